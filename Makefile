@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make: build into build/. make test, demo, bench, lint, fuzz, install: see README.md.
+#   O=DIR          build folder (default build)
+#   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
+#   PREFIX, DESTDIR for install
+
+VERSION := 0.1.0
+ifeq ($(SAN),1)
+O       ?= build-san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+endif
+O       ?= build
+PREFIX  ?= /usr/local
+CC      ?= cc
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror
+BASE    := -std=c17 -D_GNU_SOURCE -DCHAIN_VERSION='"$(VERSION)"' -pthread \
+           -fno-omit-frame-pointer $(WARN) -Iinclude -I$(O)/gen $(SANFLAGS)
+DEPGEN   = -MMD -MP
+
+PROGRAMS := chaincap chainwalk flamegraph
+all: $(PROGRAMS:%=$(O)/%) $(O)/chainload
+
+# ---- rooms: all sources of a room; all but its main file are also linked into its tests ----
+objs      = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+COLLECTOR := $(call objs,collector)
+ENGINE    := $(call objs,engine)
+RENDER    := $(call objs,render)
+COLLECTOR_LIB := $(filter-out $(O)/collector/chaincap.o,$(COLLECTOR))
+ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE))
+RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
+ENCODER := $(O)/collector/encode.o $(O)/collector/encode_events.o $(O)/collector/intern.o
+COLLECTOR_LIBS := -lbpf -luring -lelf -liberty
+
+$(O)/chaincap: $(COLLECTOR)
+	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ $(COLLECTOR_LIBS)
+$(O)/chainwalk: $(ENGINE)
+	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^
+$(O)/flamegraph: $(RENDER)
+	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lm
+
+$(O)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(BASE) $(DEPGEN) -c -o $@ $<
+
+# ---- the BPF object and its skeleton: needs no BTF of the building machine ----
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+$(O)/gen/chaincap.bpf.o: bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror -Iinclude \
+		$(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH)) -c -o $@ $<
+$(O)/gen/chaincap.skel.h: $(O)/gen/chaincap.bpf.o
+	$(BPFTOOL) gen skeleton $< name chaincap_bpf >$@.tmp && mv $@.tmp $@
+$(COLLECTOR): | $(O)/gen/chaincap.skel.h
+$(O)/collector/bpf.o: $(O)/gen/chaincap.skel.h
+
+# ---- the page's script and style, embedded ----
+$(O)/gen/page_%.h: render/page.%
+	@mkdir -p $(@D)
+	sh render/embed.sh page_$* <$< >$@.tmp && mv $@.tmp $@
+$(RENDER): | $(O)/gen/page_js.h $(O)/gen/page_css.h
+$(O)/render/svg.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
+
+# ---- tests ----
+UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c))
+UNIT_HELP := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/made*.c))
+$(O)/tests/unit/engine_%: $(O)/tests/unit/engine_%.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER)
+	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+$(O)/tests/unit/collector_%: $(O)/tests/unit/collector_%.o $(COLLECTOR_LIB)
+	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka $(COLLECTOR_LIBS)
+$(O)/tests/unit/render_%: $(O)/tests/unit/render_%.o $(RENDER_LIB)
+	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+unit: $(UNIT)
+
+$(O)/chainload: tests/workload/chainload.c $(wildcard tests/workload/*.h)
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -pthread -o $@ $(filter %.c,$^)
+
+# ---- what has to be installed first: make deps, make deps-test ----
+deps:
+	@sh tests/deps.sh build
+deps-test:
+	@sh tests/deps.sh build test
+
+# ---- what a person runs: each works on a fresh clone ----
+# Sub-makes, so that headers which deps installs are seen by the rules above.
+test: deps-test
+	@$(MAKE) --no-print-directory all unit
+	@sh tests/run.sh $(O)
+test-san: deps-test
+	@$(MAKE) --no-print-directory SAN=1 O=build-san all unit
+	@sh tests/run.sh build-san
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@sh tests/demo.sh $(O)
+
+C_FILES := $(wildcard bpf/*.[ch] include/*.h collector/*.[ch] engine/*.[ch] render/*.[ch] \
+             tests/unit/*.[ch] tests/workload/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+fmt:
+	clang-format -i $(C_FILES)
+lint: deps-test
+	clang-format --dry-run -Werror $(C_FILES)
+	@$(MAKE) --no-print-directory O=build-clang CC=clang all unit
+	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -Iinclude \
+		--enable=warning,portability --suppress=missingIncludeSystem \
+		collector engine render tests/workload
+
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZFLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+fuzz: $(FUZZERS)
+$(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c,$(wildcard render/*.c)) | $(O)/gen/page_js.h $(O)/gen/page_css.h
+	@mkdir -p $(@D)
+	clang $(BASE) $(FUZZFLAGS) -o $@ $^ -lm
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c))
+	@mkdir -p $(@D)
+	clang $(BASE) $(FUZZFLAGS) -o $@ $^
+
+INSTALL ?= install
+install: all
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	$(INSTALL) -m 755 $(PROGRAMS:%=$(O)/%) $(DESTDIR)$(PREFIX)/bin
+	$(INSTALL) -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
+uninstall:
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) \
+		$(PROGRAMS:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1)
+clean:
+	rm -rf build build-san build-clang
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all unit deps deps-test test test-san demo fmt lint fuzz install uninstall clean

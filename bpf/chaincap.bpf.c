@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chaincap.bpf.c - records context switches, wakings and what threads are called, with the stacks
+ * of the thread that goes to sleep and of the one that wakes.
+ *
+ * One ring buffer per CPU, so that CPUs do not contend and each stream is in time order. A stack
+ * is sent once, under a small id; events carry the id. What does not fit is counted, and said in
+ * a WIRE_LOST record as soon as there is room again.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "chainwire.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Set before loading. */
+const volatile __u32 self_tgid = 0;
+const volatile bool kernel_stacks = true;
+const volatile bool user_stacks = true;
+/* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
+const volatile bool switch_has_state = true;
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* the collector makes each one in its real size */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* set to the number of CPUs */
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_EVENT_KINDS);
+	__type(key, __u32);
+	__type(value, struct wire_kind_state);
+} kinds SEC(".maps");
+
+/*
+ * Stacks by the hash of their frames. When it is full, new stacks are sent each time, under an id
+ * for that one event (WIRE_STACK_ONCE).
+ */
+struct known_stack {
+	__u32 id;
+	__u32 sent;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 17);
+	__type(key, __u64);
+	__type(value, struct known_stack);
+} stacks SEC(".maps");
+
+__u32 last_stack_id = 0;
+
+/* ---- keeping and losing -------------------------------------------------------------------- */
+
+static __always_inline int count_lost(struct wire_kind_state *k, __u64 now)
+{
+	if (!k->pending++)
+		k->pending_first_ns = now;
+	k->pending_last_ns = now;
+	k->lost++;
+	return 0;
+}
+
+static __always_inline void *this_ring(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+static __always_inline struct wire_kind_state *kind_state(__u32 kind)
+{
+	struct wire_kind_state *k = bpf_map_lookup_elem(&kinds, &kind);
+
+	if (k)
+		k->seen++;
+	return k;
+}
+
+/* Says what was lost before, so that the gap stands in the stream before what comes after it. */
+static __always_inline bool say_lost(void *ring, struct wire_kind_state *k)
+{
+	struct wire_lost *l = bpf_ringbuf_reserve(ring, sizeof(*l), 0);
+
+	if (!l)
+		return false;
+	__builtin_memset(&l->r, 0, sizeof(l->r));
+	l->r.time_ns = k->pending_first_ns;
+	l->r.kind = WIRE_LOST;
+	l->r.cpu = bpf_get_smp_processor_id();
+	l->n = k->pending;
+	l->last_ns = k->pending_last_ns;
+	k->pending = 0;
+	bpf_ringbuf_submit(l, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* Room for an event of the given size, or NULL, which has then been counted. */
+#define reserve_event(ring, k, now, size)                                                          \
+	({                                                                                         \
+		void *__room = NULL;                                                               \
+		if (!(k)->pending || say_lost(ring, k))                                            \
+			__room = bpf_ringbuf_reserve(ring, size, 0);                               \
+		if (!__room)                                                                       \
+			count_lost(k, now);                                                        \
+		__room;                                                                            \
+	})
+
+static __always_inline void fill_record(struct wire_record *r, __u64 now, __u8 kind)
+{
+	r->time_ns = now;
+	r->kind = kind;
+	r->pad[0] = r->pad[1] = r->pad[2] = 0;
+	r->cpu = bpf_get_smp_processor_id();
+}
+
+/* ---- stacks -------------------------------------------------------------------------------- */
+
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+/*
+ * The id of the current thread's stack, kernel or (owner given) user; 0 if it has none. Walked
+ * into the kind's scratch record, hashed, and sent if nobody has sent it yet.
+ */
+static __always_inline __u32 stack_id(void *ctx, void *ring, struct wire_kind_state *k, __u64 now,
+				      struct task_struct *owner)
+{
+	struct wire_stack *s = &k->scratch;
+	struct known_stack *known, fresh = {};
+	__u64 hash;
+	__u32 n, id;
+	long len;
+
+	len = bpf_get_stack(ctx, s->frames, sizeof(s->frames), owner ? BPF_F_USER_STACK : 0);
+	if (len < 8)
+		return 0;
+	n = (__u32)len / 8;
+	/* A user stack means something in its address space only: process, and exec. */
+	hash = owner ? mix(mix(n, (__u64)owner->tgid << 32 ^ owner->self_exec_id),
+			   owner->group_leader->start_time) : n;
+	for (__u32 i = 0; i < WIRE_STACK_MAX; i++) {
+		if (i >= n)
+			break;
+		hash = mix(hash, s->frames[i]);
+	}
+	known = bpf_map_lookup_elem(&stacks, &hash);
+	if (known && known->sent)
+		return known->id;
+	if (!known) {
+		fresh.id = __sync_fetch_and_add(&last_stack_id, 1) + 1;
+		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
+		/* Another CPU may have been faster; then its id counts. */
+		known = bpf_map_lookup_elem(&stacks, &hash);
+	}
+	id = known ? known->id : fresh.id | WIRE_STACK_ONCE;
+	fill_record(&s->r, now, WIRE_STACK);
+	s->id = id;
+	s->tgid = owner ? owner->tgid : 0;
+	s->n = n;
+	s->pad = 0;
+	if (n > WIRE_STACK_MAX)
+		n = WIRE_STACK_MAX;
+	if (bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
+			       BPF_RB_NO_WAKEUP))
+		k->stacks_unsent++;
+	else if (known)
+		known->sent = 1;
+	return id;
+}
+
+static __always_inline bool has_user_stack(struct task_struct *t)
+{
+	return user_stacks && t->pid && !(t->flags & PF_KTHREAD) && (__u32)t->tgid != self_tgid;
+}
+
+/* ---- switch and waking --------------------------------------------------------------------- */
+
+static __always_inline __u32 task_state(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->__state))
+		return t->__state;
+	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)t, state);
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(unsigned long long *ctx)
+{
+	bool preempt = ctx[0];
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	bool prev_self = (__u32)prev->tgid == self_tgid, next_self = (__u32)next->tgid == self_tgid;
+	__u32 prev_tid = prev_self ? 0 : prev->pid, next_tid = next_self ? 0 : next->pid;
+	__u32 kstack = 0, ustack = 0, state = 0;
+	struct wire_kind_state *k;
+	struct wire_switch *ev;
+	void *ring;
+
+	/* The recorder stands for an idle CPU: between it and the idle thread nothing happens. */
+	if (!prev_tid && !next_tid)
+		return 0;
+	k = kind_state(WIRE_SWITCH);
+	if (!k)
+		return 0;
+	ring = this_ring();
+	if (!ring)
+		return count_lost(k, now);
+	if (prev_tid) {
+		if (!preempt)
+			state = switch_has_state ? (__u32)ctx[3] : task_state(prev);
+		if (kernel_stacks)
+			kstack = stack_id(ctx, ring, k, now, NULL);
+		if (has_user_stack(prev))
+			ustack = stack_id(ctx, ring, k, now, prev);
+	}
+	ev = reserve_event(ring, k, now, sizeof(*ev));
+	if (!ev)
+		return 0;
+	fill_record(&ev->r, now, WIRE_SWITCH);
+	ev->prev = prev_tid;
+	ev->next = next_tid;
+	ev->kstack = kstack;
+	ev->ustack = ustack;
+	ev->state = state;
+	ev->pad = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline int waking(void *ctx, struct task_struct *target, __u8 kind)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	__u64 now = bpf_ktime_get_ns();
+	__u32 kstack = 0, ustack = 0;
+	struct wire_kind_state *k;
+	struct wire_waking *ev;
+	void *ring;
+
+	if ((__u32)target->tgid == self_tgid)
+		return 0;
+	k = kind_state(kind);
+	if (!k)
+		return 0;
+	ring = this_ring();
+	if (!ring)
+		return count_lost(k, now);
+	/* In the idle thread it is an interrupt: its frames are the cause, and say so. */
+	if (kernel_stacks)
+		kstack = stack_id(ctx, ring, k, now, NULL);
+	if (has_user_stack(waker))
+		ustack = stack_id(ctx, ring, k, now, waker);
+	ev = reserve_event(ring, k, now, sizeof(*ev));
+	if (!ev)
+		return 0;
+	fill_record(&ev->r, now, kind);
+	ev->waker = waker->pid;
+	ev->target = target->pid;
+	ev->kstack = kstack;
+	ev->ustack = ustack;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(unsigned long long *ctx)
+{
+	return waking(ctx, (void *)ctx[0], WIRE_WAKING);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int on_wakeup_new(unsigned long long *ctx)
+{
+	return waking(ctx, (void *)ctx[0], WIRE_WAKING_NEW);
+}
+
+/* ---- who is who ---------------------------------------------------------------------------- */
+
+/* An event without stacks: counts it and gives the filled-in record, or NULL, counted as lost. */
+#define record_event(kind, now, type)                                                              \
+	({                                                                                         \
+		struct wire_kind_state *__k = kind_state(kind);                                    \
+		void *__ring = this_ring();                                                        \
+		type *__ev = NULL;                                                                 \
+		if (__k && __ring)                                                                 \
+			__ev = reserve_event(__ring, __k, now, sizeof(type));                      \
+		else if (__k)                                                                      \
+			count_lost(__k, now);                                                      \
+		if (__ev)                                                                          \
+			fill_record(&__ev->r, now, kind);                                          \
+		__ev;                                                                              \
+	})
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(unsigned long long *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	__u64 now = bpf_ktime_get_ns();
+	struct wire_fork *ev;
+
+	if ((__u32)child->tgid == self_tgid)
+		return 0;
+	ev = record_event(WIRE_FORK, now, struct wire_fork);
+	if (!ev)
+		return 0;
+	ev->parent = parent->pid;
+	ev->child = child->pid;
+	ev->child_tgid = child->tgid;
+	ev->pad = 0;
+	bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), child->comm);
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct linux_binprm *bprm = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	struct wire_exec *ev;
+
+	if ((__u32)task->tgid == self_tgid)
+		return 0;
+	ev = record_event(WIRE_EXEC, now, struct wire_exec);
+	if (!ev)
+		return 0;
+	ev->tid = task->pid;
+	ev->old_tid = (__u32)ctx[1];
+	if (bpf_probe_read_kernel_str(ev->filename, sizeof(ev->filename), bprm->filename) < 0)
+		ev->filename[0] = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int on_rename(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u64 now = bpf_ktime_get_ns();
+	struct wire_rename *ev;
+
+	if ((__u32)task->tgid == self_tgid)
+		return 0;
+	ev = record_event(WIRE_RENAME, now, struct wire_rename);
+	if (!ev)
+		return 0;
+	ev->tid = task->pid;
+	ev->pad = 0;
+	if (bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), (void *)ctx[1]) < 0)
+		ev->name[0] = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u64 now = bpf_ktime_get_ns();
+	struct wire_exit *ev;
+
+	if ((__u32)task->tgid == self_tgid)
+		return 0;
+	ev = record_event(WIRE_EXIT, now, struct wire_exit);
+	if (!ev)
+		return 0;
+	ev->tid = task->pid;
+	ev->pad = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* ---- what is there when the recording begins ----------------------------------------------- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_thread);
+} iter_scratch SEC(".maps");
+
+SEC("iter/task")
+int list_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct wire_thread *t;
+	__u32 zero = 0;
+	long len;
+
+	if (!task || (__u32)task->tgid == self_tgid)
+		return 0;
+	t = bpf_map_lookup_elem(&iter_scratch, &zero);
+	if (!t)
+		return 0;
+	t->start_ns = task->start_time;
+	t->seen_ns = bpf_ktime_get_ns();
+	t->tid = task->pid;
+	t->tgid = task->tgid;
+	t->state = task_state(task) | (__u32)task->exit_state;
+	t->flags = (task->flags & PF_KTHREAD ? WIRE_THREAD_KTHREAD : 0) |
+		   (task->on_cpu ? WIRE_THREAD_ON_CPU : 0);
+	t->n_kernel = 0;
+	t->pad = 0;
+	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
+	if (kernel_stacks && t->state && !task->on_cpu) {
+		len = bpf_get_task_stack(task, t->frames, sizeof(t->frames), 0);
+		t->n_kernel = len > 0 ? (__u32)len / 8 : 0;
+	}
+	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h - the few kernel types that the programs look into, with just the fields they read.
+ * libbpf relocates every access against the BTF of the kernel that is running (CO-RE), so that
+ * building needs no BTF of any kernel and one object fits all of them.
+ */
+#ifndef BPF_KERNEL_H
+#define BPF_KERNEL_H
+
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#define PF_KTHREAD 0x00200000
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct {
+	unsigned int flags;
+	unsigned int __state;
+	int on_cpu;
+	int exit_state;
+	int pid;
+	int tgid;
+	__u64 start_time;
+	__u64 self_exec_id;
+	char comm[16];
+	struct task_struct *group_leader;
+};
+
+/* Before 5.14 the state was a signed long of another name. */
+struct task_struct___before_5_14 {
+	long state;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif /* BPF_KERNEL_H */

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bpf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "chaincap.skel.h"
+#pragma GCC diagnostic pop
+
+/*
+ * A CPU that does nothing but pass a byte to and fro makes about 20 MB of records a second; 16 MB
+ * hold what comes while the collector waits most of a second for a CPU. On large machines less
+ * for each, as not all CPUs do that at once.
+ */
+#define RING_DEFAULT (16u << 20)
+#define RINGS_TOTAL (1024u << 20)
+#define RING_LEAST (256u << 10)
+
+struct bpf_session {
+	struct chaincap_bpf *skel;
+	uint32_t cpus;
+	size_t ring_size;
+	struct ring_buffer **rings; /* by CPU; NULL where there is none */
+	/* While draining: who takes the records, and how many of this ring are left to take. */
+	bpf_record_fn fn;
+	void *ctx;
+	size_t budget;
+};
+
+static int print_verbose(enum libbpf_print_level level, const char *format, va_list args)
+{
+	/* Debug messages are a line for each relocation. */
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	return vfprintf(stderr, format, args);
+}
+
+/* Whether sched_switch passes prev's state as its fourth argument (since 5.18). */
+static bool switch_has_state(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *t;
+	bool has = true;
+	int id;
+
+	if (!btf)
+		return has;
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	t = t ? btf__type_by_id(btf, t->type) : NULL; /* a pointer */
+	t = t ? btf__type_by_id(btf, t->type) : NULL; /* to a function */
+	if (t && btf_is_func_proto(t))
+		has = btf_vlen(t) >= 5; /* the first is the tracepoint's own */
+	btf__free(btf);
+	return has;
+}
+
+static size_t default_ring_size(uint32_t cpus)
+{
+	size_t size = RING_DEFAULT;
+
+	while (size > RING_LEAST && size * cpus > RINGS_TOTAL)
+		size /= 2;
+	return size;
+}
+
+static size_t round_ring_size(size_t want)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (size < want && size < 1u << 30)
+		size *= 2;
+	return size;
+}
+
+static int take_record(void *ctx, void *data, size_t len)
+{
+	struct bpf_session *s = ctx;
+	int err;
+
+	if (len < sizeof(struct wire_record))
+		return -EBADMSG;
+	err = s->fn(s->ctx, data, len);
+	if (err < 0)
+		return err;
+	/* Positive results are lost in libbpf: the end of the budget has to look like an error. */
+	return --s->budget ? 0 : -EAGAIN;
+}
+
+static int make_rings(struct bpf_session *s)
+{
+	int outer = bpf_map__fd(s->skel->maps.rings), err = 0;
+
+	s->rings = calloc(s->cpus, sizeof(struct ring_buffer *));
+	if (!s->rings)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (__u32)s->ring_size,
+					NULL);
+
+		if (fd < 0)
+			return fd;
+		err = bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY);
+		if (!err) {
+			s->rings[cpu] = ring_buffer__new(fd, take_record, s, NULL);
+			if (!s->rings[cpu])
+				err = -errno;
+		}
+		/* The outer map and the mapping keep the ring. */
+		close(fd);
+	}
+	return err;
+}
+
+static void explain(int err, char *why, size_t why_size)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(why, why_size,
+			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs one built with "
+			 "CONFIG_DEBUG_INFO_BTF=y, as distributions' kernels since about 2020 are");
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(why, why_size,
+			 "not permitted to load BPF programs: run it as root (sudo), or with "
+			 "CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE");
+	else
+		snprintf(why, why_size,
+			 "the kernel did not take the BPF programs (%s): Linux 5.12 or newer is needed; "
+			 "-v shows what it said", strerror(-err));
+}
+
+int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
+		     size_t why_size)
+{
+	struct bpf_session *s = calloc(1, sizeof(*s));
+	int err, cpus = libbpf_num_possible_cpus();
+
+	if (!s)
+		return -ENOMEM;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(o->verbose ? print_verbose : NULL);
+	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
+	s->ring_size = round_ring_size(o->buffer_size ? o->buffer_size : default_ring_size(s->cpus));
+	s->skel = chaincap_bpf__open();
+	if (!s->skel) {
+		err = -errno;
+		goto fail;
+	}
+	s->skel->rodata->self_tgid = (__u32)getpid();
+	s->skel->rodata->kernel_stacks = o->kernel_stacks;
+	s->skel->rodata->user_stacks = o->user_stacks;
+	s->skel->rodata->switch_has_state = switch_has_state();
+	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
+	err = chaincap_bpf__load(s->skel);
+	if (!err)
+		err = make_rings(s);
+	if (err)
+		goto fail;
+	*out = s;
+	return 0;
+fail:
+	explain(err, why, why_size);
+	bpf_session_close(s);
+	return err;
+}
+
+void bpf_session_close(struct bpf_session *s)
+{
+	if (!s)
+		return;
+	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++)
+		ring_buffer__free(s->rings[cpu]);
+	free(s->rings);
+	chaincap_bpf__destroy(s->skel);
+	free(s);
+}
+
+int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
+{
+	int err = chaincap_bpf__attach(s->skel);
+
+	if (err)
+		explain(err, why, why_size);
+	return err;
+}
+
+void bpf_session_detach(struct bpf_session *s)
+{
+	chaincap_bpf__detach(s->skel);
+}
+
+int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx)
+{
+	struct bpf_link *link = s->skel->links.list_threads;
+	size_t have = 0, cap = sizeof(struct wire_thread) * 64;
+	uint8_t *buf;
+	int fd, err = 0;
+
+	if (!link)
+		return -ENOENT;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		return fd;
+	buf = malloc(cap);
+	if (!buf)
+		err = -ENOMEM;
+	while (!err) {
+		ssize_t n = read(fd, buf + have, cap - have);
+		size_t used = 0;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			err = -errno;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		for (; !err && have - used >= sizeof(struct wire_thread);
+		     used += sizeof(struct wire_thread))
+			err = fn(ctx, (const void *)(buf + used));
+		have -= used;
+		memmove(buf, buf + used, have);
+	}
+	free(buf);
+	close(fd);
+	return err < 0 ? err : 0;
+}
+
+long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx)
+{
+	long total = 0;
+
+	s->fn = fn;
+	s->ctx = ctx;
+	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
+		size_t budget = s->ring_size / sizeof(struct wire_exit);
+		int n;
+
+		if (!s->rings[cpu])
+			continue;
+		s->budget = budget;
+		n = ring_buffer__consume(s->rings[cpu]);
+		if (n < 0 && !(n == -EAGAIN && !s->budget))
+			return n;
+		total += (long)(budget - s->budget);
+	}
+	return total;
+}
+
+/* Calls fn for each kind's state on each CPU. */
+static int each_kind(struct bpf_session *s,
+		     int (*fn)(const struct wire_kind_state *k, uint32_t cpu, void *ctx), void *ctx)
+{
+	struct wire_kind_state *values = calloc(s->cpus, sizeof(*values));
+	int fd = bpf_map__fd(s->skel->maps.kinds), err = values ? 0 : -ENOMEM;
+
+	for (__u32 kind = 0; !err && kind < WIRE_EVENT_KINDS; kind++) {
+		err = bpf_map_lookup_elem(fd, &kind, values);
+		for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++)
+			err = fn(&values[cpu], cpu, ctx);
+	}
+	free(values);
+	return err;
+}
+
+static int add_counts(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
+{
+	struct bpf_counts *c = ctx;
+
+	(void)cpu;
+	c->seen += k->seen;
+	c->lost += k->lost;
+	c->stacks_unsent += k->stacks_unsent;
+	return 0;
+}
+
+int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
+{
+	struct bpf_program *prog;
+	int err;
+
+	*out = (struct bpf_counts){ 0 };
+	err = each_kind(s, add_counts, out);
+	if (err)
+		return err;
+	/* A program that is interrupted by an event of its own kind does not run again for it. */
+	bpf_object__for_each_program(prog, s->skel->obj) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (!bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			out->missed += info.recursion_misses;
+	}
+	return 0;
+}
+
+struct pending {
+	bpf_record_fn fn;
+	void *ctx;
+};
+
+static int give_pending(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
+{
+	const struct pending *p = ctx;
+	struct wire_lost l = {
+		.r = { .time_ns = k->pending_first_ns, .kind = WIRE_LOST, .cpu = cpu },
+		.n = k->pending,
+		.last_ns = k->pending_last_ns,
+	};
+
+	return k->pending ? p->fn(p->ctx, &l.r, sizeof(l)) : 0;
+}
+
+int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
+{
+	struct pending p = { fn, ctx };
+
+	return each_kind(s, give_pending, &p);
+}
+
+uint32_t bpf_session_cpus(const struct bpf_session *s)
+{
+	return s->cpus;
+}
+
+size_t bpf_session_buffer_size(const struct bpf_session *s)
+{
+	return s->ring_size;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"Usage: chaincap [-o FILE] [options] [SECONDS | -- COMMAND [ARG...]]\n"
+	"\n"
+	"Record context switches and wakeups of the whole machine, with stacks, for chainwalk.\n"
+	"Without SECONDS or COMMAND it records until Ctrl-C. Needs root (or CAP_BPF + CAP_PERFMON).\n"
+	"\n"
+	"  -o, --output FILE       the trace (default trace.bin; - is standard output)\n"
+	"  -K                      kernel stacks only\n"
+	"  -U                      user stacks only\n"
+	"      --buffer-size SIZE  ring buffer of each CPU (K, M, G; default from the number of CPUs)\n"
+	"      --max-size SIZE     end the recording when the trace has this size\n"
+	"  -q, --quiet             errors only\n"
+	"  -v, --verbose           say more, also what the kernel says of the BPF programs\n"
+	"  -h, --help              this help\n"
+	"  -V, --version           version\n"
+	"\n"
+	"Examples:\n"
+	"  chaincap -o trace.bin 10            record for 10 seconds, then: chainwalk trace.bin\n"
+	"  chaincap -o - -- make | chainwalk - record while make runs, and walk it at once\n";
+
+bool options_size(const char *s, uint64_t *bytes)
+{
+	uint64_t v, unit = 1;
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (errno)
+		return false;
+	switch (toupper((unsigned char)*end)) {
+	case 'G':
+		unit <<= 10;
+		/* fall through */
+	case 'M':
+		unit <<= 10;
+		/* fall through */
+	case 'K':
+		unit <<= 10;
+		end++;
+		/* "64KiB" and "64KB" mean what "64K" means */
+		if (*end == 'i')
+			end++;
+	}
+	if (*end == 'B' || *end == 'b')
+		end++;
+	if (*end || v > UINT64_MAX / unit)
+		return false;
+	*bytes = v * unit;
+	return true;
+}
+
+bool options_seconds(const char *s, uint64_t *ns)
+{
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)*s) && *s != '.')
+		return false;
+	v = strtod(s, &end);
+	if (!strcmp(end, "s"))
+		end++;
+	if (*end || !(v > 0) || v > 8e9)
+		return false;
+	*ns = (uint64_t)(v * 1e9 + 0.5);
+	return *ns > 0;
+}
+
+static enum options_result usage(const char *what, const char *arg)
+{
+	fprintf(stderr, "chaincap: %s%s%s (chaincap --help tells more)\n", what, arg ? ": " : "",
+		arg ? arg : "");
+	return OPTIONS_USAGE;
+}
+
+enum options_result options_parse(struct options *o, int argc, char **argv)
+{
+	enum { BUFFER_SIZE = 256, MAX_SIZE };
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
+		{ "max-size", required_argument, NULL, MAX_SIZE },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	bool only_kernel = false, only_user = false;
+	uint64_t size;
+	int c;
+
+	*o = (struct options){ .output = "trace.bin" };
+	optind = 1;
+	/* "+": options end at the first word, so that COMMAND's own options stay its own. */
+	while ((c = getopt_long(argc, argv, "+o:KUqvhV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'K':
+			only_kernel = true;
+			break;
+		case 'U':
+			only_user = true;
+			break;
+		case BUFFER_SIZE:
+			if (!options_size(optarg, &size) || !size || size > 1u << 30)
+				return usage("not a buffer size between 4K and 1G", optarg);
+			o->buffer_size = (size_t)size;
+			break;
+		case MAX_SIZE:
+			if (!options_size(optarg, &o->max_size) || !o->max_size)
+				return usage("not a size", optarg);
+			break;
+		case 'q':
+			o->verbosity = -1;
+			break;
+		case 'v':
+			o->verbosity = 1;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return OPTIONS_DONE;
+		case 'V':
+			puts("chaincap " CHAIN_VERSION);
+			return OPTIONS_DONE;
+		default: /* getopt has said what */
+			return OPTIONS_USAGE;
+		}
+	}
+	if (only_kernel && only_user)
+		return usage("-K and -U exclude each other", NULL);
+	o->kernel_stacks = !only_user;
+	o->user_stacks = !only_kernel;
+	if (!*o->output)
+		return usage("the output has no name", NULL);
+	if (optind > 1 && !strcmp(argv[optind - 1], "--")) {
+		if (optind == argc)
+			return usage("-- without a command after it", NULL);
+		o->command = argv + optind;
+		return OPTIONS_RUN;
+	}
+	if (optind == argc)
+		return OPTIONS_RUN;
+	if (!options_seconds(argv[optind], &o->duration_ns))
+		return usage("neither a number of seconds nor, after --, a command", argv[optind]);
+	if (optind + 1 < argc)
+		return usage("too many arguments: a command goes after --, options before SECONDS",
+			     argv[optind + 1]);
+	return OPTIONS_RUN;
+}

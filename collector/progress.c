@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+void progress_init(struct progress *p, bool quiet)
+{
+	*p = (struct progress){ .on = !quiet && isatty(STDERR_FILENO) };
+}
+
+void progress_size(char *buf, size_t size, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	double v = (double)bytes;
+	size_t u = 0;
+
+	while (v >= 1000 && u + 1 < sizeof(units) / sizeof(units[0])) {
+		v /= 1000;
+		u++;
+	}
+	snprintf(buf, size, u ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
+void progress_show(struct progress *p, uint64_t elapsed_ns, uint64_t events, uint64_t bytes,
+		   uint64_t lost)
+{
+	double seconds = (double)(elapsed_ns - p->last_ns) / 1e9;
+	double rate = seconds > 0 ? (double)(events - p->last_events) / seconds : 0;
+	char size[32];
+
+	if (!p->on)
+		return;
+	progress_size(size, sizeof(size), bytes);
+	fprintf(stderr, "\r\033[K%.1f s  %llu events  %.0f/s  %s  %llu lost",
+		(double)elapsed_ns / 1e9, (unsigned long long)events, rate, size,
+		(unsigned long long)lost);
+	fflush(stderr);
+	p->shown = true;
+	p->last_ns = elapsed_ns;
+	p->last_events = events;
+}
+
+void progress_clear(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}

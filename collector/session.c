@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf.h"
+#include "command.h"
+#include "progress.h"
+#include "translate.h"
+#include "writer.h"
+
+/* What is lost at most when the recorder is killed; also how often the progress line moves. */
+#define FLUSH_NS 500000000u
+/* The most that one CPU's events can fill of its ring in a second: four times what was measured. */
+#define RING_BYTES_PER_SECOND (80u << 20)
+
+struct session {
+	const struct options *options;
+	int fd;
+	struct writer *writer;
+	struct encoder *enc;
+	struct symbolizer *sym;
+	struct translator *translator;
+	struct bpf_session *bpf;
+	struct command command;
+	struct progress progress;
+	uint64_t start_ns, end_ns;
+	uint64_t last_flush_ns;
+	uint64_t missed; /* told as lost so far */
+	bool attached;
+	char why[256];
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int to_writer(void *ctx, const void *block, size_t len)
+{
+	return writer_put(ctx, block, len);
+}
+
+static int fail(const struct session *s, const char *what, int err)
+{
+	fprintf(stderr, "chaincap: %s: %s\n", what, s->why[0] ? s->why : strerror(-err));
+	return err;
+}
+
+static int put_info(struct session *s, const char *command_line)
+{
+	struct utsname u;
+	struct encoder_info info = {
+		.options = command_line,
+		.tool = "chaincap " CHAIN_VERSION,
+		.cpus = bpf_session_cpus(s->bpf),
+		.start_ns = s->start_ns,
+		.recorder_tgid = (uint32_t)getpid(),
+		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
+	};
+
+	uname(&u);
+	info.host = u.nodename;
+	info.release = u.release;
+	info.arch = u.machine;
+	info.wall_ns = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	return encoder_info(s->enc, &info);
+}
+
+static void warn_about_names(const struct session *s)
+{
+	int kernel, sideband;
+
+	symbolizer_status(s->sym, &kernel, &sideband);
+	if (kernel && s->options->kernel_stacks)
+		fprintf(stderr,
+			"chaincap: kernel functions will have no names: %s (/proc/kallsyms; see "
+			"sysctl kernel.kptr_restrict)\n", strerror(-kernel));
+	if (sideband && s->options->user_stacks)
+		fprintf(stderr,
+			"chaincap: processes that start and end during the recording will lack "
+			"names: perf_event_open: %s\n", strerror(-sideband));
+}
+
+/* Opens everything, in an order in which nothing of the command or of the machine is missed. */
+static int open_all(struct session *s, const char *command_line)
+{
+	const struct options *o = s->options;
+	struct bpf_options bpf_options = {
+		.buffer_size = o->buffer_size,
+		.kernel_stacks = o->kernel_stacks,
+		.user_stacks = o->user_stacks,
+		.verbose = o->verbosity > 0,
+	};
+	int err;
+
+	/* Rights first: a trace of an earlier day is not emptied by someone who may not record. */
+	err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
+	if (err)
+		return fail(s, "cannot record", err);
+	s->fd = writer_open_output(o->output, s->why, sizeof(s->why));
+	if (s->fd < 0)
+		return fail(s, o->output, s->fd);
+	err = writer_new(&s->writer, s->fd);
+	if (err)
+		return fail(s, "cannot write", err);
+	err = -ENOMEM;
+	s->enc = encoder_new(to_writer, s->writer);
+	if (s->enc)
+		s->sym = symbolizer_new(s->enc, (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
+							(o->user_stacks ? SYMBOLIZER_USER : 0));
+	if (s->sym)
+		s->translator = translator_new(s->enc, s->sym);
+	if (!s->translator)
+		return fail(s, "cannot record", err);
+	warn_about_names(s);
+	if (o->command) {
+		err = command_prepare(&s->command, o->command);
+		if (err)
+			return fail(s, o->command[0], err);
+	}
+	s->start_ns = s->last_flush_ns = now_ns(CLOCK_MONOTONIC);
+	err = put_info(s, command_line);
+	if (err)
+		return fail(s, o->output, err);
+	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
+	if (err)
+		return fail(s, "cannot record", err);
+	s->attached = true;
+	err = bpf_session_threads(s->bpf, translator_thread, s->translator);
+	if (err)
+		return fail(s, "cannot list the threads", err);
+	if (o->command) {
+		err = command_start(&s->command);
+		if (err)
+			return fail(s, o->command[0], err);
+	}
+	if (o->verbosity > 0)
+		fprintf(stderr, "chaincap: %u CPUs, ring buffers of %zu KiB, %s\n",
+			bpf_session_cpus(s->bpf), bpf_session_buffer_size(s->bpf) >> 10,
+			writer_method(s->writer));
+	return 0;
+}
+
+/* Events that the kernel skipped when a program was already running: which and where is unknown. */
+static int tell_missed(struct session *s, const struct bpf_counts *c, uint64_t now)
+{
+	uint64_t n = c->missed - s->missed;
+
+	s->missed = c->missed;
+	return n ? encoder_lost(s->enc, -1, n, s->last_flush_ns, now) : 0;
+}
+
+static int flush(struct session *s, uint64_t now)
+{
+	struct bpf_counts c;
+	int err = bpf_session_counts(s->bpf, &c);
+
+	if (!err)
+		err = tell_missed(s, &c, now);
+	if (!err)
+		err = encoder_flush(s->enc);
+	if (!err)
+		err = writer_flush(s->writer);
+	s->last_flush_ns = now;
+	return err;
+}
+
+static void show_progress(struct session *s, uint64_t now)
+{
+	struct encoder_counts c;
+
+	encoder_counts(s->enc, &c);
+	progress_show(&s->progress, now - s->start_ns, c.events, c.bytes, c.lost);
+}
+
+/* How long to sleep between two looks at the rings: in it they fill to a quarter at most. */
+static int poll_ms(const struct session *s)
+{
+	size_t ms = bpf_session_buffer_size(s->bpf) / 4 * 1000 / RING_BYTES_PER_SECOND;
+
+	return ms < 1 ? 1 : ms > 100 ? 100 : (int)ms;
+}
+
+static int record(struct session *s, const volatile sig_atomic_t *stop)
+{
+	const struct options *o = s->options;
+	int ms = poll_ms(s);
+	long n = 0;
+
+	while (!*stop) {
+		uint64_t now = now_ns(CLOCK_MONOTONIC);
+		struct encoder_counts counts;
+
+		if (o->duration_ns && now - s->start_ns >= o->duration_ns)
+			break;
+		if (command_ended(&s->command, false))
+			break;
+		if (now - s->last_flush_ns >= FLUSH_NS) {
+			int err = flush(s, now);
+
+			if (err)
+				return err;
+			show_progress(s, now);
+		}
+		encoder_counts(s->enc, &counts);
+		if (o->max_size && counts.bytes >= o->max_size) {
+			fprintf(stderr, "chaincap: --max-size reached, recording ends\n");
+			break;
+		}
+		if (n == 0 || o->duration_ns) {
+			uint64_t left = o->duration_ns ? (o->duration_ns - (now - s->start_ns)) : 0;
+			int wait = ms;
+
+			if (o->duration_ns && left / 1000000 < (uint64_t)ms)
+				wait = (int)(left / 1000000) + 1;
+			poll(NULL, 0, wait);
+		} else {
+			poll(NULL, 0, ms);
+		}
+		symbolizer_poll(s->sym);
+		n = bpf_session_drain(s->bpf, translator_record, s->translator);
+		if (n < 0)
+			return (int)n;
+	}
+	return 0;
+}
+
+/* Takes what is left in the rings and makes the accounts come out: kernel = log + lost. */
+static int drain_rest(struct session *s, struct bpf_counts *c)
+{
+	struct encoder_counts counts;
+	int err;
+
+	bpf_session_detach(s->bpf);
+	s->attached = false;
+	s->end_ns = now_ns(CLOCK_MONOTONIC);
+	err = bpf_session_pending(s->bpf, translator_record, s->translator);
+	/* A program that was running on another CPU just now may still be about to submit. */
+	for (int tries = 0; !err && tries < 50; tries++) {
+		long n;
+
+		symbolizer_poll(s->sym);
+		n = bpf_session_drain(s->bpf, translator_record, s->translator);
+		err = n < 0 ? (int)n : bpf_session_counts(s->bpf, c);
+		encoder_counts(s->enc, &counts);
+		if (err || counts.events + counts.lost - s->missed == c->seen)
+			break;
+		poll(NULL, 0, 2);
+	}
+	return err ? err : tell_missed(s, c, s->end_ns);
+}
+
+static void say_result(const struct session *s, const struct symbolizer_stats *stats, int err)
+{
+	struct encoder_counts c;
+	uint64_t bytes = writer_written(s->writer);
+	char size[32];
+
+	encoder_counts(s->enc, &c);
+	if (err)
+		bytes = writer_written(s->writer);
+	else
+		bytes = c.bytes;
+	progress_size(size, sizeof(size), bytes);
+	fprintf(stderr,
+		"chaincap: %llu events, %s, %.1f bytes/event, %u stacks, %llu lost, "
+		"symbols in %.2f s%s%s\n",
+		(unsigned long long)c.events, size,
+		c.events ? (double)bytes / (double)c.events : 0.0, c.stacks,
+		(unsigned long long)c.lost, (double)stats->lookup_us / 1e6,
+		strcmp(s->options->output, "-") ? " -> " : "",
+		strcmp(s->options->output, "-") ? s->options->output : "");
+	if (s->options->verbosity > 0)
+		fprintf(stderr,
+			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "
+			"mapping %llu, file not readable %llu, no symbol %llu, no perf map %llu)\n",
+			(unsigned long long)stats->kernel_named,
+			(unsigned long long)stats->kernel_frames,
+			(unsigned long long)stats->user_named,
+			(unsigned long long)stats->user_frames,
+			(unsigned long long)stats->unmapped, (unsigned long long)stats->no_file,
+			(unsigned long long)stats->no_symbol,
+			(unsigned long long)stats->no_perf_map);
+}
+
+static int finish(struct session *s, int err)
+{
+	struct symbolizer_stats stats = { 0 };
+	struct encoder_counts counts;
+	struct bpf_counts c = { 0 };
+	int closed;
+
+	if (!err)
+		err = drain_rest(s, &c);
+	if (!err)
+		err = symbolizer_finish(s->sym, &stats);
+	if (!err)
+		err = encoder_end(s->enc, s->end_ns, c.seen + c.missed, stats.sideband_lost);
+	progress_clear(&s->progress);
+	encoder_counts(s->enc, &counts);
+	if (!err && counts.events + counts.lost != c.seen + c.missed)
+		fprintf(stderr, "chaincap: accounts differ: kernel %llu, log %llu, lost %llu\n",
+			(unsigned long long)(c.seen + c.missed), (unsigned long long)counts.events,
+			(unsigned long long)counts.lost);
+	/* What has been gathered is written also after an error: it is good up to there. */
+	if (s->options->verbosity >= 0)
+		say_result(s, &stats, err);
+	closed = writer_close(s->writer);
+	s->writer = NULL;
+	if (!err)
+		err = closed;
+	if (err)
+		fprintf(stderr, "chaincap: %s: %s; what was written before is readable\n",
+			s->options->output, strerror(-err));
+	return err;
+}
+
+static void close_all(struct session *s)
+{
+	bpf_session_close(s->bpf);
+	translator_free(s->translator);
+	symbolizer_free(s->sym);
+	encoder_free(s->enc);
+	if (s->writer)
+		writer_close(s->writer);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+int session_run(const struct options *o, const char *command_line,
+		const volatile sig_atomic_t *stop, struct session_result *result)
+{
+	struct session s = { .options = o, .fd = -1 };
+	int err;
+
+	s.command.gate = s.command.report = -1;
+	progress_init(&s.progress, o->verbosity < 0);
+	err = open_all(&s, command_line);
+	if (!s.attached) {
+		command_abandon(&s.command);
+		close_all(&s);
+		return err;
+	}
+	if (!err)
+		err = finish(&s, record(&s, stop));
+	/* A recording that ends early does not end the command. */
+	command_ended(&s.command, true);
+	result->command_status = s.command.status;
+	close_all(&s);
+	return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session.h - one recording from beginning to end: everything is opened, events flow from the
+ * rings through the translator and the encoder into the writer, names are looked up, the trace is
+ * closed. All of it happens in the calling thread.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "options.h"
+
+struct session_result {
+	int command_status; /* of the command, if there was one */
+};
+
+/*
+ * Records as the options say. command_line is kept in the trace. Counts up *stop (by a signal
+ * handler, say) to end the recording. Errors are told on standard error.
+ * Returns 0, or a negative errno if there is no trace or not all of it.
+ */
+int session_run(const struct options *o, const char *command_line,
+		const volatile sig_atomic_t *stop, struct session_result *result);
+
+#endif /* SESSION_H */

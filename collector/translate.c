@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "translate.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An id that an event has named before its stack came (from another CPU's ring). */
+#define UNDEFINED 0x80000000u
+/* Kernel-side ids above this are nonsense: its map holds an eighth of it. */
+#define STACK_IDS_MAX (1u << 20)
+/* Stacks for one event stand right before it in the ring; programs nest at most a few deep. */
+#define ONCE_SLOTS 16u
+
+struct translator {
+	struct encoder *enc;
+	struct symbolizer *sym;
+	uint32_t *ids; /* by kernel-side stack id: the trace's, or 0; UNDEFINED may be set */
+	uint32_t cap;
+	uint32_t last_frame;
+	struct {
+		uint32_t wire_id, id;
+	} once[ONCE_SLOTS];
+	unsigned int next_once;
+};
+
+struct translator *translator_new(struct encoder *enc, struct symbolizer *sym)
+{
+	struct translator *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->enc = enc;
+	t->sym = sym;
+	return t;
+}
+
+void translator_free(struct translator *t)
+{
+	if (!t)
+		return;
+	free(t->ids);
+	free(t);
+}
+
+char translator_state_letter(uint32_t bits)
+{
+	static const struct {
+		uint32_t bits;
+		char letter;
+	} states[] = {
+		{ 0x80, 'X' },	{ 0x20, 'Z' }, { 0x10, 'X' }, { 0x402, 'I' }, { 0x01, 'S' },
+		{ 0x02, 'D' },	{ 0x04, 'T' }, { 0x08, 't' }, { 0x40, 'P' },
+	};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if ((bits & states[i].bits) == states[i].bits)
+			return states[i].letter;
+	/* What is left, like waiting for an rt_mutex or the freezer, sleeps uninterruptibly. */
+	return bits ? 'D' : 'R';
+}
+
+/* The trace's id for an event's stack. */
+static uint32_t event_stack(struct translator *t, uint32_t wire_id)
+{
+	if (!wire_id)
+		return 0;
+	if (wire_id & WIRE_STACK_ONCE) {
+		for (unsigned int i = 0; i < ONCE_SLOTS; i++)
+			if (t->once[i].wire_id == wire_id)
+				return t->once[i].id;
+		/* Its stack found no room: an id that stays undefined says so. */
+		return encoder_stack_reserve(t->enc);
+	}
+	if (wire_id >= STACK_IDS_MAX)
+		return 0;
+	if (wire_id >= t->cap) {
+		uint32_t cap = t->cap ? t->cap : 4096, *ids;
+
+		while (cap <= wire_id)
+			cap *= 2;
+		ids = realloc(t->ids, cap * sizeof(*ids));
+		if (!ids)
+			return 0;
+		memset(ids + t->cap, 0, (cap - t->cap) * sizeof(*ids));
+		t->ids = ids;
+		t->cap = cap;
+	}
+	if (!t->ids[wire_id])
+		t->ids[wire_id] = encoder_stack_reserve(t->enc) | UNDEFINED;
+	return t->ids[wire_id] & ~UNDEFINED;
+}
+
+static uint32_t frame_id(struct translator *t, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	uint32_t id = encoder_frame(t->enc, space, addr);
+
+	if (id > t->last_frame) {
+		t->last_frame = id;
+		if (space)
+			symbolizer_frame(t->sym, id, space, addr, time_ns);
+		else
+			symbolizer_kernel_frame(t->sym, id, addr);
+	}
+	return id;
+}
+
+/* Fills ids with the frames of a stack, the tracer's own left out; returns how many. */
+static size_t frame_ids(struct translator *t, uint32_t tgid, uint64_t time_ns, const __u64 *addrs,
+			size_t n, uint32_t *ids)
+{
+	uint32_t space = tgid ? symbolizer_space(t->sym, tgid, time_ns) : 0;
+	size_t first = 0;
+
+	if (tgid && !space)
+		return 0;
+	if (!tgid)
+		while (first < n && symbolizer_is_tracer_frame(t->sym, addrs[first]))
+			first++;
+	for (size_t i = first; i < n; i++)
+		ids[i - first] = frame_id(t, space, addrs[i], time_ns);
+	return n - first;
+}
+
+static int take_stack(struct translator *t, const struct wire_stack *s, size_t len)
+{
+	uint32_t ids[WIRE_STACK_MAX], id;
+	bool cut = s->n >= WIRE_STACK_MAX;
+	size_t n = s->n;
+
+	if (n > WIRE_STACK_MAX || len < offsetof(struct wire_stack, frames) + n * sizeof(__u64))
+		return -EBADMSG;
+	if (!(s->id & WIRE_STACK_ONCE)) {
+		/* Two CPUs may have sent it at the same time. */
+		if (s->id < t->cap && t->ids[s->id] && !(t->ids[s->id] & UNDEFINED))
+			return 0;
+		id = event_stack(t, s->id);
+		if (!id)
+			return -ENOMEM;
+		n = frame_ids(t, s->tgid, s->r.time_ns, s->frames, n, ids);
+		t->ids[s->id] = id;
+		return encoder_stack_define(t->enc, id, ids, n, cut);
+	}
+	n = frame_ids(t, s->tgid, s->r.time_ns, s->frames, n, ids);
+	id = encoder_stack(t->enc, ids, n, cut);
+	t->once[t->next_once].wire_id = s->id;
+	t->once[t->next_once].id = id;
+	t->next_once = (t->next_once + 1) % ONCE_SLOTS;
+	return id ? 0 : -ENOMEM;
+}
+
+int translator_thread(void *ctx, const struct wire_thread *w)
+{
+	struct translator *t = ctx;
+	bool on_cpu = w->flags & WIRE_THREAD_ON_CPU;
+	char name[WIRE_COMM_LEN + 1] = { 0 };
+	struct encoder_thread thread = {
+		.tid = w->tid,
+		.tgid = w->tgid,
+		.start_ns = w->start_ns,
+		.seen_ns = w->seen_ns,
+		.flags = (w->flags & WIRE_THREAD_KTHREAD ? CHAINLOG_THREAD_KTHREAD : 0u) |
+			 (on_cpu ? CHAINLOG_THREAD_RUNNING : 0u),
+		.state = on_cpu ? 'R' : translator_state_letter(w->state),
+		.name = name,
+	};
+	uint32_t ids[WIRE_STACK_MAX];
+	size_t n = w->n_kernel;
+
+	memcpy(name, w->name, WIRE_COMM_LEN);
+	if (n > WIRE_STACK_MAX)
+		return -EBADMSG;
+	if (n) {
+		n = frame_ids(t, 0, w->seen_ns, w->frames, n, ids);
+		thread.kstack = encoder_stack(t->enc, ids, n, w->n_kernel == WIRE_STACK_MAX);
+	}
+	return encoder_thread(t->enc, &thread);
+}
+
+/* Strings come from a foreign thread's memory: they end where their field ends at the latest. */
+#define FIELD_STRING(name, field)                                                                  \
+	char name[sizeof(field) + 1] = { 0 };                                                      \
+	memcpy(name, field, sizeof(field))
+
+static int take_identity(struct translator *t, const struct wire_record *r)
+{
+	switch (r->kind) {
+	case WIRE_FORK: {
+		const struct wire_fork *ev = (const void *)r;
+		FIELD_STRING(name, ev->name);
+
+		return encoder_fork(t->enc, r->cpu, r->time_ns, ev->parent, ev->child,
+				    ev->child_tgid, name);
+	}
+	case WIRE_EXEC: {
+		const struct wire_exec *ev = (const void *)r;
+		FIELD_STRING(filename, ev->filename);
+
+		return encoder_exec(t->enc, r->cpu, r->time_ns, ev->tid, ev->old_tid, filename);
+	}
+	case WIRE_RENAME: {
+		const struct wire_rename *ev = (const void *)r;
+		FIELD_STRING(name, ev->name);
+
+		return encoder_rename(t->enc, r->cpu, r->time_ns, ev->tid, name);
+	}
+	default:
+		return encoder_exit(t->enc, r->cpu, r->time_ns,
+				    ((const struct wire_exit *)(const void *)r)->tid);
+	}
+}
+
+int translator_record(void *ctx, const struct wire_record *r, size_t len)
+{
+	static const size_t size_of[WIRE_KINDS] = {
+		[WIRE_SWITCH] = sizeof(struct wire_switch),
+		[WIRE_WAKING] = sizeof(struct wire_waking),
+		[WIRE_WAKING_NEW] = sizeof(struct wire_waking),
+		[WIRE_FORK] = sizeof(struct wire_fork),
+		[WIRE_EXEC] = sizeof(struct wire_exec),
+		[WIRE_RENAME] = sizeof(struct wire_rename),
+		[WIRE_EXIT] = sizeof(struct wire_exit),
+		[WIRE_STACK] = offsetof(struct wire_stack, frames),
+		[WIRE_LOST] = sizeof(struct wire_lost),
+	};
+	struct translator *t = ctx;
+
+	if (r->kind >= WIRE_KINDS || len < size_of[r->kind])
+		return -EBADMSG;
+	switch (r->kind) {
+	case WIRE_SWITCH: {
+		const struct wire_switch *ev = (const void *)r;
+
+		return encoder_switch(t->enc, r->cpu, r->time_ns, ev->prev,
+				      translator_state_letter(ev->state), ev->next,
+				      event_stack(t, ev->kstack), event_stack(t, ev->ustack));
+	}
+	case WIRE_WAKING:
+	case WIRE_WAKING_NEW: {
+		const struct wire_waking *ev = (const void *)r;
+
+		return encoder_waking(t->enc, r->cpu, r->time_ns,
+				      r->kind == WIRE_WAKING ? CHAINLOG_WAKING :
+							       CHAINLOG_WAKING_NEW,
+				      ev->waker, ev->target, event_stack(t, ev->kstack),
+				      event_stack(t, ev->ustack));
+	}
+	case WIRE_STACK:
+		return take_stack(t, (const void *)r, len);
+	case WIRE_LOST: {
+		const struct wire_lost *l = (const void *)r;
+
+		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
+	}
+	default:
+		return take_identity(t, r);
+	}
+}

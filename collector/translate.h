@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * translate.h - from the records that the kernel side sends (include/chainwire.h) to the log: it
+ * maps the kernel side's stack ids to the trace's, splits stacks into frames, cuts off the
+ * tracer's own frames and tells the symbolizer of each new address. It keeps no events.
+ */
+#ifndef TRANSLATE_H
+#define TRANSLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "chainwire.h"
+#include "encode.h"
+#include "symbolize.h"
+
+struct translator;
+
+/* enc and sym are borrowed until translator_free(). NULL when out of memory. */
+struct translator *translator_new(struct encoder *enc, struct symbolizer *sym);
+void translator_free(struct translator *t);
+
+/*
+ * Takes one record of len bytes, of any kind (ctx is the translator: this is a bpf_record_fn).
+ * Returns 0 or a negative errno: -EBADMSG for a record that is none, else the encoder's.
+ */
+int translator_record(void *ctx, const struct wire_record *r, size_t len);
+/* Takes one thread of the list (a bpf_thread_fn). Returns 0 or the encoder's negative errno. */
+int translator_thread(void *ctx, const struct wire_thread *w);
+
+/* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
+char translator_state_letter(uint32_t bits);
+
+#endif /* TRANSLATE_H */

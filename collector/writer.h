@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writer.h - puts bytes into a file or a pipe through io_uring, several buffers in flight.
+ *
+ * The caller's bytes are gathered in large buffers (registered with the kernel where it allows);
+ * a full one is submitted, and the caller waits only when all are in flight: a slow disk holds
+ * the caller up, it does not make memory grow. Short writes are continued. After an error nothing
+ * more is written and a regular file is cut back to the last byte before which all is well.
+ * Where io_uring is forbidden or missing, buffers are written one after the other instead.
+ */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct writer;
+
+/*
+ * Opens the output: path is created with mode 0600 or, if it is the caller's own regular file,
+ * emptied; "-" is standard output. Symbolic links, other people's files and files with other
+ * names are refused. Under sudo the file is given to the user who called it.
+ * Returns a file descriptor, or a negative errno with a reason in why (of why_size bytes).
+ */
+int writer_open_output(const char *path, char *why, size_t why_size);
+
+/* Makes a writer on fd, which stays the caller's. Returns 0 or a negative errno. */
+int writer_new(struct writer **out, int fd);
+
+/* Takes len bytes (copied). Returns 0, or the negative errno of the first write that failed. */
+int writer_put(struct writer *w, const void *p, size_t len);
+
+/* Submits what has been gathered; does not wait for it. Returns as writer_put(). */
+int writer_flush(struct writer *w);
+
+/*
+ * Flushes and waits for all writes; after an error cuts a regular file back. Frees the writer.
+ * Returns 0 or the negative errno of the first write that failed.
+ */
+int writer_close(struct writer *w);
+
+/* Bytes that the kernel has taken so far. */
+uint64_t writer_written(const struct writer *w);
+/* "io_uring, registered buffers", "io_uring" or "plain writes (reason)". */
+const char *writer_method(const struct writer *w);
+
+#endif /* WRITER_H */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chainlog.h - the trace file as bytes: what chaincap writes and chainwalk reads.
+ *
+ * This is the only thing the two ends share. docs/trace-format.md describes the same format in
+ * words, well enough to write a reader from it alone; where the two differ, that page is wrong.
+ *
+ * A trace is a sequence of blocks and nothing between them. A block is a 16-byte header and a
+ * payload; every multi-byte number in the header is little-endian; numbers in payloads are
+ * varints (LEB128, at most 10 bytes), "svarint" being a varint of a zigzag-coded signed number.
+ * A block can be decoded on its own, so that a reader can verify, skip and resynchronise.
+ * Definitions (strings, frames, stacks...) have dense ids counted from 1 over the whole trace;
+ * 0 means "none". A definition may stand after its first use.
+ */
+#ifndef CHAINLOG_H
+#define CHAINLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHAINLOG_VERSION 1
+
+/* Block header: byte offsets. The CRC32C covers header bytes 0..11 and then the payload. */
+#define CHAINLOG_SYNC 0x31424c43u /* "CLB1" as bytes 43 4c 42 31 */
+enum {
+	CHAINLOG_OFF_SYNC = 0,	  /* u32 */
+	CHAINLOG_OFF_TYPE = 4,	  /* u8, enum chainlog_block */
+	CHAINLOG_OFF_VERSION = 5, /* u8, CHAINLOG_VERSION */
+	CHAINLOG_OFF_ZERO = 6,	  /* u16, 0 */
+	CHAINLOG_OFF_LEN = 8,	  /* u32, payload bytes, at most CHAINLOG_PAYLOAD_MAX */
+	CHAINLOG_OFF_CRC = 12,	  /* u32 */
+	CHAINLOG_HEADER_SIZE = 16,
+};
+#define CHAINLOG_PAYLOAD_MAX (1u << 20)
+
+/* Block types. A reader skips types that it does not know. */
+enum chainlog_block {
+	CHAINLOG_BLOCK_INFO = 1,     /* first block: tag, length, bytes; enum chainlog_info_tag */
+	CHAINLOG_BLOCK_EVENTS = 2,   /* events of one CPU, times never decreasing */
+	CHAINLOG_BLOCK_STRINGS = 3,  /* first_id count { len bytes } */
+	CHAINLOG_BLOCK_FRAMES = 4,   /* first_id count { space svarint(addr - previous addr) } */
+	CHAINLOG_BLOCK_STACKS = 5,   /* first_id count { nframes<<1|cut { svarint(id - previous id) } } */
+	CHAINLOG_BLOCK_NAMES = 6,    /* count { svarint(frame - previous) symbol module offset } */
+	CHAINLOG_BLOCK_MODULES = 7,  /* first_id count { path build_id_len build_id } */
+	CHAINLOG_BLOCK_SPACES = 8,   /* first_id count { tgid exe } user address spaces; 0 is the kernel */
+	CHAINLOG_BLOCK_THREADS = 9,  /* threads alive at the start: see below */
+	CHAINLOG_BLOCK_LOST = 10,    /* count { cpu+1 (0: not known) n first_ns last_ns - first_ns } */
+	CHAINLOG_BLOCK_END = 11,     /* last block: tag, length, bytes; enum chainlog_end_tag */
+};
+
+/* Tags of the INFO block. Values are strings without a terminator, or one varint (marked v). */
+enum chainlog_info_tag {
+	CHAINLOG_INFO_HOST = 1,
+	CHAINLOG_INFO_RELEASE = 2, /* uname -r */
+	CHAINLOG_INFO_ARCH = 3,	   /* uname -m */
+	CHAINLOG_INFO_CPUS = 4,	   /* v: CPUs that can come online */
+	CHAINLOG_INFO_START = 5,   /* v: CLOCK_MONOTONIC ns at which recording began */
+	CHAINLOG_INFO_WALL = 6,	   /* v: CLOCK_REALTIME - CLOCK_MONOTONIC at the start, ns */
+	CHAINLOG_INFO_OPTIONS = 7, /* the command line */
+	CHAINLOG_INFO_TOOL = 8,	   /* "chaincap 0.1.0" */
+	CHAINLOG_INFO_TGID = 9,	   /* v: the recorder's own process, which is not recorded */
+	CHAINLOG_INFO_PARTS = 10,  /* v: bit 0 kernel stacks, bit 1 user stacks were recorded */
+};
+
+/* Tags of the END block; all values are one varint. Without this block the trace was cut off. */
+enum chainlog_end_tag {
+	CHAINLOG_END_TIME = 1,	   /* CLOCK_MONOTONIC ns at which recording ended */
+	CHAINLOG_END_EVENTS = 2,   /* events in the EVENTS blocks */
+	CHAINLOG_END_LOST = 3,	   /* sum of n in the LOST blocks */
+	CHAINLOG_END_KERNEL = 4,   /* events counted in the kernel by an own counter */
+	CHAINLOG_END_STACKS = 5,   /* stacks defined */
+	CHAINLOG_END_FRAMES = 6,   /* frames defined */
+	CHAINLOG_END_STRINGS = 7,  /* strings defined */
+	CHAINLOG_END_THREADS = 8,  /* distinct threads seen: a hint for sizing tables */
+	CHAINLOG_END_SIDEBAND_LOST = 9, /* mapping records lost: some user frames may lack names */
+};
+
+/* After the END block: its file offset (u64) and these 8 bytes. Only saves time; may be absent. */
+#define CHAINLOG_FOOTER_MAGIC "CHAINEND"
+#define CHAINLOG_FOOTER_SIZE 16
+
+/*
+ * EVENTS payload: cpu, first_ns, last_ns - first_ns, count, then count events.
+ * An event: one tag byte (low 3 bits: kind; the rest: flags), varint ns since the previous
+ * event of the block (the first: since first_ns), then its fields, in the order given below.
+ *
+ * A *thread reference* is a varint: 0 = a thread not yet seen in this block, its tid follows as a
+ * varint and it gets the block's next index (from 0); n = the thread with index n-1. Tid 0 (the
+ * idle threads) is a thread like any other here.
+ * A *stack pair* is a varint: 0 = a pair not yet seen in this block, kernel stack id and user
+ * stack id follow as varints and it gets the next index; n = the pair with index n-1.
+ */
+enum chainlog_event {
+	CHAINLOG_SWITCH = 0,	 /* [prev] [state] [next] [pair] */
+	CHAINLOG_WAKING = 1,	 /* [waker] target [pair] */
+	CHAINLOG_WAKING_NEW = 2, /* as WAKING: a thread's first */
+	CHAINLOG_FORK = 3,	 /* [parent] child tgid_of_child name */
+	CHAINLOG_EXEC = 4,	 /* thread old_tid filename: old_tid differs if not the leader called */
+	CHAINLOG_RENAME = 5,	 /* thread name */
+	CHAINLOG_EXIT = 6,	 /* thread */
+	CHAINLOG_EVENT_KINDS = 7,
+};
+#define CHAINLOG_KIND_MASK 0x07
+/* The acting thread (prev, waker, parent) is the block's last switch's next: reference left out. */
+#define CHAINLOG_F_CURRENT 0x08
+/*
+ * The pair is the acting thread's last one (not both 0) in this block, in a SWITCH for a SWITCH,
+ * in a WAKING or WAKING_NEW for either of these: left out.
+ */
+#define CHAINLOG_F_SAME_STACK 0x10
+/* Both stack ids are 0: pair left out. */
+#define CHAINLOG_F_NO_STACK 0x20
+/* SWITCH only: state is 'S'; state is 'R' (still runnable). With neither: one state byte. */
+#define CHAINLOG_F_SLEEP 0x40
+#define CHAINLOG_F_RUNNABLE 0x80
+
+/*
+ * A switch's state: the letter that ps shows. R: still runnable (preempted, or it yielded);
+ * S D I T t P: sleeping; X Z: it has exited.
+ */
+
+/*
+ * THREADS payload: count, then for each: tid, tgid, start_ns (CLOCK_MONOTONIC), seen_ns (when it
+ * was looked at), flags, state byte, name (string id), kernel stack id, user stack id.
+ */
+#define CHAINLOG_THREAD_KTHREAD 0x01
+#define CHAINLOG_THREAD_RUNNING 0x02 /* was on a CPU when it was looked at */
+
+#define CHAINLOG_STACK_MAX 127 /* frames of one stack; a longer one is cut at the root's end */
+
+/* ---- varints ------------------------------------------------------------------------------- */
+
+#define CHAINLOG_VARINT_MAX 10
+
+/* Writes v at p (room for CHAINLOG_VARINT_MAX bytes), returns the byte after it. */
+static inline uint8_t *chainlog_put_varint(uint8_t *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/*
+ * Reads a varint from [p, end) into *v. Returns the byte after it, or NULL if it is cut off by
+ * end or does not fit 64 bits.
+ */
+static inline const uint8_t *chainlog_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	uint64_t r = 0;
+
+	for (unsigned int shift = 0; p < end && shift < 64; shift += 7) {
+		uint8_t b = *p++;
+
+		if (shift == 63 && b > 1)
+			return NULL;
+		r |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			*v = r;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static inline uint64_t chainlog_zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+}
+
+static inline int64_t chainlog_unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+static inline uint32_t chainlog_get_le32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t chainlog_get_le64(const uint8_t *p)
+{
+	return (uint64_t)chainlog_get_le32(p) | (uint64_t)chainlog_get_le32(p + 4) << 32;
+}
+
+static inline void chainlog_put_le32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(v >> (8 * i));
+}
+
+static inline void chainlog_put_le64(uint8_t *p, uint64_t v)
+{
+	chainlog_put_le32(p, (uint32_t)v);
+	chainlog_put_le32(p + 4, (uint32_t)(v >> 32));
+}
+
+#endif /* CHAINLOG_H */

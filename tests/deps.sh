@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs what is missing for "build" and "test", from the distribution's packages.
+# With everything there it says nothing and needs neither root nor a network.
+set -eu
+
+if command -v dpkg-query >/dev/null; then
+	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libiberty-dev zlib1g-dev"
+	test="libcmocka-dev linux-perf libxml2-utils clang-format cppcheck chromium nodejs npm procps util-linux"
+	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+	install() {
+		[ -n "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ] || apt-get -q update
+		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@" ||
+			{ apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"; }
+	}
+	how="apt-get install"
+elif command -v dnf >/dev/null; then
+	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel binutils-devel zlib-devel"
+	test="libcmocka-devel perf libxml2 clang-tools-extra cppcheck chromium nodejs npm procps-ng util-linux"
+	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
+	install() { dnf -q -y install --setopt=install_weak_deps=False "$@"; }
+	how="dnf install"
+else
+	echo "deps: neither apt nor dnf here; README.md says what is needed" >&2
+	exit 0
+fi
+
+missing=
+for set; do
+	case $set in
+	build) packages=$build ;;
+	test) packages=$test ;;
+	*) echo "deps: no such set: $set" >&2; exit 2 ;;
+	esac
+	for p in $packages; do
+		# npm comes with some nodejs packages and is a package of its own with others.
+		[ "$p" = npm ] && command -v npm >/dev/null && continue
+		has "$p" || missing="$missing $p"
+	done
+done
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ]; then
+	echo "deps: missing:$missing" >&2
+	echo "deps: run as root: $how$missing" >&2
+	exit 1
+fi
+echo "deps: installing$missing"
+# shellcheck disable=SC2086 # a list of words
+install $missing
