@@ -21,6 +21,10 @@ BASE    := -std=c17 -D_GNU_SOURCE -DCHAIN_VERSION='"$(VERSION)"' -pthread \
 DEPGEN   = -MMD -MP
 
 PROGRAMS := chaincap chainwalk flamegraph
+# V=1 shows the commands themselves.
+ifneq ($(V),1)
+Q = @echo "  $(@:$(O)/%=%)";
+endif
 all: $(PROGRAMS:%=$(O)/%) $(O)/chainload
 
 # ---- rooms: all sources of a room; all but its main file are also linked into its tests ----
@@ -35,49 +39,55 @@ ENCODER := $(O)/collector/encode.o $(O)/collector/encode_events.o $(O)/collector
 COLLECTOR_LIBS := -lbpf -luring -lelf -liberty
 
 $(O)/chaincap: $(COLLECTOR)
-	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ $(COLLECTOR_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ $(COLLECTOR_LIBS)
 $(O)/chainwalk: $(ENGINE)
-	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^
 $(O)/flamegraph: $(RENDER)
-	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lm
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lm
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(BASE) $(DEPGEN) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(ROOM) $(DEPGEN) -c -o $@ $<
+# Tests see the room that they test as its own files do.
+$(O)/tests/unit/engine_%.o: ROOM = -Iengine -I.
+$(O)/tests/unit/made%.o: ROOM = -Iengine -I.
+$(O)/tests/unit/naive%.o: ROOM = -Iengine -I.
+$(O)/tests/unit/collector_%.o: ROOM = -Icollector
+$(O)/tests/unit/render_%.o: ROOM = -Irender
 
 # ---- the BPF object and its skeleton: needs no BTF of the building machine ----
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 $(O)/gen/chaincap.bpf.o: bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror -Iinclude \
+	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror -Iinclude \
 		$(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH)) -c -o $@ $<
 $(O)/gen/chaincap.skel.h: $(O)/gen/chaincap.bpf.o
-	$(BPFTOOL) gen skeleton $< name chaincap_bpf >$@.tmp && mv $@.tmp $@
+	$(Q)$(BPFTOOL) gen skeleton $< name chaincap_bpf >$@.tmp && mv $@.tmp $@
 $(COLLECTOR): | $(O)/gen/chaincap.skel.h
 $(O)/collector/bpf.o: $(O)/gen/chaincap.skel.h
 
 # ---- the page's script and style, embedded ----
 $(O)/gen/page_%.h: render/page.%
 	@mkdir -p $(@D)
-	sh render/embed.sh page_$* <$< >$@.tmp && mv $@.tmp $@
+	$(Q)sh render/embed.sh page_$* <$< >$@.tmp && mv $@.tmp $@
 $(RENDER): | $(O)/gen/page_js.h $(O)/gen/page_css.h
 $(O)/render/svg.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # ---- tests ----
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c))
-UNIT_HELP := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/made*.c))
+UNIT_HELP := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/made*.c tests/unit/naive*.c))
 $(O)/tests/unit/engine_%: $(O)/tests/unit/engine_%.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER)
-	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
 $(O)/tests/unit/collector_%: $(O)/tests/unit/collector_%.o $(COLLECTOR_LIB)
-	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka $(COLLECTOR_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka $(COLLECTOR_LIBS)
 $(O)/tests/unit/render_%: $(O)/tests/unit/render_%.o $(RENDER_LIB)
-	$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
 unit: $(UNIT)
 
 $(O)/chainload: tests/workload/chainload.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer \
+	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer \
 		-fno-optimize-sibling-calls -pthread -o $@ $(filter %.c,$^)
 
 # ---- what has to be installed first: make deps, make deps-test ----
@@ -114,10 +124,10 @@ FUZZFLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=un
 fuzz: $(FUZZERS)
 $(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c,$(wildcard render/*.c)) | $(O)/gen/page_js.h $(O)/gen/page_css.h
 	@mkdir -p $(@D)
-	clang $(BASE) $(FUZZFLAGS) -o $@ $^ -lm
+	$(Q)clang $(BASE) $(FUZZFLAGS) -o $@ $^ -lm
 $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c))
 	@mkdir -p $(@D)
-	clang $(BASE) $(FUZZFLAGS) -o $@ $^
+	$(Q)clang $(BASE) $(FUZZFLAGS) -o $@ $^
 
 INSTALL ?= install
 install: all

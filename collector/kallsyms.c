@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kallsyms.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * kallsyms has no sizes: a symbol ends where the next begins. The last one before a hole would
+ * reach across it, so a function is not believed to be larger than this.
+ */
+#define CORE_FUNCTION_MAX (1u << 20)
+#define MODULE_FUNCTION_MAX (64u << 10)
+/* Code told of one by one; each address counts once, so this is far above what a machine loads. */
+#define ADDED_MAX 65536u
+
+struct entry {
+	uint64_t addr;
+	uint32_t name;	 /* offset in the arena */
+	uint32_t module; /* likewise; 0: the core kernel */
+	char type;
+	bool is_tracer;
+};
+
+struct added {
+	uint64_t addr, end;
+	char *name;
+	bool is_tracer;
+};
+
+struct table {
+	struct entry *entries;
+	uint32_t n, cap;
+	char *arena; /* begins with a byte that is nobody's name */
+	size_t len, arena_cap;
+};
+
+struct kallsyms {
+	struct table t;
+	struct added *added; /* by address, not overlapping */
+	uint32_t n_added, cap_added;
+};
+
+static void free_table(struct table *t)
+{
+	free(t->entries);
+	free(t->arena);
+	*t = (struct table){ 0 };
+}
+
+/* What stands between a BPF program that takes a stack and the traced function. */
+static bool is_tracer_name(const char *name)
+{
+	static const char *const prefixes[] = {
+		"bpf_",		   "__bpf_",	     "__traceiter_",   "__SCT__tp_func_",
+		"trace_call_bpf",  "perf_callchain", "get_perf_callchain", "perf_trace_",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static uint32_t put_string(struct table *t, const char *s, size_t len)
+{
+	size_t at = t->len;
+
+	if (t->len + len + 1 > UINT32_MAX)
+		return 0;
+	if (t->arena_cap - t->len < len + 1) {
+		size_t cap = (t->arena_cap + len + 1) * 2;
+		char *arena = realloc(t->arena, cap);
+
+		if (!arena)
+			return 0;
+		t->arena = arena;
+		t->arena_cap = cap;
+	}
+	memcpy(t->arena + at, s, len);
+	t->arena[at + len] = '\0';
+	t->len += len + 1;
+	return (uint32_t)at;
+}
+
+static int put_entry(struct table *t, const struct entry *e)
+{
+	if (t->n == t->cap) {
+		uint32_t cap = t->cap ? t->cap * 2 : 4096;
+		struct entry *entries = realloc(t->entries, cap * sizeof(*entries));
+
+		if (!entries)
+			return -ENOMEM;
+		t->entries = entries;
+		t->cap = cap;
+	}
+	t->entries[t->n++] = *e;
+	return 0;
+}
+
+/* One line, "address type name[\t[module]]". Lines of another form, and data, are passed over. */
+static int take_line(struct table *t, char *line, bool *any_address)
+{
+	struct entry e = { 0 };
+	char *p, *name, *module = NULL;
+
+	e.addr = strtoull(line, &p, 16);
+	if (p == line || *p != ' ' || !p[1] || p[2] != ' ')
+		return 0;
+	e.type = p[1];
+	name = p + 3;
+	p = name + strcspn(name, " \t\n");
+	if (p == name)
+		return 0;
+	if (*p) {
+		*p++ = '\0';
+		module = strchr(p, '[');
+	}
+	if (module) {
+		module++;
+		module[strcspn(module, "]\n")] = '\0';
+	}
+	if (e.addr)
+		*any_address = true;
+	if (!e.addr || !strchr("tTwW", e.type))
+		return 0;
+	e.is_tracer = is_tracer_name(name);
+	e.name = put_string(t, name, strlen(name));
+	if (!e.name)
+		return -ENOMEM;
+	if (module) {
+		/* Symbols of a module stand together: its name is kept once. */
+		const struct entry *last = t->n ? &t->entries[t->n - 1] : NULL;
+
+		if (last && last->module && !strcmp(t->arena + last->module, module))
+			e.module = last->module;
+		else
+			e.module = put_string(t, module, strlen(module));
+		if (!e.module)
+			return -ENOMEM;
+	}
+	return put_entry(t, &e);
+}
+
+static int compare_addr(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Of several names of one address the one to show: exported, plain, then any, but always the same. */
+static bool is_better_name(const struct table *t, const struct entry *a, const struct entry *b)
+{
+	const char *x = t->arena + a->name, *y = t->arena + b->name;
+	size_t under_x = strspn(x, "_"), under_y = strspn(y, "_");
+	bool global_x = isupper((unsigned char)a->type), global_y = isupper((unsigned char)b->type);
+
+	if (under_x != under_y)
+		return under_x < under_y;
+	if (global_x != global_y)
+		return global_x;
+	if (strlen(x) != strlen(y))
+		return strlen(x) > strlen(y);
+	return strcmp(x, y) < 0;
+}
+
+static void sort_and_merge(struct table *t)
+{
+	uint32_t kept = 0;
+
+	if (!t->n)
+		return;
+	qsort(t->entries, t->n, sizeof(*t->entries), compare_addr);
+	for (uint32_t i = 1; i < t->n; i++) {
+		struct entry *last = &t->entries[kept], *e = &t->entries[i];
+
+		if (e->addr != last->addr)
+			t->entries[++kept] = *e;
+		else if (is_better_name(t, e, last))
+			*last = *e;
+	}
+	t->n = kept + 1;
+}
+
+struct kallsyms *kallsyms_new(void)
+{
+	return calloc(1, sizeof(struct kallsyms));
+}
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	for (uint32_t i = 0; i < k->n_added; i++)
+		free(k->added[i].name);
+	free(k->added);
+	free_table(&k->t);
+	free(k);
+}
+
+int kallsyms_load(struct kallsyms *k, const char *path)
+{
+	struct table t = { 0 };
+	char line[1024];
+	bool any_address = false;
+	FILE *f = fopen(path, "re");
+	int err = 0;
+
+	if (!f)
+		return -errno;
+	put_string(&t, "", 0);
+	if (!t.arena)
+		err = -ENOMEM;
+	while (!err && fgets(line, sizeof(line), f))
+		err = take_line(&t, line, &any_address);
+	if (!err && ferror(f))
+		err = -EIO;
+	if (!err && !any_address)
+		err = -EPERM;
+	fclose(f);
+	if (err) {
+		free_table(&t);
+		return err;
+	}
+	sort_and_merge(&t);
+	free_table(&k->t);
+	k->t = t;
+	return 0;
+}
+
+/* The number of pieces that begin at or below addr. */
+static uint32_t added_upto(const struct kallsyms *k, uint64_t addr)
+{
+	uint32_t lo = 0, hi = k->n_added;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (k->added[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
+{
+	struct added new = { addr, addr + len, NULL, is_tracer_name(name) };
+	uint32_t first, last;
+
+	if (!len || new.end < addr)
+		return -EINVAL;
+	first = added_upto(k, addr);
+	if (first && k->added[first - 1].end > addr)
+		first--;
+	for (last = first; last < k->n_added && k->added[last].addr < new.end; last++)
+		;
+	if (k->n_added - (last - first) >= ADDED_MAX)
+		return -ENOSPC;
+	if (k->n_added == k->cap_added) {
+		uint32_t cap = k->cap_added ? k->cap_added * 2 : 64;
+		struct added *added = realloc(k->added, cap * sizeof(*added));
+
+		if (!added)
+			return -ENOMEM;
+		k->added = added;
+		k->cap_added = cap;
+	}
+	new.name = strdup(name);
+	if (!new.name)
+		return -ENOMEM;
+	for (uint32_t i = first; i < last; i++)
+		free(k->added[i].name);
+	memmove(k->added + first + 1, k->added + last, (k->n_added - last) * sizeof(*k->added));
+	k->added[first] = new;
+	k->n_added -= last - first;
+	k->n_added++;
+	return 0;
+}
+
+bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out)
+{
+	const struct table *t = &k->t;
+	const struct entry *e;
+	uint64_t at = addr - 1; /* a call that never returns may be its function's last instruction */
+	uint32_t i = added_upto(k, at), lo = 0, hi = t->n;
+
+	if (i && at < k->added[i - 1].end) {
+		const struct added *a = &k->added[i - 1];
+
+		*out = (struct kallsyms_symbol){ a->addr, a->name, "bpf", a->is_tracer };
+		return true;
+	}
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->entries[mid].addr <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	e = &t->entries[lo - 1];
+	if (at - e->addr >= (e->module ? MODULE_FUNCTION_MAX : CORE_FUNCTION_MAX))
+		return false;
+	*out = (struct kallsyms_symbol){
+		.start = e->addr,
+		.name = t->arena + e->name,
+		.module = e->module ? t->arena + e->module : NULL,
+		.is_tracer = e->is_tracer,
+	};
+	return true;
+}

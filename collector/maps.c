@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "maps.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 16384u
+/* Executable mappings of one image; a process beyond it is after our memory. */
+#define MAPPINGS_MAX 65536u
+
+struct images {
+	struct code_files *files;
+	uint64_t made;
+	uint32_t count;
+	uint64_t now_ns; /* as last told */
+	struct image *ended, **ended_tail; /* in the order in which it was learnt of */
+	struct image *buckets[BUCKETS];
+};
+
+/* ---- mappings ------------------------------------------------------------------------------ */
+
+static void put_list(struct images *im, struct map_list *l)
+{
+	if (!l || --l->refs)
+		return;
+	for (uint32_t i = 0; i < l->n; i++)
+		code_files_put(im->files, l->list[i].file);
+	free(l->list);
+	free(l->exe);
+	free(l);
+}
+
+static struct map_list *copy_list(struct images *im, const struct map_list *from)
+{
+	struct map_list *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->refs = 1;
+	if (!from)
+		return l;
+	l->cap = from->n + 8;
+	l->list = malloc(l->cap * sizeof(*l->list));
+	if (from->exe)
+		l->exe = strdup(from->exe);
+	if (!l->list || (from->exe && !l->exe)) {
+		free(l->list);
+		free(l->exe);
+		free(l);
+		return NULL;
+	}
+	if (from->n)
+		memcpy(l->list, from->list, from->n * sizeof(*l->list));
+	l->n = from->n;
+	for (uint32_t i = 0; i < l->n; i++)
+		code_files_hold(im->files, l->list[i].file);
+	return l;
+}
+
+/* The image's list, as one that may be changed; NULL when out of memory. */
+static struct map_list *own_list(struct images *im, struct image *i)
+{
+	struct map_list *l;
+
+	if (i->maps && i->maps->refs == 1)
+		return i->maps;
+	l = copy_list(im, i->maps);
+	if (!l)
+		return NULL;
+	put_list(im, i->maps);
+	i->maps = l;
+	return l;
+}
+
+const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns)
+{
+	const struct mapping *later = NULL;
+
+	for (uint32_t k = i->maps ? i->maps->n : 0; k--;) {
+		const struct mapping *m = &i->maps->list[k];
+
+		if (addr < m->start || addr >= m->end)
+			continue;
+		if (m->time_ns <= time_ns)
+			return m;
+		later = m;
+	}
+	return later;
+}
+
+/* What is mapped there already, as when memory for generated code is made executable again. */
+static bool is_known(const struct images *im, const struct image *i, const struct mapping *m)
+{
+	const struct mapping *old = image_mapping(i, m->start, m->time_ns);
+
+	if (!old || old->file != m->file || old->end < m->end)
+		return false;
+	return code_files_kind(im->files, m->file) == CODE_GENERATED ||
+	       old->pgoff - old->start == m->pgoff - m->start;
+}
+
+void images_map(struct images *im, struct image *i, const struct mapping *m)
+{
+	struct map_list *l;
+
+	if (m->start >= m->end || is_known(im, i, m) || (i->maps && i->maps->n >= MAPPINGS_MAX))
+		goto drop;
+	l = own_list(im, i);
+	if (!l)
+		goto drop;
+	if (l->n == l->cap) {
+		uint32_t cap = l->cap ? l->cap * 2 : 8;
+		struct mapping *list = realloc(l->list, cap * sizeof(*list));
+
+		if (!list)
+			goto drop;
+		l->list = list;
+		l->cap = cap;
+	}
+	l->list[l->n++] = *m;
+	/* The kernel maps the program before its interpreter and its libraries. */
+	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
+		l->exe = strdup(code_files_path(im->files, m->file));
+	return;
+drop:
+	code_files_put(im->files, m->file);
+}
+
+/* ---- images -------------------------------------------------------------------------------- */
+
+static struct image **bucket_of(struct images *im, uint32_t tgid)
+{
+	return &im->buckets[(tgid * 0x9e3779b1u) >> 18];
+}
+
+static struct image **newest_link(struct images *im, uint32_t tgid)
+{
+	struct image **link = bucket_of(im, tgid);
+
+	while (*link && (*link)->tgid != tgid)
+		link = &(*link)->next;
+	return link;
+}
+
+struct images *images_new(struct code_files *files)
+{
+	struct images *im = calloc(1, sizeof(*im));
+
+	if (!im)
+		return NULL;
+	im->files = files;
+	im->ended_tail = &im->ended;
+	return im;
+}
+
+static void free_image(struct images *im, struct image *i)
+{
+	put_list(im, i->maps);
+	free(i);
+	im->count--;
+}
+
+void images_free(struct images *im)
+{
+	if (!im)
+		return;
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		while (im->buckets[b]) {
+			struct image *i = im->buckets[b];
+
+			im->buckets[b] = i->next;
+			while (i) {
+				struct image *older = i->older;
+
+				free_image(im, i);
+				i = older;
+			}
+		}
+	}
+	free(im);
+}
+
+struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = *newest_link(im, tgid);
+
+	while (i && i->start_ns > time_ns && i->older)
+		i = i->older;
+	return i;
+}
+
+/* Puts a new image in front of the older ones of its tgid. */
+static struct image *add_image(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image **link = newest_link(im, tgid), *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return NULL;
+	i->tgid = tgid;
+	i->start_ns = time_ns;
+	i->older = *link;
+	if (i->older) {
+		i->next = i->older->next;
+		i->older->next = NULL;
+	}
+	*link = i;
+	im->made++;
+	im->count++;
+	return i;
+}
+
+static void end_image(struct images *im, struct image *i)
+{
+	if (i->ended)
+		return;
+	i->ended = true;
+	i->ended_ns = im->now_ns;
+	i->next_ended = NULL;
+	*im->ended_tail = i;
+	im->ended_tail = &i->next_ended;
+}
+
+const char *image_exe(const struct image *i)
+{
+	return i->maps && i->maps->exe ? i->maps->exe : i->comm;
+}
+
+struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *old = *newest_link(im, tgid), *i = add_image(im, tgid, time_ns);
+
+	if (i && old)
+		end_image(im, old);
+	return i;
+}
+
+void images_exe(struct images *im, struct image *i, const char *exe)
+{
+	struct map_list *l = own_list(im, i);
+
+	if (!l)
+		return;
+	free(l->exe);
+	l->exe = strdup(exe);
+}
+
+void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns)
+{
+	struct image *p = images_find(im, parent, time_ns), *old = *newest_link(im, tgid), *i;
+
+	if (tgid == parent || (old && old->start_ns >= time_ns))
+		return;
+	i = add_image(im, tgid, time_ns);
+	if (!i)
+		return;
+	if (old)
+		end_image(im, old);
+	i->parent = parent;
+	if (!p)
+		return;
+	memcpy(i->comm, p->comm, sizeof(i->comm));
+	i->maps = p->maps;
+	if (i->maps)
+		i->maps->refs++;
+}
+
+void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm)
+{
+	struct image *old = *newest_link(im, tgid), *i;
+
+	if (old && old->start_ns > time_ns)
+		return;
+	i = add_image(im, tgid, time_ns);
+	if (!i)
+		return;
+	if (old) {
+		i->parent = old->parent;
+		end_image(im, old);
+	}
+	snprintf(i->comm, sizeof(i->comm), "%s", comm);
+}
+
+void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = *newest_link(im, tgid);
+
+	if (i && i->start_ns <= time_ns)
+		end_image(im, i);
+}
+
+/* ---- forgetting ---------------------------------------------------------------------------- */
+
+static void unlink_image(struct images *im, struct image *i)
+{
+	struct image **link = newest_link(im, i->tgid);
+
+	if (*link == i) {
+		if (i->older)
+			i->older->next = i->next;
+		*link = i->older ? i->older : i->next;
+		return;
+	}
+	for (link = &(*link)->older; *link != i; link = &(*link)->older)
+		;
+	*link = i->older;
+}
+
+void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
+{
+	im->now_ns = now_ns;
+	while (im->ended && im->ended->ended_ns + grace_ns < now_ns) {
+		struct image *i = im->ended;
+
+		im->ended = i->next_ended;
+		if (!im->ended)
+			im->ended_tail = &im->ended;
+		/* Where only the first thread has ended, the others run on in the same image. */
+		if (*newest_link(im, i->tgid) == i && (!kill((pid_t)i->tgid, 0) || errno == EPERM)) {
+			i->ended = false;
+			end_image(im, i);
+		} else if (!i->space) {
+			unlink_image(im, i);
+			free_image(im, i);
+		} else {
+			put_list(im, i->maps);
+			i->maps = NULL;
+		}
+	}
+}
+
+uint64_t images_made(const struct images *im)
+{
+	return im->made;
+}
+
+uint32_t images_count(const struct images *im)
+{
+	return im->count;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain.h - why a wait took as long as it did: each instant of it attributed to a chain of
+ * wakers and a reason why the chain ends (chain-semantics, section 4). It knows threads and times;
+ * how a link is shown is up to whoever asks, who gives each link a label.
+ *
+ * Chains are nodes of a tree: a node is its parent and a label, the root of a chain is its head's
+ * node. What comes out is a number of (node, end, ns): the chain of links from the head down to
+ * the node, why it ends there, and how long that was.
+ */
+#ifndef ENGINE_CHAIN_H
+#define ENGINE_CHAIN_H
+
+#include "context.h"
+#include "options.h"
+#include "pairs.h"
+#include "timeline.h"
+
+enum chain_end {
+	CHAIN_RUNNING,	 /* the last waker worked */
+	CHAIN_RUNNABLE,	 /* it had no CPU */
+	CHAIN_PREEMPTED, /* only of a thread's own time */
+	CHAIN_INTERRUPT, /* an interrupt woke */
+	CHAIN_UNKNOWN,	 /* missing from the trace */
+	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
+	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
+	CHAIN_LOOP,	 /* the last waker was in the chain already */
+	CHAIN_ENDS,
+};
+
+/* As shown: "[running]" and so on. */
+const char *chain_end_name(enum chain_end end);
+
+/* What the walker needs from whoever asks. */
+struct chain_user {
+	void *arg;
+	/*
+	 * The label (never 0) of the link that ended w, a wait that has a waker: interrupt tells
+	 * its context. first: w is the wait that is being explained, not one of a waker.
+	 */
+	uint32_t (*label)(void *arg, const struct wait *w, struct context context, bool first);
+	/* ns of the wait go to the chain that leads to node and ends there. */
+	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+};
+
+struct chains {
+	const struct timelines *timelines;
+	struct contexts *contexts;
+	enum options_mode mode;
+	uint32_t depth;	    /* links followed */
+	struct pairs nodes; /* (parent or 0, label) */
+	struct chain_user user;
+	bool out_of_memory; /* sticky: what came out is not complete */
+};
+
+/* 0 or -ENOMEM. To be ended with chains_free(), also after an error. */
+int chains_init(struct chains *c, const struct timelines *tl, enum options_mode mode,
+		uint32_t depth, struct chain_user user);
+void chains_free(struct chains *c);
+
+/* The node of a chain's head. */
+uint32_t chains_head(struct chains *c, uint32_t label);
+/*
+ * Explains [from_ns, to_ns) of the blocked part of w, a WAIT_SLEEP of thread, and adds the
+ * pieces, which sum to to_ns - from_ns, below node head.
+ */
+void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
+		    uint64_t from_ns, uint64_t to_ns);
+
+#endif /* ENGINE_CHAIN_H */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum frame_kind {
+	FRAME_OTHER,
+	FRAME_ENTRY,  /* an interrupt's entry */
+	FRAME_INLINE, /* softirqs that the thread runs by itself */
+	FRAME_IDLE,   /* the idle loop */
+};
+
+struct contexts {
+	const struct trace *trace;
+	/* By kernel stack, 0: not looked at yet; else 1 + frames << 1 | interrupt. */
+	uint32_t *of_task, *of_idle;
+};
+
+/*
+ * Kernel functions; those with a '*' at the end stand for all names that begin so. x86-64 since
+ * 5.8: the asm_ stubs of DEFINE_IDTENTRY_IRQ and _SYSVEC (arch/x86/include/asm/idtentry.h) and the
+ * C functions that they call; before that: arch/x86/entry/entry_64.S. arm64: entry.S and
+ * entry-common.c. riscv, s390, powerpc, arm: their entry code likewise.
+ */
+static const struct {
+	const char *name;
+	enum frame_kind kind;
+} known[] = {
+	{ "asm_common_interrupt", FRAME_ENTRY },
+	{ "asm_spurious_interrupt", FRAME_ENTRY },
+	{ "asm_sysvec_*", FRAME_ENTRY },
+	{ "asm_exc_nmi", FRAME_ENTRY },
+	{ "asm_exc_xen_hypervisor_callback", FRAME_ENTRY },
+	{ "common_interrupt", FRAME_ENTRY },
+	{ "spurious_interrupt", FRAME_ENTRY },
+	{ "sysvec_*", FRAME_ENTRY },
+	{ "exc_nmi", FRAME_ENTRY },
+	{ "ret_from_intr", FRAME_ENTRY },
+	{ "apic_timer_interrupt", FRAME_ENTRY },
+	{ "reschedule_interrupt", FRAME_ENTRY },
+	{ "call_function_interrupt", FRAME_ENTRY },
+	{ "call_function_single_interrupt", FRAME_ENTRY },
+	{ "irq_work_interrupt", FRAME_ENTRY },
+	{ "hyperv_callback_vector", FRAME_ENTRY },
+	{ "hv_stimer0_callback_vector", FRAME_ENTRY },
+	{ "xen_hvm_callback_vector", FRAME_ENTRY },
+	{ "xen_do_hypervisor_callback", FRAME_ENTRY },
+	{ "el0_irq", FRAME_ENTRY },
+	{ "el1_irq", FRAME_ENTRY },
+	{ "el0_irq_naked", FRAME_ENTRY },
+	{ "el0_irq_compat", FRAME_ENTRY },
+	{ "el0_interrupt", FRAME_ENTRY },
+	{ "el1_interrupt", FRAME_ENTRY },
+	{ "__el1_irq", FRAME_ENTRY },
+	{ "el0t_64_irq*", FRAME_ENTRY },
+	{ "el0t_64_fiq*", FRAME_ENTRY },
+	{ "el0t_32_irq*", FRAME_ENTRY },
+	{ "el0t_32_fiq*", FRAME_ENTRY },
+	{ "el1h_64_irq*", FRAME_ENTRY },
+	{ "el1h_64_fiq*", FRAME_ENTRY },
+	{ "el1t_64_irq*", FRAME_ENTRY },
+	{ "__el0_irq_handler_common", FRAME_ENTRY },
+	{ "__irq_svc", FRAME_ENTRY },
+	{ "__irq_usr", FRAME_ENTRY },
+	{ "do_irq", FRAME_ENTRY },
+	{ "handle_riscv_irq", FRAME_ENTRY },
+	{ "do_ext_irq", FRAME_ENTRY },
+	{ "do_io_irq", FRAME_ENTRY },
+	{ "ext_int_handler", FRAME_ENTRY },
+	{ "io_int_handler", FRAME_ENTRY },
+	{ "hardware_interrupt_common*", FRAME_ENTRY },
+	{ "decrementer_common*", FRAME_ENTRY },
+	{ "doorbell_super_common*", FRAME_ENTRY },
+	{ "__local_bh_enable_ip", FRAME_INLINE },
+	{ "do_softirq", FRAME_INLINE },
+	{ "do_idle", FRAME_IDLE },
+	{ "cpu_startup_entry", FRAME_IDLE },
+	{ "cpu_idle_loop", FRAME_IDLE },
+	{ "cpuidle_idle_call", FRAME_IDLE },
+	{ "rest_init", FRAME_IDLE },
+	{ "start_secondary", FRAME_IDLE },
+	{ "secondary_start_kernel", FRAME_IDLE },
+};
+
+/* Compilers append .part.0, .isra.0, .constprop.0 to copies of a function. */
+static bool names_function(const char *symbol, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (name[len - 1] == '*')
+		return !strncmp(symbol, name, len - 1);
+	return !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '.');
+}
+
+static enum frame_kind kind_of(const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+	const char *symbol = f ? trace_string(t, f->symbol) : "";
+
+	if (!*symbol)
+		return FRAME_OTHER;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (names_function(symbol, known[i].name))
+			return known[i].kind;
+	return FRAME_OTHER;
+}
+
+static struct context read_context(const struct trace *t, uint32_t kstack, bool idle)
+{
+	struct trace_stack s = trace_stack(t, kstack);
+	uint32_t i, loop = s.n;
+
+	/* From the leaf: what comes first decides, for it interrupted all that comes after. */
+	for (i = 0; i < s.n; i++) {
+		enum frame_kind kind = kind_of(t, s.frames[i]);
+
+		if (kind == FRAME_ENTRY)
+			break;
+		if (kind == FRAME_INLINE && !idle)
+			return (struct context) { false, s.n };
+		if (kind == FRAME_IDLE && loop == s.n)
+			loop = i;
+	}
+	if (i == s.n)
+		return idle ? (struct context) { true, loop } : (struct context) { false, s.n };
+	if (idle && loop < i)
+		i = loop; /* the loop above an entry: an odd stack, but none of it is a waker's */
+	else
+		/* An entry is two or three frames: the stub, and the C functions it calls. */
+		for (i++; i < s.n && kind_of(t, s.frames[i]) == FRAME_ENTRY; i++)
+			;
+	return (struct context) { true, i };
+}
+
+struct contexts *contexts_new(const struct trace *t)
+{
+	struct contexts *c = calloc(1, sizeof(*c));
+	size_t n = trace_stacks_end(t);
+
+	if (!c)
+		return NULL;
+	c->trace = t;
+	c->of_task = calloc(n + 1, sizeof(*c->of_task));
+	c->of_idle = calloc(n + 1, sizeof(*c->of_idle));
+	if (!c->of_task || !c->of_idle) {
+		contexts_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void contexts_free(struct contexts *c)
+{
+	if (!c)
+		return;
+	free(c->of_task);
+	free(c->of_idle);
+	free(c);
+}
+
+struct context context_of(struct contexts *c, uint32_t kstack, bool idle)
+{
+	uint32_t *slot;
+	struct context x;
+
+	if (kstack >= trace_stacks_end(c->trace))
+		return (struct context) { idle, 0 };
+	slot = idle ? &c->of_idle[kstack] : &c->of_task[kstack];
+	if (!*slot) {
+		x = read_context(c->trace, kstack, idle);
+		*slot = 1 + (x.frames << 1 | x.interrupt);
+	}
+	return (struct context) { (*slot - 1) & 1, (*slot - 1) >> 1 };
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "format.h"
+
+#include <string.h>
+
+static const struct format *const table[] = {
+	&format_folded, &format_tree, &format_threads, &format_events, &format_info,
+};
+
+const struct format *format_at(size_t i)
+{
+	return i < sizeof(table) / sizeof(table[0]) ? table[i] : NULL;
+}
+
+const struct format *format_find(const char *name)
+{
+	const struct format *f;
+
+	for (size_t i = 0; (f = format_at(i)); i++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}

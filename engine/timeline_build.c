@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "timeline_private.h"
+
+/*
+ * The thread that acts on a CPU under a tid. When a thread that does not lead its process calls
+ * exec, the kernel gives it the leader's tid (de_thread()), well before the exec event tells so.
+ */
+static uint32_t acting(struct builder *b, const struct event *ev, uint32_t tid)
+{
+	struct cpu *c = state_cpu(b, ev->cpu);
+	uint32_t i = table_find(b, tid);
+
+	if (c && c->runs == CPU_THREAD && (i == THREAD_NONE || b->live[i].state == LIVE_DEAD) &&
+	    b->tl->threads[c->thread].tgid == tid && b->tl->threads[c->thread].tid != tid)
+		table_retid(b, c->thread, tid);
+	return table_get(b, tid, ev->time_ns);
+}
+
+static uint32_t pair_of(struct builder *b, const struct event *ev)
+{
+	uint32_t id;
+
+	if (!ev->kstack && !ev->ustack)
+		return 0;
+	id = pairs_id(&b->tl->pairs, ev->kstack, ev->ustack);
+	if (!id)
+		b->out_of_memory = true;
+	return id;
+}
+
+/* Sees to it that what acts is known to run; returns the thread, or THREAD_IDLE. */
+static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
+{
+	uint32_t i;
+
+	if (!tid) {
+		state_idles(b, ev->cpu, ev->time_ns);
+		return THREAD_IDLE;
+	}
+	i = acting(b, ev, tid);
+	if (i != THREAD_NONE)
+		state_acts(b, ev->cpu, i, ev->time_ns);
+	return i;
+}
+
+static void handle_switch(struct builder *b, const struct event *ev)
+{
+	uint32_t prev = ev->tid ? acting(b, ev, ev->tid) : THREAD_IDLE;
+	uint32_t next;
+
+	if (!ev->tid)
+		state_idles(b, ev->cpu, ev->time_ns);
+	else if (prev != THREAD_NONE)
+		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, pair_of(b, ev));
+	if (!ev->other) {
+		state_idles(b, ev->cpu, ev->time_ns);
+		return;
+	}
+	next = table_get(b, ev->other, ev->time_ns);
+	if (next != THREAD_NONE)
+		state_switch_in(b, ev->cpu, next, ev->time_ns);
+}
+
+static void handle_waking(struct builder *b, const struct event *ev)
+{
+	uint32_t waker = acts(b, ev, ev->tid);
+	bool is_new = ev->kind == EVENT_WAKING_NEW;
+	uint32_t target;
+
+	if (!ev->other || waker == THREAD_NONE)
+		return;
+	target = table_find(b, ev->other);
+	if (is_new && (target == THREAD_NONE || !b->live[target].unborn)) {
+		/* Its fork was not recorded, nor what became of the thread that had the tid. */
+		if (target != THREAD_NONE)
+			state_vanished(b, target, ev->time_ns);
+		target = table_birth(b, ev->other, ev->time_ns);
+		if (target != THREAD_NONE)
+			b->live[target].unborn = true;
+	} else {
+		target = table_get(b, ev->other, ev->time_ns);
+	}
+	if (target != THREAD_NONE)
+		state_waking(b, target, ev->time_ns, waker, pair_of(b, ev), is_new);
+}
+
+static void handle_fork(struct builder *b, const struct event *ev)
+{
+	uint32_t parent = acts(b, ev, ev->tid);
+	uint32_t child = ev->other ? table_find(b, ev->other) : THREAD_NONE;
+
+	if (!ev->other)
+		return;
+	if (child != THREAD_NONE)
+		state_vanished(b, child, ev->time_ns);
+	child = table_birth(b, ev->other, ev->time_ns);
+	if (child == THREAD_NONE)
+		return;
+	b->live[child].unborn = true;
+	if (ev->tgid)
+		b->tl->threads[child].tgid = ev->tgid;
+	if (ev->string)
+		b->tl->threads[child].name = ev->string;
+	if (parent < THREAD_IDLE && b->tl->threads[parent].flags & THREAD_KTHREAD)
+		b->tl->threads[child].flags |= THREAD_KTHREAD;
+	if (b->tl->threads[child].tgid == trace_info(b->tl->trace)->recorder_tgid && ev->tgid)
+		b->tl->threads[child].flags |= THREAD_RECORDER;
+}
+
+static void handle_exec(struct builder *b, const struct event *ev)
+{
+	uint32_t caller =
+		ev->other && ev->other != ev->tid ? table_find(b, ev->other) : THREAD_NONE;
+	uint32_t i;
+
+	if (!ev->tid)
+		return;
+	if (caller != THREAD_NONE && b->live[caller].state != LIVE_DEAD) {
+		i = table_find(b, ev->tid);
+		if (i != THREAD_NONE)
+			state_vanished(b, i, ev->time_ns);
+		table_retid(b, caller, ev->tid);
+	}
+	i = acts(b, ev, ev->tid);
+	if (i < THREAD_IDLE)
+		b->tl->threads[i].flags &= ~(uint32_t)THREAD_KTHREAD;
+}
+
+static void handle_exit(struct builder *b, const struct event *ev)
+{
+	uint32_t i = acts(b, ev, ev->tid);
+
+	if (i < THREAD_IDLE)
+		b->live[i].exiting = true;
+}
+
+static void handle_event(struct builder *b, const struct event *ev)
+{
+	uint32_t i;
+
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		handle_switch(b, ev);
+		break;
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		handle_waking(b, ev);
+		break;
+	case EVENT_FORK:
+		handle_fork(b, ev);
+		break;
+	case EVENT_EXEC:
+		handle_exec(b, ev);
+		break;
+	case EVENT_RENAME:
+		/* Says nothing of what the thread is doing: another one may have renamed it. */
+		i = ev->tid ? table_get(b, ev->tid, ev->time_ns) : THREAD_NONE;
+		if (i != THREAD_NONE)
+			table_rename(b, i, ev->string, ev->time_ns);
+		break;
+	case EVENT_EXIT:
+		handle_exit(b, ev);
+		break;
+	case EVENT_LOST:
+		state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+int timelines_new(struct timelines **out, const struct trace *t)
+{
+	const struct trace_info *info = trace_info(t);
+	struct trace_cursor *cursor = trace_cursor_new(t);
+	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
+	struct event ev;
+	bool more;
+
+	*out = NULL;
+	b.out_of_memory = !b.tl || !cursor;
+	if (b.out_of_memory)
+		goto out;
+	more = trace_cursor_next(cursor, &ev);
+	b.tl->trace = t;
+	b.tl->start_ns = more && ev.time_ns < info->start_ns ? ev.time_ns : info->start_ns;
+	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
+	b.cpus_known_from_ns = b.tl->start_ns;
+	table_snapshot(&b);
+	for (; more && !b.out_of_memory; more = trace_cursor_next(cursor, &ev)) {
+		if (b.tl->end_ns < ev.time_ns)
+			b.tl->end_ns = ev.time_ns;
+		handle_event(&b, &ev);
+	}
+	b.out_of_memory |= trace_cursor_error(cursor) != 0;
+	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory; i++)
+		state_end(&b, (uint32_t)i);
+	table_finish(&b);
+out:
+	trace_cursor_free(cursor);
+	free(b.live);
+	free(b.cpus);
+	free(b.loss_ns);
+	free(b.current);
+	free(b.late_place);
+	pairs_free(&b.tids);
+	pairs_free(&b.late);
+	if (b.out_of_memory) {
+		timelines_free(b.tl);
+		return -ENOMEM;
+	}
+	*out = b.tl;
+	return 0;
+}

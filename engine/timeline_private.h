@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timeline_private.h - timelines from within: what the parts that build them know of each other.
+ * thread_table.c knows which thread a tid stands for at a moment, and their names;
+ * timeline_state.c knows what each thread is doing and writes its stretches;
+ * timeline_build.c turns events into calls of these. Nobody else includes it.
+ */
+#ifndef ENGINE_TIMELINE_PRIVATE_H
+#define ENGINE_TIMELINE_PRIVATE_H
+
+#include "pairs.h"
+#include "timeline.h"
+
+struct rename {
+	uint64_t at_ns;
+	uint32_t thread, name;
+};
+
+struct timelines {
+	const struct trace *trace;
+	uint64_t start_ns, end_ns;
+	struct thread *threads;
+	uint32_t *first_rename; /* by thread: where its names begin in renames[] */
+	size_t n_threads;
+	struct rename *renames; /* by thread, then time */
+	size_t n_renames;
+	struct pairs pairs; /* kernel and user stack */
+};
+
+/* What a thread is doing while the events go by. */
+enum live_state {
+	LIVE_UNKNOWN,
+	LIVE_RUNNING,
+	LIVE_ASLEEP,
+	LIVE_WOKEN,
+	LIVE_PREEMPTED,
+	LIVE_DEAD,
+};
+
+#define LIVE_NO_CPU UINT32_MAX /* runs somewhere: it was running when the recording began */
+
+/* A waking of a thread that was still on its CPU. */
+struct early_waking {
+	bool valid;
+	uint64_t at_ns;
+	uint32_t waker, stack, pos;
+	uint32_t losses; /* how many there had been */
+};
+
+struct live {
+	enum live_state state;
+	bool fresh;   /* no event has named it yet */
+	bool unborn;  /* forked, not yet woken for its first run */
+	bool exiting; /* its exit was seen, its last switch is to come */
+	bool assumed; /* the open wait follows from a waking or the snapshot, not from a switch */
+	uint32_t cpu; /* LIVE_RUNNING: where */
+	uint32_t losses;   /* how many losses there had been at its last event */
+	uint32_t snapshot; /* 1 + its place in trace_threads(), or 0 */
+	size_t cap_waits;
+	uint64_t since_ns; /* LIVE_UNKNOWN: since when */
+	uint64_t last_ns;  /* LIVE_RUNNING: when it was last seen to run */
+	struct wait open;  /* LIVE_ASLEEP, LIVE_WOKEN, LIVE_PREEMPTED */
+	struct early_waking early;
+};
+
+enum cpu_runs {
+	CPU_UNKNOWN, /* what has been running since known_from_ns; its next event will tell */
+	CPU_UNSEEN,  /* a switch happened that was not recorded */
+	CPU_IDLE,
+	CPU_THREAD,
+};
+
+struct cpu {
+	enum cpu_runs runs;
+	uint32_t thread; /* CPU_THREAD */
+	/* No event of this CPU is missing from here on: the trace's start or the end of a loss. */
+	uint64_t known_from_ns;
+};
+
+struct builder {
+	struct timelines *tl;
+	struct live *live; /* by thread */
+	size_t cap_threads, cap_live;
+	struct cpu *cpus;
+	size_t n_cpus;
+	uint64_t cpus_known_from_ns; /* for one not heard of before */
+	uint64_t *loss_ns;	     /* where each loss begins, ascending */
+	size_t n_losses, cap_losses;
+	uint64_t lossy_until_ns; /* losses of any CPU so far end here */
+	struct pairs tids;	 /* (tid, 0) to a place in current[] */
+	uint32_t *current;	 /* which thread has the tid now, or THREAD_NONE */
+	size_t cap_current;
+	struct pairs late;    /* (tid, 0) to a place in late_place[] */
+	uint32_t *late_place; /* in trace_threads(): threads born after the trace's start */
+	size_t cap_late;
+	size_t cap_renames;
+	bool out_of_memory; /* sticky; the callers' one check */
+};
+
+/* ---- thread_table.c ---- */
+
+/* The thread that has the tid now, THREAD_NONE: none. */
+uint32_t table_find(const struct builder *b, uint32_t tid);
+/* The same; one that was never heard of, or whose thread has died, gets a new thread. */
+uint32_t table_get(struct builder *b, uint32_t tid, uint64_t now_ns);
+/* A thread begins: whoever had the tid is forgotten. THREAD_NONE: out of memory. */
+uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns);
+/* The thread goes on as another tid (an exec by one that is not its process's leader). */
+void table_retid(struct builder *b, uint32_t thread, uint32_t tid);
+void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t now_ns);
+/* The threads that were there when the recording began. */
+void table_snapshot(struct builder *b);
+/* Sorts the names by thread and time. */
+void table_finish(struct builder *b);
+
+/* ---- timeline_state.c ---- */
+
+/* Closes what a loss since the thread's last event has made unknown. Comes before all else. */
+void state_settle(struct builder *b, uint32_t thread);
+/* The thread is seen to act (wake, fork, switch out...) on a CPU: it runs there. */
+void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
+/* The idle loop is seen on a CPU. */
+void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns);
+void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns, char state,
+		      uint32_t stack);
+void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
+/* waker: a thread or THREAD_IDLE; stack: the waker's, a stack pair. */
+void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
+		  uint32_t stack, bool is_new);
+/* Events of a CPU (EVENT_CPU_UNKNOWN: of any) are missing in [from_ns, last_ns]. */
+void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns);
+/* The thread is gone, but its last switch was not seen. */
+void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns);
+/* The trace ends: closes all that is open. */
+void state_end(struct builder *b, uint32_t thread);
+struct cpu *state_cpu(struct builder *b, uint32_t cpu);
+
+#endif /* ENGINE_TIMELINE_PRIVATE_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace.h - a trace that has been read: its definitions as flat tables, and its events as one
+ * stream in time order. Everything behind it may trust what it gives: ids are in range or 0,
+ * strings end, times never decrease.
+ *
+ * Reading checks every block (length, CRC32C, contents). A damaged block is skipped, counted in
+ * trace_damage and becomes a loss: the stretch of time that it may have covered is given as an
+ * EVENT_LOST.
+ */
+#ifndef ENGINE_TRACE_H
+#define ENGINE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "chainlog.h"
+
+struct trace;
+
+/* What kind of event; the first ones are the log's own numbers. */
+enum event_kind {
+	EVENT_SWITCH = CHAINLOG_SWITCH,
+	EVENT_WAKING = CHAINLOG_WAKING,
+	EVENT_WAKING_NEW = CHAINLOG_WAKING_NEW,
+	EVENT_FORK = CHAINLOG_FORK,
+	EVENT_EXEC = CHAINLOG_EXEC,
+	EVENT_RENAME = CHAINLOG_RENAME,
+	EVENT_EXIT = CHAINLOG_EXIT,
+	EVENT_LOST = CHAINLOG_EVENT_KINDS, /* n events may be missing in [time_ns, last_ns] */
+};
+
+#define EVENT_CPU_UNKNOWN UINT32_MAX
+
+/* All tids and tgids are below this: the kernel's PID_MAX_LIMIT on 64-bit machines. */
+#define TRACE_TID_LIMIT (1u << 22)
+/* All CPUs are below this. */
+#define TRACE_CPU_LIMIT (1u << 16)
+
+struct event {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu;	  /* EVENT_LOST: may be EVENT_CPU_UNKNOWN */
+	uint8_t kind;	  /* enum event_kind */
+	char state;	  /* SWITCH: prev's, as ps shows it; 'R' still runnable */
+	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
+	uint32_t other;	  /* SWITCH: next; WAKING*: target; FORK: child; EXEC: its tid before */
+	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
+	uint32_t string;  /* FORK: child's name; RENAME: new name; EXEC: file name */
+	uint32_t tgid;	  /* FORK: child's process */
+	uint64_t last_ns; /* LOST: end of the span */
+	uint64_t n;	  /* LOST: how many; 0: nobody knows */
+};
+
+/* A thread that was there when the recording began. */
+struct trace_thread {
+	uint32_t tid, tgid;
+	uint64_t start_ns, seen_ns;
+	uint32_t flags; /* CHAINLOG_THREAD_* */
+	char state;
+	uint32_t name; /* string id */
+	uint32_t kstack, ustack;
+};
+
+struct trace_frame {
+	uint64_t addr;
+	uint32_t space;  /* 0: kernel */
+	uint32_t symbol; /* string id; 0: no name found */
+	uint32_t module; /* module id; 0: not known */
+	uint64_t offset; /* of addr from the symbol's start, bytes */
+};
+
+struct trace_stack {
+	const uint32_t *frames; /* frame ids, leaf first */
+	uint32_t n;
+	bool cut; /* the real stack went on beyond the root end */
+};
+
+struct trace_info {
+	const char *host, *release, *arch, *options, *tool; /* "" when not said */
+	uint32_t cpus;
+	uint64_t start_ns;  /* CLOCK_MONOTONIC: recording began, or the first event if not said */
+	uint64_t end_ns;    /* recording ended, or the last event where the trace was cut off */
+	int64_t wall_ns;    /* add to a time to get CLOCK_REALTIME */
+	uint32_t recorder_tgid;
+	uint32_t parts;
+	bool complete;	    /* the END block was there */
+	uint64_t events, lost;		      /* in the blocks read */
+	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
+	uint64_t events_of[CHAINLOG_EVENT_KINDS];
+	uint64_t bytes;	    /* read */
+};
+
+/* What was wrong with the input; all 0 for a sound trace. */
+struct trace_damage {
+	uint64_t blocks;      /* damaged blocks skipped */
+	uint64_t bytes;	      /* bytes skipped, damaged blocks included */
+	bool cut;	      /* it ends in the middle of a block, or without an END block */
+	uint64_t first_offset; /* of the first damage, bytes from the start */
+	const char *what;     /* the first damage, in words; NULL: none */
+};
+
+/*
+ * Reads a trace from path, "-" being standard input (no seeking needed). *out is to be closed
+ * with trace_close().
+ * Returns 0 also for a damaged or cut-off trace (see trace_damage); a negative errno if it cannot
+ * be opened or read; -ENODATA if it is empty, -EBADMSG if it is not a trace at all,
+ * -EPROTONOSUPPORT if it is one of another version of the format.
+ */
+int trace_open(struct trace **out, const char *path);
+/* The same from memory; the bytes must live until trace_close(). */
+int trace_open_memory(struct trace **out, const void *p, size_t len);
+void trace_close(struct trace *t);
+
+const struct trace_info *trace_info(const struct trace *t);
+const struct trace_damage *trace_damage(const struct trace *t);
+
+/* Definitions. An id that was never defined gives "" / NULL / an empty stack with n 0. */
+const char *trace_string(const struct trace *t, uint32_t id);
+const struct trace_frame *trace_frame(const struct trace *t, uint32_t id);
+struct trace_stack trace_stack(const struct trace *t, uint32_t id);
+const char *trace_module_path(const struct trace *t, uint32_t id);
+/* Build ID as lower-case hex, "" when not known. */
+const char *trace_module_build_id(const struct trace *t, uint32_t id);
+uint32_t trace_stacks_end(const struct trace *t); /* one more than the highest stack id */
+uint32_t trace_frames_end(const struct trace *t);
+uint32_t trace_strings_end(const struct trace *t);
+
+const struct trace_thread *trace_threads(const struct trace *t, size_t *n);
+
+/*
+ * The events in time order. Events of one CPU keep their order; with equal times on different
+ * CPUs the order does not depend on how CPUs are numbered or on where blocks stand in the file
+ * (it goes by kind, WAKING before SWITCH, then by thread ids).
+ */
+struct trace_cursor;
+struct trace_cursor *trace_cursor_new(const struct trace *t); /* NULL: out of memory */
+/* Fills *ev and returns true, or false at the end. */
+bool trace_cursor_next(struct trace_cursor *c, struct event *ev);
+/* Why trace_cursor_next() ended: 0, the trace's end; -ENOMEM. */
+int trace_cursor_error(const struct trace_cursor *c);
+void trace_cursor_free(struct trace_cursor *c);
+
+#endif /* ENGINE_TRACE_H */

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks over the blocks of a trace once. */
+#include <errno.h>
+#include <string.h>
+
+#include "grow.h"
+#include "trace_private.h"
+
+void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
+		       const char *what)
+{
+	if (!t->damage.what || offset < t->damage.first_offset) {
+		t->damage.what = what;
+		t->damage.first_offset = offset;
+	}
+	t->damage.bytes += bytes;
+	t->damage.blocks += blocks;
+}
+
+int trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
+{
+	struct skipped *s = grow_array(t->skips, t->n_skips, &t->cap_skips, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	t->skips = s;
+	s[t->n_skips++] = (struct skipped){ offset, at_end };
+	return 0;
+}
+
+int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	struct loss *l = grow_array(t->losses, t->n_losses, &t->cap_losses, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	t->losses = l;
+	l[t->n_losses++] = (struct loss){ first_ns, last_ns, n, cpu };
+	return 0;
+}
+
+/* ---- INFO and END -------------------------------------------------------------------------- */
+
+/* Takes one tag, length, value off [*p, end); false if it does not fit. */
+static bool get_tag(const uint8_t **p, const uint8_t *end, uint64_t *tag, const uint8_t **value,
+		    uint64_t *len)
+{
+	const uint8_t *q = chainlog_get_varint(*p, end, tag);
+
+	if (q)
+		q = chainlog_get_varint(q, end, len);
+	if (!q || *len > (uint64_t)(end - q))
+		return false;
+	*value = q;
+	*p = q + *len;
+	return true;
+}
+
+static bool tag_number(const uint8_t *value, uint64_t len, uint64_t *v)
+{
+	return chainlog_get_varint(value, value + len, v) == value + len;
+}
+
+static uint32_t clamp32(uint64_t v)
+{
+	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+static int load_info(struct trace *t, const struct block *b)
+{
+	const uint8_t *p = b->payload, *end = p + b->len, *value;
+	uint64_t tag, len, v = 0;
+	char **text;
+
+	while (p < end) {
+		if (!get_tag(&p, end, &tag, &value, &len))
+			return -EBADMSG;
+		text = NULL;
+		switch (tag) {
+		case CHAINLOG_INFO_HOST:
+			text = &t->info_text[0];
+			break;
+		case CHAINLOG_INFO_RELEASE:
+			text = &t->info_text[1];
+			break;
+		case CHAINLOG_INFO_ARCH:
+			text = &t->info_text[2];
+			break;
+		case CHAINLOG_INFO_OPTIONS:
+			text = &t->info_text[3];
+			break;
+		case CHAINLOG_INFO_TOOL:
+			text = &t->info_text[4];
+			break;
+		case CHAINLOG_INFO_CPUS:
+		case CHAINLOG_INFO_START:
+		case CHAINLOG_INFO_WALL:
+		case CHAINLOG_INFO_TGID:
+		case CHAINLOG_INFO_PARTS:
+			if (!tag_number(value, len, &v))
+				return -EBADMSG;
+			break;
+		default: /* a later version's */
+			break;
+		}
+		if (text) {
+			free(*text);
+			*text = strndup((const char *)value, len);
+			if (!*text)
+				return -ENOMEM;
+		}
+		if (tag == CHAINLOG_INFO_CPUS)
+			t->info.cpus = clamp32(v);
+		else if (tag == CHAINLOG_INFO_START && v <= INT64_MAX) {
+			t->info.start_ns = v;
+			t->has_start = true;
+		} else if (tag == CHAINLOG_INFO_WALL)
+			t->info.wall_ns = (int64_t)v;
+		else if (tag == CHAINLOG_INFO_TGID)
+			t->info.recorder_tgid = clamp32(v);
+		else if (tag == CHAINLOG_INFO_PARTS)
+			t->info.parts = clamp32(v);
+	}
+	return 0;
+}
+
+static int load_end(struct trace *t, const struct block *b)
+{
+	const uint8_t *p = b->payload, *end = p + b->len, *value;
+	uint64_t tag, len, v;
+
+	while (p < end) {
+		if (!get_tag(&p, end, &tag, &value, &len))
+			return -EBADMSG;
+		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_SIDEBAND_LOST)
+			continue;
+		if (!tag_number(value, len, &v))
+			return -EBADMSG;
+		if (tag == CHAINLOG_END_TIME)
+			t->info.end_ns = v > INT64_MAX ? 0 : v;
+		else if (tag == CHAINLOG_END_EVENTS)
+			t->end_events = v;
+		else if (tag == CHAINLOG_END_KERNEL)
+			t->info.kernel_events = v;
+		else if (tag == CHAINLOG_END_SIDEBAND_LOST)
+			t->info.sideband_lost = v;
+	}
+	t->info.complete = true;
+	return 0;
+}
+
+/* ---- EVENTS and the others ----------------------------------------------------------------- */
+
+/* Decodes a block to its end, so that nobody after this meets a malformed one. */
+static int load_events(struct trace *t, struct event_block *decoder, const struct block *b)
+{
+	uint64_t of[CHAINLOG_EVENT_KINDS] = { 0 };
+	struct event_block_head head = { 0 };
+	struct event_block_ref *r;
+	struct event ev;
+	int ret;
+
+	ret = event_block_begin(decoder, b->payload, b->len, &head);
+	if (ret) {
+		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
+				  "an events block with an impossible head");
+		return trace_note_skip(t, b->offset, false);
+	}
+	while ((ret = event_block_next(decoder, &ev)) > 0)
+		of[ev.kind]++;
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret) {
+		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
+				  "an events block with malformed events");
+		t->bad_events += head.count;
+		return trace_note_loss(t, head.cpu, head.count, head.first_ns, head.last_ns);
+	}
+	if (!head.count)
+		return 0;
+	r = grow_array(t->blocks, t->n_blocks, &t->cap_blocks, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	t->blocks = r;
+	r[t->n_blocks++] = (struct event_block_ref){
+		.payload = b->payload,
+		.offset = b->offset,
+		.first_ns = head.first_ns,
+		.last_ns = head.last_ns,
+		.len = b->len,
+		.cpu = head.cpu,
+		.count = head.count,
+	};
+	for (unsigned int i = 0; i < CHAINLOG_EVENT_KINDS; i++)
+		t->info.events_of[i] += of[i];
+	t->info.events += head.count;
+	return 0;
+}
+
+static int load_definitions(struct trace *t, const struct block *b)
+{
+	struct payload_list *l = &t->defs[b->type];
+	struct payload_ref *r = grow_array(l->refs, l->n, &l->cap, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	l->refs = r;
+	r[l->n++] = (struct payload_ref){ b->payload, b->offset, b->len };
+	l->bytes += b->len;
+	return 0;
+}
+
+static int load_block(struct trace *t, struct event_block *decoder, const struct block *b)
+{
+	int err = 0;
+
+	switch (b->type) {
+	case CHAINLOG_BLOCK_INFO:
+		err = load_info(t, b);
+		break;
+	case CHAINLOG_BLOCK_EVENTS:
+		return load_events(t, decoder, b);
+	case CHAINLOG_BLOCK_END:
+		err = load_end(t, b);
+		break;
+	default:
+		if (b->type < CHAINLOG_BLOCK_END)
+			return load_definitions(t, b);
+		return 0; /* a later version's */
+	}
+	if (err == -EBADMSG) {
+		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
+				  b->type == CHAINLOG_BLOCK_END ? "a malformed END block" :
+								  "a malformed INFO block");
+		err = 0;
+	}
+	return err;
+}
+
+/* What follows the END block may be the footer, and nothing else. */
+static void check_footer(struct trace *t, const struct block *end_block)
+{
+	uint64_t at = end_block->offset + CHAINLOG_HEADER_SIZE + end_block->len;
+	const uint8_t *p = t->base + at;
+
+	if (at == t->len)
+		return;
+	if (t->len - at >= CHAINLOG_FOOTER_SIZE && chainlog_get_le64(p) == end_block->offset &&
+	    !memcmp(p + 8, CHAINLOG_FOOTER_MAGIC, 8))
+		at += CHAINLOG_FOOTER_SIZE;
+	else if (t->len - at < CHAINLOG_FOOTER_SIZE)
+		return; /* cut off in the middle of the footer: it only saves time */
+	if (at != t->len)
+		trace_note_damage(t, at, t->len - at, 0, "more bytes after the trace's end");
+}
+
+/* Why an input without a single sound block is not a trace. */
+static int not_a_trace(const struct trace *t)
+{
+	struct block b;
+
+	if (!t->len)
+		return -ENODATA;
+	if (block_check(t->base, t->base + t->len, &b) == BLOCK_BAD_VERSION)
+		return -EPROTONOSUPPORT;
+	return -EBADMSG;
+}
+
+static int note_skipped(struct trace *t, const struct block_scan *scan, bool at_end)
+{
+	if (!scan->skipped)
+		return 0;
+	if (at_end && scan->why == BLOCK_CUT) {
+		trace_note_damage(t, scan->skip_at, scan->skipped, 0,
+				  block_status_text(scan->why));
+		return trace_note_skip(t, scan->skip_at, true);
+	}
+	trace_note_damage(t, scan->skip_at, scan->skipped, 1, block_status_text(scan->why));
+	return trace_note_skip(t, scan->skip_at, false);
+}
+
+int trace_load(struct trace *t)
+{
+	struct event_block decoder = { .cpu = 0 };
+	struct block_scan scan;
+	struct block b;
+	bool any = false;
+	int err = 0;
+
+	t->info.bytes = t->len;
+	block_scan_init(&scan, t->base, t->len);
+	while (!err && block_next(&scan, &b)) {
+		if (any && b.type == CHAINLOG_BLOCK_INFO) {
+			/* Its ids mean other things: the two cannot be read as one. */
+			trace_note_damage(t, b.offset, t->len - b.offset, 0,
+					  "a second trace begins here");
+			t->damage.cut = true;
+			err = trace_note_skip(t, b.offset, true);
+			goto out;
+		}
+		if (!any && !scan.skipped && b.type != CHAINLOG_BLOCK_INFO) {
+			trace_note_damage(t, 0, 0, 0, "the beginning is missing");
+			err = trace_note_skip(t, 0, false);
+			if (err)
+				break;
+		}
+		any = true;
+		err = note_skipped(t, &scan, false);
+		if (!err)
+			err = load_block(t, &decoder, &b);
+		if (t->info.complete) {
+			check_footer(t, &b);
+			goto out;
+		}
+	}
+	if (!err && !any)
+		err = not_a_trace(t);
+	if (!err)
+		err = note_skipped(t, &scan, true);
+	if (!err) {
+		t->damage.cut = true;
+		trace_note_damage(t, t->len, 0, 0, "the file ends without an END block");
+		err = trace_note_skip(t, t->len, true);
+	}
+out:
+	event_block_free(&decoder);
+	return err;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct todo {
+	uint32_t node, parent, depth, link;
+	double start;
+};
+
+struct sibling {
+	uint32_t key, node;
+};
+
+struct work {
+	const struct tree *t;
+	uint32_t *rank;
+	struct todo *todo;
+	uint32_t n, cap;
+	struct sibling *sib;
+	uint32_t sib_cap;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct sibling *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Node's children into w->sib, in the order of drawing. Their number, or -ENOMEM. */
+static int64_t gather(struct work *w, uint32_t node)
+{
+	const struct tree *t = w->t;
+	uint32_t n = 0;
+
+	for (uint32_t c = t->node[node].child; c; c = t->node[c].next) {
+		if (n == w->sib_cap) {
+			uint32_t cap = w->sib_cap ? w->sib_cap * 2 : 64;
+			void *p = realloc(w->sib, cap * sizeof(*w->sib));
+
+			if (!p)
+				return -ENOMEM;
+			w->sib = p;
+			w->sib_cap = cap;
+		}
+		w->sib[n].node = c;
+		w->sib[n++].key =
+			t->in_order ? c : w->rank[2 * t->node[c].name + !t->node[c].child];
+	}
+	if (n > 1)
+		qsort(w->sib, n, sizeof(*w->sib), by_key);
+	return n;
+}
+
+static int push(struct work *w, const struct todo *what)
+{
+	if (w->n == w->cap) {
+		uint32_t cap = w->cap ? w->cap * 2 : 256;
+		void *p = realloc(w->todo, cap * sizeof(*w->todo));
+
+		if (!p)
+			return -ENOMEM;
+		w->todo = p;
+		w->cap = cap;
+	}
+	w->todo[w->n++] = *what;
+	return 0;
+}
+
+static int add_frame(struct layout *l, const struct tree *t, const struct todo *td)
+{
+	if (l->n == l->cap) {
+		uint32_t cap = l->cap ? l->cap * 2 : 4096;
+		void *p = realloc(l->frame, cap * sizeof(*l->frame));
+
+		if (!p)
+			return -ENOMEM;
+		l->frame = p;
+		l->cap = cap;
+	}
+	l->frame[l->n++] = (struct frame){
+		.start = td->start,
+		.total = t->node[td->node].total,
+		.self_delta = t->diff ? t->dif[td->node].self : 0,
+		.delta = t->diff ? t->dif[td->node].total : 0,
+		.name = t->node[td->node].name,
+		.parent = td->parent,
+		.depth = td->depth,
+		.link = td->link,
+	};
+	if (td->link > l->max_link)
+		l->max_link = td->link;
+	return 0;
+}
+
+/* Put node's children on the list so that the leftmost is taken next. */
+static int push_children(struct work *w, struct layout *l, const struct todo *td, uint32_t frame)
+{
+	const struct tree *t = w->t;
+	double at = td->start + t->node[td->node].total;
+	int64_t n = gather(w, td->node);
+
+	if (n < 0)
+		return (int)n;
+	/* From right to left: what then remains on the left is the frame's own time. */
+	for (int64_t i = n; i-- > 0;) {
+		uint32_t c = w->sib[i].node;
+		const char *name = names_str(&t->names, t->node[c].name);
+		bool delim = names_len(&t->names, t->node[c].name) == 2 && !memcmp(name, "--", 2);
+		struct todo next = {
+			.node = c,
+			.parent = frame,
+			.depth = td->depth + 1,
+			.link = td->link + delim,
+		};
+		int err;
+
+		at -= t->node[c].total;
+		next.start = t->in_order ? t->start[c] : at;
+		if (t->node[c].total < l->least) {
+			l->left_out++;
+			continue;
+		}
+		err = push(w, &next);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * The least time such that no more than max_frames nodes have as much: found to within 3 % from a
+ * histogram over the leading bits of the times, as the times of positive doubles sort like their
+ * bit patterns.
+ */
+static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *hist)
+{
+	uint64_t sum = 0;
+	uint32_t bucket = 1u << 16;
+	uint64_t bits;
+	double least;
+
+	memset(hist, 0, sizeof(*hist) << 16);
+	for (uint32_t i = 0; i < t->n; i++) {
+		memcpy(&bits, &t->node[i].total, 8);
+		hist[bits >> 47 & 0xffff]++;
+	}
+	while (bucket && sum + hist[bucket - 1] <= max_frames)
+		sum += hist[--bucket];
+	if (bucket >= 0xffff)
+		return 0;
+	bits = (uint64_t)bucket << 47;
+	memcpy(&least, &bits, 8);
+	return least;
+}
+
+int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames)
+{
+	struct work w = { .t = t };
+	struct todo td = { 0 };
+	int err = 0;
+
+	memset(l, 0, sizeof(*l));
+	l->total = t->n ? t->node[0].total : 0;
+	l->least = least;
+	if (t->n > max_frames) {
+		uint64_t *hist = malloc(sizeof(*hist) << 16);
+		double floor;
+
+		if (!hist)
+			return -ENOMEM;
+		floor = least_for(t, max_frames, hist);
+		free(hist);
+		if (floor > l->least)
+			l->least = floor;
+	}
+	if (!t->in_order)
+		err = names_rank(&t->names, &w.rank);
+	if (!err && t->n)
+		err = push(&w, &td);
+	while (!err && w.n) {
+		td = w.todo[--w.n];
+		err = add_frame(l, t, &td);
+		if (!err)
+			err = push_children(&w, l, &td, l->n - 1);
+	}
+	free(w.rank);
+	free(w.todo);
+	free(w.sib);
+	return err;
+}
+
+void layout_free(struct layout *l)
+{
+	free(l->frame);
+	memset(l, 0, sizeof(*l));
+}

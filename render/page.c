@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "colors.h"
+#include "data.h"
+#include "page_css.h"
+#include "page_js.h"
+#include "picture.h"
+
+/* Heights above and below the frames, in font sizes where not said otherwise. */
+#define HEAD     3.0
+#define SUBTITLE 1.6
+#define LEGEND   2.0
+#define FOOT     2.0
+#define FOOT_PX  10.0
+
+double page_min_time(const struct page *pg, double total)
+{
+	if (pg->minwidth_percent)
+		return total * pg->minwidth / 100;
+	return pg->minwidth * total / (pg->width - 2 * PAGE_XPAD);
+}
+
+static void text(FILE *f, const char *s)
+{
+	svg_text(f, SVG_UTF8, s, strlen(s), SIZE_MAX);
+}
+
+static void attr(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, " %s=\"", name);
+	text(f, value);
+	putc_unlocked('"', f);
+}
+
+static void number_attr(FILE *f, const char *name, double v)
+{
+	fprintf(f, " %s=\"%.15g\"", name, v);
+}
+
+static void write_head(FILE *f, const struct page *pg, double height, const char *desc)
+{
+	uint32_t top = 0, bottom = 0;
+
+	palette_background(pg->background, &top, &bottom);
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<svg version=\"1.1\"", f);
+	fprintf(f, " width=\"%.15g\" height=\"%.15g\" viewBox=\"0 0 %.15g %.15g\"", pg->width, height,
+		pg->width, height);
+	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title desc\"", f);
+	attr(f, "font-family", pg->fonttype);
+	number_attr(f, "font-size", pg->fontsize);
+	fputs(">\n<title>", f);
+	text(f, pg->title);
+	fputs("</title>\n<desc id=\"desc\">", f);
+	text(f, desc);
+	fputs("</desc>\n", f);
+	if (pg->notes) {
+		fputs("<metadata id=\"notes\">", f);
+		text(f, pg->notes);
+		fputs("</metadata>\n", f);
+	}
+	/* A phone lays a lone SVG out as if it were 980 pixels wide unless told otherwise. */
+	fputs("<meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" "
+	      "content=\"width=device-width, initial-scale=1\"/>\n", f);
+	fputs("<style>", f);
+	fwrite(page_css, 1, page_css_len, f);
+	fputs("</style>\n", f);
+	fputs("<defs><linearGradient id=\"ground\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">", f);
+	fprintf(f, "<stop offset=\"5%%\" stop-color=\"#%06x\"/>", top);
+	fprintf(f, "<stop offset=\"95%%\" stop-color=\"#%06x\"/>", bottom);
+	fputs("</linearGradient></defs>\n", f);
+	fputs("<rect id=\"back\" width=\"100%\" height=\"100%\" fill=\"url(#ground)\"/>\n", f);
+}
+
+static void write_heading(FILE *f, const struct page *pg)
+{
+	fprintf(f, "<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" font-size=\"%.15g\">",
+		pg->width / 2, pg->fontsize * 2, pg->fontsize + 5);
+	text(f, pg->title);
+	fputs("</text>\n", f);
+	if (!pg->subtitle)
+		return;
+	fprintf(f, "<text id=\"subtitle\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" class=\"soft\">",
+		pg->width / 2, pg->fontsize * (2 + SUBTITLE));
+	text(f, pg->subtitle);
+	fputs("</text>\n", f);
+}
+
+/* Which ramps the frames of a chain graph are on: they make the legend. False: none to explain. */
+static bool legend_ramps(const struct layout *l, const struct colors *c, bool seen[RAMPS])
+{
+	bool any = false;
+
+	memset(seen, 0, RAMPS * sizeof(*seen));
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t ramp = c->ramp[l->frame[i].name];
+
+		if (ramp == RAMP_BY_LINK)
+			ramp = palette_link_ramp(l->frame[i].link);
+		seen[ramp] = true;
+		any |= palette_legend((enum ramp)ramp) != NULL;
+	}
+	return any;
+}
+
+static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS], double y)
+{
+	double box = round(pg->fontsize * 0.9), width = 0, x;
+
+	for (int pass = 0; pass < 2; pass++) {
+		x = (pg->width - width) / 2;
+		if (pass)
+			fputs("<g id=\"legend\" class=\"soft\">\n", f);
+		for (unsigned r = 0; r < RAMPS; r++) {
+			const char *name = palette_legend((enum ramp)r);
+			double step;
+
+			if (!seen[r] || !name)
+				continue;
+			step = box + 4 + pg->fontsize * (0.6 * (double)strlen(name) + 1.2);
+			if (pass) {
+				fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.15g\" height=\"%.15g\" fill=\"#%06x\"/>",
+					x, y, box, box, palette_rgb((enum ramp)r, PALETTE_SHADES / 2));
+				fprintf(f, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + box + 4,
+					y + box - pg->fontsize * 0.05, name);
+			}
+			x += step;
+		}
+		width = x - (pg->width - width) / 2;
+	}
+	fputs("</g>\n", f);
+}
+
+static void write_data_head(FILE *f, const struct page *pg, const struct tree *t,
+			    const struct layout *l, const struct colors *c, bool chain)
+{
+	fputs("<metadata id=\"graph\"", f);
+	number_attr(f, "data-width", pg->width);
+	number_attr(f, "data-fluid", pg->fluid);
+	number_attr(f, "data-row", pg->height);
+	number_attr(f, "data-font-size", pg->fontsize);
+	number_attr(f, "data-font-width", pg->fontwidth);
+	number_attr(f, "data-min", pg->minwidth);
+	number_attr(f, "data-min-percent", pg->minwidth_percent);
+	number_attr(f, "data-inverted", pg->inverted);
+	number_attr(f, "data-total", pg->total);
+	number_attr(f, "data-factor", pg->factor);
+	number_attr(f, "data-scale", data_scale(pg, l));
+	number_attr(f, "data-chain", chain);
+	number_attr(f, "data-random", pg->by == PALETTE_RANDOM);
+	number_attr(f, "data-frames", l->n);
+	number_attr(f, "data-left-out", (double)l->left_out);
+	attr(f, "data-count", pg->countname);
+	attr(f, "data-nametype", pg->nametype);
+	fputs(" data-links=\"", f);
+	for (uint32_t k = 0; k <= PALETTE_LINKS; k++)
+		fprintf(f, "%s%d", k ? " " : "", c->at[palette_link_ramp(k)]);
+	putc_unlocked('"', f);
+	if (t->diff) {
+		number_attr(f, "data-max-delta", pg->max_delta);
+		number_attr(f, "data-negate", pg->negate);
+		number_attr(f, "data-more", c->at[RAMP_MORE]);
+		number_attr(f, "data-less", c->at[RAMP_LESS]);
+	}
+	fputs("/>\n", f);
+}
+
+int page_write(FILE *f, const struct page *pg, const struct tree *t, const struct layout *l)
+{
+	double whole = pg->total > 0 ? pg->total : l->total;
+	struct picture pic = {
+		.px = (pg->width - 2 * PAGE_XPAD) / whole,
+		.min_time = page_min_time(pg, whole),
+	};
+	char count[SVG_COUNT_LEN], desc[256];
+	bool seen[RAMPS], legend;
+	struct colors colors;
+	double legend_y;
+	int err = colors_init(&colors, pg, t, l);
+
+	if (err)
+		goto out;
+	legend = legend_ramps(l, &colors, seen) && t->chain && !t->diff;
+	legend_y = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0)) - pg->fontsize * 0.2;
+	pic.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend ? LEGEND : 0));
+	pic.rows = picture_max_depth(l, pic.min_time) + 1.0;
+
+	svg_count(count, l->total * pg->factor);
+	snprintf(desc, sizeof(desc), "%s of %s %.40s, frames in up to %.0f rows.",
+		 pg->inverted ? "Icicle graph" : "Flame graph", count, pg->countname, pic.rows);
+	write_head(f, pg, pic.top + pic.rows * pg->height + pg->fontsize * FOOT + FOOT_PX, desc);
+	write_heading(f, pg);
+	if (legend)
+		write_legend(f, pg, seen, legend_y);
+	fprintf(f, "<g id=\"frames\" data-top=\"%.15g\">\n", pic.top);
+	err = picture_write(f, &pic, pg, t, l, &colors);
+	if (err)
+		goto out;
+	fputs("</g>\n", f);
+	write_data_head(f, pg, t, l, &colors, t->chain);
+	err = data_write(f, pg, t, l, &colors);
+	if (err)
+		goto out;
+	fputs("<script><![CDATA[", f);
+	fwrite(page_js, 1, page_js_len, f);
+	fputs("]]></script>\n</svg>\n", f);
+out:
+	colors_free(&colors);
+	return err;
+}
+
+void page_write_error(FILE *f, const struct page *pg, const char *what)
+{
+	write_head(f, pg, pg->fontsize * 5, what);
+	fprintf(f, "<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\">", pg->width / 2,
+		pg->fontsize * 2);
+	fputs("ERROR: ", f);
+	text(f, what);
+	fputs("</text>\n</svg>\n", f);
+}

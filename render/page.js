@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The script of a flame graph: decodes the frames that the document carries, draws the part of
+// them that is zoomed to, and answers mouse, keyboard and URL fragment. It fetches nothing,
+// evaluates nothing, and puts names into the document as text only. embed.sh puts the files of
+// page/ in at the lines that name them.
+"use strict";
+(function () {
+const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
+const svg = (document.currentScript || document.querySelector("script")).closest("svg");
+const byId = (id) => svg.querySelector("#" + id);
+const opt = byId("graph").dataset;
+const num = (key) => Number(opt[key] || 0);
+const XPAD = 10, BAR = 34, FOUND = "#f067f0";
+const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
+const FONT = num("fontSize"), rowHeight = num("row"), charWidth = FONT * num("fontWidth");
+const ENDS = {
+	"[interrupt]": "an interrupt, a timer or a device woke it",
+	"[running]": "it waited for the work this waker did",
+	"[runnable]": "it waited for a CPU",
+	"[preempted]": "it was switched out while it could have run on",
+	"[not woken]": "nothing had woken it when the trace ended",
+	"[depth limit]": "the chain goes on; it was followed no further",
+	"[loop]": "this waker is in the chain already",
+	"[unknown]": "what happened here was not recorded",
+};
+
+function make(ns, tag, attrs, text) {
+	const e = document.createElementNS(ns, tag);
+	for (const k in attrs)
+		e.setAttribute(k, attrs[k]);
+	if (text !== undefined)
+		e.textContent = text;
+	return e;
+}
+
+//= page/frames.js
+//= page/words.js
+//= page/view.js
+//= page/search.js
+//= page/pointer.js
+//= page/bar.js
+//= page/table.js
+//= page/menu.js
+//= page/act.js
+
+// The picture is complete without the script: let it be painted first.
+requestAnimationFrame(() => setTimeout(() => {
+	opt.top = top;
+	barBox.append(reset, status, share, back, forth, field, caseButton, threads, flipButton,
+		tableButton);
+	svg.append(over, ring, bar, tip);
+	decode();
+	readState();
+	fillThreads();
+	const moved = fit();
+	search();
+	if (moved || location.hash.length > 1) {
+		redraw();
+	} else {
+		height = Number(svg.getAttribute("height"));
+		layout();
+		updateBar();
+	}
+	listen();
+	svg.classList.add("live");
+}, 20));
+})();

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What keys and clicks do.
+
+function zoom(i) {
+	if (i !== state.zoom)
+		go({ zoom: i }, true);
+}
+
+function step(by) {
+	if (!matched)
+		return;
+	const list = [];
+	rows.forEach((row) => row.id.forEach((i, k) => {
+		if (matched[name[i]])
+			list.push([row.x[k], i]);
+	}));
+	list.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+	if (!list.length)
+		return;
+	const here = list.findIndex((m) => m[1] === focus);
+	const next = here < 0 ? (by > 0 ? 0 : list.length - 1) : (here + by + list.length) % list.length;
+	mark(list[next][1]);
+}
+
+// Arrows walk the frames as they lie on the screen.
+function walk(dx, dy) {
+	if (focus < 0 || !boxOf(focus)) {
+		mark(state.zoom);
+		return;
+	}
+	const down = rootOnTop(), b = boxOf(focus), d = depth[focus];
+	if (dx) {
+		const ids = rows[d].id, k = ids.indexOf(focus) + dx;
+		if (k >= 0 && k < ids.length)
+			mark(ids[k]);
+		return;
+	}
+	if (down ? dy < 0 : dy > 0) {
+		if (focus)
+			mark(parent[focus]);
+		return;
+	}
+	const row = rows[d + 1];
+	let best = -1;
+	for (let k = 0; row && k < row.id.length; k++)
+		if (parent[row.id[k]] === focus && (best < 0 || row.w[k] > row.w[best]))
+			best = k;
+	if (best >= 0 && b)
+		mark(row.id[best]);
+}
+
+function startSearch() {
+	field.focus();
+	field.select();
+}
+
+function onKey(e) {
+	if (e.ctrlKey || e.metaKey) {
+		if (e.key === "f" || e.key === "F")
+			startSearch();
+		else if (e.key === "i" || e.key === "I")
+			go({ exact: !state.exact });
+		else
+			return;
+		e.preventDefault();
+		return;
+	}
+	if (e.altKey || (e.target.closest && e.target.closest("input,select"))) {
+		if (e.key === "Escape" && e.target === field) {
+			go({ search: "" });
+			field.value = "";
+			field.blur();
+		}
+		return;
+	}
+	const keys = {
+		F3: startSearch, "/": startSearch,
+		ArrowLeft: () => walk(-1, 0), ArrowRight: () => walk(1, 0),
+		ArrowUp: () => walk(0, -1), ArrowDown: () => walk(0, 1),
+		Home: () => zoom(0), "0": () => zoom(0),
+		Backspace: () => zoom(state.zoom ? parent[state.zoom] : 0),
+		n: () => step(1), N: () => step(-1),
+		v: () => go({ flip: !state.flip }), t: toggleTable,
+		c: () => target() >= 0 && copy(label(target())),
+		C: () => target() >= 0 && copy(folded(target())),
+		m: () => {
+			const b = target() >= 0 && boxOf(target());
+			if (b)
+				openMenu(target(), b.x, b.y + rowHeight);
+		},
+		Escape: () => {
+			if (menu.parentNode)
+				closeMenu();
+			else if (panel.parentNode)
+				panel.remove();
+			else if (state.search)
+				go({ search: "" });
+			else if (focus >= 0)
+				mark(-1);
+			else
+				zoom(0);
+		},
+		Enter: () => focus >= 0 && zoom(focus),
+	};
+	// A button that has the focus keeps Enter and the blank for itself.
+	if (!keys[e.key] || (e.key === "Enter" && e.target.closest && e.target.closest("button")))
+		return;
+	e.preventDefault();
+	keys[e.key]();
+}
+
+function target() {
+	return focus >= 0 ? focus : hover;
+}
+
+// By the path: what was clicked may have left the document since.
+function onFrames(e) {
+	return !e.composedPath().some((n) => n.localName === "foreignObject");
+}
+
+function listen() {
+	svg.addEventListener("mousemove", (e) => {
+		const p = at(e), i = onFrames(e) && !menu.parentNode ? frameAt(p.x, p.y) : -1;
+		if (i >= 0 || hover >= 0)
+			point(i, p.x, p.y);
+	});
+	svg.addEventListener("mouseleave", () => point(-1));
+	svg.addEventListener("click", (e) => {
+		if (!onFrames(e))
+			return;
+		const p = at(e), i = frameAt(p.x, p.y), had = menu.parentNode;
+		closeMenu();
+		if (i < 0 || had)
+			return;
+		mark(-1);
+		if (names[name[i]] === "--")
+			openMenu(i, p.x, p.y);
+		else
+			zoom(i);
+	});
+	svg.addEventListener("contextmenu", (e) => {
+		const p = at(e), i = onFrames(e) ? frameAt(p.x, p.y) : -1;
+		if (i < 0)
+			return;
+		e.preventDefault();
+		point(-1);
+		openMenu(i, p.x, p.y);
+	});
+	field.addEventListener("input", () => go({ search: field.value }));
+	field.addEventListener("keydown", (e) => {
+		if (e.key === "Enter")
+			step(e.shiftKey ? -1 : 1);
+	});
+	addEventListener("keydown", onKey);
+	addEventListener("scroll", place, { passive: true });
+	addEventListener("resize", () => {
+		if (fit())
+			redraw();
+		else
+			place();
+	});
+	addEventListener("hashchange", () => {
+		if (fragment() === (location.hash || "#"))
+			return;
+		readState();
+		apply();
+	});
+}
+
+// A picture that is the whole page may be as wide as the window. True: the width changed.
+function fit() {
+	const want = num("fluid") && document.documentElement === svg ?
+		Math.max(300, document.documentElement.clientWidth || innerWidth) : num("width");
+	const changed = want !== width;
+	width = want;
+	if (changed)
+		centre();
+	return changed;
+}
+
+// Headings and legend follow a changed width; the legend breaks into as many lines as it needs.
+function centre() {
+	for (const id of ["title", "subtitle"])
+		if (byId(id))
+			byId(id).setAttribute("x", width / 2);
+	const legend = byId("legend");
+	top = Number(opt.top);
+	if (!legend)
+		return;
+	const boxes = [...legend.querySelectorAll("rect")], texts = [...legend.querySelectorAll("text")];
+	const step = boxes.map((b, k) => Number(b.getAttribute("width")) + 4 +
+		FONT * (0.6 * texts[k].textContent.length + 1.2));
+	const lines = [[]];
+	let used = 0;
+	step.forEach((w, k) => {
+		if (used && used + w > width - 2 * XPAD) {
+			lines.push([]);
+			used = 0;
+		}
+		lines[lines.length - 1].push(k);
+		used += w;
+	});
+	lines.forEach((ks, n) => {
+		let x = (width - ks.reduce((sum, k) => sum + step[k], 0)) / 2;
+		for (const k of ks) {
+			const y = Number(boxes[0].getAttribute("y")) + n * FONT * 1.5;
+			boxes[k].setAttribute("x", x);
+			boxes[k].setAttribute("y", y);
+			texts[k].setAttribute("x", x + Number(boxes[k].getAttribute("width")) + 4);
+			texts[k].setAttribute("y", y + Number(boxes[k].getAttribute("height")) -
+				FONT * 0.05);
+			x += step[k];
+		}
+	});
+	top += (lines.length - 1) * FONT * 1.5;
+}

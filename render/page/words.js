@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is said about a frame: times, shares, its link, its waker.
+
+function commas(v) {
+	const whole = v === Math.floor(v) || Math.abs(v) >= 100;
+	return v.toLocaleString("en-US", { minimumFractionDigits: whole ? 0 : 2,
+		maximumFractionDigits: whole ? 0 : 2 });
+}
+
+function count(t) {
+	const v = t / SCALE * num("factor"), units = ["ns", "us", "ms", "s"];
+	let u = units.indexOf(opt.count), handy = v;
+	if (u < 0 || u > 2 || v < 1000)
+		return commas(v) + " " + opt.count;
+	for (; u < 3 && handy >= 1000; u++)
+		handy /= 1000;
+	return (handy < 999.5 ? handy.toPrecision(3) : commas(Math.round(handy))) + " " + units[u] +
+		" (" + commas(v) + " " + opt.count + ")";
+}
+
+function percent(part, whole) {
+	return (whole ? 100 * part / whole : 0).toFixed(2) + "%";
+}
+
+// Who woke in the link that frame i is part of: names of the frames that end it, most time first.
+function wakers(i) {
+	const found = new Map();
+	let steps = 0, whole = 0;
+	for (let j = i; j < last[i] && steps < 50000; steps++) {
+		const here = j > i && (names[name[j]] === "--" || isEnd(j));
+		if (!here && last[j] > j + 1) {
+			j++;
+			continue;
+		}
+		const who = names[name[here ? parent[j] : j]];
+		found.set(who, (found.get(who) || 0) + time(j));
+		whole += time(j);
+		j = last[j];
+	}
+	const list = [...found].sort((a, b) => b[1] - a[1]);
+	return list.slice(0, 3).map(([who, t]) => list.length > 1 ?
+		who + " " + percent(t, whole) : who).join(", ") +
+		(list.length > 3 ? " and " + (list.length - 3) + " more" : "");
+}
+
+// The frames of the stack that slept: the one that the first `--` above or below stands on.
+function waitOf(i) {
+	let j = i;
+	while (link[j])
+		j = parent[j];
+	return j;
+}
+
+function describe(i) {
+	const lines = [count(time(i)) + ", " + percent(time(i), end[0]) + " of all"];
+	if (delta)
+		lines.push((delta[i] > 0 ? "+" : "") + commas(delta[i] / SCALE * num("factor")) +
+			" " + opt.count + " against before");
+	if (state.zoom && i >= state.zoom && i < last[state.zoom] && i !== state.zoom)
+		lines.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 40));
+	if (CHAIN && i) {
+		const thread = ancestorAt(i, 1);
+		if (isEnd(i))
+			lines.push(ENDS[names[name[i]]]);
+		if (link[i]) {
+			const woke = isEnd(i) ? label(parent[i]) : isDelim(i) && i + 1 < last[i] ?
+				wakers(i + 1) : wakers(i);
+			lines.push("link " + link[i] + ", waker " + short(woke, 80));
+			lines.push(percent(time(i), time(waitOf(i))) + " of this wait of " +
+				short(names[name[thread]], 40));
+		} else if (i !== thread) {
+			lines.push("off-CPU stack of " + short(names[name[thread]], 40));
+		}
+	}
+	return lines;
+}
+
+function ancestorAt(i, d) {
+	while (depth[i] > d)
+		i = parent[i];
+	return i;
+}
+
+function short(s, most) {
+	const chars = s.length > most ? Array.from(s.slice(0, most * 2)) : null;
+	return chars && chars.length > most ? chars.slice(0, most - 2).join("") + ".." : s;
+}
+
+function folded(i) {
+	const path = [];
+	for (let j = i; j; j = parent[j])
+		path.push(names[name[j]]);
+	return path.reverse().join(";") + " " + time(i) / SCALE;
+}

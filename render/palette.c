@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "palette.h"
+
+#include <string.h>
+
+/*
+ * Each channel runs from base to base + span along the shades. The ranges up to orange are those
+ * that flamegraph.pl made familiar.
+ */
+static const struct ramp_range {
+	uint8_t base[3];
+	int16_t span[3];
+	const char *legend;
+} ranges[RAMPS] = {
+	[RAMP_HOT] = { { 205, 0, 0 }, { 50, 230, 55 }, NULL },
+	[RAMP_MEM] = { { 0, 190, 0 }, { 0, 50, 210 }, NULL },
+	[RAMP_IO] = { { 80, 80, 190 }, { 60, 60, 55 }, NULL },
+	[RAMP_RED] = { { 200, 50, 50 }, { 55, 80, 80 }, NULL },
+	[RAMP_GREEN] = { { 50, 200, 50 }, { 60, 55, 60 }, NULL },
+	[RAMP_BLUE] = { { 80, 80, 205 }, { 60, 60, 50 }, NULL },
+	[RAMP_AQUA] = { { 50, 165, 165 }, { 60, 55, 55 }, NULL },
+	[RAMP_YELLOW] = { { 175, 175, 50 }, { 55, 55, 20 }, NULL },
+	[RAMP_PURPLE] = { { 190, 80, 190 }, { 65, 60, 65 }, NULL },
+	[RAMP_ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, NULL },
+	[RAMP_STACK_DELIM] = { { 160, 160, 160 }, { 0, 0, 0 }, NULL },
+	[RAMP_PART_DELIM] = { { 200, 200, 200 }, { 0, 0, 0 }, NULL },
+	[RAMP_OFF_CPU] = { { 122, 146, 232 }, { 36, 34, 20 }, "off-CPU" },
+	[RAMP_LINK_1 + 0] = { { 166, 232, 226 }, { 18, 10, 10 }, "1st waker" },
+	[RAMP_LINK_1 + 1] = { { 128, 214, 214 }, { 18, 10, 12 }, "2nd" },
+	[RAMP_LINK_1 + 2] = { { 96, 198, 200 }, { 16, 10, 12 }, "3rd" },
+	[RAMP_LINK_1 + 3] = { { 70, 182, 180 }, { 16, 10, 12 }, "4th" },
+	[RAMP_LINK_1 + 4] = { { 66, 168, 156 }, { 16, 10, 12 }, "5th" },
+	[RAMP_LINK_1 + 5] = { { 74, 156, 134 }, { 16, 10, 12 }, "6th" },
+	[RAMP_LINK_1 + 6] = { { 88, 148, 120 }, { 14, 10, 12 }, "7th" },
+	[RAMP_LINK_1 + 7] = { { 104, 142, 110 }, { 14, 10, 12 }, "8th" },
+	[RAMP_INTERRUPT] = { { 244, 150, 60 }, { 0, 0, 0 }, "interrupt" },
+	[RAMP_RUNNING] = { { 122, 200, 90 }, { 0, 0, 0 }, "running" },
+	[RAMP_RUNNABLE] = { { 242, 214, 82 }, { 0, 0, 0 }, "runnable" },
+	[RAMP_PREEMPTED] = { { 214, 186, 130 }, { 0, 0, 0 }, "preempted" },
+	[RAMP_NOT_WOKEN] = { { 236, 98, 98 }, { 0, 0, 0 }, "not woken" },
+	[RAMP_DEPTH] = { { 188, 160, 220 }, { 0, 0, 0 }, "depth limit" },
+	[RAMP_LOOP] = { { 240, 140, 196 }, { 0, 0, 0 }, "loop" },
+	[RAMP_UNKNOWN] = { { 222, 216, 206 }, { 0, 0, 0 }, "unknown" },
+	[RAMP_MORE] = { { 255, 238, 238 }, { 0, -238, -238 }, "more" },
+	[RAMP_LESS] = { { 238, 238, 255 }, { -208, -208, 0 }, "less" },
+	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "gone" },
+};
+
+/* ---- looking at names ---- */
+
+static bool ends_with(const char *s, size_t len, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	return len >= n && !memcmp(s + len - n, tail, n);
+}
+
+static bool starts_with(const char *s, size_t len, const char *head)
+{
+	size_t n = strlen(head);
+
+	return len >= n && !memcmp(s, head, n);
+}
+
+static bool has(const char *s, size_t len, const char *what)
+{
+	return memmem(s, len, what, strlen(what)) != NULL;
+}
+
+static bool is(const char *s, size_t len, const char *what)
+{
+	return len == strlen(what) && !memcmp(s, what, len);
+}
+
+size_t palette_bare_len(const char *name, size_t len)
+{
+	if (len >= 4 && name[len - 1] == ']' && !memcmp(name + len - 4, "_[", 2) &&
+	    memchr("kwij", name[len - 2], 4))
+		return len - 4;
+	return len;
+}
+
+/* ---- one function a palette ---- */
+
+#define PLAIN(fn, which)                                                                           \
+	static enum ramp fn(const char *name, size_t len)                                          \
+	{                                                                                          \
+		(void)name, (void)len;                                                             \
+		return which;                                                                      \
+	}
+PLAIN(hot, RAMP_HOT)
+PLAIN(mem, RAMP_MEM)
+PLAIN(io, RAMP_IO)
+PLAIN(red, RAMP_RED)
+PLAIN(green, RAMP_GREEN)
+PLAIN(blue, RAMP_BLUE)
+PLAIN(aqua, RAMP_AQUA)
+PLAIN(yellow, RAMP_YELLOW)
+PLAIN(purple, RAMP_PURPLE)
+PLAIN(orange, RAMP_ORANGE)
+
+static enum ramp java(const char *s, size_t len)
+{
+	static const char *const packages[] = { "java/", "javax/", "jdk/", "net/",
+						"org/",	 "com/",   "io/",  "sun/" };
+
+	if (ends_with(s, len, "_[j]"))
+		return RAMP_GREEN;
+	if (ends_with(s, len, "_[i]"))
+		return RAMP_AQUA;
+	for (size_t i = 0; i < sizeof(packages) / sizeof(*packages); i++)
+		if (starts_with(s, len, packages[i]) ||
+		    (len && *s == 'L' && starts_with(s + 1, len - 1, packages[i])))
+			return RAMP_GREEN;
+	if (has(s, len, ":::"))
+		return RAMP_GREEN;
+	if (has(s, len, "::"))
+		return RAMP_YELLOW;
+	return ends_with(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
+}
+
+static enum ramp js(const char *s, size_t len)
+{
+	const char *slash = memchr(s, '/', len);
+
+	if (ends_with(s, len, "_[j]"))
+		return slash ? RAMP_GREEN : RAMP_AQUA;
+	if (has(s, len, "::"))
+		return RAMP_YELLOW;
+	if (slash && has(slash, len - (size_t)(slash - s), ".js"))
+		return RAMP_GREEN;
+	if (memchr(s, ':', len))
+		return RAMP_AQUA;
+	if (is(s, len, " "))
+		return RAMP_GREEN;
+	return has(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
+}
+
+static enum ramp perl(const char *s, size_t len)
+{
+	if (has(s, len, "::"))
+		return RAMP_YELLOW;
+	if (has(s, len, "Perl") || has(s, len, ".pl"))
+		return RAMP_GREEN;
+	return ends_with(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
+}
+
+static enum ramp chain(const char *s, size_t len)
+{
+	static const struct {
+		const char *name;
+		enum ramp ramp;
+	} ends[] = {
+		{ "[interrupt]", RAMP_INTERRUPT }, { "[running]", RAMP_RUNNING },
+		{ "[runnable]", RAMP_RUNNABLE },   { "[preempted]", RAMP_PREEMPTED },
+		{ "[not woken]", RAMP_NOT_WOKEN }, { "[depth limit]", RAMP_DEPTH },
+		{ "[loop]", RAMP_LOOP },	   { "[unknown]", RAMP_UNKNOWN },
+	};
+
+	if (len && *s == '[')
+		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+			if (is(s, len, ends[i].name))
+				return ends[i].ramp;
+	return ends_with(s, len, "_[w]") ? RAMP_AQUA : RAMP_BY_LINK;
+}
+
+static const struct palette palettes[] = {
+	{ "hot", "yellow", hot },      { "mem", "green", mem },
+	{ "io", "blue", io },	       { "wakeup", "blue", aqua },
+	{ "chain", "blue", chain },    { "java", "yellow", java },
+	{ "js", "yellow", js },	       { "perl", "yellow", perl },
+	{ "red", "grey", red },	       { "green", "grey", green },
+	{ "blue", "grey", blue },      { "aqua", "grey", aqua },
+	{ "yellow", "grey", yellow },  { "purple", "grey", purple },
+	{ "orange", "grey", orange },
+};
+
+const struct palette *palette_at(size_t i)
+{
+	return i < sizeof(palettes) / sizeof(*palettes) ? &palettes[i] : NULL;
+}
+
+const struct palette *palette_find(const char *name)
+{
+	for (size_t i = 0; palette_at(i); i++)
+		if (!strcmp(palettes[i].name, name))
+			return &palettes[i];
+	return NULL;
+}
+
+enum ramp palette_ramp(const struct palette *p, const char *name, size_t len)
+{
+	if (is(name, len, "--"))
+		return RAMP_STACK_DELIM;
+	if (is(name, len, "-"))
+		return RAMP_PART_DELIM;
+	return p->ramp(name, len);
+}
+
+enum ramp palette_link_ramp(uint32_t link)
+{
+	return link ? RAMP_LINK_1 + (link - 1) % PALETTE_LINKS : RAMP_OFF_CPU;
+}
+
+static uint32_t mix(uint32_t h)
+{
+	h ^= h >> 16;
+	h *= 0x7feb352d;
+	h ^= h >> 15;
+	h *= 0x846ca68b;
+	return h ^ h >> 16;
+}
+
+/*
+ * --hash: names that begin alike look alike. The first three characters count, each less than the
+ * one before, as flamegraph.pl weighs them; a module before a backquote does not.
+ */
+static unsigned shade_by_letters(const char *name, size_t len)
+{
+	const char *tick = memchr(name, '`', len);
+	double sum = 0, most = 1, weight = 1;
+
+	if (tick && tick > name) {
+		len -= (size_t)(tick + 1 - name);
+		name = tick + 1;
+	}
+	for (size_t i = 0; i < len && i < 3; i++) {
+		unsigned mod = 10 + (unsigned)i;
+
+		sum += (unsigned char)name[i] % mod / (double)mod * weight;
+		most += weight;
+		weight *= 0.7;
+	}
+	return (unsigned)((1 - sum / most) * (PALETTE_SHADES - 0.001));
+}
+
+unsigned palette_shade(enum palette_by by, const char *name, size_t len, uint32_t index)
+{
+	uint32_t h = 2166136261;
+
+	if (by == PALETTE_RANDOM)
+		return mix(index) % PALETTE_SHADES;
+	len = palette_bare_len(name, len);
+	if (by == PALETTE_BY_HASH)
+		return shade_by_letters(name, len);
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)name[i]) * 16777619;
+	return mix(h) % PALETTE_SHADES;
+}
+
+uint32_t palette_rgb(enum ramp ramp, unsigned shade)
+{
+	const struct ramp_range *r = &ranges[ramp];
+	uint32_t rgb = 0;
+
+	for (int i = 0; i < 3; i++)
+		rgb = rgb << 8 | (uint32_t)(r->base[i] + r->span[i] * (int)shade /
+								 (PALETTE_SHADES - 1));
+	return rgb;
+}
+
+bool palette_background(const char *name, uint32_t *top, uint32_t *bottom)
+{
+	static const struct {
+		const char *name;
+		uint32_t top, bottom;
+	} grounds[] = {
+		{ "yellow", 0xf8f8f8, 0xf4f4dc }, { "blue", 0xfafafc, 0xececf8 },
+		{ "green", 0xf6faf6, 0xe6f6e6 },  { "grey", 0xf8f8f8, 0xeeeeee },
+	};
+	uint32_t rgb = 0;
+
+	for (size_t i = 0; i < sizeof(grounds) / sizeof(*grounds); i++) {
+		if (strcmp(grounds[i].name, name))
+			continue;
+		*top = grounds[i].top;
+		*bottom = grounds[i].bottom;
+		return true;
+	}
+	if (*name != '#' || strlen(name) != 7)
+		return false;
+	for (const char *p = name + 1; *p; p++) {
+		const char *digits = "0123456789abcdef";
+		const char *d = strchr(digits, *p >= 'A' && *p <= 'F' ? *p + 32 : *p);
+
+		if (!d)
+			return false;
+		rgb = rgb << 4 | (uint32_t)(d - digits);
+	}
+	*top = *bottom = rgb;
+	return true;
+}
+
+const char *palette_legend(enum ramp ramp)
+{
+	return ramp < RAMPS ? ranges[ramp].legend : NULL;
+}

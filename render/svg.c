@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "svg.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+const char svg_digits[65] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+
+/*
+ * The next character of [p, end) into *cp; returns its bytes. Invalid sequences count as one
+ * U+FFFD for each longest beginning of a valid one, as the WHATWG encoding standard decodes.
+ */
+static size_t next_utf8(const unsigned char *p, const unsigned char *end, uint32_t *cp)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t need, i;
+	uint32_t c = *p;
+
+	if (c < 0x80) {
+		*cp = c;
+		return 1;
+	}
+	*cp = 0xfffd;
+	if (c >= 0xc2 && c <= 0xdf) {
+		need = 1;
+		c &= 0x1f;
+	} else if (c >= 0xe0 && c <= 0xef) {
+		if (c == 0xe0)
+			low = 0xa0;
+		if (c == 0xed)
+			high = 0x9f; /* surrogates */
+		need = 2;
+		c &= 0x0f;
+	} else if (c >= 0xf0 && c <= 0xf4) {
+		if (c == 0xf0)
+			low = 0x90;
+		if (c == 0xf4)
+			high = 0x8f; /* above U+10FFFF */
+		need = 3;
+		c &= 0x07;
+	} else {
+		return 1;
+	}
+	for (i = 1; i <= need; i++) {
+		if (p + i == end || p[i] < low || p[i] > high)
+			return i;
+		low = 0x80;
+		high = 0xbf;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	*cp = c;
+	return i;
+}
+
+static size_t next_char(enum svg_encoding enc, const unsigned char *p, const unsigned char *end,
+			uint32_t *cp)
+{
+	size_t n = 1;
+
+	if (enc == SVG_LATIN1)
+		*cp = *p;
+	else
+		n = next_utf8(p, end, cp);
+	if (*cp < 0x20)
+		*cp += 0x2400;
+	else if (*cp == 0x7f)
+		*cp = 0x2421;
+	else if ((*cp & 0xfffe) == 0xfffe)
+		*cp = 0xfffd;
+	return n;
+}
+
+static void put_char(FILE *f, uint32_t c)
+{
+	if (c < 0x80) {
+		putc_unlocked((int)c, f);
+	} else if (c < 0x800) {
+		putc_unlocked((int)(0xc0 | c >> 6), f);
+		putc_unlocked((int)(0x80 | (c & 0x3f)), f);
+	} else if (c < 0x10000) {
+		putc_unlocked((int)(0xe0 | c >> 12), f);
+		putc_unlocked((int)(0x80 | (c >> 6 & 0x3f)), f);
+		putc_unlocked((int)(0x80 | (c & 0x3f)), f);
+	} else {
+		putc_unlocked((int)(0xf0 | c >> 18), f);
+		putc_unlocked((int)(0x80 | (c >> 12 & 0x3f)), f);
+		putc_unlocked((int)(0x80 | (c >> 6 & 0x3f)), f);
+		putc_unlocked((int)(0x80 | (c & 0x3f)), f);
+	}
+}
+
+void svg_text(FILE *f, enum svg_encoding enc, const char *p, size_t len, size_t max_chars)
+{
+	const unsigned char *q = (const unsigned char *)p, *end = q + len;
+	uint32_t c;
+
+	for (; q < end && max_chars; max_chars--) {
+		q += next_char(enc, q, end, &c);
+		switch (c) {
+		case '&':
+			fputs("&amp;", f);
+			break;
+		case '<':
+			fputs("&lt;", f);
+			break;
+		case '>':
+			fputs("&gt;", f);
+			break;
+		case '"':
+			fputs("&quot;", f);
+			break;
+		case '\'':
+			fputs("&#39;", f);
+			break;
+		default:
+			put_char(f, c);
+		}
+	}
+}
+
+size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit)
+{
+	const unsigned char *q = (const unsigned char *)p, *end = q + len;
+	size_t n = 0;
+	uint32_t c;
+
+	for (; q < end && n < limit; n++)
+		q += next_char(enc, q, end, &c);
+	return n;
+}
+
+void svg_fixed(FILE *f, double v)
+{
+	char buf[32];
+	int i = sizeof(buf);
+	int64_t tenths = llround(v * 10);
+	uint64_t u = (uint64_t)(tenths < 0 ? -tenths : tenths);
+
+	if (u % 10) {
+		buf[--i] = (char)('0' + u % 10);
+		buf[--i] = '.';
+	}
+	if (u < 10 && i < (int)sizeof(buf)) {
+		u = 0;
+	} else {
+		u /= 10;
+		do
+			buf[--i] = (char)('0' + u % 10);
+		while (u /= 10);
+	}
+	if (tenths < 0)
+		buf[--i] = '-';
+	fwrite_unlocked(buf + i, 1, sizeof(buf) - (size_t)i, f);
+}
+
+void svg_vlq(FILE *f, double v)
+{
+	uint64_t u = v > 0 ? (uint64_t)v : 0;
+
+	while (u >= 32) {
+		putc_unlocked(svg_digits[32 | (u & 31)], f);
+		u >>= 5;
+	}
+	putc_unlocked(svg_digits[u], f);
+}
+
+void svg_count(char out[SVG_COUNT_LEN], double v)
+{
+	char plain[48];
+	size_t n, digits, at = 0;
+	bool whole = v == floor(v) || fabs(v) >= 100;
+
+	n = (size_t)snprintf(plain, sizeof(plain), whole ? "%.0f" : "%.2f", fabs(v));
+	if (n >= sizeof(plain)) /* beyond 10^47 commas help nobody */
+		n = (size_t)snprintf(plain, sizeof(plain), "%.6g", fabs(v));
+	digits = strcspn(plain, ".e");
+	if (v < 0)
+		out[at++] = '-';
+	for (size_t i = 0; i < n && at + 2 < SVG_COUNT_LEN; i++) {
+		if (i && i < digits && (digits - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = plain[i];
+	}
+	out[at] = 0;
+}

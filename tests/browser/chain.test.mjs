@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Chain graphs: links, wakers, delimiters, ends.
+import { test, render, open, labels, hover, click, frame, is, has, near } from "./harness.mjs";
+
+const folded = [
+	"alpha;main;recv;--;wake;send;work;bravo;--;wake;unlock;cwork;charlie;[running] 400",
+	"alpha;main;recv;--;wake;send;work;bravo;[running] 390",
+	"alpha;main;recv;--;wake;send;work;bravo;[runnable] 10",
+	"alpha;main;recv;[runnable] 200",
+	"bravo;loop;lock;--;wake;unlock;cwork;charlie;[running] 1000",
+];
+
+test("a chain graph has its palette, unit and legend without being asked", async () => {
+	const page = await open(render(folded));
+	const legend = await page.evaluate(() => [...document.querySelectorAll("#legend text")].map((e) => e.textContent));
+	is(legend, ["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
+	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#frames g")]
+		.map((g) => [g.querySelector("text").textContent, g.querySelector("rect").getAttribute("fill")])));
+	is(fills["--"], "#a0a0a0", "colour of --");
+	if (fills.wake === fills.recv || fills["[running]"] === fills.charlie)
+		throw new Error("parts are not told apart: " + JSON.stringify(fills));
+	has(await hover(page, "alpha"), "1.00 ms (1,000 us), 50.00% of all", "time in a handy unit");
+});
+
+test("hover says link, waker, and share of the wait", async () => {
+	const page = await open(render(folded));
+	const first = await hover(page, "send");
+	has(first, "link 1, waker bravo", "first link");
+	has(first, "80.00% of this wait of alpha", "share of the wait");
+	const second = await hover(page, "cwork");
+	has(second, "link 2, waker charlie", "second link");
+	has(second, "40.00% of this wait of alpha", "share of the wait");
+	has(await hover(page, "recv"), "off-CPU stack of alpha", "the stack that slept");
+	has(await hover(page, "[running]"), "it waited for the work this waker did", "what an end means");
+});
+
+test("a click on -- offers to zoom to this link", async () => {
+	const page = await open(render(folded));
+	await click(page, "--", 1);
+	await page.getByText("Zoom to this link").click();
+	near((await frame(page, "cwork")).w, 1180, 1, "width of the second link");
+	is((await labels(page)).filter((s) => s === "[running]").length, 1, "other links are hidden");
+});
+
+test("delimiters are never matched by a search", async () => {
+	const page = await open(render(folded));
+	await page.keyboard.press("Control+f");
+	await page.keyboard.type("-");
+	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%", "share");
+});

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the tests of the page share: a list of named tests, one browser, and ways to get an SVG
+// from folded lines and to find frames in it as a user would, by what is drawn.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const tests = [];
+export const dir = mkdtempSync(join(tmpdir(), "flamegraph-test-"));
+let browser;
+let serial = 0;
+
+export function test(name, body) {
+	tests.push({ name, body });
+}
+
+export function render(folded, ...options) {
+	const input = join(dir, "in" + ++serial + ".folded"), svg = join(dir, "out" + serial + ".svg");
+	writeFileSync(input, Array.isArray(folded) ? folded.join("\n") + "\n" : folded);
+	execFileSync(process.env.FLAMEGRAPH, [...options, "-o", svg, input], { stdio: "pipe" });
+	return svg;
+}
+
+// A page that shows the SVG; anything that looks like script from the data, an error or a fetch
+// fails the test.
+export async function open(svg, { fragment = "", context = {}, init = null } = {}) {
+	const ctx = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...context });
+	const page = await ctx.newPage();
+	page.trouble = [];
+	page.on("pageerror", (e) => page.trouble.push("error: " + e.message));
+	page.on("dialog", (d) => { page.trouble.push("dialog: " + d.message()); d.dismiss(); });
+	page.on("request", (r) => {
+		if (!/^(file|data|about):/.test(r.url()))
+			page.trouble.push("fetched " + r.url());
+	});
+	if (init)
+		await page.addInitScript(init);
+	await page.goto(pathToFileURL(svg).href + fragment);
+	if (context.javaScriptEnabled !== false && svg.endsWith(".svg"))
+		await page.waitForSelector("svg.live");
+	return page;
+}
+
+// The drawn box of the n-th frame with this label, in window coordinates.
+export async function frame(page, label, n = 0) {
+	const box = await page.evaluate(([want, k]) => {
+		const t = [...document.querySelectorAll("#frames text")]
+			.filter((e) => e.textContent === want)[k];
+		if (!t)
+			return null;
+		t.scrollIntoView({ block: "center" });
+		const r = (t.previousElementSibling || t).getBoundingClientRect();
+		return { x: r.x, y: r.y, w: r.width, h: r.height };
+	}, [label, n]);
+	if (!box)
+		throw new Error("no frame labelled " + label + "; there are: " + (await labels(page)).join(" "));
+	return box;
+}
+
+export async function labels(page) {
+	return page.evaluate(() => [...document.querySelectorAll("#frames text")].map((e) => e.textContent));
+}
+
+export async function hover(page, label, n = 0) {
+	const b = await frame(page, label, n);
+	await page.mouse.move(b.x + Math.min(10, b.w / 2), b.y + b.h / 2);
+	return page.evaluate(() => document.querySelector(".tip").textContent);
+}
+
+export async function click(page, label, n = 0, options = {}) {
+	const b = await frame(page, label, n);
+	await page.mouse.click(b.x + Math.min(10, b.w / 2), b.y + b.h / 2, options);
+}
+
+export function is(got, want, what) {
+	const [a, b] = [JSON.stringify(got), JSON.stringify(want)];
+	if (a !== b)
+		throw new Error(what + "\n    got  " + a + "\n    want " + b);
+}
+
+export function has(text, part, what) {
+	if (!String(text).includes(part))
+		throw new Error(what + "\n    got  " + JSON.stringify(text) + "\n    want it to hold " +
+			JSON.stringify(part));
+}
+
+export function near(got, want, slack, what) {
+	if (!(Math.abs(got - want) <= slack))
+		throw new Error(what + "\n    got  " + got + "\n    want " + want + " within " + slack);
+}
+
+export async function run() {
+	let passed = 0, failed = 0;
+	browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: [
+		"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync" ] });
+	const only = process.argv[2];
+	for (const t of tests) {
+		if (only && !t.name.includes(only))
+			continue;
+		try {
+			const note = await t.body();
+			for (const ctx of browser.contexts()) {
+				for (const p of ctx.pages())
+					if (p.trouble)
+						is(p.trouble, [], "the page made trouble");
+				await ctx.close();
+			}
+			console.log("ok   browser: " + t.name + (note ? ": " + note : ""));
+			passed++;
+		} catch (e) {
+			console.log("FAIL browser: " + t.name + "\n    " + e.message);
+			failed++;
+			for (const ctx of browser.contexts())
+				await ctx.close();
+		}
+	}
+	await browser.close();
+	rmSync(dir, { recursive: true });
+	console.log(passed + " passed, " + failed + " failed, 0 skipped");
+	process.exitCode = failed ? 1 : 0;
+}

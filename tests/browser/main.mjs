@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { run } from "./harness.mjs";
+import "./page.test.mjs";
+import "./chain.test.mjs";
+import "./hostile.test.mjs";
+import "./large.test.mjs";
+await run();

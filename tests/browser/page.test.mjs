@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Zoom, search, URL state, keyboard: on an ordinary flame graph.
+import { test, render, open, frame, labels, hover, click, is, has, near } from "./harness.mjs";
+
+const folded = [
+	"main;parse;read_line 300",
+	"main;parse;split 100",
+	"main;work;parse;split 200",
+	"main;work;sum 390",
+	"main;work;tiny_function_seen_only_when_zoomed 1",
+	"other 9",
+];
+
+const share = (page) => page.evaluate(() => document.querySelector(".share").textContent);
+const hash = (page) => page.evaluate(() => location.hash);
+const drawn = async (page, label, n = 0) => (await frame(page, label, n)).w;
+
+test("hover says the frame's name, count and percent", async () => {
+	const page = await open(render(folded));
+	has(await hover(page, "sum"), "sum390 samples, 39.00% of all", "the hover text");
+	has(await page.evaluate(() => document.querySelector("[role=status]").textContent),
+		"Function: sum (390 samples, 39.00%)", "the status line");
+});
+
+test("a click zooms, Reset zoom leads back", async () => {
+	const page = await open(render(folded));
+	near(await drawn(page, "work"), 1180 * 0.591, 1, "width before");
+	await click(page, "work");
+	near(await drawn(page, "work"), 1180, 1, "width when zoomed to");
+	near(await drawn(page, "main"), 1180, 1, "width of the caller");
+	is((await labels(page)).includes("read_line"), false, "a frame outside is shown");
+	await page.getByText("Reset zoom").click();
+	near(await drawn(page, "work"), 1180 * 0.591, 1, "width after the reset");
+	is(await hash(page), "", "fragment after the reset");
+});
+
+test("frames too narrow to be drawn come back when zoomed into", async () => {
+	const lines = ["main;wide 999990", "main;deep;needle 9", "main;deep;straw 1"];
+	const page = await open(render(lines));
+	is((await labels(page)).includes("needle"), false, "too narrow, yet shown");
+	await page.goto(page.url() + "#zoom=2");
+	near(await drawn(page, "needle"), 1180 * 0.9, 1, "width of needle under deep");
+});
+
+test("Ctrl-F searches, nested matches count once", async () => {
+	const page = await open(render(folded));
+	await page.keyboard.press("Control+f");
+	await page.keyboard.type("^(parse|split)$");
+	is(await share(page), "Matched: 60.00%", "share");
+	const lit = await page.evaluate(() => document.querySelectorAll("#frames rect[fill='#f067f0']").length);
+	is(lit, 4, "frames lit");
+	await page.keyboard.press("Escape");
+	is(await share(page), "", "share after Escape");
+});
+
+test("search heeds case only when asked to", async () => {
+	const page = await open(render(["Main;Sum 10", "Main;sum 30"]));
+	await page.keyboard.press("Control+f");
+	await page.keyboard.type("Sum");
+	is(await share(page), "Matched: 100.00%", "any case");
+	await page.keyboard.press("Control+i");
+	is(await share(page), "Matched: 25.00%", "this case");
+});
+
+test("an unfinished expression is searched for as it stands", async () => {
+	const page = await open(render(["main;f(int) 1", "main;g 3"]));
+	await page.keyboard.press("/");
+	await page.keyboard.type("f(");
+	is(await share(page), "Matched: 25.00%", "share");
+});
+
+test("zoom and search are in the URL and come back from it", async () => {
+	const svg = render(folded), page = await open(svg);
+	await click(page, "work");
+	await page.keyboard.press("Control+f");
+	await page.keyboard.type("sum");
+	const fragment = await hash(page);
+	const other = await open(svg, { fragment });
+	near(await drawn(other, "work"), 1180, 1, "zoomed width");
+	is(await share(other), "Matched: 65.99%", "share of what is zoomed to");
+});
+
+test("the back button undoes a zoom, and forward repeats it", async () => {
+	const page = await open(render(folded));
+	await click(page, "work");
+	await click(page, "sum");
+	near(await drawn(page, "sum"), 1180, 1, "zoomed twice");
+	await page.goBack();
+	near(await drawn(page, "work"), 1180, 1, "one back");
+	await page.goBack();
+	near(await drawn(page, "work"), 1180 * 0.591, 1, "two back");
+	await page.goForward();
+	near(await drawn(page, "work"), 1180, 1, "forward");
+});
+
+test("keys walk the frames, zoom, and go from match to match", async () => {
+	const page = await open(render(folded));
+	const status = () => page.evaluate(() => document.querySelector("[role=status]").textContent);
+	await page.keyboard.press("ArrowUp");
+	has(await status(), "Function: all ", "first key takes the root");
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("ArrowUp");
+	has(await status(), "Function: work ", "the widest callee");
+	await page.keyboard.press("ArrowLeft");
+	has(await status(), "Function: parse ", "the neighbour");
+	await page.keyboard.press("ArrowDown");
+	has(await status(), "Function: main ", "the caller");
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("Enter");
+	near(await drawn(page, "work"), 1180, 1, "Enter zooms");
+	await page.keyboard.press("Home");
+	await page.keyboard.press("/");
+	await page.keyboard.type("split");
+	await page.keyboard.press("Enter");
+	has(await status(), "split (100 ", "first match");
+	await page.keyboard.press("Enter");
+	has(await status(), "split (200 ", "second match");
+});
+
+test("V turns the picture upside down, and the URL says so", async () => {
+	const page = await open(render(folded));
+	const above = async () => (await frame(page, "main")).y < (await frame(page, "work")).y;
+	is(await above(), false, "root below");
+	await page.keyboard.press("v");
+	is(await above(), true, "root on top");
+	is(await hash(page), "#flip=1", "fragment");
+});
+
+test("one thread can be shown alone", async () => {
+	const page = await open(render(folded));
+	await page.selectOption("select", "other");
+	near(await drawn(page, "other"), 1180, 1, "its width");
+	is((await labels(page)).includes("main"), false, "another thread is shown");
+	await page.goBack();
+	near(await drawn(page, "main"), 1180 * 0.991, 1, "back to all");
+});
+
+test("the table lists the widest frames, recursion counted once", async () => {
+	const page = await open(render(["main;f;g;f 60", "main;g 30", "main 10"]));
+	await page.keyboard.press("t");
+	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
+		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
+	is(await rows(), ["10.00% 100.00% main", "30.00% 90.00% g", "60.00% 60.00% f"], "by total");
+	await page.getByText("Self").click();
+	is((await rows())[0], "60.00% 60.00% f", "by self");
+	await page.locator(".panel td button").first().click();
+	is(await share(page), "Matched: 60.00%", "a click on a name searches for it");
+	await page.keyboard.press("Escape");
+	is(await page.locator(".panel").count(), 0, "closed");
+});
+
+test("a frame's name and folded line can be copied", async () => {
+	const page = await open(render(folded), { context: { permissions: ["clipboard-read", "clipboard-write"] } });
+	await click(page, "sum", 0, { button: "right" });
+	await page.getByText("Copy folded line").click();
+	is(await page.evaluate(() => navigator.clipboard.readText()), "main;work;sum 390", "folded line");
+	await hover(page, "read_line");
+	await page.keyboard.press("c");
+	is(await page.evaluate(() => navigator.clipboard.readText()), "read_line", "name");
+});
+
+test("differences are red where more and blue where less, and said", async () => {
+	const page = await open(render(["main;grew 100 200", "main;shrank 300 100", "main;same 50 50"]));
+	const fill = (label) => page.evaluate((want) => [...document.querySelectorAll("#frames text")]
+		.find((e) => e.textContent === want).previousElementSibling.getAttribute("fill"), label);
+	const [r, , b] = (await fill("grew")).slice(1).match(/../g).map((x) => parseInt(x, 16));
+	if (!(r > b))
+		throw new Error("grew is not red: " + await fill("grew"));
+	const [r2, , b2] = (await fill("shrank")).slice(1).match(/../g).map((x) => parseInt(x, 16));
+	if (!(b2 > r2))
+		throw new Error("shrank is not blue: " + await fill("shrank"));
+	const still = await fill("grew");
+	await page.keyboard.press("v");
+	is(await fill("grew"), still, "the script paints another colour");
+	has(await hover(page, "grew"), "+100 samples against before", "hover");
+});
+
+test("the script draws what the document showed before it ran", async () => {
+	const svg = render(folded);
+	const shape = (page) => page.evaluate(() => [...document.querySelectorAll("#frames rect")].map((r) =>
+		["x", "y", "width", "height", "fill"].map((a) => r.getAttribute(a)).map((v) =>
+			Number.isNaN(Number(v)) ? v : Math.round(v * 10) / 10).join(" ")).sort());
+	const still = await shape(await open(svg, { context: { javaScriptEnabled: false } }));
+	const page = await open(svg);
+	await page.keyboard.press("v");
+	await page.keyboard.press("v");
+	is(await shape(page), still, "rectangles");
+});

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The page's tests in headless Chromium: tests/browser/run.sh BUILD_DIR
+# Needs chromium, node and (once) npm; what cannot be had makes the tests skipped, by name.
+set -u
+build=$(cd "${1:-build}" 2>/dev/null && pwd) || { echo "usage: run.sh BUILD_DIR" >&2; exit 2; }
+cd "$(dirname "$0")" || exit 1
+
+skip() {
+	n=$(grep -c '^test("' ./*.test.mjs | awk -F: '{ n += $2 } END { print n }')
+	sed -n 's/^test("\([^"]*\)".*/SKIP browser: \1/p' ./*.test.mjs | sed "s|\$| ($1)|"
+	echo "0 passed, 0 failed, $n skipped"
+	exit 0
+}
+
+chromium=${CHROMIUM:-}
+for name in chromium chromium-browser google-chrome; do
+	[ -n "$chromium" ] || chromium=$(command -v "$name")
+done
+[ -n "$chromium" ] || skip "no chromium"
+command -v node >/dev/null || skip "no node"
+[ -x "$build/flamegraph" ] || { echo "run.sh: no $build/flamegraph" >&2; exit 1; }
+if [ ! -d node_modules/playwright-core ]; then
+	command -v npm >/dev/null || skip "no npm"
+	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 timeout 180 npm ci --no-audit --no-fund --silent \
+		>/dev/null 2>&1 || skip "npm ci failed"
+fi
+CHROMIUM=$chromium FLAMEGRAPH=$build/flamegraph timeout 300 node main.mjs

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Bad usage is exit status 2 and a word about it; help and version are exit status 0 and fit a screen.
+. "$(dirname "$0")/lib.sh"
+cd "$tmp" || exit 1
+
+refuses() {
+	timeout 10 "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+	expect_exit "$*" 2 $?
+	[ -s "$tmp/err" ] || fail "$*: no word about what is wrong"
+	[ ! -s "$tmp/out" ] || fail "$*: something on standard output:
+$(head -3 "$tmp/out")"
+}
+
+refuses "$cap" --nonsense
+refuses "$cap" -o
+refuses "$cap" -o trace -5
+refuses "$cap" -o trace abc
+refuses "$cap" -o trace 1x
+refuses "$cap" -o trace 1 2
+refuses "$cap" -o trace --buffer-size lots 1
+refuses "$cap" -o trace --buffer-size 0 1
+refuses "$cap" -o trace --max-size -1 1
+refuses "$cap" -K -U -o trace 1
+refuses "$walk" --nonsense
+refuses "$walk" --depth x trace
+refuses "$walk" --depth -1 trace
+refuses "$walk" --mode=guess trace
+refuses "$walk" --format=poem trace
+refuses "$walk" --unit=weeks trace
+refuses "$walk" -t abc trace
+refuses "$walk" -p 1x trace
+refuses "$walk" -c '(' trace
+refuses "$walk" --from x trace
+refuses "$walk" --min-wait 5lightyears trace
+refuses "$flame" --nonsense
+refuses "$flame" --width x
+[ ! -e trace ] || fail "a refused command left a file"
+
+for program in "$cap" "$walk" "$flame"; do
+	for option in -h --help -V --version; do
+		timeout 10 "$program" $option </dev/null >"$tmp/out" 2>"$tmp/err"
+		expect_exit "$program $option" 0 $?
+		[ -s "$tmp/out" ] || fail "$program $option says nothing"
+		expect "$program $option on standard error" "" "$(cat "$tmp/err")"
+		expect_at_most "$program $option, lines" 60 "$(wc -l <"$tmp/out")"
+	done
+done

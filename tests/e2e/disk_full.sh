@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A full disk ends the recording with the reason and exit status 1; what was written is readable.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+mkdir "$tmp/small"
+mount -t tmpfs -o size=1m tmpfs "$tmp/small" || fail "no tmpfs can be mounted"
+mounted=$tmp/small
+busy 25
+started="$started $!"
+timeout 20 "$cap" -o "$tmp/small/trace" 15 >"$tmp/out" 2>"$tmp/err"
+expect_exit "chaincap onto a disk of 1 MiB" 1 $?
+grep -q -i 'no space left' "$tmp/err" || fail "the reason is not given:
+$(cat "$tmp/err")"
+timeout 60 "$walk" "$tmp/small/trace" >"$tmp/folded" 2>"$tmp/err"
+expect_exit "chainwalk of what was written" "0 3" $?
+grep -q '^p[io]ng;' "$tmp/folded" || fail "nothing of the busy threads in the trace:
+$(cat "$tmp/err")"

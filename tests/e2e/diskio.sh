@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A read that goes to the disk is ended by the device's interrupt, and by no thread that happened to
+# be on the CPU.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+for dir in "$tmp" "$build" /var/tmp /root; do
+	case $(stat -f -c %T "$dir") in
+	tmpfs | ramfs | overlayfs) dir='' ;;
+	*) break ;;
+	esac
+done
+[ -n "$dir" ] || skip "no file system on a disk found (looked at $tmp, $build, /var/tmp, /root)"
+record "$tmp/trace" diskio --dir "$dir" --rounds 200
+walk_to "$tmp/folded" -t "$(tid disk)" "$tmp/trace"
+grep ';disk_reads;.*;--;' "$tmp/folded" | skeleton '^disk_reads$' >"$tmp/chains"
+all=$(weight_of . "$tmp/chains")
+expect_at_least "time in disk_reads that ended in an interrupt, of $all ns" $((all * 8 / 10)) \
+	"$(weight_of '\[interrupt\] ' "$tmp/chains")" "$tmp/chains"
+expect_at_least "of the time that disk measured" $(($(told disk waited_ns) / 2)) "$all" "$tmp/folded"
+expect "frames of the interrupted or idle thread" "" \
+	"$(grep -e swapper -e cpu_startup_entry "$tmp/folded")"
+
+record "$tmp/trace" diskio --sync --dir "$dir" --rounds 100
+walk_to "$tmp/folded" -t "$(tid disk)" "$tmp/trace"
+grep ';disk_syncs;.*;--;' "$tmp/folded" | skeleton '^disk_syncs$' >"$tmp/chains"
+all=$(weight_of . "$tmp/chains")
+expect_at_least "time in disk_syncs that ended in an interrupt, of $all ns" $((all / 2)) \
+	"$(weight_of '\[interrupt\] ' "$tmp/chains")" "$tmp/chains"

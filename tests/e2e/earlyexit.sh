@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A waker that is gone long before the recording ends keeps its name and the names of its functions.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+timeout 30 "$cap" -o "$tmp/trace" -- sh -c '"$0" earlyexit --work 3000 >"$1"; sleep 1' \
+	"$load" "$tmp/told" 2>"$tmp/err"
+expect_exit "chaincap -- chainload earlyexit, then a second of nothing" 0 $?
+walk_to "$tmp/folded" -t "$(tid patient)" "$tmp/trace"
+grep ';patient_waits;.*;--;' "$tmp/folded" |
+	skeleton '^(patient_waits|early_wakes_patient|early_runs)$' >"$tmp/chains"
+link='patient;patient_waits;--;early_wakes_patient;early_runs;early'
+expect_near "work of the process that is gone" 3000000 "$(weight "$link;[running]" "$tmp/chains")" 1 \
+	"$tmp/folded"
+expect_at_least "its sleep" 15000000 "$(weight "$link;--;[interrupt]" "$tmp/chains")" "$tmp/folded"

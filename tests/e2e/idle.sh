@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A hundred idle threads: each is there, not woken if the recording ends first, and with the thread that
+# woke them all if it does not.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+timeout 30 "$cap" -o "$tmp/trace" -- \
+	sh -c '"$0" idle --sleep 20000000 --seconds 20 >"$1" & echo $! >"$2"; sleep 1.2' \
+	"$load" "$tmp/told" "$tmp/pid" 2>"$tmp/err"
+expect_exit "chaincap -- chainload idle, in the background" 0 $?
+started="$started $(cat "$tmp/pid")"
+walk_to "$tmp/folded" -c '^idle[0-9]+$' "$tmp/trace"
+skeleton '^idle_waits$' <"$tmp/folded" >"$tmp/chains"
+expect "idle threads that were not woken for a second" 100 \
+	"$(grep -c '^idle[0-9]*;idle_waits;\[not woken\] [1-2][0-9]\{9\}$' "$tmp/chains")"
+
+record "$tmp/trace" idle --sleep 300000 --work 2000
+walk_to "$tmp/folded" -c '^idle[0-9]+$' "$tmp/trace"
+grep ';idle_waits;' "$tmp/folded" | skeleton '^(idle_waits|keeper_wakes_all)$' >"$tmp/chains"
+link='idle_waits;--;keeper_wakes_all;keeper'
+expect "idle threads that waited for keeper's timer" 100 \
+	"$(grep -c "^idle[0-9]*;$link;--;\[interrupt\] [0-9]\{9\}\$" "$tmp/chains")"
+expect "idle threads that waited for keeper's work" 100 \
+	"$(grep -c "^idle[0-9]*;$link;\[running\] [0-9]\{7\}\$" "$tmp/chains")"

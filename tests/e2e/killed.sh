@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kill -9 of chaincap at any moment leaves a readable trace.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+busy 30
+started="$started $!"
+for moment in 0.2 0.7 1.3 2.5; do
+	rm -f "$tmp/trace"
+	"$cap" -o "$tmp/trace" >"$tmp/out" 2>"$tmp/err.cap" &
+	recorder=$!
+	sleep $moment
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	[ -e "$tmp/trace" ] || continue # killed before it had begun
+	[ -s "$tmp/trace" ] || continue
+	timeout 60 "$walk" "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
+	expect_exit "chainwalk, chaincap killed after $moment s" "0 3" $?
+	[ -s "$tmp/err" ] || fail "chainwalk says nothing about a trace that was cut off"
+done
+[ -s "$tmp/folded" ] || fail "chaincap killed after 2.5 s: nothing in the trace of $(wc -c <"$tmp/trace") bytes
+$(cat "$tmp/err.cap" "$tmp/err")"
+grep -q '^p[io]ng;' "$tmp/folded" || fail "the busy threads are not among the waits:
+$(head -5 "$tmp/folded")"

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the end-to-end tests share. Each is run as NAME.sh BUILD_DIR, is one behaviour, and exits
+# 0: holds, 1: does not (expected and got are printed), 77: cannot run here (why is printed).
+#
+# Sourced first thing; leaves the test in possession of
+#   $cap $walk $flame $load   the programs
+#   $tmp                      a folder of its own, removed however the test ends
+#   $started                  process ids to end with it: started="$started $!"
+#   $mounted                  what to unmount with it
+
+build=${1:?usage: $0 BUILD_DIR}
+build=$(cd "$build" && pwd) || exit 1
+cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/chainload
+started='' mounted=''
+LC_ALL=C
+export LC_ALL
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/chain-e2e.XXXXXX") || exit 1
+clean_up() {
+	for pid in $started; do
+		kill -CONT "$pid" 2>/dev/null
+		kill "$pid" 2>/dev/null
+	done
+	[ -z "$mounted" ] || umount "$mounted"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+fail() {
+	printf 'FAIL %s: %s\n' "${0##*/}" "$*"
+	exit 1
+}
+
+skip() {
+	printf '%s\n' "$*"
+	exit 77
+}
+
+# For tests that record. Nothing else is a reason to skip one.
+needs_bpf() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+}
+
+# expect WHAT EXPECTED GOT
+expect() {
+	[ "$2" = "$3" ] || fail "$1
+expected: $2
+got:      $3"
+}
+
+# expect_exit WHAT "CODES ALLOWED" GOT: shows the error output in $tmp/err as well.
+expect_exit() {
+	case " $2 " in
+	*" $3 "*) ;;
+	*) fail "$1
+expected: exit status $2
+got:      exit status $3
+$(cat "$tmp/err" 2>/dev/null)" ;;
+	esac
+}
+
+# record TRACE SCENARIO [OPTION...]: the recorded chainload's own lines are in $tmp/told then.
+record() {
+	trace=$1
+	shift
+	timeout 30 "$cap" -o "$trace" -- "$load" "$@" >"$tmp/told" 2>"$tmp/err"
+	expect_exit "chaincap -- chainload $*" 0 $?
+}
+
+# tid NAME: of chainload's thread.
+tid() {
+	awk -v name="$1" '$1 == "thread" && $2 == name { print $3 }' "$tmp/told"
+}
+
+# told NAME FIELD: a number that a thread of chainload measured; told NAME alone: a figure of the whole.
+told() {
+	awk -v name="$1" -v field="${2:-}" '
+		$1 != "told" || $2 != name { next }
+		field == "" { print $3 }
+		{ for (i = 3; i < NF; i++) if ($i == field) print $(i + 1) }' "$tmp/told"
+}
+
+# walk_to FILE [OPTION...]: chainwalk in nanoseconds, which must succeed without a complaint.
+walk_to() {
+	out=$1
+	shift
+	timeout 60 "$walk" --unit=ns "$@" >"$out" 2>"$tmp/err"
+	expect_exit "chainwalk --unit=ns $*" 0 $?
+}
+
+# skeleton REGEX <FOLDED: of each line only the waiting thread, the functions that match REGEX, "--",
+# the wakers' names and the end; equal ones are added up.
+skeleton() {
+	awk -v keep="$1" '
+	{
+		weight = $NF
+		sub(/ [^ ]*$/, "")
+		count = split($0, frame, ";")
+		line = frame[1]
+		link = 0
+		for (i = 2; i <= count; i++) {
+			waker = link && frame[count] != "[interrupt]" && i == count - 1
+			waker = waker || (link && frame[i + 1] == "--")
+			if (i == count || frame[i] == "--" || waker || frame[i] ~ keep)
+				line = line ";" frame[i]
+			if (frame[i] == "--")
+				link++
+		}
+		sum[line] += weight
+	}
+	END { for (line in sum) printf "%s %.0f\n", line, sum[line] }' | sort
+}
+
+# weight LINE FILE: of the line that is exactly LINE before its weight, 0 if there is none.
+weight() {
+	awk -v line="$1" '
+		{ value = $NF; sub(/ [^ ]*$/, "") }
+		$0 == line { sum += value }
+		END { printf "%.0f\n", sum }' "$2"
+}
+
+# weight_of REGEX FILE: sum of all lines that match.
+weight_of() {
+	awk -v regex="$1" '$0 ~ regex { sum += $NF } END { printf "%.0f\n", sum }' "$2"
+}
+
+# expect_near WHAT EXPECTED_NS GOT_NS TIMES FILE: within 10 %, or 200 us each of the times it happened.
+expect_near() {
+	awk -v expected="$2" -v got="$3" -v times="$4" 'BEGIN {
+		slack = expected / 10
+		if (slack < times * 200000) slack = times * 200000
+		off = got - expected
+		exit !(off <= slack && -off <= slack)
+	}' || fail "$1
+expected: $2 ns within 10 % or $4 x 200 us
+got:      $3 ns
+$(cat "${5:-/dev/null}")"
+}
+
+# expect_at_least WHAT LEAST GOT FILE
+expect_at_least() {
+	awk -v least="$2" -v got="$3" 'BEGIN { exit !(got + 0 >= least + 0) }' || fail "$1
+expected: at least $2
+got:      $3
+$(cat "${4:-/dev/null}")"
+}
+
+# expect_at_most WHAT MOST GOT FILE
+expect_at_most() {
+	awk -v most="$2" -v got="$3" 'BEGIN { exit !(got != "" && got + 0 <= most + 0) }' || fail "$1
+expected: at most $2
+got:      $3
+$(cat "${4:-/dev/null}")"
+}
+
+# One clear line on standard error ($tmp/err), and nothing on standard output ($tmp/out).
+expect_one_line() {
+	expect "$1: lines on standard error, see below
+$(cat "$tmp/err")
+number" 1 "$(wc -l <"$tmp/err" | tr -d ' ')"
+	[ ! -s "$tmp/out" ] || fail "$1: nothing expected on standard output, got
+$(head -3 "$tmp/out")"
+}
+
+# A busy pair of threads on one CPU for about that many seconds, in the background: $! is its id.
+busy() {
+	taskset -c 0 "$load" pingpong --hops pipe --work 0 --rounds 1000000000 --seconds "$1" \
+		>/dev/null 2>&1 &
+}
+
+# read_info TRACE: sets events (in the log), lost, and counted (by the kernel); the text is in $tmp/info.
+read_info() {
+	timeout 60 "$walk" --format=info "$1" >"$tmp/info" 2>"$tmp/err"
+	expect_exit "chainwalk --format=info" 0 $?
+	events=$(info_figure events)
+	lost=$(info_figure lost)
+	counted=$(info_figure kernel_counted)
+}
+
+# info_figure NAME: the first number after the name at the start of a line.
+info_figure() {
+	awk -v name="$1" '$1 == name || $1 == name ":" {
+		for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }' "$tmp/info"
+}
+
+bytes_per_event() {
+	awk -v bytes="$(wc -c <"$1")" -v events="$events" 'BEGIN { printf "%.2f\n", bytes / events }'
+}

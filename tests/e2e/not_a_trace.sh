@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Something that is not a trace: one line that says so, exit status 1, nothing on standard output.
+. "$(dirname "$0")/lib.sh"
+echo "this is a text file, and a long enough one to hold any header that there may be" >"$tmp/text"
+: >"$tmp/empty"
+head -c 100000 /dev/urandom >"$tmp/random"
+head -c 100000 /dev/zero >"$tmp/zeros"
+mkdir "$tmp/folder"
+for file in text empty random zeros folder missing; do
+	for options in --format=folded '--format=tree -t 1' --format=info --mode=classic; do
+		# shellcheck disable=SC2086 # words
+		timeout 20 "$walk" $options "$tmp/$file" >"$tmp/out" 2>"$tmp/err"
+		expect_exit "chainwalk $options of: $file" 1 $?
+		expect_one_line "chainwalk $options of: $file"
+		grep -q "$tmp/$file" "$tmp/err" || fail "the line does not name the file:
+$(cat "$tmp/err")"
+	done
+done
+timeout 20 "$walk" - <"$tmp/text" >"$tmp/out" 2>"$tmp/err"
+expect_exit "chainwalk - of a text" 1 $?
+expect_one_line "chainwalk - of a text"

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# alpha's wait is explained by bravo, charlie, delta and the timer, in that order, each as wide as it
+# was told to be, whatever the threads wait on.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+rounds=5
+bravo='alpha;alpha_waits;--;bravo_wakes_alpha;bravo'
+charlie="$bravo;--;charlie_wakes_bravo;charlie"
+delta="$charlie;--;delta_wakes_charlie;delta"
+
+for hop in futex pipe eventfd unix tcp; do
+	record "$tmp/trace" relay --hops $hop --work 1500,2500,3500 --rounds $rounds
+	expect "rounds in which a thread was not asleep in time" 0 "$(told late)"
+	walk_to "$tmp/folded" -t "$(tid alpha)" "$tmp/trace"
+	grep -q '^alpha;.*thread_main;alpha_runs;alpha_waits;-;.*;bravo_wakes_alpha;bravo_runs;thread_main;' \
+		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
+$(cat "$tmp/folded")"
+	grep ';alpha_waits;.*;--;' "$tmp/folded" |
+		skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
+	expect_near "$hop: bravo's work" $((rounds * 1500000)) \
+		"$(weight "$bravo;[running]" "$tmp/chains")" $rounds "$tmp/chains"
+	expect_near "$hop: charlie's work" $((rounds * 2500000)) \
+		"$(weight "$charlie;[running]" "$tmp/chains")" $rounds "$tmp/chains"
+	expect_near "$hop: delta's work" $((rounds * 3500000)) \
+		"$(weight "$delta;[running]" "$tmp/chains")" $rounds "$tmp/chains"
+	expect_near "$hop: the timer" "$(told timer_ns)" \
+		"$(weight "$delta;--;[interrupt]" "$tmp/chains")" $rounds "$tmp/chains"
+	expect_near "$hop: all of alpha's waits" "$(told alpha waited_ns)" \
+		"$(weight_of . "$tmp/chains")" $rounds "$tmp/chains"
+	expect "$hop: other ends than these" "" \
+		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[interrupt\] ' "$tmp/chains")"
+	grep -q ';hrtimer_wakeup;.*;\[interrupt\] ' "$tmp/folded" ||
+		fail "$hop: the timer's own frames are missing
+$(cat "$tmp/folded")"
+	expect "$hop: frames of the interrupted or idle thread" "" \
+		"$(grep -e swapper -e cpu_startup_entry "$tmp/folded")"
+done

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kernel's functions by address: a made /proc/kallsyms, and the real one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kallsyms.h"
+
+static const char *const text =
+	"ffffffff81000000 T _text\n"
+	"ffffffff81000000 T _stext\n"
+	"ffffffff81000010 t __pfx_do_nothing\n"
+	"ffffffff81000020 t do_nothing\n"
+	"ffffffff81000100 W __x64_sys_read\n"
+	"ffffffff81000100 T read_alias\n"
+	"ffffffff81000200 D jiffies\n"
+	"ffffffff81000300 t __traceiter_sched_switch\n"
+	"ffffffff81000400 T schedule\n"
+	"this is not a symbol\n"
+	"ffffffffc0a00000 t ext4_first\t[ext4]\n"
+	"ffffffffc0a00100 t ext4_last\t[ext4]\n"
+	"ffffffffc0200000 t bpf_prog_6deef7357e7b4530_other\t[bpf]\n";
+
+static struct kallsyms *load_text(const char *s, int *err)
+{
+	char path[] = "/tmp/kallsyms-test-XXXXXX";
+	struct kallsyms *k = kallsyms_new();
+	int fd = mkstemp(path);
+
+	assert_non_null(k);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, s, strlen(s)), (ssize_t)strlen(s));
+	close(fd);
+	*err = kallsyms_load(k, path);
+	unlink(path);
+	return k;
+}
+
+static struct kallsyms *load_made(void)
+{
+	int err;
+	struct kallsyms *k = load_text(text, &err);
+
+	assert_int_equal(err, 0);
+	return k;
+}
+
+static void expect(const struct kallsyms *k, uint64_t addr, const char *name, const char *module)
+{
+	struct kallsyms_symbol s;
+
+	assert_true(kallsyms_find(k, addr, &s));
+	assert_string_equal(s.name, name);
+	if (module)
+		assert_string_equal(s.module, module);
+	else
+		assert_null(s.module);
+}
+
+static void an_address_belongs_to_the_function_before_it(void **state)
+{
+	struct kallsyms *k = load_made();
+	struct kallsyms_symbol s;
+
+	(void)state;
+	expect(k, 0xffffffff81000025, "do_nothing", NULL);
+	expect(k, 0xffffffffc0a00110, "ext4_last", "ext4");
+	assert_true(kallsyms_find(k, 0xffffffff81000425, &s));
+	assert_int_equal(s.start, 0xffffffff81000400);
+	kallsyms_free(k);
+}
+
+static void a_call_that_ends_its_function_returns_into_that_function(void **state)
+{
+	struct kallsyms *k = load_made();
+
+	(void)state;
+	expect(k, 0xffffffff81000400, "__traceiter_sched_switch", NULL);
+	kallsyms_free(k);
+}
+
+static void of_several_names_the_plain_one_is_shown_and_data_is_none(void **state)
+{
+	struct kallsyms *k = load_made();
+
+	(void)state;
+	expect(k, 0xffffffff81000108, "read_alias", NULL);
+	expect(k, 0xffffffff81000210, "read_alias", NULL);
+	kallsyms_free(k);
+}
+
+static void nothing_is_named_far_from_any_function(void **state)
+{
+	struct kallsyms *k = load_made();
+	struct kallsyms_symbol s;
+
+	(void)state;
+	assert_false(kallsyms_find(k, 0xffffffff80ffffff, &s));
+	assert_false(kallsyms_find(k, 0xffffffff81800000, &s));
+	assert_false(kallsyms_find(k, 0xffffffffc0a50000, &s));
+	assert_false(kallsyms_find(k, 0, &s));
+	kallsyms_free(k);
+}
+
+static void the_tracers_own_frames_are_marked(void **state)
+{
+	struct kallsyms *k = load_made();
+	struct kallsyms_symbol s;
+
+	(void)state;
+	assert_true(kallsyms_find(k, 0xffffffff81000310, &s) && s.is_tracer);
+	assert_true(kallsyms_find(k, 0xffffffffc0200010, &s) && s.is_tracer);
+	assert_true(kallsyms_find(k, 0xffffffff81000410, &s) && !s.is_tracer);
+	kallsyms_free(k);
+}
+
+static void a_program_loaded_later_counts_and_takes_the_place_of_older_ones(void **state)
+{
+	struct kallsyms *k = load_made();
+	struct kallsyms_symbol s;
+
+	(void)state;
+	assert_int_equal(kallsyms_add(k, 0xffffffffc0200080, 0x40, "bpf_prog_a"), 0);
+	assert_int_equal(kallsyms_add(k, 0xffffffffc0300000, 0x40, "bpf_prog_b"), 0);
+	assert_int_equal(kallsyms_add(k, 0xffffffffc0300100, 0x40, "bpf_prog_c"), 0);
+	expect(k, 0xffffffffc0200090, "bpf_prog_a", "bpf");
+	expect(k, 0xffffffffc0200070, "bpf_prog_6deef7357e7b4530_other", "bpf");
+	expect(k, 0xffffffffc0300140, "bpf_prog_c", "bpf");
+	assert_false(kallsyms_find(k, 0xffffffffc0300141, &s));
+	/* The memory of b and c is used again. */
+	assert_int_equal(kallsyms_add(k, 0xffffffffc0300020, 0x100, "bpf_trampoline_1"), 0);
+	expect(k, 0xffffffffc0300030, "bpf_trampoline_1", "bpf");
+	assert_false(kallsyms_find(k, 0xffffffffc0300010, &s));
+	assert_false(kallsyms_find(k, 0xffffffffc0300140, &s));
+	assert_int_equal(kallsyms_add(k, 0x1000, 0, "empty"), -EINVAL);
+	kallsyms_free(k);
+}
+
+static void hidden_addresses_are_told_from_a_missing_file(void **state)
+{
+	struct kallsyms *k;
+	int err;
+
+	(void)state;
+	k = load_text("0000000000000000 T _text\n0000000000000000 t schedule\n", &err);
+	assert_int_equal(err, -EPERM);
+	assert_int_equal(kallsyms_load(k, "/nonexistent/kallsyms"), -ENOENT);
+	kallsyms_free(k);
+}
+
+static void a_failed_load_leaves_the_table(void **state)
+{
+	struct kallsyms *k = load_made();
+
+	(void)state;
+	assert_int_equal(kallsyms_load(k, "/nonexistent/kallsyms"), -ENOENT);
+	expect(k, 0xffffffff81000405, "schedule", NULL);
+	kallsyms_free(k);
+}
+
+/* Looks up, in the real table, the address that a plain search of the file gives. */
+static void the_running_kernels_functions_are_found(void **state)
+{
+	struct kallsyms *k = kallsyms_new();
+	char line[512], name[256];
+	uint64_t addr = 0, want = 0;
+	FILE *f;
+	int err;
+
+	(void)state;
+	assert_non_null(k);
+	err = kallsyms_load(k, "/proc/kallsyms");
+	if (err) {
+		assert_int_equal(err, -EPERM);
+		kallsyms_free(k);
+		print_message("the kernel hides its addresses\n");
+		skip();
+	}
+	f = fopen("/proc/kallsyms", "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &addr, name) == 2 &&
+		    !strcmp(name, "schedule"))
+			want = addr;
+	fclose(f);
+	assert_true(want != 0);
+	expect(k, want + 5, "schedule", NULL);
+	kallsyms_free(k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_belongs_to_the_function_before_it),
+		cmocka_unit_test(a_call_that_ends_its_function_returns_into_that_function),
+		cmocka_unit_test(of_several_names_the_plain_one_is_shown_and_data_is_none),
+		cmocka_unit_test(nothing_is_named_far_from_any_function),
+		cmocka_unit_test(the_tracers_own_frames_are_marked),
+		cmocka_unit_test(a_program_loaded_later_counts_and_takes_the_place_of_older_ones),
+		cmocka_unit_test(hidden_addresses_are_told_from_a_missing_file),
+		cmocka_unit_test(a_failed_load_leaves_the_table),
+		cmocka_unit_test(the_running_kernels_functions_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

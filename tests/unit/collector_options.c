@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* chaincap's command line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "options.h"
+
+#define PARSE(o, ...)                                                                              \
+	parse(o, (char *[]){ "chaincap", __VA_ARGS__, NULL })
+
+static enum options_result parse(struct options *o, char **argv)
+{
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	return options_parse(o, argc, argv);
+}
+
+static void defaults(void **state)
+{
+	char *argv[] = { "chaincap", NULL };
+	struct options o;
+
+	(void)state;
+	assert_int_equal(options_parse(&o, 1, argv), OPTIONS_RUN);
+	assert_string_equal(o.output, "trace.bin");
+	assert_true(o.kernel_stacks && o.user_stacks);
+	assert_int_equal(o.duration_ns, 0);
+	assert_null(o.command);
+}
+
+static void seconds_may_have_decimals(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "-o", "x", "0.25"), OPTIONS_RUN);
+	assert_int_equal(o.duration_ns, 250000000);
+	assert_string_equal(o.output, "x");
+	assert_int_equal(PARSE(&o, "10"), OPTIONS_RUN);
+	assert_int_equal(o.duration_ns, 10000000000u);
+}
+
+static void a_command_keeps_its_own_options(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "-K", "--", "ls", "-U", "--help"), OPTIONS_RUN);
+	assert_true(o.kernel_stacks && !o.user_stacks);
+	assert_string_equal(o.command[0], "ls");
+	assert_string_equal(o.command[1], "-U");
+	assert_string_equal(o.command[2], "--help");
+	assert_null(o.command[3]);
+}
+
+static void sizes_take_units(void **state)
+{
+	struct options o;
+	uint64_t v;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--buffer-size=64K", "--max-size", "2G"), OPTIONS_RUN);
+	assert_int_equal(o.buffer_size, 65536);
+	assert_int_equal(o.max_size, 2ull << 30);
+	assert_true(options_size("12", &v) && v == 12);
+	assert_true(options_size("3MiB", &v) && v == 3 << 20);
+	assert_false(options_size("", &v) || options_size("K", &v) || options_size("1X", &v) ||
+		     options_size("-1", &v) || options_size("99999999999999999999", &v) ||
+		     options_size("99999999999G", &v));
+}
+
+static void what_is_wrong_is_refused(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--no-such-option"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "-K", "-U"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "ten"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "0"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "-1"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "nan"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "1e99"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "5", "ls"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--buffer-size", "0"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--buffer-size", "4G"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "-o", ""), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "-o"), OPTIONS_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(seconds_may_have_decimals),
+		cmocka_unit_test(a_command_keeps_its_own_options),
+		cmocka_unit_test(sizes_take_units),
+		cmocka_unit_test(what_is_wrong_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

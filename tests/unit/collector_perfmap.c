@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perf-PID.map: which are opened, and what their lines mean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perfmap.h"
+
+static char own_map[64];
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(own_map, sizeof(own_map), "/tmp/perf-%d.map", getpid());
+	unlink(own_map);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	unlink(own_map);
+	return 0;
+}
+
+static void write_map(const char *text)
+{
+	FILE *f = fopen(own_map, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int open_own(void)
+{
+	struct perfmap_place place;
+	int fd;
+
+	perfmap_locate(&place, (uint32_t)getpid(), true);
+	fd = perfmap_open(&place);
+	perfmap_forget(&place);
+	return fd;
+}
+
+static void find(const char *text, struct perfmap_address *a, size_t n)
+{
+	int fd;
+
+	write_map(text);
+	fd = open_own();
+	assert_true(fd >= 0);
+	assert_int_equal(perfmap_find(fd, a, n), 0);
+	close(fd);
+}
+
+static void lines_cover_their_addresses_and_the_last_one_is_right(void **state)
+{
+	struct perfmap_address a[] = { { .addr = 0xfff },  { .addr = 0x1000 }, { .addr = 0x10ff },
+				       { .addr = 0x1100 }, { .addr = 0x2008 } };
+
+	(void)state;
+	find("1000 100 Lfoo;::bar (interpreted)\n"
+	     "0x2000 0x10 old code\n"
+	     "2004 8 new code\n", a, 5);
+	assert_null(a[0].name);
+	assert_string_equal(a[1].name, "Lfoo;::bar (interpreted)");
+	assert_string_equal(a[2].name, "Lfoo;::bar (interpreted)");
+	assert_int_equal(a[2].start, 0x1000);
+	assert_null(a[3].name);
+	assert_string_equal(a[4].name, "new code");
+	assert_int_equal(a[4].start, 0x2004);
+	for (size_t i = 0; i < 5; i++)
+		free(a[i].name);
+}
+
+static void rubbish_between_the_lines_is_passed_over(void **state)
+{
+	static char text[20000];
+	struct perfmap_address a = { .addr = 0x1010 };
+	char *p = text;
+
+	(void)state;
+	p += sprintf(p, "\n \nxyz\n1000\n1000 \n1000 20\n1000 20 \n1000 0 empty\n-1 2 wraps\n"
+			"ffffffffffffffff 10 wraps\n1000 20 right\n5000 20 ");
+	memset(p, 'x', 9000);
+	p += 9000;
+	strcpy(p, "1000 20 the end of a line that is too long\n1000 20");
+	find(text, &a, 1);
+	assert_string_equal(a.name, "right");
+	free(a.name);
+}
+
+static void a_map_in_which_all_covers_all_ends_in_bounded_time(void **state)
+{
+	enum { ADDRESSES = 20000, LINES = 20000 };
+	struct perfmap_address *a = calloc(ADDRESSES, sizeof(*a));
+	FILE *f = fopen(own_map, "w");
+	int fd;
+
+	(void)state;
+	assert_non_null(a);
+	assert_non_null(f);
+	for (size_t i = 0; i < ADDRESSES; i++)
+		a[i].addr = 1 + i;
+	for (int i = 0; i < LINES; i++)
+		fputs("1 ffffffff everything\n", f);
+	fclose(f);
+	fd = open_own();
+	assert_true(fd >= 0);
+	alarm(60); /* 400 million names otherwise */
+	assert_int_equal(perfmap_find(fd, a, ADDRESSES), 0);
+	alarm(0);
+	close(fd);
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		assert_string_equal(a[i].name, "everything");
+		free(a[i].name);
+	}
+	free(a);
+}
+
+static void none_is_said_to_be_missing(void **state)
+{
+	(void)state;
+	assert_int_equal(open_own(), -ENOENT);
+}
+
+static void a_symbolic_link_and_what_is_no_file_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink("/etc/passwd", own_map), 0);
+	assert_int_equal(open_own(), -EPERM);
+	unlink(own_map);
+	assert_int_equal(mkfifo(own_map, 0600), 0);
+	assert_int_equal(open_own(), -EPERM);
+}
+
+static void another_users_map_is_refused(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, to give a file away\n");
+		skip();
+	}
+	write_map("1000 100 planted\n");
+	assert_int_equal(chown(own_map, 12345, 12345), 0);
+	assert_int_equal(open_own(), -EPERM);
+}
+
+/* It writes the map as its last act; what was known of it while it lived decides. */
+static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **state)
+{
+	struct perfmap_place place, gone;
+	int go[2], ready[2], status, fd;
+	pid_t pid;
+	char c;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, to be another user\n");
+		skip();
+	}
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		close(go[1]);
+		if (setuid(12345) || write(ready[1], "", 1) != 1 || read(go[0], &c, 1))
+			_exit(1);
+		_exit(0);
+	}
+	close(go[0]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	perfmap_locate(&place, (uint32_t)pid, true);
+	close(go[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	perfmap_locate(&gone, (uint32_t)pid, true);
+	assert_int_equal(place.ns_pid, (uint32_t)pid);
+	snprintf(own_map, sizeof(own_map), "/tmp/perf-%d.map", pid);
+	write_map("1000 100 late\n");
+	assert_int_equal(chown(own_map, 12345, 12345), 0);
+	fd = perfmap_open(&place);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(perfmap_open(&gone), -EPERM);
+	assert_int_equal(chown(own_map, 0, 0), 0);
+	fd = perfmap_open(&gone);
+	assert_true(fd >= 0);
+	close(fd);
+	perfmap_forget(&place);
+	perfmap_forget(&gone);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lines_cover_their_addresses_and_the_last_one_is_right),
+		TEST(rubbish_between_the_lines_is_passed_over),
+		TEST(a_map_in_which_all_covers_all_ends_in_bounded_time),
+		TEST(none_is_said_to_be_missing),
+		TEST(a_symbolic_link_and_what_is_no_file_are_refused),
+		TEST(another_users_map_is_refused),
+		TEST(a_map_left_by_a_process_that_is_gone_is_its_users_or_roots),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

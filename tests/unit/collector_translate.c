@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the kernel side's records to the log. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "translate.h"
+
+struct fixture {
+	struct encoder *enc;
+	struct symbolizer *sym;
+	struct translator *t;
+	size_t stack_blocks;
+};
+
+static int count_blocks(void *ctx, const void *block, size_t len)
+{
+	struct fixture *f = ctx;
+
+	assert_true(len > CHAINLOG_HEADER_SIZE);
+	f->stack_blocks += ((const uint8_t *)block)[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_STACKS;
+	return 0;
+}
+
+static struct fixture fixture;
+
+static int setup(void **state)
+{
+	struct fixture *f = &fixture;
+
+	*f = (struct fixture){ 0 };
+	f->enc = encoder_new(count_blocks, f);
+	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
+	f->t = translator_new(f->enc, f->sym);
+	*state = f;
+	return f->t ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	translator_free(f->t);
+	symbolizer_free(f->sym);
+	encoder_free(f->enc);
+	return 0;
+}
+
+static int give_stack(struct fixture *f, uint32_t id, uint64_t addr)
+{
+	struct wire_stack s = {
+		.r = { .time_ns = 5, .kind = WIRE_STACK },
+		.id = id,
+		.n = 2,
+		.frames = { addr, addr + 1 },
+	};
+
+	return translator_record(f->t, &s.r, offsetof(struct wire_stack, frames) + 16);
+}
+
+static int give_switch(struct fixture *f, uint32_t kstack)
+{
+	struct wire_switch s = {
+		.r = { .time_ns = 10, .kind = WIRE_SWITCH, .cpu = 1 },
+		.prev = 7,
+		.next = 8,
+		.kstack = kstack,
+		.state = 1,
+	};
+
+	return translator_record(f->t, &s.r, sizeof(s));
+}
+
+static struct encoder_counts counts(struct fixture *f)
+{
+	struct encoder_counts c;
+
+	encoder_counts(f->enc, &c);
+	return c;
+}
+
+static void state_letters_are_those_of_ps(void **state)
+{
+	(void)state;
+	assert_int_equal(translator_state_letter(0), 'R');
+	assert_int_equal(translator_state_letter(0x1), 'S');
+	assert_int_equal(translator_state_letter(0x2001), 'S'); /* freezable */
+	assert_int_equal(translator_state_letter(0x2), 'D');
+	assert_int_equal(translator_state_letter(0x102), 'D'); /* killable */
+	assert_int_equal(translator_state_letter(0x402), 'I');
+	assert_int_equal(translator_state_letter(0x4), 'T');
+	assert_int_equal(translator_state_letter(0x8), 't');
+	assert_int_equal(translator_state_letter(0x40), 'P');
+	assert_int_equal(translator_state_letter(0x80), 'X');
+	assert_int_equal(translator_state_letter(0x21), 'Z');
+	assert_int_equal(translator_state_letter(0x1000), 'D'); /* rt_mutex */
+	assert_int_equal(translator_state_letter(0x8000), 'D'); /* frozen */
+}
+
+static void a_stack_may_come_after_the_event_that_names_it(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(give_switch(f, 3), 0);
+	assert_int_equal(counts(f).stacks, 1);
+	assert_int_equal(give_stack(f, 3, 0x1000), 0);
+	assert_int_equal(counts(f).stacks, 1);
+	assert_int_equal(counts(f).frames, 2);
+	assert_int_equal(give_switch(f, 3), 0);
+	assert_int_equal(counts(f).stacks, 1);
+	assert_int_equal(encoder_flush(f->enc), 0);
+	assert_int_equal(f->stack_blocks, 1);
+}
+
+static void a_stack_that_two_cpus_sent_is_defined_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(give_stack(f, 3, 0x1000), 0);
+	assert_int_equal(give_stack(f, 3, 0x1000), 0);
+	assert_int_equal(counts(f).stacks, 1);
+}
+
+static void stacks_for_one_event_are_told_apart_and_shared_by_content(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 1; i < 100; i++) {
+		assert_int_equal(give_stack(f, i | WIRE_STACK_ONCE, 0x1000 + i % 2 * 64), 0);
+		assert_int_equal(give_switch(f, i | WIRE_STACK_ONCE), 0);
+	}
+	assert_int_equal(counts(f).stacks, 2);
+}
+
+static void records_that_are_none_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_switch s = { .r = { .kind = WIRE_SWITCH } };
+	struct wire_stack k = { .r = { .kind = WIRE_STACK }, .id = 1, .n = 100 };
+
+	assert_int_equal(translator_record(f->t, &s.r, sizeof(s) - 1), -EBADMSG);
+	s.r.kind = WIRE_KINDS;
+	assert_int_equal(translator_record(f->t, &s.r, sizeof(s)), -EBADMSG);
+	assert_int_equal(translator_record(f->t, &k.r, sizeof(k) - 300), -EBADMSG);
+	k.n = 128;
+	assert_int_equal(translator_record(f->t, &k.r, sizeof(k)), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(state_letters_are_those_of_ps),
+		cmocka_unit_test_setup_teardown(a_stack_may_come_after_the_event_that_names_it, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_stack_that_two_cpus_sent_is_defined_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(stacks_for_one_event_are_told_apart_and_shared_by_content,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

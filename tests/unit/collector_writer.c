@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The writer against real files, pipes and a full disk. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "writer.h"
+
+/* Bytes that say where they stand, so that any misplaced piece shows. */
+static void pattern(uint8_t *p, size_t len, uint64_t at)
+{
+	for (size_t i = 0; i < len; i++)
+		p[i] = (uint8_t)((at + i) * 2654435761u >> 13);
+}
+
+#define TOTAL (9u << 20)
+
+static void put_pattern(struct writer *w, size_t total, int *first_error)
+{
+	static const size_t sizes[] = { 1, 70000, 4096, 65536, 333, 262144, 17 };
+	uint8_t *buf = malloc(300000);
+	uint64_t at = 0;
+
+	*first_error = 0;
+	for (size_t i = 0; at < total && !*first_error; i++) {
+		size_t n = sizes[i % (sizeof(sizes) / sizeof(sizes[0]))];
+
+		if (n > total - at)
+			n = (size_t)(total - at);
+		pattern(buf, n, at);
+		*first_error = writer_put(w, buf, n);
+		at += n;
+		if (!*first_error && i % 5 == 0)
+			*first_error = writer_flush(w);
+	}
+	free(buf);
+}
+
+static void check_pattern(int fd, size_t total)
+{
+	uint8_t got[4096], want[4096];
+	uint64_t at = 0;
+	ssize_t n;
+
+	while ((n = read(fd, got, sizeof(got))) > 0) {
+		pattern(want, (size_t)n, at);
+		assert_memory_equal(got, want, (size_t)n);
+		at += (uint64_t)n;
+	}
+	assert_int_equal(at, total);
+}
+
+static void a_file_gets_every_byte_in_its_place(void **state)
+{
+	char path[] = "/tmp/writer-XXXXXX";
+	int fd = mkstemp(path), err;
+	struct writer *w;
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(path);
+	assert_int_equal(writer_new(&w, fd), 0);
+	put_pattern(w, TOTAL, &err);
+	assert_int_equal(err, 0);
+	assert_int_equal(writer_close(w), 0);
+	lseek(fd, 0, SEEK_SET);
+	check_pattern(fd, TOTAL);
+	close(fd);
+}
+
+struct reader {
+	int fd;
+	unsigned int delay_us;
+	uint64_t wrong, bytes;
+};
+
+static void *slow_reader(void *arg)
+{
+	struct reader *r = arg;
+	uint8_t got[5000], want[5000];
+	ssize_t n;
+
+	while ((n = read(r->fd, got, sizeof(got))) > 0) {
+		pattern(want, (size_t)n, r->bytes);
+		r->wrong += memcmp(got, want, (size_t)n) != 0;
+		r->bytes += (uint64_t)n;
+		if (r->delay_us && r->bytes % 7 == 0)
+			usleep(r->delay_us);
+	}
+	return NULL;
+}
+
+static void through_pipe(int flags)
+{
+	struct reader r = { .delay_us = 200 };
+	pthread_t thread;
+	struct writer *w;
+	int p[2], err;
+
+	assert_int_equal(pipe(p), 0);
+	assert_int_equal(fcntl(p[1], F_SETFL, flags), 0);
+	r.fd = p[0];
+	assert_int_equal(pthread_create(&thread, NULL, slow_reader, &r), 0);
+	assert_int_equal(writer_new(&w, p[1]), 0);
+	put_pattern(w, TOTAL, &err);
+	assert_int_equal(err, 0);
+	assert_int_equal(writer_close(w), 0);
+	close(p[1]);
+	pthread_join(thread, NULL);
+	close(p[0]);
+	assert_int_equal(r.wrong, 0);
+	assert_int_equal(r.bytes, TOTAL);
+}
+
+static void a_pipe_gets_every_byte_in_order(void **state)
+{
+	(void)state;
+	through_pipe(0);
+}
+
+static void a_full_pipe_that_does_not_block_is_waited_for(void **state)
+{
+	(void)state;
+	through_pipe(O_NONBLOCK);
+}
+
+static void a_closed_pipe_is_an_error_with_its_errno(void **state)
+{
+	struct writer *w;
+	int p[2], err;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(p), 0);
+	close(p[0]);
+	assert_int_equal(writer_new(&w, p[1]), 0);
+	put_pattern(w, TOTAL, &err);
+	if (!err)
+		err = writer_close(w);
+	else
+		assert_int_equal(writer_close(w), err);
+	assert_int_equal(err, -EPIPE);
+	close(p[1]);
+}
+
+static void a_device_without_room_is_an_error_with_its_errno(void **state)
+{
+	int fd = open("/dev/full", O_WRONLY), err;
+	struct writer *w;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(writer_new(&w, fd), 0);
+	put_pattern(w, TOTAL, &err);
+	assert_int_equal(err, -ENOSPC);
+	assert_int_equal(writer_close(w), -ENOSPC);
+	close(fd);
+}
+
+static int set_file_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit))
+		return -1;
+	limit.rlim_cur = bytes;
+	return setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void a_file_at_its_size_limit_is_cut_back_to_what_is_whole(void **state)
+{
+	char path[] = "/tmp/writer-XXXXXX";
+	int fd = mkstemp(path), err;
+	struct writer *w;
+	struct stat st;
+
+	(void)state;
+	/* RLIMIT_FSIZE gives short writes at the limit and EFBIG behind it. */
+	signal(SIGXFSZ, SIG_IGN);
+	assert_true(fd >= 0);
+	unlink(path);
+	assert_int_equal(set_file_limit(1000000), 0);
+	assert_int_equal(writer_new(&w, fd), 0);
+	put_pattern(w, TOTAL, &err);
+	assert_int_equal(writer_close(w), -EFBIG);
+	assert_int_equal(set_file_limit(RLIM_INFINITY), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 1000000);
+	lseek(fd, 0, SEEK_SET);
+	check_pattern(fd, 1000000);
+	close(fd);
+}
+
+static char dir[] = "/tmp/writer-dir-XXXXXX";
+static char path_in_dir[64];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	strcpy(dir + sizeof(dir) - 7, "XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path_in_dir, sizeof(path_in_dir), "%s/trace.bin", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	char other[80];
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", dir);
+	unlink(path_in_dir);
+	unlink(other);
+	return rmdir(dir);
+}
+
+static void the_output_is_private_and_emptied(void **state)
+{
+	char why[200] = "";
+	struct stat st;
+	int fd;
+
+	(void)state;
+	umask(0);
+	fd = open(path_in_dir, O_CREAT | O_WRONLY, 0666);
+	assert_int_equal(write(fd, "old", 3), 3);
+	close(fd);
+	fd = writer_open_output(path_in_dir, why, sizeof(why));
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(st.st_size, 0);
+	close(fd);
+}
+
+static void links_are_refused(void **state)
+{
+	char why[200], other[80];
+	int fd;
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", dir);
+	assert_int_equal(symlink("/dev/null", path_in_dir), 0);
+	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -ELOOP);
+	assert_non_null(strstr(why, "symbolic link"));
+	unlink(path_in_dir);
+	fd = open(other, O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(write(fd, "keep", 4), 4);
+	assert_int_equal(link(other, path_in_dir), 0);
+	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -EPERM);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 4);
+	close(fd);
+}
+
+static void a_missing_directory_is_said(void **state)
+{
+	char why[200];
+
+	(void)state;
+	assert_int_equal(writer_open_output("/nonexistent/trace", why, sizeof(why)), -ENOENT);
+	assert_string_equal(why, strerror(ENOENT));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_gets_every_byte_in_its_place),
+		cmocka_unit_test(a_pipe_gets_every_byte_in_order),
+		cmocka_unit_test(a_full_pipe_that_does_not_block_is_waited_for),
+		cmocka_unit_test(a_closed_pipe_is_an_error_with_its_errno),
+		cmocka_unit_test(a_device_without_room_is_an_error_with_its_errno),
+		cmocka_unit_test(a_file_at_its_size_limit_is_cut_back_to_what_is_whole),
+		cmocka_unit_test_setup_teardown(the_output_is_private_and_emptied, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(links_are_refused, make_dir, remove_dir),
+		cmocka_unit_test(a_missing_directory_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

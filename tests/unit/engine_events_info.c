@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The formats events and info, and what is printed of names that are not nice. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/format.h"
+#include "../../engine/print.h"
+#include "made.h"
+
+/* What chainwalk prints for what was made, with options given as words. */
+static char *format_text(struct made *m, int argc, char **argv)
+{
+	struct trace *t = made_open(m);
+	struct format_input in = { .trace = t };
+	struct options o;
+	char why[200], *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_int_equal(options_parse(&o, argc, argv, why, sizeof(why)), 0);
+	in.options = &o;
+	assert_int_equal(format_find(o.format)->write(&in, f), 0);
+	fclose(f);
+	options_free(&o);
+	trace_close(t);
+	return text;
+}
+
+#define FORMAT(m, ...)                                                      \
+	format_text(m, sizeof((char *[]){ "chainwalk", __VA_ARGS__ }) / sizeof(char *), \
+		    (char *[]){ "chainwalk", __VA_ARGS__, NULL })
+
+static void expect(char *text, const char *expected)
+{
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Fails unless the text has this line. */
+static void expect_line(const char *text, const char *line)
+{
+	size_t len = strlen(line);
+
+	for (const char *p = text; p; p = strchr(p, '\n'), p += p != NULL)
+		if (!strncmp(p, line, len) && (p[len] == '\n' || !p[len]))
+			return;
+	fail_msg("no line '%s' in:\n%s", line, text);
+}
+
+static void events_are_one_line_each(void **state)
+{
+	struct made *m = made_sample();
+
+	(void)state;
+	expect(FORMAT(m, "-f", "events"),
+	       "     0.000000100 [000] switch swapper/0 R -> [unknown]/7\n"
+	       "     0.000000110 [001] switch swapper/0 R -> [unknown]/8\n"
+	       "     0.000000150 [001] switch [unknown]/8 S -> swapper/0\n"
+	       "     0.000000200 [000] waking [unknown]/7 -> [unknown]/8\n"
+	       "     0.000000210 [001] switch swapper/0 R -> [unknown]/8\n"
+	       "     0.000000250 [000] fork   [unknown]/7 -> child/9 of process 7\n"
+	       "     0.000000260 [000] new    [unknown]/7 -> child/9\n"
+	       "     0.000000300 [001] exec   [unknown]/8 /bin/ls\n"
+	       "     0.000000310 [000] rename [unknown]/7 -> renamed\n"
+	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"
+	       "     0.000000400 [000] switch renamed/7 D -> child/9\n"
+	       "     0.000000500 [001] exit   [unknown]/8\n");
+	made_free(m);
+}
+
+static void events_can_be_chosen_by_thread_name_process_and_time(void **state)
+{
+	struct made *m = made_sample();
+	char *by_tid;
+
+	(void)state;
+	by_tid = FORMAT(m, "-f", "events", "-t", "9");
+	expect(by_tid, "     0.000000250 [000] fork   [unknown]/7 -> child/9 of process 7\n"
+		       "     0.000000260 [000] new    [unknown]/7 -> child/9\n"
+		       "     0.000000400 [000] switch renamed/7 D -> child/9\n");
+	expect(FORMAT(m, "-f", "events", "-c", "^renamed$"),
+	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"
+	       "     0.000000400 [000] switch renamed/7 D -> child/9\n");
+	expect(FORMAT(m, "-f", "events", "-p", "7", "--to", "0.00000026"),
+	       "     0.000000250 [000] fork   [unknown]/7 -> child/9 of process 7\n");
+	expect(FORMAT(m, "-f", "events", "--from", "350ns", "--to", "500ns"),
+	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"
+	       "     0.000000400 [000] switch renamed/7 D -> child/9\n");
+	made_free(m);
+}
+
+static void verbose_events_show_stacks(void **state)
+{
+	struct made *m = made_new();
+	uint32_t module, frames[2];
+
+	(void)state;
+	module = encoder_module(made_encoder(m), "/bin/x", NULL, 0);
+	frames[0] = encoder_frame(made_encoder(m), 0, 0xffffffff81000abc);
+	frames[1] = encoder_frame(made_encoder(m), 3, 0x401234);
+	encoder_name(made_encoder(m), frames[0], "schedule", 0, 0x2c);
+	encoder_name(made_encoder(m), frames[1], NULL, module, 0);
+	made_thread(m, 5, "five");
+	encoder_switch(made_encoder(m), 0, 10, 5, 'S', 0,
+		       encoder_stack(made_encoder(m), &frames[0], 1, 0),
+		       encoder_stack(made_encoder(m), &frames[1], 1, 1));
+	made_end(m, 20);
+	expect(FORMAT(m, "-f", "events", "-v"),
+	       "     0.000000010 [000] switch five/5 S -> swapper/0\n"
+	       "\tffffffff81000abc schedule+0x2c\n"
+	       "\t          401234 [unknown] (/bin/x)\n"
+	       "\t[cut]\n");
+	expect(FORMAT(m, "-f", "events", "-v", "-K"),
+	       "     0.000000010 [000] switch five/5 S -> swapper/0\n"
+	       "\tffffffff81000abc schedule+0x2c\n");
+	made_free(m);
+}
+
+static void losses_are_events_too(void **state)
+{
+	struct made *m = made_new();
+
+	(void)state;
+	made_switch(m, 0, 10, 1, 'S', 0, "");
+	made_lost(m, 0, 5, 20, 1000000040);
+	made_end(m, 2000000000);
+	expect(FORMAT(m, "-f", "events"),
+	       "     0.000000010 [000] switch [unknown]/1 S -> swapper/0\n"
+	       "     0.000000020 [000] lost   5 events until 1.000000040\n");
+	made_free(m);
+}
+
+static void exec_by_a_thread_takes_the_leaders_tid_over(void **state)
+{
+	struct made *m = made_new();
+
+	(void)state;
+	made_thread(m, 10, "leader");
+	made_thread(m, 11, "worker");
+	encoder_exec(made_encoder(m), 0, 50, 10, 11, "/bin/new");
+	made_switch(m, 0, 60, 10, 'S', 0, "");
+	made_end(m, 100);
+	expect(FORMAT(m, "-f", "events"),
+	       "     0.000000050 [000] exec   worker/10 /bin/new (was thread 11)\n"
+	       "     0.000000060 [000] switch worker/10 S -> swapper/0\n");
+	made_free(m);
+}
+
+static void info_counts_what_there_is(void **state)
+{
+	struct made *m = made_sample();
+	char *text = FORMAT(m, "-f", "info");
+
+	(void)state;
+	expect_line(text, "host: testhost");
+	expect_line(text, "kernel: 6.1.0-test");
+	expect_line(text, "command: chaincap -o trace.bin 10");
+	expect_line(text, "duration_s: 0.000000600");
+	expect_line(text, "events: 12");
+	expect_line(text, "events_switch: 5");
+	expect_line(text, "events_waking: 2");
+	expect_line(text, "events_waking_new: 1");
+	expect_line(text, "lost: 0");
+	expect_line(text, "kernel_counted: 12");
+	expect_line(text, "accounted: yes");
+	expect_line(text, "threads: 4");
+	expect_line(text, "threads_at_start: 1");
+	expect_line(text, "stacks: 6");
+	expect_line(text, "frames_kernel: 7");
+	expect_line(text, "frames_kernel_named: 7 (100.0 %)");
+	expect_line(text, "frames_user: 3");
+	expect_line(text, "complete: yes");
+	expect_line(text, "damage: none");
+	free(text);
+	made_free(m);
+}
+
+static void info_says_that_the_kernel_counted_more(void **state)
+{
+	struct made *m = made_new();
+	char *text;
+
+	(void)state;
+	made_switch(m, 0, 10, 1, 'S', 0, "");
+	made_lost(m, 0, 5, 20, 40);
+	encoder_end(made_encoder(m), 100, 7, 0);
+	text = FORMAT(m, "-f", "info");
+	expect_line(text, "lost: 5");
+	expect_line(text, "lost_spans: 1");
+	expect_line(text, "kernel_counted: 7");
+	expect_line(text, "accounted: no");
+	free(text);
+	made_free(m);
+}
+
+static void info_tells_damage(void **state)
+{
+	struct made *m = made_sample();
+	char *text, line[64];
+	size_t at, len;
+
+	(void)state;
+	at = made_block(m, CHAINLOG_BLOCK_EVENTS, 0, &len);
+	made_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 1;
+	text = FORMAT(m, "-f", "info");
+	snprintf(line, sizeof(line), "damage_offset: %zu", at);
+	expect_line(text, "damage: a block whose checksum does not match");
+	expect_line(text, line);
+	expect_line(text, "damage_blocks: 1");
+	expect_line(text, "lost_spans_of_unknown_size: 2");
+	free(text);
+	made_free(m);
+}
+
+static char *clean(const char *s)
+{
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	print_clean(f, s);
+	fclose(f);
+	return text;
+}
+
+static void control_characters_are_never_printed_raw(void **state)
+{
+	struct made *m = made_new();
+
+	(void)state;
+	expect(clean("plain name; with %s"), "plain name; with %s");
+	expect(clean("\033[31mred\a\n\t\177"), "?[31mred????");
+	expect(clean("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\xa7"),
+	       "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\xa7");
+	expect(clean("\xc2\x9b" "1m"), "?1m");		 /* C1: another escape */
+	expect(clean("\xff\xc3"), "??");			 /* broken */
+	expect(clean("\xc0\x80\xed\xa0\x80"), "?????"); /* overlong, surrogate */
+	expect(clean("\xf4\x90\x80\x80"), "????");	 /* beyond Unicode */
+	made_thread(m, 5, "\033]0;evil\a");
+	made_switch(m, 0, 10, 5, 'S', 0, "");
+	made_end(m, 20);
+	expect(FORMAT(m, "-f", "events"),
+	       "     0.000000010 [000] switch ?]0;evil?/5 S -> swapper/0\n");
+	made_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_are_one_line_each),
+		cmocka_unit_test(events_can_be_chosen_by_thread_name_process_and_time),
+		cmocka_unit_test(verbose_events_show_stacks),
+		cmocka_unit_test(losses_are_events_too),
+		cmocka_unit_test(exec_by_a_thread_takes_the_leaders_tid_over),
+		cmocka_unit_test(info_counts_what_there_is),
+		cmocka_unit_test(info_says_that_the_kernel_counted_more),
+		cmocka_unit_test(info_tells_damage),
+		cmocka_unit_test(control_characters_are_never_printed_raw),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of chainwalk: what each option sets, and what is refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/options.h"
+
+#define MAX_ARGS 64
+
+/* Parses a command line given as one string, words separated by single spaces. */
+static int parse(struct options *o, char *why, size_t why_size, const char *line)
+{
+	static char buf[512];
+	static char *argv[MAX_ARGS];
+	int argc = 0;
+
+	snprintf(buf, sizeof(buf), "chainwalk%s%s", *line ? " " : "", line);
+	for (char *word = strtok(buf, " "); word; word = strtok(NULL, " ")) {
+		assert_true(argc < MAX_ARGS - 1);
+		argv[argc++] = word;
+	}
+	argv[argc] = NULL;
+	*why = 0;
+	return options_parse(o, argc, argv, why, why_size);
+}
+
+static struct options accept(const char *line)
+{
+	struct options o;
+	char why[200];
+	int err = parse(&o, why, sizeof(why), line);
+
+	if (err)
+		fail_msg("%s: %s", line, why);
+	return o;
+}
+
+static void refuse(const char *line, const char *message)
+{
+	struct options o;
+	char why[200];
+
+	assert_int_equal(parse(&o, why, sizeof(why), line), -EINVAL);
+	assert_string_equal(why, message);
+	options_free(&o);
+}
+
+static void nothing_given_means_the_documented_defaults(void **state)
+{
+	struct options o = accept("");
+
+	(void)state;
+	assert_int_equal(o.depth, 6);
+	assert_int_equal(o.mode, MODE_EXACT);
+	assert_string_equal(o.format, "folded");
+	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE);
+	assert_string_equal(o.states, "");
+	assert_int_equal(o.unit, UNIT_US);
+	assert_true(o.kernel && o.user);
+	assert_int_equal(o.from_ns, 0);
+	assert_true(o.to_ns == UINT64_MAX && o.max_wait_ns == UINT64_MAX);
+	assert_int_equal(o.given, 0);
+	assert_int_equal(o.n_traces, 0);
+	assert_null(o.output);
+	options_free(&o);
+}
+
+static void every_option_sets_its_value(void **state)
+{
+	struct options o = accept("--depth 3 --mode classic -f tree -p 10 -p 11 -t 12 -c ^web "
+				  "--within do_command --without idle --from 1.5 --to 2 "
+				  "--min-wait 10us --max-wait 2ms --state D,preempted "
+				  "--no-kthreads --unit ns --top 5 -o out.txt -v a.bin");
+
+	(void)state;
+	assert_int_equal(o.depth, 3);
+	assert_int_equal(o.mode, MODE_CLASSIC);
+	assert_string_equal(o.format, "tree");
+	assert_int_equal(o.pids.n, 2);
+	assert_int_equal(o.pids.ids[0], 10);
+	assert_int_equal(o.pids.ids[1], 11);
+	assert_int_equal(o.tids.n, 1);
+	assert_int_equal(o.tids.ids[0], 12);
+	assert_true(regex_list_match(&o.names, "webserver"));
+	assert_false(regex_list_match(&o.names, "a webserver"));
+	assert_true(regex_list_match(&o.within, "x_do_command_y"));
+	assert_true(regex_list_match(&o.without, "idle"));
+	assert_int_equal(o.from_ns, 1500000000);
+	assert_int_equal(o.to_ns, 2000000000);
+	assert_int_equal(o.min_wait_ns, 10000);
+	assert_int_equal(o.max_wait_ns, 2000000);
+	assert_int_equal(o.parts, PART_PREEMPTED);
+	assert_string_equal(o.states, "D");
+	assert_true(o.no_kthreads);
+	assert_int_equal(o.unit, UNIT_NS);
+	assert_int_equal(o.top, 5);
+	assert_string_equal(o.output, "out.txt");
+	assert_true(o.verbose);
+	assert_int_equal(o.n_traces, 1);
+	assert_string_equal(o.traces[0], "a.bin");
+	options_free(&o);
+
+	o = accept("--blocked-stacks --annotate --no-ends --no-delim -K -q -");
+	assert_true(o.blocked_stacks && o.annotate && o.no_ends && o.no_delim && o.quiet);
+	assert_true(o.kernel && !o.user);
+	assert_string_equal(o.traces[0], "-");
+	options_free(&o);
+
+	o = accept("trace.bin -U -d0");
+	assert_true(o.user && !o.kernel);
+	assert_int_equal(o.depth, 0);
+	assert_int_equal(o.n_traces, 1);
+	options_free(&o);
+}
+
+static void states_are_parts_and_letters(void **state)
+{
+	struct options o = accept("--state all");
+
+	(void)state;
+	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED);
+	options_free(&o);
+	o = accept("--state S,D,S");
+	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE);
+	assert_string_equal(o.states, "SD");
+	options_free(&o);
+	o = accept("--state blocked,D,T,t,P,I");
+	assert_int_equal(o.parts, PART_BLOCKED);
+	assert_string_equal(o.states, "DTtPI");
+	options_free(&o);
+}
+
+static void bad_usage_is_told_in_one_line(void **state)
+{
+	(void)state;
+	refuse("--nonsense", "there is no option --nonsense");
+	refuse("-x", "there is no option -x");
+	refuse("-d", "-d needs a value");
+	refuse("--depth", "-d needs a value");
+	refuse("--mode", "--mode needs a value");
+	refuse("--annotate=1", "--annotate takes no value");
+	refuse("-d -1", "-d: '-1' is not a number from 0 to 1000");
+	refuse("-d 1001", "-d: '1001' is not a number from 0 to 1000");
+	refuse("-d 6x", "-d: '6x' is not a number from 0 to 1000");
+	refuse("-d 99999999999999999999999", "-d: '99999999999999999999999' is not a number from 0 to 1000");
+	refuse("--mode fast", "--mode: 'fast' is neither exact nor classic");
+	refuse("--unit ms", "--unit: 'ms' is neither us nor ns");
+	refuse("-f xml", "--format: there is no 'xml'; there are folded, tree, threads, events, info");
+	refuse("-p x", "-p: 'x' is not a process or thread id");
+	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
+	refuse("-c (", "-c: '(': Unmatched ( or \\(");
+	refuse("--min-wait 10", "--min-wait: '10' is not a time with a unit, such as 10us, 2ms or 1s");
+	refuse("--from x", "--from: 'x' is not a number of seconds, such as 1.5");
+	refuse("--from 2 --to 1", "--to is not after --from");
+	refuse("--min-wait 2ms --max-wait 1ms", "--min-wait is more than --max-wait");
+	refuse("--state Q", "--state: 'Q' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
+	refuse("--state blocked,", "--state: '' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
+	refuse("-K -U", "-K and -U exclude each other");
+	refuse("-q -v", "-q and -v exclude each other");
+}
+
+static void an_option_that_a_format_would_ignore_is_refused(void **state)
+{
+	(void)state;
+	refuse("-f info --depth 3", "-d has no meaning with --format=info");
+	refuse("--min-wait 1ms -f info", "--min-wait has no meaning with --format=info");
+	refuse("-f events --top 3", "--top has no meaning with --format=events");
+	struct options o = accept("-f events -t 3 --from 1 -K -v");
+
+	assert_string_equal(o.format, "events");
+	options_free(&o);
+}
+
+static void durations_take_units_and_decimals(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t default_ns;
+		uint64_t ns;
+	} good[] = {
+		{ "10us", 0, 10000 },
+		{ "2ms", 0, 2000000 },
+		{ "1s", 0, 1000000000 },
+		{ "300ns", 0, 300 },
+		{ "2.5ms", 0, 2500000 },
+		{ ".5s", 0, 500000000 },
+		{ "1.", 1000000000, 1000000000 },
+		{ "0.000000001", 1000000000, 1 },
+		{ "0.0000000019", 1000000000, 1 },
+		{ "1.999999999999999999999999", 1000000000, 1999999999 },
+		{ "7", 1000000000, 7000000000 },
+		{ "7ms", 1000000000, 7000000 },
+		{ "9223372035", 1000000000, 9223372035000000000 },
+	};
+	static const char *const bad[] = { "",	   ".",	     "s",    "-1s",  "1 s", "1S",
+					   "1.2.3s", "1e3s", "1sx", "9223372037s",
+					   "99999999999999999999999ns", "+1s", "0x1s" };
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(parse_duration(good[i].text, good[i].default_ns, &ns), 0);
+		assert_int_equal(ns, good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(parse_duration(bad[i], 0, &ns), -EINVAL);
+}
+
+static void help_fits_a_screen_and_names_every_option(void **state)
+{
+	static const char *const names[] = {
+		"--depth",	    "--mode",	  "--format",  "-p PID",    "-t TID",  "-c REGEX",
+		"--within",	    "--without",  "--from",    "--to",	    "--min-wait", "--max-wait",
+		"--state",	    "--no-kthreads", "--blocked-stacks", "--annotate", "--no-ends",
+		"--no-delim",	    "-K",	  "-U",	       "--unit",    "--top",   "-o FILE",
+		"-q",		    "-v",	  "-h",	       "-V",
+	};
+	size_t len, lines = 0;
+	char *text;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	options_help(f);
+	fclose(f);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strstr(text, names[i]))
+			fail_msg("%s is missing", names[i]);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (strlen(line) > 80)
+			fail_msg("too long: %s", line);
+		lines++;
+	}
+	assert_true(lines <= 24);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_given_means_the_documented_defaults),
+		cmocka_unit_test(every_option_sets_its_value),
+		cmocka_unit_test(states_are_parts_and_letters),
+		cmocka_unit_test(bad_usage_is_told_in_one_line),
+		cmocka_unit_test(an_option_that_a_format_would_ignore_is_refused),
+		cmocka_unit_test(durations_take_units_and_decimals),
+		cmocka_unit_test(help_fits_a_screen_and_names_every_option),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

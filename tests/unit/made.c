@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "made.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32c.h"
+
+struct name {
+	char *text;
+	uint32_t frame;
+};
+
+struct made {
+	struct encoder *e;
+	int has_info;
+	uint8_t *bytes;
+	size_t len, cap;
+	struct name *names[2]; /* of kernel and of user frames */
+	size_t n_names[2];
+	uint32_t space;
+};
+
+#define MUST(x)                                                                \
+	do {                                                                   \
+		if (!(x)) {                                                    \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                               \
+		}                                                              \
+	} while (0)
+
+static int sink(void *ctx, const void *block, size_t len)
+{
+	struct made *m = ctx;
+
+	if (m->len + len > m->cap) {
+		m->cap = (m->len + len) * 2;
+		m->bytes = realloc(m->bytes, m->cap);
+		MUST(m->bytes);
+	}
+	memcpy(m->bytes + m->len, block, len);
+	m->len += len;
+	return 0;
+}
+
+struct made *made_new(void)
+{
+	struct made *m = calloc(1, sizeof(*m));
+
+	MUST(m);
+	m->e = encoder_new(sink, m);
+	MUST(m->e);
+	return m;
+}
+
+void made_free(struct made *m)
+{
+	encoder_free(m->e);
+	for (int user = 0; user < 2; user++) {
+		for (size_t i = 0; i < m->n_names[user]; i++)
+			free(m->names[user][i].text);
+		free(m->names[user]);
+	}
+	free(m->bytes);
+	free(m);
+}
+
+void made_info(struct made *m, const struct encoder_info *info)
+{
+	MUST(!m->has_info);
+	m->has_info = 1;
+	MUST(!encoder_info(m->e, info));
+}
+
+struct encoder *made_encoder(struct made *m)
+{
+	static const struct encoder_info info = {
+		.host = "testhost",
+		.release = "6.1.0-test",
+		.arch = "x86_64",
+		.options = "chaincap -o trace.bin 10",
+		.tool = "chaincap 0.1.0",
+		.cpus = 2,
+		.parts = 3,
+	};
+
+	if (!m->has_info)
+		made_info(m, &info);
+	return m->e;
+}
+
+static uint32_t frame(struct made *m, int user, const char *text, size_t len)
+{
+	struct encoder *e = made_encoder(m);
+	uint64_t base = user ? UINT64_C(0x400000) : UINT64_C(0xffffffff81000000);
+	struct name *n;
+	size_t i;
+
+	for (i = 0; i < m->n_names[user]; i++) {
+		n = &m->names[user][i];
+		if (strlen(n->text) == len && !memcmp(n->text, text, len))
+			return n->frame;
+	}
+	m->names[user] = realloc(m->names[user], (i + 1) * sizeof(*n));
+	MUST(m->names[user]);
+	n = &m->names[user][i];
+	m->n_names[user]++;
+	n->text = strndup(text, len);
+	MUST(n->text);
+	if (user && !m->space)
+		m->space = encoder_space(e, 1, "/bin/made");
+	n->frame = encoder_frame(e, user ? m->space : 0, base + 16 * (uint64_t)i);
+	MUST(n->frame);
+	MUST(!encoder_name(e, n->frame, n->text, 0, 0));
+	return n->frame;
+}
+
+static uint32_t stack(struct made *m, int user, const char *text)
+{
+	uint32_t frames[CHAINLOG_STACK_MAX], id;
+	int cut = *text == '+';
+	size_t n = 0, len;
+
+	text += cut;
+	if (!*text)
+		return 0;
+	for (;; text += len + 1) {
+		len = strcspn(text, ";");
+		MUST(n < CHAINLOG_STACK_MAX);
+		frames[n++] = frame(m, user, text, len);
+		if (!text[len])
+			break;
+	}
+	id = encoder_stack(m->e, frames, n, cut);
+	MUST(id);
+	return id;
+}
+
+uint32_t made_kstack(struct made *m, const char *frames)
+{
+	return stack(m, 0, frames);
+}
+
+uint32_t made_ustack(struct made *m, const char *frames)
+{
+	return stack(m, 1, frames);
+}
+
+void made_thread(struct made *m, uint32_t tid, const char *name)
+{
+	struct encoder_thread t = { .tid = tid, .tgid = tid, .state = 'S', .name = name };
+
+	made_thread_full(m, &t);
+}
+
+void made_thread_full(struct made *m, const struct encoder_thread *t)
+{
+	MUST(!encoder_thread(made_encoder(m), t));
+}
+
+void made_switch_full(struct made *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
+		      uint32_t next, const char *kstack, const char *ustack)
+{
+	uint32_t k = made_kstack(m, kstack), u = made_ustack(m, ustack);
+
+	MUST(!encoder_switch(made_encoder(m), cpu, ns, prev, state, next, k, u));
+}
+
+void made_switch(struct made *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
+		 uint32_t next, const char *kstack)
+{
+	made_switch_full(m, cpu, ns, prev, state, next, kstack, "");
+}
+
+void made_waking_full(struct made *m, uint32_t cpu, uint64_t ns, enum chainlog_event kind,
+		      uint32_t waker, uint32_t target, const char *kstack, const char *ustack)
+{
+	uint32_t k = made_kstack(m, kstack), u = made_ustack(m, ustack);
+
+	MUST(!encoder_waking(made_encoder(m), cpu, ns, kind, waker, target, k, u));
+}
+
+void made_waking(struct made *m, uint32_t cpu, uint64_t ns, uint32_t waker, uint32_t target,
+		 const char *kstack)
+{
+	made_waking_full(m, cpu, ns, CHAINLOG_WAKING, waker, target, kstack, "");
+}
+
+void made_lost(struct made *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	MUST(!encoder_lost(made_encoder(m), cpu, n, first_ns, last_ns));
+}
+
+void made_flush(struct made *m)
+{
+	MUST(!encoder_flush(made_encoder(m)));
+}
+
+void made_end(struct made *m, uint64_t ns)
+{
+	struct encoder_counts counts;
+
+	encoder_counts(made_encoder(m), &counts);
+	MUST(!encoder_end(m->e, ns, counts.events + counts.lost, 0));
+}
+
+uint8_t *made_bytes(struct made *m, size_t *len)
+{
+	*len = m->len;
+	return m->bytes;
+}
+
+size_t made_block(struct made *m, enum chainlog_block type, size_t i, size_t *len)
+{
+	for (size_t at = 0; at + CHAINLOG_HEADER_SIZE <= m->len; at += *len) {
+		*len = CHAINLOG_HEADER_SIZE +
+		       chainlog_get_le32(m->bytes + at + CHAINLOG_OFF_LEN);
+		if (m->bytes[at + CHAINLOG_OFF_TYPE] == type && !i--)
+			return at;
+		if (m->bytes[at + CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_END)
+			break;
+	}
+	MUST(!"there is such a block");
+	return 0;
+}
+
+void made_cut_out(struct made *m, size_t offset, size_t len)
+{
+	MUST(offset + len <= m->len);
+	memmove(m->bytes + offset, m->bytes + offset + len, m->len - offset - len);
+	m->len -= len;
+}
+
+void made_add_block(struct made *m, unsigned int type, const void *payload, size_t len)
+{
+	uint8_t head[CHAINLOG_HEADER_SIZE] = { 0 };
+	uint32_t crc;
+
+	chainlog_put_le32(head + CHAINLOG_OFF_SYNC, CHAINLOG_SYNC);
+	head[CHAINLOG_OFF_TYPE] = (uint8_t)type;
+	head[CHAINLOG_OFF_VERSION] = CHAINLOG_VERSION;
+	chainlog_put_le32(head + CHAINLOG_OFF_LEN, (uint32_t)len);
+	crc = crc32c(crc32c(0, head, CHAINLOG_OFF_CRC), payload, len);
+	chainlog_put_le32(head + CHAINLOG_OFF_CRC, crc);
+	sink(m, head, sizeof(head));
+	if (len)
+		sink(m, payload, len);
+}
+
+struct trace *made_open(struct made *m)
+{
+	struct trace *t;
+
+	MUST(!trace_open_memory(&t, m->bytes, m->len));
+	return t;
+}
+
+/* ---- a sample, and events as text --------------------------------------------------------- */
+
+struct made *made_sample(void)
+{
+	struct made *m = made_new();
+	struct encoder *e = made_encoder(m);
+
+	made_thread(m, 1, "init");
+	made_switch(m, 0, 100, 0, 'R', 7, "");
+	made_switch(m, 1, 110, 0, 'R', 8, "");
+	made_switch_full(m, 1, 150, 8, 'S', 0, "schedule;read", "read;main");
+	made_waking(m, 0, 200, 7, 8, "wake;write");
+	made_flush(m);
+	made_switch(m, 1, 210, 0, 'R', 8, "");
+	MUST(!encoder_fork(e, 0, 250, 7, 9, 7, "child"));
+	made_waking_full(m, 0, 260, CHAINLOG_WAKING_NEW, 7, 9, "wake_new;fork", "fork;main");
+	MUST(!encoder_exec(e, 1, 300, 8, 8, "/bin/ls"));
+	made_flush(m);
+	MUST(!encoder_rename(e, 0, 310, 7, "renamed"));
+	made_waking(m, 1, 350, 8, 7, "wake;write");
+	made_switch(m, 0, 400, 7, 'D', 9, "io;read");
+	MUST(!encoder_exit(e, 1, 500, 8));
+	made_end(m, 600);
+	return m;
+}
+
+const char made_sample_events[] = "100 switch 0 R>7\n"
+				    "110 switch 0 R>8\n"
+				    "150 switch 8 S>0 schedule;read read;main\n"
+				    "200 waking 7>8 wake;write\n"
+				    "210 switch 0 R>8\n"
+				    "250 fork 7>9 of 7 'child'\n"
+				    "260 new 7>9 wake_new;fork fork;main\n"
+				    "300 exec 8>8 '/bin/ls'\n"
+				    "310 rename 7 'renamed'\n"
+				    "350 waking 8>7 wake;write\n"
+				    "400 switch 7 D>9 io;read\n"
+				    "500 exit 8\n";
+
+static void print_stack(FILE *f, const struct trace *t, uint32_t id)
+{
+	struct trace_stack s = trace_stack(t, id);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *frame = trace_frame(t, s.frames[i]);
+
+		fprintf(f, "%s%s", i ? ";" : " ", frame ? trace_string(t, frame->symbol) : "?");
+	}
+	if (s.cut)
+		fputs("+", f);
+}
+
+static void print_event(FILE *f, const struct trace *t, const struct event *ev)
+{
+	static const char *const kinds[] = { "switch", "waking", "new",	 "fork",
+					     "exec",   "rename", "exit", "lost" };
+
+	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
+	if (ev->kind == EVENT_LOST) {
+		fprintf(f, "-%llu n=%llu", (unsigned long long)ev->last_ns,
+			(unsigned long long)ev->n);
+		if (ev->cpu == EVENT_CPU_UNKNOWN)
+			fputs(" cpu=?", f);
+		else
+			fprintf(f, " cpu=%u", ev->cpu);
+	} else {
+		fprintf(f, " %u", ev->tid);
+		if (ev->state)
+			fprintf(f, " %c", ev->state);
+		if (ev->kind <= EVENT_EXEC)
+			fprintf(f, ">%u", ev->other);
+		if (ev->kind == EVENT_FORK)
+			fprintf(f, " of %u", ev->tgid);
+		if (ev->string)
+			fprintf(f, " '%s'", trace_string(t, ev->string));
+		print_stack(f, t, ev->kstack);
+		print_stack(f, t, ev->ustack);
+	}
+	fputc('\n', f);
+}
+
+char *made_events_text(const struct trace *t)
+{
+	struct trace_cursor *c = trace_cursor_new(t);
+	struct event ev;
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	MUST(c && f);
+	while (trace_cursor_next(c, &ev))
+		print_event(f, t, &ev);
+	MUST(!trace_cursor_error(c));
+	trace_cursor_free(c);
+	fclose(f);
+	return text;
+}

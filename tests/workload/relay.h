@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * relay.h - the relay: alpha <- bravo <- charlie <- delta <- timer.
+ *
+ * Each round, delta's timer fires while all four are asleep; then delta, charlie and bravo work
+ * one after the other and pass on, and alpha's wait has lasted for all of it. A part of
+ * chainload's one translation unit.
+ */
+#ifndef CHAINLOAD_RELAY_H
+#define CHAINLOAD_RELAY_H
+
+#include "hop.h"
+#include "options.h"
+#include "threads.h"
+
+static struct hop relay_hops[3]; /* alpha <- bravo, bravo <- charlie, charlie <- delta */
+
+static struct {
+	_Atomic uint64_t asleep_in_round[3]; /* alpha, bravo, charlie: the round they wait in */
+	_Atomic uint64_t fired_ns;	     /* when delta's timer last let it go on */
+	_Atomic uint64_t timer_ns; /* sum over the rounds: alpha asleep until the timer fired */
+	_Atomic uint64_t late;	   /* rounds in which somebody was not asleep in time */
+} relay;
+
+IN_STACK int alpha_waits(void)
+{
+	return hop_wait(&relay_hops[0]);
+}
+
+IN_STACK int bravo_waits(void)
+{
+	return hop_wait(&relay_hops[1]);
+}
+
+IN_STACK int charlie_waits(void)
+{
+	return hop_wait(&relay_hops[2]);
+}
+
+IN_STACK void delta_waits(uint64_t until_ns)
+{
+	raw_sleep_until(until_ns);
+}
+
+IN_STACK void bravo_works(struct thread *bravo)
+{
+	work_on_cpu(bravo, options.work_us[0]);
+}
+
+IN_STACK void charlie_works(struct thread *charlie)
+{
+	work_on_cpu(charlie, options.work_us[1]);
+}
+
+IN_STACK void delta_works(struct thread *delta)
+{
+	work_on_cpu(delta, options.work_us[2]);
+}
+
+IN_STACK int bravo_wakes_alpha(void)
+{
+	return hop_pass(&relay_hops[0]);
+}
+
+IN_STACK int charlie_wakes_bravo(void)
+{
+	return hop_pass(&relay_hops[1]);
+}
+
+IN_STACK int delta_wakes_charlie(void)
+{
+	return hop_pass(&relay_hops[2]);
+}
+
+IN_STACK int alpha_runs(struct thread *alpha)
+{
+	while (alpha->rounds < options.rounds) {
+		uint64_t slept_ns = raw_clock_ns(CLOCK_MONOTONIC);
+		int error;
+
+		relay.asleep_in_round[0] = alpha->rounds + 1;
+		error = alpha_waits();
+		if (error)
+			return error;
+		alpha->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - slept_ns;
+		if (relay.fired_ns > slept_ns)
+			relay.timer_ns += relay.fired_ns - slept_ns;
+		alpha->rounds++;
+	}
+	return 0;
+}
+
+IN_STACK int bravo_runs(struct thread *bravo)
+{
+	int error = 0;
+
+	while (!error && bravo->rounds < options.rounds) {
+		relay.asleep_in_round[1] = bravo->rounds + 1;
+		error = bravo_waits();
+		bravo_works(bravo);
+		bravo->rounds++;
+		if (!error)
+			error = bravo_wakes_alpha();
+	}
+	return error;
+}
+
+IN_STACK int charlie_runs(struct thread *charlie)
+{
+	int error = 0;
+
+	while (!error && charlie->rounds < options.rounds) {
+		relay.asleep_in_round[2] = charlie->rounds + 1;
+		error = charlie_waits();
+		charlie_works(charlie);
+		charlie->rounds++;
+		if (!error)
+			error = charlie_wakes_bravo();
+	}
+	return error;
+}
+
+/*
+ * Each round's timer is set so late that charlie and bravo have done their work and alpha is
+ * asleep again for sleep_us when it fires: alpha's wait spans the whole of the round.
+ */
+IN_STACK int delta_runs(struct thread *delta)
+{
+	uint64_t until_ns = raw_clock_ns(CLOCK_MONOTONIC) + (20000 + options.sleep_us) * 1000;
+	int error = 0;
+
+	while (!error && delta->rounds < options.rounds) {
+		delta_waits(until_ns);
+		relay.fired_ns = raw_clock_ns(CLOCK_MONOTONIC);
+		for (int i = 0; i < 3; i++)
+			if (relay.asleep_in_round[i] != delta->rounds + 1) {
+				relay.late++;
+				break;
+			}
+		delta_works(delta);
+		delta->rounds++;
+		error = delta_wakes_charlie();
+		until_ns = raw_clock_ns(CLOCK_MONOTONIC) +
+			   (options.work_us[0] + options.work_us[1] + options.sleep_us) * 1000;
+	}
+	return error;
+}
+
+static int relay_sets_up(void)
+{
+	int error = 0;
+
+	for (int i = 0; i < 3 && !error; i++)
+		error = hop_open(&relay_hops[i], options.hops[i]);
+	crew_add("alpha", alpha_runs);
+	crew_add("bravo", bravo_runs);
+	crew_add("charlie", charlie_runs);
+	crew_add("delta", delta_runs);
+	return error;
+}
+
+static void relay_tells(void)
+{
+	printf("told hops %s %s %s\n", hop_names[relay_hops[0].kind], hop_names[relay_hops[1].kind],
+	       hop_names[relay_hops[2].kind]);
+	printf("told timer_ns %ju\n", (uintmax_t)relay.timer_ns);
+	printf("told late %ju\n", (uintmax_t)relay.late);
+}
+
+#endif

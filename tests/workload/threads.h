@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * threads.h - the named threads of a scenario, and what they measured of themselves.
+ *
+ * Every thread starts in thread_main(), calls its own run function, and counts there what it
+ * did: rounds, CPU and elapsed time of its work, time spent waiting. The main thread prints the
+ * thread ids once all have one, waits until all are done or the time is up, and prints the sums.
+ */
+#ifndef CHAINLOAD_THREADS_H
+#define CHAINLOAD_THREADS_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "rawcall.h"
+
+#define MAX_THREADS 2000
+
+struct thread {
+	char name[16];
+	int (*run)(struct thread *); /* 0 or a negative errno */
+	int index;
+	_Atomic int tid;
+	_Atomic int error;
+	/* Sums that the thread itself counts; read by others only when it is done or never will be.
+	 */
+	_Atomic uint64_t rounds, cpu_ns, wall_ns, waited_ns;
+};
+
+struct crew {
+	struct thread threads[MAX_THREADS];
+	int count;
+	_Atomic int done;
+};
+
+static struct crew crew;
+
+/* Adds a thread to the crew; it starts with crew_start(). */
+static struct thread *crew_add(const char *name, int (*run)(struct thread *))
+{
+	struct thread *thread = &crew.threads[crew.count];
+
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	thread->run = run;
+	thread->index = crew.count++;
+	return thread;
+}
+
+/*
+ * Works for work_us of this thread's CPU time, and counts what it took. Asking the clock by a raw
+ * call keeps the C library out of this stack too.
+ */
+INLINED void work_on_cpu(struct thread *thread, uint64_t work_us)
+{
+	uint64_t wall = raw_clock_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = cpu;
+
+	while (now - cpu < work_us * 1000) {
+		for (int i = 0; i < 200; i++)
+			__asm__ volatile("" ::: "memory");
+		now = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	}
+	thread->cpu_ns += now - cpu;
+	thread->wall_ns += raw_clock_ns(CLOCK_MONOTONIC) - wall;
+}
+
+IN_STACK void *thread_main(void *argument)
+{
+	struct thread *thread = argument;
+
+	prctl(PR_SET_NAME, thread->name);
+	thread->tid = (int)raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	thread->error = thread->run(thread);
+	if (atomic_fetch_add(&crew.done, 1) + 1 == crew.count || thread->error)
+		kill(getpid(), SIGUSR1);
+	return NULL;
+}
+
+/*
+ * Starts all threads, with the signals that crew_wait() takes blocked, and prints a
+ * "thread NAME TID" line for each. 0 or a negative errno.
+ */
+static int crew_start(void)
+{
+	pthread_attr_t attributes;
+	sigset_t waited;
+	int error = 0;
+
+	sigemptyset(&waited);
+	sigaddset(&waited, SIGTERM);
+	sigaddset(&waited, SIGINT);
+	sigaddset(&waited, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &waited, NULL);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, 64 << 10);
+	for (int i = 0; i < crew.count && !error; i++) {
+		pthread_t id;
+
+		error = -pthread_create(&id, &attributes, thread_main, &crew.threads[i]);
+	}
+	pthread_attr_destroy(&attributes);
+	for (int i = 0; i < crew.count && !error; i++) {
+		while (!crew.threads[i].tid)
+			usleep(200);
+		printf("thread %s %d\n", crew.threads[i].name, crew.threads[i].tid);
+	}
+	fflush(stdout);
+	return error;
+}
+
+/*
+ * Waits until every thread is done (returns 0), one failed (its negative errno), SIGTERM or SIGINT
+ * came (0 as well), or until seconds are over (-ETIMEDOUT).
+ */
+static int crew_wait(double seconds)
+{
+	uint64_t end = raw_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
+	sigset_t waited;
+
+	sigemptyset(&waited);
+	sigaddset(&waited, SIGTERM);
+	sigaddset(&waited, SIGINT);
+	sigaddset(&waited, SIGUSR1);
+	for (;;) {
+		uint64_t now = raw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t left = end > now ? end - now : 0;
+		struct timespec timeout = { (time_t)(left / 1000000000u),
+					    (long)(left % 1000000000u) };
+		int signal = sigtimedwait(&waited, NULL, &timeout);
+
+		for (int i = 0; i < crew.count; i++)
+			if (crew.threads[i].error)
+				return crew.threads[i].error;
+		if (signal == SIGTERM || signal == SIGINT || crew.done == crew.count)
+			return 0;
+		if (signal < 0 && errno == EAGAIN)
+			return -ETIMEDOUT;
+	}
+}
+
+/* "told NAME rounds N cpu_ns N wall_ns N waited_ns N" for one thread. */
+static void tell_thread(const struct thread *thread)
+{
+	printf("told %s rounds %ju cpu_ns %ju wall_ns %ju waited_ns %ju\n", thread->name,
+	       (uintmax_t)thread->rounds, (uintmax_t)thread->cpu_ns, (uintmax_t)thread->wall_ns,
+	       (uintmax_t)thread->waited_ns);
+}
+
+#endif
