@@ -23,10 +23,10 @@ struct code_file {
 	uint32_t maj, min;
 	uint64_t ino;
 	char *path;
-	int fd;		/* -1: not open */
-	uint32_t tgid;	/* who mapped it first */
-	uint32_t refs;	/* 0: the slot is free */
-	uint32_t next;	/* of the bucket, or of the free slots */
+	int fd;	       /* -1: not open */
+	uint32_t tgid; /* who mapped it first */
+	uint32_t refs; /* 0: the slot is free */
+	uint32_t next; /* of the bucket, or of the free slots */
 };
 
 struct code_files {
@@ -59,8 +59,8 @@ struct code_files *code_files_new(void)
 				r.rlim_cur = soft;
 		}
 		f->max_open = r.rlim_cur > OPEN_MAX_FILES ? OPEN_MAX_FILES : (uint32_t)r.rlim_cur;
-		f->max_open = f->max_open > 2 * OTHER_FILES ? f->max_open - OTHER_FILES :
-							      f->max_open / 2;
+		f->max_open =
+			f->max_open > 2 * OTHER_FILES ? f->max_open - OTHER_FILES : f->max_open / 2;
 	}
 	return f;
 }
@@ -84,7 +84,8 @@ void code_files_free(struct code_files *f)
 
 /*
  * From a descriptor that only names a file to one that reads it, if it is regular and has the inode
- * (0: any). Takes over fd. Nothing but a regular file is ever really opened: a device may act on it.
+ * (0: any). Takes over fd. Nothing but a regular file is ever really opened: a device may act on
+ * it.
  */
 static int reopen_regular(int fd, uint64_t ino)
 {
@@ -276,7 +277,9 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 		return 0;
 	}
 	c = &f->files[id - 1];
-	*c = (struct code_file){ .kind = kind, .path = path, .fd = -1, .tgid = p->tgid, .refs = 1 };
+	*c = (struct code_file) {
+		.kind = kind, .path = path, .fd = -1, .tgid = p->tgid, .refs = 1
+	};
 	if (is_file) {
 		c->maj = p->maj;
 		c->min = p->min;
@@ -316,7 +319,7 @@ void code_files_put(struct code_files *f, uint32_t id)
 	*link = c->next;
 	code_files_close(f, id);
 	free(c->path);
-	*c = (struct code_file){ .fd = -1, .next = f->free_slot };
+	*c = (struct code_file) { .fd = -1, .next = f->free_slot };
 	f->free_slot = id;
 }
 

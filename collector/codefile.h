@@ -14,7 +14,7 @@ enum code_kind {
 	CODE_FILE,	/* a file, to be read as ELF */
 	CODE_GENERATED, /* memory, made executable: names are in perf-PID.map if anywhere */
 	CODE_VDSO,
-	CODE_SPECIAL,	/* what else the kernel maps: "[vsyscall]", "[uprobes]" */
+	CODE_SPECIAL, /* what else the kernel maps: "[vsyscall]", "[uprobes]" */
 };
 
 /* A mapping of code, as /proc/PID/maps or perf's mmap records have it. */

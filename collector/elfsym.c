@@ -24,11 +24,11 @@ struct elfsym {
 
 /* What is known of one address while the tables are gone through. */
 struct candidate {
-	uint64_t at;	   /* the byte that has to be covered */
-	uint64_t below;	   /* start of the nearest symbol at or below it... */
+	uint64_t at;	/* the byte that has to be covered */
+	uint64_t below; /* start of the nearest symbol at or below it... */
 	bool has_below;
-	uint64_t start;	   /* of the best symbol that covers it */
-	const char *name;  /* its name, NULL: none yet */
+	uint64_t start;	  /* of the best symbol that covers it */
+	const char *name; /* its name, NULL: none yet */
 	unsigned char bind;
 };
 
@@ -328,9 +328,9 @@ static void take_unsized(struct elfsym *e, const struct table *t, struct search 
 
 			if (c->below != sym.st_value || s->hits++ >= HITS_MAX)
 				break;
-			if (!c->name || (c->start == sym.st_value &&
-					 is_better_name(name, GELF_ST_BIND(sym.st_info), c->name,
-							c->bind))) {
+			if (!c->name ||
+			    (c->start == sym.st_value &&
+			     is_better_name(name, GELF_ST_BIND(sym.st_info), c->name, c->bind))) {
 				c->start = sym.st_value;
 				c->name = name;
 				c->bind = GELF_ST_BIND(sym.st_info);
@@ -371,7 +371,8 @@ static void spread_below(struct search *s)
 /* ---- PLT stubs ----------------------------------------------------------------------------- */
 
 /* Where the linkers put a stub for each JUMP_SLOT relocation, in their order. */
-static bool plt_layout(const struct elfsym *e, const char *section, uint64_t *header, uint64_t *entry)
+static bool plt_layout(const struct elfsym *e, const char *section, uint64_t *header,
+		       uint64_t *entry)
 {
 	*entry = 16;
 	if (e->header.e_machine == EM_X86_64) {

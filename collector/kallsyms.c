@@ -2,6 +2,7 @@
 #include "kallsyms.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,15 +48,15 @@ static void free_table(struct table *t)
 {
 	free(t->entries);
 	free(t->arena);
-	*t = (struct table){ 0 };
+	*t = (struct table) { 0 };
 }
 
 /* What stands between a BPF program that takes a stack and the traced function. */
 static bool is_tracer_name(const char *name)
 {
 	static const char *const prefixes[] = {
-		"bpf_",		   "__bpf_",	     "__traceiter_",   "__SCT__tp_func_",
-		"trace_call_bpf",  "perf_callchain", "get_perf_callchain", "perf_trace_",
+		"bpf_",		  "__bpf_",	    "__traceiter_",	  "__SCT__tp_func_",
+		"trace_call_bpf", "perf_callchain", "get_perf_callchain", "perf_trace_",
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -151,7 +152,8 @@ static int compare_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Of several names of one address the one to show: exported, plain, then any, but always the same. */
+/* Of several names of one address the one to show: exported, plain, then any, but always the same.
+ */
 static bool is_better_name(const struct table *t, const struct entry *a, const struct entry *b)
 {
 	const char *x = t->arena + a->name, *y = t->arena + b->name;
@@ -286,13 +288,14 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symb
 {
 	const struct table *t = &k->t;
 	const struct entry *e;
-	uint64_t at = addr - 1; /* a call that never returns may be its function's last instruction */
+	uint64_t at =
+		addr - 1; /* a call that never returns may be its function's last instruction */
 	uint32_t i = added_upto(k, at), lo = 0, hi = t->n;
 
 	if (i && at < k->added[i - 1].end) {
 		const struct added *a = &k->added[i - 1];
 
-		*out = (struct kallsyms_symbol){ a->addr, a->name, "bpf", a->is_tracer };
+		*out = (struct kallsyms_symbol) { a->addr, a->name, "bpf", a->is_tracer };
 		return true;
 	}
 	while (lo < hi) {
@@ -308,11 +311,42 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symb
 	e = &t->entries[lo - 1];
 	if (at - e->addr >= (e->module ? MODULE_FUNCTION_MAX : CORE_FUNCTION_MAX))
 		return false;
-	*out = (struct kallsyms_symbol){
+	*out = (struct kallsyms_symbol) {
 		.start = e->addr,
 		.name = t->arena + e->name,
 		.module = e->module ? t->arena + e->module : NULL,
 		.is_tracer = e->is_tracer,
 	};
 	return true;
+}
+
+size_t kallsyms_build_id(const char *path, uint8_t id[KALLSYMS_BUILD_ID_MAX])
+{
+	uint8_t notes[4096];
+	size_t len, at = 0, found = 0;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	len = fread(notes, 1, sizeof(notes), f);
+	fclose(f);
+	while (!found && len - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr h;
+		size_t name, desc;
+
+		memcpy(&h, notes + at, sizeof(h));
+		if (h.n_namesz > len || h.n_descsz > len)
+			break;
+		name = at + sizeof(h);
+		desc = name + ((h.n_namesz + 3u) & ~(size_t)3);
+		at = desc + ((h.n_descsz + 3u) & ~(size_t)3);
+		if (at > len)
+			break;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    !memcmp(notes + name, "GNU", 4) && h.n_descsz <= KALLSYMS_BUILD_ID_MAX) {
+			found = h.n_descsz;
+			memcpy(id, notes + desc, found);
+		}
+	}
+	return found;
 }

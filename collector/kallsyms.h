@@ -7,15 +7,16 @@
 #define KALLSYMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct kallsyms;
 
 struct kallsyms_symbol {
-	uint64_t start;     /* address of its first byte */
+	uint64_t start;	    /* address of its first byte */
 	const char *name;   /* the table's; valid until the next load, add or free */
 	const char *module; /* as kallsyms has it, without brackets; NULL: the core kernel */
-	bool is_tracer;     /* part of the tracing machinery, see symbolizer_is_tracer_frame() */
+	bool is_tracer;	    /* part of the tracing machinery, see symbolizer_is_tracer_frame() */
 };
 
 /* An empty table, or NULL when out of memory. kallsyms_free(NULL) is allowed. */
@@ -37,5 +38,12 @@ int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *na
  * none is known there.
  */
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out);
+
+/*
+ * Reads the kernel's build ID from path ("/sys/kernel/notes"). Returns its length in bytes, 0 if it
+ * cannot be had.
+ */
+#define KALLSYMS_BUILD_ID_MAX 64
+size_t kallsyms_build_id(const char *path, uint8_t id[KALLSYMS_BUILD_ID_MAX]);
 
 #endif /* KALLSYMS_H */

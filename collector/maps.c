@@ -15,7 +15,7 @@ struct images {
 	struct code_files *files;
 	uint64_t made;
 	uint32_t count;
-	uint64_t now_ns; /* as last told */
+	uint64_t now_ns;		   /* as last told */
 	struct image *ended, **ended_tail; /* in the order in which it was learnt of */
 	struct image *buckets[BUCKETS];
 };
@@ -318,7 +318,8 @@ void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
 		if (!im->ended)
 			im->ended_tail = &im->ended;
 		/* Where only the first thread has ended, the others run on in the same image. */
-		if (*newest_link(im, i->tgid) == i && (!kill((pid_t)i->tgid, 0) || errno == EPERM)) {
+		if (*newest_link(im, i->tgid) == i &&
+		    (!kill((pid_t)i->tgid, 0) || errno == EPERM)) {
 			i->ended = false;
 			end_image(im, i);
 		} else if (!i->space) {

@@ -31,17 +31,17 @@ struct map_list {
 
 struct image {
 	uint32_t tgid, parent;
-	uint32_t space;		 /* the encoder's id; 0: no stack was recorded. The user's to set */
-	uint32_t generated;	 /* the user's, for generated code; 0 at first */
-	uint64_t start_ns;	 /* fork, exec, or when /proc was read */
-	uint64_t read_ns;	 /* when /proc was last read for it; 0: never. The user's to set */
-	char comm[16];		 /* as the exec record had it; "" if not known */
+	uint32_t space;	    /* the encoder's id; 0: no stack was recorded. The user's to set */
+	uint32_t generated; /* the user's, for generated code; 0 at first */
+	uint64_t start_ns;  /* fork, exec, or when /proc was read */
+	uint64_t read_ns;   /* when /proc was last read for it; 0: never. The user's to set */
+	char comm[16];	    /* as the exec record had it; "" if not known */
 	bool ended;
-	struct map_list *maps;	 /* NULL: none */
-	struct image *older;	 /* of the same tgid */
+	struct map_list *maps; /* NULL: none */
+	struct image *older;   /* of the same tgid */
 	struct image *next_ended;
-	uint64_t ended_ns;	 /* when the end was learnt of */
-	struct image *next;	 /* of the bucket */
+	uint64_t ended_ns;  /* when the end was learnt of */
+	struct image *next; /* of the bucket */
 };
 
 struct images;
@@ -50,7 +50,8 @@ struct images;
 struct images *images_new(struct code_files *files);
 void images_free(struct images *im);
 
-/* The image of process tgid at time_ns, or the one nearest to it; NULL if the process is unknown. */
+/* The image of process tgid at time_ns, or the one nearest to it; NULL if the process is unknown.
+ */
 struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns);
 /* The mapping of addr that held at time_ns, or the first after it. NULL if there is none. */
 const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns);

@@ -52,7 +52,7 @@ void perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root)
 	char root[40];
 	uid_t uid;
 
-	*place = (struct perfmap_place){ .root = -1, .ns_pid = tgid };
+	*place = (struct perfmap_place) { .root = -1, .ns_pid = tgid };
 	if (read_status(tgid, &place->ns_pid, &uid))
 		return;
 	place->uid = uid;
@@ -92,8 +92,7 @@ int perfmap_open(const struct perfmap_place *place)
 		close(root);
 	if (fd < 0)
 		return (int)fd;
-	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) ||
-	    (st.st_uid && st.st_uid != place->uid)) {
+	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != place->uid)) {
 		close((int)fd);
 		return -EPERM;
 	}

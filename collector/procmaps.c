@@ -41,8 +41,7 @@ static void read_exe(struct images *im, struct image *i)
 	if (n <= 0)
 		return;
 	exe[n] = '\0';
-	if ((size_t)n >= sizeof(deleted) &&
-	    !strcmp(exe + n - (sizeof(deleted) - 1), deleted))
+	if ((size_t)n >= sizeof(deleted) && !strcmp(exe + n - (sizeof(deleted) - 1), deleted))
 		exe[n - (ssize_t)(sizeof(deleted) - 1)] = '\0';
 	images_exe(im, i, exe);
 }

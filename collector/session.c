@@ -114,6 +114,12 @@ static int open_all(struct session *s, const char *command_line)
 	err = writer_new(&s->writer, s->fd);
 	if (err)
 		return fail(s, "cannot write", err);
+	/* Before the symbolizer raises the limit of open files: the command keeps its own. */
+	if (o->command) {
+		err = command_prepare(&s->command, o->command);
+		if (err)
+			return fail(s, o->command[0], err);
+	}
 	err = -ENOMEM;
 	s->enc = encoder_new(to_writer, s->writer);
 	if (s->enc)
@@ -124,11 +130,6 @@ static int open_all(struct session *s, const char *command_line)
 	if (!s->translator)
 		return fail(s, "cannot record", err);
 	warn_about_names(s);
-	if (o->command) {
-		err = command_prepare(&s->command, o->command);
-		if (err)
-			return fail(s, o->command[0], err);
-	}
 	s->start_ns = s->last_flush_ns = now_ns(CLOCK_MONOTONIC);
 	err = put_info(s, command_line);
 	if (err)

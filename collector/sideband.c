@@ -106,7 +106,7 @@ static int open_ring(struct sideband *sb, int cpu, uint32_t ring_bytes, bool wit
 			       0);
 
 		if (p != MAP_FAILED) {
-			*r = (struct ring){ .fd = fd, .page = p, .data_bytes = bytes };
+			*r = (struct ring) { .fd = fd, .page = p, .data_bytes = bytes };
 			sb->n_rings++;
 			return 0;
 		}
@@ -233,7 +233,7 @@ static void take_ring(struct sideband *sb, struct ring *r, uint64_t until_ns)
 			break;
 		if (reserve(sb, h.size)) {
 			copy_out(r, tail, sb->bytes + sb->len, h.size);
-			sb->items[sb->n_items++] = (struct batch_item){ time_ns, sb->len };
+			sb->items[sb->n_items++] = (struct batch_item) { time_ns, sb->len };
 			sb->len += (h.size + 7u) & ~(size_t)7;
 			if (sb->len > sb->cap)
 				sb->len = sb->cap;

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 enum sideband_kind {
-	SIDEBAND_MMAP,	  /* tgid mapped [addr, addr + len) executable: name, pgoff, maj, min, ino */
-	SIDEBAND_FORK,	  /* a new process (tgid, of parent) or thread (tgid is parent) */
-	SIDEBAND_EXEC,	  /* tgid runs a new program: its mappings are gone; name: the new comm */
-	SIDEBAND_EXIT,	  /* the thread tid of tgid ended */
+	SIDEBAND_MMAP, /* tgid mapped [addr, addr + len) executable: name, pgoff, maj, min, ino */
+	SIDEBAND_FORK, /* a new process (tgid, of parent) or thread (tgid is parent) */
+	SIDEBAND_EXEC, /* tgid runs a new program: its mappings are gone; name: the new comm */
+	SIDEBAND_EXIT, /* the thread tid of tgid ended */
 	SIDEBAND_KSYMBOL, /* len bytes of kernel code named name came to be at addr */
 };
 

@@ -219,13 +219,16 @@ static bool find_kernel(struct symbolizer *s, uint64_t addr, struct kallsyms_sym
 		return true;
 	if (symbolize_now_ns() - s->kallsyms_ns < KALLSYMS_INTERVAL_NS)
 		return false;
-	(void)kallsyms_load(s->kallsyms, KALLSYMS_PATH); /* a module; else what we have still holds */
+	(void)kallsyms_load(s->kallsyms,
+			    KALLSYMS_PATH); /* a module; else what we have still holds */
 	s->kallsyms_ns = symbolize_now_ns();
 	return kallsyms_find(s->kallsyms, addr, sym);
 }
 
 static uint32_t kernel_module(struct symbolizer *s, const char *name)
 {
+	uint8_t build_id[KALLSYMS_BUILD_ID_MAX];
+	size_t build_id_len = 0;
 	char path[128];
 	void *modules;
 	char *copy = NULL;
@@ -238,7 +241,9 @@ static uint32_t kernel_module(struct symbolizer *s, const char *name)
 			return s->modules[i].id;
 	}
 	snprintf(path, sizeof(path), "[%s]", name ? name : "kernel");
-	id = encoder_module(s->enc, path, NULL, 0);
+	if (!name)
+		build_id_len = kallsyms_build_id("/sys/kernel/notes", build_id);
+	id = encoder_module(s->enc, path, build_id, build_id_len);
 	modules = realloc(s->modules, (s->n_modules + 1) * sizeof(*s->modules));
 	if (!modules)
 		return id;
@@ -277,7 +282,7 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
 	if (!p)
 		return;
 	s->nameless = p;
-	s->nameless[s->n_nameless++] = (struct kernel_frame){ frame, addr };
+	s->nameless[s->n_nameless++] = (struct kernel_frame) { frame, addr };
 }
 
 bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr)
@@ -358,6 +363,10 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 	g->fd = perfmap_open(&g->place);
 	if (g->fd >= 0)
 		perfmap_forget(&g->place);
+	if (g->fd >= 0 && s->n_generated >= ROOTS_MAX) {
+		close(g->fd);
+		g->fd = -1; /* to be opened again at the end */
+	}
 	i->generated = ++s->n_generated;
 	return GENERATED | (i->generated - 1);
 }
@@ -379,6 +388,20 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 	return image_mapping(i, addr, time_ns);
 }
 
+static struct image *space_image(const struct symbolizer *s, uint32_t space)
+{
+	return space && space <= s->n_spaces ? s->spaces[space - 1] : NULL;
+}
+
+bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	struct image *i = space_image(s, space);
+
+	if (!i || !i->maps || !i->maps->n)
+		return true;
+	return find_mapping(s, i, addr, time_ns) || !s->sideband || sideband_lost(s->sideband);
+}
+
 void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint64_t addr,
 		      uint64_t time_ns)
 {
@@ -388,7 +411,7 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
 	void *p;
 
 	s->stats.user_frames++;
-	i = space && space <= s->n_spaces ? s->spaces[space - 1] : NULL;
+	i = space_image(s, space);
 	m = i ? find_mapping(s, i, addr, time_ns) : NULL;
 	p = m ? symbolize_grow(s->frames, s->n_frames, &s->cap_frames, sizeof(*s->frames)) : NULL;
 	if (!p) {

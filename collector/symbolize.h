@@ -35,16 +35,16 @@ struct symbolizer_stats {
 	uint64_t kernel_frames, kernel_named;
 	uint64_t user_frames, user_named;
 	/* User frames without a name, by reason; together user_frames - user_named. */
-	uint64_t unmapped;	  /* in no executable mapping: mostly code without frame pointers */
-	uint64_t no_file;	  /* the file could not be opened in time, or not be read */
-	uint64_t no_symbol;	  /* no symbol of the file covers it: stripped */
-	uint64_t no_perf_map;	  /* generated code, and its process left no perf-PID.map */
-	uint64_t sideband_lost;	  /* sideband records lost by the kernel */
-	uint64_t lookup_us;	  /* what symbolizer_finish() took */
+	uint64_t unmapped;	/* in no executable mapping: mostly code without frame pointers */
+	uint64_t no_file;	/* the file could not be opened in time, or not be read */
+	uint64_t no_symbol;	/* no symbol of the file covers it: stripped */
+	uint64_t no_perf_map;	/* generated code, and its process left no perf-PID.map */
+	uint64_t sideband_lost; /* sideband records lost by the kernel */
+	uint64_t lookup_us;	/* what symbolizer_finish() took */
 	uint32_t files, files_read; /* files and perf maps with recorded frames; of them readable */
-	uint32_t processes;	  /* address spaces of processes seen */
-	int kernel_error;	  /* why kernel names are missing: negative errno, 0 if they are not */
-	int sideband_error;	  /* why the sideband is: short-lived processes then lack names */
+	uint32_t processes;	    /* address spaces of processes seen */
+	int kernel_error;   /* why kernel names are missing: negative errno, 0 if they are not */
+	int sideband_error; /* why the sideband is: short-lived processes then lack names */
 };
 
 /*
@@ -80,6 +80,13 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
  */
 void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint64_t addr,
 		      uint64_t time_ns);
+
+/*
+ * False if nothing executable was mapped there: the number is no return address, as in stacks of
+ * code without frame pointers, and what follows it on the stack is none either. True where that is
+ * not known.
+ */
+bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
 
 /* Tells a new kernel frame, encoder_frame(enc, 0, addr), and names it now if that is possible. */
 void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr);

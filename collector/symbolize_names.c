@@ -109,7 +109,7 @@ static size_t to_vaddrs(const struct elfsym *e, const struct group *g, struct el
 		/* Segments in another order than their offsets are for nobody to sort out. */
 		if (n && vaddr < a[n - 1].vaddr)
 			continue;
-		a[n] = (struct elfsym_address){ .vaddr = vaddr };
+		a[n] = (struct elfsym_address) { .vaddr = vaddr };
 		frame[n++] = g->frames[i].frame;
 	}
 	return n;
@@ -174,8 +174,8 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t file)
 	}
 	if (err) {
 		g->module = encoder_module(s->enc, path, NULL, 0);
-		return name_without_symbols(s, g, kind == CODE_FILE ? &s->stats.no_file :
-								      &s->stats.no_symbol);
+		return name_without_symbols(
+			s, g, kind == CODE_FILE ? &s->stats.no_file : &s->stats.no_symbol);
 	}
 	s->stats.files_read++;
 	err = name_by_elf(s, g, e, path);
@@ -228,7 +228,8 @@ static int name_generated(struct symbolizer *s, struct group *g, struct generate
 
 	s->stats.files++;
 	if (p->fd < 0)
-		p->fd = perfmap_open(&p->place); /* many are written at the end, or when asked for */
+		p->fd = perfmap_open(
+			&p->place); /* many are written at the end, or when asked for */
 	if (p->fd < 0) {
 		g->module = encoder_module(s->enc, "//anon", NULL, 0);
 		return name_without_symbols(s, g, &s->stats.no_perf_map);

@@ -43,23 +43,23 @@ struct symbolizer {
 
 	struct kallsyms *kallsyms;
 	int kernel_error;
-	uint64_t kallsyms_ns;		/* when it was last read */
-	struct kernel_frame *nameless;	/* kernel frames to try once more at the end */
+	uint64_t kallsyms_ns;	       /* when it was last read */
+	struct kernel_frame *nameless; /* kernel frames to try once more at the end */
 	uint32_t n_nameless, cap_nameless;
 	struct {
-		char *name;		/* NULL: the core kernel */
+		char *name; /* NULL: the core kernel */
 		uint32_t id;
-	} *modules;			/* of the kernel */
+	} * modules; /* of the kernel */
 	uint32_t n_modules;
 
 	struct sideband *sideband;
 	int sideband_error;
-	uint64_t polled_ns;		/* all records up to then are in */
+	uint64_t polled_ns; /* all records up to then are in */
 	struct code_files *files;
 	struct images *images;
-	struct image **spaces;		/* by space id - 1; NULL: not one of ours */
+	struct image **spaces; /* by space id - 1; NULL: not one of ours */
 	uint32_t n_spaces;
-	uint64_t vdso_len;		/* of the kernel's vdso for our own kind of programs */
+	uint64_t vdso_len; /* of the kernel's vdso for our own kind of programs */
 
 	struct user_frame *frames;
 	uint32_t n_frames, cap_frames;

@@ -61,6 +61,26 @@ char translator_state_letter(uint32_t bits)
 	return bits ? 'D' : 'R';
 }
 
+/* Makes ids reach wire_id; false if that cannot be. */
+static bool has_room(struct translator *t, uint32_t wire_id)
+{
+	uint32_t cap = t->cap ? t->cap : 4096, *ids;
+
+	if (wire_id < t->cap)
+		return true;
+	if (wire_id >= STACK_IDS_MAX)
+		return false;
+	while (cap <= wire_id)
+		cap *= 2;
+	ids = realloc(t->ids, cap * sizeof(*ids));
+	if (!ids)
+		return false;
+	memset(ids + t->cap, 0, (cap - t->cap) * sizeof(*ids));
+	t->ids = ids;
+	t->cap = cap;
+	return true;
+}
+
 /* The trace's id for an event's stack. */
 static uint32_t event_stack(struct translator *t, uint32_t wire_id)
 {
@@ -73,20 +93,8 @@ static uint32_t event_stack(struct translator *t, uint32_t wire_id)
 		/* Its stack found no room: an id that stays undefined says so. */
 		return encoder_stack_reserve(t->enc);
 	}
-	if (wire_id >= STACK_IDS_MAX)
+	if (!has_room(t, wire_id))
 		return 0;
-	if (wire_id >= t->cap) {
-		uint32_t cap = t->cap ? t->cap : 4096, *ids;
-
-		while (cap <= wire_id)
-			cap *= 2;
-		ids = realloc(t->ids, cap * sizeof(*ids));
-		if (!ids)
-			return 0;
-		memset(ids + t->cap, 0, (cap - t->cap) * sizeof(*ids));
-		t->ids = ids;
-		t->cap = cap;
-	}
 	if (!t->ids[wire_id])
 		t->ids[wire_id] = encoder_stack_reserve(t->enc) | UNDEFINED;
 	return t->ids[wire_id] & ~UNDEFINED;
@@ -106,44 +114,77 @@ static uint32_t frame_id(struct translator *t, uint32_t space, uint64_t addr, ui
 	return id;
 }
 
-/* Fills ids with the frames of a stack, the tracer's own left out; returns how many. */
-static size_t frame_ids(struct translator *t, uint32_t tgid, uint64_t time_ns, const __u64 *addrs,
-			size_t n, uint32_t *ids)
+/* Fills ids with a kernel stack's frames, the tracer's own left out; returns how many. */
+static size_t kernel_frames(struct translator *t, uint64_t time_ns, const __u64 *addrs, size_t n,
+			    uint32_t *ids)
 {
-	uint32_t space = tgid ? symbolizer_space(t->sym, tgid, time_ns) : 0;
 	size_t first = 0;
 
-	if (tgid && !space)
-		return 0;
-	if (!tgid)
-		while (first < n && symbolizer_is_tracer_frame(t->sym, addrs[first]))
-			first++;
+	while (first < n && symbolizer_is_tracer_frame(t->sym, addrs[first]))
+		first++;
 	for (size_t i = first; i < n; i++)
-		ids[i - first] = frame_id(t, space, addrs[i], time_ns);
+		ids[i - first] = frame_id(t, 0, addrs[i], time_ns);
 	return n - first;
+}
+
+/*
+ * Fills ids with a user stack's frames. Code without frame pointers leads the walk astray: from
+ * the first return address that lies in no code on, what it found are not frames.
+ */
+static size_t user_frames(struct translator *t, uint32_t tgid, uint64_t time_ns,
+			  const __u64 *addrs, size_t n, uint32_t *ids)
+{
+	uint32_t space = symbolizer_space(t->sym, tgid, time_ns);
+	size_t i = 0;
+
+	for (; space && i < n; i++) {
+		if (i && !symbolizer_is_code(t->sym, space, addrs[i], time_ns))
+			break;
+		ids[i] = frame_id(t, space, addrs[i], time_ns);
+	}
+	return i;
+}
+
+/* A stack record's frames into ids; *cut tells whether the real stack went on. */
+static size_t frame_ids(struct translator *t, const struct wire_stack *s, uint32_t *ids, bool *cut)
+{
+	size_t n;
+
+	*cut = s->n >= WIRE_STACK_MAX;
+	if (!s->tgid)
+		return kernel_frames(t, s->r.time_ns, s->frames, s->n, ids);
+	n = user_frames(t, s->tgid, s->r.time_ns, s->frames, s->n, ids);
+	*cut |= n < s->n;
+	return n;
 }
 
 static int take_stack(struct translator *t, const struct wire_stack *s, size_t len)
 {
-	uint32_t ids[WIRE_STACK_MAX], id;
-	bool cut = s->n >= WIRE_STACK_MAX;
-	size_t n = s->n;
+	uint32_t ids[WIRE_STACK_MAX], id, *known = NULL;
+	bool cut;
+	size_t n;
 
-	if (n > WIRE_STACK_MAX || len < offsetof(struct wire_stack, frames) + n * sizeof(__u64))
+	if (s->n > WIRE_STACK_MAX ||
+	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64))
 		return -EBADMSG;
 	if (!(s->id & WIRE_STACK_ONCE)) {
-		/* Two CPUs may have sent it at the same time. */
-		if (s->id < t->cap && t->ids[s->id] && !(t->ids[s->id] & UNDEFINED))
-			return 0;
-		id = event_stack(t, s->id);
-		if (!id)
+		if (!has_room(t, s->id))
 			return -ENOMEM;
-		n = frame_ids(t, s->tgid, s->r.time_ns, s->frames, n, ids);
-		t->ids[s->id] = id;
-		return encoder_stack_define(t->enc, id, ids, n, cut);
+		/* Two CPUs may have sent it at the same time. */
+		known = &t->ids[s->id];
+		if (*known && !(*known & UNDEFINED))
+			return 0;
 	}
-	n = frame_ids(t, s->tgid, s->r.time_ns, s->frames, n, ids);
+	n = frame_ids(t, s, ids, &cut);
+	if (known && *known) {
+		*known &= ~UNDEFINED;
+		return encoder_stack_define(t->enc, *known, ids, n, cut);
+	}
 	id = encoder_stack(t->enc, ids, n, cut);
+	if (known) {
+		*known = id;
+		return id ? 0 : -ENOMEM;
+	}
 	t->once[t->next_once].wire_id = s->id;
 	t->once[t->next_once].id = id;
 	t->next_once = (t->next_once + 1) % ONCE_SLOTS;
@@ -172,7 +213,7 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	if (n > WIRE_STACK_MAX)
 		return -EBADMSG;
 	if (n) {
-		n = frame_ids(t, 0, w->seen_ns, w->frames, n, ids);
+		n = kernel_frames(t, w->seen_ns, w->frames, n, ids);
 		thread.kstack = encoder_stack(t->enc, ids, n, w->n_kernel == WIRE_STACK_MAX);
 	}
 	return encoder_thread(t->enc, &thread);

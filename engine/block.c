@@ -53,7 +53,7 @@ enum block_status block_check(const uint8_t *p, const uint8_t *end, struct block
 
 void block_scan_init(struct block_scan *s, const void *p, size_t len)
 {
-	*s = (struct block_scan){
+	*s = (struct block_scan) {
 		.base = p,
 		.len = len,
 		/* A few megabytes for small inputs; else a small multiple of reading it once. */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -81,11 +82,22 @@ static void print_cost(const struct trace *trace, uint64_t started_ns)
 		s > 0 ? (double)trace_info(trace)->events / s / 1e6 : 0);
 }
 
-static int open_output(const struct options *o, FILE **out)
+/* True if both names lead to one file: writing one would cut the other off. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+static int open_output(const struct options *o, const char *trace, FILE **out)
 {
 	*out = stdout;
 	if (!o->output || !strcmp(o->output, "-"))
 		return 0;
+	if (same_file(o->output, trace))
+		return -ETXTBSY;
 	*out = fopen(o->output, "we");
 	return *out ? 0 : -errno;
 }
@@ -101,9 +113,10 @@ static int explain(const struct options *o, const struct trace *trace, const cha
 	FILE *out = NULL;
 	int err;
 
-	err = open_output(o, &out);
+	err = open_output(o, name, &out);
 	if (err) {
-		fprintf(stderr, "chainwalk: %s: %s\n", output, strerror(-err));
+		fprintf(stderr, "chainwalk: %s: %s\n", output,
+			err == -ETXTBSY ? "it is the trace itself" : strerror(-err));
 		return err;
 	}
 	if (format->wants_timelines)
@@ -161,6 +174,19 @@ static int walk(const struct options *o)
 	return damage->what ? EXIT_DAMAGED : EXIT_OK;
 }
 
+/* The trace is mapped: if another process makes the file shorter, its pages are gone. */
+static void on_sigbus(int sig)
+{
+	static const char message[] = "chainwalk: the trace became shorter while it was read\n";
+
+	ssize_t written;
+
+	(void)sig;
+	written = write(STDERR_FILENO, message, sizeof(message) - 1);
+	(void)written; /* nothing is left to be done about it */
+	_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -169,6 +195,7 @@ int main(int argc, char **argv)
 
 	/* A closed pipe is then an error of a write, and ends the program with an exit code. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGBUS, on_sigbus);
 	ret = options_parse(&o, argc, argv, why, sizeof(why));
 	if (ret) {
 		fprintf(stderr, "chainwalk: %s (chainwalk --help tells more)\n", why);

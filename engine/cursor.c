@@ -143,16 +143,16 @@ static int advance(struct trace_cursor *c, struct source *s)
 	int ret;
 
 	if (s->losses) {
-		const struct loss *l = &t->losses[s->at];
+		const struct loss *l;
 
 		if (s->at == s->end)
 			return 0;
-		s->at++;
-		s->ev = (struct event){ .time_ns = l->first_ns,
-					.cpu = l->cpu,
-					.kind = EVENT_LOST,
-					.last_ns = l->last_ns,
-					.n = l->n };
+		l = &t->losses[s->at++];
+		s->ev = (struct event) { .time_ns = l->first_ns,
+					 .cpu = l->cpu,
+					 .kind = EVENT_LOST,
+					 .last_ns = l->last_ns,
+					 .n = l->n };
 		return 1;
 	}
 	while (!(ret = event_block_next(&s->block, &s->ev))) {
@@ -230,7 +230,7 @@ static int find_runs(struct trace_cursor *c)
 	for (size_t i = 0; i < n; i++) {
 		if (!i || order[i]->cpu != order[i - 1]->cpu ||
 		    order[i]->first_ns < order[i - 1]->last_ns)
-			c->runs[c->n_runs++] = (struct run){ i, i, order[i]->first_ns };
+			c->runs[c->n_runs++] = (struct run) { i, i, order[i]->first_ns };
 		c->runs[c->n_runs - 1].end = i + 1;
 	}
 	qsort(c->runs, c->n_runs, sizeof(*c->runs), by_first);

@@ -6,12 +6,18 @@
 
 #include "grow.h"
 
-/* Numbers of one byte are by far the most frequent; they are taken without a loop. */
+/* Numbers of one or two bytes are by far the most frequent; they are taken without a loop. */
 static inline const uint8_t *get_u64(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
-	if (p < end && *p < 0x80) {
-		*v = *p;
-		return p + 1;
+	if (end - p >= 2) {
+		if (p[0] < 0x80) {
+			*v = p[0];
+			return p + 1;
+		}
+		if (p[1] < 0x80) {
+			*v = (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+			return p + 2;
+		}
 	}
 	return chainlog_get_varint(p, end, v);
 }
@@ -43,7 +49,7 @@ int event_block_begin(struct event_block *b, const uint8_t *payload, uint32_t le
 		      struct event_block_head *head)
 {
 	const uint8_t *p = payload, *end = payload + len;
-	uint64_t first_ns, span;
+	uint64_t first_ns = 0, span = 0;
 
 	p = get_below(p, end, TRACE_CPU_LIMIT, &b->cpu);
 	if (p)
@@ -65,35 +71,40 @@ int event_block_begin(struct event_block *b, const uint8_t *payload, uint32_t le
 	b->n_threads = 0;
 	b->n_pairs = 0;
 	if (head)
-		*head = (struct event_block_head){ b->cpu, b->left, first_ns, first_ns + span };
+		*head = (struct event_block_head) { b->cpu, b->left, first_ns, first_ns + span };
+	return 0;
+}
+
+/* A thread that this block has not named before: its tid follows. */
+__attribute__((noinline)) static int add_thread(struct event_block *b, const uint8_t **p)
+{
+	struct event_block_thread *t;
+
+	t = grow_array(b->threads, b->n_threads, &b->cap_threads, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	b->threads = t;
+	t += b->n_threads;
+	memset(t, 0, sizeof(*t));
+	*p = get_below(*p, b->end, TRACE_TID_LIMIT, &t->tid);
+	if (!*p)
+		return -EBADMSG;
+	if (t->tid > b->max_tid)
+		b->max_tid = t->tid;
+	b->n_threads++;
 	return 0;
 }
 
 /* Reads a thread reference: *index says which of b->threads. */
 static inline int get_thread(struct event_block *b, const uint8_t **p, uint32_t *index)
 {
-	struct event_block_thread *t;
 	uint64_t ref;
 
 	*p = get_u64(*p, b->end, &ref);
 	if (!*p || ref > b->n_threads)
 		return -EBADMSG;
-	if (ref) {
-		*index = (uint32_t)(ref - 1);
-		return 0;
-	}
-	t = grow_array(b->threads, b->n_threads, &b->cap_threads, sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	b->threads = t;
-	*index = (uint32_t)b->n_threads;
-	t += b->n_threads;
-	memset(t, 0, sizeof(*t));
-	*p = get_below(*p, b->end, TRACE_TID_LIMIT, &t->tid);
-	if (!*p)
-		return -EBADMSG;
-	b->n_threads++;
-	return 0;
+	*index = (uint32_t)(ref ? ref - 1 : b->n_threads);
+	return ref ? 0 : add_thread(b, p);
 }
 
 /* Reads the acting thread, which may be left out. */
@@ -106,12 +117,31 @@ static inline int get_actor(struct event_block *b, const uint8_t **p, unsigned i
 	return b->current == EVENT_BLOCK_NO_CURRENT ? -EBADMSG : 0;
 }
 
+/* A pair that this block has not used before: its ids follow. */
+__attribute__((noinline)) static int add_pair(struct event_block *b, const uint8_t **p)
+{
+	struct event_block_pair *pair;
+
+	pair = grow_array(b->pairs, b->n_pairs, &b->cap_pairs, sizeof(*pair));
+	if (!pair)
+		return -ENOMEM;
+	b->pairs = pair;
+	pair += b->n_pairs;
+	*p = get_below(*p, b->end, ID_LIMIT, &pair->kstack);
+	if (*p)
+		*p = get_below(*p, b->end, ID_LIMIT, &pair->ustack);
+	if (!*p)
+		return -EBADMSG;
+	b->n_pairs++;
+	return 0;
+}
+
 /* Reads a stack pair; last is the acting thread's last one of this kind. */
 static inline int get_pair(struct event_block *b, const uint8_t **p, unsigned int tag,
 			   struct event_block_pair *last, struct event *ev)
 {
-	struct event_block_pair *pair;
 	uint64_t ref;
+	int err;
 
 	if (tag & CHAINLOG_F_NO_STACK)
 		return tag & CHAINLOG_F_SAME_STACK ? -EBADMSG : 0;
@@ -119,22 +149,13 @@ static inline int get_pair(struct event_block *b, const uint8_t **p, unsigned in
 		*p = get_u64(*p, b->end, &ref);
 		if (!*p || ref > b->n_pairs)
 			return -EBADMSG;
-		if (ref) {
-			*last = b->pairs[ref - 1];
-		} else {
-			pair = grow_array(b->pairs, b->n_pairs, &b->cap_pairs, sizeof(*pair));
-			if (!pair)
-				return -ENOMEM;
-			b->pairs = pair;
-			pair += b->n_pairs;
-			*p = get_below(*p, b->end, ID_LIMIT, &pair->kstack);
-			if (*p)
-				*p = get_below(*p, b->end, ID_LIMIT, &pair->ustack);
-			if (!*p)
-				return -EBADMSG;
-			b->n_pairs++;
-			*last = *pair;
+		if (!ref) {
+			err = add_pair(b, p);
+			if (err)
+				return err;
+			ref = b->n_pairs;
 		}
+		*last = b->pairs[ref - 1];
 	}
 	if (!last->kstack && !last->ustack)
 		return -EBADMSG;
@@ -215,6 +236,8 @@ static int get_identity(struct event_block *b, const uint8_t **p, unsigned int t
 		break;
 	case EVENT_EXEC:
 		q = get_below(*p, b->end, TRACE_TID_LIMIT, &ev->other);
+		if (q && ev->other > b->max_tid)
+			b->max_tid = ev->other;
 		break;
 	case EVENT_RENAME:
 		q = *p;
@@ -249,7 +272,7 @@ int event_block_next(struct event_block *b, struct event *ev)
 	if (!p || delta > b->last_ns - b->time_ns)
 		return -EBADMSG;
 	b->time_ns += delta;
-	*ev = (struct event){ .time_ns = b->time_ns, .cpu = b->cpu, .kind = (uint8_t)kind };
+	*ev = (struct event) { .time_ns = b->time_ns, .cpu = b->cpu, .kind = (uint8_t)kind };
 	if (kind == CHAINLOG_SWITCH)
 		err = get_switch(b, &p, tag, ev);
 	else if (kind == CHAINLOG_WAKING || kind == CHAINLOG_WAKING_NEW)
@@ -267,5 +290,5 @@ void event_block_free(struct event_block *b)
 {
 	free(b->threads);
 	free(b->pairs);
-	*b = (struct event_block){ .cpu = 0 };
+	*b = (struct event_block) { .cpu = 0 };
 }

@@ -32,6 +32,7 @@ struct event_block {
 	const uint8_t *p, *end;
 	uint64_t time_ns, last_ns;
 	uint32_t cpu, left;
+	uint32_t max_tid; /* the highest in any block so far */
 	uint32_t current; /* index of the thread that the last switch put there */
 	size_t n_threads, cap_threads, n_pairs, cap_pairs;
 	struct event_block_thread *threads;

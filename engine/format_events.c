@@ -17,7 +17,7 @@ struct printer {
 	const struct trace *t;
 	const struct options *o;
 	FILE *out;
-	struct who *who; /* by tid: TRACE_TID_LIMIT of them, hardly any of them touched */
+	struct who *who; /* by tid */
 };
 
 static const char *const kind_names[] = {
@@ -86,8 +86,7 @@ static bool wanted(const struct printer *p, const struct event *ev)
 		return false;
 	if (!(p->o->given & GIVEN_WHO))
 		return true;
-	return wanted_thread(p, ev->tid) ||
-	       (ev->kind <= EVENT_FORK && wanted_thread(p, ev->other));
+	return wanted_thread(p, ev->tid) || (ev->kind <= EVENT_FORK && wanted_thread(p, ev->other));
 }
 
 static void put_stack(const struct printer *p, uint32_t id)
@@ -190,12 +189,12 @@ static int write_events(const struct format_input *in, FILE *out)
 	size_t n;
 
 	c = trace_cursor_new(p.t);
-	p.who = calloc(TRACE_TID_LIMIT, sizeof(*p.who));
+	p.who = calloc(trace_info(p.t)->tids_end, sizeof(*p.who));
 	if (!c || !p.who)
 		goto out;
 	threads = trace_threads(p.t, &n);
 	for (size_t i = 0; i < n; i++)
-		p.who[threads[i].tid] = (struct who){ threads[i].name, threads[i].tgid };
+		p.who[threads[i].tid] = (struct who) { threads[i].name, threads[i].tgid };
 	while (!ferror(out) && trace_cursor_next(c, &ev)) {
 		if (ev.kind != EVENT_RENAME)
 			learn(&p, &ev);

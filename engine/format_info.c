@@ -8,9 +8,9 @@
 #include "print.h"
 
 struct totals {
-	uint64_t threads;	/* distinct tids, the idle loop not counted */
-	uint64_t lost_spans;	/* stretches in which events are missing */
-	uint64_t lost_unknown;	/* of them, how many have no number of events */
+	uint64_t threads;      /* distinct tids, the idle loop not counted */
+	uint64_t lost_spans;   /* stretches in which events are missing */
+	uint64_t lost_unknown; /* of them, how many have no number of events */
 	uint64_t stacks, cut_stacks;
 	uint64_t frames[2], named[2]; /* kernel, user */
 };
@@ -29,7 +29,8 @@ static void put_number(FILE *out, const char *key, uint64_t v)
 
 static int count_threads(const struct trace *t, struct totals *sum)
 {
-	uint8_t *seen = calloc(TRACE_TID_LIMIT / 8, 1);
+	uint32_t n_bytes = trace_info(t)->tids_end / 8 + 1;
+	uint8_t *seen = calloc(n_bytes, 1);
 	struct trace_cursor *c = trace_cursor_new(t);
 	const struct trace_thread *threads;
 	struct event ev;
@@ -52,7 +53,7 @@ static int count_threads(const struct trace *t, struct totals *sum)
 	}
 	err = trace_cursor_error(c);
 	seen[0] &= 0xfe;
-	for (size_t i = 0; i < TRACE_TID_LIMIT / 8; i++)
+	for (size_t i = 0; i < n_bytes; i++)
 		sum->threads += (uint64_t)__builtin_popcount(seen[i]);
 out:
 	trace_cursor_free(c);
@@ -98,9 +99,12 @@ static void put_times(const struct trace_info *i, FILE *out)
 static void put_events(const struct trace_info *i, const struct totals *sum, FILE *out)
 {
 	static const char *const keys[] = {
-		[EVENT_SWITCH] = "events_switch",	  [EVENT_WAKING] = "events_waking",
-		[EVENT_WAKING_NEW] = "events_waking_new", [EVENT_FORK] = "events_fork",
-		[EVENT_EXEC] = "events_exec",		  [EVENT_RENAME] = "events_rename",
+		[EVENT_SWITCH] = "events_switch",
+		[EVENT_WAKING] = "events_waking",
+		[EVENT_WAKING_NEW] = "events_waking_new",
+		[EVENT_FORK] = "events_fork",
+		[EVENT_EXEC] = "events_exec",
+		[EVENT_RENAME] = "events_rename",
 		[EVENT_EXIT] = "events_exit",
 	};
 
@@ -163,7 +167,10 @@ static int write_info(const struct format_input *in, FILE *out)
 	put_text(out, "recorder", i->tool);
 	put_text(out, "command", i->options);
 	fprintf(out, "stacks_recorded: %s\n",
-		i->parts == 3 ? "kernel, user" : i->parts == 1 ? "kernel" : i->parts == 2 ? "user" : "none");
+		i->parts == 3	? "kernel, user"
+		: i->parts == 1 ? "kernel"
+		: i->parts == 2 ? "user"
+				: "none");
 	put_times(i, out);
 	put_events(i, &sum, out);
 	put_number(out, "bytes", i->bytes);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "format.h"
-#include "grow.h"
+#include "units.h"
 
 enum {
 	OPT_MODE = UCHAR_MAX + 1,
@@ -88,71 +88,6 @@ static int out_of_memory(struct parser *p)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* Digits only: no sign, no blanks. */
-static int parse_number(const char *s, uint64_t max, uint64_t *v)
-{
-	uint64_t n = 0;
-
-	if (!*s)
-		return -EINVAL;
-	for (; *s; s++) {
-		unsigned int digit = (unsigned int)*s - '0';
-
-		if (digit > 9 || n > max / 10 || digit > max - n * 10)
-			return -EINVAL;
-		n = n * 10 + digit;
-	}
-	*v = n;
-	return 0;
-}
-
-static int unit_ns(const char *s, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {
-		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
-	};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (!strcmp(s, units[i].name)) {
-			*ns = units[i].ns;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
-int parse_duration(const char *s, uint64_t default_ns, uint64_t *ns)
-{
-	size_t n_whole = strspn(s, "0123456789"), n_fraction = 0;
-	const char *fraction = s + n_whole, *unit = fraction;
-	uint64_t scale = default_ns, v = 0, limit, digit;
-
-	if (*fraction == '.') {
-		n_fraction = strspn(++fraction, "0123456789");
-		unit = fraction + n_fraction;
-	}
-	if (!(n_whole + n_fraction) || ((*unit || !scale) && unit_ns(unit, &scale)))
-		return -EINVAL;
-	limit = INT64_MAX / scale - 1; /* leaves room for the fraction */
-	for (size_t i = 0; i < n_whole; i++) {
-		digit = (uint64_t)(s[i] - '0');
-		if (v > (limit - digit) / 10)
-			return -EINVAL;
-		v = v * 10 + digit;
-	}
-	v *= scale;
-	/* Digits of the fraction that are less than a nanosecond are dropped. */
-	for (size_t i = 0; i < n_fraction; i++) {
-		scale /= 10;
-		v += (uint64_t)(fraction[i] - '0') * scale;
-	}
-	*ns = v;
-	return 0;
-}
-
 static int add_id(struct parser *p, struct id_list *l, const char *s)
 {
 	uint64_t v;
@@ -196,8 +131,8 @@ static int set_duration(struct parser *p, const char *s, uint64_t default_ns, ui
 			s);
 }
 
-/* A list of parts and letters of sleep states, separated by commas. */
-static int set_states(struct parser *p, const char *s)
+/* The parts that a word of len bytes stands for; 0: it is no such word. */
+static unsigned int parts_of(const char *word, size_t len)
 {
 	static const struct {
 		const char *name;
@@ -208,22 +143,29 @@ static int set_states(struct parser *p, const char *s)
 		{ "preempted", PART_PREEMPTED },
 		{ "all", PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED },
 	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].name) == len && !strncmp(word, words[i].name, len))
+			return words[i].parts;
+	return 0;
+}
+
+/* A list of parts and letters of sleep states, separated by commas. */
+static int set_states(struct parser *p, const char *s)
+{
+	char *states = p->o->states;
 	unsigned int parts = 0;
-	size_t n_states = 0;
+	size_t n_states = 0, len;
 
-	p->o->states[0] = 0;
-	for (const char *item = s;;) {
-		size_t len = strcspn(item, ","), i, n = sizeof(words) / sizeof(words[0]);
-
-		for (i = 0; i < n; i++)
-			if (strlen(words[i].name) == len && !strncmp(item, words[i].name, len))
-				break;
-		if (i < n) {
-			parts |= words[i].parts;
+	states[0] = 0;
+	for (const char *item = s;; item += len + 1) {
+		len = strcspn(item, ",");
+		if (parts_of(item, len)) {
+			parts |= parts_of(item, len);
 		} else if (len == 1 && strchr("SDITtP", *item)) {
-			if (!strchr(p->o->states, *item)) {
-				p->o->states[n_states++] = *item;
-				p->o->states[n_states] = 0;
+			if (!strchr(states, *item)) {
+				states[n_states++] = *item;
+				states[n_states] = 0;
 			}
 		} else {
 			return complain(p,
@@ -233,7 +175,6 @@ static int set_states(struct parser *p, const char *s)
 		}
 		if (!item[len])
 			break;
-		item += len + 1;
 	}
 	if (parts)
 		p->o->parts = parts;
@@ -450,7 +391,7 @@ static int check_together(struct parser *p)
 
 void options_init(struct options *o)
 {
-	*o = (struct options){
+	*o = (struct options) {
 		.depth = OPTIONS_DEPTH_DEFAULT,
 		.format = "folded",
 		.to_ns = UINT64_MAX,
@@ -465,7 +406,7 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 {
 	char name[32] = "";
 	struct parser p = { o, name, err, err_size };
-	int seen[sizeof(o->given) * CHAR_BIT], opt, ret = 0;
+	int seen[32], opt, ret = 0; /* one for each bit of options.given */
 	size_t n_seen = 0;
 
 	options_init(o);
@@ -505,14 +446,14 @@ static void free_regexes(struct regex_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		regfree(&l->regex[i]);
 	free(l->regex);
-	*l = (struct regex_list){ NULL, 0 };
+	*l = (struct regex_list) { NULL, 0 };
 }
 
 void options_free(struct options *o)
 {
 	free(o->pids.ids);
 	free(o->tids.ids);
-	o->pids = o->tids = (struct id_list){ NULL, 0 };
+	o->pids = o->tids = (struct id_list) { NULL, 0 };
 	free_regexes(&o->names);
 	free_regexes(&o->within);
 	free_regexes(&o->without);

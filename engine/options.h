@@ -33,10 +33,10 @@ enum options_part {
 enum options_given {
 	GIVEN_DEPTH = 1 << 0,
 	GIVEN_MODE = 1 << 1,
-	GIVEN_WHO = 1 << 2, /* -p -t -c */
+	GIVEN_WHO = 1 << 2,    /* -p -t -c */
 	GIVEN_WITHIN = 1 << 3, /* --within --without */
-	GIVEN_RANGE = 1 << 4, /* --from --to */
-	GIVEN_WAIT = 1 << 5, /* --min-wait --max-wait */
+	GIVEN_RANGE = 1 << 4,  /* --from --to */
+	GIVEN_WAIT = 1 << 5,   /* --min-wait --max-wait */
 	GIVEN_STATE = 1 << 6,
 	GIVEN_NO_KTHREADS = 1 << 7,
 	GIVEN_BLOCKED_STACKS = 1 << 8,
@@ -73,7 +73,7 @@ struct options {
 	 * two -t add up, and a -c narrows a -p down.
 	 */
 	struct id_list pids, tids;
-	struct regex_list names; /* -c: the thread's name */
+	struct regex_list names;	   /* -c: the thread's name */
 	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
 	bool no_kthreads;
 
@@ -122,12 +122,5 @@ void options_help(FILE *out);
 
 /* True if any of the list fits s; an empty list fits nothing. */
 bool regex_list_match(const struct regex_list *l, const char *s);
-
-/*
- * Reads "10us", "2.5ms", "1s", "300ns" into *ns; a number without a unit is taken by its
- * default_ns, the length of its unit (0: a unit must be given). Returns 0 or -EINVAL (also for
- * what does not fit).
- */
-int parse_duration(const char *s, uint64_t default_ns, uint64_t *ns);
 
 #endif /* ENGINE_OPTIONS_H */

@@ -10,7 +10,12 @@
  */
 static size_t utf8_len(const uint8_t *s)
 {
-	size_t len = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+	size_t len = *s < 0x80	 ? 1
+		     : *s < 0xc2 ? 0
+		     : *s < 0xe0 ? 2
+		     : *s < 0xf0 ? 3
+		     : *s < 0xf5 ? 4
+				 : 0;
 
 	for (size_t i = 1; i < len; i++)
 		if ((s[i] & 0xc0) != 0x80)
@@ -28,7 +33,9 @@ void print_clean(FILE *out, const char *text)
 
 	for (; *s; s += len ? len : 1) {
 		len = utf8_len(s);
-		if (len == 1 ? *s < 0x20 || *s == 0x7f : len == 2 ? *s == 0xc2 && s[1] < 0xa0 : !len)
+		if (len == 1   ? *s < 0x20 || *s == 0x7f
+		    : len == 2 ? *s == 0xc2 && s[1] < 0xa0
+			       : !len)
 			putc('?', out);
 		else
 			fwrite(s, 1, len, out);

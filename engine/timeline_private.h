@@ -52,7 +52,12 @@ struct live {
 	bool fresh;   /* no event has named it yet */
 	bool unborn;  /* forked, not yet woken for its first run */
 	bool exiting; /* its exit was seen, its last switch is to come */
-	bool assumed; /* the open wait follows from a waking or the snapshot, not from a switch */
+	/*
+	 * The open wait follows from a waking or from the snapshot, not from a switch-out: the thread
+	 * may have been running on a CPU that has not been heard of yet. Only its switch-in, or a
+	 * snapshot later than the last event before it, makes it certain.
+	 */
+	bool assumed;
 	uint32_t cpu; /* LIVE_RUNNING: where */
 	uint32_t losses;   /* how many losses there had been at its last event */
 	uint32_t snapshot; /* 1 + its place in trace_threads(), or 0 */
@@ -116,7 +121,7 @@ void table_finish(struct builder *b);
 /* ---- timeline_state.c ---- */
 
 /* Closes what a loss since the thread's last event has made unknown. Comes before all else. */
-void state_settle(struct builder *b, uint32_t thread);
+void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* The thread is seen to act (wake, fork, switch out...) on a CPU: it runs there. */
 void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
 /* The idle loop is seen on a CPU. */

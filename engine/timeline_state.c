@@ -59,6 +59,10 @@ static void close_open(struct builder *b, uint32_t thread, uint64_t at_ns, uint8
 
 	if (w->out_ns == at_ns)
 		return;
+	if (flags && l->assumed) {
+		append_unknown(b, thread, w->out_ns, at_ns);
+		return;
+	}
 	w->in_ns = at_ns;
 	if (l->state == LIVE_ASLEEP) {
 		w->wake_ns = at_ns;
@@ -100,15 +104,25 @@ static void displace(struct builder *b, struct cpu *c)
 	c->runs = CPU_UNSEEN;
 }
 
-void state_settle(struct builder *b, uint32_t thread)
+/* When the snapshot saw the thread do what it is taken to have done since the start. */
+static uint64_t snapshot_ns(const struct builder *b, const struct live *l)
+{
+	size_t n;
+
+	return l->snapshot ? trace_threads(b->tl->trace, &n)[l->snapshot - 1].seen_ns : UINT64_MAX;
+}
+
+void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
 {
 	struct live *l = &b->live[thread];
-	uint64_t loss_ns;
+	uint64_t loss_ns = l->losses < b->n_losses ? b->loss_ns[l->losses] : UINT64_MAX;
 
 	l->fresh = false;
+	if (l->assumed && l->state == LIVE_ASLEEP &&
+	    snapshot_ns(b, l) <= (loss_ns < now_ns ? loss_ns : now_ns))
+		l->assumed = false;
 	if (l->losses == b->n_losses)
 		return;
-	loss_ns = b->loss_ns[l->losses];
 	l->losses = (uint32_t)b->n_losses;
 	switch (l->state) {
 	case LIVE_ASLEEP:
@@ -120,7 +134,7 @@ void state_settle(struct builder *b, uint32_t thread)
 	case LIVE_RUNNING:
 		/* On a CPU that is known, the loss was dealt with when it came: state_lost(). */
 		if (l->cpu == LIVE_NO_CPU)
-			becomes_unknown(l, loss_ns);
+			becomes_unknown(l, snapshot_ns(b, l) <= loss_ns ? loss_ns : l->last_ns);
 		break;
 	default:
 		break;
@@ -184,7 +198,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 
 	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
 		return;
-	state_settle(b, thread);
+	state_settle(b, thread, now_ns);
 	if (c->runs == CPU_THREAD && c->thread == thread) {
 		l->last_ns = now_ns;
 		return;
@@ -273,8 +287,6 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 {
 	struct cpu *c = state_cpu(b, cpu);
 	struct live *l = &b->live[thread];
-	const struct trace_thread *snapshot;
-	size_t n;
 
 	if (!c)
 		return;
@@ -282,15 +294,14 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 		state_idles(b, cpu, now_ns);
 		return;
 	}
-	state_settle(b, thread);
+	state_settle(b, thread, now_ns);
 	switch (l->state) {
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
 		close_open(b, thread, now_ns, 0);
 		break;
 	case LIVE_ASLEEP:
-		snapshot = l->snapshot ? &trace_threads(b->tl->trace, &n)[l->snapshot - 1] : NULL;
-		if (l->assumed && snapshot && snapshot->seen_ns > now_ns)
+		if (l->assumed)
 			give_up(b, thread, now_ns); /* it fell asleep later on */
 		else
 			close_open(b, thread, now_ns, 0);
@@ -321,12 +332,11 @@ static void open_woken(struct live *l, uint64_t out_ns, uint64_t wake_ns, uint8_
 static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t now_ns)
 {
 	const struct live *l = &b->live[thread];
-	size_t n;
 
 	if (!l->fresh || l->unborn || l->losses != b->n_losses || b->n_losses ||
 	    b->tl->threads[thread].begin_ns != b->tl->start_ns)
 		return false;
-	return !l->snapshot || trace_threads(b->tl->trace, &n)[l->snapshot - 1].seen_ns >= now_ns;
+	return snapshot_ns(b, l) >= now_ns;
 }
 
 void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
@@ -338,7 +348,7 @@ void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 
 	if (b->tl->threads[thread].flags & THREAD_RECORDER)
 		return;
-	state_settle(b, thread);
+	state_settle(b, thread, now_ns);
 	switch (l->state) {
 	case LIVE_RUNNING:
 		l->early = (struct early_waking) { true,  now_ns, waker,
@@ -422,7 +432,7 @@ void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns)
 
 	if (l->state == LIVE_DEAD)
 		return;
-	state_settle(b, thread);
+	state_settle(b, thread, now_ns);
 	give_up(b, thread, now_ns);
 	l->state = LIVE_DEAD;
 	b->tl->threads[thread].end_ns = now_ns;
@@ -436,7 +446,7 @@ void state_end(struct builder *b, uint32_t thread)
 
 	if (l->state == LIVE_DEAD)
 		return;
-	state_settle(b, thread);
+	state_settle(b, thread, end_ns);
 	th->end_ns = end_ns;
 	switch (l->state) {
 	case LIVE_ASLEEP:

@@ -206,9 +206,9 @@ struct trace_stack trace_stack(const struct trace *t, uint32_t id)
 	const struct stack_ref *s;
 
 	if (id >= t->stacks_end || !t->stacks[id].n)
-		return (struct trace_stack){ .n = 0 };
+		return (struct trace_stack) { .n = 0 };
 	s = &t->stacks[id];
-	return (struct trace_stack){ t->stack_frames + s->first, s->n, s->cut };
+	return (struct trace_stack) { t->stack_frames + s->first, s->n, s->cut };
 }
 
 const char *trace_module_path(const struct trace *t, uint32_t id)

@@ -47,10 +47,10 @@ struct event {
 	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
 	uint32_t other;	  /* SWITCH: next; WAKING*: target; FORK: child; EXEC: its tid before */
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
-	uint32_t string;  /* FORK: child's name; RENAME: new name; EXEC: file name */
-	uint32_t tgid;	  /* FORK: child's process */
-	uint64_t last_ns; /* LOST: end of the span */
-	uint64_t n;	  /* LOST: how many; 0: nobody knows */
+	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
+	uint32_t tgid;		 /* FORK: child's process */
+	uint64_t last_ns;	 /* LOST: end of the span */
+	uint64_t n;		 /* LOST: how many; 0: nobody knows */
 };
 
 /* A thread that was there when the recording began. */
@@ -65,7 +65,7 @@ struct trace_thread {
 
 struct trace_frame {
 	uint64_t addr;
-	uint32_t space;  /* 0: kernel */
+	uint32_t space;	 /* 0: kernel */
 	uint32_t symbol; /* string id; 0: no name found */
 	uint32_t module; /* module id; 0: not known */
 	uint64_t offset; /* of addr from the symbol's start, bytes */
@@ -80,25 +80,26 @@ struct trace_stack {
 struct trace_info {
 	const char *host, *release, *arch, *options, *tool; /* "" when not said */
 	uint32_t cpus;
-	uint64_t start_ns;  /* CLOCK_MONOTONIC: recording began, or the first event if not said */
-	uint64_t end_ns;    /* recording ended, or the last event where the trace was cut off */
-	int64_t wall_ns;    /* add to a time to get CLOCK_REALTIME */
+	uint64_t start_ns; /* CLOCK_MONOTONIC: recording began, or the first event if not said */
+	uint64_t end_ns;   /* recording ended, or the last event where the trace was cut off */
+	int64_t wall_ns;   /* add to a time to get CLOCK_REALTIME */
 	uint32_t recorder_tgid;
 	uint32_t parts;
-	bool complete;	    /* the END block was there */
-	uint64_t events, lost;		      /* in the blocks read */
+	bool complete;			       /* the END block was there */
+	uint64_t events, lost;		       /* in the blocks read */
 	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
 	uint64_t events_of[CHAINLOG_EVENT_KINDS];
-	uint64_t bytes;	    /* read */
+	uint64_t bytes;	   /* read */
+	uint32_t tids_end; /* one more than the highest tid of any event or thread; at least 1 */
 };
 
 /* What was wrong with the input; all 0 for a sound trace. */
 struct trace_damage {
-	uint64_t blocks;      /* damaged blocks skipped */
-	uint64_t bytes;	      /* bytes skipped, damaged blocks included */
-	bool cut;	      /* it ends in the middle of a block, or without an END block */
+	uint64_t blocks;       /* damaged blocks skipped */
+	uint64_t bytes;	       /* bytes skipped, damaged blocks included */
+	bool cut;	       /* it ends in the middle of a block, or without an END block */
 	uint64_t first_offset; /* of the first damage, bytes from the start */
-	const char *what;     /* the first damage, in words; NULL: none */
+	const char *what;      /* the first damage, in words; NULL: none */
 };
 
 /*

@@ -83,7 +83,7 @@ static bool list_begin(const struct trace *t, const struct payload_ref *ref, boo
 
 	if (limit > UINT32_MAX)
 		limit = UINT32_MAX;
-	*r = (struct reader){ ref->p, ref->p + ref->len };
+	*r = (struct reader) { ref->p, ref->p + ref->len };
 	*first = has_ids ? get_u32(r) : 1;
 	*count = get_u32(r);
 	if (!r->p || *count > (uint64_t)(r->end - r->p) / item_min)
@@ -246,6 +246,8 @@ static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64
 		th.kstack = 0;
 	if (th.ustack >= t->stacks_end)
 		th.ustack = 0;
+	if (th.tid >= t->info.tids_end)
+		t->info.tids_end = th.tid + 1;
 	t->threads[t->n_threads++] = th; /* there is room: see trace_define() */
 }
 
@@ -293,8 +295,8 @@ static int define_lost(struct trace *t)
 
 int trace_define(struct trace *t)
 {
-	uint64_t text = t->defs[CHAINLOG_BLOCK_STRINGS].bytes +
-			2 * t->defs[CHAINLOG_BLOCK_MODULES].bytes;
+	uint64_t text =
+		t->defs[CHAINLOG_BLOCK_STRINGS].bytes + 2 * t->defs[CHAINLOG_BLOCK_MODULES].bytes;
 	uint64_t frames = t->defs[CHAINLOG_BLOCK_STACKS].bytes;
 	uint64_t threads = t->defs[CHAINLOG_BLOCK_THREADS].bytes / THREAD_MIN;
 

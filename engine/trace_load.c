@@ -24,7 +24,7 @@ int trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
 	if (!s)
 		return -ENOMEM;
 	t->skips = s;
-	s[t->n_skips++] = (struct skipped){ offset, at_end };
+	s[t->n_skips++] = (struct skipped) { offset, at_end };
 	return 0;
 }
 
@@ -35,7 +35,7 @@ int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns
 	if (!l)
 		return -ENOMEM;
 	t->losses = l;
-	l[t->n_losses++] = (struct loss){ first_ns, last_ns, n, cpu };
+	l[t->n_losses++] = (struct loss) { first_ns, last_ns, n, cpu };
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static int load_events(struct trace *t, struct event_block *decoder, const struc
 	if (!r)
 		return -ENOMEM;
 	t->blocks = r;
-	r[t->n_blocks++] = (struct event_block_ref){
+	r[t->n_blocks++] = (struct event_block_ref) {
 		.payload = b->payload,
 		.offset = b->offset,
 		.first_ns = head.first_ns,
@@ -205,7 +205,7 @@ static int load_definitions(struct trace *t, const struct block *b)
 	if (!r)
 		return -ENOMEM;
 	l->refs = r;
-	r[l->n++] = (struct payload_ref){ b->payload, b->offset, b->len };
+	r[l->n++] = (struct payload_ref) { b->payload, b->offset, b->len };
 	l->bytes += b->len;
 	return 0;
 }
@@ -230,8 +230,8 @@ static int load_block(struct trace *t, struct event_block *decoder, const struct
 	}
 	if (err == -EBADMSG) {
 		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
-				  b->type == CHAINLOG_BLOCK_END ? "a malformed END block" :
-								  "a malformed INFO block");
+				  b->type == CHAINLOG_BLOCK_END ? "a malformed END block"
+								: "a malformed INFO block");
 		err = 0;
 	}
 	return err;
@@ -271,8 +271,7 @@ static int note_skipped(struct trace *t, const struct block_scan *scan, bool at_
 	if (!scan->skipped)
 		return 0;
 	if (at_end && scan->why == BLOCK_CUT) {
-		trace_note_damage(t, scan->skip_at, scan->skipped, 0,
-				  block_status_text(scan->why));
+		trace_note_damage(t, scan->skip_at, scan->skipped, 0, block_status_text(scan->why));
 		return trace_note_skip(t, scan->skip_at, true);
 	}
 	trace_note_damage(t, scan->skip_at, scan->skipped, 1, block_status_text(scan->why));
@@ -323,6 +322,7 @@ int trace_load(struct trace *t)
 		err = trace_note_skip(t, t->len, true);
 	}
 out:
+	t->info.tids_end = decoder.max_tid + 1;
 	event_block_free(&decoder);
 	return err;
 }

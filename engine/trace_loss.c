@@ -98,11 +98,11 @@ static int note_unseen_cpus(struct trace *t)
 		if (t->skips[i].at_end)
 			continue;
 		if (before)
-			first_ns = after && after->first_ns < before->first_ns ? after->first_ns :
-										 before->first_ns;
+			first_ns = after && after->first_ns < before->first_ns ? after->first_ns
+									       : before->first_ns;
 		if (after)
-			last_ns = before && before->last_ns > after->last_ns ? before->last_ns :
-									       after->last_ns;
+			last_ns = before && before->last_ns > after->last_ns ? before->last_ns
+									     : after->last_ns;
 		err = trace_note_loss(t, EVENT_CPU_UNKNOWN, 0, first_ns, last_ns);
 	}
 	return err;
@@ -158,9 +158,8 @@ int trace_find_losses(struct trace *t)
 		} else {
 			everywhere = known < t->end_events && !t->n_skips;
 			trace_note_damage(t, t->len, 0, 0,
-					  known < t->end_events ?
-						  "blocks of events are missing" :
-						  "more events than were written");
+					  known < t->end_events ? "blocks of events are missing"
+								: "more events than were written");
 		}
 	}
 	if (t->n_skips || everywhere) {

@@ -64,13 +64,13 @@ struct trace {
 
 	struct trace_info info;
 	struct trace_damage damage;
-	char *info_text[5]; /* host, release, arch, options, tool */
+	char *info_text[5];  /* host, release, arch, options, tool */
 	bool has_start;	     /* the INFO block said info.start_ns */
 	uint64_t end_events; /* what the END block counted, if info.complete */
 	uint64_t bad_events; /* what malformed EVENTS blocks claimed to hold */
 
 	struct payload_list defs[CHAINLOG_BLOCK_END]; /* by block type */
-	struct event_block_ref *blocks; /* in file order */
+	struct event_block_ref *blocks;		      /* in file order */
 	size_t n_blocks, cap_blocks;
 	struct skipped *skips; /* in file order */
 	size_t n_skips, cap_skips;
@@ -85,7 +85,7 @@ struct trace {
 	uint32_t strings_end, frames_end, stacks_end, modules_end;
 	struct trace_thread *threads;
 	size_t n_threads, cap_threads;
-	char *text;		/* the strings' bytes and the build IDs */
+	char *text; /* the strings' bytes and the build IDs */
 	uint64_t text_len;
 	uint32_t *stack_frames; /* the stacks' frame ids */
 	uint64_t n_stack_frames;

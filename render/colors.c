@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elide.h"
+
 static void add_ramp(struct colors *c, enum ramp ramp)
 {
 	if (c->at[ramp] >= 0)
@@ -77,6 +79,14 @@ static uint32_t diff_color(const struct colors *c, const struct page *pg, double
 	return (uint32_t)c->at[(delta > 0) != pg->negate ? RAMP_MORE : RAMP_LESS] + shade;
 }
 
+bool colors_gone(const struct tree *t, const struct layout *l, uint32_t i)
+{
+	uint32_t name = l->frame[layout_top(l, i)].name;
+
+	return t->diff && names_len(&t->names, name) == strlen(ELIDE_NAME) &&
+	       !memcmp(names_str(&t->names, name), ELIDE_NAME, strlen(ELIDE_NAME));
+}
+
 uint32_t colors_frame(const struct colors *c, const struct page *pg, const struct tree *t,
 		      const struct layout *l, uint32_t i)
 {
@@ -85,7 +95,8 @@ uint32_t colors_frame(const struct colors *c, const struct page *pg, const struc
 
 	if (ramp != RAMP_STACK_DELIM && ramp != RAMP_PART_DELIM) {
 		if (t->diff)
-			return diff_color(c, pg, f->self_delta);
+			return colors_gone(t, l, i) ? (uint32_t)c->at[RAMP_GONE]
+						    : diff_color(c, pg, l->diff[i].self);
 		if (c->fixed)
 			return c->fixed + f->name;
 		if (pg->by == PALETTE_RANDOM)

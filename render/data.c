@@ -79,8 +79,8 @@ static void write_frames(FILE *f, const struct tree *t, const struct layout *l, 
 		svg_vlq(f, i ? start - cursor[fr->parent] : 0);
 		svg_vlq(f, i ? up_end - end : end);
 		if (t->diff) {
-			write_difference(f, round(fr->self_delta * scale));
-			write_difference(f, round(fr->delta * scale));
+			write_difference(f, round(l->diff[i].self * scale));
+			write_difference(f, round(l->diff[i].total * scale));
 		}
 		cursor[i] = start;
 		if (i)

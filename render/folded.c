@@ -19,7 +19,7 @@ static bool is_digit(char c)
 }
 
 /*
- * The number that ends [p, end), and what stands before it with its blanks taken off.
+ * The number that ends [p, end), and what stands before it and its blank.
  * Only digits with at most one point are numbers: no sign, no exponent, as flamegraph.pl has it.
  */
 static enum folded_err take_count(const char *p, const char *end, const char **rest, double *count,
@@ -27,7 +27,8 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 {
 	const char *q = end;
 	const char *point = NULL;
-	double v = 0, unit = 1;
+	double fraction = 0, unit = 1;
+	uint64_t whole = 0;
 
 	while (q > p && (is_digit(q[-1]) || (q[-1] == '.' && !point))) {
 		if (q[-1] == '.')
@@ -37,8 +38,8 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 	if (q == end || !is_digit(*q))
 		return FOLDED_NO_COUNT;
 	if (q > p && !is_blank(q[-1]))
-		return q[-1] == '-' && (q - 1 == p || is_blank(q[-2])) ? FOLDED_NEGATIVE :
-									 FOLDED_NO_COUNT;
+		return q[-1] == '-' && (q - 1 == p || is_blank(q[-2])) ? FOLDED_NEGATIVE
+								       : FOLDED_NO_COUNT;
 	if (q == p) /* a count and nothing before it: no blank either, so not a stack's */
 		return FOLDED_NO_COUNT;
 	*decimals = 0;
@@ -46,20 +47,19 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 		if (d == point)
 			continue;
 		if (!point || d < point) {
-			v = v * 10 + (*d - '0');
+			if (__builtin_mul_overflow(whole, 10, &whole) ||
+			    __builtin_add_overflow(whole, (uint64_t)(*d - '0'), &whole))
+				return FOLDED_TOO_BIG;
 		} else {
 			if (*d != '0')
 				*decimals = (unsigned)(d - point);
 			unit /= 10;
-			v += (*d - '0') * unit;
+			fraction += (*d - '0') * unit;
 		}
 	}
-	if (!(v < 18446744073709551616.0))
-		return FOLDED_TOO_BIG;
-	while (q > p && is_blank(q[-1]))
-		q--;
-	*rest = q;
-	*count = v;
+	/* One blank parts them; any before it belongs to the last frame: some are named " ". */
+	*rest = q - 1;
+	*count = (double)whole + fraction;
 	return FOLDED_OK;
 }
 

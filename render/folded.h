@@ -12,18 +12,18 @@
 
 enum folded_err {
 	FOLDED_OK,
-	FOLDED_EMPTY,     /* nothing but blanks on the line: skipped without a word */
-	FOLDED_NO_COUNT,  /* no number at the end of the line */
+	FOLDED_EMPTY,	 /* nothing but blanks on the line: skipped without a word */
+	FOLDED_NO_COUNT, /* no number at the end of the line */
 	FOLDED_NEGATIVE,
-	FOLDED_TOO_BIG,   /* a count of 2^64 or more */
+	FOLDED_TOO_BIG, /* a count of 2^64 or more */
 };
 
 struct folded_line {
 	const char *stack; /* borrowed from the line; frames joined by `;` */
-	size_t len;        /* bytes */
-	double count;      /* the only count, or the second of two */
-	double before;     /* the first of two counts; else 0 */
-	bool two;          /* the line had two counts */
+	size_t len;	   /* bytes */
+	double count;	   /* the only count, or the second of two */
+	double before;	   /* the first of two counts; else 0 */
+	bool two;	   /* the line had two counts */
 	unsigned decimals; /* digits after the point in the longer of the counts */
 };
 
@@ -40,7 +40,7 @@ const char *folded_strerror(enum folded_err err);
 struct folded_stats {
 	uint64_t lines, good, bad;
 	bool two, decided;
-	bool mixed;        /* a differential file had lines of one count */
+	bool mixed;	   /* a differential file had lines of one count */
 	unsigned decimals; /* most digits after the point seen; at most 6 */
 };
 

@@ -39,6 +39,8 @@ static int64_t gather(struct work *w, uint32_t node)
 	uint32_t n = 0;
 
 	for (uint32_t c = t->node[node].child; c; c = t->node[c].next) {
+		bool leaf = t->node[c].len == 1 && !t->node[c].child;
+
 		if (n == w->sib_cap) {
 			uint32_t cap = w->sib_cap ? w->sib_cap * 2 : 64;
 			void *p = realloc(w->sib, cap * sizeof(*w->sib));
@@ -49,8 +51,7 @@ static int64_t gather(struct work *w, uint32_t node)
 			w->sib_cap = cap;
 		}
 		w->sib[n].node = c;
-		w->sib[n++].key =
-			t->in_order ? c : w->rank[2 * t->node[c].name + !t->node[c].child];
+		w->sib[n++].key = t->in_order ? c : w->rank[2 * t->node[c].name + leaf];
 	}
 	if (n > 1)
 		qsort(w->sib, n, sizeof(*w->sib), by_key);
@@ -72,23 +73,37 @@ static int push(struct work *w, const struct todo *what)
 	return 0;
 }
 
-static int add_frame(struct layout *l, const struct tree *t, const struct todo *td)
+static bool is_delim(const struct tree *t, uint32_t name)
+{
+	return names_len(&t->names, name) == 2 && !memcmp(names_str(&t->names, name), "--", 2);
+}
+
+/* Only the last frame of a node can have time of its own, and so a difference of its own. */
+static int add_frame(struct layout *l, const struct tree *t, const struct todo *td, uint32_t name,
+		     bool is_last)
 {
 	if (l->n == l->cap) {
-		uint32_t cap = l->cap ? l->cap * 2 : 4096;
+		uint32_t cap = l->cap ? l->cap + l->cap / 2 : 4096;
 		void *p = realloc(l->frame, cap * sizeof(*l->frame));
 
 		if (!p)
 			return -ENOMEM;
 		l->frame = p;
+		if (t->diff) {
+			p = realloc(l->diff, cap * sizeof(*l->diff));
+			if (!p)
+				return -ENOMEM;
+			l->diff = p;
+		}
 		l->cap = cap;
 	}
-	l->frame[l->n++] = (struct frame){
+	if (t->diff)
+		l->diff[l->n] = (struct frame_diff) { .self = is_last ? t->dif[td->node].self : 0,
+						      .total = t->dif[td->node].total };
+	l->frame[l->n++] = (struct frame) {
 		.start = td->start,
 		.total = t->node[td->node].total,
-		.self_delta = t->diff ? t->dif[td->node].self : 0,
-		.delta = t->diff ? t->dif[td->node].total : 0,
-		.name = t->node[td->node].name,
+		.name = name,
 		.parent = td->parent,
 		.depth = td->depth,
 		.link = td->link,
@@ -96,6 +111,24 @@ static int add_frame(struct layout *l, const struct tree *t, const struct todo *
 	if (td->link > l->max_link)
 		l->max_link = td->link;
 	return 0;
+}
+
+/* All frames of a node; td is then what its children start from. */
+static int add_node(struct layout *l, const struct tree *t, struct todo *td)
+{
+	const struct tree_node *node = &t->node[td->node];
+	int err = 0;
+
+	for (uint32_t i = 0; i < node->len && !err; i++) {
+		uint32_t name = t->label[node->label + i];
+
+		if (td->node && is_delim(t, name))
+			td->link++;
+		err = add_frame(l, t, td, name, i + 1 == node->len);
+		td->parent = l->n - 1;
+		td->depth++;
+	}
+	return err;
 }
 
 /* Put node's children on the list so that the leftmost is taken next. */
@@ -110,20 +143,18 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 	/* From right to left: what then remains on the left is the frame's own time. */
 	for (int64_t i = n; i-- > 0;) {
 		uint32_t c = w->sib[i].node;
-		const char *name = names_str(&t->names, t->node[c].name);
-		bool delim = names_len(&t->names, t->node[c].name) == 2 && !memcmp(name, "--", 2);
 		struct todo next = {
 			.node = c,
 			.parent = frame,
-			.depth = td->depth + 1,
-			.link = td->link + delim,
+			.depth = td->depth,
+			.link = td->link,
 		};
 		int err;
 
 		at -= t->node[c].total;
 		next.start = t->in_order ? t->start[c] : at;
 		if (t->node[c].total < l->least) {
-			l->left_out++;
+			l->left_out += t->node[c].len;
 			continue;
 		}
 		err = push(w, &next);
@@ -148,7 +179,7 @@ static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *his
 	memset(hist, 0, sizeof(*hist) << 16);
 	for (uint32_t i = 0; i < t->n; i++) {
 		memcpy(&bits, &t->node[i].total, 8);
-		hist[bits >> 47 & 0xffff]++;
+		hist[bits >> 47 & 0xffff] += t->node[i].len;
 	}
 	while (bucket && sum + hist[bucket - 1] <= max_frames)
 		sum += hist[--bucket];
@@ -168,7 +199,7 @@ int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t m
 	memset(l, 0, sizeof(*l));
 	l->total = t->n ? t->node[0].total : 0;
 	l->least = least;
-	if (t->n > max_frames) {
+	if (t->labels > max_frames) {
 		uint64_t *hist = malloc(sizeof(*hist) << 16);
 		double floor;
 
@@ -185,7 +216,7 @@ int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t m
 		err = push(&w, &td);
 	while (!err && w.n) {
 		td = w.todo[--w.n];
-		err = add_frame(l, t, &td);
+		err = add_node(l, t, &td);
 		if (!err)
 			err = push_children(&w, l, &td, l->n - 1);
 	}
@@ -198,5 +229,13 @@ int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t m
 void layout_free(struct layout *l)
 {
 	free(l->frame);
+	free(l->diff);
 	memset(l, 0, sizeof(*l));
+}
+
+uint32_t layout_top(const struct layout *l, uint32_t i)
+{
+	while (l->frame[i].depth > 1)
+		i = l->frame[i].parent;
+	return i;
 }

@@ -13,18 +13,22 @@
 
 struct frame {
 	double start, total; /* in counts, from the left edge of the root */
-	double self_delta, delta; /* differential input: after minus before */
 	uint32_t name;
-	uint32_t parent;     /* index of the caller's frame; the root's is 0 */
-	uint32_t depth;      /* the root's is 0 */
-	uint32_t link;       /* stacks of a chain below this one: how many `--` lie on the path */
+	uint32_t parent; /* index of the caller's frame; the root's is 0 */
+	uint32_t depth;	 /* the root's is 0 */
+	uint32_t link;	 /* stacks of a chain below this one: how many `--` lie on the path */
+};
+
+struct frame_diff {
+	double self, total; /* after minus before */
 };
 
 struct layout {
 	struct frame *frame;
+	struct frame_diff *diff; /* likewise, for differential input; else NULL */
 	uint32_t n, cap;
-	double total;      /* of the root */
-	double least;      /* frames of less time were left out */
+	double total;	   /* of the root */
+	double least;	   /* frames of less time were left out */
 	uint64_t left_out; /* how many, as far as looked at: their callees are not counted */
 	uint32_t max_link;
 };
@@ -35,5 +39,8 @@ struct layout {
  */
 int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames);
 void layout_free(struct layout *l);
+
+/* The frame of depth 1 that frame i is or is above; i itself for the root. */
+uint32_t layout_top(const struct layout *l, uint32_t i);
 
 #endif

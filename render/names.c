@@ -93,7 +93,7 @@ static int append(struct names *ns, const char *p, size_t len, uint32_t hash, ui
 	}
 	if (len)
 		memcpy(ns->bytes + ns->used, p, len);
-	ns->ref[ns->n] = (struct name_ref){ .off = ns->used, .len = (uint32_t)len, .hash = hash };
+	ns->ref[ns->n] = (struct name_ref) { .off = ns->used, .len = (uint32_t)len, .hash = hash };
 	ns->used += len;
 	*id = ns->n++;
 	return 0;
@@ -119,6 +119,29 @@ int names_get(struct names *ns, const char *p, size_t len, uint32_t *id)
 		return err;
 	ns->slot[i] = *id + 1;
 	return ns->n > ns->mask / 2 ? grow_slots(ns) : 0;
+}
+
+int names_next(struct names *ns, uint32_t before, const char *p, const char *end, size_t *len,
+	       uint32_t *id)
+{
+	uint32_t guess = ns->ref[before].after;
+	const struct name_ref *r = &ns->ref[guess];
+	size_t left = (size_t)(end - p);
+	const char *semi;
+	int err;
+
+	if (r->len && r->len <= left && (r->len == left || p[r->len] == ';') &&
+	    !memcmp(ns->bytes + r->off, p, r->len)) {
+		*len = r->len;
+		*id = guess;
+		return 0;
+	}
+	semi = memchr(p, ';', left);
+	*len = semi ? (size_t)(semi - p) : left;
+	err = names_get(ns, p, *len, id);
+	if (!err)
+		ns->ref[before].after = *id;
+	return err;
 }
 
 static int compare(const void *a, const void *b, void *arg)

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 struct name_ref {
-	uint64_t off;  /* of its first byte in the arena */
-	uint32_t len;  /* bytes */
+	uint64_t off; /* of its first byte in the arena */
+	uint32_t len; /* bytes */
 	uint32_t hash;
+	uint32_t after; /* the name that last came after this one, a guess for the next time */
 };
 
 struct names {
@@ -29,6 +30,14 @@ void names_free(struct names *ns);
 
 /* The number of name [p, p+len), added if new, into *id. -EOVERFLOW past 2^31 names. */
 int names_get(struct names *ns, const char *p, size_t len, uint32_t *id);
+
+/*
+ * The number of the name that starts at p and ends at the next `;` or at end, into *id, and its
+ * length into *len. It comes after name `before` in its stack: callees repeat, so the last one
+ * seen there is tried first, which saves finding the name's end and hashing it.
+ */
+int names_next(struct names *ns, uint32_t before, const char *p, const char *end, size_t *len,
+	       uint32_t *id);
 
 static inline const char *names_str(const struct names *ns, uint32_t id)
 {

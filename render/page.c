@@ -7,16 +7,17 @@
 
 #include "colors.h"
 #include "data.h"
+#include "elide.h"
 #include "page_css.h"
 #include "page_js.h"
 #include "picture.h"
 
 /* Heights above and below the frames, in font sizes where not said otherwise. */
-#define HEAD     3.0
+#define HEAD 3.0
 #define SUBTITLE 1.6
-#define LEGEND   2.0
-#define FOOT     2.0
-#define FOOT_PX  10.0
+#define LEGEND 2.0
+#define FOOT 2.0
+#define FOOT_PX 10.0
 
 double page_min_time(const struct page *pg, double total)
 {
@@ -47,10 +48,12 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	uint32_t top = 0, bottom = 0;
 
 	palette_background(pg->background, &top, &bottom);
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<svg version=\"1.1\"", f);
-	fprintf(f, " width=\"%.15g\" height=\"%.15g\" viewBox=\"0 0 %.15g %.15g\"", pg->width, height,
-		pg->width, height);
-	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title desc\"", f);
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<svg version=\"1.1\"",
+	      f);
+	fprintf(f, " width=\"%.15g\" height=\"%.15g\" viewBox=\"0 0 %.15g %.15g\"", pg->width,
+		height, pg->width, height);
+	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title desc\"",
+	      f);
 	attr(f, "font-family", pg->fonttype);
 	number_attr(f, "font-size", pg->fontsize);
 	fputs(">\n<title>", f);
@@ -65,7 +68,8 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	}
 	/* A phone lays a lone SVG out as if it were 980 pixels wide unless told otherwise. */
 	fputs("<meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" "
-	      "content=\"width=device-width, initial-scale=1\"/>\n", f);
+	      "content=\"width=device-width, initial-scale=1\"/>\n",
+	      f);
 	fputs("<style>", f);
 	fwrite(page_css, 1, page_css_len, f);
 	fputs("</style>\n", f);
@@ -78,24 +82,35 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 
 static void write_heading(FILE *f, const struct page *pg)
 {
-	fprintf(f, "<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" font-size=\"%.15g\">",
+	fprintf(f,
+		"<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
+		"font-size=\"%.15g\">",
 		pg->width / 2, pg->fontsize * 2, pg->fontsize + 5);
 	text(f, pg->title);
 	fputs("</text>\n", f);
 	if (!pg->subtitle)
 		return;
-	fprintf(f, "<text id=\"subtitle\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" class=\"soft\">",
+	fprintf(f,
+		"<text id=\"subtitle\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
+		"class=\"soft\">",
 		pg->width / 2, pg->fontsize * (2 + SUBTITLE));
 	text(f, pg->subtitle);
 	fputs("</text>\n", f);
 }
 
-/* Which ramps the frames of a chain graph are on: they make the legend. False: none to explain. */
-static bool legend_ramps(const struct layout *l, const struct colors *c, bool seen[RAMPS])
+/* Which ramps the frames are on: they make the legend. False: none to explain. */
+static bool legend_ramps(const struct layout *l, const struct colors *c, const struct tree *t,
+			 bool seen[RAMPS])
 {
 	bool any = false;
 
 	memset(seen, 0, RAMPS * sizeof(*seen));
+	if (t->diff) {
+		seen[RAMP_MORE] = seen[RAMP_LESS] = true;
+		for (uint32_t i = 1; i < l->n && !seen[RAMP_GONE]; i++)
+			seen[RAMP_GONE] = l->frame[i].depth == 1 && colors_gone(t, l, i);
+		return true;
+	}
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t ramp = c->ramp[l->frame[i].name];
 
@@ -123,8 +138,11 @@ static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS],
 				continue;
 			step = box + 4 + pg->fontsize * (0.6 * (double)strlen(name) + 1.2);
 			if (pass) {
-				fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.15g\" height=\"%.15g\" fill=\"#%06x\"/>",
-					x, y, box, box, palette_rgb((enum ramp)r, PALETTE_SHADES / 2));
+				fprintf(f,
+					"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.15g\" "
+					"height=\"%.15g\" fill=\"#%06x\"/>",
+					x, y, box, box,
+					palette_rgb((enum ramp)r, PALETTE_SHADES / 2));
 				fprintf(f, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + box + 4,
 					y + box - pg->fontsize * 0.05, name);
 			}
@@ -165,6 +183,8 @@ static void write_data_head(FILE *f, const struct page *pg, const struct tree *t
 		number_attr(f, "data-negate", pg->negate);
 		number_attr(f, "data-more", c->at[RAMP_MORE]);
 		number_attr(f, "data-less", c->at[RAMP_LESS]);
+		number_attr(f, "data-gone", c->at[RAMP_GONE]);
+		attr(f, "data-gone-name", ELIDE_NAME);
 	}
 	fputs("/>\n", f);
 }
@@ -184,7 +204,7 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 
 	if (err)
 		goto out;
-	legend = legend_ramps(l, &colors, seen) && t->chain && !t->diff;
+	legend = legend_ramps(l, &colors, t, seen) && (t->chain || t->diff);
 	legend_y = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0)) - pg->fontsize * 0.2;
 	pic.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend ? LEGEND : 0));
 	pic.rows = picture_max_depth(l, pic.min_time) + 1.0;
@@ -216,8 +236,8 @@ out:
 void page_write_error(FILE *f, const struct page *pg, const char *what)
 {
 	write_head(f, pg, pg->fontsize * 5, what);
-	fprintf(f, "<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\">", pg->width / 2,
-		pg->fontsize * 2);
+	fprintf(f, "<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\">",
+		pg->width / 2, pg->fontsize * 2);
 	fputs("ERROR: ", f);
 	text(f, what);
 	fputs("</text>\n</svg>\n", f);

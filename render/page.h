@@ -19,21 +19,21 @@ struct page {
 	const char *title, *subtitle, *notes; /* subtitle and notes may be NULL */
 	const char *fonttype;
 	const char *countname, *nametype;
-	double width;        /* of the picture, pixels */
-	bool fluid;          /* the script may fit the width to the window */
-	double height;       /* of a row, pixels */
-	double fontsize;     /* pixels */
-	double fontwidth;    /* mean width of a character, in font sizes */
-	double minwidth;     /* narrower frames are not drawn; pixels, or percent of the whole */
+	double width;	  /* of the picture, pixels */
+	bool fluid;	  /* the script may fit the width to the window */
+	double height;	  /* of a row, pixels */
+	double fontsize;  /* pixels */
+	double fontwidth; /* mean width of a character, in font sizes */
+	double minwidth;  /* narrower frames are not drawn; pixels, or percent of the whole */
 	bool minwidth_percent;
-	double total;        /* the width of the picture in counts; 0: that of the root */
-	double factor;       /* counts are multiplied by it where they are shown */
+	double total;  /* the width of the picture in counts; 0: that of the root */
+	double factor; /* counts are multiplied by it where they are shown */
 	bool inverted, negate;
 	enum svg_encoding encoding;
 	const struct palette *palette;
 	const char *background; /* as palette_background() takes it, already checked */
 	enum palette_by by;
-	unsigned decimals;   /* digits after the point in the input's counts */
+	unsigned decimals; /* digits after the point in the input's counts */
 	double max_delta;
 	const uint32_t *name_color; /* --cp: 0xrrggbb by name number, or NULL */
 };

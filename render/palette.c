@@ -5,19 +5,19 @@
 
 /*
  * Each channel runs from base to base + span along the shades. The ranges up to orange are those
- * that flamegraph.pl made familiar.
+ * that flamegraph.pl made familiar, less the shades too dark to read a name on.
  */
 static const struct ramp_range {
 	uint8_t base[3];
 	int16_t span[3];
 	const char *legend;
 } ranges[RAMPS] = {
-	[RAMP_HOT] = { { 205, 0, 0 }, { 50, 230, 55 }, NULL },
+	[RAMP_HOT] = { { 214, 58, 24 }, { 41, 172, 50 }, NULL },
 	[RAMP_MEM] = { { 0, 190, 0 }, { 0, 50, 210 }, NULL },
-	[RAMP_IO] = { { 80, 80, 190 }, { 60, 60, 55 }, NULL },
+	[RAMP_IO] = { { 98, 98, 200 }, { 56, 56, 50 }, NULL },
 	[RAMP_RED] = { { 200, 50, 50 }, { 55, 80, 80 }, NULL },
 	[RAMP_GREEN] = { { 50, 200, 50 }, { 60, 55, 60 }, NULL },
-	[RAMP_BLUE] = { { 80, 80, 205 }, { 60, 60, 50 }, NULL },
+	[RAMP_BLUE] = { { 96, 96, 212 }, { 56, 56, 43 }, NULL },
 	[RAMP_AQUA] = { { 50, 165, 165 }, { 60, 55, 55 }, NULL },
 	[RAMP_YELLOW] = { { 175, 175, 50 }, { 55, 55, 20 }, NULL },
 	[RAMP_PURPLE] = { { 190, 80, 190 }, { 65, 60, 65 }, NULL },
@@ -41,9 +41,9 @@ static const struct ramp_range {
 	[RAMP_DEPTH] = { { 188, 160, 220 }, { 0, 0, 0 }, "depth limit" },
 	[RAMP_LOOP] = { { 240, 140, 196 }, { 0, 0, 0 }, "loop" },
 	[RAMP_UNKNOWN] = { { 222, 216, 206 }, { 0, 0, 0 }, "unknown" },
-	[RAMP_MORE] = { { 255, 238, 238 }, { 0, -238, -238 }, "more" },
-	[RAMP_LESS] = { { 238, 238, 255 }, { -208, -208, 0 }, "less" },
-	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "gone" },
+	[RAMP_MORE] = { { 236, 236, 236 }, { 19, -166, -166 }, "more" },
+	[RAMP_LESS] = { { 236, 236, 236 }, { -136, -126, 19 }, "less" },
+	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
 };
 
 /* ---- looking at names ---- */
@@ -82,11 +82,11 @@ size_t palette_bare_len(const char *name, size_t len)
 
 /* ---- one function a palette ---- */
 
-#define PLAIN(fn, which)                                                                           \
-	static enum ramp fn(const char *name, size_t len)                                          \
-	{                                                                                          \
-		(void)name, (void)len;                                                             \
-		return which;                                                                      \
+#define PLAIN(fn, which)                                  \
+	static enum ramp fn(const char *name, size_t len) \
+	{                                                 \
+		(void)name, (void)len;                    \
+		return which;                             \
 	}
 PLAIN(hot, RAMP_HOT)
 PLAIN(mem, RAMP_MEM)
@@ -165,14 +165,11 @@ static enum ramp chain(const char *s, size_t len)
 }
 
 static const struct palette palettes[] = {
-	{ "hot", "yellow", hot },      { "mem", "green", mem },
-	{ "io", "blue", io },	       { "wakeup", "blue", aqua },
-	{ "chain", "blue", chain },    { "java", "yellow", java },
-	{ "js", "yellow", js },	       { "perl", "yellow", perl },
-	{ "red", "grey", red },	       { "green", "grey", green },
-	{ "blue", "grey", blue },      { "aqua", "grey", aqua },
-	{ "yellow", "grey", yellow },  { "purple", "grey", purple },
-	{ "orange", "grey", orange },
+	{ "hot", "yellow", hot },     { "mem", "green", mem },	    { "io", "blue", io },
+	{ "wakeup", "blue", aqua },   { "chain", "blue", chain },   { "java", "yellow", java },
+	{ "js", "yellow", js },	      { "perl", "yellow", perl },   { "red", "grey", red },
+	{ "green", "grey", green },   { "blue", "grey", blue },	    { "aqua", "grey", aqua },
+	{ "yellow", "grey", yellow }, { "purple", "grey", purple }, { "orange", "grey", orange },
 };
 
 const struct palette *palette_at(size_t i)
@@ -254,8 +251,8 @@ uint32_t palette_rgb(enum ramp ramp, unsigned shade)
 	uint32_t rgb = 0;
 
 	for (int i = 0; i < 3; i++)
-		rgb = rgb << 8 | (uint32_t)(r->base[i] + r->span[i] * (int)shade /
-								 (PALETTE_SHADES - 1));
+		rgb = rgb << 8 |
+		      (uint32_t)(r->base[i] + r->span[i] * (int)shade / (PALETTE_SHADES - 1));
 	return rgb;
 }
 
@@ -265,8 +262,10 @@ bool palette_background(const char *name, uint32_t *top, uint32_t *bottom)
 		const char *name;
 		uint32_t top, bottom;
 	} grounds[] = {
-		{ "yellow", 0xf8f8f8, 0xf4f4dc }, { "blue", 0xfafafc, 0xececf8 },
-		{ "green", 0xf6faf6, 0xe6f6e6 },  { "grey", 0xf8f8f8, 0xeeeeee },
+		{ "yellow", 0xf8f8f8, 0xf4f4dc },
+		{ "blue", 0xfafafc, 0xececf8 },
+		{ "green", 0xf6faf6, 0xe6f6e6 },
+		{ "grey", 0xf8f8f8, 0xeeeeee },
 	};
 	uint32_t rgb = 0;
 

@@ -12,19 +12,34 @@
 #include <stdint.h>
 
 #define PALETTE_SHADES 16
-#define PALETTE_LINKS  8 /* shades of aqua before they repeat */
+#define PALETTE_LINKS 8 /* shades of aqua before they repeat */
 
 enum ramp {
-	RAMP_HOT, RAMP_MEM, RAMP_IO,
-	RAMP_RED, RAMP_GREEN, RAMP_BLUE, RAMP_AQUA, RAMP_YELLOW, RAMP_PURPLE, RAMP_ORANGE,
-	RAMP_STACK_DELIM, RAMP_PART_DELIM,                 /* `--` and `-` */
+	RAMP_HOT,
+	RAMP_MEM,
+	RAMP_IO,
+	RAMP_RED,
+	RAMP_GREEN,
+	RAMP_BLUE,
+	RAMP_AQUA,
+	RAMP_YELLOW,
+	RAMP_PURPLE,
+	RAMP_ORANGE,
+	RAMP_STACK_DELIM,
+	RAMP_PART_DELIM, /* `--` and `-` */
 	RAMP_OFF_CPU,
-	RAMP_LINK_1,                                       /* the first link's, then the others' */
-	RAMP_INTERRUPT = RAMP_LINK_1 + PALETTE_LINKS,      /* why a chain ended */
-	RAMP_RUNNING, RAMP_RUNNABLE, RAMP_PREEMPTED, RAMP_NOT_WOKEN,
-	RAMP_DEPTH, RAMP_LOOP, RAMP_UNKNOWN,
-	RAMP_MORE, RAMP_LESS,                              /* differential: shade is the strength */
-	RAMP_GONE,                                         /* differential: only in the first input */
+	RAMP_LINK_1,				      /* the first link's, then the others' */
+	RAMP_INTERRUPT = RAMP_LINK_1 + PALETTE_LINKS, /* why a chain ended */
+	RAMP_RUNNING,
+	RAMP_RUNNABLE,
+	RAMP_PREEMPTED,
+	RAMP_NOT_WOKEN,
+	RAMP_DEPTH,
+	RAMP_LOOP,
+	RAMP_UNKNOWN,
+	RAMP_MORE,
+	RAMP_LESS, /* differential: shade is the strength */
+	RAMP_GONE, /* differential: only in the first input */
 	RAMPS,
 	RAMP_BY_LINK = RAMPS, /* not a ramp: blue or a shade of aqua, by the link the frame is in */
 };
@@ -53,7 +68,8 @@ unsigned palette_shade(enum palette_by by, const char *name, size_t len, uint32_
 /* 0xrrggbb */
 uint32_t palette_rgb(enum ramp ramp, unsigned shade);
 
-/* The two ends of a background's gradient for yellow, green, blue, grey or #rrggbb; false: neither. */
+/* The two ends of a background's gradient for yellow, green, blue, grey or #rrggbb; false: neither.
+ */
 bool palette_background(const char *name, uint32_t *top, uint32_t *bottom);
 
 /* Ramps that deserve a line in the legend, with what to call them; NULL for the others. */

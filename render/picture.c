@@ -69,8 +69,11 @@ static void write_title(FILE *f, const struct page *pg, const struct tree *t,
 		fprintf(f, ", %.2f%%", 100 * fr->total / whole);
 	else
 		fputs(", 100%", f);
-	if (t->diff && fr->depth)
-		fprintf(f, "; %+.2f%%", (pg->negate ? -100 : 100) * fr->delta / whole);
+	if (colors_gone(t, l, (uint32_t)(fr - l->frame)))
+		fputs(", only before", f);
+	else if (t->diff && fr->depth)
+		fprintf(f, "; %+.2f%%",
+			(pg->negate ? -100 : 100) * l->diff[fr - l->frame].total / whole);
 	fputs(")</title>", f);
 }
 
@@ -94,7 +97,8 @@ static void write_wide(FILE *f, const struct picture *pic, const struct page *pg
 	svg_fixed(f, width);
 	fputs("\" height=\"", f);
 	svg_fixed(f, pg->height - 1);
-	fprintf(f, "\" fill=\"#%06x\"/><text x=\"", rgb);
+	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", rgb,
+		colors_gone(t, l, (uint32_t)(fr - l->frame)) ? " class=\"gone\"" : "");
 	svg_fixed(f, x + 3);
 	fputs("\" y=\"", f);
 	svg_fixed(f, y + (pg->height - 1) / 2 + pg->fontsize * 0.34);
@@ -189,11 +193,11 @@ static int add_narrow(struct narrows *ns, const struct frame *fr, uint32_t color
 	}
 	if (open->end > 0)
 		err = keep(ns, open);
-	*open = (struct narrow){ .start = fr->start,
-				 .end = end,
-				 .widest = fr->total,
-				 .depth = fr->depth,
-				 .color = color };
+	*open = (struct narrow) { .start = fr->start,
+				  .end = end,
+				  .widest = fr->total,
+				  .depth = fr->depth,
+				  .color = color };
 	return err;
 }
 

@@ -13,10 +13,10 @@
 #include "page.h"
 
 struct picture {
-	double top;        /* y of the upper edge of the frames' area */
-	double rows;       /* rows in it */
-	double px;         /* pixels a count */
-	double min_time;   /* frames of less time are not drawn */
+	double top;	 /* y of the upper edge of the frames' area */
+	double rows;	 /* rows in it */
+	double px;	 /* pixels a count */
+	double min_time; /* frames of less time are not drawn */
 };
 
 /* The deepest row that is drawn, from 0. */

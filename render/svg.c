@@ -156,7 +156,7 @@ void svg_fixed(FILE *f, double v)
 
 void svg_vlq(FILE *f, double v)
 {
-	uint64_t u = v > 0 ? (uint64_t)v : 0;
+	uint64_t u = v > 0 ? v < 0x1p54 ? (uint64_t)v : UINT64_C(1) << 54 : 0;
 
 	while (u >= 32) {
 		putc_unlocked(svg_digits[32 | (u & 31)], f);

@@ -25,8 +25,8 @@ size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit)
 void svg_fixed(FILE *f, double v);
 
 /*
- * A non-negative whole number below 2^53 in base 64, five bits a character, low ones first; a
- * character above `V` (32 in svg_digits) says that more follows.
+ * A whole number from 0 to 2^54 (beyond is cut to them) in base 64, five bits a character, low ones
+ * first; a character above `V` (32 in svg_digits) says that more follows.
  */
 void svg_vlq(FILE *f, double v);
 extern const char svg_digits[65];

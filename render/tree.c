@@ -6,189 +6,207 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Siblings looked at one by one before a parent's children move to the edge table. */
-#define WIDE_AFTER 12
+/* Siblings looked at one by one before a node's children go into the edge table. */
+#define WIDE_AFTER 6
+
+/* ---- room for more ---- */
+
+static int grow(void *array, size_t size, uint32_t cap)
+{
+	void **p = array, *bigger = realloc(*p, cap * size);
+
+	if (!bigger)
+		return -ENOMEM;
+	*p = bigger;
+	return 0;
+}
 
 static int grow_nodes(struct tree *t)
 {
-	uint32_t cap = t->cap ? t->cap * 2 : 4096;
-	void *p;
+	uint32_t cap = t->cap ? t->cap + t->cap / 2 : 1024;
 
 	if (cap > INT32_MAX)
 		return -EOVERFLOW;
-	p = realloc(t->node, cap * sizeof(*t->node));
-	if (!p)
+	if (grow(&t->node, sizeof(*t->node), cap) ||
+	    (t->diff && grow(&t->dif, sizeof(*t->dif), cap)) ||
+	    (t->in_order && grow(&t->start, sizeof(*t->start), cap)))
 		return -ENOMEM;
-	t->node = p;
-	p = realloc(t->wide, cap);
-	if (!p)
-		return -ENOMEM;
-	t->wide = p;
-	if (t->diff) {
-		p = realloc(t->dif, cap * sizeof(*t->dif));
-		if (!p)
-			return -ENOMEM;
-		t->dif = p;
-	}
-	if (t->in_order) {
-		p = realloc(t->start, cap * sizeof(*t->start));
-		if (!p)
-			return -ENOMEM;
-		t->start = p;
-	}
 	t->cap = cap;
 	return 0;
 }
 
-static int new_node(struct tree *t, uint32_t parent, uint32_t name, uint32_t *id)
+static int grow_labels(struct tree *t, uint32_t need)
+{
+	uint32_t cap = t->label_cap ? t->label_cap + t->label_cap / 2 : 8192;
+
+	if (need > INT32_MAX)
+		return -EOVERFLOW;
+	if (cap < need)
+		cap = need;
+	if (grow(&t->label, sizeof(*t->label), cap))
+		return -ENOMEM;
+	t->label_cap = cap;
+	return 0;
+}
+
+static int grow_depth(struct tree *t, uint32_t need)
+{
+	uint32_t cap = t->depth_cap ? t->depth_cap : 128;
+
+	while (cap < need)
+		cap *= 2;
+	if (cap == t->depth_cap)
+		return 0;
+	if (grow(&t->id, sizeof(*t->id), cap) || grow(&t->end, sizeof(*t->end), cap) ||
+	    grow(&t->path, sizeof(*t->path), cap))
+		return -ENOMEM;
+	t->depth_cap = cap;
+	return 0;
+}
+
+/* ---- children ---- */
+
+static uint32_t edge_slot(const struct tree_edge *edge, uint32_t mask, uint32_t wide, uint32_t name)
+{
+	uint64_t h = ((uint64_t)wide << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t i = (uint32_t)(h >> 32) & mask;
+
+	while (edge[i].node && (edge[i].wide != wide || edge[i].name != name))
+		i = (i + 1) & mask;
+	return i;
+}
+
+static int edge_add(struct tree *t, uint32_t wide, uint32_t node)
+{
+	struct tree_edge e = {
+		.wide = wide,
+		.name = t->node[node].name,
+		.node = node,
+	};
+
+	if (t->edges >= t->edge_mask / 2) {
+		uint32_t mask = t->edge_mask ? t->edge_mask * 2 + 1 : 255;
+		struct tree_edge *edge = calloc((size_t)mask + 1, sizeof(*edge));
+
+		if (!edge)
+			return -ENOMEM;
+		for (uint32_t i = 0; t->edge && i <= t->edge_mask; i++) {
+			const struct tree_edge *o = &t->edge[i];
+
+			if (o->node)
+				edge[edge_slot(edge, mask, o->wide, o->name)] = *o;
+		}
+		free(t->edge);
+		t->edge = edge;
+		t->edge_mask = mask;
+	}
+	t->edge[edge_slot(t->edge, t->edge_mask, e.wide, e.name)] = e;
+	t->edges++;
+	return 0;
+}
+
+/* The child of parent that starts with this name, moved to the front of its siblings; 0: none. */
+static uint32_t find_child(struct tree *t, uint32_t parent, uint32_t name, int *err)
+{
+	struct tree_node *node = t->node;
+	uint32_t prev = 0, c = node[parent].child, steps = 0;
+
+	if (c && node[c].name == name)
+		return c;
+	if (node[parent].wide)
+		return t->edge[edge_slot(t->edge, t->edge_mask, node[parent].wide, name)].node;
+	for (; c; prev = c, c = node[c].next, steps++) {
+		if (node[c].name != name)
+			continue;
+		if (prev) {
+			node[prev].next = node[c].next;
+			node[c].next = node[parent].child;
+			node[parent].child = c;
+		}
+		return c;
+	}
+	if (steps >= WIDE_AFTER) {
+		node[parent].wide = ++t->wides;
+		for (c = node[parent].child; c && !*err; c = node[c].next)
+			*err = edge_add(t, node[parent].wide, c);
+	}
+	return 0;
+}
+
+static int new_child(struct tree *t, uint32_t parent, uint32_t label, uint32_t len, uint32_t *id)
 {
 	int err = t->n == t->cap ? grow_nodes(t) : 0;
 
 	if (err)
 		return err;
 	*id = t->n++;
-	t->node[*id] = (struct tree_node){ .name = name, .parent = parent };
-	t->wide[*id] = 0;
+	t->node[*id] = (struct tree_node) { .label = label, .len = len, .name = t->label[label] };
 	if (t->diff)
-		t->dif[*id] = (struct tree_diff){ 0 };
+		t->dif[*id] = (struct tree_diff) { 0 };
 	if (t->in_order)
 		t->start[*id] = t->now;
-	if (*id) {
-		t->node[*id].next = t->node[parent].child;
-		t->node[parent].child = *id;
+	if (!*id)
+		return 0;
+	t->node[*id].next = t->node[parent].child;
+	t->node[parent].child = *id;
+	return t->node[parent].wide ? edge_add(t, t->node[parent].wide, *id) : 0;
+}
+
+/*
+ * Cut the node's label after `keep` names. The node keeps its place and these; a new one below it
+ * takes the rest, the children and the time.
+ */
+static int split_node(struct tree *t, uint32_t node, uint32_t keep)
+{
+	int err = t->n == t->cap ? grow_nodes(t) : 0;
+	struct tree_node *upper, *lower;
+
+	if (err)
+		return err;
+	upper = &t->node[node];
+	lower = &t->node[t->n];
+	*lower = *upper;
+	lower->label += keep;
+	lower->len -= keep;
+	lower->name = t->label[lower->label];
+	lower->next = 0;
+	upper->len = keep;
+	upper->child = t->n;
+	upper->wide = 0;
+	upper->total = 0;
+	if (t->diff) {
+		t->dif[t->n] = t->dif[node];
+		t->dif[node] = (struct tree_diff) { 0 };
 	}
+	if (t->in_order)
+		t->start[t->n] = t->start[node];
+	t->n++;
 	return 0;
 }
 
-static int ensure_root(struct tree *t)
-{
-	uint32_t name, id;
-	int err;
-
-	if (t->n)
-		return 0;
-	err = names_get(&t->names, "all", 3, &name);
-	return err ? err : new_node(t, 0, name, &id);
-}
+/* ---- stacks ---- */
 
 int tree_init(struct tree *t)
 {
+	uint32_t name;
+
 	memset(t, 0, sizeof(*t));
-	return names_init(&t->names);
+	return names_init(&t->names) || names_get(&t->names, "all", 3, &name) ? -ENOMEM : 0;
 }
 
 void tree_free(struct tree *t)
 {
 	names_free(&t->names);
 	free(t->node);
+	free(t->label);
 	free(t->dif);
 	free(t->start);
 	free(t->last);
-	free(t->last_id);
-	free(t->last_end);
-	free(t->path_id);
+	free(t->id);
+	free(t->end);
 	free(t->path);
 	free(t->edge);
-	free(t->wide);
 	memset(t, 0, sizeof(*t));
-}
-
-static uint32_t edge_hash(uint32_t parent, uint32_t name)
-{
-	uint64_t h = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32);
-}
-
-static void edge_put(struct tree_edge *edge, uint32_t mask, struct tree_edge e, uint32_t name)
-{
-	uint32_t i = edge_hash(e.parent, name) & mask;
-
-	while (edge[i].node)
-		i = (i + 1) & mask;
-	edge[i] = e;
-}
-
-static int edge_add(struct tree *t, uint32_t node)
-{
-	struct tree_edge e = { .parent = t->node[node].parent, .node = node };
-
-	if (t->edges >= t->edge_mask / 2) {
-		uint32_t mask = t->edge_mask ? t->edge_mask * 2 + 1 : 1023;
-		struct tree_edge *edge = calloc((size_t)mask + 1, sizeof(*edge));
-
-		if (!edge)
-			return -ENOMEM;
-		for (uint32_t i = 0; t->edge && i <= t->edge_mask; i++)
-			if (t->edge[i].node)
-				edge_put(edge, mask, t->edge[i], t->node[t->edge[i].node].name);
-		free(t->edge);
-		t->edge = edge;
-		t->edge_mask = mask;
-	}
-	edge_put(t->edge, t->edge_mask, e, t->node[node].name);
-	t->edges++;
-	return 0;
-}
-
-static uint32_t edge_find(const struct tree *t, uint32_t parent, uint32_t name)
-{
-	uint32_t i = edge_hash(parent, name) & t->edge_mask;
-
-	for (; t->edge[i].node; i = (i + 1) & t->edge_mask)
-		if (t->edge[i].parent == parent && t->node[t->edge[i].node].name == name)
-			return t->edge[i].node;
-	return 0;
-}
-
-/* The child of parent so named, moved to the front of its siblings; 0: none. */
-static uint32_t find_child(struct tree *t, uint32_t parent, uint32_t name, int *err)
-{
-	uint32_t prev = 0, c = t->node[parent].child, steps = 0;
-
-	if (c && t->node[c].name == name)
-		return c;
-	if (t->wide[parent])
-		return edge_find(t, parent, name);
-	for (; c; prev = c, c = t->node[c].next, steps++) {
-		if (t->node[c].name != name)
-			continue;
-		if (prev) {
-			t->node[prev].next = t->node[c].next;
-			t->node[c].next = t->node[parent].child;
-			t->node[parent].child = c;
-		}
-		return c;
-	}
-	if (steps >= WIDE_AFTER) {
-		for (c = t->node[parent].child; c && !*err; c = t->node[c].next)
-			*err = edge_add(t, c);
-		t->wide[parent] = 1;
-	}
-	return 0;
-}
-
-static int grow_path(struct tree *t, uint32_t need)
-{
-	uint32_t cap = t->depth_cap ? t->depth_cap : 256;
-	void *p;
-
-	while (cap < need)
-		cap *= 2;
-	if (!(p = realloc(t->last_id, cap * sizeof(*t->last_id))))
-		return -ENOMEM;
-	t->last_id = p;
-	if (!(p = realloc(t->last_end, cap * sizeof(*t->last_end))))
-		return -ENOMEM;
-	t->last_end = p;
-	if (!(p = realloc(t->path_id, cap * sizeof(*t->path_id))))
-		return -ENOMEM;
-	t->path_id = p;
-	if (!(p = realloc(t->path, cap * sizeof(*t->path))))
-		return -ENOMEM;
-	t->path = p;
-	t->depth_cap = cap;
-	return 0;
 }
 
 static size_t common_prefix(const char *a, const char *b, size_t n)
@@ -202,33 +220,32 @@ static size_t common_prefix(const char *a, const char *b, size_t n)
 	return i;
 }
 
-/* Split the stack into name numbers in .last_id; frames shared with the last one are kept. */
-static int split(struct tree *t, const char *stack, size_t len)
+/* Split the stack into name numbers in .id; what it shares with the last one is kept. */
+static int split_stack(struct tree *t, const char *stack, size_t len)
 {
 	size_t same = common_prefix(stack, t->last, len < t->last_len ? len : t->last_len);
-	size_t at = 0;
 	uint32_t d = t->depth;
+	size_t at = 0;
 
 	/* A frame is shared if it lies within the common bytes and ends there in both. */
-	while (d && (t->last_end[d - 1] > same ||
-		     (t->last_end[d - 1] < len && stack[t->last_end[d - 1]] != ';')))
+	while (d && (t->end[d - 1] > same || (t->end[d - 1] < len && stack[t->end[d - 1]] != ';')))
 		d--;
 	if (d)
-		at = t->last_end[d - 1] + 1;
+		at = t->end[d - 1] + 1;
 	t->depth = 0; /* in case of an error below: nothing is shared with a half-read line */
 	while (at < len) {
-		const char *semi = memchr(stack + at, ';', len - at);
-		size_t end = semi ? (size_t)(semi - stack) : len;
-		int err = d + 1 > t->depth_cap ? grow_path(t, d + 1) : 0;
+		int err = d + 1 >= t->depth_cap ? grow_depth(t, d + 2) : 0;
+		size_t n;
 
 		if (!err)
-			err = names_get(&t->names, stack + at, end - at, &t->last_id[d]);
+			err = names_next(&t->names, d ? t->id[d - 1] : 0, stack + at, stack + len,
+					 &n, &t->id[d]);
 		if (err)
 			return err;
-		if (end - at == 2 && stack[at] == '-' && stack[at + 1] == '-')
+		if (n == 2 && stack[at] == '-' && stack[at + 1] == '-')
 			t->chain = true;
-		t->last_end[d++] = end;
-		at = end + 1;
+		t->end[d++] = at + n;
+		at += n + 1;
 	}
 	if (len > t->last_cap) {
 		char *p = realloc(t->last, len * 2);
@@ -245,62 +262,140 @@ static int split(struct tree *t, const char *stack, size_t len)
 	return 0;
 }
 
-int tree_add(struct tree *t, const char *stack, size_t len, double count, double before)
+/* Add the rest of a path as one new node below `at`. */
+static int add_tail(struct tree *t, uint32_t at, const uint32_t *id, uint32_t n, uint32_t *node)
 {
-	uint32_t at = 0, d = 0;
-	int err = ensure_root(t);
+	int err = t->label_cap - t->labels < n ? grow_labels(t, t->labels + n) : 0;
 
-	while (len && stack[len - 1] == ';')
-		len--;
-	if (!err)
-		err = split(t, stack, len);
 	if (err)
 		return err;
+	memcpy(t->label + t->labels, id, n * sizeof(*id));
+	err = new_child(t, at, t->labels, n, node);
+	t->labels += n;
+	return err;
+}
 
-	/* Follow the last path as far as the names agree, then look children up. */
-	while (d < t->depth && d < t->path_depth) {
-		uint32_t id = t->last_id[t->reverse ? t->depth - 1 - d : d];
+int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, double before)
+{
+	uint32_t at = 0, used = 1, d = 0;
+	int err = grow_depth(t, n + 1);
 
-		if (t->path_id[d] != id)
-			break;
-		at = t->path[d++];
+	if (!err && !t->n)
+		err = add_tail(t, 0, &(uint32_t) { 0 }, 1, &at);
+	if (err)
+		return err;
+	while (d < n && d < t->path_depth && t->path[d].name == id[d])
+		d++;
+	if (d) {
+		at = t->path[d - 1].node;
+		used = t->path[d - 1].used;
 	}
-	for (; d < t->depth; d++) {
-		uint32_t name = t->last_id[t->reverse ? t->depth - 1 - d : d];
-		uint32_t child = t->in_order ? 0 : find_child(t, at, name, &err);
+	t->path_depth = d;
+	while (d < n || used < t->node[at].len) {
+		uint32_t child = 0;
 
+		if (used < t->node[at].len) {
+			if (d < n && !t->in_order && t->label[t->node[at].label + used] == id[d]) {
+				t->path[d] = (struct tree_step) { id[d], at, ++used };
+				d++;
+				continue;
+			}
+			/* Here this path leaves the label, or ends. */
+			err = split_node(t, at, used);
+			if (err)
+				return err;
+			continue;
+		}
+		if (!t->in_order)
+			child = find_child(t, at, id[d], &err);
 		if (!child && !err) {
-			err = new_node(t, at, name, &child);
-			if (!err && t->wide[at])
-				err = edge_add(t, child);
+			err = add_tail(t, at, id + d, n - d, &child);
+			for (used = 1; !err && d < n; d++, used++)
+				t->path[d] = (struct tree_step) { id[d], child, used };
+			used--;
+		} else {
+			used = 0;
 		}
-		if (err) {
-			t->path_depth = 0;
+		if (err)
 			return err;
-		}
-		t->path_id[d] = name;
-		t->path[d] = at = child;
+		at = child;
 	}
-	t->path_depth = t->depth;
+	t->path_depth = n;
 	t->node[at].total += count;
 	t->now += count;
-	if (t->diff) {
-		double delta = count - before;
-
-		t->dif[at].self += delta;
-		if (fabs(delta) > t->max_delta)
-			t->max_delta = fabs(delta);
-	}
+	if (t->diff)
+		t->dif[at].self += count - before;
 	return 0;
 }
 
-void tree_finish(struct tree *t)
+int tree_add(struct tree *t, const char *stack, size_t len, double count, double before)
 {
-	for (uint32_t i = 0; t->diff && i < t->n; i++)
-		t->dif[i].total = t->dif[i].self;
-	for (uint32_t i = t->n; i-- > 1;) {
-		t->node[t->node[i].parent].total += t->node[i].total;
-		if (t->diff)
-			t->dif[t->node[i].parent].total += t->dif[i].total;
+	int err;
+
+	while (len && stack[len - 1] == ';')
+		len--;
+	err = split_stack(t, stack, len);
+	if (err)
+		return err;
+	if (t->reverse) {
+		/* .id is then no longer that of .last */
+		for (uint32_t i = 0; i < t->depth / 2; i++) {
+			uint32_t swap = t->id[i];
+
+			t->id[i] = t->id[t->depth - 1 - i];
+			t->id[t->depth - 1 - i] = swap;
+		}
 	}
+	err = tree_add_path(t, t->id, t->depth, count, before);
+	if (t->reverse)
+		t->depth = 0;
+	return err;
+}
+
+void tree_normalize(struct tree *t)
+{
+	double after = 0, before = 0;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		after += t->node[i].total;
+		before += t->node[i].total - t->dif[i].self;
+	}
+	for (uint32_t i = 0; i < t->n && before > 0; i++)
+		t->dif[i].self =
+			t->node[i].total - (t->node[i].total - t->dif[i].self) * after / before;
+}
+
+int tree_finish(struct tree *t)
+{
+	uint32_t *order = malloc(((size_t)t->n + 1) * sizeof(*order));
+	uint32_t *parent = malloc(((size_t)t->n + 1) * sizeof(*parent));
+	uint32_t done = 0;
+
+	if (!order || !parent) {
+		free(order);
+		free(parent);
+		return -ENOMEM;
+	}
+	if (t->n)
+		order[done++] = 0;
+	for (uint32_t i = 0; i < done; i++) {
+		if (t->diff) {
+			t->dif[order[i]].total = t->dif[order[i]].self;
+			t->max_delta = fmax(t->max_delta, fabs(t->dif[order[i]].self));
+		}
+		for (uint32_t c = t->node[order[i]].child; c; c = t->node[c].next) {
+			parent[c] = order[i];
+			order[done++] = c;
+		}
+	}
+	while (done-- > 1) {
+		uint32_t c = order[done];
+
+		t->node[parent[c]].total += t->node[c].total;
+		if (t->diff)
+			t->dif[parent[c]].total += t->dif[c].total;
+	}
+	free(order);
+	free(parent);
+	return 0;
 }

@@ -2,9 +2,10 @@
 #ifndef RENDER_TREE_H
 #define RENDER_TREE_H
 /*
- * The merged stacks: a trie whose paths from the root are the stacks, each frame with its time.
- * Nodes lie in one flat array in order of creation, so a parent always comes before its children,
- * and refer to each other by index. Node 0 is the root, "all".
+ * The merged stacks: a trie whose paths from the root are the stacks. Frames that nothing branches
+ * off or ends between share one node, whose label is a run of name numbers: most of a stack is
+ * such a run, so millions of stacks take few nodes. Nodes refer to each other by index; node 0 is
+ * the root, "all", with its label of one name.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,11 +14,12 @@
 #include "names.h"
 
 struct tree_node {
-	uint32_t name;
-	uint32_t parent;
-	uint32_t child; /* most recently used child; 0: none */
-	uint32_t next;  /* sibling; 0: none */
-	double total;   /* before tree_finish(): the time of the stacks that end here */
+	uint32_t label, len; /* its frames' names: t->label[label .. label+len) */
+	uint32_t child;	     /* most recently added or used; 0: none */
+	uint32_t next;	     /* sibling; 0: none */
+	uint32_t name;	     /* the first of its label's, at hand for its siblings' search */
+	uint32_t wide;	     /* key of its children in the edge table; 0: they are few */
+	double total;	     /* before tree_finish(): the time of the stacks that end here */
 };
 
 struct tree_diff {
@@ -25,33 +27,39 @@ struct tree_diff {
 };
 
 struct tree_edge {
-	uint32_t parent, node;
+	uint32_t wide, name, node; /* node 0: free */
+};
+
+/* A frame on the path of the last stack: the next one usually shares most of it. */
+struct tree_step {
+	uint32_t name, node, used; /* used: how much of the node's label lies up to here */
 };
 
 struct tree {
 	struct names names;
 	struct tree_node *node;
 	uint32_t n, cap;
-	bool reverse;  /* merge from the leaves */
-	bool in_order; /* flame chart: only neighbours merge, and stay in input order */
-	bool diff;     /* keep .diff */
-	bool chain;    /* a frame `--` was seen */
+	uint32_t *label;
+	uint32_t labels, label_cap;
+	bool reverse;	       /* merge from the leaves */
+	bool in_order;	       /* flame chart: only neighbours merge, and stay in input order */
+	bool diff;	       /* keep .dif */
+	bool chain;	       /* a frame `--` was seen */
 	struct tree_diff *dif; /* one a node, where .diff */
-	double *start;         /* one a node, where .in_order */
-	double now;            /* .in_order: the time at which the next stack starts */
-	double max_delta;      /* the greatest |self| of a line's difference */
+	double *start;	       /* one a node, where .in_order */
+	double now;	       /* .in_order: the time at which the next stack starts */
+	double max_delta;      /* tree_finish(): the greatest difference of one stack, unsigned */
 
-	/* The path of the last stack: the next one usually shares most of it. */
-	char *last;
+	char *last; /* the last stack as it came, and how it was split */
 	size_t last_len, last_cap;
-	uint32_t *last_id, *path_id, *path;
-	size_t *last_end;
-	uint32_t depth, path_depth, depth_cap;
+	uint32_t *id;
+	size_t *end;
+	uint32_t depth;
+	struct tree_step *path;
+	uint32_t path_depth, depth_cap;
 
-	/* Children of nodes with many of them, by (parent, name). */
 	struct tree_edge *edge;
-	uint32_t edges, edge_mask;
-	uint8_t *wide; /* one a node */
+	uint32_t edges, edge_mask, wides;
 };
 
 /* Set .reverse, .in_order, .diff between init and the first add. 0 or -ENOMEM. */
@@ -64,7 +72,15 @@ void tree_free(struct tree *t);
  */
 int tree_add(struct tree *t, const char *stack, size_t len, double count, double before);
 
-/* After the last add: sums every node's time (and difference) over what is below it. */
-void tree_finish(struct tree *t);
+/* The same for a path of n name numbers, from the root. */
+int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, double before);
+
+/* Of a tree with .diff, before tree_finish(): scale what was before to the sum of what came after.
+ */
+void tree_normalize(struct tree *t);
+
+/* After the last add: sums every node's time (and difference) over what is below it. 0 or -ENOMEM.
+ */
+int tree_finish(struct tree *t);
 
 #endif

@@ -70,7 +70,7 @@ function decode() {
 		if (delim[id])
 			color[i] = st - 16;
 		else if (diff)
-			color[i] = diffColor(own);
+			color[i] = isGone(i) ? num("gone") : diffColor(own);
 		else if (st < 16)
 			color[i] = links[link[i] ? (link[i] - 1) % (links.length - 1) + 1 : 0] + st;
 		else
@@ -80,6 +80,17 @@ function decode() {
 		last[path.pop()] = n;
 	if (num("total"))
 		end[0] = Math.max(end[0], num("total") * SCALE);
+}
+
+// In the region of stacks that only the first of two inputs has?
+function isGone(i) {
+	return delta && i > 0 && names[name[ancestorAt(i, 1)]] === opt.goneName;
+}
+
+function ancestorAt(i, d) {
+	while (depth[i] > d)
+		i = parent[i];
+	return i;
 }
 
 function diffColor(d) {

@@ -156,6 +156,8 @@ function redraw() {
 					height: h, fill });
 				const t = make(SVG, "text", { x: (x + 3).toFixed(1),
 					y: (y + h / 2 + FONT * 0.34).toFixed(1) }, cut(label(i), w));
+				if (isGone(i))
+					r.setAttribute("class", "gone");
 				if (faded) {
 					r.setAttribute("class", "above");
 					t.setAttribute("class", "above");

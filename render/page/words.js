@@ -53,7 +53,9 @@ function waitOf(i) {
 
 function describe(i) {
 	const lines = [count(time(i)) + ", " + percent(time(i), end[0]) + " of all"];
-	if (delta)
+	if (isGone(i))
+		lines.push("only before: nothing of it is left after");
+	else if (delta)
 		lines.push((delta[i] > 0 ? "+" : "") + commas(delta[i] / SCALE * num("factor")) +
 			" " + opt.count + " against before");
 	if (state.zoom && i >= state.zoom && i < last[state.zoom] && i !== state.zoom)
@@ -73,12 +75,6 @@ function describe(i) {
 		}
 	}
 	return lines;
-}
-
-function ancestorAt(i, d) {
-	while (depth[i] > d)
-		i = parent[i];
-	return i;
 }
 
 function short(s, most) {

@@ -5,10 +5,15 @@
 needs_bpf
 busy 20
 started="$started $!"
-"$cap" -o "$tmp/trace" --buffer-size 64K 2 >"$tmp/out" 2>"$tmp/err" &
+"$cap" -o "$tmp/trace" --buffer-size 64K 3 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
 started="$started $recorder"
-sleep 1
+tries=0
+while [ "$(stat -c %s "$tmp/trace" 2>/dev/null || echo 0)" -lt 20000 ]; do # until it is at work
+	tries=$((tries + 1))
+	[ $tries -lt 100 ] || fail "nothing recorded after 10 s: $(cat "$tmp/err")"
+	sleep 0.1
+done
 kill -STOP $recorder
 sleep 0.5
 kill -CONT $recorder

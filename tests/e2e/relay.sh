@@ -10,24 +10,26 @@ charlie="$bravo;--;charlie_wakes_bravo;charlie"
 delta="$charlie;--;delta_wakes_charlie;delta"
 
 for hop in futex pipe eventfd unix tcp; do
-	record "$tmp/trace" relay --hops $hop --work 1500,2500,3500 --rounds $rounds
-	expect "rounds in which a thread was not asleep in time" 0 "$(told late)"
-	walk_to "$tmp/folded" -t "$(tid alpha)" "$tmp/trace"
+	record_thread "$tmp/trace" "$tmp/folded" alpha \
+		relay --hops $hop --work 1500,2500,3500 --rounds $rounds
 	grep -q '^alpha;.*thread_main;alpha_runs;alpha_waits;-;.*;bravo_wakes_alpha;bravo_runs;thread_main;' \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
 	grep ';alpha_waits;.*;--;' "$tmp/folded" |
 		skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
-	expect_near "$hop: bravo's work" $((rounds * 1500000)) \
+	expect_work "$hop: bravo's work" $((rounds * 1500000)) "$(told bravo wall_ns)" \
 		"$(weight "$bravo;[running]" "$tmp/chains")" $rounds "$tmp/chains"
-	expect_near "$hop: charlie's work" $((rounds * 2500000)) \
+	expect_work "$hop: charlie's work" $((rounds * 2500000)) "$(told charlie wall_ns)" \
 		"$(weight "$charlie;[running]" "$tmp/chains")" $rounds "$tmp/chains"
-	expect_near "$hop: delta's work" $((rounds * 3500000)) \
+	expect_work "$hop: delta's work" $((rounds * 3500000)) "$(told delta wall_ns)" \
 		"$(weight "$delta;[running]" "$tmp/chains")" $rounds "$tmp/chains"
-	expect_near "$hop: the timer" "$(told timer_ns)" \
-		"$(weight "$delta;--;[interrupt]" "$tmp/chains")" $rounds "$tmp/chains"
+	# delta measured until it ran again: on a busy machine, some of that it waited for a CPU
+	timer=$(weight "$delta;--;[interrupt]" "$tmp/chains")
+	expect_at_most "$hop: the timer" $(($(told timer_ns) + rounds * 200000)) "$timer" "$tmp/chains"
+	expect_at_least "$hop: the timer, and delta waiting for a CPU" $(($(told timer_ns) * 9 / 10)) \
+		$((timer + $(weight "$delta;[runnable]" "$tmp/chains"))) "$tmp/chains"
 	expect_near "$hop: all of alpha's waits" "$(told alpha waited_ns)" \
-		"$(weight_of . "$tmp/chains")" $rounds "$tmp/chains"
+		"$(weight_of ';alpha_waits;' "$tmp/folded")" $rounds "$tmp/folded"
 	expect "$hop: other ends than these" "" \
 		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[interrupt\] ' "$tmp/chains")"
 	grep -q ';hrtimer_wakeup;.*;\[interrupt\] ' "$tmp/folded" ||

@@ -3,11 +3,10 @@
 # A thread that takes another name is shown under the name that it had when it woke.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-record "$tmp/trace" rename --work 3000,5000
-walk_to "$tmp/folded" -t "$(tid patient)" "$tmp/trace"
+record_thread "$tmp/trace" "$tmp/folded" patient rename --work 3000,5000
 grep ';patient_waits;.*;--;' "$tmp/folded" |
 	skeleton '^(patient_waits|(larva|moth)_wakes_patient)$' >"$tmp/chains"
-expect_near "work as larva" 3000000 \
-	"$(weight 'patient;patient_waits;--;larva_wakes_patient;larva;[running]' "$tmp/chains")" 1 "$tmp/folded"
-expect_near "work as moth" 5000000 \
-	"$(weight 'patient;patient_waits;--;moth_wakes_patient;moth;[running]' "$tmp/chains")" 1 "$tmp/folded"
+expect_about "work as larva" 3000000 \
+	"$(weight 'patient;patient_waits;--;larva_wakes_patient;larva;[running]' "$tmp/chains")" "$tmp/folded"
+expect_about "work as moth" 5000000 \
+	"$(weight 'patient;patient_waits;--;moth_wakes_patient;moth;[running]' "$tmp/chains")" "$tmp/folded"

@@ -21,6 +21,7 @@ ldd "$walk" | grep -o '/[^ ]*' | while read -r library; do
 	cp -L --parents "$library" "$tmp/root"
 done
 cp "$tmp/trace" "$tmp/root/trace"
-chroot "$tmp/root" "$walk" --unit=ns /trace >"$tmp/third" 2>"$tmp/err"
+# (a leak checker would need /proc)
+ASAN_OPTIONS=detect_leaks=0 chroot "$tmp/root" "$walk" --unit=ns /trace >"$tmp/third" 2>"$tmp/err"
 expect_exit "chainwalk where nothing else is" 0 $?
 cmp "$tmp/first" "$tmp/third" || fail "walked on a machine without anything else, the output differs"

@@ -55,10 +55,11 @@ static void check_promises(const struct trace *t)
 	struct event ev;
 
 	must(c != NULL, "memory for a cursor");
+	must(info->tids_end <= TRACE_TID_LIMIT, "tids are bounded");
 	while (trace_cursor_next(c, &ev)) {
 		must(ev.time_ns >= last_ns, "times do not decrease");
 		must(ev.time_ns <= info->end_ns, "no event after the end");
-		must(ev.tid < TRACE_TID_LIMIT && ev.other < TRACE_TID_LIMIT, "tids are bounded");
+		must(ev.tid < info->tids_end && ev.other < info->tids_end, "tids are bounded");
 		must(ev.kstack < trace_stacks_end(t), "stack ids are in range");
 		must(ev.ustack < trace_stacks_end(t), "stack ids are in range");
 		must(ev.string < trace_strings_end(t), "string ids are in range");

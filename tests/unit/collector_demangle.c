@@ -22,7 +22,8 @@ static void cpp_names_keep_template_arguments_and_lose_parameters(void **state)
 {
 	(void)state;
 	expect("_ZN1A1bEv", "A::b");
-	expect("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back");
+	expect("_ZNSt6vectorIiSaIiEE9push_backERKi",
+	       "std::vector<int, std::allocator<int> >::push_back");
 	expect("_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()");
 	expect("_ZN1A1bEv.part.0.cold", "A::b");
 }
@@ -65,7 +66,8 @@ static void a_name_that_stands_for_an_endless_one_stays_as_it_is(void **state)
 	strcpy(p, "Evv");
 	expect(symbol, symbol);
 	strcpy(short_end, "Evv");
-	expect(symbol, "f<std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> > >");
+	expect(symbol,
+	       "f<std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> > >");
 }
 
 static void a_name_cut_anywhere_does_no_harm(void **state)

@@ -15,20 +15,19 @@
 
 #include "kallsyms.h"
 
-static const char *const text =
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000010 t __pfx_do_nothing\n"
-	"ffffffff81000020 t do_nothing\n"
-	"ffffffff81000100 W __x64_sys_read\n"
-	"ffffffff81000100 T read_alias\n"
-	"ffffffff81000200 D jiffies\n"
-	"ffffffff81000300 t __traceiter_sched_switch\n"
-	"ffffffff81000400 T schedule\n"
-	"this is not a symbol\n"
-	"ffffffffc0a00000 t ext4_first\t[ext4]\n"
-	"ffffffffc0a00100 t ext4_last\t[ext4]\n"
-	"ffffffffc0200000 t bpf_prog_6deef7357e7b4530_other\t[bpf]\n";
+static const char *const text = "ffffffff81000000 T _text\n"
+				"ffffffff81000000 T _stext\n"
+				"ffffffff81000010 t __pfx_do_nothing\n"
+				"ffffffff81000020 t do_nothing\n"
+				"ffffffff81000100 W __x64_sys_read\n"
+				"ffffffff81000100 T read_alias\n"
+				"ffffffff81000200 D jiffies\n"
+				"ffffffff81000300 t __traceiter_sched_switch\n"
+				"ffffffff81000400 T schedule\n"
+				"this is not a symbol\n"
+				"ffffffffc0a00000 t ext4_first\t[ext4]\n"
+				"ffffffffc0a00100 t ext4_last\t[ext4]\n"
+				"ffffffffc0200000 t bpf_prog_6deef7357e7b4530_other\t[bpf]\n";
 
 static struct kallsyms *load_text(const char *s, int *err)
 {
@@ -197,6 +196,30 @@ static void the_running_kernels_functions_are_found(void **state)
 	kallsyms_free(k);
 }
 
+static void the_build_id_is_found_among_other_notes_and_not_past_the_end(void **state)
+{
+	static const uint8_t notes[] = {
+		4, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0,   0,	'X', 'e', 'n', 0,   1,	 2,   3,   0, 4, 0,
+		0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,	  0xa, 0xb, 0xc, 0xd, 0xe, 0, 0, 0,
+	};
+	char path[] = "/tmp/kallsyms-test-XXXXXX";
+	uint8_t id[KALLSYMS_BUILD_ID_MAX];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, notes, sizeof(notes)), (ssize_t)sizeof(notes));
+	assert_int_equal(kallsyms_build_id(path, id), 5);
+	assert_memory_equal(id, notes + 36, 5);
+	for (off_t len = (off_t)sizeof(notes) - 1; len >= 0; len--) {
+		assert_int_equal(ftruncate(fd, len), 0);
+		assert_int_equal(kallsyms_build_id(path, id), 0);
+	}
+	close(fd);
+	unlink(path);
+	assert_int_equal(kallsyms_build_id("/nonexistent", id), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +232,7 @@ int main(void)
 		cmocka_unit_test(hidden_addresses_are_told_from_a_missing_file),
 		cmocka_unit_test(a_failed_load_leaves_the_table),
 		cmocka_unit_test(the_running_kernels_functions_are_found),
+		cmocka_unit_test(the_build_id_is_found_among_other_notes_and_not_past_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

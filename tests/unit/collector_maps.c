@@ -52,10 +52,17 @@ static void map(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start
 		uint64_t pgoff, const char *path)
 {
 	struct code_place place = {
-		.tgid = tgid, .start = start, .end = start + len, .ino = strlen(path), .path = path,
+		.tgid = tgid,
+		.start = start,
+		.end = start + len,
+		.ino = strlen(path),
+		.path = path,
 	};
 	struct mapping m = {
-		.start = start, .end = start + len, .pgoff = pgoff, .time_ns = time_ns,
+		.start = start,
+		.end = start + len,
+		.pgoff = pgoff,
+		.time_ns = time_ns,
 	};
 
 	m.file = code_files_get(w->files, &place);
@@ -158,7 +165,8 @@ static void an_unknown_process_has_no_image(void **state)
 	assert_string_equal(image_exe(images_find(w->im, CHILD, 100)), "");
 }
 
-/* Each child execs, so that it has two images, and ends; of every hundredth a stack was recorded. */
+/* Each child execs, so that it has two images, and ends; of every hundredth a stack was recorded.
+ */
 static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 {
 	struct world *w = *state;
@@ -224,8 +232,12 @@ static void lines_of_proc_maps_are_taken_apart(void **state)
 	char exec[] = "7f12a000-7f12b000 r-xp 00026000 fe:01 1234567  /usr/lib/x y.so (deleted)\n";
 	char anon[] = "00400000-00401000 rwxp 00000000 00:00 0 \n";
 	char data[] = "7f12a000-7f12b000 rw-p 00026000 fe:01 1234567    /usr/lib/libx.so\n";
-	char bad[][40] = { "", "\n", "rubbish", "7f12b000-7f12a000 r-xp 0 0:0 1 /x\n",
-			   "zz-1 r-xp 0 0:0 1 /x\n", "1000-2000 r-x" };
+	char bad[][40] = { "",
+			   "\n",
+			   "rubbish",
+			   "7f12b000-7f12a000 r-xp 0 0:0 1 /x\n",
+			   "zz-1 r-xp 0 0:0 1 /x\n",
+			   "1000-2000 r-x" };
 	struct code_place p = { 0 };
 	uint64_t pgoff;
 

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,13 +69,17 @@ static void find(const char *text, struct perfmap_address *a, size_t n)
 
 static void lines_cover_their_addresses_and_the_last_one_is_right(void **state)
 {
-	struct perfmap_address a[] = { { .addr = 0xfff },  { .addr = 0x1000 }, { .addr = 0x10ff },
-				       { .addr = 0x1100 }, { .addr = 0x2008 } };
+	struct perfmap_address a[] = { { .addr = 0xfff },
+				       { .addr = 0x1000 },
+				       { .addr = 0x10ff },
+				       { .addr = 0x1100 },
+				       { .addr = 0x2008 } };
 
 	(void)state;
 	find("1000 100 Lfoo;::bar (interpreted)\n"
 	     "0x2000 0x10 old code\n"
-	     "2004 8 new code\n", a, 5);
+	     "2004 8 new code\n",
+	     a, 5);
 	assert_null(a[0].name);
 	assert_string_equal(a[1].name, "Lfoo;::bar (interpreted)");
 	assert_string_equal(a[2].name, "Lfoo;::bar (interpreted)");
@@ -104,7 +110,7 @@ static void rubbish_between_the_lines_is_passed_over(void **state)
 
 static void a_map_in_which_all_covers_all_ends_in_bounded_time(void **state)
 {
-	enum { ADDRESSES = 20000, LINES = 20000 };
+	enum { ADDRESSES = 100000, LINES = 100000 };
 	struct perfmap_address *a = calloc(ADDRESSES, sizeof(*a));
 	FILE *f = fopen(own_map, "w");
 	int fd;
@@ -119,7 +125,7 @@ static void a_map_in_which_all_covers_all_ends_in_bounded_time(void **state)
 	fclose(f);
 	fd = open_own();
 	assert_true(fd >= 0);
-	alarm(60); /* 400 million names otherwise */
+	alarm(60); /* ten billion names otherwise */
 	assert_int_equal(perfmap_find(fd, a, ADDRESSES), 0);
 	alarm(0);
 	close(fd);
@@ -205,6 +211,77 @@ static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **st
 	perfmap_forget(&gone);
 }
 
+/* A container: the runtime writes the PID that it sees, in the root that it sees. */
+static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **state)
+{
+	char root[] = "/tmp/perfmap-root-XXXXXX", path[128];
+	struct perfmap_place place;
+	int pid[2], written[2], status, fd;
+	pid_t outer, inner = 0;
+	char c;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for namespaces\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/tmp", root);
+	assert_int_equal(mkdir(path, 0777), 0);
+	assert_int_equal(pipe(pid), 0);
+	assert_int_equal(pipe(written), 0);
+	outer = fork();
+	assert_true(outer >= 0);
+	if (!outer) {
+		if (unshare(CLONE_NEWPID))
+			_exit(1);
+		inner = fork();
+		if (!inner) {
+			FILE *f;
+
+			if (chroot(root) || chdir("/"))
+				_exit(1);
+			snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+			f = fopen(path, "w");
+			if (!f || fputs("1000 100 contained\n", f) < 0 || fclose(f))
+				_exit(1);
+			if (write(written[1], "", 1) != 1)
+				_exit(1);
+			pause();
+		}
+		if (write(pid[1], &inner, sizeof(inner)) != (ssize_t)sizeof(inner))
+			_exit(1);
+		waitpid(inner, &status, 0);
+		_exit(0);
+	}
+	assert_int_equal(read(pid[0], &inner, sizeof(inner)), (ssize_t)sizeof(inner));
+	assert_int_equal(read(written[0], &c, 1), 1);
+	perfmap_locate(&place, (uint32_t)inner, true);
+	kill(inner, SIGKILL);
+	waitpid(outer, &status, 0);
+	assert_int_equal(place.ns_pid, 1);
+	fd = perfmap_open(&place); /* it is gone, and its root still held */
+	perfmap_forget(&place);
+	snprintf(path, sizeof(path), "%s/tmp/perf-1.map", root);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/tmp", root);
+	rmdir(path);
+	rmdir(root);
+	assert_true(fd >= 0);
+	{
+		struct perfmap_address a = { .addr = 0x1001 };
+
+		assert_int_equal(perfmap_find(fd, &a, 1), 0);
+		assert_string_equal(a.name, "contained");
+		free(a.name);
+	}
+	close(fd);
+	for (int i = 0; i < 2; i++) {
+		close(pid[i]);
+		close(written[i]);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -216,6 +293,7 @@ int main(void)
 		TEST(none_is_said_to_be_missing),
 		TEST(a_symbolic_link_and_what_is_no_file_are_refused),
 		TEST(another_users_map_is_refused),
+		TEST(a_containers_map_is_found_by_the_pid_and_root_that_it_has),
 		TEST(a_map_left_by_a_process_that_is_gone_is_its_users_or_roots),
 	};
 

@@ -74,7 +74,8 @@ static void end(struct seen *s)
 }
 
 /* The first record of that kind and process; NULL if there is none. */
-static const struct sideband_record *first(const struct seen *s, enum sideband_kind kind, pid_t tgid)
+static const struct sideband_record *first(const struct seen *s, enum sideband_kind kind,
+					   pid_t tgid)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->r[i].kind == kind && s->r[i].tgid == (uint32_t)tgid)
@@ -188,7 +189,8 @@ static void what_one_cpu_caused_on_another_comes_after_it(void **state)
 		const struct sideband_record *r = &s.r[i];
 
 		assert_true(!i || r->time_ns >= s.r[i - 1].time_ns);
-		if (r->kind != SIDEBAND_FORK || r->parent != (uint32_t)forker || r->tgid == r->parent)
+		if (r->kind != SIDEBAND_FORK || r->parent != (uint32_t)forker ||
+		    r->tgid == r->parent)
 			continue;
 		forks++;
 		for (size_t k = 0; k < i; k++)

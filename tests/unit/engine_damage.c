@@ -73,8 +73,7 @@ static bool is_covered(const struct event_list *l, const struct event *ev)
 		const struct event *x = &l->ev[i];
 
 		if (x->kind == EVENT_LOST && x->time_ns <= ev->time_ns &&
-		    x->last_ns >= ev->time_ns &&
-		    (x->cpu == ev->cpu || x->cpu == EVENT_CPU_UNKNOWN))
+		    x->last_ns >= ev->time_ns && (x->cpu == ev->cpu || x->cpu == EVENT_CPU_UNKNOWN))
 			return true;
 	}
 	return false;
@@ -337,9 +336,11 @@ static size_t put_numbers(uint8_t *p, size_t n, const uint64_t *v)
 	return (size_t)(q - p);
 }
 
-#define NUMBERS(...)                                     \
-	(sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), \
-		(uint64_t[]){ __VA_ARGS__ }
+#define NUMBERS(...)                                                            \
+	(sizeof((uint64_t[]) { __VA_ARGS__ }) / sizeof(uint64_t)), (uint64_t[]) \
+	{                                                                       \
+		__VA_ARGS__                                                     \
+	}
 
 /* A trace with one event and a block of a type that holds these numbers. */
 static struct made *made_with(unsigned int type, size_t n, const uint64_t *v)
@@ -357,11 +358,9 @@ static struct made *made_with(unsigned int type, size_t n, const uint64_t *v)
 static void claims_beyond_the_input_are_damage_and_cost_nothing(void **state)
 {
 	static const uint64_t claims[][2] = {
-		{ 1, 1000000000 },	    /* a billion strings */
-		{ 1, UINT64_MAX },
-		{ 4000000000u, 1 },	    /* one with a high id */
-		{ UINT64_MAX, 1 },
-		{ 0, 1 },
+		{ 1, 1000000000 },		       /* a billion strings */
+		{ 1, UINT64_MAX }, { 4000000000u, 1 }, /* one with a high id */
+		{ UINT64_MAX, 1 }, { 0, 1 },
 	};
 
 	(void)state;
@@ -394,7 +393,8 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 	} cases[] = {
 		{ "kind 7", 7, { 0, FIRST, SPAN, 1, 7, 30, 1 } },
 		{ "a flag that an exit cannot have", 8, { 0, FIRST, SPAN, 1, 0x0e, 30, 0, 1 } },
-		{ "the current thread before any switch", 8,
+		{ "the current thread before any switch",
+		  8,
 		  { 0, FIRST, SPAN, 1, 0x29, 30, 0, 5 } },
 		{ "a thread index not yet given", 7, { 0, FIRST, SPAN, 1, 6, 30, 1 } },
 		{ "a tid beyond the kernel's limit", 8, { 0, FIRST, SPAN, 1, 6, 30, 0, 1 << 22 } },
@@ -402,10 +402,10 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 		{ "a last time that no event has", 8, { 0, FIRST, SPAN, 1, 6, 29, 0, 1 } },
 		{ "fewer events than said", 8, { 0, FIRST, SPAN, 2, 6, 30, 0, 1 } },
 		{ "more bytes than events", 9, { 0, FIRST, SPAN, 1, 6, 30, 0, 1, 1 } },
-		{ "both sleeping and runnable", 10,
-		  { 0, FIRST, SPAN, 1, 0xe0, 60, 30, 0, 1, 0 } },
+		{ "both sleeping and runnable", 10, { 0, FIRST, SPAN, 1, 0xe0, 60, 30, 0, 1, 0 } },
 		{ "a stack pair not yet given", 10, { 0, FIRST, SPAN, 1, 1, 30, 0, 1, 1, 1 } },
-		{ "the last stack of a thread without one", 9,
+		{ "the last stack of a thread without one",
+		  9,
 		  { 0, FIRST, SPAN, 1, 0x11, 30, 0, 1, 1 } },
 	};
 
@@ -414,8 +414,7 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 		struct made *m = made_with(CHAINLOG_BLOCK_EVENTS, cases[i].n, cases[i].v);
 		char expected[100];
 
-		snprintf(expected, sizeof(expected),
-			 "10 switch 1 S>2\n20 lost-50 n=%d cpu=0\n",
+		snprintf(expected, sizeof(expected), "10 switch 1 S>2\n20 lost-50 n=%d cpu=0\n",
 			 (int)cases[i].v[3]);
 		print_message("%s\n", cases[i].what);
 		assert_non_null(damage_of(m).what);
@@ -430,10 +429,10 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 		size_t n;
 		uint64_t v[4];
 	} cases[] = {
-		{ 4, { 1 << 16, 20, 30, 1 } },		/* CPU */
-		{ 4, { 0, UINT64_MAX, 1, 1 } },		/* time */
-		{ 4, { 0, 20, UINT64_MAX, 1 } },	/* span */
-		{ 4, { 0, 20, 30, 1000000000000 } },	/* count */
+		{ 4, { 1 << 16, 20, 30, 1 } },	     /* CPU */
+		{ 4, { 0, UINT64_MAX, 1, 1 } },	     /* time */
+		{ 4, { 0, 20, UINT64_MAX, 1 } },     /* span */
+		{ 4, { 0, 20, 30, 1000000000000 } }, /* count */
 		{ 2, { 0, 20 } },
 		{ 0, { 0 } },
 	};

@@ -32,9 +32,9 @@ static char *format_text(struct made *m, int argc, char **argv)
 	return text;
 }
 
-#define FORMAT(m, ...)                                                      \
-	format_text(m, sizeof((char *[]){ "chainwalk", __VA_ARGS__ }) / sizeof(char *), \
-		    (char *[]){ "chainwalk", __VA_ARGS__, NULL })
+#define FORMAT(m, ...)                                                                   \
+	format_text(m, sizeof((char *[]) { "chainwalk", __VA_ARGS__ }) / sizeof(char *), \
+		    (char *[]) { "chainwalk", __VA_ARGS__, NULL })
 
 static void expect(char *text, const char *expected)
 {
@@ -238,10 +238,12 @@ static void control_characters_are_never_printed_raw(void **state)
 	expect(clean("\033[31mred\a\n\t\177"), "?[31mred????");
 	expect(clean("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\xa7"),
 	       "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\xa7");
-	expect(clean("\xc2\x9b" "1m"), "?1m");		 /* C1: another escape */
-	expect(clean("\xff\xc3"), "??");			 /* broken */
+	expect(clean("\xc2\x9b"
+		     "1m"),
+	       "?1m");					/* C1: another escape */
+	expect(clean("\xff\xc3"), "??");		/* broken */
 	expect(clean("\xc0\x80\xed\xa0\x80"), "?????"); /* overlong, surrogate */
-	expect(clean("\xf4\x90\x80\x80"), "????");	 /* beyond Unicode */
+	expect(clean("\xf4\x90\x80\x80"), "????");	/* beyond Unicode */
 	made_thread(m, 5, "\033]0;evil\a");
 	made_switch(m, 0, 10, 5, 'S', 0, "");
 	made_end(m, 20);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../engine/options.h"
+#include "../../engine/units.h"
 
 #define MAX_ARGS 64
 
@@ -149,19 +150,24 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("-d -1", "-d: '-1' is not a number from 0 to 1000");
 	refuse("-d 1001", "-d: '1001' is not a number from 0 to 1000");
 	refuse("-d 6x", "-d: '6x' is not a number from 0 to 1000");
-	refuse("-d 99999999999999999999999", "-d: '99999999999999999999999' is not a number from 0 to 1000");
+	refuse("-d 99999999999999999999999",
+	       "-d: '99999999999999999999999' is not a number from 0 to 1000");
 	refuse("--mode fast", "--mode: 'fast' is neither exact nor classic");
 	refuse("--unit ms", "--unit: 'ms' is neither us nor ns");
-	refuse("-f xml", "--format: there is no 'xml'; there are folded, tree, threads, events, info");
+	refuse("-f xml",
+	       "--format: there is no 'xml'; there are folded, tree, threads, events, info");
 	refuse("-p x", "-p: 'x' is not a process or thread id");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
-	refuse("--min-wait 10", "--min-wait: '10' is not a time with a unit, such as 10us, 2ms or 1s");
+	refuse("--min-wait 10",
+	       "--min-wait: '10' is not a time with a unit, such as 10us, 2ms or 1s");
 	refuse("--from x", "--from: 'x' is not a number of seconds, such as 1.5");
 	refuse("--from 2 --to 1", "--to is not after --from");
 	refuse("--min-wait 2ms --max-wait 1ms", "--min-wait is more than --max-wait");
-	refuse("--state Q", "--state: 'Q' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
-	refuse("--state blocked,", "--state: '' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
+	refuse("--state Q",
+	       "--state: 'Q' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
+	refuse("--state blocked,",
+	       "--state: '' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
 	refuse("-K -U", "-K and -U exclude each other");
 	refuse("-q -v", "-q and -v exclude each other");
 }
@@ -199,9 +205,19 @@ static void durations_take_units_and_decimals(void **state)
 		{ "7ms", 1000000000, 7000000 },
 		{ "9223372035", 1000000000, 9223372035000000000 },
 	};
-	static const char *const bad[] = { "",	   ".",	     "s",    "-1s",  "1 s", "1S",
-					   "1.2.3s", "1e3s", "1sx", "9223372037s",
-					   "99999999999999999999999ns", "+1s", "0x1s" };
+	static const char *const bad[] = { "",
+					   ".",
+					   "s",
+					   "-1s",
+					   "1 s",
+					   "1S",
+					   "1.2.3s",
+					   "1e3s",
+					   "1sx",
+					   "9223372037s",
+					   "99999999999999999999999ns",
+					   "+1s",
+					   "0x1s" };
 	uint64_t ns;
 
 	(void)state;
@@ -216,11 +232,33 @@ static void durations_take_units_and_decimals(void **state)
 static void help_fits_a_screen_and_names_every_option(void **state)
 {
 	static const char *const names[] = {
-		"--depth",	    "--mode",	  "--format",  "-p PID",    "-t TID",  "-c REGEX",
-		"--within",	    "--without",  "--from",    "--to",	    "--min-wait", "--max-wait",
-		"--state",	    "--no-kthreads", "--blocked-stacks", "--annotate", "--no-ends",
-		"--no-delim",	    "-K",	  "-U",	       "--unit",    "--top",   "-o FILE",
-		"-q",		    "-v",	  "-h",	       "-V",
+		"--depth",
+		"--mode",
+		"--format",
+		"-p PID",
+		"-t TID",
+		"-c REGEX",
+		"--within",
+		"--without",
+		"--from",
+		"--to",
+		"--min-wait",
+		"--max-wait",
+		"--state",
+		"--no-kthreads",
+		"--blocked-stacks",
+		"--annotate",
+		"--no-ends",
+		"--no-delim",
+		"-K",
+		"-U",
+		"--unit",
+		"--top",
+		"-o FILE",
+		"-q",
+		"-v",
+		"-h",
+		"-V",
 	};
 	size_t len, lines = 0;
 	char *text;

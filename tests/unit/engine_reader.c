@@ -304,6 +304,48 @@ static void a_block_type_of_the_future_is_skipped(void **state)
 	made_free(m);
 }
 
+/* The example of docs/trace-format.md, byte by byte. */
+static void the_documented_example_means_what_it_says(void **state)
+{
+	static const uint8_t payload[] = {
+		0x00, 0x64, 0x32, 0x02,		    /* cpu 0, from 100 to 150, 2 events */
+		0xa0, 0x00, 0x00, 0x00, 0x00, 0x07, /* 0 -> 7 */
+		0x48, 0x32, 0x01, 0x00, 0x05, 0x02, /* 7 sleeps, -> 0, stacks 5 and 2 */
+	};
+	struct made *m = made_new();
+	struct trace_cursor *c;
+	struct trace *t;
+	struct event ev;
+
+	(void)state;
+	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
+	made_flush(m);
+	for (int i = 0; i < 5; i++)
+		made_kstack(m, &"a;b;c;d;e"[2 * i]);
+	made_flush(m);
+	made_add_block(m, CHAINLOG_BLOCK_EVENTS, payload, sizeof(payload));
+	t = made_open(m);
+	c = trace_cursor_new(t);
+	assert_true(trace_cursor_next(c, &ev));
+	assert_int_equal(ev.kind, EVENT_SWITCH);
+	assert_int_equal(ev.time_ns, 100);
+	assert_int_equal(ev.tid, 0);
+	assert_int_equal(ev.state, 'R');
+	assert_int_equal(ev.other, 7);
+	assert_int_equal(ev.kstack, 0);
+	assert_true(trace_cursor_next(c, &ev));
+	assert_int_equal(ev.kind, EVENT_SWITCH);
+	assert_int_equal(ev.time_ns, 150);
+	assert_int_equal(ev.tid, 7);
+	assert_int_equal(ev.state, 'S');
+	assert_int_equal(ev.other, 0);
+	assert_int_equal(ev.kstack, 5);
+	assert_int_equal(ev.ustack, 2);
+	trace_cursor_free(c);
+	trace_close(t);
+	made_free(m);
+}
+
 /* ---- what is not a trace ------------------------------------------------------------------- */
 
 static void what_is_not_a_trace_is_refused(void **state)
@@ -319,8 +361,8 @@ static void what_is_not_a_trace_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)(i * 7919 >> 3);
 	assert_int_equal(open_bytes(text, sizeof(text)), -EBADMSG);
-	assert_int_equal(trace_open(&(struct trace *){ NULL }, "/nonexistent/trace"), -ENOENT);
-	assert_int_equal(trace_open(&(struct trace *){ NULL }, "/"), -EISDIR);
+	assert_int_equal(trace_open(&(struct trace *) { NULL }, "/nonexistent/trace"), -ENOENT);
+	assert_int_equal(trace_open(&(struct trace *) { NULL }, "/"), -EISDIR);
 }
 
 static void another_version_is_refused_by_name(void **state)
@@ -364,6 +406,7 @@ int main(void)
 		cmocka_unit_test(many_events_in_many_blocks_come_back_in_order),
 		cmocka_unit_test(a_pipe_reads_like_a_file),
 		cmocka_unit_test(a_block_type_of_the_future_is_skipped),
+		cmocka_unit_test(the_documented_example_means_what_it_says),
 		cmocka_unit_test(what_is_not_a_trace_is_refused),
 		cmocka_unit_test(another_version_is_refused_by_name),
 	};

@@ -22,12 +22,12 @@ struct made {
 	uint32_t space;
 };
 
-#define MUST(x)                                                                \
-	do {                                                                   \
-		if (!(x)) {                                                    \
+#define MUST(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
 			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			abort();                                               \
-		}                                                              \
+			abort();                                                \
+		}                                                               \
 	} while (0)
 
 static int sink(void *ctx, const void *block, size_t len)
@@ -214,15 +214,14 @@ uint8_t *made_bytes(struct made *m, size_t *len)
 size_t made_block(struct made *m, enum chainlog_block type, size_t i, size_t *len)
 {
 	for (size_t at = 0; at + CHAINLOG_HEADER_SIZE <= m->len; at += *len) {
-		*len = CHAINLOG_HEADER_SIZE +
-		       chainlog_get_le32(m->bytes + at + CHAINLOG_OFF_LEN);
+		*len = CHAINLOG_HEADER_SIZE + chainlog_get_le32(m->bytes + at + CHAINLOG_OFF_LEN);
 		if (m->bytes[at + CHAINLOG_OFF_TYPE] == type && !i--)
 			return at;
 		if (m->bytes[at + CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_END)
 			break;
 	}
-	MUST(!"there is such a block");
-	return 0;
+	fprintf(stderr, "there is no block %zu of type %d\n", i, (int)type);
+	abort();
 }
 
 void made_cut_out(struct made *m, size_t offset, size_t len)
@@ -283,17 +282,17 @@ struct made *made_sample(void)
 }
 
 const char made_sample_events[] = "100 switch 0 R>7\n"
-				    "110 switch 0 R>8\n"
-				    "150 switch 8 S>0 schedule;read read;main\n"
-				    "200 waking 7>8 wake;write\n"
-				    "210 switch 0 R>8\n"
-				    "250 fork 7>9 of 7 'child'\n"
-				    "260 new 7>9 wake_new;fork fork;main\n"
-				    "300 exec 8>8 '/bin/ls'\n"
-				    "310 rename 7 'renamed'\n"
-				    "350 waking 8>7 wake;write\n"
-				    "400 switch 7 D>9 io;read\n"
-				    "500 exit 8\n";
+				  "110 switch 0 R>8\n"
+				  "150 switch 8 S>0 schedule;read read;main\n"
+				  "200 waking 7>8 wake;write\n"
+				  "210 switch 0 R>8\n"
+				  "250 fork 7>9 of 7 'child'\n"
+				  "260 new 7>9 wake_new;fork fork;main\n"
+				  "300 exec 8>8 '/bin/ls'\n"
+				  "310 rename 7 'renamed'\n"
+				  "350 waking 8>7 wake;write\n"
+				  "400 switch 7 D>9 io;read\n"
+				  "500 exit 8\n";
 
 static void print_stack(FILE *f, const struct trace *t, uint32_t id)
 {

@@ -252,7 +252,7 @@ IN_STACK void keeper_works(struct thread *keeper)
 IN_STACK void keeper_wakes_all(void)
 {
 	released = 1;
-	raw_call(SYS_futex, (long)(intptr_t)&released, FUTEX_WAKE_PRIVATE, MAX_THREADS, 0, 0, 0);
+	futex_wake_all(&released);
 }
 
 IN_STACK int keeper_runs(struct thread *keeper)

@@ -10,6 +10,7 @@
 #define CHAINLOAD_HOP_H
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <netinet/tcp.h>
 #include <stdatomic.h>
@@ -49,6 +50,11 @@ INLINED void futex_wait(_Atomic uint32_t *word, uint32_t while_value)
 INLINED void futex_wake_one(_Atomic uint32_t *word)
 {
 	raw_call(SYS_futex, (long)(intptr_t)word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+INLINED void futex_wake_all(_Atomic uint32_t *word)
+{
+	raw_call(SYS_futex, (long)(intptr_t)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
 static int tcp_pair(int fds[2])

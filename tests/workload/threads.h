@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
+#include "hop.h"
 #include "rawcall.h"
 
 #define MAX_THREADS 2000
@@ -34,6 +35,8 @@ struct crew {
 	struct thread threads[MAX_THREADS];
 	int count;
 	_Atomic int done;
+	_Atomic uint32_t
+		all_here; /* 1 when every thread exists: none waits for one yet to be born */
 };
 
 static struct crew crew;
@@ -67,12 +70,19 @@ INLINED void work_on_cpu(struct thread *thread, uint64_t work_us)
 	thread->wall_ns += raw_clock_ns(CLOCK_MONOTONIC) - wall;
 }
 
+IN_STACK void waits_for_all(void)
+{
+	while (!crew.all_here)
+		futex_wait(&crew.all_here, 0);
+}
+
 IN_STACK void *thread_main(void *argument)
 {
 	struct thread *thread = argument;
 
 	prctl(PR_SET_NAME, thread->name);
 	thread->tid = (int)raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	waits_for_all();
 	thread->error = thread->run(thread);
 	if (atomic_fetch_add(&crew.done, 1) + 1 == crew.count || thread->error)
 		kill(getpid(), SIGUSR1);
@@ -80,8 +90,8 @@ IN_STACK void *thread_main(void *argument)
 }
 
 /*
- * Starts all threads, with the signals that crew_wait() takes blocked, and prints a
- * "thread NAME TID" line for each. 0 or a negative errno.
+ * Starts all threads, with the signals that crew_wait() takes blocked, prints a
+ * "thread NAME TID" line for each, and then lets them all go. 0 or a negative errno.
  */
 static int crew_start(void)
 {
@@ -109,6 +119,8 @@ static int crew_start(void)
 		printf("thread %s %d\n", crew.threads[i].name, crew.threads[i].tid);
 	}
 	fflush(stdout);
+	crew.all_here = 1;
+	futex_wake_all(&crew.all_here);
 	return error;
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes small traces into a folder, as seeds for fuzz_trace: each begins with the byte that the
+ * target takes as its switches. The seeds are in the tree (tests/fuzz/corpus/trace); this makes
+ * them anew when the format changes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../unit/made.h"
+
+static int save(const char *dir, const char *name, int flags, struct made *m)
+{
+	char path[4096];
+	uint8_t *bytes;
+	size_t len;
+	FILE *f;
+	int ok;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "wb");
+	if (!f) {
+		perror(path);
+		return 1;
+	}
+	bytes = made_bytes(m, &len);
+	ok = putc(flags, f) != EOF && fwrite(bytes, 1, len, f) == len;
+	if (fclose(f) || !ok) {
+		perror(path);
+		return 1;
+	}
+	return 0;
+}
+
+/* A relay: a waits for b, b for c, c for an interrupt. */
+static struct made *relay(void)
+{
+	struct made *m = made_new();
+
+	made_thread(m, 10, "a");
+	made_thread(m, 11, "b");
+	made_thread(m, 12, "c");
+	made_switch(m, 0, 100, 10, 'S', 0, "schedule;futex");
+	made_switch(m, 1, 110, 11, 'S', 12, "schedule;pipe_read");
+	made_switch(m, 1, 120, 12, 'D', 0, "schedule;io_schedule");
+	made_waking(m, 1, 500, 0, 12, "try_to_wake_up;bio_endio;asm_common_interrupt;idle");
+	made_switch(m, 1, 505, 0, 'R', 12, "");
+	made_waking(m, 1, 700, 12, 11, "try_to_wake_up;pipe_write");
+	made_switch(m, 1, 710, 12, 'R', 11, "schedule");
+	made_waking(m, 1, 900, 11, 10, "try_to_wake_up;futex_wake");
+	made_switch(m, 0, 930, 0, 'R', 10, "");
+	made_lost(m, 1, 3, 940, 950);
+	made_switch(m, 0, 960, 10, 'X', 0, "schedule;do_exit");
+	made_end(m, 1000);
+	return m;
+}
+
+/* Two threads that wake each other, in many blocks, then cut off. */
+static struct made *ping_pong(void)
+{
+	struct made *m = made_new();
+
+	for (uint32_t i = 0; i < 20; i++) {
+		uint32_t self = 20 + i % 2, peer = 20 + (i + 1) % 2;
+
+		made_waking(m, 0, 100 * i + 10, self, peer, "wake;write");
+		made_switch(m, 0, 100 * i + 20, self, 'S', peer, "schedule;read");
+		if (i % 5 == 4)
+			made_flush(m);
+	}
+	return m;
+}
+
+/* Impossible payloads behind right checksums. */
+static struct made *odd(void)
+{
+	static const uint8_t many[] = { 1, 0xff, 0xff, 0xff, 0x7f, 1, 'x' };
+	static const uint8_t events[] = { 0, 20, 30, 2, 0x48, 0, 1, 2 };
+	struct made *m = made_new();
+
+	made_flush(m);
+	for (unsigned int type = CHAINLOG_BLOCK_STRINGS; type <= CHAINLOG_BLOCK_LOST; type++)
+		made_add_block(m, type, many, sizeof(many));
+	made_add_block(m, CHAINLOG_BLOCK_EVENTS, events, sizeof(events));
+	made_add_block(m, 77, "", 0);
+	return m;
+}
+
+int main(int argc, char **argv)
+{
+	struct {
+		const char *name;
+		struct made *m;
+	} seeds[] = {
+		{ "sample", made_sample() },
+		{ "relay", relay() },
+		{ "ping-pong", ping_pong() },
+		{ "odd", odd() },
+	};
+	int failed = argc != 2;
+
+	if (failed)
+		fputs("usage: seed_trace FOLDER\n", stderr);
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+		if (!failed)
+			failed = save(argv[1], seeds[i].name, 1 + 2 * (int)(i % 2), seeds[i].m);
+		made_free(seeds[i].m);
+	}
+	return failed;
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of other processes: children that are gone, or whose files are, when they are looked up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "elfsym.h"
+#include "symbolized_trace.h"
+
+/* ---- a process to look at ------------------------------------------------------------------ */
+
+__attribute__((noinline)) static int a_function_of_the_child(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x * 3 + 1;
+}
+
+static uint64_t addr_of_child_function(void)
+{
+	return (uint64_t)(uintptr_t)a_function_of_the_child + 2;
+}
+
+static char self_exe[4096];
+
+struct child {
+	pid_t pid;
+	int to, from;
+	uint64_t addr;
+};
+
+/* The child's side: says where the function is and lives until its input ends. */
+static int be_child(void)
+{
+	uint64_t addr = addr_of_child_function();
+	char c;
+
+	if (write(STDOUT_FILENO, &addr, sizeof(addr)) != (ssize_t)sizeof(addr))
+		return 1;
+	return read(STDIN_FILENO, &c, 1) ? a_function_of_the_child(1) : 0;
+}
+
+/* In a mount namespace of its own, if so wanted, where the program is in a tmpfs nobody else has.
+ */
+static void exec_child(const char *path, const char *hidden_root)
+{
+	char hidden[4096 + 64];
+	int from, to;
+	char buf[65536];
+	ssize_t n;
+
+	if (!hidden_root) {
+		execl(path, path, "child", (char *)NULL);
+		_exit(127);
+	}
+	snprintf(hidden, sizeof(hidden), "%s/hidden", hidden_root);
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", hidden_root, "tmpfs", 0, NULL))
+		_exit(126);
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	to = open(hidden, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		if (write(to, buf, (size_t)n) != n)
+			_exit(125);
+	close(to);
+	execl(hidden, hidden, "child", (char *)NULL);
+	_exit(127);
+}
+
+static struct child start_child(const char *path, const char *hidden_root)
+{
+	struct child c = { 0 };
+	int in[2], out[2];
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		exec_child(path, hidden_root);
+	}
+	close(in[0]);
+	close(out[1]);
+	c.to = in[1];
+	c.from = out[0];
+	if (read(c.from, &c.addr, sizeof(c.addr)) != (ssize_t)sizeof(c.addr))
+		c.addr = 0;
+	return c;
+}
+
+static void end_child(struct child *c)
+{
+	int status;
+
+	close(c->to);
+	close(c->from);
+	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+}
+
+/* A copy of this program under another name. */
+static void copy_self(char path[64])
+{
+	char buf[65536];
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	ssize_t n;
+
+	strcpy(path, "/tmp/symbolize-test-XXXXXX");
+	to = mkstemp(path);
+	assert_true(from >= 0 && to >= 0);
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		assert_int_equal(write(to, buf, (size_t)n), n);
+	assert_int_equal(fchmod(to, 0700), 0);
+	close(from);
+	close(to);
+}
+static void a_process_that_came_and_went_is_named_even_if_its_file_is_deleted(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	char path[64];
+	struct child c;
+	uint32_t frame;
+
+	(void)state;
+	copy_self(path);
+	c = start_child(path, NULL);
+	assert_true(c.addr != 0);
+	symbolizer_poll(t->s); /* as the drain loop does, ten times a second */
+	assert_int_equal(unlink(path), 0);
+	end_child(&c);
+	frame = seen(t, c.pid, c.addr);
+	finish(t);
+	expect(t, frame, "a_function_of_the_child", path, 2);
+	end(t);
+}
+
+static void a_running_program_is_named_whose_file_is_deleted(void **state)
+{
+	struct trace *t;
+	char path[64];
+	struct child c;
+	uint32_t before, after;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for /proc/PID/map_files\n");
+		skip();
+	}
+	copy_self(path);
+	c = start_child(path, NULL);
+	assert_int_equal(unlink(path), 0);
+	t = begin(SYMBOLIZER_USER); /* long after, as with a service that was upgraded */
+	before = seen(t, c.pid, c.addr);
+	end_child(&c);
+	copy_self(path);
+	c = start_child(path, NULL);
+	assert_int_equal(unlink(path), 0);
+	after = seen(t, c.pid, c.addr); /* likewise, but while we watched */
+	end_child(&c);
+	finish(t);
+	assert_string_equal(name_of(t, before).symbol ? name_of(t, before).symbol : "none",
+			    "a_function_of_the_child");
+	expect(t, after, "a_function_of_the_child", path, 2);
+	end(t);
+}
+
+static void a_process_too_fast_for_any_poll_is_named_by_its_file(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	char path[64];
+	struct child c;
+	uint32_t frame;
+
+	(void)state;
+	copy_self(path);
+	c = start_child(path, NULL);
+	end_child(&c);
+	frame = seen(t, c.pid, c.addr);
+	finish(t);
+	unlink(path);
+	expect(t, frame, "a_function_of_the_child", path, 2);
+	end(t);
+}
+
+static void another_file_under_the_same_name_is_not_taken_for_it(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	char path[64], other[64];
+	struct child c;
+	uint32_t frame;
+	struct name n;
+
+	(void)state;
+	copy_self(path);
+	copy_self(other);
+	c = start_child(path, NULL);
+	end_child(&c);
+	assert_int_equal(rename(other, path), 0);
+	frame = seen(t, c.pid, c.addr);
+	finish(t);
+	unlink(path);
+	n = name_of(t, frame);
+	assert_null(n.symbol);
+	assert_string_equal(n.module, path);
+	assert_int_equal(t->stats.no_file, 1);
+	end(t);
+}
+
+static void a_process_in_a_mount_namespace_of_its_own_is_named(void **state)
+{
+	struct trace *t;
+	char root[] = "/tmp/symbolize-root-XXXXXX", path[64];
+	struct child c;
+	uint32_t frame;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, to mount\n");
+		skip();
+	}
+	t = begin(SYMBOLIZER_USER);
+	assert_non_null(mkdtemp(root));
+	c = start_child(self_exe, root);
+	assert_true(c.addr != 0);
+	symbolizer_poll(t->s);
+	end_child(&c);
+	assert_int_equal(rmdir(root), 0); /* nothing of it was ever seen here */
+	frame = seen(t, c.pid, c.addr);
+	finish(t);
+	snprintf(path, sizeof(path), "%s/hidden", root);
+	expect(t, frame, "a_function_of_the_child", path, 2);
+	end(t);
+}
+
+static bool run(const char *program, const char *first, const char *second)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		execlp(program, program, first, second, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* Makes /usr/lib/debug one of our own, with this very program as the debug file of its build ID. */
+static void install_debug_file(void)
+{
+	char path[512], *p = path, own[64];
+	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	struct elfsym *e;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	size_t len;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/usr/lib/debug", "tmpfs", 0, NULL) || elfsym_open(&e, fd))
+		_exit(2);
+	len = elfsym_build_id(e, id);
+	elfsym_close(e);
+	close(fd);
+	if (len < 2)
+		_exit(3);
+	copy_self(own);
+	mkdir("/usr/lib/debug/.build-id", 0755);
+	p += sprintf(p, "/usr/lib/debug/.build-id/%02x", id[0]);
+	mkdir(path, 0755);
+	*p++ = '/';
+	for (size_t i = 1; i < len; i++)
+		p += sprintf(p, "%02x", id[i]);
+	strcpy(p, ".debug");
+	if (!run("mv", own, path))
+		_exit(4);
+}
+
+static void a_stripped_program_is_named_by_its_debug_file(void **state)
+{
+	char path[64];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	copy_self(path);
+	if (geteuid() || access("/usr/lib/debug", X_OK) || !run("strip", path, NULL)) {
+		unlink(path);
+		print_message("needs root, strip and /usr/lib/debug\n");
+		skip();
+	}
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct trace *t;
+		struct child c;
+		uint32_t frame;
+		struct name n;
+
+		install_debug_file();
+		t = begin(SYMBOLIZER_USER);
+		c = start_child(path, NULL);
+		frame = seen(t, c.pid, c.addr);
+		end_child(&c);
+		finish(t);
+		n = name_of(t, frame);
+		_exit(n.symbol && !strcmp(n.symbol, "a_function_of_the_child") && n.offset == 2 &&
+				      !strcmp(n.module, path)
+			      ? 0
+			      : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unlink(path);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+static void an_exec_makes_another_address_space(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	int go[2], status;
+	uint32_t before, after, frame;
+	uint64_t t0;
+	pid_t pid;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		close(go[1]);
+		if (!read(go[0], &c, 1))
+			execl("/bin/sleep", "sleep", "20", (char *)NULL);
+		_exit(1);
+	}
+	close(go[0]);
+	t0 = now_ns();
+	before = symbolizer_space(t->s, (uint32_t)pid, t0);
+	frame = seen(t, pid, addr_of_child_function()); /* what fork gave it */
+	close(go[1]);
+	for (after = before; after == before && now_ns() - t0 < 10000000000u;)
+		after = symbolizer_space(t->s, (uint32_t)pid, now_ns());
+	assert_true(after && after != before);
+	assert_int_equal(symbolizer_space(t->s, (uint32_t)pid, t0), before);
+	assert_int_equal(symbolizer_space(t->s, (uint32_t)pid, now_ns()), after);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	finish(t);
+	expect(t, frame, "a_function_of_the_child", self_exe, 2);
+	end(t);
+}
+/* Many short-lived processes, of none of which a stack was recorded. */
+static void a_fork_storm_costs_little(void **state)
+{
+	enum { CHILDREN = 1000 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint64_t poll_ns = 0;
+	int status;
+
+	(void)state;
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			execl("/bin/true", "true", (char *)NULL);
+			_exit(1);
+		}
+		waitpid(pid, &status, 0);
+		if (i % 50 == 49) {
+			uint64_t start = now_ns();
+
+			symbolizer_poll(t->s);
+			poll_ns += now_ns() - start;
+		}
+	}
+	finish(t);
+	assert_int_equal(t->stats.sideband_lost, 0);
+	assert_true(t->stats.processes >= 2 * CHILDREN);
+	print_message("%.1f us of polling a process\n", (double)poll_ns / CHILDREN / 1000);
+	assert_true(poll_ns / CHILDREN < 2000000);
+	end(t);
+}
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_that_came_and_went_is_named_even_if_its_file_is_deleted),
+		cmocka_unit_test(a_running_program_is_named_whose_file_is_deleted),
+		cmocka_unit_test(a_process_too_fast_for_any_poll_is_named_by_its_file),
+		cmocka_unit_test(another_file_under_the_same_name_is_not_taken_for_it),
+		cmocka_unit_test(a_process_in_a_mount_namespace_of_its_own_is_named),
+		cmocka_unit_test(a_stripped_program_is_named_by_its_debug_file),
+		cmocka_unit_test(an_exec_makes_another_address_space),
+		cmocka_unit_test(a_fork_storm_costs_little),
+	};
+
+	if (argc == 2 && !strcmp(argv[1], "child"))
+		return be_child();
+	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Chains: made events in, folded lines out. The examples are those of chain-semantics, section 6. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "made_script.h"
+
+static void folds(const char *script, const char *expected, uint32_t depth,
+		  enum options_mode mode)
+{
+	struct options o;
+
+	options_init(&o);
+	o.depth = depth;
+	o.mode = mode;
+	o.tids = (struct id_list){(uint32_t[]){101}, 1}; /* A's lines */
+	expect_text(script_folded(script, &o), expected);
+}
+
+static void exact(const char *script, const char *expected)
+{
+	folds(script, expected, OPTIONS_DEPTH_DEFAULT, MODE_EXACT);
+}
+
+static void classic(const char *script, const char *expected)
+{
+	folds(script, expected, OPTIONS_DEPTH_DEFAULT, MODE_CLASSIC);
+}
+
+/* ---- worked examples ------------------------------------------------------------------------ */
+
+static const char waker_worked[] = "0   c0 - R > B\n"
+				   "0   c1 - R > A\n"
+				   "100 c1 A S > - recv;main\n"
+				   "900 c0 B wakes A wake;send;work\n"
+				   "930 c1 - R > A\n"
+				   "end 1000\n";
+
+static const char waker_waited[] = "0   c0 - R > B\n"
+				   "0   c1 - R > A\n"
+				   "0   c2 - R > C\n"
+				   "100 c1 A S > - recv;main\n"
+				   "300 c0 B S > - lock\n"
+				   "700 c2 C wakes B wake;unlock;cwork\n"
+				   "710 c0 - R > B\n"
+				   "900 c0 B wakes A wake;send;work\n"
+				   "930 c1 - R > A\n"
+				   "end 1000\n";
+
+static void example_1_waker_worked_all_along(void **state)
+{
+	(void)state;
+	exact(waker_worked, "A;main;recv;--;wake;send;work;B;[running] 800\n"
+			    "A;main;recv;[runnable] 30\n");
+}
+
+static void example_2_waker_itself_waited(void **state)
+{
+	(void)state;
+	exact(waker_waited,
+	      "A;main;recv;--;wake;send;work;B;--;wake;unlock;cwork;C;[running] 400\n"
+	      "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
+	      "A;main;recv;--;wake;send;work;B;[running] 390\n"
+	      "A;main;recv;[runnable] 30\n");
+}
+
+static void example_3_device_ends_it(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "0   c1 - R > A\n"
+	      "0   c2 - R > Z\n"
+	      "100 c1 A S > - recv;main\n"
+	      "300 c0 B S > - lock\n"
+	      "700 c2 Z wakes B wake;bio_done;asm_common_interrupt;zfunc;zmain|zuser\n"
+	      "710 c0 - R > B\n"
+	      "900 c0 B wakes A wake;send;work\n"
+	      "930 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;main;recv;--;wake;send;work;B;--;wake;bio_done;asm_common_interrupt;[interrupt] "
+	      "400\n"
+	      "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
+	      "A;main;recv;--;wake;send;work;B;[running] 390\n"
+	      "A;main;recv;[runnable] 30\n");
+}
+
+static void example_4_depth_limits_the_links(void **state)
+{
+	(void)state;
+	folds(waker_waited,
+	      "A;main;recv;--;wake;send;work;B;[depth limit] 400\n"
+	      "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
+	      "A;main;recv;--;wake;send;work;B;[running] 390\n"
+	      "A;main;recv;[runnable] 30\n",
+	      1, MODE_EXACT);
+	folds(waker_waited,
+	      "A;main;recv;[depth limit] 800\n"
+	      "A;main;recv;[runnable] 30\n",
+	      0, MODE_EXACT);
+}
+
+static const char stale_waker[] = "0   c0 - R > B\n"
+				  "0   c1 - R > A\n"
+				  "0   c2 - R > C\n"
+				  "10  c0 B S > - idle\n"
+				  "50  c2 C wakes B wake;unlock;cwork\n"
+				  "60  c0 - R > B\n"
+				  "100 c1 A S > - recv;main\n"
+				  "900 c0 B wakes A wake;send;work\n"
+				  "930 c1 - R > A\n"
+				  "end 1000\n";
+
+static void example_5_stale_waker(void **state)
+{
+	(void)state;
+	exact(stale_waker, "A;main;recv;--;wake;send;work;B;[running] 800\n"
+			   "A;main;recv;[runnable] 30\n");
+	classic(stale_waker,
+		"A;main;recv;--;wake;send;work;B;--;wake;unlock;cwork;C;[unknown] 800\n"
+		"A;main;recv;[runnable] 30\n");
+}
+
+static void example_6_never_woken(void **state)
+{
+	(void)state;
+	exact("100 c1 A S > - recv;main\n"
+	      "end 1000\n",
+	      "A;main;recv;[not woken] 900\n");
+}
+
+/* ---- more of section 4 ---------------------------------------------------------------------- */
+
+static void a_preempted_waker_is_runnable(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "100 c1 A S > - recv\n"
+	      "200 c0 B R > C\n"
+	      "500 c0 C S > B\n"
+	      "900 c0 B wakes A wake\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;recv;--;wake;B;[runnable] 300\n"
+	      "A;recv;--;wake;B;[running] 500\n");
+}
+
+static void an_unknown_waker_is_unknown(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > C\n"
+	      "100 c1 A S > - recv\n"
+	      "600 c0 C S > B\n"
+	      "900 c0 B wakes A wake\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;recv;--;wake;B;[running] 300\n"
+	      "A;recv;--;wake;B;[unknown] 500\n");
+}
+
+static void a_waker_woken_by_nobody_known(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "100 c1 A S > - recv\n"
+	      "200 c0 B S > - lock\n"
+	      "700 c0 - R > B\n"
+	      "900 c0 B wakes A wake\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;recv;--;wake;B;[running] 300\n"
+	      "A;recv;--;wake;B;[unknown] 500\n");
+}
+
+static void a_waker_born_during_the_wait(void **state)
+{
+	(void)state;
+	exact("born B\n"
+	      "0   c0 - R > C\n"
+	      "100 c1 A S > - wait\n"
+	      "300 c0 C forks B\n"
+	      "310 c0 C new B\n"
+	      "320 c2 - R > B\n"
+	      "900 c2 B wakes A exit\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;wait;--;exit;B;[runnable] 10\n"
+	      "A;wait;--;exit;B;[running] 580\n"
+	      "A;wait;--;exit;B;[unknown] 210\n");
+}
+
+static void pieces_of_one_chain_add_up(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "100 c1 A S > - recv\n"
+	      "200 c0 B S > - lock\n"
+	      "300 c2 C wakes B unlock\n"
+	      "300 c0 - R > B\n"
+	      "400 c0 B S > - lock\n"
+	      "600 c2 C wakes B unlock\n"
+	      "600 c0 - R > B\n"
+	      "900 c0 B wakes A wake\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;recv;--;wake;B;--;unlock;C;[running] 300\n"
+	      "A;recv;--;wake;B;[running] 500\n");
+}
+
+static void a_waker_that_slept_since_before_counts_from_the_window_on(void **state)
+{
+	(void)state;
+	/* B sleeps from 50 on, A only from 100 on. */
+	exact("0   c0 - R > B\n"
+	      "50  c0 B S > - lock\n"
+	      "100 c1 A S > - recv\n"
+	      "700 c2 C wakes B unlock\n"
+	      "700 c0 - R > B\n"
+	      "900 c0 B wakes A wake\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;recv;--;wake;B;--;unlock;C;[running] 600\n"
+	      "A;recv;--;wake;B;[running] 200\n");
+}
+
+static void an_early_woken_wait_has_only_a_runnable_part(void **state)
+{
+	(void)state;
+	exact("99  c0 B wakes A wake\n"
+	      "100 c1 A S > - recv\n"
+	      "130 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;recv;[runnable] 30\n");
+}
+
+static void classic_ping_pong_is_a_loop(void **state)
+{
+	static const char ping_pong[] = "0   c0 - R > B\n"
+					"0   c1 - R > A\n"
+					"10  c0 B S > - read\n"
+					"90  c1 A wakes B ping\n"
+					"95  c0 - R > B\n"
+					"100 c1 A S > - read\n"
+					"900 c0 B wakes A pong\n"
+					"900 c1 - R > A\n"
+					"end 1000\n";
+
+	(void)state;
+	exact(ping_pong, "A;read;--;pong;B;[running] 800\n");
+	classic(ping_pong, "A;read;--;pong;B;--;ping;A;[loop] 800\n");
+	folds(ping_pong, "A;read;--;pong;B;[depth limit] 800\n", 1, MODE_CLASSIC);
+}
+
+static void classic_ends_at_an_interrupt(void **state)
+{
+	(void)state;
+	classic("0   c0 - R > B\n"
+		"10  c0 B S > - disk\n"
+		"50  c0 - wakes B bio_done;asm_common_interrupt;do_idle\n"
+		"60  c0 - R > B\n"
+		"100 c1 A S > - recv\n"
+		"900 c0 B wakes A wake\n"
+		"900 c1 - R > A\n"
+		"end 1000\n",
+		"A;recv;--;wake;B;--;bio_done;asm_common_interrupt;[interrupt] 800\n");
+}
+
+static void a_loss_hides_the_waker(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "100 c1 A S > - recv\n"
+	      "400 c2 lost 500\n"
+	      "900 c0 B wakes A wake\n"
+	      "950 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;[unknown stack];[runnable] 50\n"
+	      "A;recv;[unknown] 300\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(example_1_waker_worked_all_along),
+		cmocka_unit_test(example_2_waker_itself_waited),
+		cmocka_unit_test(example_3_device_ends_it),
+		cmocka_unit_test(example_4_depth_limits_the_links),
+		cmocka_unit_test(example_5_stale_waker),
+		cmocka_unit_test(example_6_never_woken),
+		cmocka_unit_test(a_preempted_waker_is_runnable),
+		cmocka_unit_test(an_unknown_waker_is_unknown),
+		cmocka_unit_test(a_waker_woken_by_nobody_known),
+		cmocka_unit_test(a_waker_born_during_the_wait),
+		cmocka_unit_test(pieces_of_one_chain_add_up),
+		cmocka_unit_test(a_waker_that_slept_since_before_counts_from_the_window_on),
+		cmocka_unit_test(an_early_woken_wait_has_only_a_runnable_part),
+		cmocka_unit_test(classic_ping_pong_is_a_loop),
+		cmocka_unit_test(classic_ends_at_an_interrupt),
+		cmocka_unit_test(a_loss_hides_the_waker),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * In what context a waker woke (chain-semantics, section 3), told from its kernel stack: B runs on
+ * CPU 0 and A is woken there, 800 us after it fell asleep.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "made_script.h"
+
+static void woken_by(const char *who, const char *stack, const char *expected)
+{
+	char script[4096], line[4096];
+	struct options o;
+
+	options_init(&o);
+	o.tids = (struct id_list){(uint32_t[]){101}, 1};
+	snprintf(script, sizeof(script),
+		 "0   c0 - R > %s\n"
+		 "100 c1 A S > - recv\n"
+		 "900 c0 %s wakes A %s\n"
+		 "900 c1 - R > A\n"
+		 "end 1000\n",
+		 who, who, stack);
+	snprintf(line, sizeof(line), "A;recv;--;%s 800\n", expected);
+	expect_text(script_folded(script, &o), line);
+}
+
+static void a_task(void **state)
+{
+	(void)state;
+	woken_by("B", "wake;futex_wake;do_syscall_64;entry_SYSCALL_64_after_hwframe|unlock;main",
+		 "wake;futex_wake;do_syscall_64;entry_SYSCALL_64_after_hwframe;-;unlock;main;B;"
+		 "[running]");
+	/* An exception is the thread's own doing. */
+	woken_by("B", "wake;handle_fault;exc_page_fault;asm_exc_page_fault|main",
+		 "wake;handle_fault;exc_page_fault;asm_exc_page_fault;-;main;B;[running]");
+}
+
+static void a_device_interrupt(void **state)
+{
+	(void)state;
+	woken_by("B", "wake;bio_done;common_interrupt;asm_common_interrupt;compute|main",
+		 "wake;bio_done;common_interrupt;asm_common_interrupt;[interrupt]");
+}
+
+static void a_timer_interrupt(void **state)
+{
+	(void)state;
+	woken_by("B",
+		 "wake;hrtimer_wakeup;hrtimer_interrupt;sysvec_apic_timer_interrupt;"
+		 "asm_sysvec_apic_timer_interrupt;compute",
+		 "wake;hrtimer_wakeup;hrtimer_interrupt;sysvec_apic_timer_interrupt;"
+		 "asm_sysvec_apic_timer_interrupt;[interrupt]");
+}
+
+static void a_softirq_on_the_way_out(void **state)
+{
+	(void)state;
+	woken_by("B",
+		 "wake;net_rx_action;handle_softirqs;__irq_exit_rcu;common_interrupt;"
+		 "asm_common_interrupt|main",
+		 "wake;net_rx_action;handle_softirqs;__irq_exit_rcu;common_interrupt;"
+		 "asm_common_interrupt;[interrupt]");
+}
+
+static void an_inline_softirq(void **state)
+{
+	(void)state;
+	woken_by("B",
+		 "wake;tcp_rcv;handle_softirqs;do_softirq.part.0;__local_bh_enable_ip;tcp_sendmsg|"
+		 "send;main",
+		 "wake;tcp_rcv;handle_softirqs;do_softirq.part.0;__local_bh_enable_ip;tcp_sendmsg;"
+		 "-;send;main;B;[running]");
+}
+
+static void an_interrupt_that_hit_an_inline_softirq(void **state)
+{
+	(void)state;
+	woken_by("B",
+		 "wake;bio_done;asm_common_interrupt;tcp_rcv;do_softirq;__local_bh_enable_ip;"
+		 "tcp_sendmsg|main",
+		 "wake;bio_done;asm_common_interrupt;[interrupt]");
+}
+
+static void an_inline_softirq_above_an_old_entry(void **state)
+{
+	(void)state;
+	/* What is nearest to the leaf decides. */
+	woken_by("B", "wake;tcp_rcv;do_softirq;__local_bh_enable_ip;x;asm_sysvec_x",
+		 "wake;tcp_rcv;do_softirq;__local_bh_enable_ip;x;asm_sysvec_x;B;[running]");
+}
+
+static void arm64_entries(void **state)
+{
+	(void)state;
+	woken_by("B", "wake;gic_handle_irq;el1_interrupt;el1h_64_irq_handler;el1h_64_irq;compute",
+		 "wake;gic_handle_irq;el1_interrupt;el1h_64_irq_handler;el1h_64_irq;[interrupt]");
+	woken_by("B", "wake;gic_handle_irq;el0_irq|main", "wake;gic_handle_irq;el0_irq;[interrupt]");
+}
+
+static void a_function_that_only_sounds_like_an_entry(void **state)
+{
+	(void)state;
+	woken_by("B", "wake;do_softirq_own_business;common_interrupt_stats;main",
+		 "wake;do_softirq_own_business;common_interrupt_stats;main;B;[running]");
+}
+
+static void the_idle_loop_is_never_a_cause(void **state)
+{
+	(void)state;
+	woken_by("-", "wake;bio_done;asm_common_interrupt;mwait_idle;do_idle;cpu_startup_entry",
+		 "wake;bio_done;asm_common_interrupt;[interrupt]");
+	woken_by("-", "wake;flush_smp_call_function_queue;do_idle;cpu_startup_entry",
+		 "wake;flush_smp_call_function_queue;[interrupt]");
+	woken_by("-", "wake;tcp_rcv;do_softirq;flush_smp_call_function_queue;do_idle",
+		 "wake;tcp_rcv;do_softirq;flush_smp_call_function_queue;[interrupt]");
+	woken_by("-", "", "[unknown stack];[interrupt]");
+}
+
+static void a_cut_stack_is_still_an_interrupt(void **state)
+{
+	(void)state;
+	woken_by("B", "+wake;bio_done;asm_common_interrupt;f;g;h",
+		 "wake;bio_done;asm_common_interrupt;[interrupt]");
+}
+
+static void ksoftirqd_is_a_thread(void **state)
+{
+	(void)state;
+	woken_by("B", "wake;net_rx_action;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread",
+		 "wake;net_rx_action;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread;B;"
+		 "[running]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_task),
+		cmocka_unit_test(a_device_interrupt),
+		cmocka_unit_test(a_timer_interrupt),
+		cmocka_unit_test(a_softirq_on_the_way_out),
+		cmocka_unit_test(an_inline_softirq),
+		cmocka_unit_test(an_interrupt_that_hit_an_inline_softirq),
+		cmocka_unit_test(an_inline_softirq_above_an_old_entry),
+		cmocka_unit_test(arm64_entries),
+		cmocka_unit_test(a_function_that_only_sounds_like_an_entry),
+		cmocka_unit_test(the_idle_loop_is_never_a_cause),
+		cmocka_unit_test(a_cut_stack_is_still_an_interrupt),
+		cmocka_unit_test(ksoftirqd_is_a_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

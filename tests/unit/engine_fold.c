@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Folded lines: how they are written, and which waits are in them (chain-semantics, section 5). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "made_script.h"
+
+static void folds(const char *script, const struct options *o, const char *expected)
+{
+	expect_text(script_folded(script, o), expected);
+}
+
+static struct options options_of_a(void)
+{
+	static uint32_t a = 101;
+	struct options o;
+
+	options_init(&o);
+	o.tids = (struct id_list){&a, 1};
+	return o;
+}
+
+static struct regex_list regex(regex_t *r, const char *pattern)
+{
+	assert_int_equal(regcomp(r, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	return (struct regex_list){r, 1};
+}
+
+/* A waits for B, which waits for C; all have user stacks. */
+static const char chain[] = "0   c0 - R > B\n"
+			    "0   c1 - R > A\n"
+			    "0   c2 - R > C\n"
+			    "100 c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "300 c0 B D > - klock|ulock\n"
+			    "700 c2 C wakes B kunlock|uunlock\n"
+			    "700 c0 - R > B\n"
+			    "900 c0 B wakes A kwake;ksend|usend\n"
+			    "930 c1 - R > A\n"
+			    "950 c1 A R > - kpre|upre\n"
+			    "970 c1 - R > A\n"
+			    "end 1000\n";
+
+/* ---- how a line is written ------------------------------------------------------------------ */
+
+static void both_parts_of_a_stack_with_a_delimiter(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	folds(chain, &o,
+	      "A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;--;kunlock;-;uunlock;C;"
+	      "[running] 400\n"
+	      "A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;[running] 400\n"
+	      "A;umain;usleep;-;ksys;ksleep;[runnable] 30\n");
+}
+
+static void without_ends(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.no_ends = true;
+	folds(chain, &o,
+	      "A;umain;usleep;-;ksys;ksleep 30\n"
+	      "A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B 400\n"
+	      "A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;--;kunlock;-;uunlock;C "
+	      "400\n");
+}
+
+static void without_delimiters(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.no_delim = true;
+	folds(chain, &o,
+	      "A;umain;usleep;ksys;ksleep;[runnable] 30\n"
+	      "A;umain;usleep;ksys;ksleep;kwake;ksend;usend;B;[running] 400\n"
+	      "A;umain;usleep;ksys;ksleep;kwake;ksend;usend;B;kunlock;uunlock;C;[running] 400\n");
+}
+
+static void kernel_or_user_frames_only(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.user = false;
+	folds(chain, &o,
+	      "A;ksys;ksleep;--;kwake;ksend;B;--;kunlock;C;[running] 400\n"
+	      "A;ksys;ksleep;--;kwake;ksend;B;[running] 400\n"
+	      "A;ksys;ksleep;[runnable] 30\n");
+	o.user = true;
+	o.kernel = false;
+	folds(chain, &o,
+	      "A;umain;usleep;--;usend;B;--;uunlock;C;[running] 400\n"
+	      "A;umain;usleep;--;usend;B;[running] 400\n"
+	      "A;umain;usleep;[runnable] 30\n");
+}
+
+static void blocked_stacks_of_wakers(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.blocked_stacks = true;
+	folds(chain, &o,
+	      "A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;-;ulock;-;klock;--;kunlock;-;"
+	      "uunlock;C;[running] 400\n"
+	      "A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;[running] 400\n"
+	      "A;umain;usleep;-;ksys;ksleep;[runnable] 30\n");
+}
+
+static void annotations(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.annotate = true;
+	o.depth = 1;
+	folds(chain, &o,
+	      "A;umain;usleep;-;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];-;usend_[w];B_[w];"
+	      "[depth limit] 400\n"
+	      "A;umain;usleep;-;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];-;usend_[w];B_[w];"
+	      "[running] 400\n"
+	      "A;umain;usleep;-;ksys_[k];ksleep_[k];[runnable] 30\n");
+}
+
+static void hostile_names_are_cleaned(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	folds("0   c0 - R > A\n"
+	      "10  c0 A renames-to x;y\033[2J\302\233\377\303\244\n"
+	      "100 c0 A S > - f\x01" "g;\302\205\n"
+	      "200 c0 A renames-to --\n"
+	      "300 c1 B wakes A\n"
+	      "300 c0 - R > A\n"
+	      "400 c0 A S > - f\n"
+	      "end 1000\n",
+	      &o,
+	      "[--];f;[not woken] 600\n"
+	      "x:y?[2J??\303\244;?;f?g;--;[unknown stack];B;[running] 200\n");
+}
+
+static void names_are_those_of_the_moment(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.tids = (struct id_list){(uint32_t[]){101}, 1};
+	folds("0   c0 - R > B\n"
+	      "100 c1 A S > - recv\n"
+	      "200 c0 B wakes A w\n"
+	      "200 c1 - R > A\n"
+	      "250 c0 B renames-to bob\n"
+	      "260 c1 A renames-to alice\n"
+	      "300 c1 A S > - recv\n"
+	      "400 c0 B wakes A w\n"
+	      "400 c1 - R > A\n"
+	      "end 1000\n",
+	      &o,
+	      "A;recv;--;w;B;[running] 100\n"
+	      "alice;recv;--;w;bob;[running] 100\n");
+}
+
+static void frames_without_a_symbol(void **state)
+{
+	struct made *m = made_new();
+	struct encoder *e = made_encoder(m);
+	struct options o;
+	struct trace *t;
+	uint32_t module = encoder_module(e, "/usr/lib/libfoo.so.1", NULL, 0);
+	uint32_t frames[2] = {encoder_frame(e, 0, 0x1000), encoder_frame(e, 0, 0x2000)};
+
+	(void)state;
+	options_init(&o);
+	assert_int_equal(encoder_name(e, frames[0], "", module, 0), 0);
+	made_thread(m, 101, "A");
+	assert_int_equal(encoder_switch(e, 0, 100000, 101, 'S', 0, encoder_stack(e, frames, 2, 0),
+					0),
+			 0);
+	made_end(m, 1000000);
+	t = made_open(m);
+	expect_text(trace_folded(t, &o), "A;[unknown];[libfoo.so.1];[not woken] 900\n");
+	trace_close(t);
+	made_free(m);
+}
+
+static void weights_in_us_add_up_to_the_rounded_sum(void **state)
+{
+	struct options o = options_of_a();
+	static const char script[] = "0     c0 - R > B\n"
+				     "10    c1 A S > - one\n"
+				     "10.4  c0 B wakes A w\n"
+				     "10.4  c1 - R > A\n"
+				     "20    c1 A S > - three\n"
+				     "20.3  c0 B wakes A w\n"
+				     "20.3  c1 - R > A\n"
+				     "30    c1 A S > - two\n"
+				     "31.7  c0 B wakes A w\n"
+				     "31.7  c1 - R > A\n"
+				     "end 1000\n";
+
+	(void)state;
+	/* 2.4 us in all: the largest remainder is rounded up. */
+	folds(script, &o, "A;two;--;w;B;[running] 2\n");
+	o.unit = UNIT_NS;
+	folds(script, &o,
+	      "A;one;--;w;B;[running] 400\n"
+	      "A;three;--;w;B;[running] 300\n"
+	      "A;two;--;w;B;[running] 1700\n");
+	o.top = 2;
+	folds(script, &o,
+	      "A;one;--;w;B;[running] 400\n"
+	      "A;two;--;w;B;[running] 1700\n");
+}
+
+/* ---- which waits ---------------------------------------------------------------------------- */
+
+static void parts_and_states(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.depth = 0;
+	o.user = false;
+	o.parts = PART_RUNNABLE;
+	folds(chain, &o, "A;ksys;ksleep;[runnable] 30\n");
+	o.parts = PART_PREEMPTED;
+	folds(chain, &o, "A;kpre;[preempted] 20\n");
+	o.parts = PART_BLOCKED | PART_PREEMPTED;
+	folds(chain, &o, "A;kpre;[preempted] 20\nA;ksys;ksleep;[depth limit] 800\n");
+	o.tids.n = 0;
+	o.parts = PART_BLOCKED;
+	strcpy(o.states, "D");
+	folds(chain, &o, "B;klock;[depth limit] 400\n");
+}
+
+static void time_window_clips(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.user = false;
+	o.from_ns = 200000;
+	o.to_ns = 500000;
+	/* 200..300 B ran, 300..500 it waited for C. */
+	folds(chain, &o,
+	      "A;ksys;ksleep;--;kwake;ksend;B;--;kunlock;C;[running] 200\n"
+	      "A;ksys;ksleep;--;kwake;ksend;B;[running] 100\n");
+	o.from_ns = 910000;
+	o.to_ns = UINT64_MAX;
+	folds(chain, &o, "A;ksys;ksleep;[runnable] 20\n");
+}
+
+static void wait_lengths(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.depth = 0;
+	o.user = false;
+	o.min_wait_ns = 830000;
+	folds(chain, &o, "A;ksys;ksleep;[depth limit] 800\nA;ksys;ksleep;[runnable] 30\n");
+	o.min_wait_ns = 0;
+	o.max_wait_ns = 829999;
+	folds(chain, &o, "B;klock;[depth limit] 400\n");
+}
+
+static void stacks_within_and_without(void **state)
+{
+	struct options o;
+	regex_t r;
+
+	(void)state;
+	options_init(&o);
+	o.depth = 0;
+	o.user = false;
+	o.parts = PART_BLOCKED;
+	o.within = regex(&r, "^usleep$");
+	folds(chain, &o, "A;ksys;ksleep;[depth limit] 800\n");
+	o.without = o.within;
+	o.within.n = 0;
+	folds(chain, &o, "B;klock;[depth limit] 400\n");
+	regfree(&r);
+}
+
+static void names_processes_and_kernel_threads(void **state)
+{
+	struct options o;
+	regex_t r;
+
+	(void)state;
+	options_init(&o);
+	o.depth = 0;
+	o.user = false;
+	o.parts = PART_BLOCKED;
+	o.names = regex(&r, "^[BX]");
+	folds(chain, &o, "B;klock;[depth limit] 400\n");
+	regfree(&r);
+	o.names.n = 0;
+	o.pids = (struct id_list){(uint32_t[]){102}, 1};
+	folds(chain, &o, "B;klock;[depth limit] 400\n");
+}
+
+static void without_kernel_threads(void **state)
+{
+	struct made *m = made_new();
+	struct options o;
+	struct trace *t;
+
+	(void)state;
+	options_init(&o);
+	made_thread_full(m, &(struct encoder_thread){.tid = 101,
+						     .tgid = 101,
+						     .state = 'S',
+						     .flags = CHAINLOG_THREAD_KTHREAD,
+						     .name = "kworker"});
+	made_thread(m, 102, "user");
+	made_end(m, 1000000);
+	t = made_open(m);
+	expect_text(trace_folded(t, &o), "kworker;[unknown stack];[not woken] 1000\n"
+					 "user;[unknown stack];[not woken] 1000\n");
+	o.no_kthreads = true;
+	expect_text(trace_folded(t, &o), "user;[unknown stack];[not woken] 1000\n");
+	trace_close(t);
+	made_free(m);
+}
+
+/* ---- other formats over the same waits ------------------------------------------------------ */
+
+static void formatted(const char *format, const struct options *o, const char *expected)
+{
+	struct made *m = script_made(chain);
+	struct trace *t = made_open(m);
+
+	expect_text(trace_formatted(t, o, format), expected);
+	trace_close(t);
+	made_free(m);
+}
+
+static void a_tree_of_words(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	formatted("tree", &o,
+		  "A (101)\n"
+		  "  +0.000100000 s  slept 800.000 us (S), waited 30.000 us for a CPU\n"
+		  "    in ksleep < ksys | usleep < umain\n"
+		  "    woken by B (102), in kwake < ksend | usend, which ran 400.000 us, slept "
+		  "400.000 us\n"
+		  "      woken by C (103), in kunlock | uunlock, which ran 400.000 us\n");
+}
+
+static void a_table_of_threads(void **state)
+{
+	struct options o = options_of_a();
+
+	(void)state;
+	o.unit = UNIT_NS;
+	formatted("threads", &o,
+		  "    TID     PID NAME                   RUNNING       BLOCKED      RUNNABLE     "
+		  "PREEMPTED       UNKNOWN      LIFETIME     WAITS       LONGEST\n"
+		  "    101     101 A                       150000        800000         30000         "
+		  "20000             0       1000000         1        830000\n"
+		  "                all of them             150000        800000         30000         "
+		  "20000             0       1000000         1        830000\n"
+		  "(times in ns; 1 threads)\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_parts_of_a_stack_with_a_delimiter),
+		cmocka_unit_test(without_ends),
+		cmocka_unit_test(without_delimiters),
+		cmocka_unit_test(kernel_or_user_frames_only),
+		cmocka_unit_test(blocked_stacks_of_wakers),
+		cmocka_unit_test(annotations),
+		cmocka_unit_test(hostile_names_are_cleaned),
+		cmocka_unit_test(names_are_those_of_the_moment),
+		cmocka_unit_test(frames_without_a_symbol),
+		cmocka_unit_test(weights_in_us_add_up_to_the_rounded_sum),
+		cmocka_unit_test(parts_and_states),
+		cmocka_unit_test(time_window_clips),
+		cmocka_unit_test(wait_lengths),
+		cmocka_unit_test(stacks_within_and_without),
+		cmocka_unit_test(names_processes_and_kernel_threads),
+		cmocka_unit_test(without_kernel_threads),
+		cmocka_unit_test(a_tree_of_words),
+		cmocka_unit_test(a_table_of_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

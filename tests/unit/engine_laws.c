@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The laws of chain-semantics, section 7, on random schedules and on recorded traces (those of
+ * LAWS_RECORDED, a glob pattern, or else of tests/data). LAWS_TRACES=N tries N schedules.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/chain.h"
+#include "../../engine/fold.h"
+#include "made_schedule.h"
+#include "made_script.h"
+
+#define USUAL_TRACES 1000
+
+static unsigned long traces(void)
+{
+	const char *wanted = getenv("LAWS_TRACES");
+
+	return wanted ? strtoul(wanted, NULL, 10) : USUAL_TRACES;
+}
+
+static struct options options_of(unsigned int depth, enum options_mode mode)
+{
+	struct options o;
+
+	options_init(&o);
+	o.depth = depth;
+	o.mode = mode;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	o.unit = UNIT_NS;
+	return o;
+}
+
+static char *folded(const char *script, unsigned int depth, enum options_mode mode)
+{
+	struct options o = options_of(depth, mode);
+
+	return script_folded(script, &o);
+}
+
+/* Calls check for each recorded trace there is; skips the test if there is none. */
+static void on_recorded(void (*check)(const struct trace *t))
+{
+	const char *pattern = getenv("LAWS_RECORDED");
+	glob_t found;
+
+	if (glob(pattern ? pattern : "tests/data/*.bin", 0, NULL, &found)) {
+		print_message("no recorded traces in tests/data\n");
+		skip();
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct trace *t;
+
+		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
+		check(t);
+		trace_close(t);
+	}
+	globfree(&found);
+}
+
+static void on_schedules(enum schedule_kind kind, void (*check)(const struct trace *t))
+{
+	for (unsigned long seed = 1; seed <= traces(); seed++) {
+		struct schedule *s = schedule_new(seed, kind);
+		char *script = schedule_script(s);
+		struct made *m = script_made(script);
+		struct trace *t = made_open(m);
+
+		check(t);
+		trace_close(t);
+		made_free(m);
+		free(script);
+		schedule_free(s);
+	}
+}
+
+/* ---- 1: conservation ------------------------------------------------------------------------ */
+
+static uint32_t any_label(void *arg, const struct wait *w, struct context context, bool first)
+{
+	(void)arg;
+	(void)w;
+	(void)context;
+	(void)first;
+	return 1;
+}
+
+static void add_up(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	(void)node;
+	(void)end;
+	*(uint64_t *)arg += ns;
+}
+
+static void waits_are_conserved(const struct timelines *tl, enum options_mode mode,
+				unsigned int depth)
+{
+	uint64_t sum;
+	struct chains c;
+
+	assert_int_equal(chains_init(&c, tl, mode, depth,
+				     (struct chain_user){&sum, any_label, add_up}),
+			 0);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; k < th->n_waits; k++) {
+			const struct wait *w = &th->waits[k];
+
+			if (w->kind != WAIT_SLEEP)
+				continue;
+			sum = 0;
+			chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, w->wake_ns);
+			assert_int_equal(sum, w->wake_ns - w->out_ns);
+		}
+	}
+	chains_free(&c);
+}
+
+static void threads_are_conserved(const struct timelines *tl)
+{
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+		struct thread_sums s = thread_sums(th, 0, UINT64_MAX);
+		uint64_t running = 0, at = th->begin_ns;
+
+		/* Running time counted by itself, not as what remains. */
+		for (uint32_t k = 0; k < th->n_waits; k++) {
+			const struct wait *w = &th->waits[k];
+
+			assert_true(at <= w->out_ns);
+			assert_true(w->out_ns <= w->wake_ns);
+			assert_true(w->wake_ns <= w->in_ns);
+			assert_true(w->out_ns < w->in_ns);
+			running += w->out_ns - at;
+			at = w->in_ns;
+		}
+		assert_true(at <= th->end_ns);
+		running += th->end_ns - at;
+		assert_int_equal(s.running_ns, running);
+		assert_int_equal(s.lifetime_ns, th->end_ns - th->begin_ns);
+		assert_int_equal(s.running_ns + s.blocked_ns + s.runnable_ns + s.preempted_ns +
+					 s.unknown_ns,
+				 s.lifetime_ns);
+	}
+}
+
+static void lines_are_conserved(const struct timelines *tl, enum options_mode mode)
+{
+	struct options o = options_of(OPTIONS_DEPTH_DEFAULT, mode);
+	uint64_t in_lines = 0, in_threads = 0;
+	const struct chain_summary *sum;
+	const struct fold_line *lines;
+	struct fold *f;
+	size_t n;
+
+	assert_int_equal(fold_new(&f, tl, &o), 0);
+	lines = fold_lines(f, &n);
+	sum = fold_summary(f);
+	for (size_t i = 0; i < n; i++)
+		in_lines += lines[i].ns;
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		struct thread_sums s = thread_sums(timelines_thread(tl, i), 0, UINT64_MAX);
+
+		in_threads += s.blocked_ns + s.runnable_ns + s.preempted_ns;
+	}
+	assert_int_equal(in_lines, in_threads);
+	assert_int_equal(in_lines, sum->blocked_ns + sum->runnable_ns + sum->preempted_ns);
+	fold_free(f);
+}
+
+static void check_conservation(const struct trace *t)
+{
+	struct timelines *tl;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	threads_are_conserved(tl);
+	for (unsigned int depth = 0; depth < 8; depth++) {
+		waits_are_conserved(tl, MODE_EXACT, depth);
+		waits_are_conserved(tl, MODE_CLASSIC, depth);
+	}
+	lines_are_conserved(tl, MODE_EXACT);
+	lines_are_conserved(tl, MODE_CLASSIC);
+	timelines_free(tl);
+}
+
+static void time_is_conserved(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_WHOLE, check_conservation);
+	on_schedules(SCHEDULE_LOSSY, check_conservation);
+	on_schedules(SCHEDULE_DAMAGED, check_conservation);
+}
+
+static void time_is_conserved_in_recorded_traces(void **state)
+{
+	(void)state;
+	on_recorded(check_conservation);
+}
+
+/* ---- 2: depth refines ----------------------------------------------------------------------- */
+
+struct sums {
+	char **lines;
+	uint64_t *ns;
+	size_t n;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A line without what comes after its n-th link, to be freed. */
+static char *merged_line(const char *line, size_t len, unsigned int links)
+{
+	const char *at = line, *end = line + len;
+	char *merged;
+
+	for (unsigned int n = 0; n <= links; n++) {
+		at = memmem(at, (size_t)(end - at), ";--;", 4);
+		if (!at)
+			return strndup(line, len);
+		if (n == links)
+			break;
+		at += 3;
+	}
+	if (asprintf(&merged, "%.*s;[depth limit]", (int)(at - line), line) < 0)
+		abort();
+	return merged;
+}
+
+/* The folded text with all beyond the n-th link merged, as folded text again. To be freed. */
+static char *merged(const char *text, unsigned int links)
+{
+	struct sums s = {0};
+	char *out;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	/* "LINE NS" becomes "LINE\0NS", so that sorting goes by line and keeps the weight. */
+	for (const char *line = text, *next; *line; line = next) {
+		const char *end = strchr(line, '\n'), *space = memrchr(line, ' ', (size_t)(end - line));
+		char *m = merged_line(line, (size_t)(space - line), links);
+		size_t n = strlen(m);
+
+		next = end + 1;
+		s.lines = realloc(s.lines, (s.n + 1) * sizeof(*s.lines));
+		s.lines[s.n] = malloc(n + 32);
+		memcpy(s.lines[s.n], m, n + 1);
+		memcpy(s.lines[s.n] + n + 1, space + 1, (size_t)(next - space - 1));
+		s.n++;
+		free(m);
+	}
+	if (s.n)
+		qsort(s.lines, s.n, sizeof(*s.lines), by_text);
+	for (size_t i = 0, k; i < s.n; i = k) {
+		unsigned long long ns = 0;
+
+		for (k = i; k < s.n && !strcmp(s.lines[i], s.lines[k]); k++)
+			ns += strtoull(s.lines[k] + strlen(s.lines[k]) + 1, NULL, 10);
+		fprintf(f, "%s %llu\n", s.lines[i], ns);
+	}
+	for (size_t i = 0; i < s.n; i++)
+		free(s.lines[i]);
+	free(s.lines);
+	fclose(f);
+	return out;
+}
+
+static void check_depth(const struct trace *t)
+{
+	for (int mode = MODE_EXACT; mode <= MODE_CLASSIC; mode++) {
+		struct options o = options_of(8, (enum options_mode)mode);
+		char *deeper = trace_folded(t, &o);
+
+		while (o.depth--) {
+			char *less = trace_folded(t, &o);
+
+			expect_text(merged(deeper, o.depth), less);
+			free(deeper);
+			deeper = less;
+			if (!o.depth)
+				break;
+		}
+		free(deeper);
+	}
+}
+
+static void depth_refines(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_WHOLE, check_depth);
+	on_schedules(SCHEDULE_LOSSY, check_depth);
+	on_schedules(SCHEDULE_DAMAGED, check_depth);
+}
+
+static void depth_refines_in_recorded_traces(void **state)
+{
+	(void)state;
+	on_recorded(check_depth);
+}
+
+/* ---- 3: order ------------------------------------------------------------------------------- */
+
+static void order_of_cpus_does_not_matter(void **state)
+{
+	(void)state;
+	for (unsigned long seed = 1; seed <= traces(); seed++) {
+		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 3));
+		char *script = schedule_script(s);
+		char *first = folded(script, 6, MODE_EXACT);
+
+		for (unsigned int by = 1; by < s->cpus; by++) {
+			char *rotated = schedule_rotated(s, by);
+
+			expect_text(folded(rotated, 6, MODE_EXACT), first);
+			free(rotated);
+		}
+		free(first);
+		free(script);
+		schedule_free(s);
+	}
+}
+
+/* ---- 4: damage is visible ------------------------------------------------------------------- */
+
+static uint64_t weight_of(const char *text, const char *line, size_t len)
+{
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1)
+		if (!strncmp(at, line, len) && at[len] == ' ' && !memchr(at + len + 1, ';',
+				(size_t)(strchr(at, '\n') - at) - len - 1))
+			return strtoull(at + len + 1, NULL, 10);
+	return 0;
+}
+
+/*
+ * What a loss touches turns to [unknown]; so nothing that has a name and a known end may have
+ * more time than without the loss. A wait that is first heard of when it ends has no stack.
+ */
+static void a_loss_gives_no_time_to_named_causes(void **state)
+{
+	(void)state;
+	for (unsigned long seed = 1; seed <= 3 * traces(); seed++) {
+		struct schedule *whole = schedule_new(seed, SCHEDULE_WHOLE);
+		struct schedule *lossy = schedule_new(seed, SCHEDULE_LOSSY);
+		char *script[2] = {schedule_script(whole), schedule_script(lossy)};
+		/* The same end, or else what is still going on then has more time in one. */
+		char *end = strdup(whole->lines[whole->n - 1]);
+		char *text[2];
+
+		strcpy(strstr(script[1], "\nend ") + 1, "");
+		script[1] = realloc(script[1], strlen(script[1]) + strlen(end) + 2);
+		strcat(strcat(script[1], end), "\n");
+		for (int i = 0; i < 2; i++)
+			text[i] = folded(script[i], 6, MODE_EXACT);
+		for (const char *line = text[1]; *line; line = strchr(line, '\n') + 1) {
+			const char *space = memrchr(line, ' ', (size_t)(strchr(line, '\n') - line));
+			size_t len = (size_t)(space - line);
+			uint64_t ns = strtoull(space + 1, NULL, 10);
+
+			if (memmem(line, len, "[unknown]", 9) ||
+			    memmem(line, len, "[unknown stack];[runnable]", 26))
+				continue;
+			if (ns > weight_of(text[0], line, len)) {
+				fprintf(stderr,
+					"seed %lu: more time for %.*s\n"
+					"---- whole\n%s---- lossy\n%s---- from\n%s---- to\n%s----\n",
+					seed, (int)len, line, script[0], script[1], text[0],
+					text[1]);
+				fail();
+			}
+		}
+		free(end);
+		for (int i = 0; i < 2; i++) {
+			free(text[i]);
+			free(script[i]);
+		}
+		schedule_free(whole);
+		schedule_free(lossy);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_is_conserved),
+		cmocka_unit_test(time_is_conserved_in_recorded_traces),
+		cmocka_unit_test(depth_refines),
+		cmocka_unit_test(depth_refines_in_recorded_traces),
+		cmocka_unit_test(order_of_cpus_does_not_matter),
+		cmocka_unit_test(a_loss_gives_no_time_to_named_causes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Timelines: what each thread did, from made events (chain-semantics, section 2). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "made_script.h"
+
+static void timeline(const char *script, char thread, const char *expected)
+{
+	expect_text(script_timeline(script, thread), expected);
+}
+
+/* ---- ordinary life -------------------------------------------------------------------------- */
+
+static void a_sleep_is_blocked_then_runnable(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A D > - io\n"
+		 "900 c1 B wakes A\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-900-930 D\n"
+		 "lived 0-1000\n");
+}
+
+static void a_preempted_thread_has_no_waker(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A R > B\n"
+		 "300 c0 B S > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-300 preempted\n"
+		 "lived 0-1000\n");
+}
+
+static void a_new_thread_begins_with_its_waking(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > B\n"
+		 "born A\n"
+		 "50  c0 B forks A\n"
+		 "60  c0 B new A\n"
+		 "80  c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "60-60-80 ?, new\n"
+		 "lived 60-1000\n");
+}
+
+static void exit_ends_a_timeline_and_is_no_wait(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A exits\n"
+		 "120 c0 A wakes B\n"
+		 "150 c0 A X > -\n"
+		 "end 1000\n",
+		 'A', "lived 0-150\n");
+}
+
+static void a_reused_tid_is_another_thread(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A exits\n"
+		 "110 c0 A Z > B\n"
+		 "200 c0 B forks A\n"
+		 "210 c0 B new A\n"
+		 "220 c1 - R > A\n"
+		 "300 c1 A S > - poll\n"
+		 "end 1000\n",
+		 'A',
+		 "lived 0-110\n"
+		 "210-210-220 ?, new\n"
+		 "300-1000-1000 S, not woken, still\n"
+		 "lived 210-1000\n");
+}
+
+static void exec_by_another_thread_goes_on_as_the_leader(void **state)
+{
+	(void)state;
+	/* B, a thread of A's process, calls exec: A is killed, B gets A's tid. */
+	timeline("0   c0 - R > A\n"
+		 "0   c1 - R > B\n"
+		 "100 c0 A exits\n"
+		 "110 c0 A Z > -\n"
+		 "200 c1 B execs-as A\n"
+		 "300 c1 A S > - poll\n"
+		 "end 1000\n",
+		 'A',
+		 "lived 0-110\n"
+		 "300-1000-1000 S, not woken, still\n"
+		 "lived 0-1000\n");
+}
+
+/* ---- details that decide whether the result is right ---------------------------------------- */
+
+static void an_early_waking_ends_the_wait_that_follows(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "99  c1 B wakes A\n"
+		 "100 c0 A S > - recv\n"
+		 "130 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-100-130 S, early\n"
+		 "lived 0-1000\n");
+}
+
+static void an_early_waking_is_dropped_if_a_later_one_comes(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "50  c1 B wakes A\n"
+		 "100 c0 A S > - recv\n"
+		 "900 c1 B wakes A\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-900-930 S\n"
+		 "lived 0-1000\n");
+}
+
+static void an_early_waking_is_dropped_by_a_preemption(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "50  c1 B wakes A\n"
+		 "100 c0 A R > B\n"
+		 "200 c0 B S > A\n"
+		 "300 c0 A S > - recv\n"
+		 "400 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-200 preempted\n"
+		 "300-400-400 S, no waking\n"
+		 "lived 0-1000\n");
+}
+
+static void a_waking_of_a_preempted_thread_changes_nothing(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A R > B\n"
+		 "150 c1 C wakes A\n"
+		 "200 c0 B S > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-200 preempted\n"
+		 "lived 0-1000\n");
+}
+
+static void still_asleep_at_the_end_is_kept(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A D > - lock\n"
+		 "end 1000\n",
+		 'A',
+		 "100-1000-1000 D, not woken, still\n"
+		 "lived 0-1000\n");
+}
+
+static void woken_but_not_yet_running_at_the_end(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A S > - recv\n"
+		 "900 c1 B wakes A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-900-1000 S, still\n"
+		 "lived 0-1000\n");
+}
+
+static void asleep_since_before_the_start_by_the_snapshot(void **state)
+{
+	(void)state;
+	timeline("thread A D lock;main\n"
+		 "end 1000\n",
+		 'A',
+		 "0-1000-1000 D, not woken, since start, still\n"
+		 "lived 0-1000\n");
+	timeline("thread A S lock;main\n"
+		 "0   c0 - R > B\n"
+		 "400 c0 B wakes A\n"
+		 "450 c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "0-400-450 S, since start\n"
+		 "lived 0-1000\n");
+}
+
+static void asleep_since_before_the_start_by_its_waking(void **state)
+{
+	(void)state;
+	timeline("born A\n"
+		 "400 c0 B wakes A\n"
+		 "450 c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "0-400-450 ?, since start\n"
+		 "lived 0-1000\n");
+}
+
+static void a_woken_thread_that_never_slept(void **state)
+{
+	(void)state;
+	/* The first event of CPU 1 is A's switch-out: A ran there all along, the waking was early. */
+	timeline("born A\n"
+		 "400 c0 B wakes A\n"
+		 "450 c1 A S > - recv\n"
+		 "500 c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "450-450-500 S, early\n"
+		 "lived 0-1000\n");
+}
+
+static void ended_without_a_recorded_waking(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A S > - recv\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-930-930 S, no waking\n"
+		 "lived 0-1000\n");
+}
+
+static void unknown_before_the_first_event(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > B\n"
+		 "200 c0 B S > A\n"
+		 "end 1000\n",
+		 'A',
+		 "0-200 unknown\n"
+		 "lived 0-1000\n");
+}
+
+static void the_first_to_leave_a_cpu_had_it_since_the_start(void **state)
+{
+	(void)state;
+	timeline("300 c0 A S > - recv\n"
+		 "end 1000\n",
+		 'A',
+		 "300-1000-1000 S, not woken, still\n"
+		 "lived 0-1000\n");
+}
+
+static void a_waker_is_running(void **state)
+{
+	(void)state;
+	timeline("300 c0 A wakes B\n"
+		 "end 1000\n",
+		 'A', "lived 0-1000\n");
+}
+
+/* ---- impossible sequences ------------------------------------------------------------------- */
+
+static void switched_out_without_having_been_switched_in(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A S > B recv\n"
+		 "500 c0 A S > - recv\n"
+		 "end 1000\n",
+		 'A',
+		 "100-500 unknown\n"
+		 "500-1000-1000 S, not woken, still\n"
+		 "lived 0-1000\n");
+}
+
+static void displaced_without_having_been_switched_out(void **state)
+{
+	(void)state;
+	/* A was last seen to run at 200; at 500 its CPU turns out to be B's. */
+	timeline("0   c0 - R > A\n"
+		 "200 c0 A wakes C\n"
+		 "500 c0 B S > -\n"
+		 "800 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "200-800 unknown\n"
+		 "lived 0-1000\n");
+}
+
+static void running_on_two_cpus_at_once(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "300 c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "0-300 unknown\n"
+		 "lived 0-1000\n");
+}
+
+static void woken_twice(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A S > - recv\n"
+		 "200 c1 B wakes A\n"
+		 "400 c1 B wakes A\n"
+		 "450 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-200-200 S, still\n"
+		 "200-400 unknown\n"
+		 "400-400-450 ?\n"
+		 "lived 0-1000\n");
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+static void a_sleeper_is_lost_sight_of(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "100 c0 A S > - recv\n"
+		 "400 c1 lost 450\n"
+		 "900 c1 B wakes A\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-400-400 S, no waking, still\n"
+		 "400-900 unknown\n"
+		 "900-900-930 ?\n"
+		 "lived 0-1000\n");
+}
+
+static void one_that_runs_elsewhere_is_not(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "400 c1 lost 450\n"
+		 "600 c0 A S > - recv\n"
+		 "900 c1 B wakes A\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "600-900-930 S\n"
+		 "lived 0-1000\n");
+}
+
+static void one_that_runs_on_the_lossy_cpu_is(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "400 c0 lost 450\n"
+		 "600 c0 A S > - recv\n"
+		 "900 c1 B wakes A\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "400-450.001 unknown\n"
+		 "600-900-930 S\n"
+		 "lived 0-1000\n");
+}
+
+static void one_that_falls_asleep_during_a_loss_is_unknown(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "400 c1 lost 700\n"
+		 "600 c0 A S > - recv\n"
+		 "900 c1 B wakes A\n"
+		 "930 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "600-900 unknown\n"
+		 "900-900-930 ?\n"
+		 "lived 0-1000\n");
+}
+
+static void a_loss_drops_an_early_waking(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "50  c1 B wakes A\n"
+		 "60  c1 lost 70\n"
+		 "100 c0 A S > - recv\n"
+		 "130 c0 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "100-130-130 S, no waking\n"
+		 "lived 0-1000\n");
+}
+
+static void a_loss_of_no_known_cpu_is_a_loss_of_all(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "400 c? lost 450\n"
+		 "end 1000\n",
+		 'A',
+		 "400-1000 unknown\n"
+		 "lived 0-1000\n");
+}
+
+static void asleep_and_never_seen_again_after_a_loss(void **state)
+{
+	(void)state;
+	timeline("thread A S lock\n"
+		 "400 c0 lost 450\n"
+		 "end 1000\n",
+		 'A',
+		 "0-400-400 S, no waking, since start, still\n"
+		 "400-1000 unknown\n"
+		 "lived 0-1000\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sleep_is_blocked_then_runnable),
+		cmocka_unit_test(a_preempted_thread_has_no_waker),
+		cmocka_unit_test(a_new_thread_begins_with_its_waking),
+		cmocka_unit_test(exit_ends_a_timeline_and_is_no_wait),
+		cmocka_unit_test(a_reused_tid_is_another_thread),
+		cmocka_unit_test(exec_by_another_thread_goes_on_as_the_leader),
+		cmocka_unit_test(an_early_waking_ends_the_wait_that_follows),
+		cmocka_unit_test(an_early_waking_is_dropped_if_a_later_one_comes),
+		cmocka_unit_test(an_early_waking_is_dropped_by_a_preemption),
+		cmocka_unit_test(a_waking_of_a_preempted_thread_changes_nothing),
+		cmocka_unit_test(still_asleep_at_the_end_is_kept),
+		cmocka_unit_test(woken_but_not_yet_running_at_the_end),
+		cmocka_unit_test(asleep_since_before_the_start_by_the_snapshot),
+		cmocka_unit_test(asleep_since_before_the_start_by_its_waking),
+		cmocka_unit_test(a_woken_thread_that_never_slept),
+		cmocka_unit_test(ended_without_a_recorded_waking),
+		cmocka_unit_test(unknown_before_the_first_event),
+		cmocka_unit_test(the_first_to_leave_a_cpu_had_it_since_the_start),
+		cmocka_unit_test(a_waker_is_running),
+		cmocka_unit_test(switched_out_without_having_been_switched_in),
+		cmocka_unit_test(displaced_without_having_been_switched_out),
+		cmocka_unit_test(running_on_two_cpus_at_once),
+		cmocka_unit_test(woken_twice),
+		cmocka_unit_test(a_sleeper_is_lost_sight_of),
+		cmocka_unit_test(one_that_runs_elsewhere_is_not),
+		cmocka_unit_test(one_that_runs_on_the_lossy_cpu_is),
+		cmocka_unit_test(one_that_falls_asleep_during_a_loss_is_unknown),
+		cmocka_unit_test(a_loss_drops_an_early_waking),
+		cmocka_unit_test(a_loss_of_no_known_cpu_is_a_loss_of_all),
+		cmocka_unit_test(asleep_and_never_seen_again_after_a_loss),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

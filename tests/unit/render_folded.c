@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reading folded lines: what is a stack, what is a count, what is neither.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../render/folded.h"
+
+static struct folded_line line;
+
+static enum folded_err parse(const char *s, bool two)
+{
+	return folded_parse(s, s + strlen(s), two, &line);
+}
+
+static void expect(const char *s, const char *stack, double count)
+{
+	assert_int_equal(parse(s, false), FOLDED_OK);
+	assert_int_equal(line.len, strlen(stack));
+	assert_memory_equal(line.stack, stack, line.len);
+	assert_float_equal(line.count, count, 1e-9);
+}
+
+static void a_line_is_a_stack_a_blank_and_a_count(void **state)
+{
+	(void)state;
+	expect("a;b;c 31", "a;b;c", 31);
+	expect("a;b c;d 7", "a;b c;d", 7);
+	expect("a\t7", "a", 7);
+	expect("a;b 5\r", "a;b", 5);
+	expect("a;b 5  ", "a;b", 5);
+	expect("a;  5", "a; ", 5);
+	expect(" 5", "", 5);
+	expect("a 18446744073709551615", "a", 18446744073709551615.0);
+}
+
+static void counts_may_have_a_point(void **state)
+{
+	(void)state;
+	expect("a 1.5", "a", 1.5);
+	assert_int_equal(line.decimals, 1);
+	expect("a 2.", "a", 2);
+	assert_int_equal(line.decimals, 0);
+	expect("a 0.00250", "a", 0.0025);
+	assert_int_equal(line.decimals, 4);
+}
+
+static void what_is_no_count_is_refused(void **state)
+{
+	static const struct {
+		const char *line;
+		enum folded_err err;
+	} bad[] = {
+		{ "", FOLDED_EMPTY },
+		{ " \t\r", FOLDED_EMPTY },
+		{ "a;b", FOLDED_NO_COUNT },
+		{ "a;b5", FOLDED_NO_COUNT },
+		{ "a;b x5", FOLDED_NO_COUNT },
+		{ "a;b 5x", FOLDED_NO_COUNT },
+		{ "a 1e5", FOLDED_NO_COUNT },
+		{ "a .5", FOLDED_NO_COUNT },
+		{ "a 1.2.3", FOLDED_NO_COUNT },
+		{ "a .", FOLDED_NO_COUNT },
+		{ "5", FOLDED_NO_COUNT },
+		{ "a +5", FOLDED_NO_COUNT },
+		{ "a -5", FOLDED_NEGATIVE },
+		{ "a 18446744073709551616", FOLDED_TOO_BIG },
+		{ "a 99999999999999999999999999999999", FOLDED_TOO_BIG },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (parse(bad[i].line, false) != bad[i].err)
+			fail_msg("'%s': %s, not: %s", bad[i].line,
+				 folded_strerror(parse(bad[i].line, false)),
+				 folded_strerror(bad[i].err));
+}
+
+static void two_counts_are_before_and_after(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("a;b 3 5", true), FOLDED_OK);
+	assert_true(line.two);
+	assert_float_equal(line.before, 3, 0);
+	assert_float_equal(line.count, 5, 0);
+	assert_int_equal(line.len, 3);
+	expect("a;b 3 5", "a;b 3", 5);
+	assert_int_equal(parse("a;b 5", true), FOLDED_OK);
+	assert_false(line.two);
+}
+
+/* ---- whole files ---- */
+
+struct seen {
+	char text[512];
+	int limit; /* stop after so many lines; 0: do not */
+};
+
+static int on_line(void *ctx, const struct folded_line *l)
+{
+	struct seen *s = ctx;
+	size_t n = strlen(s->text);
+
+	snprintf(s->text + n, sizeof(s->text) - n, "%.*s=%g/%g ", (int)(l->len > 20 ? 20 : l->len),
+		 l->stack, l->before, l->count);
+	return s->limit && !--s->limit ? -7 : 0;
+}
+
+static int on_bad(void *ctx, uint64_t no, enum folded_err err)
+{
+	struct seen *s = ctx;
+	size_t n = strlen(s->text);
+
+	snprintf(s->text + n, sizeof(s->text) - n, "bad:%d:%d ", (int)no, (int)err);
+	return 0;
+}
+
+static int read_text(const char *text, size_t len, struct folded_stats *st, struct seen *s)
+{
+	FILE *f = tmpfile();
+	int ret;
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, len, f), len);
+	rewind(f);
+	memset(st, 0, sizeof(*st));
+	ret = folded_read(fileno(f), st, on_line, on_bad, s);
+	fclose(f);
+	return ret;
+}
+
+static void bad_lines_are_numbered_and_the_rest_is_read(void **state)
+{
+	static const char text[] = "a 1\n\nb\nc 2\nd -3\ne 4";
+	struct folded_stats st;
+	struct seen s = { .limit = 0 };
+
+	(void)state;
+	assert_int_equal(read_text(text, strlen(text), &st, &s), 0);
+	assert_string_equal(s.text, "a=0/1 bad:3:2 c=0/2 bad:5:3 e=0/4 ");
+	assert_int_equal(st.good, 3);
+	assert_int_equal(st.bad, 2);
+	assert_int_equal(st.lines, 6);
+}
+
+static void the_first_line_decides_about_two_counts(void **state)
+{
+	static const char two[] = "a 1 2\nb 3\n", one[] = "a 1\nb 3 4\n";
+	struct folded_stats st;
+	struct seen s = { .limit = 0 };
+
+	(void)state;
+	assert_int_equal(read_text(two, strlen(two), &st, &s), 0);
+	assert_string_equal(s.text, "a=1/2 b=3/3 ");
+	assert_true(st.two && st.mixed);
+	s.text[0] = 0;
+	assert_int_equal(read_text(one, strlen(one), &st, &s), 0);
+	assert_string_equal(s.text, "a=0/1 b 3=0/4 ");
+	assert_false(st.two || st.mixed);
+}
+
+static void a_line_may_be_longer_than_any_buffer(void **state)
+{
+	static char text[5 << 20];
+	struct folded_stats st;
+	struct seen s = { .limit = 0 };
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	memcpy(text + sizeof(text) - 8, " 12\na 3\n", 8);
+	assert_int_equal(read_text(text, sizeof(text), &st, &s), 0);
+	assert_string_equal(s.text, "xxxxxxxxxxxxxxxxxxxx=0/12 a=0/3 ");
+}
+
+static void a_callback_can_stop_the_reading(void **state)
+{
+	static const char text[] = "a 1\nb 2\nc 3\n";
+	struct folded_stats st;
+	struct seen s = { .limit = 2 };
+
+	(void)state;
+	assert_int_equal(read_text(text, strlen(text), &st, &s), -7);
+	assert_string_equal(s.text, "a=0/1 b=0/2 ");
+}
+
+static void a_file_that_cannot_be_read_is_an_error(void **state)
+{
+	struct folded_stats st = { 0 };
+	struct seen s = { .limit = 0 };
+
+	(void)state;
+	assert_true(folded_read(-1, &st, on_line, on_bad, &s) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_is_a_stack_a_blank_and_a_count),
+		cmocka_unit_test(counts_may_have_a_point),
+		cmocka_unit_test(what_is_no_count_is_refused),
+		cmocka_unit_test(two_counts_are_before_and_after),
+		cmocka_unit_test(bad_lines_are_numbered_and_the_rest_is_read),
+		cmocka_unit_test(the_first_line_decides_about_two_counts),
+		cmocka_unit_test(a_line_may_be_longer_than_any_buffer),
+		cmocka_unit_test(a_callback_can_stop_the_reading),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

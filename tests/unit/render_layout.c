@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Merging and laying out: folded lines in, frames out, both in sight.
+// A frame is written as its depth in dots, its name, and [start end).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../render/elide.h"
+#include "../../render/folded.h"
+#include "../../render/layout.h"
+#include "../../render/tree.h"
+
+#define REVERSE 1
+#define IN_ORDER 2
+#define DIFF 4
+#define ELIDED 8
+
+/* Lay out the lines and compare; frames under `least` and beyond `most` are left out. */
+static void check(const char *const *lines, unsigned flags, double least, uint32_t most,
+		  const char *want)
+{
+	char got[4096];
+	size_t n = 0;
+	struct layout l;
+	struct tree t;
+
+	assert_int_equal(tree_init(&t), 0);
+	t.reverse = flags & REVERSE;
+	t.in_order = flags & IN_ORDER;
+	t.diff = flags & DIFF;
+	for (; *lines; lines++) {
+		struct folded_line f;
+
+		assert_int_equal(folded_parse(*lines, *lines + strlen(*lines), t.diff, &f),
+				 FOLDED_OK);
+		assert_int_equal(tree_add(&t, f.stack, f.len, f.count, f.before), 0);
+	}
+	if (flags & ELIDED)
+		assert_int_equal(elide(&t), 0);
+	assert_int_equal(tree_finish(&t), 0);
+	assert_int_equal(layout_tree(&l, &t, least, most), 0);
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct frame *f = &l.frame[i];
+
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%.*s%.*s[%g %g)", (int)f->depth,
+				      "..........", (int)names_len(&t.names, f->name),
+				      names_str(&t.names, f->name), f->start, f->start + f->total);
+		if (t.diff)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%+g/%+g", l.diff[i].self,
+					      l.diff[i].total);
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "\n");
+	}
+	layout_free(&l);
+	tree_free(&t);
+	assert_string_equal(got, want);
+}
+
+#define LINES(...) ((const char *const[]) { __VA_ARGS__, NULL })
+#define ALL UINT32_MAX
+
+static void stacks_merge_from_the_root(void **state)
+{
+	(void)state;
+	check(LINES("a;b;c 3", "a;b;d 2", "a;b 1", "e 4"), 0, 0, ALL,
+	      "all[0 10)\n"
+	      ".a[0 6)\n"
+	      "..b[0 6)\n"
+	      "...c[1 4)\n"
+	      "...d[4 6)\n"
+	      ".e[6 10)\n");
+}
+
+static void the_same_stack_twice_adds_up(void **state)
+{
+	(void)state;
+	check(LINES("a;b 1", "x 1", "a;b 1", "a;b;c 1", "a;b 1"), 0, 0, ALL,
+	      "all[0 5)\n"
+	      ".a[0 4)\n"
+	      "..b[0 4)\n"
+	      "...c[3 4)\n"
+	      ".x[4 5)\n");
+}
+
+static void a_node_may_be_cut_anywhere(void **state)
+{
+	(void)state;
+	check(LINES("a;b;c;d;e 1", "a;b;c;d;f 2", "a;b;x 4", "a 8", "a;b;c;d 16"), 0, 0, ALL,
+	      "all[0 31)\n"
+	      ".a[0 31)\n"
+	      "..b[8 31)\n"
+	      "...c[8 27)\n"
+	      "....d[8 27)\n"
+	      ".....e[24 25)\n"
+	      ".....f[25 27)\n"
+	      "...x[27 31)\n");
+}
+
+static void siblings_stand_as_sort_would_have_their_lines(void **state)
+{
+	(void)state;
+	/* `;` sorts after digits and before letters: foo1;x comes before foo;x, but foo 1 first */
+	check(LINES("foo;x 1", "foo1;x 1", "b 1", "B 1"), 0, 0, ALL,
+	      "all[0 4)\n"
+	      ".B[0 1)\n"
+	      ".b[1 2)\n"
+	      ".foo1[2 3)\n"
+	      "..x[2 3)\n"
+	      ".foo[3 4)\n"
+	      "..x[3 4)\n");
+	check(LINES("foo1 1", "foo 1"), 0, 0, ALL,
+	      "all[0 2)\n"
+	      ".foo[0 1)\n"
+	      ".foo1[1 2)\n");
+}
+
+static void empty_names_inside_stay_and_at_the_end_go(void **state)
+{
+	(void)state;
+	check(LINES("a;;b;; 1", " 2"), 0, 0, ALL,
+	      "all[0 3)\n"
+	      ".a[2 3)\n"
+	      "..[2 3)\n"
+	      "...b[2 3)\n");
+}
+
+static void reverse_merges_from_the_leaves(void **state)
+{
+	(void)state;
+	check(LINES("a;b;c 3", "d;c 2"), REVERSE, 0, ALL,
+	      "all[0 5)\n"
+	      ".c[0 5)\n"
+	      "..b[0 3)\n"
+	      "...a[0 3)\n"
+	      "..d[3 5)\n");
+}
+
+static void a_flame_chart_keeps_the_order_of_the_lines(void **state)
+{
+	(void)state;
+	check(LINES("b;x 1", "b;y 1", "a 1", "b;x 1", "b 1", "b;x 1"), IN_ORDER, 0, ALL,
+	      "all[0 6)\n"
+	      ".b[0 2)\n"
+	      "..x[0 1)\n"
+	      "..y[1 2)\n"
+	      ".a[2 3)\n"
+	      ".b[3 6)\n"
+	      "..x[3 4)\n"
+	      "..x[5 6)\n");
+}
+
+static void differences_are_summed_up_the_tree(void **state)
+{
+	(void)state;
+	check(LINES("a;b 1 3", "a;c 5 1", "a 2 2"), DIFF, 0, ALL,
+	      "all[0 6)+0/-2\n"
+	      ".a[0 6)+0/-2\n"
+	      "..b[2 5)+2/+2\n"
+	      "..c[5 6)-4/-4\n");
+}
+
+static void stacks_that_only_came_before_get_a_region(void **state)
+{
+	(void)state;
+	check(LINES("a;b 1 3", "a;c;d 5 0"), DIFF | ELIDED, 0, ALL,
+	      "all[0 8)+0/-3\n"
+	      ".[only before][0 5)+0/+0\n"
+	      "..a[0 5)+0/+0\n"
+	      "...c[0 5)+0/+0\n"
+	      "....d[0 5)+0/+0\n"
+	      ".a[5 8)+0/-3\n"
+	      "..b[5 8)+2/+2\n"
+	      "..c[8 8)+0/-5\n"
+	      "...d[8 8)-5/-5\n");
+}
+
+static void narrow_frames_are_left_out_in_place(void **state)
+{
+	(void)state;
+	check(LINES("a;x 1", "a;y;z 9", "b 1"), 0, 2, ALL,
+	      "all[0 11)\n"
+	      ".a[0 10)\n"
+	      "..y[1 10)\n"
+	      "...z[1 10)\n");
+}
+
+static void the_widest_are_kept_where_there_are_too_many(void **state)
+{
+	(void)state;
+	check(LINES("a;x 1", "a;y;z 90", "b 1", "c 2"), 0, 0, 4,
+	      "all[0 94)\n"
+	      ".a[0 91)\n"
+	      "..y[1 91)\n"
+	      "...z[1 91)\n");
+}
+
+static void links_are_counted_by_their_delimiters(void **state)
+{
+	struct layout l;
+	struct tree t;
+
+	(void)state;
+	assert_int_equal(tree_init(&t), 0);
+	assert_int_equal(tree_add(&t, "A;f;--;w;B;--;w;C;[running]", 27, 5, 0), 0);
+	assert_true(t.chain);
+	assert_int_equal(tree_finish(&t), 0);
+	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
+	assert_int_equal(l.n, 10);
+	assert_int_equal(l.max_link, 2);
+	assert_int_equal(l.frame[2].link, 0); /* f */
+	assert_int_equal(l.frame[3].link, 1); /* -- */
+	assert_int_equal(l.frame[5].link, 1); /* B */
+	assert_int_equal(l.frame[9].link, 2); /* [running] */
+	layout_free(&l);
+	tree_free(&t);
+}
+
+/* Times of all kinds of sharing and branching, against sums taken stack by stack. */
+static void a_large_tree_has_the_sums_of_its_lines(void **state)
+{
+	enum { STACKS = 20000, NAMES = 50 };
+	double want[NAMES] = { 0 }, got[NAMES] = { 0 }, total = 0;
+	unsigned rnd = 1;
+	struct layout l;
+	struct tree t;
+
+	(void)state;
+	assert_int_equal(tree_init(&t), 0);
+	for (int s = 0; s < STACKS; s++) {
+		char line[256];
+		size_t n = 0;
+		bool seen[NAMES] = { false };
+		unsigned depth;
+
+		rnd = rnd * 1103515245 + 12345;
+		depth = 1 + (rnd >> 16) % 12;
+		for (unsigned d = 0; d < depth; d++) {
+			unsigned name;
+
+			rnd = rnd * 1103515245 + 12345;
+			/* few names near the root, so that stacks share; many of them wide */
+			name = (rnd >> 16) % (d < 2 ? 3 : NAMES);
+			n += (size_t)sprintf(line + n, "%sf%u", d ? ";" : "", name);
+			if (!seen[name])
+				want[name] += s % 7;
+			seen[name] = true;
+		}
+		assert_int_equal(tree_add(&t, line, n, s % 7, 0), 0);
+		total += s % 7;
+	}
+	assert_int_equal(tree_finish(&t), 0);
+	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
+	assert_float_equal(l.total, total, 0);
+	for (uint32_t i = 1; i < l.n; i++) {
+		const struct frame *f = &l.frame[i], *up = &l.frame[f->parent];
+		unsigned name = (unsigned)strtoul(names_str(&t.names, f->name) + 1, NULL, 10);
+		bool nested = false;
+
+		assert_true(f->start >= up->start && f->start + f->total <= up->start + up->total);
+		assert_int_equal(f->depth, up->depth + 1);
+		for (uint32_t p = f->parent; p; p = l.frame[p].parent)
+			nested |= l.frame[p].name == f->name;
+		if (!nested)
+			got[name] += f->total;
+	}
+	for (int i = 0; i < NAMES; i++)
+		assert_float_equal(got[i], want[i], 0);
+	layout_free(&l);
+	tree_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_merge_from_the_root),
+		cmocka_unit_test(the_same_stack_twice_adds_up),
+		cmocka_unit_test(a_node_may_be_cut_anywhere),
+		cmocka_unit_test(siblings_stand_as_sort_would_have_their_lines),
+		cmocka_unit_test(empty_names_inside_stay_and_at_the_end_go),
+		cmocka_unit_test(reverse_merges_from_the_leaves),
+		cmocka_unit_test(a_flame_chart_keeps_the_order_of_the_lines),
+		cmocka_unit_test(differences_are_summed_up_the_tree),
+		cmocka_unit_test(stacks_that_only_came_before_get_a_region),
+		cmocka_unit_test(narrow_frames_are_left_out_in_place),
+		cmocka_unit_test(the_widest_are_kept_where_there_are_too_many),
+		cmocka_unit_test(links_are_counted_by_their_delimiters),
+		cmocka_unit_test(a_large_tree_has_the_sums_of_its_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

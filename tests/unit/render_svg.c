@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Text and numbers as they stand in the document.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../render/palette.h"
+#include "../../render/svg.h"
+
+static char *text(enum svg_encoding enc, const char *p, size_t len, size_t most)
+{
+	static char *out;
+	size_t n;
+	FILE *f;
+
+	free(out);
+	out = NULL;
+	f = open_memstream(&out, &n);
+	assert_non_null(f);
+	svg_text(f, enc, p, len, most);
+	fclose(f);
+	return out;
+}
+
+static void markup_is_escaped(void **state)
+{
+	static const char s[] = "<a b=\"c\" d='e'>&amp;]]>";
+
+	(void)state;
+	assert_string_equal(text(SVG_UTF8, s, sizeof(s) - 1, SIZE_MAX),
+			    "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;]]&gt;");
+}
+
+static void control_characters_become_their_pictures(void **state)
+{
+	(void)state;
+	assert_string_equal(text(SVG_UTF8, "a\0b\x1b\t\x7f\r", 7, SIZE_MAX),
+			    "a\u2400b\u241b\u2409\u2421\u240d");
+}
+
+static void broken_utf8_becomes_replacement_characters(void **state)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{ "\xff", "\ufffd" },
+		{ "a\xc3(", "a\ufffd(" },			    /* cut short */
+		{ "\xc0\xaf", "\ufffd\ufffd" },			    /* overlong */
+		{ "\xe0\x80\xaf", "\ufffd\ufffd\ufffd" },	    /* overlong */
+		{ "\xed\xa0\x80", "\ufffd\ufffd\ufffd" },	    /* a surrogate */
+		{ "\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd" }, /* above U+10FFFF */
+		{ "\xf0\x9f\x94", "\ufffd" },			    /* the end is missing */
+		{ "\xef\xbf\xbe", "\ufffd" }, /* U+FFFE is no character of XML */
+		{ "\xe2\x98\x83\xf0\x9f\x94\xa5", "\u2603\U0001f525" }, /* nothing wrong */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_string_equal(text(SVG_UTF8, cases[i].in, strlen(cases[i].in), SIZE_MAX),
+				    cases[i].out);
+}
+
+static void latin1_is_converted(void **state)
+{
+	(void)state;
+	assert_string_equal(text(SVG_LATIN1, "\xe9t\xe9", 3, SIZE_MAX), "\u00e9t\u00e9");
+}
+
+static void text_is_cut_by_characters_not_bytes(void **state)
+{
+	static const char s[] = "\u4e2d\u6587<x";
+
+	(void)state;
+	assert_string_equal(text(SVG_UTF8, s, sizeof(s) - 1, 3), "\u4e2d\u6587&lt;");
+	assert_int_equal(svg_chars(SVG_UTF8, s, sizeof(s) - 1, 100), 4);
+	assert_int_equal(svg_chars(SVG_UTF8, s, sizeof(s) - 1, 2), 2);
+}
+
+static void number(void (*put)(FILE *, double), double v, const char *want)
+{
+	char *out = NULL;
+	size_t n;
+	FILE *f = open_memstream(&out, &n);
+
+	assert_non_null(f);
+	put(f, v);
+	fclose(f);
+	assert_string_equal(out, want);
+	free(out);
+}
+
+static void coordinates_have_one_decimal_at_most(void **state)
+{
+	(void)state;
+	number(svg_fixed, 0, "0");
+	number(svg_fixed, 12, "12");
+	number(svg_fixed, 3.14159, "3.1");
+	number(svg_fixed, 0.96, "1");
+	number(svg_fixed, 0.5, ".5");
+	number(svg_fixed, -0.14, "-.1");
+	number(svg_fixed, -10.25, "-10.3");
+	number(svg_fixed, 1180, "1180");
+}
+
+static void numbers_of_the_data_are_in_base_64(void **state)
+{
+	(void)state;
+	number(svg_vlq, 0, "A");
+	number(svg_vlq, 31, "f");
+	number(svg_vlq, 32, "gB");
+	number(svg_vlq, 1000, "of"); /* 8 + 32 * 31 */
+	number(svg_vlq, 9007199254740991.0, "----------H");
+}
+
+static void count(double v, const char *want)
+{
+	char out[SVG_COUNT_LEN];
+
+	svg_count(out, v);
+	assert_string_equal(out, want);
+}
+
+static void counts_have_commas(void **state)
+{
+	(void)state;
+	count(0, "0");
+	count(999, "999");
+	count(1000, "1,000");
+	count(1234567, "1,234,567");
+	count(-1234, "-1,234");
+	count(0.25, "0.25");
+	count(12.5, "12.50");
+	count(1234.56, "1,235");
+	count(1e60, "1e+60");
+}
+
+static void palettes_tell_frames_apart_by_name(void **state)
+{
+	static const struct {
+		const char *palette, *frame;
+		enum ramp ramp;
+	} cases[] = {
+		{ "hot", "main", RAMP_HOT },
+		{ "hot", "--", RAMP_STACK_DELIM },
+		{ "java", "-", RAMP_PART_DELIM },
+		{ "java", "Ljava/lang/Thread:.run", RAMP_GREEN },
+		{ "java", "org/x/Y", RAMP_GREEN },
+		{ "java", "foo_[j]", RAMP_GREEN },
+		{ "java", "foo_[i]", RAMP_AQUA },
+		{ "java", "JavaThread::run", RAMP_YELLOW },
+		{ "java", "sys_read_[k]", RAMP_ORANGE },
+		{ "java", "read", RAMP_RED },
+		{ "js", "LazyCompile:~main /a/b.js:1_[j]", RAMP_GREEN },
+		{ "js", "Builtin:A_[j]", RAMP_AQUA },
+		{ "js", "/a/b.js", RAMP_GREEN },
+		{ "js", "v8::f", RAMP_YELLOW },
+		{ "perl", "Perl_pp", RAMP_GREEN },
+		{ "perl", "read", RAMP_RED },
+		{ "wakeup", "x", RAMP_AQUA },
+		{ "chain", "main", RAMP_BY_LINK },
+		{ "chain", "ttwu_[w]", RAMP_AQUA },
+		{ "chain", "[interrupt]", RAMP_INTERRUPT },
+		{ "chain", "[not woken]", RAMP_NOT_WOKEN },
+		{ "chain", "[unknown stack]", RAMP_BY_LINK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct palette *p = palette_find(cases[i].palette);
+
+		assert_non_null(p);
+		if (palette_ramp(p, cases[i].frame, strlen(cases[i].frame)) != cases[i].ramp)
+			fail_msg("%s: '%s' is on another ramp", cases[i].palette, cases[i].frame);
+	}
+	assert_null(palette_find("nothing"));
+}
+
+static void a_name_has_the_same_shade_everywhere(void **state)
+{
+	(void)state;
+	assert_int_equal(palette_shade(PALETTE_BY_NAME, "read", 4, 1),
+			 palette_shade(PALETTE_BY_NAME, "read", 4, 99));
+	assert_int_equal(palette_shade(PALETTE_BY_NAME, "read_[k]", 8, 0),
+			 palette_shade(PALETTE_BY_NAME, "read", 4, 0));
+	for (unsigned i = 0; i < 1000; i++)
+		assert_true(palette_shade(PALETTE_RANDOM, "x", 1, i) < PALETTE_SHADES);
+}
+
+static double luminance(uint32_t rgb)
+{
+	double weight[] = { 0.0722, 0.7152, 0.2126 }, sum = 0;
+
+	for (int i = 0; i < 3; i++, rgb >>= 8) {
+		double v = (rgb & 0xff) / 255.0;
+
+		/* the sRGB curve, by its usual approximation */
+		sum += weight[i] * v * v * (0.3 + 0.7 * v);
+	}
+	return sum;
+}
+
+static void every_colour_can_be_written_on(void **state)
+{
+	(void)state;
+	/* Black on it must have a contrast of 3 at least, WCAG's bound for large text, and on the
+	   chain's colours one of 4.5. */
+	for (unsigned r = 0; r < RAMPS; r++)
+		for (unsigned s = 0; s < PALETTE_SHADES; s++) {
+			double least = r >= RAMP_STACK_DELIM && r <= RAMP_UNKNOWN ? 4.5 : 3;
+			double contrast = (luminance(palette_rgb((enum ramp)r, s)) + 0.05) / 0.05;
+
+			if (contrast < least)
+				fail_msg("ramp %u shade %u: contrast %.2f", r, s, contrast);
+		}
+}
+
+static void each_link_has_a_shade_of_its_own(void **state)
+{
+	(void)state;
+	for (uint32_t a = 0; a <= PALETTE_LINKS; a++)
+		for (uint32_t b = a + 1; b <= PALETTE_LINKS; b++)
+			for (unsigned s = 0; s < PALETTE_SHADES; s++)
+				assert_int_not_equal(palette_rgb(palette_link_ramp(a), s),
+						     palette_rgb(palette_link_ramp(b), s));
+}
+
+static void backgrounds_are_named_or_given(void **state)
+{
+	uint32_t top, bottom;
+
+	(void)state;
+	assert_true(palette_background("blue", &top, &bottom));
+	assert_true(palette_background("#12aBfF", &top, &bottom));
+	assert_int_equal(top, 0x12abff);
+	assert_int_equal(bottom, 0x12abff);
+	assert_false(palette_background("#12345", &top, &bottom));
+	assert_false(palette_background("#12345g", &top, &bottom));
+	assert_false(palette_background("pink", &top, &bottom));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(markup_is_escaped),
+		cmocka_unit_test(control_characters_become_their_pictures),
+		cmocka_unit_test(broken_utf8_becomes_replacement_characters),
+		cmocka_unit_test(latin1_is_converted),
+		cmocka_unit_test(text_is_cut_by_characters_not_bytes),
+		cmocka_unit_test(coordinates_have_one_decimal_at_most),
+		cmocka_unit_test(numbers_of_the_data_are_in_base_64),
+		cmocka_unit_test(counts_have_commas),
+		cmocka_unit_test(palettes_tell_frames_apart_by_name),
+		cmocka_unit_test(a_name_has_the_same_shade_everywhere),
+		cmocka_unit_test(every_colour_can_be_written_on),
+		cmocka_unit_test(each_link_has_a_shade_of_its_own),
+		cmocka_unit_test(backgrounds_are_named_or_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

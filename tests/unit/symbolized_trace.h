@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbolized_trace.h - for the tests of the symbolizer: a trace in memory, and the names in it by
+ * frame. The blocks are decoded here by the format's page alone. Include cmocka.h before it.
+ */
+#ifndef SYMBOLIZED_TRACE_H
+#define SYMBOLIZED_TRACE_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "symbolize.h"
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct trace {
+	uint8_t *bytes;
+	size_t len;
+	struct encoder *enc;
+	struct symbolizer *s;
+	struct symbolizer_stats stats;
+};
+
+static inline int keep(void *ctx, const void *block, size_t len)
+{
+	struct trace *t = ctx;
+
+	t->bytes = realloc(t->bytes, t->len + len);
+	assert_non_null(t->bytes);
+	memcpy(t->bytes + t->len, block, len);
+	t->len += len;
+	return 0;
+}
+
+static inline struct trace *begin(unsigned int parts)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	int kernel, sideband;
+
+	assert_non_null(t);
+	t->enc = encoder_new(keep, t);
+	assert_non_null(t->enc);
+	t->s = symbolizer_new(t->enc, parts);
+	assert_non_null(t->s);
+	symbolizer_status(t->s, &kernel, &sideband);
+	if (sideband == -EACCES || sideband == -EPERM) {
+		print_message("perf_event_open is not permitted\n");
+		skip();
+	}
+	assert_int_equal(sideband, 0);
+	return t;
+}
+
+static inline void finish(struct trace *t)
+{
+	assert_int_equal(symbolizer_finish(t->s, &t->stats), 0);
+	assert_int_equal(encoder_flush(t->enc), 0);
+	assert_int_equal(t->stats.user_frames - t->stats.user_named,
+			 t->stats.unmapped + t->stats.no_file + t->stats.no_symbol +
+				 t->stats.no_perf_map);
+}
+
+static inline void end(struct trace *t)
+{
+	symbolizer_free(t->s);
+	encoder_free(t->enc);
+	free(t->bytes);
+	free(t);
+}
+
+/* A user address of a process, now: the frame's id. */
+static inline uint32_t seen(struct trace *t, pid_t tgid, uint64_t addr)
+{
+	uint64_t now = now_ns();
+	uint32_t space = symbolizer_space(t->s, (uint32_t)tgid, now), frame;
+
+	assert_true(space != 0);
+	frame = encoder_frame(t->enc, space, addr);
+	symbolizer_frame(t->s, frame, space, addr, now);
+	return frame;
+}
+
+static inline uint64_t number(const uint8_t **p, const uint8_t *e)
+{
+	uint64_t v = 0;
+
+	*p = chainlog_get_varint(*p, e, &v);
+	assert_non_null(*p);
+	return v;
+}
+
+/* The payload of the next block of that type from *at on; NULL: no more. */
+static inline const uint8_t *next_block(const struct trace *t, size_t *at, int type,
+					const uint8_t **e)
+{
+	while (*at < t->len) {
+		const uint8_t *p = t->bytes + *at + CHAINLOG_HEADER_SIZE;
+		uint32_t len = chainlog_get_le32(t->bytes + *at + CHAINLOG_OFF_LEN);
+		int found = t->bytes[*at + CHAINLOG_OFF_TYPE];
+
+		*at += CHAINLOG_HEADER_SIZE + len;
+		*e = p + len;
+		if (found == type)
+			return p;
+	}
+	return NULL;
+}
+
+/* The string with that id, in a buffer of four. */
+static inline const char *string(const struct trace *t, uint64_t id)
+{
+	static char bufs[4][5000];
+	static int turn;
+	const uint8_t *p, *e;
+	size_t at = 0;
+
+	while (id && (p = next_block(t, &at, CHAINLOG_BLOCK_STRINGS, &e))) {
+		uint64_t first = number(&p, e), n = number(&p, e);
+
+		for (uint64_t i = first; i < first + n; i++) {
+			uint64_t len = number(&p, e);
+
+			assert_true(len <= (size_t)(e - p));
+			if (i == id) {
+				turn = (turn + 1) % 4;
+				snprintf(bufs[turn], sizeof(bufs[0]), "%.*s", (int)len,
+					 (const char *)p);
+				return bufs[turn];
+			}
+			p += len;
+		}
+	}
+	return NULL;
+}
+
+struct name {
+	const char *symbol, *module; /* NULL: none */
+	uint64_t offset, build_id_len;
+};
+
+static inline void look_up_module(const struct trace *t, uint64_t id, struct name *out)
+{
+	const uint8_t *p, *e;
+	size_t at = 0;
+
+	while ((p = next_block(t, &at, CHAINLOG_BLOCK_MODULES, &e))) {
+		uint64_t first = number(&p, e), n = number(&p, e);
+
+		for (uint64_t i = first; i < first + n; i++) {
+			uint64_t path = number(&p, e), len = number(&p, e);
+
+			p += len;
+			if (i == id) {
+				out->module = string(t, path);
+				out->build_id_len = len;
+			}
+		}
+	}
+}
+
+static inline struct name name_of(const struct trace *t, uint32_t frame)
+{
+	struct name out = { 0 };
+	const uint8_t *p, *e;
+	size_t at = 0;
+
+	while ((p = next_block(t, &at, CHAINLOG_BLOCK_NAMES, &e))) {
+		uint64_t id = 0;
+
+		for (uint64_t n = number(&p, e); n; n--) {
+			uint64_t symbol, module, offset;
+
+			id += (uint64_t)chainlog_unzigzag(number(&p, e));
+			symbol = number(&p, e);
+			module = number(&p, e);
+			offset = number(&p, e);
+			if (id != frame)
+				continue;
+			out.symbol = string(t, symbol);
+			out.offset = offset;
+			look_up_module(t, module, &out);
+		}
+	}
+	return out;
+}
+
+static inline void expect(const struct trace *t, uint32_t frame, const char *symbol,
+			  const char *module, uint64_t offset)
+{
+	struct name n = name_of(t, frame);
+
+	assert_string_equal(n.symbol ? n.symbol : "none", symbol);
+	assert_string_equal(n.module ? n.module : "none", module);
+	assert_int_equal(n.offset, offset);
+}
+
+#endif /* SYMBOLIZED_TRACE_H */
