@@ -83,7 +83,15 @@ $(O)/tests/unit/collector_%: $(O)/tests/unit/collector_%.o $(COLLECTOR_LIB)
 	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka $(COLLECTOR_LIBS)
 $(O)/tests/unit/render_%: $(O)/tests/unit/render_%.o $(RENDER_LIB)
 	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lcmocka -lm
-unit: $(UNIT)
+# The fuzz targets, which run their corpus once each: no fuzzer is needed for that.
+REPLAY := $(O)/tests/replay/folded $(O)/tests/replay/trace
+$(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c $(RENDER_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -DREPLAY $(LDFLAGS) -o $@ $^ -lm
+$(O)/tests/replay/trace: tests/fuzz/fuzz_trace.c $(ENGINE_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -DREPLAY $(LDFLAGS) -o $@ $^
+unit: $(UNIT) $(REPLAY)
 
 $(O)/chainload: tests/workload/chainload.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
@@ -114,6 +122,7 @@ fmt:
 	clang-format -i $(C_FILES)
 lint: deps-test
 	clang-format --dry-run -Werror $(C_FILES)
+	@! grep -nE '[[:space:]]+$$' $(C_FILES) tests/*.sh tests/e2e/*.sh Makefile
 	@$(MAKE) --no-print-directory O=build-clang CC=clang all unit
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -Iinclude \
 		--enable=warning,portability --suppress=missingIncludeSystem \

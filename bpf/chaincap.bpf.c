@@ -107,14 +107,14 @@ static __always_inline bool say_lost(void *ring, struct wire_kind_state *k)
 }
 
 /* Room for an event of the given size, or NULL, which has then been counted. */
-#define reserve_event(ring, k, now, size)                                                          \
-	({                                                                                         \
-		void *__room = NULL;                                                               \
-		if (!(k)->pending || say_lost(ring, k))                                            \
-			__room = bpf_ringbuf_reserve(ring, size, 0);                               \
-		if (!__room)                                                                       \
-			count_lost(k, now);                                                        \
-		__room;                                                                            \
+#define reserve_event(ring, k, now, size)                            \
+	({                                                           \
+		void *__room = NULL;                                 \
+		if (!(k)->pending || say_lost(ring, k))              \
+			__room = bpf_ringbuf_reserve(ring, size, 0); \
+		if (!__room)                                         \
+			count_lost(k, now);                          \
+		__room;                                              \
 	})
 
 static __always_inline void fill_record(struct wire_record *r, __u64 now, __u8 kind)
@@ -152,7 +152,8 @@ static __always_inline __u32 stack_id(void *ctx, void *ring, struct wire_kind_st
 	n = (__u32)len / 8;
 	/* A user stack means something in its address space only: process, and exec. */
 	hash = owner ? mix(mix(n, (__u64)owner->tgid << 32 ^ owner->self_exec_id),
-			   owner->group_leader->start_time) : n;
+			   owner->group_leader->start_time)
+		     : n;
 	for (__u32 i = 0; i < WIRE_STACK_MAX; i++) {
 		if (i >= n)
 			break;
@@ -290,18 +291,18 @@ int on_wakeup_new(unsigned long long *ctx)
 /* ---- who is who ---------------------------------------------------------------------------- */
 
 /* An event without stacks: counts it and gives the filled-in record, or NULL, counted as lost. */
-#define record_event(kind, now, type)                                                              \
-	({                                                                                         \
-		struct wire_kind_state *__k = kind_state(kind);                                    \
-		void *__ring = this_ring();                                                        \
-		type *__ev = NULL;                                                                 \
-		if (__k && __ring)                                                                 \
-			__ev = reserve_event(__ring, __k, now, sizeof(type));                      \
-		else if (__k)                                                                      \
-			count_lost(__k, now);                                                      \
-		if (__ev)                                                                          \
-			fill_record(&__ev->r, now, kind);                                          \
-		__ev;                                                                              \
+#define record_event(kind, now, type)                                         \
+	({                                                                    \
+		struct wire_kind_state *__k = kind_state(kind);               \
+		void *__ring = this_ring();                                   \
+		type *__ev = NULL;                                            \
+		if (__k && __ring)                                            \
+			__ev = reserve_event(__ring, __k, now, sizeof(type)); \
+		else if (__k)                                                 \
+			count_lost(__k, now);                                 \
+		if (__ev)                                                     \
+			fill_record(&__ev->r, now, kind);                     \
+		__ev;                                                         \
 	})
 
 SEC("tp_btf/sched_process_fork")

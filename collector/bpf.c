@@ -124,17 +124,20 @@ static int make_rings(struct bpf_session *s)
 static void explain(int err, char *why, size_t why_size)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		snprintf(why, why_size,
-			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs one built with "
-			 "CONFIG_DEBUG_INFO_BTF=y, as distributions' kernels since about 2020 are");
+		snprintf(
+			why, why_size,
+			"this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs one built with "
+			"CONFIG_DEBUG_INFO_BTF=y, as distributions' kernels since about 2020 are");
 	else if (err == -EPERM || err == -EACCES)
 		snprintf(why, why_size,
 			 "not permitted to load BPF programs: run it as root (sudo), or with "
 			 "CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE");
 	else
 		snprintf(why, why_size,
-			 "the kernel did not take the BPF programs (%s): Linux 5.12 or newer is needed; "
-			 "-v shows what it said", strerror(-err));
+			 "the kernel did not take the BPF programs (%s): Linux 5.12 or newer is "
+			 "needed; "
+			 "-v shows what it said",
+			 strerror(-err));
 }
 
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
@@ -148,7 +151,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(o->verbose ? print_verbose : NULL);
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
-	s->ring_size = round_ring_size(o->buffer_size ? o->buffer_size : default_ring_size(s->cpus));
+	s->ring_size =
+		round_ring_size(o->buffer_size ? o->buffer_size : default_ring_size(s->cpus));
 	s->skel = chaincap_bpf__open();
 	if (!s->skel) {
 		err = -errno;
@@ -287,12 +291,12 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
 	struct bpf_program *prog;
 	int err;
 
-	*out = (struct bpf_counts){ 0 };
+	*out = (struct bpf_counts) { 0 };
 	err = each_kind(s, add_counts, out);
 	if (err)
 		return err;
 	/* A program that is interrupted by an event of its own kind does not run again for it. */
-	bpf_object__for_each_program(prog, s->skel->obj) {
+	bpf_object__for_each_program (prog, s->skel->obj) {
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
 

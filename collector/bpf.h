@@ -18,16 +18,17 @@
 struct bpf_session;
 
 struct bpf_options {
-	size_t buffer_size;  /* of each CPU's ring, bytes; rounded up to a power of two; 0: default */
+	size_t buffer_size; /* of each CPU's ring, bytes; rounded up to a power of two; 0: default
+			     */
 	bool kernel_stacks, user_stacks;
-	bool verbose;	     /* libbpf's own messages to standard error */
+	bool verbose; /* libbpf's own messages to standard error */
 };
 
 struct bpf_counts {
 	uint64_t seen;		/* events, kept or not */
 	uint64_t lost;		/* of them not kept */
 	uint64_t stacks_unsent; /* stacks that found no room */
-	uint64_t missed;	/* runs of a program that the kernel skipped: neither seen nor lost */
+	uint64_t missed; /* runs of a program that the kernel skipped: neither seen nor lost */
 };
 
 /* Takes one record of len bytes. A negative result ends bpf_session_drain(), which returns it. */
@@ -66,7 +67,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
-uint32_t bpf_session_cpus(const struct bpf_session *s);	      /* that can come online */
-size_t bpf_session_buffer_size(const struct bpf_session *s);  /* of one ring, bytes */
+uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */
+size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */
 
 #endif /* COLLECTOR_BPF_H */

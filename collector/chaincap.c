@@ -71,7 +71,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(o.output, "-") && isatty(STDOUT_FILENO)) {
 		fputs("chaincap: a trace is not for a terminal: name a file with -o, or use a "
-		      "pipe\n", stderr);
+		      "pipe\n",
+		      stderr);
 		return 2;
 	}
 	catch_signals();

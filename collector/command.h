@@ -10,11 +10,11 @@
 #include <sys/types.h>
 
 struct command {
-	pid_t pid;    /* 0: there is none */
-	int gate;     /* a byte written here lets it start */
-	int report;   /* an errno comes out here if it could not start; end of file if it could */
+	pid_t pid;  /* 0: there is none */
+	int gate;   /* a byte written here lets it start */
+	int report; /* an errno comes out here if it could not start; end of file if it could */
 	bool ended;
-	int status;   /* when it has ended: its exit status, 128 + N if signal N ended it */
+	int status; /* when it has ended: its exit status, 128 + N if signal N ended it */
 };
 
 /* Forks; argv is NULL-terminated. Returns 0 or a negative errno. */

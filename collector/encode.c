@@ -406,7 +406,7 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 
 void encoder_counts(const struct encoder *e, struct encoder_counts *out)
 {
-	*out = (struct encoder_counts){
+	*out = (struct encoder_counts) {
 		.events = e->events,
 		.lost = e->lost,
 		.bytes = e->bytes,

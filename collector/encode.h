@@ -27,26 +27,26 @@ struct encoder;
 struct encoder_info {
 	const char *host, *release, *arch, *options, *tool;
 	uint32_t cpus;
-	uint64_t start_ns;     /* CLOCK_MONOTONIC */
-	int64_t wall_ns;       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	int64_t wall_ns;   /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint32_t recorder_tgid;
-	uint32_t parts;        /* bit 0 kernel stacks, bit 1 user stacks */
+	uint32_t parts; /* bit 0 kernel stacks, bit 1 user stacks */
 };
 
 struct encoder_thread {
 	uint32_t tid, tgid;
 	uint64_t start_ns, seen_ns; /* CLOCK_MONOTONIC */
-	uint32_t flags;             /* CHAINLOG_THREAD_* */
-	char state;                 /* as ps shows it */
+	uint32_t flags;		    /* CHAINLOG_THREAD_* */
+	char state;		    /* as ps shows it */
 	const char *name;
-	uint32_t kstack, ustack;    /* stack ids, 0: none */
+	uint32_t kstack, ustack; /* stack ids, 0: none */
 };
 
 /* Counts so far, over the whole trace. */
 struct encoder_counts {
-	uint64_t events;   /* in EVENTS blocks (also those not yet flushed) */
-	uint64_t lost;     /* told by encoder_lost() */
-	uint64_t bytes;    /* handed to the sink */
+	uint64_t events; /* in EVENTS blocks (also those not yet flushed) */
+	uint64_t lost;	 /* told by encoder_lost() */
+	uint64_t bytes;	 /* handed to the sink */
 	uint32_t stacks, frames, strings, threads;
 };
 

@@ -59,7 +59,8 @@ int encode_flush_events(struct encoder *e, struct cpu_block *b)
 	p = chainlog_put_varint(p, b->first_ns);
 	p = chainlog_put_varint(p, b->last_ns - b->first_ns);
 	p = chainlog_put_varint(p, b->count);
-	int err = encode_put_block(e, CHAINLOG_BLOCK_EVENTS, head, (size_t)(p - head), b->events, b->len);
+	int err = encode_put_block(e, CHAINLOG_BLOCK_EVENTS, head, (size_t)(p - head), b->events,
+				   b->len);
 
 	b->count = 0;
 	b->len = 0;
@@ -70,8 +71,8 @@ int encode_flush_events(struct encoder *e, struct cpu_block *b)
  * Begins an event: the block of cpu, with room for ITEM_MAX bytes at *p, of which the first is
  * left for the tag and the time stands after it.
  */
-static struct cpu_block *begin_event(struct encoder *e, uint32_t cpu, uint64_t time_ns,
-				     uint8_t **p, int *err)
+static struct cpu_block *begin_event(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint8_t **p,
+				     int *err)
 {
 	struct cpu_block *b = cpu_block(e, cpu);
 
@@ -122,7 +123,7 @@ static struct thread_slot *thread_slot(struct encoder *e, struct cpu_block *b, u
 
 	*is_new = s->generation != b->generation;
 	if (*is_new) {
-		*s = (struct thread_slot){ tid, b->generation, b->threads++, { { 0 } }, { 0 } };
+		*s = (struct thread_slot) { tid, b->generation, b->threads++, { { 0 } }, { 0 } };
 		intern_id(&e->tids, &tid, sizeof(tid), NULL);
 	}
 	return s;
@@ -154,7 +155,7 @@ static uint8_t *put_pair(struct cpu_block *b, uint8_t *p, uint32_t kstack, uint3
 		if (s->kstack == kstack && s->ustack == ustack)
 			return chainlog_put_varint(p, (uint64_t)s->index + 1);
 	}
-	*s = (struct pair_slot){ kstack, ustack, b->generation, b->pairs++ };
+	*s = (struct pair_slot) { kstack, ustack, b->generation, b->pairs++ };
 	*p++ = 0;
 	p = chainlog_put_varint(p, kstack);
 	return chainlog_put_varint(p, ustack);

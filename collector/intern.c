@@ -64,7 +64,7 @@ static bool add_key(struct intern *t, const void *key, size_t len, uint32_t hash
 	}
 	if (len)
 		memcpy(t->arena + t->arena_len, key, len);
-	t->keys[t->n++] = (struct intern_key){ t->arena_len, (uint32_t)len, hash };
+	t->keys[t->n++] = (struct intern_key) { t->arena_len, (uint32_t)len, hash };
 	t->arena_len += len;
 	return true;
 }
@@ -100,5 +100,5 @@ void intern_free(struct intern *t)
 	free(t->slots);
 	free(t->keys);
 	free(t->arena);
-	*t = (struct intern){ 0 };
+	*t = (struct intern) { 0 };
 }

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct intern {
-	uint32_t *slots;  /* open addressing: ids, 0 free */
-	uint32_t mask;	  /* number of slots - 1 */
-	uint32_t n;	  /* ids given */
-	uint32_t cap;	  /* room in keys */
+	uint32_t *slots; /* open addressing: ids, 0 free */
+	uint32_t mask;	 /* number of slots - 1 */
+	uint32_t n;	 /* ids given */
+	uint32_t cap;	 /* room in keys */
 	struct intern_key {
 		size_t offset;
 		uint32_t len, hash;
-	} *keys;	  /* by id - 1 */
+	} * keys; /* by id - 1 */
 	uint8_t *arena;
 	size_t arena_len, arena_cap;
 };

@@ -12,12 +12,14 @@ static const char help[] =
 	"Usage: chaincap [-o FILE] [options] [SECONDS | -- COMMAND [ARG...]]\n"
 	"\n"
 	"Record context switches and wakeups of the whole machine, with stacks, for chainwalk.\n"
-	"Without SECONDS or COMMAND it records until Ctrl-C. Needs root (or CAP_BPF + CAP_PERFMON).\n"
+	"Without SECONDS or COMMAND it records until Ctrl-C. Needs root (or CAP_BPF + "
+	"CAP_PERFMON).\n"
 	"\n"
 	"  -o, --output FILE       the trace (default trace.bin; - is standard output)\n"
 	"  -K                      kernel stacks only\n"
 	"  -U                      user stacks only\n"
-	"      --buffer-size SIZE  ring buffer of each CPU (K, M, G; default from the number of CPUs)\n"
+	"      --buffer-size SIZE  ring buffer of each CPU (K, M, G; default from the number of "
+	"CPUs)\n"
 	"      --max-size SIZE     end the recording when the trace has this size\n"
 	"  -q, --quiet             errors only\n"
 	"  -v, --verbose           say more, also what the kernel says of the BPF programs\n"
@@ -101,7 +103,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	uint64_t size;
 	int c;
 
-	*o = (struct options){ .output = "trace.bin" };
+	*o = (struct options) { .output = "trace.bin" };
 	optind = 1;
 	/* "+": options end at the first word, so that COMMAND's own options stay its own. */
 	while ((c = getopt_long(argc, argv, "+o:KUqvhV", longs, NULL)) != -1) {

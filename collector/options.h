@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 struct options {
-	const char *output;    /* "-": standard output */
-	uint64_t duration_ns;  /* 0: until it is told to end */
-	char **command;	       /* NULL-terminated, part of argv; NULL: none */
+	const char *output;   /* "-": standard output */
+	uint64_t duration_ns; /* 0: until it is told to end */
+	char **command;	      /* NULL-terminated, part of argv; NULL: none */
 	bool kernel_stacks, user_stacks;
-	size_t buffer_size;    /* of each CPU's ring buffer, bytes; 0: default */
-	uint64_t max_size;     /* of the trace, bytes; 0: no limit */
-	int verbosity;	       /* -1 quiet, 0, 1 verbose */
+	size_t buffer_size; /* of each CPU's ring buffer, bytes; 0: default */
+	uint64_t max_size;  /* of the trace, bytes; 0: no limit */
+	int verbosity;	    /* -1 quiet, 0, 1 verbose */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_USAGE };

@@ -6,7 +6,7 @@
 
 void progress_init(struct progress *p, bool quiet)
 {
-	*p = (struct progress){ .on = !quiet && isatty(STDERR_FILENO) };
+	*p = (struct progress) { .on = !quiet && isatty(STDERR_FILENO) };
 }
 
 void progress_size(char *buf, size_t size, uint64_t bytes)

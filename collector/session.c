@@ -85,11 +85,13 @@ static void warn_about_names(const struct session *s)
 	if (kernel && s->options->kernel_stacks)
 		fprintf(stderr,
 			"chaincap: kernel functions will have no names: %s (/proc/kallsyms; see "
-			"sysctl kernel.kptr_restrict)\n", strerror(-kernel));
+			"sysctl kernel.kptr_restrict)\n",
+			strerror(-kernel));
 	if (sideband && s->options->user_stacks)
 		fprintf(stderr,
 			"chaincap: processes that start and end during the recording will lack "
-			"names: perf_event_open: %s\n", strerror(-sideband));
+			"names: perf_event_open: %s\n",
+			strerror(-sideband));
 }
 
 /* Opens everything, in an order in which nothing of the command or of the machine is missed. */
@@ -289,9 +291,8 @@ static void say_result(const struct session *s, const struct symbolizer_stats *s
 			(unsigned long long)stats->kernel_named,
 			(unsigned long long)stats->kernel_frames,
 			(unsigned long long)stats->user_named,
-			(unsigned long long)stats->user_frames,
-			(unsigned long long)stats->unmapped, (unsigned long long)stats->no_file,
-			(unsigned long long)stats->no_symbol,
+			(unsigned long long)stats->user_frames, (unsigned long long)stats->unmapped,
+			(unsigned long long)stats->no_file, (unsigned long long)stats->no_symbol,
 			(unsigned long long)stats->no_perf_map);
 }
 

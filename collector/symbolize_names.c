@@ -119,7 +119,7 @@ static int name_by_elf(struct symbolizer *s, struct group *g, struct elfsym *e, 
 {
 	struct elfsym_address *a = malloc(g->n * sizeof(*a));
 	uint32_t *frame = malloc(g->n * sizeof(*frame));
-	char *plain = malloc(2 * NAME_MAX_BYTES), *buf = plain + NAME_MAX_BYTES;
+	char *plain = malloc(2 * NAME_MAX_BYTES), *buf;
 	uint8_t id[ELFSYM_BUILD_ID_MAX];
 	struct elfsym *debug = NULL;
 	size_t id_len, n;
@@ -127,6 +127,7 @@ static int name_by_elf(struct symbolizer *s, struct group *g, struct elfsym *e, 
 
 	if (!a || !frame || !plain)
 		goto out;
+	buf = plain + NAME_MAX_BYTES;
 	id_len = elfsym_build_id(e, id);
 	g->module = encoder_module(s->enc, path, id, id_len);
 	n = to_vaddrs(e, g, a, frame);

@@ -50,8 +50,8 @@ char translator_state_letter(uint32_t bits)
 		uint32_t bits;
 		char letter;
 	} states[] = {
-		{ 0x80, 'X' },	{ 0x20, 'Z' }, { 0x10, 'X' }, { 0x402, 'I' }, { 0x01, 'S' },
-		{ 0x02, 'D' },	{ 0x04, 'T' }, { 0x08, 't' }, { 0x40, 'P' },
+		{ 0x80, 'X' }, { 0x20, 'Z' }, { 0x10, 'X' }, { 0x402, 'I' }, { 0x01, 'S' },
+		{ 0x02, 'D' }, { 0x04, 'T' }, { 0x08, 't' }, { 0x40, 'P' },
 	};
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
@@ -131,8 +131,8 @@ static size_t kernel_frames(struct translator *t, uint64_t time_ns, const __u64 
  * Fills ids with a user stack's frames. Code without frame pointers leads the walk astray: from
  * the first return address that lies in no code on, what it found are not frames.
  */
-static size_t user_frames(struct translator *t, uint32_t tgid, uint64_t time_ns,
-			  const __u64 *addrs, size_t n, uint32_t *ids)
+static size_t user_frames(struct translator *t, uint32_t tgid, uint64_t time_ns, const __u64 *addrs,
+			  size_t n, uint32_t *ids)
 {
 	uint32_t space = symbolizer_space(t->sym, tgid, time_ns);
 	size_t i = 0;
@@ -220,8 +220,8 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 }
 
 /* Strings come from a foreign thread's memory: they end where their field ends at the latest. */
-#define FIELD_STRING(name, field)                                                                  \
-	char name[sizeof(field) + 1] = { 0 };                                                      \
+#define FIELD_STRING(name, field)             \
+	char name[sizeof(field) + 1] = { 0 }; \
 	memcpy(name, field, sizeof(field))
 
 static int take_identity(struct translator *t, const struct wire_record *r)
@@ -281,11 +281,10 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_WAKING_NEW: {
 		const struct wire_waking *ev = (const void *)r;
 
-		return encoder_waking(t->enc, r->cpu, r->time_ns,
-				      r->kind == WIRE_WAKING ? CHAINLOG_WAKING :
-							       CHAINLOG_WAKING_NEW,
-				      ev->waker, ev->target, event_stack(t, ev->kstack),
-				      event_stack(t, ev->ustack));
+		return encoder_waking(
+			t->enc, r->cpu, r->time_ns,
+			r->kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW, ev->waker,
+			ev->target, event_stack(t, ev->kstack), event_stack(t, ev->ustack));
 	}
 	case WIRE_STACK:
 		return take_stack(t, (const void *)r, len);

@@ -23,7 +23,7 @@ struct buffer {
 
 struct writer {
 	int fd;
-	bool seekable;	/* else: one write at a time, in order */
+	bool seekable; /* else: one write at a time, in order */
 	bool uring;
 	bool registered;
 	struct io_uring ring;
@@ -87,7 +87,8 @@ int writer_open_output(const char *path, char *why, size_t why_size)
 	if (fd < 0) {
 		err = -errno;
 		snprintf(why, why_size, "%s",
-			 err == -ELOOP ? "it is a symbolic link; name the file itself" : strerror(-err));
+			 err == -ELOOP ? "it is a symbolic link; name the file itself"
+				       : strerror(-err));
 		return err;
 	}
 	if (fstat(fd, &st)) {
@@ -140,7 +141,7 @@ int writer_new(struct writer **out, int fd)
 	}
 	for (unsigned int i = 0; i < BUFFERS; i++) {
 		w->buffers[i].bytes = w->memory + (size_t)i * BUFFER_SIZE;
-		iov[i] = (struct iovec){ w->buffers[i].bytes, BUFFER_SIZE };
+		iov[i] = (struct iovec) { w->buffers[i].bytes, BUFFER_SIZE };
 	}
 	err = io_uring_queue_init(BUFFERS, &w->ring, 0);
 	w->uring = !err;

@@ -189,7 +189,7 @@ static void on_sigbus(int sig)
 
 int main(int argc, char **argv)
 {
-	struct options o;
+	struct options o = { .depth = 0 };
 	char why[256];
 	int ret;
 

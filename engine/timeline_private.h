@@ -60,6 +60,8 @@ struct live {
 	bool assumed;
 	uint32_t cpu; /* LIVE_RUNNING: where */
 	uint32_t losses;   /* how many losses there had been at its last event */
+	uint32_t losses_before_run; /* ... before it came on its CPU, or 0 */
+	bool maybe_woken; /* LIVE_ASLEEP: an early waking may be among what was lost */
 	uint32_t snapshot; /* 1 + its place in trace_threads(), or 0 */
 	size_t cap_waits;
 	uint64_t since_ns; /* LIVE_UNKNOWN: since when */

@@ -48,27 +48,39 @@ static void append_unknown(struct builder *b, uint32_t thread, uint64_t from_ns,
 		       });
 }
 
-/*
- * The open wait ends here. flags: 0, its thread is switched in; WAIT_STILL, it is lost sight of;
- * WAIT_STILL and WAIT_NOT_WOKEN, the trace ends.
- */
-static void close_open(struct builder *b, uint32_t thread, uint64_t at_ns, uint8_t flags)
+enum close_reason {
+	BY_SWITCH_IN,
+	BY_LOSS, /* or whatever else it was lost sight of by */
+	BY_TRACE_END,
+};
+
+/* The open wait ends here, as far as it can be seen. */
+static void close_open(struct builder *b, uint32_t thread, uint64_t at_ns, enum close_reason why)
 {
 	struct live *l = &b->live[thread];
 	struct wait *w = &l->open;
+	bool asleep = l->state == LIVE_ASLEEP;
 
 	if (w->out_ns == at_ns)
 		return;
-	if (flags && l->assumed) {
+	if (why != BY_SWITCH_IN && l->assumed) {
 		append_unknown(b, thread, w->out_ns, at_ns);
 		return;
 	}
 	w->in_ns = at_ns;
-	if (l->state == LIVE_ASLEEP) {
-		w->wake_ns = at_ns;
-		w->flags |= flags & WAIT_NOT_WOKEN ? WAIT_NOT_WOKEN : WAIT_NO_WAKING;
+	if (why == BY_LOSS && w->flags & WAIT_EARLY) {
+		/* The later waking that would tell that this one was too early may be lost. */
+		w->flags &= (uint8_t)~WAIT_EARLY;
+		w->waker = THREAD_NONE;
+		asleep = true;
 	}
-	w->flags |= flags & WAIT_STILL;
+	if (asleep) {
+		w->wake_ns = at_ns;
+		w->flags |= why == BY_TRACE_END && !l->maybe_woken ? WAIT_NOT_WOKEN :
+								     WAIT_NO_WAKING;
+	}
+	if (why != BY_SWITCH_IN)
+		w->flags |= WAIT_STILL;
 	append(b, thread, w);
 }
 
@@ -128,7 +140,7 @@ void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
 	case LIVE_ASLEEP:
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
-		close_open(b, thread, loss_ns, WAIT_STILL);
+		close_open(b, thread, loss_ns, BY_LOSS);
 		becomes_unknown(l, loss_ns);
 		break;
 	case LIVE_RUNNING:
@@ -182,7 +194,7 @@ static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 		break;
 	case LIVE_WOKEN:
 		/* How the sleep ended is still sure. */
-		close_open(b, thread, l->open.wake_ns, WAIT_STILL);
+		close_open(b, thread, l->open.wake_ns, BY_LOSS);
 		append_unknown(b, thread, l->open.wake_ns, now_ns);
 		break;
 	case LIVE_DEAD:
@@ -224,6 +236,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 		give_up(b, thread, now_ns);
 	}
 	now_runs(b, c, cpu, thread, now_ns);
+	l->losses_before_run = all_along ? 0 : (uint32_t)b->n_losses;
 }
 
 void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns)
@@ -262,6 +275,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		return;
 	}
 	l->assumed = false;
+	l->maybe_woken = l->losses_before_run != b->n_losses;
 	l->open = (struct wait) {
 		.out_ns = now_ns,
 		.wake_ns = now_ns,
@@ -298,19 +312,20 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 	switch (l->state) {
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
-		close_open(b, thread, now_ns, 0);
+		close_open(b, thread, now_ns, BY_SWITCH_IN);
 		break;
 	case LIVE_ASLEEP:
 		if (l->assumed)
 			give_up(b, thread, now_ns); /* it fell asleep later on */
 		else
-			close_open(b, thread, now_ns, 0);
+			close_open(b, thread, now_ns, BY_SWITCH_IN);
 		break;
 	default:
 		give_up(b, thread, now_ns);
 	}
 	displace(b, c);
 	now_runs(b, c, cpu, thread, now_ns);
+	l->losses_before_run = (uint32_t)b->n_losses;
 }
 
 /* A wait that is known from the waking that ended it. */
@@ -450,11 +465,11 @@ void state_end(struct builder *b, uint32_t thread)
 	th->end_ns = end_ns;
 	switch (l->state) {
 	case LIVE_ASLEEP:
-		close_open(b, thread, end_ns, WAIT_STILL | WAIT_NOT_WOKEN);
+		close_open(b, thread, end_ns, BY_TRACE_END);
 		break;
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
-		close_open(b, thread, end_ns, WAIT_STILL);
+		close_open(b, thread, end_ns, BY_TRACE_END);
 		break;
 	case LIVE_UNKNOWN:
 		if (l->exiting)

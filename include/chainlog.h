@@ -36,17 +36,19 @@ enum {
 
 /* Block types. A reader skips types that it does not know. */
 enum chainlog_block {
-	CHAINLOG_BLOCK_INFO = 1,     /* first block: tag, length, bytes; enum chainlog_info_tag */
-	CHAINLOG_BLOCK_EVENTS = 2,   /* events of one CPU, times never decreasing */
-	CHAINLOG_BLOCK_STRINGS = 3,  /* first_id count { len bytes } */
-	CHAINLOG_BLOCK_FRAMES = 4,   /* first_id count { space svarint(addr - previous addr) } */
-	CHAINLOG_BLOCK_STACKS = 5,   /* first_id count { nframes<<1|cut { svarint(id - previous id) } } */
-	CHAINLOG_BLOCK_NAMES = 6,    /* count { svarint(frame - previous) symbol module offset } */
-	CHAINLOG_BLOCK_MODULES = 7,  /* first_id count { path build_id_len build_id } */
-	CHAINLOG_BLOCK_SPACES = 8,   /* first_id count { tgid exe } user address spaces; 0 is the kernel */
-	CHAINLOG_BLOCK_THREADS = 9,  /* threads alive at the start: see below */
-	CHAINLOG_BLOCK_LOST = 10,    /* count { cpu+1 (0: not known) n first_ns last_ns - first_ns } */
-	CHAINLOG_BLOCK_END = 11,     /* last block: tag, length, bytes; enum chainlog_end_tag */
+	CHAINLOG_BLOCK_INFO = 1,    /* first block: tag, length, bytes; enum chainlog_info_tag */
+	CHAINLOG_BLOCK_EVENTS = 2,  /* events of one CPU, times never decreasing */
+	CHAINLOG_BLOCK_STRINGS = 3, /* first_id count { len bytes } */
+	CHAINLOG_BLOCK_FRAMES = 4,  /* first_id count { space svarint(addr - previous addr) } */
+	CHAINLOG_BLOCK_STACKS =
+		5, /* first_id count { nframes<<1|cut { svarint(id - previous id) } } */
+	CHAINLOG_BLOCK_NAMES = 6,   /* count { svarint(frame - previous) symbol module offset } */
+	CHAINLOG_BLOCK_MODULES = 7, /* first_id count { path build_id_len build_id } */
+	CHAINLOG_BLOCK_SPACES =
+		8, /* first_id count { tgid exe } user address spaces; 0 is the kernel */
+	CHAINLOG_BLOCK_THREADS = 9, /* threads alive at the start: see below */
+	CHAINLOG_BLOCK_LOST = 10, /* count { cpu+1 (0: not known) n first_ns last_ns - first_ns } */
+	CHAINLOG_BLOCK_END = 11,  /* last block: tag, length, bytes; enum chainlog_end_tag */
 };
 
 /* Tags of the INFO block. Values are strings without a terminator, or one varint (marked v). */
@@ -65,14 +67,14 @@ enum chainlog_info_tag {
 
 /* Tags of the END block; all values are one varint. Without this block the trace was cut off. */
 enum chainlog_end_tag {
-	CHAINLOG_END_TIME = 1,	   /* CLOCK_MONOTONIC ns at which recording ended */
-	CHAINLOG_END_EVENTS = 2,   /* events in the EVENTS blocks */
-	CHAINLOG_END_LOST = 3,	   /* sum of n in the LOST blocks */
-	CHAINLOG_END_KERNEL = 4,   /* events counted in the kernel by an own counter */
-	CHAINLOG_END_STACKS = 5,   /* stacks defined */
-	CHAINLOG_END_FRAMES = 6,   /* frames defined */
-	CHAINLOG_END_STRINGS = 7,  /* strings defined */
-	CHAINLOG_END_THREADS = 8,  /* distinct threads seen: a hint for sizing tables */
+	CHAINLOG_END_TIME = 1,		/* CLOCK_MONOTONIC ns at which recording ended */
+	CHAINLOG_END_EVENTS = 2,	/* events in the EVENTS blocks */
+	CHAINLOG_END_LOST = 3,		/* sum of n in the LOST blocks */
+	CHAINLOG_END_KERNEL = 4,	/* events counted in the kernel by an own counter */
+	CHAINLOG_END_STACKS = 5,	/* stacks defined */
+	CHAINLOG_END_FRAMES = 6,	/* frames defined */
+	CHAINLOG_END_STRINGS = 7,	/* strings defined */
+	CHAINLOG_END_THREADS = 8,	/* distinct threads seen: a hint for sizing tables */
 	CHAINLOG_END_SIDEBAND_LOST = 9, /* mapping records lost: some user frames may lack names */
 };
 
@@ -96,9 +98,9 @@ enum chainlog_event {
 	CHAINLOG_WAKING = 1,	 /* [waker] target [pair] */
 	CHAINLOG_WAKING_NEW = 2, /* as WAKING: a thread's first */
 	CHAINLOG_FORK = 3,	 /* [parent] child tgid_of_child name */
-	CHAINLOG_EXEC = 4,	 /* thread old_tid filename: old_tid differs if not the leader called */
-	CHAINLOG_RENAME = 5,	 /* thread name */
-	CHAINLOG_EXIT = 6,	 /* thread */
+	CHAINLOG_EXEC = 4,   /* thread old_tid filename: old_tid differs if not the leader called */
+	CHAINLOG_RENAME = 5, /* thread name */
+	CHAINLOG_EXIT = 6,   /* thread */
 	CHAINLOG_EVENT_KINDS = 7,
 };
 #define CHAINLOG_KIND_MASK 0x07
@@ -168,7 +170,7 @@ static inline const uint8_t *chainlog_get_varint(const uint8_t *p, const uint8_t
 
 static inline uint64_t chainlog_zigzag(int64_t v)
 {
-	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+	return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
 }
 
 static inline int64_t chainlog_unzigzag(uint64_t v)

@@ -41,16 +41,16 @@ struct wire_record {
 
 struct wire_switch {
 	struct wire_record r;
-	__u32 prev, next;	/* tids; the recorder's own are 0 */
-	__u32 kstack, ustack;	/* prev's */
-	__u32 state;		/* prev's task state bits as the kernel has them; 0: runnable */
+	__u32 prev, next;     /* tids; the recorder's own are 0 */
+	__u32 kstack, ustack; /* prev's */
+	__u32 state;	      /* prev's task state bits as the kernel has them; 0: runnable */
 	__u32 pad;
 };
 
 struct wire_waking { /* also WIRE_WAKING_NEW */
 	struct wire_record r;
 	__u32 waker, target;
-	__u32 kstack, ustack;	/* the waker's */
+	__u32 kstack, ustack; /* the waker's */
 };
 
 struct wire_fork {

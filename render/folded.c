@@ -139,7 +139,9 @@ int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded
 	uint64_t line_no = 0;
 	int ret = -ENOMEM;
 
-	while (buf) {
+	if (!buf)
+		return -ENOMEM;
+	for (;;) {
 		const char *p = buf, *end, *nl;
 		ssize_t got;
 
@@ -174,8 +176,6 @@ int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded
 		seen = len;
 		memmove(buf, p, len);
 	}
-	if (!buf)
-		return -ENOMEM;
 	ret = len ? take_line(buf, buf + len, st, on_line, on_bad, ++line_no, ctx) : 0;
 out:
 	free(buf);

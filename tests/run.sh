@@ -12,9 +12,9 @@ trap 'exit 130' INT TERM
 
 wanted() {
 	[ -z "${TESTS:-}" ] && return 0
-	for t in $TESTS; do
+	for pattern in $TESTS; do
 		# shellcheck disable=SC2254 # a glob
-		case $1 in $t) return 0 ;; esac
+		case $1 in $pattern) return 0 ;; esac
 	done
 	return 1
 }
@@ -38,6 +38,19 @@ for t in "$O"/tests/unit/*; do
 		echo "ok   ${t##*/}: $ok tests"
 		grep -v '^\[' "$log" | grep -i '^skip' 
 		[ "$skip" -eq 0 ] || grep '^\[  SKIPPED \] [a-zA-Z_]' "$log" | sort -u
+	fi
+done
+
+for t in "$O"/tests/replay/*; do
+	name=${t##*/}
+	[ -x "$t" ] && [ -d "tests/fuzz/corpus/$name" ] && wanted "replay_$name" || continue
+	if timeout 120 "$t" tests/fuzz/corpus/"$name"/* >"$log" 2>&1; then
+		passed=$((passed + 1))
+		echo "ok   replay_$name: $(find tests/fuzz/corpus/"$name" -type f | wc -l) inputs"
+	else
+		failed=$((failed + 1)) names="$names replay_$name"
+		cat "$log"
+		echo "FAIL replay_$name"
 	fi
 done
 

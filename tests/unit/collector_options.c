@@ -12,8 +12,7 @@
 
 #include "options.h"
 
-#define PARSE(o, ...)                                                                              \
-	parse(o, (char *[]){ "chaincap", __VA_ARGS__, NULL })
+#define PARSE(o, ...) parse(o, (char *[]) { "chaincap", __VA_ARGS__, NULL })
 
 static enum options_result parse(struct options *o, char **argv)
 {

@@ -34,7 +34,7 @@ static int setup(void **state)
 {
 	struct fixture *f = &fixture;
 
-	*f = (struct fixture){ 0 };
+	*f = (struct fixture) { 0 };
 	f->enc = encoder_new(count_blocks, f);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
 	f->t = translator_new(f->enc, f->sym);
@@ -156,12 +156,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(state_letters_are_those_of_ps),
-		cmocka_unit_test_setup_teardown(a_stack_may_come_after_the_event_that_names_it, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_stack_may_come_after_the_event_that_names_it,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stack_that_two_cpus_sent_is_defined_once, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(stacks_for_one_event_are_told_apart_and_shared_by_content,
-						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
 	};
 

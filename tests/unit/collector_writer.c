@@ -283,7 +283,8 @@ int main(void)
 		cmocka_unit_test(a_closed_pipe_is_an_error_with_its_errno),
 		cmocka_unit_test(a_device_without_room_is_an_error_with_its_errno),
 		cmocka_unit_test(a_file_at_its_size_limit_is_cut_back_to_what_is_whole),
-		cmocka_unit_test_setup_teardown(the_output_is_private_and_emptied, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(the_output_is_private_and_emptied, make_dir,
+						remove_dir),
 		cmocka_unit_test_setup_teardown(links_are_refused, make_dir, remove_dir),
 		cmocka_unit_test(a_missing_directory_is_said),
 	};

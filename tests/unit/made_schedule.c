@@ -16,6 +16,7 @@ struct making {
 	bool early[MAX_THREADS];
 	int runs[MAX_CPUS];
 	int threads;
+	bool names_kept;
 	uint64_t ns;
 };
 
@@ -195,6 +196,8 @@ static void step_running(struct making *m, int cpu, uint64_t dice)
 		target = some(m, PREEMPTED);
 		if (target != IDLE)
 			wake(m, cpu, target);
+	} else if (m->names_kept) {
+		return;
 	} else if (dice < 93) {
 		fork_one(m, cpu);
 	} else if (dice < 95) {
@@ -240,12 +243,12 @@ static void set_the_stage(struct making *m)
 		uint64_t seen = chance(m, 30) ? schedule_random(m->s, 60) : 0;
 		char declared = 'R';
 
-		m->state[i] = chance(m, 15) ? UNBORN : chance(m, 50) ? ASLEEP : READY;
+		m->state[i] = !m->names_kept && chance(m, 15) ? UNBORN : chance(m, 50) ? ASLEEP : READY;
 		if (m->state[i] != UNBORN && m->runs[cpu] == IDLE && chance(m, 40)) {
 			m->state[i] = RUNNING;
 			m->runs[cpu] = i;
 		}
-		if (m->state[i] == UNBORN || chance(m, 15)) {
+		if (m->state[i] == UNBORN || (!m->names_kept && chance(m, 15))) {
 			put(m->s, "born %c", letter(i));
 			continue;
 		}
@@ -279,8 +282,12 @@ static bool is_event(const char *line, uint64_t *ns, unsigned int *cpu)
 
 static void take_out(struct schedule *s, size_t i)
 {
+	char *line;
+
+	if (asprintf(&line, "!%s", s->lines[i]) < 0)
+		abort();
 	free(s->lines[i]);
-	memmove(&s->lines[i], &s->lines[i + 1], (--s->n - i) * sizeof(*s->lines));
+	s->lines[i] = line;
 }
 
 /* Takes some of a CPU's (or of all CPUs') events out of a stretch of time, and says so. */
@@ -292,15 +299,13 @@ static void lose_some(struct schedule *s)
 	bool any = false;
 
 	percent = schedule_random(s, 2) ? 100 : 50;
-	for (size_t i = from; i < s->n && span; span--) {
+	for (size_t i = from; i < s->n && i < from + span; i++) {
 		unsigned int cpu;
 		uint64_t ns;
 
 		if (!is_event(s->lines[i], &ns, &cpu) || (victim < s->cpus && cpu != victim) ||
-		    schedule_random(s, 100) >= percent) {
-			i++;
+		    schedule_random(s, 100) >= percent)
 			continue;
-		}
 		first = any ? first : ns;
 		last = ns;
 		any = true;
@@ -340,11 +345,12 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 		abort();
 	s->random = seed * 0x9e3779b97f4a7c15u + 0x1234567;
 	s->cpus = 1 + (unsigned int)schedule_random(s, MAX_CPUS);
+	m.names_kept = kind == SCHEDULE_LOSSY_NAMES_KEPT;
 	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
 	set_the_stage(&m);
 	for (uint64_t n = 5 + schedule_random(s, 90); n; n--)
 		step(&m);
-	if (kind == SCHEDULE_LOSSY)
+	if (kind == SCHEDULE_LOSSY || kind == SCHEDULE_LOSSY_NAMES_KEPT)
 		for (uint64_t n = 1 + schedule_random(s, 3); n; n--)
 			lose_some(s);
 	if (kind == SCHEDULE_DAMAGED)
@@ -373,7 +379,21 @@ char *schedule_script(const struct schedule *s)
 	FILE *out = open_memstream(&text, &len);
 
 	for (size_t i = 0; i < s->n; i++)
-		fprintf(out, "%s\n", s->lines[i]);
+		if (*s->lines[i] != '!')
+			fprintf(out, "%s\n", s->lines[i]);
+	fclose(out);
+	return text;
+}
+
+char *schedule_whole_script(const struct schedule *s)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!strstr(s->lines[i], " lost "))
+			fprintf(out, "%s\n", s->lines[i] + (*s->lines[i] == '!'));
 	fclose(out);
 	return text;
 }

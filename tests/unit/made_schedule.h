@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct schedule {
-	char **lines;
+	char **lines; /* one that begins with '!' is missing */
 	size_t n;
 	unsigned int cpus;
 	uint64_t random; /* state of its generator */
@@ -23,13 +23,17 @@ enum schedule_kind {
 	SCHEDULE_WHOLE,	  /* nothing is missing */
 	SCHEDULE_LOSSY,	  /* events are missing, and lost records say so */
 	SCHEDULE_DAMAGED, /* events are missing, and nothing says so */
+	/* As LOSSY; and no threads come and go or are renamed, so that names stay what they are. */
+	SCHEDULE_LOSSY_NAMES_KEPT,
 };
 
-/* The same seed gives the same schedule, and the same one before anything is taken out of it. */
+/* The same seed and kind give the same schedule. */
 struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
 void schedule_free(struct schedule *s);
 /* As one text. To be freed. */
 char *schedule_script(const struct schedule *s);
+/* With all that is missing put back, and no lost records. To be freed. */
+char *schedule_whole_script(const struct schedule *s);
 /* The same with CPU c renamed to (c + by) modulo the number of CPUs. To be freed. */
 char *schedule_rotated(const struct schedule *s, unsigned int by);
 uint64_t schedule_random(struct schedule *s, uint64_t below);

@@ -17,6 +17,7 @@ struct sleep {
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;
+	bool maybe_woken; /* what woke it a little early may be lost */
 	bool never; /* asleep at the end of the trace */
 };
 
@@ -46,7 +47,7 @@ struct life {
 	int cpu;	    /* RUNS; NOBODY: on one not known */
 	bool guessed;	    /* not from a switch */
 	bool new_born, touched, leaving, recorder;
-	bool has_early, early_is_it;
+	bool has_early, early_is_it, loss_while_on;
 	struct sleep early;
 	const struct trace_thread *snap;
 };
@@ -316,6 +317,7 @@ static void acts(struct world *w, int core, int i, uint64_t at)
 		forget(l, at);
 	}
 	runs_here(w, core, i, at, since);
+	l->loss_while_on = always && w->lossy;
 }
 
 static int who_acts(struct world *w, int core, uint32_t tid, uint64_t at)
@@ -382,6 +384,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 	} else {
 		struct sleep *s = new_sleep(l, ev->time_ns, ev->kstack, ev->ustack);
 
+		s->maybe_woken = l->loss_while_on;
 		now_is(l, ev->state == 'R' ? PREEMPTED : SLEEPS, ev->time_ns);
 		if (ev->state != 'R' && early) {
 			s->waker = l->early.waker;
@@ -411,6 +414,7 @@ static void comes_in(struct world *w, int core, int i, uint64_t at)
 	}
 	evict(w, core);
 	runs_here(w, core, i, at, at);
+	l->loss_while_on = false;
 }
 
 static void on_switch(struct world *w, const struct event *ev)
@@ -570,11 +574,17 @@ static void on_lost(struct world *w, const struct event *ev)
 		bool here = l->now == RUNS && l->cpu != NOBODY;
 
 		l->has_early = false;
+		l->loss_while_on = true;
 		if (l->now == DEAD || l->now == UNKNOWN ||
 		    (here && ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != l->cpu))
 			continue;
 		if (l->guessed && l->now == SLEEPS && l->snap->seen_ns <= at)
 			l->guessed = false;
+		if (l->now == WOKEN && l->early_is_it) {
+			/* Whether a later waking came is not known any more. */
+			l->now = SLEEPS;
+			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
+		}
 		if (l->now == RUNS && l->cpu == NOBODY && l->snap->seen_ns > at)
 			note(l, l->since, at, UNKNOWN, 0);
 		else if (l->guessed)
@@ -645,7 +655,8 @@ static void at_end(struct world *w)
 		l->end = w->end;
 		touch(l, w->end);
 		if (l->now == SLEEPS && !l->guessed)
-			l->sleeps[l->n_sleeps - 1].never = true;
+			l->sleeps[l->n_sleeps - 1].never =
+				!l->sleeps[l->n_sleeps - 1].maybe_woken;
 		if (l->now == UNKNOWN && l->leaving)
 			l->end = l->since;
 		else if (l->guessed)
