@@ -11,7 +11,6 @@
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
 
 #include "chainwire.h"
 
@@ -21,6 +20,8 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile __u32 self_tgid = 0;
 const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
+/* Walk plainly what was known without a walk, compare, and count what differs. */
+const volatile bool verify = false;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
 const volatile bool switch_has_state = true;
 
@@ -42,24 +43,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct wire_kind_state);
 } kinds SEC(".maps");
-
-/*
- * Stacks by the hash of their frames. When it is full, new stacks are sent each time, under an id
- * for that one event (WIRE_STACK_ONCE).
- */
-struct known_stack {
-	__u32 id;
-	__u32 sent;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 17);
-	__type(key, __u64);
-	__type(value, struct known_stack);
-} stacks SEC(".maps");
-
-__u32 last_stack_id = 0;
 
 /* ---- keeping and losing -------------------------------------------------------------------- */
 
@@ -125,69 +108,7 @@ static __always_inline void fill_record(struct wire_record *r, __u64 now, __u8 k
 	r->cpu = bpf_get_smp_processor_id();
 }
 
-/* ---- stacks -------------------------------------------------------------------------------- */
-
-static __always_inline __u64 mix(__u64 h, __u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 29;
-}
-
-/*
- * The id of the current thread's stack, kernel or (owner given) user; 0 if it has none. Walked
- * into the kind's scratch record, hashed, and sent if nobody has sent it yet.
- */
-static __always_inline __u32 stack_id(void *ctx, void *ring, struct wire_kind_state *k, __u64 now,
-				      struct task_struct *owner)
-{
-	struct wire_stack *s = &k->scratch;
-	struct known_stack *known, fresh = {};
-	__u64 hash;
-	__u32 n, id;
-	long len;
-
-	len = bpf_get_stack(ctx, s->frames, sizeof(s->frames), owner ? BPF_F_USER_STACK : 0);
-	if (len < 8)
-		return 0;
-	n = (__u32)len / 8;
-	/* A user stack means something in its address space only: process, and exec. */
-	hash = owner ? mix(mix(n, (__u64)owner->tgid << 32 ^ owner->self_exec_id),
-			   owner->group_leader->start_time)
-		     : n;
-	for (__u32 i = 0; i < WIRE_STACK_MAX; i++) {
-		if (i >= n)
-			break;
-		hash = mix(hash, s->frames[i]);
-	}
-	known = bpf_map_lookup_elem(&stacks, &hash);
-	if (known && known->sent)
-		return known->id;
-	if (!known) {
-		fresh.id = __sync_fetch_and_add(&last_stack_id, 1) + 1;
-		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
-		/* Another CPU may have been faster; then its id counts. */
-		known = bpf_map_lookup_elem(&stacks, &hash);
-	}
-	id = known ? known->id : fresh.id | WIRE_STACK_ONCE;
-	fill_record(&s->r, now, WIRE_STACK);
-	s->id = id;
-	s->tgid = owner ? owner->tgid : 0;
-	s->n = n;
-	s->pad = 0;
-	if (n > WIRE_STACK_MAX)
-		n = WIRE_STACK_MAX;
-	if (bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
-			       BPF_RB_NO_WAKEUP))
-		k->stacks_unsent++;
-	else if (known)
-		known->sent = 1;
-	return id;
-}
-
-static __always_inline bool has_user_stack(struct task_struct *t)
-{
-	return user_stacks && t->pid && !(t->flags & PF_KTHREAD) && (__u32)t->tgid != self_tgid;
-}
+#include "stack.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -224,9 +145,9 @@ int on_switch(unsigned long long *ctx)
 		if (!preempt)
 			state = switch_has_state ? (__u32)ctx[3] : task_state(prev);
 		if (kernel_stacks)
-			kstack = stack_id(ctx, ring, k, now, NULL);
+			kstack = kernel_stack_id(ctx, ring, k, now, WIRE_SWITCH, prev);
 		if (has_user_stack(prev))
-			ustack = stack_id(ctx, ring, k, now, prev);
+			ustack = user_stack_id(ctx, ring, k, now, prev);
 	}
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
@@ -261,9 +182,9 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 		return count_lost(k, now);
 	/* In the idle thread it is an interrupt: its frames are the cause, and say so. */
 	if (kernel_stacks)
-		kstack = stack_id(ctx, ring, k, now, NULL);
+		kstack = kernel_stack_id(ctx, ring, k, now, kind, waker);
 	if (has_user_stack(waker))
-		ustack = stack_id(ctx, ring, k, now, waker);
+		ustack = user_stack_id(ctx, ring, k, now, waker);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;

@@ -26,7 +26,19 @@ struct task_struct {
 	__u64 self_exec_id;
 	char comm[16];
 	struct task_struct *group_leader;
+	void *stack;
+	void *mm;
 };
+
+#if defined(__TARGET_ARCH_x86)
+/* x86-64; what user code had in its registers. */
+struct pt_regs {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+};
+#endif
 
 /* Before 5.14 the state was a signed long of another name. */
 struct task_struct___before_5_14 {

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "layout.h"
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -28,6 +30,8 @@
 struct bpf_session {
 	struct chaincap_bpf *skel;
 	uint32_t cpus;
+	uint32_t layouts; /* taught so far */
+	struct layout_finder *finder;
 	size_t ring_size;
 	struct ring_buffer **rings; /* by CPU; NULL where there is none */
 	/* While draining: who takes the records, and how many of this ring are left to take. */
@@ -161,11 +165,15 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->self_tgid = (__u32)getpid();
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
+	s->skel->rodata->verify = o->verify;
 	s->skel->rodata->switch_has_state = switch_has_state();
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = chaincap_bpf__load(s->skel);
 	if (!err)
 		err = make_rings(s);
+	s->finder = layout_finder_new();
+	if (!err && !s->finder)
+		err = -ENOMEM;
 	if (err)
 		goto fail;
 	*out = s;
@@ -183,6 +191,7 @@ void bpf_session_close(struct bpf_session *s)
 	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++)
 		ring_buffer__free(s->rings[cpu]);
 	free(s->rings);
+	layout_finder_free(s->finder);
 	chaincap_bpf__destroy(s->skel);
 	free(s);
 }
@@ -238,6 +247,23 @@ int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx)
 	return err < 0 ? err : 0;
 }
 
+void bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first)
+{
+	struct wire_known_stack known = { .id = sample->id, .sent = 1 };
+	struct wire_layout layout;
+
+	if (s->layouts + 1 >= WIRE_LAYOUTS || !layout_finder_add(s->finder, sample, first, &layout))
+		return;
+	known.layout = s->layouts + 1;
+	/* The layout first: the number of one that is not there yet would be harmless, but slow. */
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.layouts), &known.layout, &layout,
+				BPF_ANY) ||
+	    bpf_map_update_elem(bpf_map__fd(s->skel->maps.stacks), &sample->hash, &known,
+				BPF_EXIST))
+		return;
+	s->layouts++;
+}
+
 long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 {
 	long total = 0;
@@ -283,6 +309,12 @@ static int add_counts(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
 	c->seen += k->seen;
 	c->lost += k->lost;
 	c->stacks_unsent += k->stacks_unsent;
+	c->walked += k->walked;
+	c->known += k->known;
+	c->verified += k->verified;
+	c->mismatches += k->mismatches;
+	c->verified_user += k->verified_user;
+	c->mismatches_user += k->mismatches_user;
 	return 0;
 }
 
@@ -328,6 +360,11 @@ int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 	struct pending p = { fn, ctx };
 
 	return each_kind(s, give_pending, &p);
+}
+
+uint32_t bpf_session_layouts(const struct bpf_session *s)
+{
+	return s->layouts;
 }
 
 uint32_t bpf_session_cpus(const struct bpf_session *s)

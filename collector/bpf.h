@@ -21,6 +21,7 @@ struct bpf_options {
 	size_t buffer_size; /* of each CPU's ring, bytes; rounded up to a power of two; 0: default
 			     */
 	bool kernel_stacks, user_stacks;
+	bool verify;  /* compare what was known without a walk with a walk */
 	bool verbose; /* libbpf's own messages to standard error */
 };
 
@@ -28,6 +29,9 @@ struct bpf_counts {
 	uint64_t seen;		/* events, kept or not */
 	uint64_t lost;		/* of them not kept */
 	uint64_t stacks_unsent; /* stacks that found no room */
+	uint64_t walked, known; /* kernel stacks walked, and known again without a walk */
+	/* Stacks compared with a plain walk, and those that it contradicted. */
+	uint64_t verified, mismatches, verified_user, mismatches_user;
 	uint64_t missed; /* runs of a program that the kernel skipped: neither seen nor lost */
 };
 
@@ -53,6 +57,12 @@ void bpf_session_detach(struct bpf_session *s);
 int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx);
 
 /*
+ * Takes a sample of a stack (a record, WIRE_SAMPLE), whose first `first` frames are the tracer's
+ * own, and teaches the BPF side the stack's layout once it is certain.
+ */
+void bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first);
+
+/*
  * Takes what is in the rings, of each no more than it can hold, so that it ends also under load.
  * Returns the number of records or a negative errno.
  */
@@ -67,6 +77,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
+uint32_t bpf_session_layouts(const struct bpf_session *s);   /* stack layouts taught */
 uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */
 size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */
 

@@ -2,16 +2,37 @@
 /*
  * chaincap - records context switches and wakings with stacks into a trace for chainwalk.
  */
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "options.h"
 #include "session.h"
 
+/* timeout(1) and terminals may send the same wish twice: a second one counts after this time. */
+#define SECOND_SIGNAL_NS 300000000
+
 static volatile sig_atomic_t stop;
+static struct timespec first_signal;
+
+static bool is_impatient(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!stop) {
+		first_signal = now;
+		return false;
+	}
+	return (now.tv_sec - first_signal.tv_sec) * 1000000000ll +
+		       (now.tv_nsec - first_signal.tv_nsec) >
+	       SECOND_SIGNAL_NS;
+}
 
 static void on_stop(int sig)
 {
@@ -19,11 +40,29 @@ static void on_stop(int sig)
 				  "functions\n";
 
 	(void)sig;
-	if (stop++) {
+	if (is_impatient()) {
 		if (write(STDERR_FILENO, msg, sizeof(msg) - 1) < 0)
 			_exit(1);
 		_exit(1);
 	}
+	stop = 1;
+}
+
+/*
+ * Files that are opened must not become standard output or error because those were closed.
+ * Returns false if standard output was.
+ */
+static bool open_standard_files(void)
+{
+	bool had_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return had_output;
 }
 
 static void catch_signals(void)
@@ -58,6 +97,7 @@ int main(int argc, char **argv)
 {
 	struct session_result result = { 0 };
 	struct options o;
+	bool has_output = open_standard_files();
 	char *command_line;
 	int err;
 
@@ -74,6 +114,10 @@ int main(int argc, char **argv)
 		      "pipe\n",
 		      stderr);
 		return 2;
+	}
+	if (!strcmp(o.output, "-") && !has_output) {
+		fputs("chaincap: standard output is closed\n", stderr);
+		return 1;
 	}
 	catch_signals();
 	command_line = join(argc, argv);

@@ -92,6 +92,12 @@ bool command_ended(struct command *c, bool wait)
 	return true;
 }
 
+void command_stop(struct command *c)
+{
+	if (c->pid && !command_ended(c, false))
+		kill(c->pid, SIGTERM);
+}
+
 void command_abandon(struct command *c)
 {
 	if (!c->pid || c->gate < 0)

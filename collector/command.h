@@ -23,6 +23,8 @@ int command_prepare(struct command *c, char **argv);
 int command_start(struct command *c);
 /* True once it has ended; waits for that if wait is set. False if there is no command. */
 bool command_ended(struct command *c, bool wait);
+/* Asks it to end (SIGTERM) if it runs. */
+void command_stop(struct command *c);
 /* Ends it if it was never started. */
 void command_abandon(struct command *c);
 

@@ -45,8 +45,9 @@ struct pair_slot {
 	uint32_t kstack, ustack, generation, index;
 };
 
-#define THREAD_SLOTS 32768u /* > BLOCK_TARGET / 2: an event of a new thread takes 3 bytes or more \
-			     */
+#define THREAD_SLOTS                                                                 \
+	32768u /* > BLOCK_TARGET / 2: an event of a new thread takes 3 bytes or more \
+		*/
 #define PAIR_SLOTS 32768u
 
 struct cpu_block {

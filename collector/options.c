@@ -21,6 +21,8 @@ static const char help[] =
 	"      --buffer-size SIZE  ring buffer of each CPU (K, M, G; default from the number of "
 	"CPUs)\n"
 	"      --max-size SIZE     end the recording when the trace has this size\n"
+	"      --verify            check each stack that was known without a walk by a walk "
+	"(slow)\n"
 	"  -q, --quiet             errors only\n"
 	"  -v, --verbose           say more, also what the kernel says of the BPF programs\n"
 	"  -h, --help              this help\n"
@@ -88,11 +90,12 @@ static enum options_result usage(const char *what, const char *arg)
 
 enum options_result options_parse(struct options *o, int argc, char **argv)
 {
-	enum { BUFFER_SIZE = 256, MAX_SIZE };
+	enum { BUFFER_SIZE = 256, MAX_SIZE, VERIFY };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
 		{ "max-size", required_argument, NULL, MAX_SIZE },
+		{ "verify", no_argument, NULL, VERIFY },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -125,6 +128,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		case MAX_SIZE:
 			if (!options_size(optarg, &o->max_size) || !o->max_size)
 				return usage("not a size", optarg);
+			break;
+		case VERIFY:
+			o->verify = true;
 			break;
 		case 'q':
 			o->verbosity = -1;

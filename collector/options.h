@@ -16,6 +16,7 @@ struct options {
 	bool kernel_stacks, user_stacks;
 	size_t buffer_size; /* of each CPU's ring buffer, bytes; 0: default */
 	uint64_t max_size;  /* of the trace, bytes; 0: no limit */
+	bool verify;	    /* walk also what was known without a walk, and compare */
 	int verbosity;	    /* -1 quiet, 0, 1 verbose */
 };
 

@@ -33,7 +33,8 @@ struct session {
 	struct progress progress;
 	uint64_t start_ns, end_ns;
 	uint64_t last_flush_ns;
-	uint64_t missed; /* told as lost so far */
+	uint64_t missed;	 /* told as lost so far */
+	struct bpf_counts final; /* when all is drained */
 	bool attached;
 	char why[256];
 };
@@ -94,6 +95,11 @@ static void warn_about_names(const struct session *s)
 			strerror(-sideband));
 }
 
+static void learn(void *ctx, const struct wire_sample *sample, uint32_t first)
+{
+	bpf_session_learn(ctx, sample, first);
+}
+
 /* Opens everything, in an order in which nothing of the command or of the machine is missed. */
 static int open_all(struct session *s, const char *command_line)
 {
@@ -102,6 +108,7 @@ static int open_all(struct session *s, const char *command_line)
 		.buffer_size = o->buffer_size,
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
+		.verify = o->verify,
 		.verbose = o->verbosity > 0,
 	};
 	int err;
@@ -128,7 +135,7 @@ static int open_all(struct session *s, const char *command_line)
 		s->sym = symbolizer_new(s->enc, (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
 							(o->user_stacks ? SYMBOLIZER_USER : 0));
 	if (s->sym)
-		s->translator = translator_new(s->enc, s->sym);
+		s->translator = translator_new(s->enc, s->sym, learn, s->bpf);
 	if (!s->translator)
 		return fail(s, "cannot record", err);
 	warn_about_names(s);
@@ -187,19 +194,26 @@ static void show_progress(struct session *s, uint64_t now)
 	progress_show(&s->progress, now - s->start_ns, c.events, c.bytes, c.lost);
 }
 
-/* How long to sleep between two looks at the rings: in it they fill to a quarter at most. */
-static int poll_ms(const struct session *s)
+/*
+ * How long to sleep before the next look at the rings: in it they fill to a quarter at most, and
+ * the recording does not outlast its time.
+ */
+static int wait_ms(const struct session *s, uint64_t now)
 {
-	size_t ms = bpf_session_buffer_size(s->bpf) / 4 * 1000 / RING_BYTES_PER_SECOND;
+	uint64_t ms = bpf_session_buffer_size(s->bpf) / 4 * 1000 / RING_BYTES_PER_SECOND;
+	uint64_t duration = s->options->duration_ns;
 
-	return ms < 1 ? 1 : ms > 100 ? 100 : (int)ms;
+	if (ms > 100)
+		ms = 100;
+	if (duration && (s->start_ns + duration - now) / 1000000 < ms)
+		ms = (s->start_ns + duration - now) / 1000000;
+	return ms ? (int)ms : 1;
 }
 
 static int record(struct session *s, const volatile sig_atomic_t *stop)
 {
 	const struct options *o = s->options;
-	int ms = poll_ms(s);
-	long n = 0;
+	long n;
 
 	while (!*stop) {
 		uint64_t now = now_ns(CLOCK_MONOTONIC);
@@ -221,16 +235,7 @@ static int record(struct session *s, const volatile sig_atomic_t *stop)
 			fprintf(stderr, "chaincap: --max-size reached, recording ends\n");
 			break;
 		}
-		if (n == 0 || o->duration_ns) {
-			uint64_t left = o->duration_ns ? (o->duration_ns - (now - s->start_ns)) : 0;
-			int wait = ms;
-
-			if (o->duration_ns && left / 1000000 < (uint64_t)ms)
-				wait = (int)(left / 1000000) + 1;
-			poll(NULL, 0, wait);
-		} else {
-			poll(NULL, 0, ms);
-		}
+		poll(NULL, 0, wait_ms(s, now));
 		symbolizer_poll(s->sym);
 		n = bpf_session_drain(s->bpf, translator_record, s->translator);
 		if (n < 0)
@@ -240,8 +245,9 @@ static int record(struct session *s, const volatile sig_atomic_t *stop)
 }
 
 /* Takes what is left in the rings and makes the accounts come out: kernel = log + lost. */
-static int drain_rest(struct session *s, struct bpf_counts *c)
+static int drain_rest(struct session *s)
 {
+	struct bpf_counts *c = &s->final;
 	struct encoder_counts counts;
 	int err;
 
@@ -264,23 +270,18 @@ static int drain_rest(struct session *s, struct bpf_counts *c)
 	return err ? err : tell_missed(s, c, s->end_ns);
 }
 
-static void say_result(const struct session *s, const struct symbolizer_stats *stats, int err)
+static void say_result(const struct session *s, const struct symbolizer_stats *stats)
 {
 	struct encoder_counts c;
-	uint64_t bytes = writer_written(s->writer);
 	char size[32];
 
 	encoder_counts(s->enc, &c);
-	if (err)
-		bytes = writer_written(s->writer);
-	else
-		bytes = c.bytes;
-	progress_size(size, sizeof(size), bytes);
+	progress_size(size, sizeof(size), c.bytes);
 	fprintf(stderr,
 		"chaincap: %llu events, %s, %.1f bytes/event, %u stacks, %llu lost, "
 		"symbols in %.2f s%s%s\n",
 		(unsigned long long)c.events, size,
-		c.events ? (double)bytes / (double)c.events : 0.0, c.stacks,
+		c.events ? (double)c.bytes / (double)c.events : 0.0, c.stacks,
 		(unsigned long long)c.lost, (double)stats->lookup_us / 1e6,
 		strcmp(s->options->output, "-") ? " -> " : "",
 		strcmp(s->options->output, "-") ? s->options->output : "");
@@ -294,34 +295,49 @@ static void say_result(const struct session *s, const struct symbolizer_stats *s
 			(unsigned long long)stats->user_frames, (unsigned long long)stats->unmapped,
 			(unsigned long long)stats->no_file, (unsigned long long)stats->no_symbol,
 			(unsigned long long)stats->no_perf_map);
+	if (s->options->verbosity > 0)
+		fprintf(stderr,
+			"chaincap: kernel stacks: %llu known without a walk, %llu walked; %u "
+			"layouts\n",
+			(unsigned long long)s->final.known, (unsigned long long)s->final.walked,
+			bpf_session_layouts(s->bpf));
+	if (s->options->verify)
+		fprintf(stderr,
+			"chaincap: verified: %llu kernel stacks, %llu mismatches; %llu user "
+			"stacks, "
+			"%llu mismatches\n",
+			(unsigned long long)s->final.verified,
+			(unsigned long long)s->final.mismatches,
+			(unsigned long long)s->final.verified_user,
+			(unsigned long long)s->final.mismatches_user);
 }
 
 static int finish(struct session *s, int err)
 {
 	struct symbolizer_stats stats = { 0 };
 	struct encoder_counts counts;
-	struct bpf_counts c = { 0 };
+	const struct bpf_counts *c = &s->final;
 	int closed;
 
 	if (!err)
-		err = drain_rest(s, &c);
+		err = drain_rest(s);
 	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
 	if (!err)
-		err = encoder_end(s->enc, s->end_ns, c.seen + c.missed, stats.sideband_lost);
+		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	progress_clear(&s->progress);
 	encoder_counts(s->enc, &counts);
-	if (!err && counts.events + counts.lost != c.seen + c.missed)
+	if (!err && counts.events + counts.lost != c->seen + c->missed)
 		fprintf(stderr, "chaincap: accounts differ: kernel %llu, log %llu, lost %llu\n",
-			(unsigned long long)(c.seen + c.missed), (unsigned long long)counts.events,
-			(unsigned long long)counts.lost);
+			(unsigned long long)(c->seen + c->missed),
+			(unsigned long long)counts.events, (unsigned long long)counts.lost);
 	/* What has been gathered is written also after an error: it is good up to there. */
-	if (s->options->verbosity >= 0)
-		say_result(s, &stats, err);
 	closed = writer_close(s->writer);
 	s->writer = NULL;
 	if (!err)
 		err = closed;
+	if (!err && s->options->verbosity >= 0)
+		say_result(s, &stats);
 	if (err)
 		fprintf(stderr, "chaincap: %s: %s; what was written before is readable\n",
 			s->options->output, strerror(-err));
@@ -356,7 +372,9 @@ int session_run(const struct options *o, const char *command_line,
 	}
 	if (!err)
 		err = finish(&s, record(&s, stop));
-	/* A recording that ends early does not end the command. */
+	/* Told to end, it ends the command too; a full disk is not the command's fault. */
+	if (*stop)
+		command_stop(&s.command);
 	command_ended(&s.command, true);
 	result->command_status = s.command.status;
 	close_all(&s);

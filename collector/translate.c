@@ -16,6 +16,8 @@
 struct translator {
 	struct encoder *enc;
 	struct symbolizer *sym;
+	translator_sample_fn on_sample;
+	void *sample_ctx;
 	uint32_t *ids; /* by kernel-side stack id: the trace's, or 0; UNDEFINED may be set */
 	uint32_t cap;
 	uint32_t last_frame;
@@ -25,7 +27,8 @@ struct translator {
 	unsigned int next_once;
 };
 
-struct translator *translator_new(struct encoder *enc, struct symbolizer *sym)
+struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
+				  translator_sample_fn fn, void *ctx)
 {
 	struct translator *t = calloc(1, sizeof(*t));
 
@@ -33,6 +36,8 @@ struct translator *translator_new(struct encoder *enc, struct symbolizer *sym)
 		return NULL;
 	t->enc = enc;
 	t->sym = sym;
+	t->on_sample = fn;
+	t->sample_ctx = ctx;
 	return t;
 }
 
@@ -114,14 +119,22 @@ static uint32_t frame_id(struct translator *t, uint32_t space, uint64_t addr, ui
 	return id;
 }
 
+/* How many of a kernel stack's frames, from the leaf, are the tracer's own. */
+static uint32_t tracer_frames(struct translator *t, const __u64 *addrs, size_t n)
+{
+	uint32_t first = 0;
+
+	while (first < n && symbolizer_is_tracer_frame(t->sym, addrs[first]))
+		first++;
+	return first;
+}
+
 /* Fills ids with a kernel stack's frames, the tracer's own left out; returns how many. */
 static size_t kernel_frames(struct translator *t, uint64_t time_ns, const __u64 *addrs, size_t n,
 			    uint32_t *ids)
 {
-	size_t first = 0;
+	size_t first = tracer_frames(t, addrs, n);
 
-	while (first < n && symbolizer_is_tracer_frame(t->sym, addrs[first]))
-		first++;
 	for (size_t i = first; i < n; i++)
 		ids[i - first] = frame_id(t, 0, addrs[i], time_ns);
 	return n - first;
@@ -264,6 +277,7 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		[WIRE_EXIT] = sizeof(struct wire_exit),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
+		[WIRE_SAMPLE] = sizeof(struct wire_sample),
 	};
 	struct translator *t = ctx;
 
@@ -292,6 +306,15 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		const struct wire_lost *l = (const void *)r;
 
 		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
+	}
+	case WIRE_SAMPLE: {
+		const struct wire_sample *s = (const void *)r;
+
+		if (s->n > WIRE_LAYOUT_FRAMES || s->n_words > WIRE_LEAF_WORDS)
+			return -EBADMSG;
+		if (t->on_sample)
+			t->on_sample(t->sample_ctx, s, tracer_frames(t, s->frames, s->n));
+		return 0;
 	}
 	default:
 		return take_identity(t, r);

@@ -18,8 +18,15 @@
 
 struct translator;
 
-/* enc and sym are borrowed until translator_free(). NULL when out of memory. */
-struct translator *translator_new(struct encoder *enc, struct symbolizer *sym);
+/* Takes a sample of a kernel stack whose first `first` frames are the tracer's own. */
+typedef void (*translator_sample_fn)(void *ctx, const struct wire_sample *s, uint32_t first);
+
+/*
+ * enc and sym are borrowed until translator_free(). Samples are handed to fn(ctx, ...); fn may be
+ * NULL. NULL when out of memory.
+ */
+struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
+				  translator_sample_fn fn, void *ctx);
 void translator_free(struct translator *t);
 
 /*

@@ -236,8 +236,11 @@ static void submit_ready(struct writer *w)
 	for (unsigned int k = 0; k < w->n; k++) {
 		unsigned int i = (w->first + k) % BUFFERS;
 
-		if (w->error && w->buffers[i].state == READY)
+		if (w->error && w->buffers[i].state == READY) {
+			/* What is not written any more leaves a hole: the file ends before it. */
+			set_error(w, w->error, w->buffers[i].offset + w->buffers[i].done);
 			w->buffers[i].state = FREE;
+		}
 		if (w->buffers[i].state != READY)
 			continue;
 		if (!w->seekable && w->in_flight)

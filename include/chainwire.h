@@ -22,6 +22,7 @@ enum wire_kind {
 	WIRE_EVENT_KINDS, /* the ones above are events: counted, and accounted for */
 	WIRE_STACK = WIRE_EVENT_KINDS,
 	WIRE_LOST,
+	WIRE_SAMPLE,
 	WIRE_KINDS,
 };
 
@@ -93,6 +94,55 @@ struct wire_lost {
 };
 
 /*
+ * Knowing a kernel stack again without walking it.
+ *
+ * Where a function's return address lies on the stack is settled by the code that is being run: the
+ * unwinder goes from frame to frame by offsets that it looks up by return address. So if the slots
+ * in which a walk found its return addresses hold the same addresses again, at the same distances
+ * from a fixed point at the leaf end, the walk would find the same stack again. The fixed point is
+ * the tracepoint's argument array, which the kernel puts on the stack right where it calls the
+ * program. System calls begin with a frame of random size (randomize_kstack_offset): what lies on
+ * its root side, the entry code, is at a fixed distance from the stack's other end instead.
+ *
+ * The BPF side sends samples of a stack that it walks often; the collector finds the slots in
+ * them, and where there is just one way to assign them, it tells the BPF side.
+ */
+#define WIRE_LAYOUT_FRAMES 64 /* a longer stack is always walked */
+#define WIRE_LEAF_WORDS 512   /* of 8 bytes: how much is looked at from the fixed point on, */
+#define WIRE_ROOT_WORDS 64    /* and at the root end */
+
+struct wire_sample {
+	struct wire_record r;
+	__u64 hash;    /* of the stack, its key in the map "stacks" */
+	__u32 id, n;   /* the stack's id; frames, of which the first WIRE_LAYOUT_FRAMES are here */
+	__u32 n_words; /* from the fixed point to the root end, all of them here */
+	__u32 pad;
+	__u64 frames[WIRE_LAYOUT_FRAMES];
+	__u64 words[WIRE_LEAF_WORDS];
+};
+
+/* Value of the map "layouts", by a number from 1. */
+#define WIRE_LAYOUTS 8192
+
+struct wire_layout {
+	__u32 id;
+	__u32 n;
+	__u32 leaf_words; /* from the fixed point up to and including the last slot there */
+	__u32 root_words; /* from the first slot that is counted from the root end to that end */
+	__u64 ret[WIRE_LAYOUT_FRAMES];
+	/* In words: from the fixed point, or WIRE_LEAF_WORDS + from where root_words begin. */
+	__u16 slot[WIRE_LAYOUT_FRAMES];
+};
+
+/* Value of the map "stacks", by the hash of the frames. */
+struct wire_known_stack {
+	__u32 id;
+	__u32 sent;
+	__u32 walks;  /* kernel stacks: how often it was walked while it had no layout */
+	__u32 layout; /* 0: none */
+};
+
+/*
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one
  * program, which does not nest on a CPU, so that nothing here needs to be atomic.
  */
@@ -102,7 +152,13 @@ struct wire_kind_state {
 	__u64 stacks_unsent; /* stacks that did not fit; sent when they are seen again */
 	__u64 pending;	     /* lost, and not yet said in a WIRE_LOST record */
 	__u64 pending_first_ns, pending_last_ns;
+	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
+	/* --verify: stacks compared with a plain walk, and those that it contradicted. */
+	__u64 verified, mismatches, verified_user, mismatches_user;
+	__u64 fixed_point;		   /* where the program's arguments lie */
+	__u64 region[2 * WIRE_LEAF_WORDS]; /* the leaf's words, then the root's */
 	struct wire_stack scratch;
+	struct wire_stack check; /* --verify: the plain walk */
 };
 
 /* A thread as the task iterator saw it; a whole number of these is read from the iterator. */

@@ -37,7 +37,7 @@ static int setup(void **state)
 	*f = (struct fixture) { 0 };
 	f->enc = encoder_new(count_blocks, f);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
-	f->t = translator_new(f->enc, f->sym);
+	f->t = translator_new(f->enc, f->sym, NULL, NULL);
 	*state = f;
 	return f->t ? 0 : -1;
 }
