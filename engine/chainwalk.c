@@ -153,6 +153,7 @@ static int walk(const struct options *o)
 	const char *path = o->n_traces ? o->traces[0] : "trace.bin";
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	const struct trace_damage *damage;
+	bool damaged;
 	uint64_t started_ns = now_ns();
 	struct trace *trace;
 	int err;
@@ -163,7 +164,8 @@ static int walk(const struct options *o)
 		return EXIT_FAILED;
 	}
 	damage = trace_damage(trace);
-	if (damage->what)
+	damaged = damage->what;
+	if (damaged)
 		print_damage(name, damage);
 	err = explain(o, trace, name);
 	if (!err && o->verbose)
@@ -171,7 +173,7 @@ static int walk(const struct options *o)
 	trace_close(trace);
 	if (err && err != -EPIPE)
 		return EXIT_FAILED;
-	return damage->what ? EXIT_DAMAGED : EXIT_OK;
+	return damaged ? EXIT_DAMAGED : EXIT_OK;
 }
 
 /* The trace is mapped: if another process makes the file shorter, its pages are gone. */

@@ -16,7 +16,7 @@ for name in convoy0 convoy1 convoy2 convoy3; do
 		awk -v links=$links -F';--;' '/\[running\] / && NF == links + 1' "$tmp/chains" >"$tmp/at"
 		work=$(weight_of . "$tmp/at")
 		expect_at_most "$name: work at link $links" $((rounds * 2200000)) "$work" "$tmp/chains"
-		expect_at_least "$name: work at link $links" $((rounds * 2000000 / (links * 3 - 2) * 8 / 10)) \
+		expect_at_least "$name: work at link $links" $((rounds * 1600000 / (links * 3 - 2))) \
 			"$work" "$tmp/chains"
 	done
 	expect "$name: chains of more than three links" "" \

@@ -12,7 +12,9 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+#include "contexts.h"
 #include "hop.h"
+#include "lives.h"
 #include "options.h"
 #include "processes.h"
 #include "rawcall.h"
@@ -303,6 +305,25 @@ static const struct scenario scenarios[] = {
 	{ "exec", "patient waits for a process, before and after its exec", exec_sets_up, NULL, 1,
 	  0, false },
 	{ "rename", "patient waits for a thread under two names", rename_sets_up, NULL, 1, 0,
+	  false },
+	{ "deadlock", "castor and pollux wait for each other's lock", deadlock_sets_up, NULL, 1, 0,
+	  true },
+	{ "heir", "exec by a thread that does not lead its process", heir_sets_up, NULL, 1, 0,
+	  false },
+	{ "tenants", "two processes with the same tid, one after the other", tenants_sets_up,
+	  tenants_tells, 1, 0, false },
+	{ "stop", "a process is stopped and continued", stop_sets_up, NULL, 3, 0, false },
+	{ "zombie", "a child is dead for --sleep before it is waited for", zombie_sets_up, NULL, 1,
+	  0, false },
+	{ "terminal", "reader <- a kernel worker <- typist <- timer", terminal_sets_up, NULL, 10, 0,
+	  false },
+	{ "loopdev", "reads from a loop device, which ksoftirqd ends", loopdev_sets_up, NULL, 20, 0,
+	  false },
+	{ "timeout", "a receive that times out by a timer softirq", timeout_sets_up, NULL, 10, 0,
+	  false },
+	{ "bystander", "interrupts that hit a busy thread wake sleeper", bystander_sets_up, NULL,
+	  10, 0, false },
+	{ "deep", "shallow is woken from a stack too deep to record", deep_sets_up, NULL, 10, 0,
 	  false },
 };
 

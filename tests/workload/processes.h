@@ -118,24 +118,29 @@ IN_STACK int before_wakes_patient(void)
 	return hop_pass(&patient_hop);
 }
 
-IN_STACK int before_runs(struct thread *before)
+/* Execs this program again, as "after"; returns only if that fails: a negative errno. */
+static int become_after(void)
 {
 	char fd[16], sleep_us[24], work_us[24];
 	char *arguments[] = {
 		(char[]) { "chainload" }, (char[]) { AFTER_EXEC }, fd, sleep_us, work_us, NULL
 	};
-	int error;
 
-	before_waits();
-	before_works(before);
-	error = before_wakes_patient();
-	if (error)
-		return error;
 	snprintf(fd, sizeof(fd), "%d", dup(patient_hop.tx));
 	snprintf(sleep_us, sizeof(sleep_us), "%ju", (uintmax_t)options.sleep_us);
 	snprintf(work_us, sizeof(work_us), "%ju", (uintmax_t)options.work_us[1]);
 	execv("/proc/self/exe", arguments);
 	return -errno;
+}
+
+IN_STACK int before_runs(struct thread *before)
+{
+	int error;
+
+	before_waits();
+	before_works(before);
+	error = before_wakes_patient();
+	return error ? error : become_after();
 }
 
 IN_STACK void after_waits(void)

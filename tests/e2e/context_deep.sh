@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A waker whose stack is deeper than what is recorded of it is a thread all the same, with its leaf's
+# end of the stack, and is not taken for an interrupt.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+rounds=5
+record_thread "$tmp/trace" "$tmp/folded" shallow deep --rounds $rounds --work 3000 --sleep 5000
+grep ';shallow_waits;.*;--;' "$tmp/folded" | skeleton '^(shallow_waits|deep_wakes_shallow)$' >"$tmp/chains"
+deep='shallow;shallow_waits;--;deep_wakes_shallow;deep'
+expect_work "deep's work" $((rounds * 3000000)) "$(told deep wall_ns)" "$(weight "$deep;[running]" "$tmp/chains")" \
+	$rounds "$tmp/chains"
+expect_near "deep's timer" $((rounds * 5000000)) "$(weight "$deep;--;[interrupt]" "$tmp/chains")" $rounds "$tmp/chains"
+expect "other ends than these" "" "$(grep -v -e ";deep;\[running\] " -e ";deep;\[runnable\] " -e ';\[interrupt\] ' "$tmp/chains")"
+expect_at_least "deep_descends in one stack" 100 "$(grep ';deep_wakes_shallow;' "$tmp/folded" | head -1 |
+	tr ';' '\n' | grep -c '^deep_descends$')"
+expect_at_least "stacks that were cut" 2 "$("$walk" -q --format=info "$tmp/trace" 2>/dev/null |
+	awk '$1 == "stacks_cut:" { print $2 }')"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A thread that does not lead its process and execs gets the leader's tid: it stays one thread, the
+# leader's life ends.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+record_thread "$tmp/trace" "$tmp/folded" patient heir --work 3000,5000
+grep ';patient_waits;.*;--;' "$tmp/folded" | skeleton '^(patient_waits|(heir|after)_(wakes_patient|runs))$' >"$tmp/chains"
+heir='patient;patient_waits;--;heir_wakes_patient;heir_runs;heir'
+after='patient;patient_waits;--;after_wakes_patient;after_runs;after'
+expect_about "work before the exec" 3000000 "$(weight "$heir;[running]" "$tmp/chains")" "$tmp/chains"
+expect_about "sleep before the exec" 20000000 "$(weight "$heir;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
+expect_at_least "work after the exec" 4500000 "$(weight "$after;[running]" "$tmp/chains")" "$tmp/chains"
+expect_at_most "work after the exec, and the exec" 25000000 "$(weight "$after;[running]" "$tmp/chains")" "$tmp/chains"
+expect_at_least "sleep after the exec" 18000000 "$(weight "$after;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
+
+# two threads had the leader's tid: the leader until the exec, the heir after it
+"$walk" -q --format=threads -t "$(tid leader)" "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
+expect_exit "chainwalk --format=threads" 0 $?
+expect "threads with the leader's tid, by their last names" "after leader" \
+	"$(awk -v tid="$(tid leader)" '$1 == tid { print $3 }' "$tmp/threads" | sort | xargs)"
