@@ -52,8 +52,16 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 	return h ^ h >> 29;
 }
 
-static __always_inline __u64 hash_frames(const struct wire_stack *s, __u64 hash, __u32 n)
+/*
+ * Loops stand in global functions, which the verifier checks once and by themselves: inlined, each
+ * of their ways out would multiply the ways through all that follows, and loading take seconds.
+ */
+
+/* Goes on from hash over the first n frames. */
+__noinline __u64 hash_frames(const struct wire_stack *s, __u64 hash, __u32 n)
 {
+	if (!s)
+		return 0;
 	for (__u32 i = 0; i < WIRE_STACK_MAX; i++) {
 		if (i >= n)
 			break;
@@ -124,6 +132,20 @@ static __always_inline __u64 fixed_point_depth(void *ctx, struct wire_kind_state
 	return *(volatile __u64 *)&k->fixed_point - (__u64)task->stack;
 }
 
+/* 1 if every slot of the layout holds its return address. */
+__noinline int holds_layout(const struct wire_region *region, const struct wire_layout *l)
+{
+	if (!region || !l)
+		return 0;
+	for (__u32 i = 0; i < WIRE_LAYOUT_FRAMES; i++) {
+		if (i >= l->n)
+			break;
+		if (region->words[l->slot[i] & (2 * WIRE_LEAF_WORDS - 1)] != l->ret[i])
+			return 0;
+	}
+	return 1;
+}
+
 /* The id of the stack that layout number no is of, if that is the stack; 0 if it is another. */
 static __always_inline __u32 known_stack_id(struct wire_kind_state *k, struct task_struct *task,
 					    __u64 depth, __u32 no)
@@ -138,18 +160,12 @@ static __always_inline __u32 known_stack_id(struct wire_kind_state *k, struct ta
 	if (leaf_len > WIRE_LEAF_WORDS * 8 || leaf_len > STACK_SIZE - depth ||
 	    root_len > WIRE_ROOT_WORDS * 8 || root_len > STACK_SIZE - depth)
 		return 0;
-	if (bpf_probe_read_kernel(k->region, leaf_len, (void *)k->fixed_point))
+	if (bpf_probe_read_kernel(k->region.words, leaf_len, (void *)k->fixed_point))
 		return 0;
-	if (root_len && bpf_probe_read_kernel(k->region + WIRE_LEAF_WORDS, root_len,
+	if (root_len && bpf_probe_read_kernel(k->region.words + WIRE_LEAF_WORDS, root_len,
 					      (void *)task->stack + STACK_SIZE - root_len))
 		return 0;
-	for (__u32 i = 0; i < WIRE_LAYOUT_FRAMES; i++) {
-		if (i >= l->n)
-			break;
-		if (k->region[l->slot[i] & (2 * WIRE_LEAF_WORDS - 1)] != l->ret[i])
-			return 0;
-	}
-	return l->id;
+	return holds_layout(&k->region, l) ? l->id : 0;
 }
 
 /* Sends what the collector needs to learn the layout of the stack just walked. */
@@ -254,33 +270,39 @@ struct user_frame {
  * By frame pointers, as perf_callchain_user() does; but a frame lies above the one that it called,
  * so a pointer to anywhere else is none: it was code without frame pointers that left it there.
  * Following it would give frames that are none, and mostly a page fault, which costs more than all
- * the rest. 0 where the kernel walks in another way (32-bit code).
+ * the rest. Returns how many frames s got, the first of them the instruction at ip.
  */
+__noinline __u32 walk_frame_pointers(struct wire_stack *s, __u64 ip, __u64 sp, __u64 fp)
+{
+	struct user_frame f;
+	__u32 i;
+
+	if (!s)
+		return 0;
+	s->frames[0] = ip;
+	for (i = 1; i < WIRE_STACK_MAX; i++) {
+		if (fp < sp || fp >= USER_END || (fp & 7))
+			break;
+		if (bpf_probe_read_user(&f, sizeof(f), (void *)fp))
+			break;
+		s->frames[i] = f.ret;
+		sp = fp + sizeof(f);
+		fp = f.next;
+	}
+	return i;
+}
+
+/* 0 where the kernel walks in another way (32-bit code). */
 static __always_inline __u32 walk_user(struct wire_stack *s, struct task_struct *task)
 {
 	struct pt_regs *regs;
-	struct user_frame f;
-	__u64 fp, least;
-	__u32 i;
 
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
 	if ((regs->cs & 0xffff) != USER64_CS)
 		return 0;
-	s->frames[0] = regs->ip;
-	fp = regs->bp;
-	least = regs->sp;
-	for (i = 1; i < WIRE_STACK_MAX; i++) {
-		if (fp < least || fp >= USER_END || (fp & 7))
-			break;
-		if (bpf_probe_read_user(&f, sizeof(f), (void *)fp))
-			break;
-		s->frames[i] = f.ret;
-		least = fp + sizeof(f);
-		fp = f.next;
-	}
-	return i;
+	return walk_frame_pointers(s, regs->ip, regs->sp, regs->bp);
 }
 #else
 static __always_inline __u32 walk_user(struct wire_stack *s, struct task_struct *task)

@@ -146,6 +146,10 @@ struct wire_known_stack {
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one
  * program, which does not nest on a CPU, so that nothing here needs to be atomic.
  */
+struct wire_region {
+	__u64 words[2 * WIRE_LEAF_WORDS]; /* from the fixed point on, then the root end's */
+};
+
 struct wire_kind_state {
 	__u64 seen;	     /* events, kept or not */
 	__u64 lost;	     /* of them not kept, in all */
@@ -155,8 +159,8 @@ struct wire_kind_state {
 	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */
 	__u64 verified, mismatches, verified_user, mismatches_user;
-	__u64 fixed_point;		   /* where the program's arguments lie */
-	__u64 region[2 * WIRE_LEAF_WORDS]; /* the leaf's words, then the root's */
+	__u64 fixed_point; /* where the program's arguments lie */
+	struct wire_region region;
 	struct wire_stack scratch;
 	struct wire_stack check; /* --verify: the plain walk */
 };
