@@ -11,6 +11,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
+#define PF_IO_WORKER 0x00000010
 #define PF_KTHREAD 0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -254,8 +254,8 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 
 static __always_inline bool has_user_stack(struct task_struct *t)
 {
-	/* Without an address space it is exiting: its user part is over. */
-	return user_stacks && t->pid && t->mm && !(t->flags & PF_KTHREAD) &&
+	/* Without an address space it is exiting; io_uring's workers have one, but no user part. */
+	return user_stacks && t->pid && t->mm && !(t->flags & (PF_KTHREAD | PF_IO_WORKER)) &&
 	       (__u32)t->tgid != self_tgid;
 }
 
@@ -333,8 +333,12 @@ static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_ki
 
 		/* The plain walk may go on into what are no frames. */
 		k->verified_user++;
-		if (m < n || hash_frames(&k->check, space, n) != hash)
-			k->mismatches_user++;
+		if (m < n || hash_frames(&k->check, space, n) != hash) {
+			/* Unless another thread is writing to where this one's pointers lead. */
+			m = walk_user(&k->check, owner);
+			if (m == n && hash_frames(&k->check, space, n) == hash)
+				k->mismatches_user++;
+		}
 	}
 	return id_of_frames(ring, k, now, owner, n, hash, &known);
 }
