@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "chain_private.h"
+#include "chain_sums.h"
 
 static const char *const end_names[CHAIN_ENDS] = {
 	[CHAIN_RUNNING] = "[running]",	   [CHAIN_RUNNABLE] = "[runnable]",
@@ -25,6 +26,11 @@ int chains_init(struct chains *c, const struct timelines *tl, enum options_mode 
 		.mode = mode,
 		.depth = depth < OPTIONS_DEPTH_MAX ? depth : OPTIONS_DEPTH_MAX,
 		.user = user,
+		.add = user.add,
+		.long_window = 256,
+		.stretches_per_chain = 8,
+		.stretches_per_block = 16,
+		.add_arg = user.arg,
 	};
 	c->contexts = contexts_new(timelines_trace(tl));
 	return c->contexts ? 0 : -ENOMEM;
@@ -33,8 +39,10 @@ int chains_init(struct chains *c, const struct timelines *tl, enum options_mode 
 void chains_free(struct chains *c)
 {
 	contexts_free(c->contexts);
+	chain_sums_free(c->sums);
 	pairs_free(&c->nodes);
 	c->contexts = NULL;
+	c->sums = NULL;
 }
 
 static uint32_t node_of(struct chains *c, uint32_t parent, uint32_t label)
@@ -92,15 +100,60 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+void chain_take(struct chains *c, struct chain_window *win, const struct wait *w,
+		uint32_t links_left, const struct chain_member *waker)
+{
+	uint64_t out = later(w->out_ns, win->from_ns), in = sooner(w->in_ns, win->to_ns);
+	uint64_t wake = sooner(later(w->wake_ns, out), in);
+
+	c->steps++;
+	if (in <= out)
+		return;
+	switch (w->kind) {
+	case WAIT_SLEEP:
+		win->slept_ns += wake - out;
+		win->runnable_ns += in - wake;
+		if (wake > out)
+			explain(c, win->node, w, out, wake, links_left, waker);
+		break;
+	case WAIT_PREEMPTED:
+		win->runnable_ns += in - out;
+		break;
+	default:
+		win->unknown_ns += in - out;
+	}
+}
+
+/*
+ * Takes the stretches [first, end), of which only the outermost may reach beyond the window.
+ * Returns the time of those that were taken all at once, which the window's sums do not have.
+ */
+static uint64_t take_many(struct chains *c, struct chain_window *win, const struct thread *th,
+			  uint32_t first, uint32_t end, uint32_t links_left,
+			  const struct chain_member *waker)
+{
+	uint32_t from = end, to = end;
+	uint64_t ns = 0;
+
+	if (end - first > 2)
+		chain_sums_add(c, win->node, waker->thread, links_left, first + 1, end - 1, &from,
+			       &to, &ns);
+	for (uint32_t i = to; i < end; i++)
+		chain_take(c, win, &th->waits[i], links_left, waker);
+	for (uint32_t i = first; i < from && i < to; i++)
+		chain_take(c, win, &th->waits[i], links_left, waker);
+	return ns;
+}
+
 /* What the last member of the chain did in [from, to), which is what all before it waited for. */
 static void follow(struct chains *c, uint32_t node, const struct wait *woke, uint64_t from_ns,
-		   uint64_t to_ns, uint32_t links_left, const struct chain_member *chain)
+		   uint64_t to_ns, uint32_t links_left, const struct chain_member *waker)
 {
-	const struct thread *th = timelines_thread(c->timelines, chain->thread);
+	const struct thread *th = timelines_thread(c->timelines, waker->thread);
 	uint64_t alive_from = sooner(later(from_ns, th->begin_ns), to_ns);
 	uint64_t alive_to = later(sooner(to_ns, th->end_ns), alive_from);
-	uint64_t slept = 0, runnable = 0, unknown = (to_ns - from_ns) - (alive_to - alive_from);
-	uint64_t known_gap = 0, running;
+	struct chain_window win = { .node = node, .from_ns = from_ns, .to_ns = to_ns };
+	uint64_t at_once = 0, running;
 	uint32_t i = woke->waker_pos;
 
 	/* Usually the window ends where the waking was, and that is where its stretches stand. */
@@ -108,35 +161,21 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 		i = thread_position(th, to_ns);
 	while (i < th->n_waits && th->waits[i].out_ns < to_ns)
 		i++;
-	while (i-- > 0 && th->waits[i].in_ns > from_ns) {
-		const struct wait *w = &th->waits[i];
-		uint64_t out = later(w->out_ns, from_ns), in = sooner(w->in_ns, to_ns);
-		uint64_t wake = sooner(later(w->wake_ns, out), in);
-
-		if (in <= out)
-			continue;
-		switch (w->kind) {
-		case WAIT_SLEEP:
-			slept += wake - out;
-			runnable += in - wake;
-			if (wake > out)
-				explain(c, node, w, out, wake, links_left, chain);
-			break;
-		case WAIT_PREEMPTED:
-			runnable += in - out;
-			break;
-		default:
-			known_gap += in - out;
-		}
-	}
-	running = (alive_to - alive_from) - slept - runnable - known_gap;
-	unknown += known_gap;
+	if (i >= c->long_window && th->waits[i - c->long_window].in_ns > from_ns)
+		at_once =
+			take_many(c, &win, th, thread_position(th, from_ns), i, links_left, waker);
+	else
+		while (i-- > 0 && th->waits[i].in_ns > from_ns)
+			chain_take(c, &win, &th->waits[i], links_left, waker);
+	running =
+		(alive_to - alive_from) - win.slept_ns - win.runnable_ns - win.unknown_ns - at_once;
+	win.unknown_ns += (to_ns - from_ns) - (alive_to - alive_from);
 	if (running)
-		c->user.add(c->user.arg, node, CHAIN_RUNNING, running);
-	if (runnable)
-		c->user.add(c->user.arg, node, CHAIN_RUNNABLE, runnable);
-	if (unknown)
-		c->user.add(c->user.arg, node, CHAIN_UNKNOWN, unknown);
+		c->add(c->add_arg, node, CHAIN_RUNNING, running);
+	if (win.runnable_ns)
+		c->add(c->add_arg, node, CHAIN_RUNNABLE, win.runnable_ns);
+	if (win.unknown_ns)
+		c->add(c->add_arg, node, CHAIN_UNKNOWN, win.unknown_ns);
 }
 
 static void explain(struct chains *c, uint32_t node, const struct wait *w, uint64_t from_ns,
@@ -148,11 +187,11 @@ static void explain(struct chains *c, uint32_t node, const struct wait *w, uint6
 	struct chain_member next = { w->waker, chain };
 
 	if (!link)
-		c->user.add(c->user.arg, node, end, to_ns - from_ns);
+		c->add(c->add_arg, node, end, to_ns - from_ns);
 	else if (context.interrupt)
-		c->user.add(c->user.arg, link, CHAIN_INTERRUPT, to_ns - from_ns);
+		c->add(c->add_arg, link, CHAIN_INTERRUPT, to_ns - from_ns);
 	else if (chain_has(chain, w->waker))
-		c->user.add(c->user.arg, link, CHAIN_LOOP, to_ns - from_ns);
+		c->add(c->add_arg, link, CHAIN_LOOP, to_ns - from_ns);
 	else
 		follow(c, link, w, from_ns, to_ns, links_left - 1, &next);
 }

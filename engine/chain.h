@@ -43,6 +43,8 @@ struct chain_user {
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
 };
 
+struct chain_sums_set;
+
 struct chains {
 	const struct timelines *timelines;
 	struct contexts *contexts;
@@ -51,6 +53,18 @@ struct chains {
 	struct pairs nodes; /* (parent or 0, label) */
 	struct chain_user user;
 	bool out_of_memory; /* sticky: what came out is not complete */
+	uint64_t steps;	    /* stretches and totals looked at: what it all has cost */
+	uint64_t summed;    /* windows that running totals were used for */
+	/*
+	 * When running totals are used instead of walking a window stretch by stretch: in windows
+	 * of so many stretches, with so many stretches for each chain to look up; and the stretches
+	 * in a block of totals. They change the cost, not the result; chains_init() sets them.
+	 */
+	uint32_t long_window, stretches_per_chain, stretches_per_block;
+	/* Its own: running totals, and where pieces go just now. */
+	struct chain_sums_set *sums;
+	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+	void *add_arg;
 };
 
 /* 0 or -ENOMEM. To be ended with chains_free(), also after an error. */

@@ -98,6 +98,7 @@ static void fold_waits(struct fold *f, const struct timelines *tl)
 		for (uint32_t k = 0; k < th->n_waits; k++)
 			fold_wait(f, i, &th->waits[k]);
 	}
+	selection_idle(f->selection, &f->summary.idle_waits, &f->summary.idle_ns);
 	f->out_of_memory |= f->chains.out_of_memory;
 }
 

@@ -16,6 +16,7 @@
 struct chain_summary {
 	uint64_t waits; /* sleeps, and preempted intervals if these were asked for */
 	uint64_t blocked_ns, runnable_ns, preempted_ns;
+	uint64_t idle_waits, idle_ns; /* left out of all this by --no-idle */
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the blocked time, by how its chains end */
 };
 
@@ -41,6 +42,8 @@ const struct chain_summary *fold_summary(const struct fold *f);
  * Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */
 int fold_write(const struct fold *f, const struct options *o, FILE *out);
+/* The same for any n lines, sorted by their bytes. */
+int fold_lines_write(const struct fold_line *lines, size_t n, const struct options *o, FILE *out);
 
 /* Only the totals, for formats that do not fold. 0 or -ENOMEM. */
 int chain_summarize(const struct timelines *tl, const struct options *o, struct chain_summary *s);

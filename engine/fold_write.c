@@ -58,10 +58,8 @@ static void round_to_us(struct weighed *w, size_t n)
 		w[i].weight++;
 }
 
-int fold_write(const struct fold *f, const struct options *o, FILE *out)
+int fold_lines_write(const struct fold_line *lines, size_t n, const struct options *o, FILE *out)
 {
-	size_t n;
-	const struct fold_line *lines = fold_lines(f, &n);
 	struct weighed *w = malloc((n + 1) * sizeof(*w));
 
 	if (!w)
@@ -80,4 +78,12 @@ int fold_write(const struct fold *f, const struct options *o, FILE *out)
 			fprintf(out, "%s %" PRIu64 "\n", lines[w[i].line].text, w[i].weight);
 	free(w);
 	return 0;
+}
+
+int fold_write(const struct fold *f, const struct options *o, FILE *out)
+{
+	size_t n;
+	const struct fold_line *lines = fold_lines(f, &n);
+
+	return fold_lines_write(lines, n, o, out);
 }

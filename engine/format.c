@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const struct format *const table[] = {
-	&format_folded, &format_tree, &format_threads, &format_events, &format_info,
+	&format_folded, &format_tree,	&format_json,	&format_threads,
+	&format_hist,	&format_wakers, &format_events, &format_info,
 };
 
 const struct format *format_at(size_t i)

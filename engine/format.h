@@ -31,6 +31,7 @@ struct format {
 	const char *name;    /* as --format takes it */
 	const char *summary; /* one line for --help */
 	bool wants_timelines;
+	bool blocked_only;    /* shows blocked time alone: --state for other parts is bad usage */
 	unsigned int refuses; /* enum options_given without a meaning here: bad usage */
 	/*
 	 * Writes the result to out. Returns 0 or a negative errno; -EPIPE and other write errors
@@ -40,7 +41,8 @@ struct format {
 };
 
 /* Each is defined in its own file, format_NAME.c. */
-extern const struct format format_folded, format_tree, format_threads, format_info, format_events;
+extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
+	format_wakers, format_events, format_info;
 
 /* NULL: there is no such format. */
 const struct format *format_find(const char *name);

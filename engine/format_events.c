@@ -215,6 +215,7 @@ const struct format format_events = {
 	.summary = "every event as text, with its stacks if -v",
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
 		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP,
+		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_NO_IDLE |
+		   GIVEN_BY_NAME,
 	.write = write_events,
 };

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fold.h"
 #include "format.h"
+#include "wakeup.h"
 
 static int write_folded(const struct format_input *in, FILE *out)
 {
 	struct fold *f;
-	int err = fold_new(&f, in->timelines, in->options);
+	int err;
 
+	if (in->options->view == VIEW_WAKEUP)
+		return wakeup_write(in->timelines, in->options, out);
+	err = fold_new(&f, in->timelines, in->options);
 	if (!err)
 		err = fold_write(f, in->options, out);
 	fold_free(f);
@@ -17,5 +21,6 @@ const struct format format_folded = {
 	.name = "folded",
 	.summary = "one line for each distinct chain, for flame graphs",
 	.wants_timelines = true,
+	.refuses = GIVEN_BY_NAME,
 	.write = write_folded,
 };

@@ -25,6 +25,9 @@ enum {
 	OPT_BLOCKED_STACKS,
 	OPT_ANNOTATE,
 	OPT_NO_KTHREADS,
+	OPT_NO_IDLE,
+	OPT_VIEW,
+	OPT_BY_NAME,
 	OPT_WITHIN,
 	OPT_WITHOUT,
 };
@@ -46,6 +49,9 @@ static const struct option long_options[] = {
 	{ "max-wait", required_argument, NULL, OPT_MAX_WAIT },
 	{ "state", required_argument, NULL, OPT_STATE },
 	{ "no-kthreads", no_argument, NULL, OPT_NO_KTHREADS },
+	{ "no-idle", no_argument, NULL, OPT_NO_IDLE },
+	{ "view", required_argument, NULL, OPT_VIEW },
+	{ "by-name", no_argument, NULL, OPT_BY_NAME },
 	{ "blocked-stacks", no_argument, NULL, OPT_BLOCKED_STACKS },
 	{ "annotate", no_argument, NULL, OPT_ANNOTATE },
 	{ "no-ends", no_argument, NULL, OPT_NO_ENDS },
@@ -176,8 +182,10 @@ static int set_states(struct parser *p, const char *s)
 		if (!item[len])
 			break;
 	}
-	if (parts)
+	if (parts) {
 		p->o->parts = parts;
+		p->o->given |= GIVEN_PARTS;
+	}
 	return 0;
 }
 
@@ -238,6 +246,10 @@ static int set_valued(struct parser *p, int opt, const char *arg)
 		err = set_word(p, arg, "us", "ns", &second);
 		o->unit = second ? UNIT_NS : UNIT_US;
 		return err;
+	case OPT_VIEW:
+		err = set_word(p, arg, "chain", "wakeup", &second);
+		o->view = second ? VIEW_WAKEUP : VIEW_CHAIN;
+		return err;
 	case 'f':
 		return set_format(p, arg);
 	case 'p':
@@ -276,6 +288,12 @@ static bool set_flag(struct options *o, int opt)
 	switch (opt) {
 	case OPT_NO_KTHREADS:
 		o->no_kthreads = true;
+		return true;
+	case OPT_NO_IDLE:
+		o->no_idle = true;
+		return true;
+	case OPT_BY_NAME:
+		o->by_name = true;
 		return true;
 	case OPT_BLOCKED_STACKS:
 		o->blocked_stacks = true;
@@ -345,6 +363,9 @@ static unsigned int given_bit(int opt)
 		{ OPT_MAX_WAIT, GIVEN_WAIT },
 		{ OPT_STATE, GIVEN_STATE },
 		{ OPT_NO_KTHREADS, GIVEN_NO_KTHREADS },
+		{ OPT_NO_IDLE, GIVEN_NO_IDLE },
+		{ OPT_VIEW, GIVEN_VIEW },
+		{ OPT_BY_NAME, GIVEN_BY_NAME },
 		{ OPT_BLOCKED_STACKS, GIVEN_BLOCKED_STACKS },
 		{ OPT_ANNOTATE, GIVEN_ANNOTATE },
 		{ OPT_NO_ENDS, GIVEN_NO_ENDS },
@@ -364,13 +385,26 @@ static unsigned int given_bit(int opt)
 /* An option that the format could only ignore is an error: the user meant something by it. */
 static int check_format_takes(struct parser *p, const int *opts, size_t n_opts)
 {
-	const struct format *f = format_find(p->o->format);
+	const unsigned int not_in_wakeup =
+		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS;
+	const struct options *o = p->o;
+	const struct format *f = format_find(o->format);
+	bool wakeup = o->view == VIEW_WAKEUP;
 	char name[32];
 
-	for (size_t i = 0; i < n_opts; i++)
+	for (size_t i = 0; i < n_opts; i++) {
+		option_name(opts[i], name, sizeof(name));
 		if (f->refuses & given_bit(opts[i]))
-			return complain(p, "%s has no meaning with --format=%s",
-					option_name(opts[i], name, sizeof(name)), f->name);
+			return complain(p, "%s has no meaning with --format=%s", name, f->name);
+		if (wakeup && (not_in_wakeup & given_bit(opts[i])))
+			return complain(p, "%s has no meaning with --view wakeup", name);
+	}
+	if ((wakeup || f->blocked_only) && o->given & GIVEN_PARTS && o->parts != PART_BLOCKED)
+		return complain(p,
+				"%s%s shows blocked time: no other part can be chosen by --state",
+				wakeup ? "--view wakeup" : "--format=", wakeup ? "" : f->name);
+	if (o->given & GIVEN_TOP && !strcmp(f->name, "hist") && !o->by_name)
+		return complain(p, "--top has no meaning with --format=hist unless --by-name");
 	return 0;
 }
 

@@ -22,6 +22,11 @@ enum options_unit {
 	UNIT_NS,
 };
 
+enum options_view {
+	VIEW_CHAIN,
+	VIEW_WAKEUP, /* waker stacks only */
+};
+
 /* Parts of off-CPU time, for options.parts. */
 enum options_part {
 	PART_BLOCKED = 1,
@@ -46,6 +51,10 @@ enum options_given {
 	GIVEN_STACKS = 1 << 12, /* -K -U */
 	GIVEN_UNIT = 1 << 13,
 	GIVEN_TOP = 1 << 14,
+	GIVEN_VIEW = 1 << 15,
+	GIVEN_NO_IDLE = 1 << 16,
+	GIVEN_BY_NAME = 1 << 17,
+	GIVEN_PARTS = 1 << 18, /* --state with a part, not with letters only */
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -66,6 +75,7 @@ struct regex_list {
 struct options {
 	uint32_t depth; /* links followed, 0..OPTIONS_DEPTH_MAX */
 	enum options_mode mode;
+	enum options_view view;
 	const char *format; /* the name of one that is in the table (format.h) */
 
 	/*
@@ -76,6 +86,7 @@ struct options {
 	struct regex_list names;	   /* -c: the thread's name */
 	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
 	bool no_kthreads;
+	bool no_idle; /* without those that only wait for work (idle.h) */
 
 	/*
 	 * Times are counted from the start of the trace. A wait is shown as far as it lies in
@@ -94,6 +105,7 @@ struct options {
 	/* What is shown of a chain. */
 	bool blocked_stacks, annotate, no_ends, no_delim;
 	bool kernel, user; /* which frames: both unless -K or -U */
+	bool by_name;	   /* histograms: one for each thread name */
 	enum options_unit unit;
 	uint64_t top; /* the N largest of what the format lists; 0: all */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "idle.h"
 
 /* An answer that is worked out once. */
 enum answer {
@@ -17,8 +18,10 @@ struct selection {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
-	uint8_t *of_pair;	 /* enum answer: its frames fit --within and --without */
-	uint8_t *of_name;	 /* enum answer by string id: it fits -c */
+	uint8_t *of_pair;   /* enum answer: its frames fit --within and --without */
+	uint8_t *of_name;   /* enum answer by string id: it fits -c */
+	uint8_t *of_kstack; /* enum answer: it is an idle one */
+	uint64_t idle_waits, idle_ns;
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -37,7 +40,8 @@ struct selection *selection_new(const struct timelines *tl, const struct options
 	s->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
 	s->of_pair = calloc(timelines_pairs_end(tl), 1);
 	s->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
-	if (!s->of_pair || !s->of_name) {
+	s->of_kstack = calloc((size_t)trace_stacks_end(timelines_trace(tl)) + 1, 1);
+	if (!s->of_pair || !s->of_name || !s->of_kstack) {
 		selection_free(s);
 		return NULL;
 	}
@@ -50,6 +54,7 @@ void selection_free(struct selection *s)
 		return;
 	free(s->of_pair);
 	free(s->of_name);
+	free(s->of_kstack);
 	free(s);
 }
 
@@ -148,6 +153,20 @@ static bool stack_fits(struct selection *s, uint32_t pair)
 	return *answer == YES;
 }
 
+static bool is_idle(struct selection *s, const struct wait *w)
+{
+	const struct trace *t = timelines_trace(s->timelines);
+	uint32_t kstack = timelines_pair(s->timelines, w->stack).kstack;
+	uint8_t *answer;
+
+	if (w->kind != WAIT_SLEEP || kstack >= trace_stacks_end(t))
+		return false;
+	answer = &s->of_kstack[kstack];
+	if (*answer == NOT_ASKED)
+		*answer = idle_stack(t, kstack) ? YES : NO;
+	return *answer == YES;
+}
+
 static void clip(uint64_t *from, uint64_t *to, uint64_t lo, uint64_t hi)
 {
 	if (*from < lo)
@@ -187,5 +206,17 @@ bool selection_wait(struct selection *s, uint32_t thread, const struct wait *w, 
 		shown->off_to_ns = shown->off_from_ns;
 	clip(&shown->blocked_from_ns, &shown->blocked_to_ns, s->from_ns, s->to_ns);
 	clip(&shown->off_from_ns, &shown->off_to_ns, s->from_ns, s->to_ns);
+	if (o->no_idle && is_idle(s, w)) {
+		s->idle_waits++;
+		s->idle_ns += shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
+			      shown->off_from_ns;
+		return false;
+	}
 	return true;
+}
+
+void selection_idle(const struct selection *s, uint64_t *waits, uint64_t *ns)
+{
+	*waits = s->idle_waits;
+	*ns = s->idle_ns;
 }

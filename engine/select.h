@@ -35,5 +35,7 @@ void selection_window(const struct selection *s, uint64_t *from_ns, uint64_t *to
  */
 bool selection_wait(struct selection *s, uint32_t thread, const struct wait *w,
 		    struct shown *shown);
+/* What --no-idle took out of the waits that were asked about so far: how many, how much of them. */
+void selection_idle(const struct selection *s, uint64_t *waits, uint64_t *ns);
 
 #endif /* ENGINE_SELECT_H */

@@ -63,6 +63,9 @@ int summary_print(const struct format_input *in, const char *name, FILE *out)
 		seconds(s.blocked_ns), seconds(s.runnable_ns));
 	if (s.preempted_ns)
 		fprintf(out, ", preempted %.3f s", seconds(s.preempted_ns));
+	if (in->options->no_idle)
+		fprintf(out, "; left out as idle: %" PRIu64 " waits, %.3f s", s.idle_waits,
+			seconds(s.idle_ns));
 	putc('\n', out);
 	print_ends(&s, out);
 	return 0;

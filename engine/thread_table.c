@@ -4,30 +4,44 @@
 #include "grow.h"
 #include "timeline_private.h"
 
-/* Where current[] keeps the tid's thread; NULL: out of memory. */
+static uint32_t *page_of(struct builder *b, uint32_t tid)
+{
+	uint32_t **page = &b->tid_pages[tid / TID_PAGE];
+
+	if (!*page) {
+		*page = malloc(TID_PAGE * sizeof(**page));
+		for (uint32_t i = 0; *page && i < TID_PAGE; i++)
+			(*page)[i] = THREAD_NONE;
+	}
+	return *page;
+}
+
+/* Where the tid's thread is kept; NULL: out of memory. */
 static uint32_t *current_of(struct builder *b, uint32_t tid)
 {
+	uint32_t *p = NULL;
+	uint32_t id = 0;
 	int is_new;
-	uint32_t id = pairs_id_new(&b->tids, tid, 0, &is_new);
-	uint32_t *p;
 
-	if (!id) {
+	if (tid < TID_PAGED) {
+		p = page_of(b, tid);
+		if (p)
+			return &p[tid % TID_PAGE];
+	} else {
+		id = pairs_id_new(&b->tids, tid, 0, &is_new);
+		p = id ? grow_array(b->current, id, &b->cap_current, sizeof(*p)) : NULL;
+	}
+	if (!p) {
 		b->out_of_memory = true;
 		return NULL;
 	}
-	if (is_new) {
-		p = grow_array(b->current, id, &b->cap_current, sizeof(*p));
-		if (!p) {
-			b->out_of_memory = true;
-			return NULL;
-		}
-		b->current = p;
-		b->current[id] = THREAD_NONE;
-	}
-	return &b->current[id];
+	b->current = p;
+	if (is_new)
+		p[id] = THREAD_NONE;
+	return &p[id];
 }
 
-uint32_t table_find(const struct builder *b, uint32_t tid)
+uint32_t table_find_beyond(const struct builder *b, uint32_t tid)
 {
 	uint32_t id = pairs_find(&b->tids, tid, 0);
 
@@ -210,4 +224,14 @@ void table_finish(struct builder *b)
 	free(tl->renames);
 	tl->renames = sorted;
 	tl->first_rename = first;
+}
+
+void table_free(struct builder *b)
+{
+	for (size_t i = 0; i < TID_PAGES; i++)
+		free(b->tid_pages[i]);
+	free(b->current);
+	free(b->late_place);
+	pairs_free(&b->tids);
+	pairs_free(&b->late);
 }

@@ -11,8 +11,12 @@
 static uint32_t acting(struct builder *b, const struct event *ev, uint32_t tid)
 {
 	struct cpu *c = state_cpu(b, ev->cpu);
-	uint32_t i = table_find(b, tid);
+	uint32_t i;
 
+	/* Nearly always it is the one that is known to run there. */
+	if (c && c->runs == CPU_THREAD && b->tl->threads[c->thread].tid == tid)
+		return c->thread;
+	i = table_find(b, tid);
 	if (c && c->runs == CPU_THREAD && (i == THREAD_NONE || b->live[i].state == LIVE_DEAD) &&
 	    b->tl->threads[c->thread].tgid == tid && b->tl->threads[c->thread].tid != tid)
 		table_retid(b, c->thread, tid);
@@ -204,10 +208,7 @@ out:
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);
-	free(b.current);
-	free(b.late_place);
-	pairs_free(&b.tids);
-	pairs_free(&b.late);
+	table_free(&b);
 	if (b.out_of_memory) {
 		timelines_free(b.tl);
 		return -ENOMEM;

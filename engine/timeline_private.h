@@ -53,16 +53,16 @@ struct live {
 	bool unborn;  /* forked, not yet woken for its first run */
 	bool exiting; /* its exit was seen, its last switch is to come */
 	/*
-	 * The open wait follows from a waking or from the snapshot, not from a switch-out: the thread
-	 * may have been running on a CPU that has not been heard of yet. Only its switch-in, or a
-	 * snapshot later than the last event before it, makes it certain.
+	 * The open wait follows from a waking or from the snapshot, not from a switch-out: the
+	 * thread may have been running on a CPU that has not been heard of yet. Only its switch-in,
+	 * or a snapshot later than the last event before it, makes it certain.
 	 */
 	bool assumed;
-	uint32_t cpu; /* LIVE_RUNNING: where */
-	uint32_t losses;   /* how many losses there had been at its last event */
-	uint32_t losses_before_run; /* ... before it came on its CPU, or 0 */
-	bool maybe_woken; /* LIVE_ASLEEP: an early waking may be among what was lost */
-	uint32_t snapshot; /* 1 + its place in trace_threads(), or 0 */
+	uint32_t cpu;		    /* LIVE_RUNNING: where */
+	uint32_t losses;	    /* how many losses there had been at its last event */
+	uint32_t losses_before_run; /* how many were over when it came on its CPU */
+	bool maybe_woken;	    /* LIVE_ASLEEP: an early waking may be among what was lost */
+	uint32_t snapshot;	    /* 1 + its place in trace_threads(), or 0 */
 	size_t cap_waits;
 	uint64_t since_ns; /* LIVE_UNKNOWN: since when */
 	uint64_t last_ns;  /* LIVE_RUNNING: when it was last seen to run */
@@ -84,6 +84,11 @@ struct cpu {
 	uint64_t known_from_ns;
 };
 
+/* The kernel gives no tid above PID_MAX_LIMIT, which is TID_PAGED. */
+#define TID_PAGE 4096u
+#define TID_PAGES 1024u
+#define TID_PAGED (TID_PAGE * TID_PAGES)
+
 struct builder {
 	struct timelines *tl;
 	struct live *live; /* by thread */
@@ -94,8 +99,10 @@ struct builder {
 	uint64_t *loss_ns;	     /* where each loss begins, ascending */
 	size_t n_losses, cap_losses;
 	uint64_t lossy_until_ns; /* losses of any CPU so far end here */
-	struct pairs tids;	 /* (tid, 0) to a place in current[] */
-	uint32_t *current;	 /* which thread has the tid now, or THREAD_NONE */
+	/* Which thread has a tid now, or THREAD_NONE: by tid, in pages, up to TID_PAGED... */
+	uint32_t *tid_pages[TID_PAGES];
+	struct pairs tids; /* ...and (tid, 0) to a place in current[] for what is beyond */
+	uint32_t *current;
 	size_t cap_current;
 	struct pairs late;    /* (tid, 0) to a place in late_place[] */
 	uint32_t *late_place; /* in trace_threads(): threads born after the trace's start */
@@ -106,8 +113,18 @@ struct builder {
 
 /* ---- thread_table.c ---- */
 
+/* For tids that are not in the pages. */
+uint32_t table_find_beyond(const struct builder *b, uint32_t tid);
 /* The thread that has the tid now, THREAD_NONE: none. */
-uint32_t table_find(const struct builder *b, uint32_t tid);
+static inline uint32_t table_find(const struct builder *b, uint32_t tid)
+{
+	const uint32_t *page;
+
+	if (tid >= TID_PAGED)
+		return table_find_beyond(b, tid);
+	page = b->tid_pages[tid / TID_PAGE];
+	return page ? page[tid % TID_PAGE] : THREAD_NONE;
+}
 /* The same; one that was never heard of, or whose thread has died, gets a new thread. */
 uint32_t table_get(struct builder *b, uint32_t tid, uint64_t now_ns);
 /* A thread begins: whoever had the tid is forgotten. THREAD_NONE: out of memory. */
@@ -119,6 +136,7 @@ void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t no
 void table_snapshot(struct builder *b);
 /* Sorts the names by thread and time. */
 void table_finish(struct builder *b);
+void table_free(struct builder *b);
 
 /* ---- timeline_state.c ---- */
 
@@ -140,6 +158,11 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* The trace ends: closes all that is open. */
 void state_end(struct builder *b, uint32_t thread);
-struct cpu *state_cpu(struct builder *b, uint32_t cpu);
+/* The CPU, one not heard of before included; NULL: out of memory. */
+struct cpu *state_new_cpu(struct builder *b, uint32_t cpu);
+static inline struct cpu *state_cpu(struct builder *b, uint32_t cpu)
+{
+	return cpu < b->n_cpus ? &b->cpus[cpu] : state_new_cpu(b, cpu);
+}
 
 #endif /* ENGINE_TIMELINE_PRIVATE_H */

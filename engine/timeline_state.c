@@ -76,8 +76,8 @@ static void close_open(struct builder *b, uint32_t thread, uint64_t at_ns, enum 
 	}
 	if (asleep) {
 		w->wake_ns = at_ns;
-		w->flags |= why == BY_TRACE_END && !l->maybe_woken ? WAIT_NOT_WOKEN :
-								     WAIT_NO_WAKING;
+		w->flags |=
+			why == BY_TRACE_END && !l->maybe_woken ? WAIT_NOT_WOKEN : WAIT_NO_WAKING;
 	}
 	if (why != BY_SWITCH_IN)
 		w->flags |= WAIT_STILL;
@@ -91,7 +91,7 @@ static void becomes_unknown(struct live *l, uint64_t since_ns)
 	l->assumed = false;
 }
 
-struct cpu *state_cpu(struct builder *b, uint32_t cpu)
+struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)
 {
 	while (cpu >= b->n_cpus) {
 		size_t n = b->n_cpus ? b->n_cpus * 2 : 16;
@@ -325,7 +325,7 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 	}
 	displace(b, c);
 	now_runs(b, c, cpu, thread, now_ns);
-	l->losses_before_run = (uint32_t)b->n_losses;
+	l->losses_before_run = now_ns < b->lossy_until_ns ? 0 : (uint32_t)b->n_losses;
 }
 
 /* A wait that is known from the waking that ended it. */
@@ -366,8 +366,15 @@ void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 	state_settle(b, thread, now_ns);
 	switch (l->state) {
 	case LIVE_RUNNING:
-		l->early = (struct early_waking) { true,  now_ns, waker,
-						   stack, pos,	  (uint32_t)b->n_losses };
+		l->early = (struct early_waking) {
+			/* While events are being lost, a later one may be among them. */
+			.valid = now_ns >= b->lossy_until_ns,
+			.at_ns = now_ns,
+			.waker = waker,
+			.stack = stack,
+			.pos = pos,
+			.losses = (uint32_t)b->n_losses,
+		};
 		return;
 	case LIVE_PREEMPTED:
 	case LIVE_DEAD:

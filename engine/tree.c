@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "handler.h"
 #include "stack_words.h"
 
 /* Of several links under one, the widest are shown. */
@@ -200,6 +201,16 @@ static void put_meanwhile(const struct tree *t, FILE *out, const struct item *i)
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
 }
 
+static void put_handler(struct tree *t, FILE *out, const struct link_label *l)
+{
+	uint32_t kstack = timelines_pair(t->timelines, l->stack).kstack;
+	uint32_t frame = handler_frame(timelines_trace(t->timelines), kstack, l->kernel_frames);
+
+	if (frame)
+		fprintf(out, " (%s)", names_text(t->names, names_frame(t->names, frame)));
+}
+
+/* Who woke, and what it did meanwhile; then, on a line of its own, from where. */
 static void put_link(struct tree *t, FILE *out, const struct item *i, unsigned int level,
 		     uint64_t at_ns)
 {
@@ -214,18 +225,21 @@ static void put_link(struct tree *t, FILE *out, const struct item *i, unsigned i
 	}
 	indent(out, level);
 	fputs("woken by ", out);
-	if (l->waker == THREAD_NONE)
+	if (l->waker == THREAD_NONE) {
 		fputs("an interrupt", out);
-	else
+		put_handler(t, out, l);
+		fputs(": ", out);
+		put_time(t, out, i->total_ns);
+	} else {
 		put_who(t, out, l->waker, at_ns);
-	fputs(", in ", out);
+		fputs(", which ", out);
+		put_meanwhile(t, out, i);
+	}
+	putc('\n', out);
+	indent(out, level + 1);
+	fputs("in ", out);
 	stack_words(out, t->names, t->timelines, t->options, l->stack, l->kernel_frames,
 		    l->waker != THREAD_NONE);
-	fputs(l->waker == THREAD_NONE ? ": " : ", which ", out);
-	if (l->waker == THREAD_NONE)
-		put_time(t, out, i->total_ns);
-	else
-		put_meanwhile(t, out, i);
 	putc('\n', out);
 	put_links(t, out, i, level + 1, at_ns);
 }

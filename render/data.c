@@ -7,6 +7,7 @@
 
 struct use {
 	uint32_t name, times;
+	uint32_t first; /* frame that has it: not the order of the input, which must not matter */
 };
 
 double data_scale(const struct page *pg, const struct layout *l)
@@ -21,13 +22,20 @@ double data_scale(const struct page *pg, const struct layout *l)
 	return scale;
 }
 
+/* To the nearest whole number from 0 on, for v < 2^53; round() is a call, and this runs millions of
+ * times. */
+static double whole(double v)
+{
+	return v > 0 ? (double)(uint64_t)(v + 0.5) : 0;
+}
+
 static int most_used_first(const void *a, const void *b)
 {
 	const struct use *x = a, *y = b;
 
 	if (x->times != y->times)
 		return x->times > y->times ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return x->first < y->first ? -1 : x->first > y->first;
 }
 
 static void write_names(FILE *f, const struct page *pg, const struct tree *t,
@@ -70,9 +78,9 @@ static void write_frames(FILE *f, const struct tree *t, const struct layout *l, 
 	 */
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct frame *fr = &l->frame[i], *up = &l->frame[fr->parent];
-		double start = round(fr->start * scale);
-		double end = round((fr->start + fr->total) * scale);
-		double up_end = round((up->start + up->total) * scale);
+		double start = whole(fr->start * scale);
+		double end = whole((fr->start + fr->total) * scale);
+		double up_end = whole((up->start + up->total) * scale);
 
 		svg_vlq(f, depth - fr->depth);
 		svg_vlq(f, number[fr->name]);
@@ -102,8 +110,10 @@ int data_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 		goto out;
 	for (uint32_t i = 0; i < t->names.n; i++)
 		use[i].name = i;
-	for (uint32_t i = 0; i < l->n; i++)
+	for (uint32_t i = l->n; i-- > 0;) {
 		use[l->frame[i].name].times++;
+		use[l->frame[i].name].first = i;
+	}
 	qsort(use, t->names.n, sizeof(*use), most_used_first);
 	while (used < t->names.n && use[used].times) {
 		number[use[used].name] = used;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "elide.h"
+#include "feed.h"
 #include "folded.h"
 #include "layout.h"
 #include "options.h"
@@ -26,6 +27,7 @@ enum side { SIDE_ALONE, SIDE_BEFORE, SIDE_AFTER };
 
 struct input {
 	struct tree *tree;
+	struct feed feed; /* of the tree */
 	const struct options *o;
 	const char *file; /* as messages call it */
 	enum side side;	  /* --diff: which of the two files */
@@ -78,10 +80,10 @@ static int on_line(void *ctx, const struct folded_line *given)
 	if (err)
 		return err;
 	if (in->side == SIDE_BEFORE)
-		return tree_add(in->tree, line.stack, line.len, 0, line.count);
-	if (in->side == SIDE_ALONE)
-		in->tree->diff |= in->stats.two && !in->tree->n;
-	return tree_add(in->tree, line.stack, line.len, line.count, line.before);
+		return feed_add(&in->feed, line.stack, line.len, 0, line.count);
+	if (in->side == SIDE_ALONE && in->stats.good == 1)
+		in->tree->diff = in->stats.two;
+	return feed_add(&in->feed, line.stack, line.len, line.count, line.before);
 }
 
 static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
@@ -112,22 +114,25 @@ static int read_file(struct input *in, const char *name)
 }
 
 /* Wishes left open are settled once it is known what was read. */
-static void settle(struct options *o, const struct tree *t, const struct folded_stats *st)
+static void settle(struct options *o, struct tree *t, const struct folded_stats *st)
 {
 	struct page *pg = &o->page;
+
+	if (!pg->countname)
+		pg->countname = t->chain ? "us" : "samples";
+	/* Merged from the leaves, chains have no first link: nothing is said of links then. */
+	t->chain &= !o->reverse;
 
 	if (!pg->palette)
 		pg->palette = palette_find(t->chain ? "chain" : "hot");
 	if (!pg->background)
-		pg->background = pg->palette->background;
+		pg->background = t->diff ? "grey" : pg->palette->background;
 	if (!pg->title)
 		pg->title = o->flamechart  ? "Flame Chart"
 			    : pg->inverted ? "Icicle Graph"
 			    : t->diff	   ? "Differential Flame Graph"
 			    : t->chain	   ? "Wakeup Chain Graph"
 					   : "Flame Graph";
-	if (!pg->countname)
-		pg->countname = t->chain ? "us" : "samples";
 	pg->decimals = st->decimals;
 	pg->max_delta = t->max_delta > 1 ? t->max_delta : 1;
 }
@@ -228,11 +233,29 @@ static int finish_output(FILE *f, const char *name)
 	return -1;
 }
 
+/* All files into the tree. 0, or -1 after a message. */
+static int read_all(struct input *in, char **files, int n)
+{
+	char *const dash[] = { (char[]) { "-" } };
+	int err = feed_open(&in->feed, in->tree, in->o->reverse), closed, failed = 0;
+
+	if (in->o->diff)
+		in->stats.decided = true; /* one count a line in each of the files */
+	for (int i = 0; i < (n ? n : 1) && !err && !failed; i++) {
+		if (in->o->diff)
+			in->side = i ? SIDE_AFTER : SIDE_BEFORE;
+		failed = read_file(in, n ? files[i] : dash[0]);
+	}
+	closed = feed_close(&in->feed);
+	if (!failed && (err || closed))
+		fprintf(stderr, "flamegraph: %s\n", strerror(err ? -err : -closed));
+	return err || closed || failed ? -1 : 0;
+}
+
 static int run(struct options *o, char **files, int n)
 {
 	struct tree tree;
 	struct input in = { .tree = &tree, .o = o };
-	char *const dash[] = { (char[]) { "-" } };
 	int status = EXIT_FAILED;
 	FILE *f = stdout;
 
@@ -240,17 +263,10 @@ static int run(struct options *o, char **files, int n)
 		fprintf(stderr, "flamegraph: %s\n", strerror(ENOMEM));
 		goto out;
 	}
-	tree.reverse = o->reverse;
 	tree.in_order = o->flamechart;
 	tree.diff = o->diff;
-	if (o->diff)
-		in.stats.decided = true; /* one count a line in each of the files */
-	for (int i = 0; i < (n ? n : 1); i++) {
-		if (o->diff)
-			in.side = i ? SIDE_AFTER : SIDE_BEFORE;
-		if (read_file(&in, n ? files[i] : dash[0]))
-			goto out;
-	}
+	if (read_all(&in, files, n))
+		goto out;
 	if (o->out) {
 		f = fopen(o->out, "we");
 		if (!f) {

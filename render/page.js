@@ -24,6 +24,8 @@ const ENDS = {
 	"[unknown]": "what happened here was not recorded",
 };
 
+const SLEPT = /^(__)?schedule$/; // where the stack of a thread that slept ends
+
 function make(ns, tag, attrs, text) {
 	const e = document.createElementNS(ns, tag);
 	for (const k in attrs)

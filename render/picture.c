@@ -77,16 +77,47 @@ static void write_title(FILE *f, const struct page *pg, const struct tree *t,
 	fputs(")</title>", f);
 }
 
-static void write_wide(FILE *f, const struct picture *pic, const struct page *pg,
-		       const struct tree *t, const struct layout *l, const struct frame *fr,
-		       uint32_t rgb)
+static bool is_named(const struct tree *t, const struct layout *l, uint32_t i, const char *name)
 {
+	return names_len(&t->names, l->frame[i].name) == strlen(name) &&
+	       !memcmp(names_str(&t->names, l->frame[i].name), name, strlen(name));
+}
+
+/*
+ * Names of threads stand out in a chain graph: the sleeper's, and each waker's, which ends its
+ * link, unless the stack in which the waker itself had slept is shown on top of it.
+ */
+static bool is_thread(const struct tree *t, const struct layout *l, const struct colors *c,
+		      uint32_t i)
+{
+	uint32_t above;
+
+	if (!t->chain || !l->frame[i].depth)
+		return false;
+	if (l->frame[i].depth == 1)
+		return true;
+	if (is_named(t, l, i, "__schedule") || is_named(t, l, i, "schedule"))
+		return false;
+	if (!l->frame[i].link || i + 1 == l->n || l->frame[i + 1].parent != i)
+		return false;
+	above = c->ramp[l->frame[i + 1].name];
+	return above == RAMP_STACK_DELIM || (above > RAMP_INTERRUPT && above <= RAMP_UNKNOWN);
+}
+
+static void write_wide(FILE *f, const struct picture *pic, const struct page *pg,
+		       const struct tree *t, const struct layout *l, const struct colors *c,
+		       uint32_t i)
+{
+	const struct frame *fr = &l->frame[i];
 	const char *name = names_str(&t->names, fr->name);
 	size_t len = palette_bare_len(name, names_len(&t->names, fr->name));
+	bool bold = is_thread(t, l, c, i);
 	double x = PAGE_XPAD + fr->start * pic->px, y = row_y(pic, pg, fr->depth);
 	double width = frame_time(pg, fr) * pic->px;
 	size_t room = picture_room(pg, width);
 
+	if (bold)
+		room -= room / 9; /* its letters are so much wider */
 	fputs("<g>", f);
 	write_title(f, pg, t, l, fr);
 	fputs("<rect x=\"", f);
@@ -97,12 +128,12 @@ static void write_wide(FILE *f, const struct picture *pic, const struct page *pg
 	svg_fixed(f, width);
 	fputs("\" height=\"", f);
 	svg_fixed(f, pg->height - 1);
-	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", rgb,
-		colors_gone(t, l, (uint32_t)(fr - l->frame)) ? " class=\"gone\"" : "");
+	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", c->rgb[colors_frame(c, pg, t, l, i)],
+		colors_gone(t, l, i) ? " class=\"gone\"" : "");
 	svg_fixed(f, x + 3);
 	fputs("\" y=\"", f);
 	svg_fixed(f, y + (pg->height - 1) / 2 + pg->fontsize * 0.34);
-	fputs("\">", f);
+	fputs(bold ? "\" font-weight=\"bold\">" : "\">", f);
 	if (svg_chars(pg->encoding, name, len, room + 1) <= room) {
 		svg_text(f, pg->encoding, name, len, SIZE_MAX);
 	} else {
@@ -112,15 +143,41 @@ static void write_wide(FILE *f, const struct picture *pic, const struct page *pg
 	fputs("</text></g>\n", f);
 }
 
-static int by_row_and_color(const void *a, const void *b)
+static uint32_t narrow_key(const struct narrow *nar, bool by_color)
 {
-	const struct narrow *x = a, *y = b;
+	return by_color ? nar->color : nar->depth;
+}
 
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
-	if (x->color != y->color)
-		return x->color < y->color ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+/* Stable counting sort of from[0..n) into to by colour or depth; keys are below `keys`. */
+static int sort_by(const struct narrow *from, struct narrow *to, size_t n, bool by_color,
+		   uint32_t keys)
+{
+	size_t *at = calloc((size_t)keys + 1, sizeof(*at));
+
+	if (!at)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		at[narrow_key(&from[i], by_color) + 1]++;
+	for (uint32_t k = 0; k < keys; k++)
+		at[k + 1] += at[k];
+	for (size_t i = 0; i < n; i++)
+		to[at[narrow_key(&from[i], by_color)]++] = from[i];
+	free(at);
+	return 0;
+}
+
+/* By depth, then colour, then place: each row's came from left to right, and stay so. */
+static int sort_narrows(struct narrows *ns, uint32_t colors)
+{
+	struct narrow *tmp = malloc((ns->n + 1) * sizeof(*tmp));
+	int err = tmp ? 0 : -ENOMEM;
+
+	if (!err)
+		err = sort_by(ns->v, tmp, ns->n, true, colors);
+	if (!err)
+		err = sort_by(tmp, ns->v, ns->n, false, ns->depths);
+	free(tmp);
+	return err;
 }
 
 static double tenth(double v)
@@ -222,13 +279,15 @@ int picture_write(FILE *f, const struct picture *pic, const struct page *pg, con
 	if (err)
 		goto out;
 	if (ns.n)
-		qsort(ns.v, ns.n, sizeof(*ns.v), by_row_and_color);
+		err = sort_narrows(&ns, c->n);
+	if (err)
+		goto out;
 	write_narrow(f, pic, pg, c, ns.v, ns.n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct frame *fr = &l->frame[i];
 
 		if (fr->total >= pic->min_time && picture_room(pg, frame_time(pg, fr) * pic->px))
-			write_wide(f, pic, pg, t, l, fr, c->rgb[colors_frame(c, pg, t, l, i)]);
+			write_wide(f, pic, pg, t, l, c, i);
 	}
 out:
 	free(ns.v);

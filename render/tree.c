@@ -5,11 +5,26 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Siblings looked at one by one before a node's children go into the edge table. */
 #define WIDE_AFTER 6
+#define HUGE_PAGE (2u << 20)
 
 /* ---- room for more ---- */
+
+/*
+ * Paths through a tree of millions of nodes jump about in memory: with small pages nearly every
+ * step also misses the TLB. Only a wish, so failing is fine.
+ */
+static void want_huge_pages(void *p, size_t bytes)
+{
+	uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+	uintptr_t to = ((uintptr_t)p + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+	if (bytes >= 8 * (size_t)HUGE_PAGE && to > from)
+		(void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
 
 static int grow(void *array, size_t size, uint32_t cap)
 {
@@ -17,6 +32,7 @@ static int grow(void *array, size_t size, uint32_t cap)
 
 	if (!bigger)
 		return -ENOMEM;
+	want_huge_pages(bigger, cap * size);
 	*p = bigger;
 	return 0;
 }
@@ -57,8 +73,7 @@ static int grow_depth(struct tree *t, uint32_t need)
 		cap *= 2;
 	if (cap == t->depth_cap)
 		return 0;
-	if (grow(&t->id, sizeof(*t->id), cap) || grow(&t->end, sizeof(*t->end), cap) ||
-	    grow(&t->path, sizeof(*t->path), cap))
+	if (grow(&t->path, sizeof(*t->path), cap))
 		return -ENOMEM;
 	t->depth_cap = cap;
 	return 0;
@@ -90,6 +105,7 @@ static int edge_add(struct tree *t, uint32_t wide, uint32_t node)
 
 		if (!edge)
 			return -ENOMEM;
+		want_huge_pages(edge, ((size_t)mask + 1) * sizeof(*edge));
 		for (uint32_t i = 0; t->edge && i <= t->edge_mask; i++) {
 			const struct tree_edge *o = &t->edge[i];
 
@@ -201,65 +217,9 @@ void tree_free(struct tree *t)
 	free(t->label);
 	free(t->dif);
 	free(t->start);
-	free(t->last);
-	free(t->id);
-	free(t->end);
 	free(t->path);
 	free(t->edge);
 	memset(t, 0, sizeof(*t));
-}
-
-static size_t common_prefix(const char *a, const char *b, size_t n)
-{
-	size_t i = 0;
-
-	while (i + 8 <= n && !memcmp(a + i, b + i, 8))
-		i += 8;
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
-}
-
-/* Split the stack into name numbers in .id; what it shares with the last one is kept. */
-static int split_stack(struct tree *t, const char *stack, size_t len)
-{
-	size_t same = common_prefix(stack, t->last, len < t->last_len ? len : t->last_len);
-	uint32_t d = t->depth;
-	size_t at = 0;
-
-	/* A frame is shared if it lies within the common bytes and ends there in both. */
-	while (d && (t->end[d - 1] > same || (t->end[d - 1] < len && stack[t->end[d - 1]] != ';')))
-		d--;
-	if (d)
-		at = t->end[d - 1] + 1;
-	t->depth = 0; /* in case of an error below: nothing is shared with a half-read line */
-	while (at < len) {
-		int err = d + 1 >= t->depth_cap ? grow_depth(t, d + 2) : 0;
-		size_t n;
-
-		if (!err)
-			err = names_next(&t->names, d ? t->id[d - 1] : 0, stack + at, stack + len,
-					 &n, &t->id[d]);
-		if (err)
-			return err;
-		if (n == 2 && stack[at] == '-' && stack[at + 1] == '-')
-			t->chain = true;
-		t->end[d++] = at + n;
-		at += n + 1;
-	}
-	if (len > t->last_cap) {
-		char *p = realloc(t->last, len * 2);
-
-		if (!p)
-			return -ENOMEM;
-		t->last = p;
-		t->last_cap = len * 2;
-	}
-	if (len > same)
-		memcpy(t->last + same, stack + same, len - same);
-	t->last_len = len;
-	t->depth = d;
-	return 0;
 }
 
 /* Add the rest of a path as one new node below `at`. */
@@ -313,8 +273,11 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 			for (used = 1; !err && d < n; d++, used++)
 				t->path[d] = (struct tree_step) { id[d], child, used };
 			used--;
-		} else {
-			used = 0;
+		} else if (child) {
+			/* Its first name is known to fit: the label need not be fetched for it. */
+			t->path[d] = (struct tree_step) { id[d], child, 1 };
+			d++;
+			used = 1;
 		}
 		if (err)
 			return err;
@@ -326,30 +289,6 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 	if (t->diff)
 		t->dif[at].self += count - before;
 	return 0;
-}
-
-int tree_add(struct tree *t, const char *stack, size_t len, double count, double before)
-{
-	int err;
-
-	while (len && stack[len - 1] == ';')
-		len--;
-	err = split_stack(t, stack, len);
-	if (err)
-		return err;
-	if (t->reverse) {
-		/* .id is then no longer that of .last */
-		for (uint32_t i = 0; i < t->depth / 2; i++) {
-			uint32_t swap = t->id[i];
-
-			t->id[i] = t->id[t->depth - 1 - i];
-			t->id[t->depth - 1 - i] = swap;
-		}
-	}
-	err = tree_add_path(t, t->id, t->depth, count, before);
-	if (t->reverse)
-		t->depth = 0;
-	return err;
 }
 
 void tree_normalize(struct tree *t)

@@ -50,11 +50,6 @@ struct tree {
 	double now;	       /* .in_order: the time at which the next stack starts */
 	double max_delta;      /* tree_finish(): the greatest difference of one stack, unsigned */
 
-	char *last; /* the last stack as it came, and how it was split */
-	size_t last_len, last_cap;
-	uint32_t *id;
-	size_t *end;
-	uint32_t depth;
 	struct tree_step *path;
 	uint32_t path_depth, depth_cap;
 
@@ -62,17 +57,14 @@ struct tree {
 	uint32_t edges, edge_mask, wides;
 };
 
-/* Set .reverse, .in_order, .diff between init and the first add. 0 or -ENOMEM. */
+/* Set .in_order, .diff between init and the first add. 0 or -ENOMEM. */
 int tree_init(struct tree *t);
 void tree_free(struct tree *t);
 
 /*
- * Add a stack, frames joined by `;`: the names between are taken as they are, trailing empty ones
- * dropped. before is used where .diff is set. 0, -ENOMEM, or -EOVERFLOW past 2^31 nodes.
+ * Add a stack of n name numbers, from the root. before is used where .diff is set. 0, -ENOMEM, or
+ * -EOVERFLOW past 2^31 nodes.
  */
-int tree_add(struct tree *t, const char *stack, size_t len, double count, double before);
-
-/* The same for a path of n name numbers, from the root. */
 int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, double before);
 
 /* Of a tree with .diff, before tree_finish(): scale what was before to the sum of what came after.

@@ -12,10 +12,12 @@ trap 'exit 130' INT TERM
 
 wanted() {
 	[ -z "${TESTS:-}" ] && return 0
+	set -f # the patterns are for names of tests, not of files
 	for pattern in $TESTS; do
 		# shellcheck disable=SC2254 # a glob
-		case $1 in $pattern) return 0 ;; esac
+		case $1 in $pattern) set +f; return 0 ;; esac
 	done
+	set +f
 	return 1
 }
 count() { grep -c "$1" "$log"; }

@@ -133,6 +133,7 @@ function listen() {
 		if (i < 0 || had)
 			return;
 		mark(-1);
+		point(-1);
 		if (names[name[i]] === "--")
 			openMenu(i, p.x, p.y);
 		else

@@ -118,10 +118,12 @@ function foot() {
 }
 
 // ---- drawing ----
-function cut(s, w) {
-	const room = Math.floor(w / charWidth + 1e-6);
+function cut(s, w, bold) {
+	let room = Math.floor(w / charWidth + 1e-6);
 	if (room < 3)
 		return "";
+	if (bold)
+		room -= Math.floor(room / 9);
 	if (s.length <= room)
 		return s;
 	const chars = Array.from(s.slice(0, room * 2 + 2));
@@ -155,7 +157,9 @@ function redraw() {
 				const r = make(SVG, "rect", { x: x.toFixed(1), y, width: w.toFixed(1),
 					height: h, fill });
 				const t = make(SVG, "text", { x: (x + 3).toFixed(1),
-					y: (y + h / 2 + FONT * 0.34).toFixed(1) }, cut(label(i), w));
+					y: (y + h / 2 + FONT * 0.34).toFixed(1) }, cut(label(i), w, isThread(i)));
+				if (isThread(i))
+					t.setAttribute("font-weight", "bold");
 				if (isGone(i))
 					r.setAttribute("class", "gone");
 				if (faded) {

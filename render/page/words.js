@@ -32,7 +32,7 @@ function wakers(i) {
 			j++;
 			continue;
 		}
-		const who = names[name[here ? parent[j] : j]];
+		const who = byInterrupt(j) ? "an interrupt" : nameInLink(here ? parent[j] : j);
 		found.set(who, (found.get(who) || 0) + time(j));
 		whole += time(j);
 		j = last[j];
@@ -41,6 +41,20 @@ function wakers(i) {
 	return list.slice(0, 3).map(([who, t]) => list.length > 1 ?
 		who + " " + percent(t, whole) : who).join(", ") +
 		(list.length > 3 ? " and " + (list.length - 3) + " more" : "");
+}
+
+// The waker's name in the link that ends in frame j: that frame, unless the stack in which the waker
+// itself slept stands on it (chainwalk --blocked-stacks). Then the name is what that one starts from:
+// kernel - user NAME - user - kernel, or, of a kernel thread, kernel NAME - kernel.
+function nameInLink(j) {
+	const before = [];
+	let i = j;
+	for (; names[name[i]] !== "--" && i; i = parent[i])
+		if (names[name[i]] === "-")
+			before.unshift(parent[i]);
+	if (!SLEPT.test(names[name[j]]) || !before.length)
+		return names[name[j]];
+	return names[name[before[before.length > 1 ? 1 : 0]]];
 }
 
 // The frames of the stack that slept: the one that the first `--` above or below stands on.
@@ -53,6 +67,8 @@ function waitOf(i) {
 
 function describe(i) {
 	const lines = [count(time(i)) + ", " + percent(time(i), end[0]) + " of all"];
+	if (!i && num("leftOut"))
+		lines.push("the narrowest frames are not in this file: --max-frames keeps more");
 	if (isGone(i))
 		lines.push("only before: nothing of it is left after");
 	else if (delta)
@@ -65,7 +81,7 @@ function describe(i) {
 		if (isEnd(i))
 			lines.push(ENDS[names[name[i]]]);
 		if (link[i]) {
-			const woke = isEnd(i) ? label(parent[i]) : isDelim(i) && i + 1 < last[i] ?
+			const woke = byInterrupt(i) ? "an interrupt" : isEnd(i) ? nameInLink(parent[i]) : isDelim(i) && i + 1 < last[i] ?
 				wakers(i + 1) : wakers(i);
 			lines.push("link " + link[i] + ", waker " + short(woke, 80));
 			lines.push(percent(time(i), time(waitOf(i))) + " of this wait of " +
@@ -87,4 +103,15 @@ function folded(i) {
 	for (let j = i; j; j = parent[j])
 		path.push(names[name[j]]);
 	return path.reverse().join(";") + " " + time(i) / SCALE;
+}
+
+// An interrupt has no name of its own: its link ends in the function it was entered by.
+function byInterrupt(i) {
+	return isEnd(i) && names[name[i]] === "[interrupt]";
+}
+
+// The sleeper's name, or a waker's, which ends its link.
+function isThread(i) {
+	return CHAIN && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > i + 1 &&
+		(names[name[i + 1]] === "--" || (isEnd(i + 1) && !byInterrupt(i + 1)))));
 }

@@ -9,6 +9,7 @@ const folded = [
 	"alpha;main;recv;[runnable] 200",
 	"bravo;loop;lock;--;wake;unlock;cwork;charlie;[running] 1000",
 ];
+const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 
 test("a chain graph has its palette, unit and legend without being asked", async () => {
 	const page = await open(render(folded));
@@ -47,4 +48,29 @@ test("delimiters are never matched by a search", async () => {
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("-");
 	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%", "share");
+});
+
+test("names of threads stand out", async () => {
+	const page = await open(render(folded));
+	const bold = () => page.evaluate(() => [...document.querySelectorAll("#frames text[font-weight]")]
+		.map((e) => e.textContent).sort().join(" "));
+	is(await bold(), "alpha bravo bravo charlie charlie", "in the document");
+	await page.keyboard.press("v");
+	is(await bold(), "alpha bravo bravo charlie charlie", "after the script has drawn");
+});
+
+test("an interrupt is called one, and its entry is no thread", async () => {
+	const page = await open(render(timed));
+	has(await hover(page, "tick"), "link 1, waker an interrupt", "hover within the link");
+	has(await hover(page, "[interrupt]"), "link 1, waker an interrupt", "hover at its end");
+	is(await page.evaluate(() => [...document.querySelectorAll("#frames text[font-weight]")]
+		.map((e) => e.textContent)), ["delta"], "names that stand out");
+});
+
+test("a waker whose own sleep is shown is still known by its name", async () => {
+	const page = await open(render([
+		"a;main;--;wake;-;send;bravo;-;main;read;-;sys_read;__schedule;--;wake;kw;-;kthread;__schedule;[running] 500",
+	]));
+	has(await hover(page, "send"), "link 1, waker bravo", "of a process");
+	has(await hover(page, "wake", 1), "link 2, waker kw", "of a kernel thread");
 });

@@ -24,9 +24,9 @@ export function render(folded, ...options) {
 	return svg;
 }
 
-// A page that shows the SVG; anything that looks like script from the data, an error or a fetch
+// A page that shows the SVG (null: nothing yet); anything that looks like script from the data, an error or a fetch
 // fails the test.
-export async function open(svg, { fragment = "", context = {}, init = null } = {}) {
+export async function open(svg, { fragment = "", context = {} } = {}) {
 	const ctx = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...context });
 	const page = await ctx.newPage();
 	page.trouble = [];
@@ -36,8 +36,8 @@ export async function open(svg, { fragment = "", context = {}, init = null } = {
 		if (!/^(file|data|about):/.test(r.url()))
 			page.trouble.push("fetched " + r.url());
 	});
-	if (init)
-		await page.addInitScript(init);
+	if (!svg)
+		return page;
 	await page.goto(pathToFileURL(svg).href + fragment);
 	if (context.javaScriptEnabled !== false && svg.endsWith(".svg"))
 		await page.waitForSelector("svg.live");

@@ -186,3 +186,17 @@ test("the script draws what the document showed before it ran", async () => {
 	await page.keyboard.press("v");
 	is(await shape(page), still, "rectangles");
 });
+
+test("the bar stays at the window's lower edge, and the picture where it was scrolled to", async () => {
+	const deep = Array.from({ length: 120 }, (_, i) => "f" + i).join(";");
+	const page = await open(render([deep + " 10", "g 1"]));
+	const bottom = () => page.evaluate(() => Math.round(
+		document.querySelector(".bar > div").getBoundingClientRect().bottom));
+	is(await bottom(), 800, "the bar's lower edge");
+	await page.mouse.wheel(0, 300);
+	await page.waitForTimeout(300);
+	await page.mouse.move(100, 100);
+	await page.waitForTimeout(100);
+	is(await page.evaluate(() => scrollY), 300, "scrolled to");
+	is(await bottom(), 800, "the bar's lower edge after scrolling");
+});

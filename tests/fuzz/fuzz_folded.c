@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "../../render/elide.h"
+#include "../../render/feed.h"
 #include "../../render/folded.h"
 #include "../../render/layout.h"
 #include "../../render/page.h"
@@ -79,11 +80,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t flags = size ? data[0] : 0;
 	const char *p = (const char *)data + (size ? 1 : 0), *end = (const char *)data + size;
 	struct layout l;
+	struct feed feed;
 	struct tree t;
 	double sum = 0;
 
 	must(tree_init(&t) == 0);
-	t.reverse = flags & 1;
+	must(feed_open(&feed, &t, flags & 1) == 0);
 	t.in_order = flags & 2;
 	t.diff = flags & 4;
 	while (p < end) {
@@ -94,12 +96,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (folded_parse(p, stop, t.diff, &line) == FOLDED_OK) {
 			must(line.stack == p && line.stack + line.len < stop);
 			must(line.count >= 0 && line.before >= 0);
-			must(tree_add(&t, line.stack, line.len, line.count, line.before) == 0);
+			must(feed_add(&feed, line.stack, line.len, line.count, line.before) == 0);
 			sum += line.count;
 		}
 		p = stop + 1;
 	}
-	if (t.diff && flags & 8 && !t.in_order && !t.reverse) {
+	must(feed_close(&feed) == 0);
+	if (t.diff && flags & 8 && !t.in_order && !(flags & 1)) {
 		must(elide(&t) == 0);
 		sum = NAN; /* the region adds to it */
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chains: made events in, folded lines out. The examples are those of chain-semantics, section 6. */
+/* Chains: made events in, folded lines out. The examples are those of chain-semantics, section 6.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,15 +10,14 @@
 
 #include "made_script.h"
 
-static void folds(const char *script, const char *expected, uint32_t depth,
-		  enum options_mode mode)
+static void folds(const char *script, const char *expected, uint32_t depth, enum options_mode mode)
 {
 	struct options o;
 
 	options_init(&o);
 	o.depth = depth;
 	o.mode = mode;
-	o.tids = (struct id_list){(uint32_t[]){101}, 1}; /* A's lines */
+	o.tids = (struct id_list) { (uint32_t[]) { 101 }, 1 }; /* A's lines */
 	expect_text(script_folded(script, &o), expected);
 }
 
@@ -61,11 +61,10 @@ static void example_1_waker_worked_all_along(void **state)
 static void example_2_waker_itself_waited(void **state)
 {
 	(void)state;
-	exact(waker_waited,
-	      "A;main;recv;--;wake;send;work;B;--;wake;unlock;cwork;C;[running] 400\n"
-	      "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
-	      "A;main;recv;--;wake;send;work;B;[running] 390\n"
-	      "A;main;recv;[runnable] 30\n");
+	exact(waker_waited, "A;main;recv;--;wake;send;work;B;--;wake;unlock;cwork;C;[running] 400\n"
+			    "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
+			    "A;main;recv;--;wake;send;work;B;[running] 390\n"
+			    "A;main;recv;[runnable] 30\n");
 }
 
 static void example_3_device_ends_it(void **state)

@@ -19,7 +19,7 @@ static void woken_by(const char *who, const char *stack, const char *expected)
 	struct options o;
 
 	options_init(&o);
-	o.tids = (struct id_list){(uint32_t[]){101}, 1};
+	o.tids = (struct id_list) { (uint32_t[]) { 101 }, 1 };
 	snprintf(script, sizeof(script),
 		 "0   c0 - R > %s\n"
 		 "100 c1 A S > - recv\n"
@@ -101,7 +101,8 @@ static void arm64_entries(void **state)
 	(void)state;
 	woken_by("B", "wake;gic_handle_irq;el1_interrupt;el1h_64_irq_handler;el1h_64_irq;compute",
 		 "wake;gic_handle_irq;el1_interrupt;el1h_64_irq_handler;el1h_64_irq;[interrupt]");
-	woken_by("B", "wake;gic_handle_irq;el0_irq|main", "wake;gic_handle_irq;el0_irq;[interrupt]");
+	woken_by("B", "wake;gic_handle_irq;el0_irq|main",
+		 "wake;gic_handle_irq;el0_irq;[interrupt]");
 }
 
 static void a_function_that_only_sounds_like_an_entry(void **state)

@@ -357,9 +357,10 @@ static void a_tree_of_words(void **state)
 		  "A (101)\n"
 		  "  +0.000100000 s  slept 800.000 us (S), waited 30.000 us for a CPU\n"
 		  "    in ksleep < ksys | usleep < umain\n"
-		  "    woken by B (102), in kwake < ksend | usend, which ran 400.000 us, slept "
-		  "400.000 us\n"
-		  "      woken by C (103), in kunlock | uunlock, which ran 400.000 us\n");
+		  "    woken by B (102), which ran 400.000 us, slept 400.000 us\n"
+		  "      in kwake < ksend | usend\n"
+		  "      woken by C (103), which ran 400.000 us\n"
+		  "        in kunlock | uunlock\n");
 }
 
 static void a_table_of_threads(void **state)

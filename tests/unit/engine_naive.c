@@ -71,8 +71,7 @@ static void shrink(struct schedule *s, unsigned int depth, bool classic)
 			char *script;
 
 			memcpy(all, s->lines, n * sizeof(*all));
-			memmove(&s->lines[i], &s->lines[i + gone],
-				(n - i - gone) * sizeof(*all));
+			memmove(&s->lines[i], &s->lines[i + gone], (n - i - gone) * sizeof(*all));
 			s->n = n - gone;
 			script = schedule_script(s);
 			if (script_agrees(script, depth, classic, NULL)) {

@@ -114,6 +114,17 @@ static void every_option_sets_its_value(void **state)
 	assert_string_equal(o.traces[0], "-");
 	options_free(&o);
 
+	o = accept("--view wakeup --no-idle");
+	assert_int_equal(o.view, VIEW_WAKEUP);
+	assert_true(o.no_idle && !o.by_name);
+	options_free(&o);
+
+	o = accept("-f hist --by-name");
+	assert_int_equal(o.view, VIEW_CHAIN);
+	assert_true(o.by_name && !o.no_idle);
+	assert_string_equal(o.format, "hist");
+	options_free(&o);
+
 	o = accept("trace.bin -U -d0");
 	assert_true(o.user && !o.kernel);
 	assert_int_equal(o.depth, 0);
@@ -155,7 +166,8 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--mode fast", "--mode: 'fast' is neither exact nor classic");
 	refuse("--unit ms", "--unit: 'ms' is neither us nor ns");
 	refuse("-f xml",
-	       "--format: there is no 'xml'; there are folded, tree, threads, events, info");
+	       "--format: there is no 'xml'; there are folded, tree, json, threads, hist, "
+	       "wakers, events, info");
 	refuse("-p x", "-p: 'x' is not a process or thread id");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
@@ -246,6 +258,9 @@ static void help_fits_a_screen_and_names_every_option(void **state)
 		"--max-wait",
 		"--state",
 		"--no-kthreads",
+		"--no-idle",
+		"--view",
+		"--by-name",
 		"--blocked-stacks",
 		"--annotate",
 		"--no-ends",

@@ -215,7 +215,8 @@ static void asleep_since_before_the_start_by_its_waking(void **state)
 static void a_woken_thread_that_never_slept(void **state)
 {
 	(void)state;
-	/* The first event of CPU 1 is A's switch-out: A ran there all along, the waking was early. */
+	/* The first event of CPU 1 is A's switch-out: A ran there all along, the waking was early.
+	 */
 	timeline("born A\n"
 		 "400 c0 B wakes A\n"
 		 "450 c1 A S > - recv\n"

@@ -16,7 +16,7 @@ struct making {
 	bool early[MAX_THREADS];
 	int runs[MAX_CPUS];
 	int threads;
-	bool names_kept;
+	bool names_kept, times_differ, lazy;
 	uint64_t ns;
 };
 
@@ -51,8 +51,9 @@ static char letter(int thread)
 
 static const char *off_stack(struct making *m)
 {
-	static const char *const stacks[] = {"schedule;futex;entry|lock;main", "schedule;read|main",
-					     "schedule;io;fsync", "", "|main"};
+	static const char *const stacks[] = { "schedule;futex;entry|lock;main",
+					      "schedule;read|main", "schedule;io;fsync", "",
+					      "|main" };
 
 	return stacks[schedule_random(m->s, sizeof(stacks) / sizeof(*stacks))];
 }
@@ -102,9 +103,13 @@ static int some(struct making *m, enum state state)
 {
 	int from = (int)schedule_random(m->s, (uint64_t)m->threads);
 
-	for (int i = 0; i < m->threads; i++)
-		if (m->state[(from + i) % m->threads] == state)
-			return (from + i) % m->threads;
+	for (int i = 0; i < m->threads; i++) {
+		int thread = (from + i) % m->threads;
+		bool lazy = m->lazy && state == ASLEEP && thread % 2 && !chance(m, 3);
+
+		if (m->state[thread] == state && !lazy)
+			return thread;
+	}
 	return IDLE;
 }
 
@@ -127,10 +132,10 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 		bool early = m->early[prev] && chance(m, 50);
 
 		m->early[prev] = false;
-		m->state[prev] = prev_state == 'R' ? PREEMPTED :
-				 prev_state == 'X' ? GONE :
-				 early		   ? READY :
-						     ASLEEP;
+		m->state[prev] = prev_state == 'R'   ? PREEMPTED
+				 : prev_state == 'X' ? GONE
+				 : early	     ? READY
+						     : ASLEEP;
 	}
 	if (next != IDLE)
 		m->state[next] = RUNNING;
@@ -177,6 +182,9 @@ static void step_running(struct making *m, int cpu, uint64_t dice)
 {
 	int self = m->runs[cpu], target;
 
+	/* Where some are hardly ever woken, the others must wake each other more often. */
+	if (m->lazy && dice < 40 && chance(m, 30))
+		dice = 60;
 	if (dice < 40) {
 		switch_to(m, cpu, "SSSDI"[schedule_random(m->s, 5)]);
 	} else if (dice < 50) {
@@ -215,7 +223,12 @@ static void step(struct making *m)
 	int cpu = (int)schedule_random(m->s, m->s->cpus);
 	int target;
 
-	/* Often several things happen at the same time. */
+	/*
+	 * Often several things happen at the same time. But then they can be read in another order,
+	 * in which a thread is on two CPUs for no time, so not where each change has to be a
+	 * loss's.
+	 */
+	m->ns += m->times_differ;
 	if (chance(m, 75))
 		m->ns += chance(m, 50) ? schedule_random(m->s, 50000) : schedule_random(m->s, 3);
 	if (m->runs[cpu] != IDLE) {
@@ -226,7 +239,7 @@ static void step(struct making *m)
 		switch_to(m, cpu, 'R');
 		return;
 	}
-	target = some(m, ASLEEP);
+	target = m->lazy && !chance(m, 10) ? IDLE : some(m, ASLEEP);
 	if (target != IDLE) {
 		wake(m, cpu, target);
 		m->state[target] = READY;
@@ -243,7 +256,9 @@ static void set_the_stage(struct making *m)
 		uint64_t seen = chance(m, 30) ? schedule_random(m->s, 60) : 0;
 		char declared = 'R';
 
-		m->state[i] = !m->names_kept && chance(m, 15) ? UNBORN : chance(m, 50) ? ASLEEP : READY;
+		m->state[i] = !m->names_kept && chance(m, 15) ? UNBORN
+			      : chance(m, 50)		      ? ASLEEP
+							      : READY;
 		if (m->state[i] != UNBORN && m->runs[cpu] == IDLE && chance(m, 40)) {
 			m->state[i] = RUNNING;
 			m->runs[cpu] = i;
@@ -313,6 +328,8 @@ static void lose_some(struct schedule *s)
 	}
 	if (!any)
 		return;
+	/* Of what happens at one time, the loss is read last: begin it before what else did. */
+	first -= first > 0;
 	if (victim < s->cpus)
 		put(s, "%llu.%03llu c%u lost %llu.%03llu", (unsigned long long)first / 1000,
 		    (unsigned long long)first % 1000, victim, (unsigned long long)last / 1000,
@@ -338,19 +355,22 @@ static void damage(struct schedule *s)
 struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 {
 	struct schedule *s = calloc(1, sizeof(*s));
-	struct making m = {.s = s};
+	struct making m = { .s = s };
 	char *end;
 
 	if (!s)
 		abort();
 	s->random = seed * 0x9e3779b97f4a7c15u + 0x1234567;
 	s->cpus = 1 + (unsigned int)schedule_random(s, MAX_CPUS);
-	m.names_kept = kind == SCHEDULE_LOSSY_NAMES_KEPT;
+	m.lazy = kind == SCHEDULE_LONG;
+	m.times_differ = kind == SCHEDULE_LOSSY_EXACTLY;
+	m.names_kept = m.lazy || m.times_differ;
 	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
 	set_the_stage(&m);
-	for (uint64_t n = 5 + schedule_random(s, 90); n; n--)
+	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
 		step(&m);
-	if (kind == SCHEDULE_LOSSY || kind == SCHEDULE_LOSSY_NAMES_KEPT)
+	if ((m.lazy && schedule_random(s, 2)) || kind == SCHEDULE_LOSSY ||
+	    kind == SCHEDULE_LOSSY_EXACTLY)
 		for (uint64_t n = 1 + schedule_random(s, 3); n; n--)
 			lose_some(s);
 	if (kind == SCHEDULE_DAMAGED)

@@ -23,8 +23,13 @@ enum schedule_kind {
 	SCHEDULE_WHOLE,	  /* nothing is missing */
 	SCHEDULE_LOSSY,	  /* events are missing, and lost records say so */
 	SCHEDULE_DAMAGED, /* events are missing, and nothing says so */
-	/* As LOSSY; and no threads come and go or are renamed, so that names stay what they are. */
-	SCHEDULE_LOSSY_NAMES_KEPT,
+	/*
+	 * As LOSSY, but no threads come and go or are renamed, and no two things happen at the
+	 * same time: so all that differs from the whole schedule is the losses' doing.
+	 */
+	SCHEDULE_LOSSY_EXACTLY,
+	/* Hundreds of events, some lost; some threads are hardly ever woken: long windows. */
+	SCHEDULE_LONG,
 };
 
 /* The same seed and kind give the same schedule. */

@@ -12,12 +12,12 @@
 #include "../../engine/format.h"
 #include "made_script.h"
 
-#define MUST(x)                                                                          \
-	do {                                                                             \
-		if (!(x)) {                                                              \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);          \
-			abort();                                                         \
-		}                                                                        \
+#define MUST(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                                \
+		}                                                               \
 	} while (0)
 
 enum { MAX_WORDS = 8 };
@@ -86,9 +86,9 @@ static void add_event(struct made *m, const struct line *l)
 	a = tid_of(l->words[2]);
 	verb = word(l, 3);
 	b = l->n > 4 && (isupper((unsigned char)*l->words[4]) || *l->words[4] == '-') &&
-			    !l->words[4][1] ?
-		    tid_of(l->words[4]) :
-		    0;
+			    !l->words[4][1]
+		    ? tid_of(l->words[4])
+		    : 0;
 	if (l->n > 5 && strcmp(word(l, 4), ">"))
 		snprintf(stack, sizeof(stack), "%s", l->words[5]);
 	if (!strcmp(word(l, 4), ">")) {
@@ -104,7 +104,7 @@ static void add_event(struct made *m, const struct line *l)
 	else if (!strcmp(verb, "new"))
 		made_waking_full(m, cpu, ns, CHAINLOG_WAKING_NEW, a, b, k, u);
 	else if (!strcmp(verb, "forks"))
-		MUST(!encoder_fork(e, cpu, ns, a, b, b, (char[]){*l->words[4], 0}));
+		MUST(!encoder_fork(e, cpu, ns, a, b, b, (char[]) { *l->words[4], 0 }));
 	else if (!strcmp(verb, "execs"))
 		MUST(!encoder_exec(e, cpu, ns, a, a, "/bin/true"));
 	else if (!strcmp(verb, "execs-as"))
@@ -114,7 +114,7 @@ static void add_event(struct made *m, const struct line *l)
 	else if (!strcmp(verb, "renames-to"))
 		MUST(!encoder_rename(e, cpu, ns, a, word(l, 4)));
 	else
-		MUST(!"a known verb");
+		MUST(verb == NULL); /* not a verb that is known */
 }
 
 static void add_thread(struct made *m, const struct line *l)
@@ -124,7 +124,7 @@ static void add_thread(struct made *m, const struct line *l)
 
 	snprintf(stack, sizeof(stack), "%s", word(l, 3));
 	stacks_of(stack, &k, &u);
-	made_thread_full(m, &(struct encoder_thread){
+	made_thread_full(m, &(struct encoder_thread) {
 				    .tid = tid_of(l->words[1]),
 				    .tgid = tid_of(leader ? leader + 1 : l->words[1]),
 				    .seen_ns = state[0] && state[1] == '@' ? ns_of(state + 2) : 0,
@@ -140,7 +140,7 @@ struct made *script_made(const char *script)
 {
 	struct made *m = made_new();
 	char *text = strdup(script), *rest = text, *s;
-	bool named[26] = {false};
+	bool named[26] = { false };
 	bool ended = false;
 
 	MUST(text);
@@ -149,7 +149,7 @@ struct made *script_made(const char *script)
 		    (c[1] == ' ' || c[1] == '\n') && strncmp(c + 1, " >", 2))
 			named[*c - 'A'] = true;
 	for (s = script[0] ? text : NULL; (s = strsep(&rest, "\n"));) {
-		struct line l = {.n = 0};
+		struct line l = { .n = 0 };
 		char *w;
 
 		while ((w = strsep(&s, " \t")))
@@ -165,13 +165,13 @@ struct made *script_made(const char *script)
 		} else if (!strcmp(l.words[0], "end")) {
 			for (int i = 0; i < 26; i++)
 				if (named[i])
-					made_thread_full(m, &(struct encoder_thread){
-								    .tid = 101u + (uint32_t)i,
-								    .tgid = 101u + (uint32_t)i,
-								    .state = 'R',
-								    .name = (char[]){
-									    (char)('A' + i), 0},
-							    });
+					made_thread_full(
+						m, &(struct encoder_thread) {
+							   .tid = 101u + (uint32_t)i,
+							   .tgid = 101u + (uint32_t)i,
+							   .state = 'R',
+							   .name = (char[]) { (char)('A' + i), 0 },
+						   });
 			made_end(m, ns_of(word(&l, 1)));
 			ended = true;
 		} else {
@@ -186,7 +186,7 @@ struct made *script_made(const char *script)
 char *trace_formatted(const struct trace *t, const struct options *o, const char *format)
 {
 	const struct format *f = format_find(format);
-	struct format_input in = {.trace = t, .options = o};
+	struct format_input in = { .trace = t, .options = o };
 	struct timelines *tl = NULL;
 	char *text = NULL;
 	size_t len;
@@ -225,8 +225,8 @@ static void put_us(FILE *out, uint64_t ns)
 
 static void put_stretch(FILE *out, const struct wait *w)
 {
-	static const char *const flags[] = {"early", "not woken", "no waking", "since start",
-					    "new", "still"};
+	static const char *const flags[] = { "early",	    "not woken", "no waking",
+					     "since start", "new",	 "still" };
 
 	put_us(out, w->out_ns);
 	if (w->kind == WAIT_SLEEP) {
@@ -258,7 +258,7 @@ char *script_timeline(const char *script, char thread)
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
-		if (th->tid != tid_of((char[]){thread, 0}))
+		if (th->tid != tid_of((char[]) { thread, 0 }))
 			continue;
 		for (uint32_t k = 0; k < th->n_waits; k++)
 			put_stretch(out, &th->waits[k]);

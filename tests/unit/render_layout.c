@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../render/elide.h"
+#include "../../render/feed.h"
 #include "../../render/folded.h"
 #include "../../render/layout.h"
 #include "../../render/tree.h"
@@ -28,10 +29,11 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 	char got[4096];
 	size_t n = 0;
 	struct layout l;
+	struct feed feed;
 	struct tree t;
 
 	assert_int_equal(tree_init(&t), 0);
-	t.reverse = flags & REVERSE;
+	assert_int_equal(feed_open(&feed, &t, flags & REVERSE), 0);
 	t.in_order = flags & IN_ORDER;
 	t.diff = flags & DIFF;
 	for (; *lines; lines++) {
@@ -39,8 +41,9 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 
 		assert_int_equal(folded_parse(*lines, *lines + strlen(*lines), t.diff, &f),
 				 FOLDED_OK);
-		assert_int_equal(tree_add(&t, f.stack, f.len, f.count, f.before), 0);
+		assert_int_equal(feed_add(&feed, f.stack, f.len, f.count, f.before), 0);
 	}
+	assert_int_equal(feed_close(&feed), 0);
 	if (flags & ELIDED)
 		assert_int_equal(elide(&t), 0);
 	assert_int_equal(tree_finish(&t), 0);
@@ -202,11 +205,14 @@ static void the_widest_are_kept_where_there_are_too_many(void **state)
 static void links_are_counted_by_their_delimiters(void **state)
 {
 	struct layout l;
+	struct feed feed;
 	struct tree t;
 
 	(void)state;
 	assert_int_equal(tree_init(&t), 0);
-	assert_int_equal(tree_add(&t, "A;f;--;w;B;--;w;C;[running]", 27, 5, 0), 0);
+	assert_int_equal(feed_open(&feed, &t, false), 0);
+	assert_int_equal(feed_add(&feed, "A;f;--;w;B;--;w;C;[running]", 27, 5, 0), 0);
+	assert_int_equal(feed_close(&feed), 0);
 	assert_true(t.chain);
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
@@ -227,10 +233,12 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 	double want[NAMES] = { 0 }, got[NAMES] = { 0 }, total = 0;
 	unsigned rnd = 1;
 	struct layout l;
+	struct feed feed;
 	struct tree t;
 
 	(void)state;
 	assert_int_equal(tree_init(&t), 0);
+	assert_int_equal(feed_open(&feed, &t, false), 0);
 	for (int s = 0; s < STACKS; s++) {
 		char line[256];
 		size_t n = 0;
@@ -250,9 +258,11 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 				want[name] += s % 7;
 			seen[name] = true;
 		}
-		assert_int_equal(tree_add(&t, line, n, s % 7, 0), 0);
+		assert_int_equal(feed_add(&feed, line, n, s % 7, 0), 0);
 		total += s % 7;
 	}
+	assert_true(feed.started); /* enough of them for both threads */
+	assert_int_equal(feed_close(&feed), 0);
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
 	assert_float_equal(l.total, total, 0);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A table of who wakes whom: how often, and how much blocked time that ended; most time first. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "format.h"
+#include "grow.h"
+#include "handler.h"
+#include "names.h"
+#include "picks.h"
+
+#define NAME_WIDTH_MIN 16
+#define NAME_WIDTH_MAX 48
+
+struct row {
+	uint32_t waker, target; /* text ids */
+	uint64_t count, total_ns, longest_ns;
+};
+
+struct table {
+	const struct timelines *timelines;
+	const struct options *options;
+	struct names *names;
+	struct contexts *contexts;
+	uint32_t *of_stack; /* text of an interrupt by the waker's stack pair; 0: not made yet */
+	struct pairs keys;  /* (waker, target) */
+	struct row *rows;   /* by the key's id, from 1 */
+	size_t cap;
+	struct text_buf buf;
+};
+
+static uint32_t interrupt_text(struct table *t, uint32_t kstack, uint32_t frames)
+{
+	uint32_t frame = handler_frame(timelines_trace(t->timelines), kstack, frames);
+	uint32_t handler = frame ? names_frame(t->names, frame) : 0;
+
+	if (frame && !handler)
+		return 0;
+	t->buf.len = 0;
+	text_puts(&t->buf, "[interrupt]");
+	if (handler) {
+		text_puts(&t->buf, " ");
+		text_puts(&t->buf, names_text(t->names, handler));
+	}
+	return t->buf.failed ? 0 : names_clean(t->names, t->buf.p);
+}
+
+/* Who ended w; 0: out of memory. */
+static uint32_t waker_text(struct table *t, const struct wait *w)
+{
+	uint32_t kstack = timelines_pair(t->timelines, w->waker_stack).kstack;
+	struct context context;
+	uint32_t *slot;
+
+	if (w->flags & WAIT_NOT_WOKEN)
+		return names_clean(t->names, chain_end_name(CHAIN_NOT_WOKEN));
+	if (w->waker == THREAD_NONE)
+		return names_clean(t->names, chain_end_name(CHAIN_UNKNOWN));
+	context = context_of(t->contexts, kstack, w->waker == THREAD_IDLE);
+	if (context.interrupt) {
+		slot = &t->of_stack[2 * (size_t)w->waker_stack + (w->waker == THREAD_IDLE)];
+		if (!*slot)
+			*slot = interrupt_text(t, kstack, context.frames);
+		return *slot;
+	}
+	return names_thread(t->names, w->waker, w->wake_ns);
+}
+
+static int count_wait(void *arg, const struct pick *p)
+{
+	struct table *t = arg;
+	const struct wait *w = p->wait;
+	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
+	uint32_t waker, target, id;
+	struct row *row;
+	int is_new;
+
+	if (w->kind != WAIT_SLEEP)
+		return 0;
+	waker = waker_text(t, w);
+	target = names_thread(t->names, p->thread, w->out_ns);
+	id = waker && target ? pairs_id_new(&t->keys, waker, target, &is_new) : 0;
+	if (!id)
+		return -ENOMEM;
+	if (is_new) {
+		row = grow_array(t->rows, id, &t->cap, sizeof(*row));
+		if (!row)
+			return -ENOMEM;
+		t->rows = row;
+		row[id] = (struct row) { .waker = waker, .target = target };
+	}
+	row = &t->rows[id];
+	row->count++;
+	row->total_ns += ns;
+	if (row->longest_ns < ns)
+		row->longest_ns = ns;
+	return 0;
+}
+
+static int most_time_first(const void *pa, const void *pb, void *names)
+{
+	const struct row *a = pa, *b = pb;
+	int order;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	order = strcmp(names_text(names, a->waker), names_text(names, b->waker));
+	if (order)
+		return order;
+	return strcmp(names_text(names, a->target), names_text(names, b->target));
+}
+
+/* Exact in either unit: microseconds come with three decimals. */
+static void put_time(FILE *out, const struct options *o, uint64_t ns)
+{
+	if (o->unit == UNIT_NS)
+		fprintf(out, " %15" PRIu64, ns);
+	else
+		fprintf(out, " %11" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+}
+
+static void put_row(FILE *out, const struct table *t, const struct row *r, const char *waker,
+		    const char *target, int width)
+{
+	fprintf(out, "%-*s  %-16s %9" PRIu64, width, waker, target, r->count);
+	put_time(out, t->options, r->total_ns);
+	put_time(out, t->options, r->longest_ns);
+	putc('\n', out);
+}
+
+static void put_table(FILE *out, struct table *t)
+{
+	const struct options *o = t->options;
+	struct row total = { 0 };
+	size_t n = t->keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
+	int width = NAME_WIDTH_MIN;
+
+	if (n)
+		qsort_r(t->rows + 1, n, sizeof(*t->rows), most_time_first, t->names);
+	for (size_t i = 1; i <= n; i++) {
+		const struct row *r = &t->rows[i];
+		size_t len = strlen(names_text(t->names, r->waker));
+
+		total.count += r->count;
+		total.total_ns += r->total_ns;
+		if (total.longest_ns < r->longest_ns)
+			total.longest_ns = r->longest_ns;
+		if (i <= top && len > (size_t)width)
+			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
+	}
+	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", width, "WAKER", "TARGET", "COUNT", "BLOCKED",
+		"LONGEST");
+	for (size_t i = 1; i <= top; i++)
+		put_row(out, t, &t->rows[i], names_text(t->names, t->rows[i].waker),
+			names_text(t->names, t->rows[i].target), width);
+	put_row(out, t, &total, "all of them", "", width);
+	fprintf(out, "(times in %s; %zu pairs)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+}
+
+static int write_wakers(const struct format_input *in, FILE *out)
+{
+	struct table t = { .timelines = in->timelines,
+			   .options = in->options,
+			   .names = names_new(in->timelines, in->options),
+			   .contexts = contexts_new(in->trace) };
+	struct selection *s = t.names ? selection_new(in->timelines, in->options, t.names) : NULL;
+	int err = -ENOMEM;
+
+	t.of_stack = calloc(2 * (size_t)timelines_pairs_end(in->timelines), sizeof(*t.of_stack));
+	if (s && t.contexts && t.of_stack)
+		err = picks_walk(in->timelines, s, 0, count_wait, &t);
+	if (!err)
+		put_table(out, &t);
+	pairs_free(&t.keys);
+	free(t.rows);
+	free(t.of_stack);
+	text_free(&t.buf);
+	contexts_free(t.contexts);
+	selection_free(s);
+	names_free(t.names);
+	return err;
+}
+
+const struct format format_wakers = {
+	.name = "wakers",
+	.summary = "a table of who wakes whom, and the blocked time that ends",
+	.wants_timelines = true,
+	.blocked_only = true,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_wakers,
+};

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * neutral - makes a recorded trace fit for publishing: every event, time, thread id and kernel
+ * stack stays; of what belongs to programs that were merely running as well, nothing readable
+ * does.
+ *
+ *	neutral IN OUT NAME...
+ *
+ * Threads called NAME, kernel threads and threads without a name keep what they are called, the
+ * others become "other", lose their user stacks, and what they exec. Of files that do not belong
+ * to the distribution (/usr, /lib) only the last part of the path stays, of the kernel's release
+ * its number.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../collector/encode.h"
+#include "../../engine/trace.h"
+
+struct neutral {
+	const struct trace *trace;
+	struct encoder *enc;
+	FILE *out;
+	char **keep;
+	const char **name; /* by tid: what it is called now, NULL: not known */
+	uint32_t *tgid;	   /* by tid */
+	bool *kthread;	   /* by tid */
+	/* By the old id: the new one, 0: not yet used. */
+	uint32_t *stacks, *frames, *modules, *spaces;
+	uint32_t modules_end, spaces_end;
+};
+
+static int to_file(void *ctx, const void *block, size_t len)
+{
+	return fwrite(block, 1, len, ctx) == len ? 0 : -EIO;
+}
+
+static bool is_kept(const struct neutral *n, uint32_t tid)
+{
+	if (!tid || n->kthread[tid] || !n->name[tid])
+		return true;
+	for (char **keep = n->keep; *keep; keep++)
+		if (!strcmp(*keep, n->name[tid]))
+			return true;
+	return false;
+}
+
+static const char *name_of(const struct neutral *n, uint32_t tid)
+{
+	if (!n->name[tid])
+		return "";
+	return is_kept(n, tid) ? n->name[tid] : "other";
+}
+
+static const char *path_of(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	if (!last || !strncmp(path, "/usr/", 5) || !strncmp(path, "/lib", 4))
+		return path;
+	return last + 1;
+}
+
+static uint32_t module(struct neutral *n, uint32_t old)
+{
+	const char *id = trace_module_build_id(n->trace, old);
+	uint8_t bytes[64];
+	size_t len = 0;
+
+	if (!old || old >= n->modules_end)
+		return 0;
+	for (; len < sizeof(bytes) && id[2 * len] && id[2 * len + 1]; len++) {
+		const char digits[3] = { id[2 * len], id[2 * len + 1], 0 };
+
+		bytes[len] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	if (!n->modules[old])
+		n->modules[old] = encoder_module(n->enc, path_of(trace_module_path(n->trace, old)),
+						 bytes, len);
+	return n->modules[old];
+}
+
+/* An address space is that of the first process found in it. */
+static uint32_t space(struct neutral *n, uint32_t old, uint32_t tid)
+{
+	if (!old || old >= n->spaces_end)
+		return 0;
+	if (!n->spaces[old])
+		n->spaces[old] = encoder_space(n->enc, n->tgid[tid], "");
+	return n->spaces[old];
+}
+
+static uint32_t frame(struct neutral *n, uint32_t old, uint32_t tid)
+{
+	const struct trace_frame *f = trace_frame(n->trace, old);
+	uint32_t new;
+
+	if (!f || n->frames[old])
+		return n->frames[old];
+	new = encoder_frame(n->enc, space(n, f->space, tid), f->addr);
+	n->frames[old] = new;
+	/* A name that is not known needs no entry: the reader takes frames without one as such. */
+	if (f->symbol || f->module)
+		encoder_name(n->enc, new, f->symbol ? trace_string(n->trace, f->symbol) : NULL,
+			     module(n, f->module), f->offset);
+	return new;
+}
+
+static uint32_t stack(struct neutral *n, uint32_t old, uint32_t tid)
+{
+	struct trace_stack s = trace_stack(n->trace, old);
+	uint32_t frames[CHAINLOG_STACK_MAX];
+
+	if (!old || n->stacks[old])
+		return n->stacks[old];
+	for (uint32_t i = 0; i < s.n && i < CHAINLOG_STACK_MAX; i++)
+		frames[i] = frame(n, s.frames[i], tid);
+	n->stacks[old] = encoder_stack(n->enc, frames, s.n, s.cut);
+	return n->stacks[old];
+}
+
+static uint32_t user_stack(struct neutral *n, uint32_t old, uint32_t tid)
+{
+	return is_kept(n, tid) ? stack(n, old, tid) : 0;
+}
+
+static int copy_info(struct neutral *n)
+{
+	const struct trace_info *i = trace_info(n->trace);
+	char release[64];
+	struct encoder_info info = {
+		.host = i->host,
+		.release = release,
+		.arch = i->arch,
+		.options = i->options,
+		.tool = i->tool,
+		.cpus = i->cpus,
+		.start_ns = i->start_ns,
+		.wall_ns = i->wall_ns,
+		.recorder_tgid = i->recorder_tgid,
+		.parts = i->parts,
+	};
+
+	snprintf(release, sizeof(release), "%.*s", (int)strcspn(i->release, "-"), i->release);
+	return encoder_info(n->enc, &info);
+}
+
+static int copy_threads(struct neutral *n)
+{
+	size_t count;
+	const struct trace_thread *t = trace_threads(n->trace, &count);
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++, t++) {
+		struct encoder_thread copy = {
+			.tid = t->tid,
+			.tgid = t->tgid,
+			.start_ns = t->start_ns,
+			.seen_ns = t->seen_ns,
+			.flags = t->flags,
+			.state = t->state,
+		};
+
+		n->name[t->tid] = trace_string(n->trace, t->name);
+		n->tgid[t->tid] = t->tgid;
+		n->kthread[t->tid] = t->flags & CHAINLOG_THREAD_KTHREAD;
+		copy.name = name_of(n, t->tid);
+		copy.kstack = stack(n, t->kstack, t->tid);
+		copy.ustack = user_stack(n, t->ustack, t->tid);
+		err = encoder_thread(n->enc, &copy);
+	}
+	return err;
+}
+
+static int copy_fork(struct neutral *n, const struct event *ev)
+{
+	n->name[ev->other] = trace_string(n->trace, ev->string);
+	n->tgid[ev->other] = ev->tgid;
+	n->kthread[ev->other] = n->kthread[ev->tid];
+	return encoder_fork(n->enc, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid,
+			    name_of(n, ev->other));
+}
+
+static int copy_event(struct neutral *n, const struct event *ev)
+{
+	const char *text = trace_string(n->trace, ev->string);
+
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		return encoder_switch(n->enc, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,
+				      stack(n, ev->kstack, ev->tid),
+				      user_stack(n, ev->ustack, ev->tid));
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		return encoder_waking(n->enc, ev->cpu, ev->time_ns, (enum chainlog_event)ev->kind,
+				      ev->tid, ev->other, stack(n, ev->kstack, ev->tid),
+				      user_stack(n, ev->ustack, ev->tid));
+	case EVENT_FORK:
+		return copy_fork(n, ev);
+	case EVENT_EXEC:
+		return encoder_exec(n->enc, ev->cpu, ev->time_ns, ev->tid, ev->other,
+				    is_kept(n, ev->tid) ? path_of(text) : "other");
+	case EVENT_RENAME:
+		n->name[ev->tid] = text;
+		return encoder_rename(n->enc, ev->cpu, ev->time_ns, ev->tid, name_of(n, ev->tid));
+	case EVENT_EXIT:
+		return encoder_exit(n->enc, ev->cpu, ev->time_ns, ev->tid);
+	case EVENT_LOST:
+		return encoder_lost(n->enc, ev->cpu == EVENT_CPU_UNKNOWN ? -1 : (int)ev->cpu, ev->n,
+				    ev->time_ns, ev->last_ns);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int copy_all(struct neutral *n)
+{
+	const struct trace_info *info = trace_info(n->trace);
+	struct trace_cursor *c = trace_cursor_new(n->trace);
+	struct event ev;
+	int err = c ? copy_info(n) : -ENOMEM;
+
+	if (!err)
+		err = copy_threads(n);
+	while (!err && trace_cursor_next(c, &ev))
+		err = copy_event(n, &ev);
+	if (!err)
+		err = trace_cursor_error(c);
+	if (!err)
+		err = encoder_end(n->enc, info->end_ns, info->kernel_events, info->sideband_lost);
+	trace_cursor_free(c);
+	return err;
+}
+
+/* Tables as large as the highest ids that the trace uses. */
+static int make_tables(struct neutral *n)
+{
+	const struct trace *t = n->trace;
+	uint32_t frames = trace_frames_end(t), tids = trace_info(t)->tids_end;
+
+	for (uint32_t i = 1; i < frames; i++) {
+		const struct trace_frame *f = trace_frame(t, i);
+
+		if (f && f->module >= n->modules_end)
+			n->modules_end = f->module + 1;
+		if (f && f->space >= n->spaces_end)
+			n->spaces_end = f->space + 1;
+	}
+	n->name = calloc(tids, sizeof(*n->name));
+	n->tgid = calloc(tids, sizeof(*n->tgid));
+	n->kthread = calloc(tids, sizeof(*n->kthread));
+	n->stacks = calloc(trace_stacks_end(t) + 1, sizeof(*n->stacks));
+	n->frames = calloc(frames + 1, sizeof(*n->frames));
+	n->modules = calloc(n->modules_end + 1, sizeof(*n->modules));
+	n->spaces = calloc(n->spaces_end + 1, sizeof(*n->spaces));
+	n->enc = encoder_new(to_file, n->out);
+	return n->name && n->tgid && n->kthread && n->stacks && n->frames && n->modules &&
+			       n->spaces && n->enc
+		       ? 0
+		       : -ENOMEM;
+}
+
+int main(int argc, char **argv)
+{
+	struct neutral n = { 0 };
+	struct trace *trace = NULL;
+	int err;
+
+	if (argc < 3) {
+		fputs("usage: neutral IN OUT NAME...\n", stderr);
+		return 2;
+	}
+	n.keep = argv + 3;
+	err = trace_open(&trace, argv[1]);
+	n.trace = trace;
+	if (!err && trace_damage(trace)->what)
+		err = -EBADMSG;
+	if (!err && !(n.out = fopen(argv[2], "wb")))
+		err = -errno;
+	if (!err)
+		err = make_tables(&n);
+	if (!err)
+		err = copy_all(&n);
+	if (n.out && fclose(n.out) && !err)
+		err = -errno;
+	if (err)
+		fprintf(stderr, "neutral %s: %s\n", argv[1], strerror(-err));
+	encoder_free(n.enc);
+	trace_close(trace);
+	free(n.name);
+	free(n.tgid);
+	free(n.kthread);
+	free(n.stacks);
+	free(n.frames);
+	free(n.modules);
+	free(n.spaces);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the recorded traces of tests/data must show: chainload's threads on a live kernel, one trace
+ * for each context a waker can be in and for each way a thread can begin and end (chain-semantics,
+ * sections 2 and 3). tests/data/README.md tells how they were made and what each thread was told to
+ * do.
+ *
+ * A line here is one of chainwalk's with the times in ns, but of the frames only those that the
+ * test names, the wakers' names, "--" and the end; equal ones are added up.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "made_script.h"
+#include "made_skeleton.h"
+
+static struct trace *open_recorded(const char *name)
+{
+	struct trace *t;
+	char path[256];
+
+	snprintf(path, sizeof(path), "tests/data/%s.bin", name);
+	if (trace_open(&t, path))
+		fail_msg("%s cannot be read (run from the project's folder)", path);
+	assert_null(trace_damage(t)->what);
+	return t;
+}
+
+static void shows(const char *name, const char *thread, const char *functions, const char *expected)
+{
+	struct trace *t = open_recorded(name);
+	char *text = trace_skeleton(t, thread, functions);
+
+	trace_close(t);
+	expect_text(text, expected);
+}
+
+static void a_relay(void **state)
+{
+	(void)state;
+	/* 24 rounds; bravo, charlie and delta work for 2, 3 and 4 ms a round, the timer for 20 less
+	 * that. */
+	shows("relay", "alpha",
+	      "alpha_waits bravo_wakes_alpha charlie_wakes_bravo delta_wakes_charlie "
+	      "hrtimer_wakeup",
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;--;delta_wakes_charlie;delta;--;hrtimer_wakeup;"
+	      "[interrupt] 498990855\n"
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;--;delta_wakes_charlie;delta;[runnable] 1732918\n"
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;--;delta_wakes_charlie;delta;[running] 96514790\n"
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;[runnable] 1334637\n"
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;[running] 72536411\n"
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;[runnable] 794342\n"
+	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;[running] 48935047\n"
+	      "alpha;alpha_waits;[runnable] 523246\n");
+}
+
+static void inline_softirqs_of_loopback_tcp(void **state)
+{
+	(void)state;
+	/* 5 rounds of 1.5, 2.5, 3.5 ms. The senders run the softirq that wakes: theirs is the
+	 * cause. */
+	shows("relay_unix_tcp", "alpha",
+	      "alpha_waits __local_bh_enable_ip bravo_wakes_alpha charlie_wakes_bravo "
+	      "delta_wakes_charlie",
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
+	      "delta;--;[interrupt] 121128822\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
+	      "delta;[runnable] 356034\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
+	      "delta;[running] 17744201\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;[runnable] 332732\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;[running] 12638876\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;"
+	      "[runnable] 118120\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;"
+	      "[running] 7724047\n"
+	      "alpha;alpha_waits;[runnable] 392455\n");
+}
+
+static void ping_and_pong(void **state)
+{
+	(void)state;
+	/* 200 rounds of 0.1 ms. */
+	shows("pingpong", "ping", "ping_waits pong_wakes_ping",
+	      "ping;ping_waits;--;pong_wakes_ping;pong;[runnable] 1027867\n"
+	      "ping;ping_waits;--;pong_wakes_ping;pong;[running] 13155064\n"
+	      "ping;ping_waits;[runnable] 1898916\n");
+}
+
+static void a_convoy(void **state)
+{
+	(void)state;
+	/* 10 rounds of 1 ms by each of four. */
+	shows("convoy", "convoy0", "convoy_waits convoy_unlocks",
+	      "convoy0;convoy_unlocks;[preempted] 3045959\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
+	      "--;convoy_unlocks;convoy3;[runnable] 24291\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
+	      "--;convoy_unlocks;convoy3;[running] 1011409\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
+	      "[runnable] 57969\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
+	      "[running] 1015916\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;[runnable] 7334\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;[running] 1007211\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy1;"
+	      "--;convoy_unlocks;convoy3;[running] 4031259\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy1;"
+	      "[runnable] 27281\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy1;"
+	      "[running] 4027100\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
+	      "--;convoy_unlocks;convoy1;[runnable] 13240\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
+	      "--;convoy_unlocks;convoy1;[running] 1004326\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
+	      "[runnable] 10579\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
+	      "[running] 1007853\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;[runnable] 234419\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;[running] 5103872\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;--;convoy_unlocks;convoy1;"
+	      "[runnable] 21950\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;--;convoy_unlocks;convoy1;"
+	      "[running] 3021704\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;[runnable] 22051\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;[running] 3993604\n"
+	      "convoy0;convoy_waits;[runnable] 3566371\n");
+}
+
+static void idle_threads_and_their_keeper(void **state)
+{
+	(void)state;
+	/* The keeper sleeps 100 ms and works 2. */
+	shows("idle", "idle7", "idle_waits keeper_wakes_all",
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;--;[interrupt] 100015999\n"
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[runnable] 4047018\n"
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[running] 2166807\n"
+	      "idle7;idle_waits;[runnable] 561502\n");
+}
+
+static void device_interrupts_end_reads(void **state)
+{
+	(void)state;
+	/* 40 reads. What ends them is the block softirq on the way out of the disk's interrupt. */
+	shows("disk_reads", "disk", "disk_reads asm_common_interrupt blk_done_softirq",
+	      "disk;disk_reads;--;blk_done_softirq;asm_common_interrupt;"
+	      "[interrupt] 1741528\n"
+	      "disk;disk_reads;[runnable] 1354885\n");
+}
+
+static void device_interrupts_end_syncs(void **state)
+{
+	(void)state;
+	shows("disk_syncs", "disk", "disk_syncs asm_common_interrupt blk_done_softirq",
+	      "disk;disk_syncs;--;blk_done_softirq;asm_common_interrupt;"
+	      "[interrupt] 2411055\n"
+	      "disk;disk_syncs;[runnable] 12785551\n");
+}
+
+static void a_kernel_worker_is_a_thread(void **state)
+{
+	(void)state;
+	/* 10 rounds of 20 ms sleep and 2 ms work. */
+	shows("terminal", "reader", "reader_waits flush_to_ldisc typist_types",
+	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
+	      "--;[interrupt] 200842368\n"
+	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
+	      "[runnable] 448038\n"
+	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
+	      "[running] 20395303\n"
+	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;[runnable] 256468\n"
+	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;[running] 141915\n"
+	      "reader;reader_waits;[runnable] 204431\n");
+}
+
+static void ksoftirqd_is_a_thread(void **state)
+{
+	(void)state;
+	/* 20 reads from a loop device. Its worker raises the softirq outside of any interrupt. */
+	shows("loopdev", "loopdev", "loopdev_reads run_ksoftirqd loop_process_work",
+	      "loopdev;loopdev_reads;--;run_ksoftirqd;ksoftirqd/1;--;loop_process_work;"
+	      "kworker/u8:4;[runnable] 6913\n"
+	      "loopdev;loopdev_reads;--;run_ksoftirqd;ksoftirqd/1;--;loop_process_work;"
+	      "kworker/u8:4;[running] 182860\n"
+	      "loopdev;loopdev_reads;--;run_ksoftirqd;ksoftirqd/1;[runnable] 115026\n"
+	      "loopdev;loopdev_reads;--;run_ksoftirqd;ksoftirqd/1;[running] 67935\n"
+	      "loopdev;loopdev_reads;[runnable] 123704\n");
+}
+
+static void a_timer_softirq_on_the_way_out(void **state)
+{
+	(void)state;
+	/* 10 rounds of 20 ms and what the tick rounds them up to. */
+	shows("timeout", "receiver",
+	      "receiver_waits run_timer_softirq tmigr_handle_remote __irq_exit_rcu",
+	      "receiver;receiver_waits;--;run_timer_softirq;__irq_exit_rcu;"
+	      "[interrupt] 144830356\n"
+	      "receiver;receiver_waits;--;tmigr_handle_remote;__irq_exit_rcu;"
+	      "[interrupt] 95670208\n"
+	      "receiver;receiver_waits;[runnable] 759884\n");
+}
+
+static void an_interrupt_that_hits_a_bystander(void **state)
+{
+	(void)state;
+	/* 10 rounds of 20 ms. */
+	shows("bystander", "sleeper", "sleeper_waits hrtimer_wakeup bystander_works",
+	      "sleeper;sleeper_waits;--;hrtimer_wakeup;[interrupt] 200576653\n"
+	      "sleeper;sleeper_waits;[runnable] 290495\n");
+}
+
+static void a_cut_stack_of_a_thread(void **state)
+{
+	(void)state;
+	/* 5 rounds of 20 ms sleep and 2 ms work. */
+	shows("deep", "shallow", "shallow_waits deep_wakes_shallow",
+	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;--;[interrupt] 100426963\n"
+	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;[runnable] 376834\n"
+	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;[running] 10170456\n"
+	      "shallow;shallow_waits;[runnable] 179153\n");
+}
+
+static void before_and_after_an_exec(void **state)
+{
+	(void)state;
+	/* Works 3 ms before and 5 ms after the exec, sleeps 20 ms before each. */
+	shows("exec", "patient", "patient_waits before_wakes_patient after_wakes_patient",
+	      "patient;patient_waits;--;after_wakes_patient;after;--;"
+	      "[interrupt] 20066438\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;[runnable] 4591780\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;[running] 5889922\n"
+	      "patient;patient_waits;--;before_wakes_patient;before;--;"
+	      "[interrupt] 19994173\n"
+	      "patient;patient_waits;--;before_wakes_patient;before;[runnable] 21961\n"
+	      "patient;patient_waits;--;before_wakes_patient;before;[running] 3026072\n"
+	      "patient;patient_waits;[runnable] 4879588\n");
+}
+
+static void exec_by_a_thread_that_does_not_lead(void **state)
+{
+	(void)state;
+	/* 3 ms before and 5 ms after the exec. */
+	shows("heir", "patient", "patient_waits heir_wakes_patient after_wakes_patient",
+	      "patient;patient_waits;--;after_wakes_patient;after;--;"
+	      "[interrupt] 20068984\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;--;leader;"
+	      "[running] 27542\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;[runnable] 613745\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;[running] 5906141\n"
+	      "patient;patient_waits;--;heir_wakes_patient;heir;--;[interrupt] 19651443\n"
+	      "patient;patient_waits;--;heir_wakes_patient;heir;[runnable] 90049\n"
+	      "patient;patient_waits;--;heir_wakes_patient;heir;[running] 3044576\n"
+	      "patient;patient_waits;[runnable] 4606093\n");
+}
+
+static void two_names_of_a_thread(void **state)
+{
+	(void)state;
+	/* 3 ms as larva, 5 as moth. */
+	shows("rename", "patient", "patient_waits larva_wakes_patient moth_wakes_patient",
+	      "patient;patient_waits;--;larva_wakes_patient;larva;--;"
+	      "[interrupt] 20066007\n"
+	      "patient;patient_waits;--;larva_wakes_patient;larva;[runnable] 3272023\n"
+	      "patient;patient_waits;--;larva_wakes_patient;larva;[running] 3024037\n"
+	      "patient;patient_waits;--;moth_wakes_patient;moth;--;[interrupt] 20059085\n"
+	      "patient;patient_waits;--;moth_wakes_patient;moth;[runnable] 1372803\n"
+	      "patient;patient_waits;--;moth_wakes_patient;moth;[running] 5036077\n"
+	      "patient;patient_waits;[runnable] 450210\n");
+}
+
+static void two_threads_with_one_tid(void **state)
+{
+	(void)state;
+	/* 3 ms and 5 ms of work. */
+	shows("tenants", "landlord",
+	      "landlord_waits first_tenant_wakes_patient second_tenant_wakes_patient",
+	      "landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1;--;"
+	      "[interrupt] 20057501\n"
+	      "landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1;"
+	      "[runnable] 3761650\n"
+	      "landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1;"
+	      "[running] 3160983\n"
+	      "landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2;--;"
+	      "[interrupt] 20059094\n"
+	      "landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2;"
+	      "[runnable] 5891791\n"
+	      "landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2;"
+	      "[running] 5100807\n"
+	      "landlord;landlord_waits;[runnable] 9096503\n");
+}
+
+static void a_waker_that_is_gone(void **state)
+{
+	(void)state;
+	/* 2 ms of work after 20 ms of sleep. */
+	shows("early_exit", "patient", "patient_waits early_wakes_patient",
+	      "patient;patient_waits;--;early_wakes_patient;early;--;"
+	      "[interrupt] 19556707\n"
+	      "patient;patient_waits;--;early_wakes_patient;early;[runnable] 23153\n"
+	      "patient;patient_waits;--;early_wakes_patient;early;[running] 2022247\n"
+	      "patient;patient_waits;[runnable] 16541\n");
+}
+
+static void a_stopped_process(void **state)
+{
+	(void)state;
+	/* 3 times 20 ms. */
+	shows("stop", "stopped", "do_signal_stop stopper_continues",
+	      "stopped;do_signal_stop;--;stopper_continues;stopper;--;"
+	      "[interrupt] 60125140\n"
+	      "stopped;do_signal_stop;--;stopper_continues;stopper;[runnable] 3717213\n"
+	      "stopped;do_signal_stop;--;stopper_continues;stopper;[running] 76983\n"
+	      "stopped;do_signal_stop;[runnable] 6926143\n");
+}
+
+static void a_dead_child(void **state)
+{
+	(void)state;
+	/* Asleep for 100 ms, while undead is dead. */
+	shows("zombie", "parent", "parent_waits",
+	      "parent;parent_waits;--;[interrupt] 100068098\n"
+	      "parent;parent_waits;[runnable] 402923\n");
+}
+
+static void asleep_all_the_time(void **state)
+{
+	(void)state;
+	/* Not an event of its own in half a second. */
+	shows("joined_deadlock", "castor", "futex_do_wait",
+	      "castor;futex_do_wait;[not woken] 501726300\n");
+}
+
+static void joined_under_way(void **state)
+{
+	(void)state;
+	/* alpha's first wait began before the recording. */
+	shows("joined_relay", "alpha",
+	      "alpha_waits futex_do_wait bravo_wakes_alpha charlie_wakes_bravo "
+	      "delta_wakes_charlie",
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;--;delta_wakes_charlie;delta;--;"
+	      "[interrupt] 236313569\n"
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;--;delta_wakes_charlie;delta;"
+	      "[runnable] 60126759\n"
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;--;delta_wakes_charlie;delta;"
+	      "[running] 30393407\n"
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;[runnable] 35974711\n"
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
+	      "charlie_wakes_bravo;charlie;[running] 30259845\n"
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;"
+	      "[runnable] 20556054\n"
+	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;"
+	      "[running] 30244138\n"
+	      "alpha;alpha_waits;futex_do_wait;[not woken] 26507379\n"
+	      "alpha;alpha_waits;futex_do_wait;[runnable] 9309343\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;--;delta_wakes_charlie;delta;--;[interrupt] 1557347\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;--;delta_wakes_charlie;delta;[runnable] 50986\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;--;delta_wakes_charlie;delta;[running] 2014392\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;[runnable] 8474238\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
+	      "charlie;[running] 2012308\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;[runnable] 17362\n"
+	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;[running] 2014192\n"
+	      "alpha;futex_do_wait;[runnable] 5365372\n");
+}
+
+static void with_losses(void **state)
+{
+	(void)state;
+	/* 148 events are missing; what they touch is unknown and nothing else. */
+	shows("lost", "ping", "ping_waits pong_wakes_ping",
+	      "ping;ping_waits;--;pong_wakes_ping;pong;[runnable] 5668164\n"
+	      "ping;ping_waits;--;pong_wakes_ping;pong;[running] 7078032\n"
+	      "ping;ping_waits;[preempted] 128820\n"
+	      "ping;ping_waits;[runnable] 18417322\n"
+	      "ping;ping_waits;[unknown] 1859356\n");
+}
+
+static void not_a_wait_in(const char *name, const char *thread)
+{
+	struct trace *t = open_recorded(name);
+	struct options o;
+	char *folded, *rest;
+
+	options_init(&o);
+	rest = folded = trace_folded(t, &o);
+	for (char *line; (line = strsep(&rest, "\n"));)
+		if (!strncmp(line, thread, strlen(thread)))
+			fail_msg("%s: %s", name, line);
+	free(folded);
+	trace_close(t);
+}
+
+static void the_dead_wait_for_nothing(void **state)
+{
+	(void)state;
+	not_a_wait_in("joined_zombie", "undead;");
+}
+
+/* "tid name/name..." of the threads of one tid, by the name of one of them, in order of their
+ * births. */
+static void a_tid_of(const char *name, const char *thread, const char *expected)
+{
+	struct trace *t = open_recorded(name);
+	struct timelines *tl;
+	uint32_t tid = 0;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	for (int printing = 0; printing < 2; printing++)
+		for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+			const struct thread *th = timelines_thread(tl, i);
+
+			for (uint32_t k = 0; k <= th->renames && (!printing || th->tid == tid);
+			     k++) {
+				const char *is = trace_string(t, timelines_nth_name(tl, i, k));
+
+				if (printing)
+					fprintf(out, "%s%s", is, k < th->renames ? " " : "\n");
+				else if (!strcmp(is, thread))
+					tid = th->tid;
+			}
+		}
+	fclose(out);
+	timelines_free(tl);
+	trace_close(t);
+	expect_text(text, expected);
+}
+
+static void who_had_a_tid(void **state)
+{
+	(void)state;
+	/* An exec gives a thread its leader's tid: no third one comes of it. */
+	a_tid_of("heir", "leader", "chainload leader\nleader heir exe after\n");
+	a_tid_of("tenants", "tenant1", "landlord tenant1\nlandlord tenant2\n");
+	a_tid_of("rename", "larva", "chainload larva moth\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_relay),
+		cmocka_unit_test(inline_softirqs_of_loopback_tcp),
+		cmocka_unit_test(ping_and_pong),
+		cmocka_unit_test(a_convoy),
+		cmocka_unit_test(idle_threads_and_their_keeper),
+		cmocka_unit_test(device_interrupts_end_reads),
+		cmocka_unit_test(device_interrupts_end_syncs),
+		cmocka_unit_test(a_kernel_worker_is_a_thread),
+		cmocka_unit_test(ksoftirqd_is_a_thread),
+		cmocka_unit_test(a_timer_softirq_on_the_way_out),
+		cmocka_unit_test(an_interrupt_that_hits_a_bystander),
+		cmocka_unit_test(a_cut_stack_of_a_thread),
+		cmocka_unit_test(before_and_after_an_exec),
+		cmocka_unit_test(exec_by_a_thread_that_does_not_lead),
+		cmocka_unit_test(two_names_of_a_thread),
+		cmocka_unit_test(two_threads_with_one_tid),
+		cmocka_unit_test(a_waker_that_is_gone),
+		cmocka_unit_test(a_stopped_process),
+		cmocka_unit_test(a_dead_child),
+		cmocka_unit_test(asleep_all_the_time),
+		cmocka_unit_test(joined_under_way),
+		cmocka_unit_test(with_losses),
+		cmocka_unit_test(the_dead_wait_for_nothing),
+		cmocka_unit_test(who_had_a_tid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

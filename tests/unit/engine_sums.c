@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Running totals over wakers' timelines (chain_sums.h): the same chains to the nanosecond as from
+ * walking every stretch, and a cost that grows with the trace and not with its square (law 5).
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/chain.h"
+#include "made_schedule.h"
+#include "made_script.h"
+
+#define SCHEDULES 150
+
+/* What a wait's time goes to, as lines of text. */
+struct explained {
+	struct chains chains;
+	struct pairs labels; /* (waker, its stack): the same in every struct */
+	char *text;
+	uint64_t ns; /* of them all */
+};
+
+static uint32_t label(void *arg, const struct wait *w, struct context context, bool first)
+{
+	struct explained *e = arg;
+
+	(void)first;
+	return pairs_id(&e->labels, context.interrupt ? THREAD_IDLE : w->waker, w->waker_stack);
+}
+
+static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	struct explained *e = arg;
+	char *longer, path[1024] = "";
+
+	e->ns += ns;
+	if (!e->text)
+		return;
+	for (; node; node = e->chains.nodes.at[node].a) {
+		struct pair who = e->chains.nodes.at[node].a
+					  ? e->labels.at[e->chains.nodes.at[node].b]
+					  : (struct pair) { 0, 0 };
+
+		snprintf(path + strlen(path), sizeof(path) - strlen(path), "%u@%u ", who.a, who.b);
+	}
+	if (asprintf(&longer, "%s%s%s %llu\n", e->text, path, chain_end_name(end),
+		     (unsigned long long)ns) < 0)
+		abort();
+	free(e->text);
+	e->text = longer;
+}
+
+static void begin(struct explained *e, const struct timelines *tl, unsigned int depth)
+{
+	*e = (struct explained) { .ns = 0 };
+	assert_int_equal(chains_init(&e->chains, tl, MODE_EXACT, depth,
+				     (struct chain_user) { e, label, add }),
+			 0);
+}
+
+static void finish(struct explained *e)
+{
+	assert_false(e->chains.out_of_memory);
+	chains_free(&e->chains);
+	pairs_free(&e->labels);
+	free(e->text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines sorted, and those that differ only in their weight summed up. To be freed. */
+static char *summed_up(const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *line, *out, **lines = NULL;
+	size_t n = 0, len;
+	FILE *f = open_memstream(&out, &len);
+
+	while ((line = strsep(&rest, "\n")))
+		if (*line) {
+			lines = realloc(lines, (n + 1) * sizeof(*lines));
+			lines[n++] = line;
+			*strrchr(line, ' ') = '\0';
+		}
+	if (n)
+		qsort(lines, n, sizeof(*lines), by_text);
+	for (size_t i = 0, k; i < n; i = k) {
+		unsigned long long ns = 0;
+
+		for (k = i; k < n && !strcmp(lines[i], lines[k]); k++)
+			ns += strtoull(lines[k] + strlen(lines[k]) + 1, NULL, 10);
+		fprintf(f, "%s %llu\n", lines[i], ns);
+	}
+	fclose(f);
+	free(lines);
+	free(copy);
+	return out;
+}
+
+/* All waits, whole and in parts, explained both ways. Returns how often totals were of use. */
+static uint64_t compare(struct schedule *s, const struct timelines *tl, unsigned int depth)
+{
+	struct explained walked, totals;
+	uint64_t used;
+
+	begin(&walked, tl, depth);
+	walked.chains.long_window = UINT32_MAX;
+	begin(&totals, tl, depth);
+	totals.chains.long_window = 1 + (uint32_t)schedule_random(s, 4);
+	totals.chains.stretches_per_chain = 0;
+	totals.chains.stretches_per_block = 1 + (uint32_t)schedule_random(s, 3);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; k < th->n_waits; k++) {
+			const struct wait *w = &th->waits[k];
+			uint64_t len = w->wake_ns - w->out_ns, from = w->out_ns, to = w->wake_ns;
+			struct explained *both[] = { &walked, &totals };
+			char *text[2];
+
+			if (w->kind != WAIT_SLEEP || !len)
+				continue;
+			if (schedule_random(s, 3) == 0) {
+				from += schedule_random(s, len);
+				to -= schedule_random(s, to - from);
+			}
+			for (int b = 0; b < 2; b++) {
+				both[b]->text = strdup("");
+				chains_explain(&both[b]->chains, chains_head(&both[b]->chains, 1),
+					       i, w, from, to);
+				text[b] = summed_up(both[b]->text);
+				free(both[b]->text);
+				both[b]->text = NULL;
+			}
+			expect_text(text[1], text[0]);
+			free(text[0]);
+		}
+	}
+	used = totals.chains.summed;
+	finish(&walked);
+	finish(&totals);
+	return used;
+}
+
+static void totals_give_what_walking_gives(void **state)
+{
+	uint64_t used = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
+		struct schedule *s = schedule_new(seed, SCHEDULE_LONG);
+		char *script = schedule_script(s);
+		struct made *m = script_made(script);
+		struct trace *t = made_open(m);
+		struct timelines *tl;
+
+		assert_int_equal(timelines_new(&tl, t), 0);
+		used += compare(s, tl, (unsigned int)schedule_random(s, 8));
+		timelines_free(tl);
+		trace_close(t);
+		made_free(m);
+		free(script);
+		schedule_free(s);
+	}
+	assert_true(used > 3 * SCHEDULES);
+}
+
+/* ---- law 5 ---------------------------------------------------------------------------------- */
+
+/*
+ * A busy pair: 11 works, and in each round waits for 12, which waits for the disk. And idle
+ * threads, tids from 100, all asleep from the start until 11 wakes them at the end.
+ */
+static struct made *busy_and_idle(unsigned int rounds, unsigned int idle)
+{
+	struct made *m = made_new();
+	uint64_t ns = 1000;
+
+	made_thread(m, 11, "busy");
+	made_thread(m, 12, "helper");
+	for (uint32_t i = 0; i < idle; i++)
+		made_thread(m, 100 + i, "idle");
+	made_switch(m, 0, ns, 0, 'R', 11, "");
+	for (unsigned int r = 0; r < rounds; r++) {
+		made_waking(m, 0, ns += 10, 11, 12, "wake;ask");
+		made_switch(m, 0, ns += 10, 11, 'S', 0, "schedule;answer");
+		made_switch(m, 1, ns += 10, 0, 'R', 12, "");
+		made_switch(m, 1, ns += 10, 12, 'D', 0, "schedule;io");
+		made_waking(m, 1, ns += 100, 0, 12, "wake;bio_done;asm_common_interrupt;do_idle");
+		made_switch(m, 1, ns += 10, 0, 'R', 12, "");
+		made_waking(m, 1, ns += 50, 12, 11, "wake;tell");
+		made_switch(m, 1, ns += 10, 12, 'S', 0, "schedule;ask");
+		made_switch(m, 0, ns += 10, 0, 'R', 11, "");
+	}
+	for (uint32_t i = 0; i < idle; i++)
+		made_waking(m, 0, ns += 10, 11, 100 + i, "wake;work");
+	made_end(m, ns + 10);
+	return m;
+}
+
+/* What it costs to read it and to explain all its waits. */
+static uint64_t steps(unsigned int rounds, unsigned int idle)
+{
+	struct made *m = busy_and_idle(rounds, idle);
+	struct trace *t = made_open(m);
+	struct timelines *tl;
+	struct explained e;
+	uint64_t n;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	begin(&e, tl, 6);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; k < th->n_waits; k++) {
+			const struct wait *w = &th->waits[k];
+
+			e.ns = 0;
+			chains_explain(&e.chains, chains_head(&e.chains, 1), i, w, w->out_ns,
+				       w->wake_ns);
+			assert_int_equal(e.ns, w->wake_ns - w->out_ns);
+		}
+	}
+	n = e.chains.steps + trace_info(t)->events;
+	finish(&e);
+	timelines_free(tl);
+	trace_close(t);
+	made_free(m);
+	return n;
+}
+
+static void cost_is_linear_in_events(void **state)
+{
+	uint64_t small = steps(2000, 0), large = steps(20000, 0);
+
+	(void)state;
+	assert_in_range(large, 8 * small, 12 * small);
+}
+
+static void idle_threads_at_most_double_it(void **state)
+{
+	(void)state;
+	for (unsigned int rounds = 20000; rounds <= 80000; rounds *= 2) {
+		uint64_t without = steps(rounds, 0), with = steps(rounds, 1000);
+
+		if (with > 2 * without)
+			fail_msg("%u rounds: %llu steps, with idle threads %llu", rounds,
+				 (unsigned long long)without, (unsigned long long)with);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(totals_give_what_walking_gives),
+		cmocka_unit_test(cost_is_linear_in_events),
+		cmocka_unit_test(idle_threads_at_most_double_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

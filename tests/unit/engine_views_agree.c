@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * All views are of the same waits: their numbers agree to the nanosecond, on random schedules and
+ * on recorded traces (those in tests/data). And an option that a view could only ignore is refused.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold.h"
+#include "made_schedule.h"
+#include "made_script.h"
+
+#define SCHEDULES 300
+
+/* The sum of the numbers that follow each occurrence of a word. */
+static uint64_t sum_after(const char *text, const char *word)
+{
+	uint64_t sum = 0;
+
+	for (const char *s = text; (s = strstr(s, word));) {
+		s += strlen(word);
+		sum += strtoull(s, NULL, 10);
+	}
+	return sum;
+}
+
+/* The sum of the last number of each line. */
+static uint64_t sum_of_lines(const char *text)
+{
+	uint64_t sum = 0;
+
+	for (const char *end = text; (end = strchr(end, '\n')); end++) {
+		const char *s = end;
+
+		while (s[-1] != ' ')
+			s--;
+		sum += strtoull(s, NULL, 10);
+	}
+	return sum;
+}
+
+/* The n-th number of the line that begins with (spaces and) "all of them". */
+static uint64_t total(const char *text, unsigned int n)
+{
+	char *s = strstr(text, "all of them");
+	uint64_t v = 0;
+
+	assert_non_null(s);
+	s += strlen("all of them");
+	do
+		v = strtoull(s, &s, 10);
+	while (n--);
+	return v;
+}
+
+static uint64_t count_lines(const char *text)
+{
+	uint64_t n = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+struct views {
+	char *folded, *json, *wakers, *wakeup, *hist, *threads, *by_name;
+};
+
+static struct views views_of(const struct trace *t, struct options o)
+{
+	struct views v;
+
+	o.unit = UNIT_NS;
+	v.folded = trace_formatted(t, &o, "folded");
+	v.json = trace_formatted(t, &o, "json");
+	v.wakers = trace_formatted(t, &o, "wakers");
+	v.hist = trace_formatted(t, &o, "hist");
+	v.threads = trace_formatted(t, &o, "threads");
+	o.by_name = true;
+	v.by_name = trace_formatted(t, &o, "hist");
+	o.by_name = false;
+	o.view = VIEW_WAKEUP;
+	v.wakeup = trace_formatted(t, &o, "folded");
+	return v;
+}
+
+static void views_free(struct views *v)
+{
+	free(v->folded);
+	free(v->json);
+	free(v->wakers);
+	free(v->wakeup);
+	free(v->hist);
+	free(v->threads);
+	free(v->by_name);
+}
+
+/* Of what a summary says, each view shows the part that it is about. */
+static void check_agreement(const struct trace *t, const struct options *o, const char *script)
+{
+	struct views v = views_of(t, *o);
+	struct timelines *tl;
+	struct chain_summary s;
+	uint64_t all;
+	bool whole = !o->from_ns && o->to_ns == UINT64_MAX && !o->min_wait_ns && !o->no_idle &&
+		     o->parts == (PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED);
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(chain_summarize(tl, o, &s), 0);
+	timelines_free(tl);
+	all = s.blocked_ns + s.runnable_ns + s.preempted_ns;
+
+#define AGREE(a, b)                                                                    \
+	do {                                                                           \
+		if ((uint64_t)(a) != (uint64_t)(b)) {                                  \
+			fprintf(stderr, "%s: %" PRIu64 ", %s: %" PRIu64 " in\n%s", #a, \
+				(uint64_t)(a), #b, (uint64_t)(b), script);             \
+			fail();                                                        \
+		}                                                                      \
+	} while (0)
+
+	AGREE(sum_of_lines(v.folded), all);
+	AGREE(sum_after(v.json, "\"ns\":"), all);
+	AGREE(sum_after(v.json, "\"blocked\":"), s.blocked_ns);
+	AGREE(sum_after(v.json, "\"runnable\":"), s.runnable_ns);
+	AGREE(sum_after(v.json, "\"preempted\":"), s.preempted_ns);
+	AGREE(count_lines(v.json), s.waits);
+	AGREE(sum_after(v.hist, " : "), s.waits);
+	AGREE(sum_after(v.by_name, " : "), s.waits);
+	AGREE(total(v.wakers, 1), s.blocked_ns);
+	AGREE(sum_of_lines(v.wakeup), s.blocked_ns);
+	if (whole) {
+		AGREE(total(v.threads, 1), s.blocked_ns);
+		AGREE(total(v.threads, 2), s.runnable_ns);
+		AGREE(total(v.threads, 3), s.preempted_ns);
+		AGREE(total(v.threads, 6), total(v.wakers, 0));
+	}
+	views_free(&v);
+}
+
+static void check_trace(const struct trace *t, const char *script)
+{
+	const struct trace_info *info = trace_info(t);
+	uint64_t long_ns = info->end_ns - info->start_ns;
+	struct options o;
+
+	options_init(&o);
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	check_agreement(t, &o, script);
+	o.mode = MODE_CLASSIC;
+	o.depth = 2;
+	o.from_ns = long_ns / 3;
+	o.to_ns = long_ns - long_ns / 4;
+	check_agreement(t, &o, script);
+	o.mode = MODE_EXACT;
+	o.no_idle = true;
+	o.parts = PART_RUNNABLE | PART_PREEMPTED;
+	o.min_wait_ns = 1000;
+	check_agreement(t, &o, script);
+	o.parts = PART_BLOCKED;
+	check_agreement(t, &o, script);
+}
+
+static void views_of_made_traces_agree_to_the_nanosecond(void **state)
+{
+	static const enum schedule_kind kinds[] = { SCHEDULE_WHOLE, SCHEDULE_LOSSY,
+						    SCHEDULE_DAMAGED };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
+		struct schedule *sched = schedule_new(seed, kinds[seed % 3]);
+		char *script = schedule_script(sched);
+		struct made *m = script_made(script);
+		struct trace *t = made_open(m);
+
+		check_trace(t, script);
+		trace_close(t);
+		made_free(m);
+		free(script);
+		schedule_free(sched);
+	}
+}
+
+static void views_of_recorded_traces_agree_to_the_nanosecond(void **state)
+{
+	glob_t found;
+
+	(void)state;
+	if (glob("tests/data/*.bin", 0, NULL, &found)) {
+		print_message("no recorded traces in tests/data\n");
+		skip();
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct trace *t;
+
+		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
+		check_trace(t, found.gl_pathv[i]);
+		trace_close(t);
+	}
+	globfree(&found);
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static void refused(const char *arguments, const char *expected)
+{
+	char text[256], why[256] = "", *argv[16] = { (char[]) { "chainwalk" } }, *next = text;
+	struct options o;
+	int argc = 1;
+
+	snprintf(text, sizeof(text), "%s", arguments);
+	for (char *word; (word = strsep(&next, " "));)
+		argv[argc++] = word;
+	if (options_parse(&o, argc, argv, why, sizeof(why)) != (*expected ? -EINVAL : 0))
+		fail_msg("%s: '%s'", arguments, why);
+	assert_string_equal(why, expected);
+	options_free(&o);
+}
+
+static void options_without_a_meaning_are_refused(void **state)
+{
+	(void)state;
+	refused("-f json --unit ns", "--unit has no meaning with --format=json");
+	refused("-f json --no-ends", "--no-ends has no meaning with --format=json");
+	refused("-f json -d 3 -K --blocked-stacks --top 3 --no-idle --state all", "");
+	refused("-f hist -d 3", "-d has no meaning with --format=hist");
+	refused("-f hist --top 3", "--top has no meaning with --format=hist unless --by-name");
+	refused("--by-name -f hist --top 3 --unit ns --state preempted", "");
+	refused("--by-name", "--by-name has no meaning with --format=folded");
+	refused("-f wakers -K", "-K has no meaning with --format=wakers");
+	refused("-f wakers --state all",
+		"--format=wakers shows blocked time: no other part can be chosen by --state");
+	refused("-f wakers --state blocked,D", "");
+	refused("-f wakers --state D --no-idle --top 3 --unit ns", "");
+	refused("--view chain -f tree", "--view has no meaning with --format=tree");
+	refused("--view sideways", "--view: 'sideways' is neither chain nor wakeup");
+	refused("--view wakeup -d 3", "-d has no meaning with --view wakeup");
+	refused("--view wakeup --no-ends", "--no-ends has no meaning with --view wakeup");
+	refused("--state runnable --view wakeup",
+		"--view wakeup shows blocked time: no other part can be chosen by --state");
+	refused("--view wakeup --state S --annotate --no-delim -U --top 3 --unit ns", "");
+	refused("--view chain -d 3", "");
+	refused("-f threads -d 3", "-d has no meaning with --format=threads");
+	refused("-f tree --annotate", "--annotate has no meaning with --format=tree");
+	refused("-f events --no-idle", "--no-idle has no meaning with --format=events");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(views_of_made_traces_agree_to_the_nanosecond),
+		cmocka_unit_test(views_of_recorded_traces_agree_to_the_nanosecond),
+		cmocka_unit_test(options_without_a_meaning_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The program as its user meets it: exit status, messages, what is on standard output.
+// Runs the flamegraph that was built beside this test.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char program[4096];
+static char dir[] = "/tmp/flamegraph-test-XXXXXX";
+static char out[1 << 20], err[1 << 16];
+
+static void slurp(const char *name, char *buf, size_t size)
+{
+	char path[128];
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	n = fread(buf, 1, size - 1, f);
+	buf[n] = 0;
+	fclose(f);
+}
+
+static void write_input(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Run `flamegraph ARGS` in a directory of its own with this input; output into out and err. */
+static int run(const char *args, const char *input)
+{
+	char cmd[8192];
+	int status;
+
+	write_input("in", input);
+	snprintf(cmd, sizeof(cmd), "cd %s && %s %s <in >out 2>err", dir, program, args);
+	status = system(cmd);
+	slurp("out", out, sizeof(out));
+	slurp("err", err, sizeof(err));
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in: %.200s", part, text);
+}
+
+static void folded_in_and_an_svg_out(void **state)
+{
+	(void)state;
+	assert_int_equal(run("--title 'A & B'", "main;f 200\nmain;g 100\n"), 0);
+	assert_string_equal(err, "");
+	assert_memory_equal(out, "<?xml", 5);
+	assert_has(out, "<title>A &amp; B</title>");
+	assert_has(out, "<title>f (200 samples, 66.67%)</title>");
+	assert_has(out, "<title>all (300 samples, 100%)</title>");
+	assert_has(out, "</svg>\n");
+}
+
+static void a_chain_graph_is_known_by_its_delimiter(void **state)
+{
+	(void)state;
+	assert_int_equal(run("", "A;f;--;w;B;[running] 2000\n"), 0);
+	assert_has(out, "<title>w (2,000 us, 100.00%)</title>");
+	assert_has(out, "fill=\"#a0a0a0\"/><text");
+	assert_has(out, ">running</text>");
+	assert_int_equal(run("--colors hot --countname waits", "A;f;--;w;B;[running] 2000\n"), 0);
+	assert_has(out, "(2,000 waits, 100.00%)");
+}
+
+static void the_same_input_gives_the_same_bytes(void **state)
+{
+	static char first[sizeof(out)];
+
+	(void)state;
+	assert_int_equal(run("", "a;b 1\na;c 2\nd 3\n"), 0);
+	strcpy(first, out);
+	assert_int_equal(run("", "d 3\na;c 2\na;b 1\n"), 0);
+	for (size_t i = 0; i < sizeof(out) && (out[i] || first[i]); i++)
+		if (out[i] != first[i])
+			fail_msg("another byte at %zu: %.40s | %.40s", i, out + i, first + i);
+}
+
+static void no_counts_are_an_error_that_can_be_looked_at(void **state)
+{
+	(void)state;
+	assert_int_equal(run("", ""), 2);
+	assert_has(err, "ERROR: No stack counts found");
+	assert_has(out, "ERROR: No valid input provided");
+	assert_has(out, "</svg>");
+	assert_int_equal(run("", "a;b 0\n"), 2);
+}
+
+static void bad_lines_are_reported_by_number(void **state)
+{
+	(void)state;
+	assert_int_equal(run("", "a 300\nb\nc -4\n"), 0);
+	assert_string_equal(err, "flamegraph: standard input:2: no count at the end of the line\n"
+				 "flamegraph: standard input:3: the count is negative\n"
+				 "flamegraph: ignored 2 lines with invalid format\n");
+	assert_int_equal(run("--strict", "a 300\nb\nc -4\n"), 1);
+	assert_string_equal(err, "flamegraph: standard input:2: no count at the end of the line\n");
+	assert_string_equal(out, "");
+}
+
+static void bad_usage_is_status_2(void **state)
+{
+	static const char *const bad[] = {
+		"--nonsense",
+		"--width 12x",
+		"--width",
+		"--minwidth -1",
+		"--colors pink",
+		"--bgcolors pink",
+		"--total x",
+		"--factor 0",
+		"--encoding ebcdic",
+		"--max-frames 0",
+		"--diff in",
+		"--normalize",
+		"--diff --flamechart in in",
+		"--cp --random",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (run(bad[i], "a 1\n") != 2)
+			fail_msg("%s: not refused", bad[i]);
+		assert_string_equal(out, "");
+		assert_has(err, "Try 'flamegraph --help'.");
+	}
+}
+
+static void help_fits_a_screen(void **state)
+{
+	int lines = 0;
+
+	(void)state;
+	assert_int_equal(run("--help", ""), 0);
+	for (const char *p = out; (p = strchr(p, '\n')); p++)
+		lines++;
+	assert_true(lines <= 24);
+	assert_has(out, "chainwalk --depth 6 trace.bin | flamegraph");
+	assert_int_equal(run("-V", ""), 0);
+	assert_memory_equal(out, "flamegraph ", 11);
+}
+
+static void files_that_fail_are_named(void **state)
+{
+	(void)state;
+	assert_int_equal(run("nothing.folded", ""), 1);
+	assert_string_equal(err, "flamegraph: nothing.folded: No such file or directory\n");
+	assert_int_equal(run(".", ""), 1);
+	assert_string_equal(err, "flamegraph: .: Is a directory\n");
+	assert_int_equal(run("-o no/where.svg", "a 1\n"), 1);
+	assert_string_equal(err, "flamegraph: no/where.svg: No such file or directory\n");
+	assert_int_equal(run("-o /dev/full", "a 1\n"), 1);
+	assert_string_equal(err, "flamegraph: /dev/full: No space left on device\n");
+}
+
+static void a_reader_that_leaves_ends_it_quietly(void **state)
+{
+	(void)state;
+	assert_int_equal(run("in in in | true", "a 1\n"), 0);
+	assert_string_equal(err, "");
+}
+
+static void a_difference_of_two_files(void **state)
+{
+	(void)state;
+	write_input("after", "a;b 30\na;d 5\n");
+	assert_int_equal(run("--diff in after", "a;b 10\na;c 5\n"), 0);
+	assert_has(out, "<title>b (30 samples, 75.00%; +50.00%)</title>");
+	assert_has(out, "<title>c (5 samples, 12.50%, only before)</title>");
+	assert_has(out, "<title>d (5 samples, 12.50%; +12.50%)</title>");
+}
+
+static void colours_are_kept_in_the_palette_map(void **state)
+{
+	(void)state;
+	write_input("palette.map", "main->rgb(1,2,3)\nelsewhere->rgb(4,5,6)\nno colour\n");
+	assert_int_equal(run("--cp", "main;f 2\n"), 0);
+	assert_has(out, "fill=\"#010203\"");
+	slurp("palette.map", out, sizeof(out));
+	assert_has(out, "elsewhere->rgb(4,5,6)\n");
+	assert_has(out, "f->rgb(");
+	assert_has(out, "main->rgb(1,2,3)\n");
+}
+
+static void options_change_what_they_say(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		run("--width 500 --height 20 --fontsize 10 --fonttype Mono --subtitle sub "
+		    "--notes 'n<1' --inverted --nametype Frame: --factor 10 --bgcolors '#123456'",
+		    "a;b 3\n"),
+		0);
+	assert_has(out, "width=\"500\"");
+	assert_has(out, "height=\"19\"");
+	assert_has(out, "font-family=\"Mono\"");
+	assert_has(out, ">sub</text>");
+	assert_has(out, "n&lt;1");
+	assert_has(out, "<title>Icicle Graph</title>");
+	assert_has(out, "Frame:");
+	assert_has(out, "<title>b (30 samples, 100.00%)</title>");
+	assert_has(out, "#123456");
+	assert_int_equal(run("--total 10", "a;b 3\n"), 0);
+	assert_has(out, "<title>b (3 samples, 30.00%)</title>");
+	assert_has(out, "<title>all (10 samples, 100%)</title>");
+	assert_int_equal(run("--total 2", "a;b 3\n"), 0);
+	assert_has(err, "--total 2 is less than the actual total 3");
+	assert_int_equal(run("--minwidth 50%", "a;b 3\na;c 1\n"), 0);
+	assert_has(out, "<title>b ");
+	assert_null(strstr(out, "<title>c "));
+	assert_int_equal(run("--encoding iso-8859-1", "caf\xe9 3\n"), 0);
+	assert_has(out, "<title>caf\u00e9 (3 ");
+}
+
+static int set_up(void **state)
+{
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 32);
+
+	(void)state;
+	if (n < 0 || !mkdtemp(dir))
+		return -1;
+	program[n] = 0;
+	for (int up = 0; up < 3; up++) /* tests/unit/render_program: the build folder is above */
+		*strrchr(program, '/') = 0;
+	strcat(program, "/flamegraph");
+	return access(program, X_OK);
+}
+
+static int tear_down(void **state)
+{
+	static const char *const names[] = { "in", "out", "err", "after", "palette.map" };
+	char path[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folded_in_and_an_svg_out),
+		cmocka_unit_test(a_chain_graph_is_known_by_its_delimiter),
+		cmocka_unit_test(the_same_input_gives_the_same_bytes),
+		cmocka_unit_test(no_counts_are_an_error_that_can_be_looked_at),
+		cmocka_unit_test(bad_lines_are_reported_by_number),
+		cmocka_unit_test(bad_usage_is_status_2),
+		cmocka_unit_test(help_fits_a_screen),
+		cmocka_unit_test(files_that_fail_are_named),
+		cmocka_unit_test(a_reader_that_leaves_ends_it_quietly),
+		cmocka_unit_test(a_difference_of_two_files),
+		cmocka_unit_test(colours_are_kept_in_the_palette_map),
+		cmocka_unit_test(options_change_what_they_say),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
