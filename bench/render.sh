@@ -47,11 +47,13 @@ printf '%9s %8s  %-14s %9s %9s  %s\n' lines MB tool seconds 'peak MB' 'against f
 for lines in "$@"; do
 	python3 "$here/render_input.py" "$lines" >"$dir/in"
 	mb=$(($(wc -c <"$dir/in") / 1000000))
+	# shellcheck disable=SC2046 # it prints two words
 	set -- $(best 3 "$build/flamegraph" "$dir/in")
 	ours=$1 ours_kb=$2 note=
 	if [ -n "$pl" ] && [ "$lines" -le 100000 ]; then
 		runs=3
 		[ "$lines" -le 20000 ] || runs=1
+		# shellcheck disable=SC2046
 		set -- $(best $runs perl "$pl" "$dir/in")
 		printf '%9d %8d  %-14s %9.3f %9.1f\n' "$lines" $mb flamegraph.pl "$1" "$(mib "$2")"
 		note=$(echo "$1 $ours $2 $ours_kb" | awk '{ printf "%.0f times as fast, %.1f %% of the memory", $1 / $2, 100 * $4 / $3 }')

@@ -7,7 +7,7 @@
 enum frame_kind {
 	FRAME_OTHER,
 	FRAME_ENTRY,  /* an interrupt's entry */
-	FRAME_INLINE, /* softirqs that the thread runs by itself */
+	FRAME_INLINE, /* what the thread does by itself: softirqs, work on its way to user mode */
 	FRAME_IDLE,   /* the idle loop */
 };
 
@@ -74,6 +74,13 @@ static const struct {
 	{ "doorbell_super_common*", FRAME_ENTRY },
 	{ "__local_bh_enable_ip", FRAME_INLINE },
 	{ "do_softirq", FRAME_INLINE },
+	/* On the way back to user mode after an interrupt it is the thread again: signals, ... */
+	{ "irqentry_exit_to_user_mode", FRAME_INLINE },
+	{ "exit_to_user_mode_prepare", FRAME_INLINE },
+	{ "exit_to_user_mode_loop", FRAME_INLINE },
+	{ "arch_do_signal_or_restart", FRAME_INLINE },
+	{ "do_notify_resume", FRAME_INLINE },
+	{ "task_work_run", FRAME_INLINE },
 	{ "do_idle", FRAME_IDLE },
 	{ "cpu_startup_entry", FRAME_IDLE },
 	{ "cpu_idle_loop", FRAME_IDLE },

@@ -9,7 +9,7 @@
 
 #include "palette.h"
 
-#define MAX_FRAMES 250000 /* some 2 MB */
+#define MAX_FRAMES 100000 /* under a MB */
 
 void options_usage(FILE *f)
 {
@@ -34,7 +34,7 @@ void options_usage(FILE *f)
 	      "  --negate           swap the hues of a differential graph\n"
 	      "  --total N  --factor X   whole width in counts; multiply counts shown\n"
 	      "  --encoding NAME    of the input: utf-8, iso-8859-1\n"
-	      "  --max-frames N     kept in the file for zooming (250000), widest first\n"
+	      "  --max-frames N     kept in the file for zooming (100000), widest first\n"
 	      "  --strict           an unusable line is an error\n"
 	      "  -o, --output FILE  -h, --help  -V, --version\n"
 	      "\n"

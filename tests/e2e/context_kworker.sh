@@ -11,4 +11,7 @@ grep ';reader_waits;.*;--;' "$tmp/folded" |
 typist='reader;reader_waits;--;flush_to_ldisc;kworker;--;typist_types;typist'
 expect_work "typist's work" $((rounds * 2000000)) "$(told typist wall_ns)" "$(weight "$typist;[running]" "$tmp/chains")" \
 	$rounds "$tmp/chains"
-expect_near "typist's timer" $((rounds * 10000000)) "$(weight "$typist;--;[interrupt]" "$tmp/chains")" $rounds "$tmp/chains"
+# reader may come back to its wait when typist already sleeps
+timer=$(weight "$typist;--;[interrupt]" "$tmp/chains")
+expect_at_least "typist's timer" $((rounds * 10000000 / 3)) "$timer" "$tmp/chains"
+expect_at_most "typist's timer" $((rounds * 20000000)) "$timer" "$tmp/chains"

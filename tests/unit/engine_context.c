@@ -42,6 +42,17 @@ static void a_task(void **state)
 		 "wake;handle_fault;exc_page_fault;asm_exc_page_fault;-;main;B;[running]");
 }
 
+static void a_thread_on_its_way_back_from_an_interrupt(void **state)
+{
+	(void)state;
+	/* It was interrupted, but the interrupt is over: it is the thread that dies of a signal. */
+	woken_by("B",
+		 "wake;do_exit;get_signal;arch_do_signal_or_restart;irqentry_exit_to_user_mode;"
+		 "asm_sysvec_reschedule_ipi|main",
+		 "wake;do_exit;get_signal;arch_do_signal_or_restart;irqentry_exit_to_user_mode;"
+		 "asm_sysvec_reschedule_ipi;-;main;B;[running]");
+}
+
 static void a_device_interrupt(void **state)
 {
 	(void)state;
@@ -143,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task),
+		cmocka_unit_test(a_thread_on_its_way_back_from_an_interrupt),
 		cmocka_unit_test(a_device_interrupt),
 		cmocka_unit_test(a_timer_interrupt),
 		cmocka_unit_test(a_softirq_on_the_way_out),

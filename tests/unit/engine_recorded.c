@@ -5,8 +5,7 @@
  * sections 2 and 3). tests/data/README.md tells how they were made and what each thread was told to
  * do.
  *
- * A line here is one of chainwalk's with the times in ns, but of the frames only those that the
- * test names, the wakers' names, "--" and the end; equal ones are added up.
+ * The lines are skeletons of chainwalk's (made_skeleton.h).
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,8 +43,8 @@ static void shows(const char *name, const char *thread, const char *functions, c
 static void a_relay(void **state)
 {
 	(void)state;
-	/* 24 rounds; bravo, charlie and delta work for 2, 3 and 4 ms a round, the timer for 20 less
-	 * that. */
+	/* 24 rounds in which bravo, charlie and delta work for 2, 3 and 4 ms; delta sleeps for 20.
+	 */
 	shows("relay", "alpha",
 	      "alpha_waits bravo_wakes_alpha charlie_wakes_bravo delta_wakes_charlie "
 	      "hrtimer_wakeup",

@@ -116,6 +116,18 @@ static void an_early_waking_ends_the_wait_that_follows(void **state)
 		 "lived 0-1000\n");
 }
 
+static void an_early_waking_that_nothing_comes_of_is_none(void **state)
+{
+	(void)state;
+	timeline("0   c0 - R > A\n"
+		 "99  c1 B wakes A\n"
+		 "100 c0 A S > - recv\n"
+		 "end 1000\n",
+		 'A',
+		 "100-1000-1000 S, not woken, still\n"
+		 "lived 0-1000\n");
+}
+
 static void an_early_waking_is_dropped_if_a_later_one_comes(void **state)
 {
 	(void)state;
@@ -433,6 +445,7 @@ int main(void)
 		cmocka_unit_test(a_reused_tid_is_another_thread),
 		cmocka_unit_test(exec_by_another_thread_goes_on_as_the_leader),
 		cmocka_unit_test(an_early_waking_ends_the_wait_that_follows),
+		cmocka_unit_test(an_early_waking_that_nothing_comes_of_is_none),
 		cmocka_unit_test(an_early_waking_is_dropped_if_a_later_one_comes),
 		cmocka_unit_test(an_early_waking_is_dropped_by_a_preemption),
 		cmocka_unit_test(a_waking_of_a_preempted_thread_changes_nothing),

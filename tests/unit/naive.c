@@ -425,6 +425,11 @@ static void at_end(struct world *w)
 			continue;
 		l->end = w->end;
 		touch(l, w->end);
+		if (l->now == WOKEN && l->early_is_it) {
+			/* Nothing came of it: it was for something else. */
+			l->now = SLEEPS;
+			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
+		}
 		if (l->now == SLEEPS && !l->guessed)
 			l->sleeps[l->n_sleeps - 1].never = !l->sleeps[l->n_sleeps - 1].maybe_woken;
 		if (l->now == UNKNOWN && l->leaving)

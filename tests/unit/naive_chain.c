@@ -80,6 +80,11 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 		    (!strcmp(f, "__local_bh_enable_ip") || !strncmp(f, "do_softirq", 10)) &&
 		    (f[10] == 0 || f[10] == '.' || f[0] == '_'))
 			return 0;
+		if (s->waker != IDLE &&
+		    (!strcmp(f, "task_work_run") || !strcmp(f, "arch_do_signal_or_restart") ||
+		     !strncmp(f, "exit_to_user_mode_", 18) ||
+		     !strcmp(f, "irqentry_exit_to_user_mode") || !strcmp(f, "do_notify_resume")))
+			return 0;
 		if (idle_at == st.n && (!strcmp(f, "do_idle") || !strcmp(f, "cpu_startup_entry")))
 			idle_at = i;
 		if (!strncmp(f, "asm_sysvec_", 11) || !strncmp(f, "sysvec_", 7) ||
