@@ -161,7 +161,7 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_RENAME:
 		/* Says nothing of what the thread is doing: another one may have renamed it. */
-		i = ev->tid ? table_get(b, ev->tid, ev->time_ns) : THREAD_NONE;
+		i = ev->tid ? acting(b, ev, ev->tid) : THREAD_NONE;
 		if (i != THREAD_NONE)
 			table_rename(b, i, ev->string, ev->time_ns);
 		break;

@@ -16,7 +16,7 @@ expect "frames of the bystander" "" "$(grep bystander "$tmp/folded")"
 # It did hit the bystander: the waking's own line says in whom.
 "$walk" -q --format=events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 expect_exit "chainwalk --format=events" 0 $?
-expect_at_least "wakings that hit the bystander" $((rounds / 3)) \
+expect_at_least "wakings that hit the bystander" 1 \
 	"$(grep -c "waking bystander/[0-9]* -> sleeper/" "$tmp/events")"
 expect_at_least "stacks that were cut" 1 "$("$walk" -q --format=info "$tmp/trace" 2>/dev/null |
 	awk '$1 == "stacks_cut:" { print $2 }')"

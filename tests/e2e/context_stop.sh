@@ -6,8 +6,12 @@ needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" stopped stop --rounds 3 --sleep 20000
 grep ';do_signal_stop;.*;--;' "$tmp/folded" | skeleton '^(stopped_works|stopper_continues)$' >"$tmp/chains"
 stopper='stopped;stopped_works;--;stopper_continues;stopper'
-expect_about "stopped while stopper slept" 60000000 "$(weight "$stopper;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
-expect_near "all of the time from stop to continue" "$(told stopper waited_ns)" "$(weight_of "^$stopper;" "$tmp/chains")" \
-	3 "$tmp/chains"
+# on a busy machine it takes a while until it gets the CPU on which it stops
+least=$(($(told stopper waited_ns) / 2)) most=$(($(told stopper waited_ns) + 3 * 200000))
+for what in "$stopper;" "$stopper;--;\\[interrupt\\]"; do
+	got=$(weight_of "^$what" "$tmp/chains")
+	expect_at_least "time from stop to continue, $what" $least "$got" "$tmp/chains"
+	expect_at_most "time from stop to continue, $what" $most "$got" "$tmp/chains"
+done
 walk_to "$tmp/stopped" -t "$(tid stopped)" --state=T "$tmp/trace"
-expect_near "the same by its state" "$(told stopper waited_ns)" "$(weight_of ';--;' "$tmp/stopped")" 3 "$tmp/stopped"
+expect "the same by its state" "$(weight_of "^$stopper;" "$tmp/chains")" "$(weight_of ';--;' "$tmp/stopped")"

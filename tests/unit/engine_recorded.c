@@ -43,8 +43,7 @@ static void shows(const char *name, const char *thread, const char *functions, c
 static void a_relay(void **state)
 {
 	(void)state;
-	/* 24 rounds in which bravo, charlie and delta work for 2, 3 and 4 ms; delta sleeps for 20.
-	 */
+	/* 24 rounds: bravo, charlie and delta work for 2, 3 and 4 ms, delta sleeps for 20. */
 	shows("relay", "alpha",
 	      "alpha_waits bravo_wakes_alpha charlie_wakes_bravo delta_wakes_charlie "
 	      "hrtimer_wakeup",
