@@ -72,7 +72,8 @@ $(O)/gen/page_%.h: render/page.%
 	@mkdir -p $(@D)
 	$(Q)sh render/embed.sh page_$* <$< >$@.tmp && mv $@.tmp $@
 $(RENDER): | $(O)/gen/page_js.h $(O)/gen/page_css.h
-$(O)/render/svg.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
+$(O)/gen/page_js.h: $(wildcard render/page/*.js) render/embed.sh
+$(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # ---- tests ----
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c))
@@ -97,6 +98,10 @@ $(O)/chainload: tests/workload/chainload.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer \
 		-fno-optimize-sibling-calls -pthread -o $@ $(filter %.c,$^)
+
+# ---- benchmarks: each prints its figures ----
+$(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(ENCODER)
+	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^
 
 # ---- what has to be installed first: make deps, make deps-test ----
 deps:
@@ -138,6 +143,15 @@ $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) $(FUZZFLAGS) -o $@ $^
 
+# ---- what the figures in docs/ rest on; each prints its own ----
+bench: bench-overhead
+bench-overhead: deps-test
+	@$(MAKE) --no-print-directory all
+	bash bench/overhead.sh $(O)
+bench-render: deps-test # needs flamegraph.pl on PATH or in FLAMEGRAPH_PL
+	@$(MAKE) --no-print-directory all
+	sh bench/render.sh $(O)
+
 INSTALL ?= install
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
@@ -152,4 +166,4 @@ clean:
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all unit deps deps-test test test-san demo fmt lint fuzz install uninstall clean
+.PHONY: bench bench-overhead bench-render all unit deps deps-test test test-san demo fmt lint fuzz install uninstall clean

@@ -17,11 +17,11 @@ if "$O/chaincap" -o "$out/trace.bin" 3; then
 	title="Wakeup chains of this machine, just now"
 else
 	trace=tests/data/relay.bin
-	tid=$("$O/chainwalk" -q --format=threads -c '^alpha$' "$trace" | awk '$2 == "alpha" || $1 == "alpha" { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }')
+	tid=$("$O/chainwalk" -q --format=threads -c '^alpha$' "$trace" | awk 'NR == 2 { print $1 }')
 	title="Wakeup chains of a recorded relay"
 	echo "demo: live recording is not possible here (see above): using $trace, which ships with the tests"
 fi
-"$O/chainwalk" --depth 6 "$trace" | "$O/flamegraph" --title "$title" >"$out/chain.svg"
+"$O/chainwalk" --depth 6 --no-idle "$trace" | "$O/flamegraph" --title "$title" >"$out/chain.svg"
 "$O/chainwalk" -q -t "$tid" "$trace" | "$O/flamegraph" --title "What alpha waited for" >"$out/alpha.svg"
 
 echo
@@ -31,5 +31,5 @@ echo
 echo
 here=$(cd "$out" && pwd)
 echo "Pictures, for a browser:"
-echo "  $here/chain.svg   the whole machine"
+echo "  $here/chain.svg   the whole machine, without threads that wait for work (--no-idle)"
 echo "  $here/alpha.svg   alpha only"
