@@ -122,7 +122,7 @@ demo: deps
 	@sh tests/demo.sh $(O)
 
 C_FILES := $(wildcard bpf/*.[ch] include/*.h collector/*.[ch] engine/*.[ch] render/*.[ch] \
-             tests/unit/*.[ch] tests/workload/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+             tests/unit/*.[ch] tests/workload/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch])
 fmt:
 	clang-format -i $(C_FILES)
 lint: deps-test

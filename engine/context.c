@@ -7,6 +7,7 @@
 enum frame_kind {
 	FRAME_OTHER,
 	FRAME_ENTRY,  /* an interrupt's entry */
+	FRAME_INSIDE, /* what only an interrupt runs, above its entry */
 	FRAME_INLINE, /* what the thread does by itself: softirqs, work on its way to user mode */
 	FRAME_IDLE,   /* the idle loop */
 };
@@ -72,6 +73,18 @@ static const struct {
 	{ "hardware_interrupt_common*", FRAME_ENTRY },
 	{ "decrementer_common*", FRAME_ENTRY },
 	{ "doorbell_super_common*", FRAME_ENTRY },
+	{ "__common_interrupt", FRAME_INSIDE },
+	{ "__sysvec_*", FRAME_INSIDE },
+	{ "generic_handle_irq", FRAME_INSIDE },
+	{ "generic_handle_domain_irq", FRAME_INSIDE },
+	{ "handle_edge_irq", FRAME_INSIDE },
+	{ "handle_fasteoi_irq", FRAME_INSIDE },
+	{ "handle_irq_event", FRAME_INSIDE },
+	{ "__handle_irq_event_percpu", FRAME_INSIDE },
+	{ "hrtimer_interrupt", FRAME_INSIDE },
+	{ "__irq_exit_rcu", FRAME_INSIDE },
+	{ "irq_exit_rcu", FRAME_INSIDE },
+	{ "irq_exit", FRAME_INSIDE },
 	{ "__local_bh_enable_ip", FRAME_INLINE },
 	{ "do_softirq", FRAME_INLINE },
 	/* On the way back to user mode after an interrupt it is the thread again: signals, ... */
@@ -116,7 +129,7 @@ static enum frame_kind kind_of(const struct trace *t, uint32_t frame)
 static struct context read_context(const struct trace *t, uint32_t kstack, bool idle)
 {
 	struct trace_stack s = trace_stack(t, kstack);
-	uint32_t i, loop = s.n;
+	uint32_t i, loop = s.n, inside = 0;
 
 	/* From the leaf: what comes first decides, for it interrupted all that comes after. */
 	for (i = 0; i < s.n; i++) {
@@ -126,9 +139,14 @@ static struct context read_context(const struct trace *t, uint32_t kstack, bool 
 			break;
 		if (kind == FRAME_INLINE && !idle)
 			return (struct context) { false, s.n };
+		if (kind == FRAME_INSIDE)
+			inside = i + 1;
 		if (kind == FRAME_IDLE && loop == s.n)
 			loop = i;
 	}
+	/* The entry is beyond where the stack was cut, or one that is not in the table. */
+	if (i == s.n && inside && !idle)
+		return (struct context) { true, s.cut ? s.n : inside };
 	if (i == s.n)
 		return idle ? (struct context) { true, loop } : (struct context) { false, s.n };
 	if (idle && loop < i)

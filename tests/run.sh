@@ -38,7 +38,7 @@ for t in "$O"/tests/unit/*; do
 		echo "FAIL ${t##*/} (exit $status)"
 	else
 		echo "ok   ${t##*/}: $ok tests"
-		grep -v '^\[' "$log" | grep -i '^skip' 
+		grep -v '^\[' "$log" | grep -i '^skip'
 		[ "$skip" -eq 0 ] || grep '^\[  SKIPPED \] [a-zA-Z_]' "$log" | sort -u
 	fi
 done

@@ -15,3 +15,23 @@ for what in "$stopper;" "$stopper;--;\\[interrupt\\]"; do
 done
 walk_to "$tmp/stopped" -t "$(tid stopped)" --state=T "$tmp/trace"
 expect "the same by its state" "$(weight_of "^$stopper;" "$tmp/chains")" "$(weight_of ';--;' "$tmp/stopped")"
+
+# one that was stopped before the recording began and is not continued in it
+sleep 60 &
+sleeper=$!
+started="$started $sleeper"
+for _ in $(seq 100); do
+	grep -q '^sleep$' /proc/$sleeper/comm && break
+	sleep 0.05
+done
+kill -STOP $sleeper
+for _ in $(seq 100); do
+	grep -q ') T ' /proc/$sleeper/stat && break
+	sleep 0.05
+done
+timeout 30 "$cap" -o "$tmp/trace" 0.5 2>"$tmp/err"
+expect_exit "chaincap 0.5" 0 $?
+walk_to "$tmp/stopped" -t $sleeper --state=T "$tmp/trace"
+grep -q '^sleep;.*;do_signal_stop;\(.*;\)*\[not woken\] ' "$tmp/stopped" ||
+	fail "a stopped process is not shown as such
+$(cat "$tmp/stopped")"

@@ -292,6 +292,17 @@ static void an_interrupt_whose_entry_is_the_last_frame_recorded(void **state)
 	woken_from_a_full_stack("wake;", ";asm_common_interrupt", expected);
 }
 
+static void an_interrupt_whose_entry_is_beyond_the_cut(void **state)
+{
+	(void)state;
+	char expected[2048] = "A;recv;--;wake", *p = expected + strlen(expected);
+
+	for (int i = 0; i < CHAINLOG_STACK_MAX - 3; i++)
+		p += sprintf(p, ";f");
+	sprintf(p, ";handle_softirqs;__irq_exit_rcu;[interrupt] 800\n");
+	woken_from_a_full_stack("wake;", ";handle_softirqs;__irq_exit_rcu", expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +319,7 @@ int main(void)
 		cmocka_unit_test(a_deadlock_is_not_a_loop),
 		cmocka_unit_test(an_interrupt_of_a_deep_thread),
 		cmocka_unit_test(an_interrupt_whose_entry_is_the_last_frame_recorded),
+		cmocka_unit_test(an_interrupt_whose_entry_is_beyond_the_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

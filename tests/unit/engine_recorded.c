@@ -419,8 +419,36 @@ static void the_dead_wait_for_nothing(void **state)
 	not_a_wait_in("joined_zombie", "undead;");
 }
 
-/* "tid name/name..." of the threads of one tid, by the name of one of them, in order of their
- * births. */
+static void the_idle_loop_is_in_no_chain(void **state)
+{
+	static const char *const traces[] = { "relay", "timeout", "terminal" };
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		struct trace *t = open_recorded(traces[i]);
+		struct trace_cursor *c = trace_cursor_new(t);
+		struct event ev;
+		struct options o;
+		char *folded;
+		int wakings = 0;
+
+		/* Idle CPUs were interrupted in each of them. */
+		while (trace_cursor_next(c, &ev))
+			wakings += ev.kind == EVENT_WAKING && !ev.tid;
+		trace_cursor_free(c);
+		assert_true(wakings > 20);
+		options_init(&o);
+		folded = trace_folded(t, &o);
+		assert_non_null(strstr(folded, ";[interrupt] "));
+		assert_null(strstr(folded, ";do_idle;"));
+		assert_null(strstr(folded, ";cpu_startup_entry;"));
+		assert_null(strstr(folded, "swapper"));
+		free(folded);
+		trace_close(t);
+	}
+}
+
+/* The names of each thread that had the tid of the one called so, in the order of their births. */
 static void a_tid_of(const char *name, const char *thread, const char *expected)
 {
 	struct trace *t = open_recorded(name);
@@ -485,6 +513,7 @@ int main(void)
 		cmocka_unit_test(asleep_all_the_time),
 		cmocka_unit_test(joined_under_way),
 		cmocka_unit_test(with_losses),
+		cmocka_unit_test(the_idle_loop_is_in_no_chain),
 		cmocka_unit_test(the_dead_wait_for_nothing),
 		cmocka_unit_test(who_had_a_tid),
 	};

@@ -343,7 +343,7 @@ static void print_help(FILE *out)
 		"  --rounds N        how often\n"
 		"  --threads N       convoy, idle: how many\n"
 		"  --sync            diskio: write and fsync instead of reading\n"
-		"  --dir DIR         diskio: where its file goes (.)\n"
+		"  --dir DIR         diskio, loopdev: where its file goes (.)\n"
 		"  --seconds S       end after that time at the latest (10)\n\n"
 		"Example: chaincap -o relay.bin -- chainload relay --work 1000,2000,3000\n");
 }
