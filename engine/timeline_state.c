@@ -71,7 +71,8 @@ static void close_open(struct builder *b, uint32_t thread, uint64_t at_ns, enum 
 	if (why != BY_SWITCH_IN && w->flags & WAIT_EARLY) {
 		/*
 		 * What would tell that this waking was for something else may be lost; or, at the
-		 * trace's end, nothing has come of it: a deadlock must not pass for a wait for a CPU.
+		 * trace's end, nothing has come of it: a deadlock must not pass for a wait for a
+		 * CPU.
 		 */
 		w->flags &= (uint8_t)~WAIT_EARLY;
 		w->waker = THREAD_NONE;

@@ -45,8 +45,8 @@ static bool give(const uint64_t *words, uint32_t n_words)
 	return layout_finder_add(finder, &s, 1, &layout);
 }
 
-#define GIVE(...)                                                                                  \
-	give((const uint64_t[]) { __VA_ARGS__ },                                                   \
+#define GIVE(...)                                \
+	give((const uint64_t[]) { __VA_ARGS__ }, \
 	     sizeof((const uint64_t[]) { __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void slots_are_found_once_samples_agree(void **state)

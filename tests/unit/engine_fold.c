@@ -21,14 +21,14 @@ static struct options options_of_a(void)
 	struct options o;
 
 	options_init(&o);
-	o.tids = (struct id_list){&a, 1};
+	o.tids = (struct id_list) { &a, 1 };
 	return o;
 }
 
 static struct regex_list regex(regex_t *r, const char *pattern)
 {
 	assert_int_equal(regcomp(r, pattern, REG_EXTENDED | REG_NOSUB), 0);
-	return (struct regex_list){r, 1};
+	return (struct regex_list) { r, 1 };
 }
 
 /* A waits for B, which waits for C; all have user stacks. */
@@ -138,7 +138,8 @@ static void hostile_names_are_cleaned(void **state)
 	options_init(&o);
 	folds("0   c0 - R > A\n"
 	      "10  c0 A renames-to x;y\033[2J\302\233\377\303\244\n"
-	      "100 c0 A S > - f\x01" "g;\302\205\n"
+	      "100 c0 A S > - f\x01"
+	      "g;\302\205\n"
 	      "200 c0 A renames-to --\n"
 	      "300 c1 B wakes A\n"
 	      "300 c0 - R > A\n"
@@ -155,7 +156,7 @@ static void names_are_those_of_the_moment(void **state)
 
 	(void)state;
 	options_init(&o);
-	o.tids = (struct id_list){(uint32_t[]){101}, 1};
+	o.tids = (struct id_list) { (uint32_t[]) { 101 }, 1 };
 	folds("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "200 c0 B wakes A w\n"
@@ -178,15 +179,14 @@ static void frames_without_a_symbol(void **state)
 	struct options o;
 	struct trace *t;
 	uint32_t module = encoder_module(e, "/usr/lib/libfoo.so.1", NULL, 0);
-	uint32_t frames[2] = {encoder_frame(e, 0, 0x1000), encoder_frame(e, 0, 0x2000)};
+	uint32_t frames[2] = { encoder_frame(e, 0, 0x1000), encoder_frame(e, 0, 0x2000) };
 
 	(void)state;
 	options_init(&o);
 	assert_int_equal(encoder_name(e, frames[0], "", module, 0), 0);
 	made_thread(m, 101, "A");
-	assert_int_equal(encoder_switch(e, 0, 100000, 101, 'S', 0, encoder_stack(e, frames, 2, 0),
-					0),
-			 0);
+	assert_int_equal(
+		encoder_switch(e, 0, 100000, 101, 'S', 0, encoder_stack(e, frames, 2, 0), 0), 0);
 	made_end(m, 1000000);
 	t = made_open(m);
 	expect_text(trace_folded(t, &o), "A;[unknown];[libfoo.so.1];[not woken] 900\n");
@@ -308,7 +308,7 @@ static void names_processes_and_kernel_threads(void **state)
 	folds(chain, &o, "B;klock;[depth limit] 400\n");
 	regfree(&r);
 	o.names.n = 0;
-	o.pids = (struct id_list){(uint32_t[]){102}, 1};
+	o.pids = (struct id_list) { (uint32_t[]) { 102 }, 1 };
 	folds(chain, &o, "B;klock;[depth limit] 400\n");
 }
 
@@ -320,11 +320,11 @@ static void without_kernel_threads(void **state)
 
 	(void)state;
 	options_init(&o);
-	made_thread_full(m, &(struct encoder_thread){.tid = 101,
-						     .tgid = 101,
-						     .state = 'S',
-						     .flags = CHAINLOG_THREAD_KTHREAD,
-						     .name = "kworker"});
+	made_thread_full(m, &(struct encoder_thread) { .tid = 101,
+						       .tgid = 101,
+						       .state = 'S',
+						       .flags = CHAINLOG_THREAD_KTHREAD,
+						       .name = "kworker" });
 	made_thread(m, 102, "user");
 	made_end(m, 1000000);
 	t = made_open(m);
@@ -372,9 +372,11 @@ static void a_table_of_threads(void **state)
 	formatted("threads", &o,
 		  "    TID     PID NAME                   RUNNING       BLOCKED      RUNNABLE     "
 		  "PREEMPTED       UNKNOWN      LIFETIME     WAITS       LONGEST\n"
-		  "    101     101 A                       150000        800000         30000         "
+		  "    101     101 A                       150000        800000         30000      "
+		  "   "
 		  "20000             0       1000000         1        830000\n"
-		  "                all of them             150000        800000         30000         "
+		  "                all of them             150000        800000         30000      "
+		  "   "
 		  "20000             0       1000000         1        830000\n"
 		  "(times in ns; 1 threads)\n");
 }
