@@ -2,7 +2,8 @@
 #include "context.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "symbol.h"
 
 enum frame_kind {
 	FRAME_OTHER,
@@ -103,16 +104,6 @@ static const struct {
 	{ "secondary_start_kernel", FRAME_IDLE },
 };
 
-/* Compilers append .part.0, .isra.0, .constprop.0 to copies of a function. */
-static bool names_function(const char *symbol, const char *name)
-{
-	size_t len = strlen(name);
-
-	if (name[len - 1] == '*')
-		return !strncmp(symbol, name, len - 1);
-	return !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '.');
-}
-
 static enum frame_kind kind_of(const struct trace *t, uint32_t frame)
 {
 	const struct trace_frame *f = trace_frame(t, frame);
@@ -121,7 +112,7 @@ static enum frame_kind kind_of(const struct trace *t, uint32_t frame)
 	if (!*symbol)
 		return FRAME_OTHER;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (names_function(symbol, known[i].name))
+		if (symbol_is(symbol, known[i].name))
 			return known[i].kind;
 	return FRAME_OTHER;
 }

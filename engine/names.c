@@ -6,6 +6,7 @@
 
 #include "grow.h"
 #include "pairs.h"
+#include "utf8.h"
 
 /* Texts that have been made already, by what they were made of. */
 struct made {
@@ -88,38 +89,20 @@ const char *names_text(const struct names *n, uint32_t text)
 	return texts_get(&n->texts, text);
 }
 
-/* How many bytes the UTF-8 character at s has; 0: it is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
-	uint32_t c = len == 2 ? *s & 0x1fu : len == 3 ? *s & 0xfu : *s & 7u;
-
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3fu);
-	}
-	if (!len || c < smallest[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	return len;
-}
-
 static void put_clean(struct text_buf *b, const char *raw)
 {
 	const unsigned char *s = (const unsigned char *)raw;
+	uint32_t c;
+	size_t len;
 
-	while (*s) {
-		size_t len = *s < 0x80 ? 1 : utf8_length(s);
-
-		/* 0x80..0x9f as characters are control characters too. */
-		if (!len || *s < 0x20 || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0))
+	for (; *s; s += len ? len : 1) {
+		len = utf8_read(s, &c);
+		if (!len || utf8_is_control(c))
 			text_puts(b, "?");
-		else if (*s == ';')
+		else if (c == ';')
 			text_puts(b, ":");
 		else
 			text_put(b, (const char *)s, len);
-		s += len ? len : 1;
 	}
 }
 
