@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -270,9 +271,15 @@ static int drain_rest(struct session *s)
 	return err ? err : tell_missed(s, c, s->end_ns);
 }
 
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
 static void say_result(const struct session *s, const struct symbolizer_stats *stats)
 {
 	struct encoder_counts c;
+	struct rusage ru;
 	char size[32];
 
 	encoder_counts(s->enc, &c);
@@ -301,6 +308,11 @@ static void say_result(const struct session *s, const struct symbolizer_stats *s
 			"layouts\n",
 			(unsigned long long)s->final.known, (unsigned long long)s->final.walked,
 			bpf_session_layouts(s->bpf));
+	if (s->options->verbosity > 0 && !getrusage(RUSAGE_SELF, &ru))
+		fprintf(stderr,
+			"chaincap: recorder: %.2f s CPU, %ld MiB, finished %.2f s after the end\n",
+			seconds(ru.ru_utime) + seconds(ru.ru_stime), ru.ru_maxrss >> 10,
+			(double)(now_ns(CLOCK_MONOTONIC) - s->end_ns) / 1e9);
 	if (s->options->verify)
 		fprintf(stderr,
 			"chaincap: verified: %llu kernel stacks, %llu mismatches; %llu user "
