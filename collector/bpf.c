@@ -24,7 +24,7 @@
  * for each, as not all CPUs do that at once.
  */
 #define RING_DEFAULT (16u << 20)
-#define RINGS_TOTAL (1024u << 20)
+#define RINGS_TOTAL (256u << 20)
 #define RING_LEAST (256u << 10)
 
 struct bpf_session {
