@@ -187,7 +187,9 @@ static __always_inline void send_sample(void *ring, struct wire_kind_state *k, _
 	s->pad = 0;
 	s->n_words = len / 8;
 	__builtin_memcpy(s->frames, k->scratch.frames, sizeof(s->frames));
-	if (bpf_probe_read_kernel(s->words, len, (void *)k->fixed_point))
+	/* Bounded again right here: the verifier of 6.1 forgets bounds of what was spilled. */
+	barrier_var(len);
+	if (len > sizeof(s->words) || bpf_probe_read_kernel(s->words, len, (void *)k->fixed_point))
 		s->n_words = 0;
 	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "layout.h"
+#include "rights.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -127,15 +128,17 @@ static int make_rings(struct bpf_session *s)
 
 static void explain(int err, char *why, size_t why_size)
 {
+	char missing[40] = "";
+
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		snprintf(
 			why, why_size,
 			"this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs one built with "
 			"CONFIG_DEBUG_INFO_BTF=y, as distributions' kernels since about 2020 are");
-	else if (err == -EPERM || err == -EACCES)
+	else if ((err == -EPERM || err == -EACCES) && rights_missing(missing, sizeof(missing)))
 		snprintf(why, why_size,
-			 "not permitted to load BPF programs: run it as root (sudo), or with "
-			 "CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE");
+			 "not permitted to load BPF programs, missing %s: run it as root (sudo), or "
+			 "with CAP_BPF and CAP_PERFMON", missing);
 	else
 		snprintf(why, why_size,
 			 "the kernel did not take the BPF programs (%s): Linux 5.12 or newer is "

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "bpf.h"
 #include "command.h"
 #include "progress.h"
+#include "rights.h"
 #include "translate.h"
 #include "writer.h"
 
@@ -86,14 +88,20 @@ static void warn_about_names(const struct session *s)
 	symbolizer_status(s->sym, &kernel, &sideband);
 	if (kernel && s->options->kernel_stacks)
 		fprintf(stderr,
-			"chaincap: kernel functions will have no names: %s (/proc/kallsyms; see "
-			"sysctl kernel.kptr_restrict)\n",
-			strerror(-kernel));
+			"chaincap: kernel functions will have no names, and interrupts will look "
+			"like threads: /proc/kallsyms: %s (%s)\n",
+			strerror(-kernel),
+			rights_have(CAP_SYSLOG) ? "see sysctl kernel.kptr_restrict"
+						: "CAP_SYSLOG is missing");
 	if (sideband && s->options->user_stacks)
 		fprintf(stderr,
 			"chaincap: processes that start and end during the recording will lack "
 			"names: perf_event_open: %s\n",
 			strerror(-sideband));
+	if (s->options->user_stacks && !rights_have(CAP_SYS_PTRACE))
+		fputs("chaincap: functions of other users' processes will have no names: "
+		      "CAP_SYS_PTRACE is missing\n",
+		      stderr);
 }
 
 static void learn(void *ctx, const struct wire_sample *sample, uint32_t first)
@@ -151,6 +159,9 @@ static int open_all(struct session *s, const char *command_line)
 	err = bpf_session_threads(s->bpf, translator_thread, s->translator);
 	if (err)
 		return fail(s, "cannot list the threads", err);
+	err = rights_drop();
+	if (err)
+		return fail(s, "cannot give up rights", err);
 	if (o->command) {
 		err = command_start(&s->command);
 		if (err)
@@ -344,6 +355,8 @@ static int finish(struct session *s, int err)
 			(unsigned long long)(c->seen + c->missed),
 			(unsigned long long)counts.events, (unsigned long long)counts.lost);
 	/* What has been gathered is written also after an error: it is good up to there. */
+	if (s->options->verbosity > 0)
+		fprintf(stderr, "chaincap: written with %s\n", writer_method(s->writer));
 	closed = writer_close(s->writer);
 	s->writer = NULL;
 	if (!err)

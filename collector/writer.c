@@ -8,11 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUFFERS 8u
 #define BUFFER_SIZE (256u << 10)
+#define MEMORY_SIZE ((size_t)BUFFERS * BUFFER_SIZE)
+/* How long something that may pass, but should not last, is waited for. */
+#define PATIENCE_MS 5000u
 
 struct buffer {
 	enum { FREE, READY, IN_FLIGHT } state;
@@ -24,8 +29,10 @@ struct buffer {
 struct writer {
 	int fd;
 	bool seekable; /* else: one write at a time, in order */
-	bool uring;
+	bool has_ring; /* to be closed */
+	bool uring;    /* it is used for what comes next */
 	bool registered;
+	bool abandoned; /* the kernel may keep the buffers */
 	struct io_uring ring;
 	uint8_t *memory;
 	struct buffer buffers[BUFFERS];
@@ -33,6 +40,7 @@ struct writer {
 	unsigned int first, n, in_flight;
 	uint64_t next_offset;
 	uint64_t written;
+	unsigned int tries; /* in a row that got nowhere */
 	int error;
 	uint64_t good; /* after an error: everything before this offset has been written */
 	char method[96];
@@ -117,42 +125,75 @@ fail:
 
 /* ---- the writer ---------------------------------------------------------------------------- */
 
-int writer_new(struct writer **out, int fd)
+/* From now on buffers are written plainly; what the ring has got already is waited for. */
+static void leave_ring(struct writer *w, int err)
+{
+	w->uring = false;
+	snprintf(w->method, sizeof(w->method), "plain writes (io_uring: %s)", strerror(-err));
+}
+
+/* Whether a request really goes through: a filter may allow the ring but not its use. */
+static int try_ring(struct io_uring *ring)
+{
+	struct io_uring_cqe *cqe;
+	int n;
+
+	io_uring_prep_nop(io_uring_get_sqe(ring));
+	n = io_uring_submit(ring);
+	if (n == 1)
+		n = io_uring_wait_cqe(ring, &cqe);
+	else if (n >= 0)
+		n = -EIO;
+	if (!n)
+		io_uring_cqe_seen(ring, cqe);
+	return n;
+}
+
+static void open_ring(struct writer *w)
 {
 	struct iovec iov[BUFFERS];
+	int err = io_uring_queue_init(BUFFERS, &w->ring, 0);
+
+	w->has_ring = !err;
+	if (!err)
+		err = try_ring(&w->ring);
+	if (err) {
+		leave_ring(w, err);
+		return;
+	}
+	for (unsigned int i = 0; i < BUFFERS; i++)
+		iov[i] = (struct iovec) { w->buffers[i].bytes, BUFFER_SIZE };
+	w->uring = true;
+	w->registered = !io_uring_register_buffers(&w->ring, iov, BUFFERS);
+	snprintf(w->method, sizeof(w->method), "io_uring%s",
+		 w->registered ? ", registered buffers" : "");
+}
+
+int writer_new(struct writer **out, int fd)
+{
 	struct writer *w = calloc(1, sizeof(*w));
 	struct stat st;
-	int err;
 
 	if (!w)
 		return -ENOMEM;
-	w->memory = aligned_alloc(4096, (size_t)BUFFERS * BUFFER_SIZE);
-	if (!w->memory) {
+	w->memory =
+		mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (w->memory == MAP_FAILED) {
 		free(w);
 		return -ENOMEM;
 	}
 	w->fd = fd;
-	w->seekable = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	/* In a file opened for appending (>>) the kernel takes no offsets: only order counts. */
+	w->seekable = !fstat(fd, &st) && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
 	if (w->seekable) {
 		/* Standard output may be a file that somebody has written to before us. */
 		off_t at = lseek(fd, 0, SEEK_CUR);
 
 		w->next_offset = at > 0 ? (uint64_t)at : 0;
 	}
-	for (unsigned int i = 0; i < BUFFERS; i++) {
+	for (unsigned int i = 0; i < BUFFERS; i++)
 		w->buffers[i].bytes = w->memory + (size_t)i * BUFFER_SIZE;
-		iov[i] = (struct iovec) { w->buffers[i].bytes, BUFFER_SIZE };
-	}
-	err = io_uring_queue_init(BUFFERS, &w->ring, 0);
-	w->uring = !err;
-	if (w->uring)
-		w->registered = !io_uring_register_buffers(&w->ring, iov, BUFFERS);
-	if (w->uring)
-		snprintf(w->method, sizeof(w->method), "io_uring%s",
-			 w->registered ? ", registered buffers" : "");
-	else
-		snprintf(w->method, sizeof(w->method), "plain writes (io_uring: %s)",
-			 strerror(-err));
+	open_ring(w);
 	*out = w;
 	return 0;
 }
@@ -172,58 +213,89 @@ static bool is_transient(int err)
 	return err == -EINTR || err == -EAGAIN;
 }
 
-/* A non-blocking pipe that is full says EAGAIN at once: wait for room instead of spinning. */
-static void wait_for_room(struct writer *w)
+static void pause_1ms(void)
+{
+	nanosleep(&(struct timespec) { .tv_nsec = 1000000 }, NULL);
+}
+
+/*
+ * After a write that was to be tried again. A non-blocking pipe that is full says so at once: wait
+ * for room instead of spinning, for as long as its reader likes. A file has no reader to wait for.
+ * Returns false when it has been tried often enough.
+ */
+static bool try_again(struct writer *w, int err)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLOUT };
 
-	poll(&p, 1, 100);
+	if (w->seekable) {
+		pause_1ms();
+		return ++w->tries < PATIENCE_MS;
+	}
+	if (err == -EAGAIN)
+		poll(&p, 1, 100);
+	return true;
 }
 
 static void write_plainly(struct writer *w, struct buffer *b)
 {
 	while (!w->error && b->done < b->len) {
-		ssize_t n = w->seekable ? pwrite(w->fd, b->bytes + b->done, b->len - b->done,
+		size_t len = b->len - b->done;
+		ssize_t n = w->seekable ? pwrite(w->fd, b->bytes + b->done, len,
 						 (off_t)(b->offset + b->done))
-					: write(w->fd, b->bytes + b->done, b->len - b->done);
+					: write(w->fd, b->bytes + b->done, len);
+		int err = n < 0 ? -errno : n ? 0 : -EIO;
 
-		if (n < 0 && is_transient(-errno))
-			wait_for_room(w);
-		else if (n <= 0)
-			set_error(w, n ? -errno : -EIO, b->offset + b->done);
-		else
+		if (err && !(is_transient(err) && try_again(w, err))) {
+			set_error(w, err, b->offset + b->done);
+		} else if (!err) {
 			b->done += (size_t)n;
+			w->written += (uint64_t)n;
+			w->tries = 0;
+		}
 	}
-	w->written += b->done;
 	b->state = FREE;
 }
 
-/* Submits buffer i; the kernel has it until its completion. */
-static void submit(struct writer *w, unsigned int i)
+/* Gives the kernel the rest of buffer i. Returns 0 or a negative errno: then it has not got it. */
+static int submit_to_ring(struct writer *w, unsigned int i)
 {
 	struct buffer *b = &w->buffers[i];
-	struct io_uring_sqe *sqe;
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&w->ring);
+	unsigned int len = (unsigned int)(b->len - b->done);
 	uint64_t offset = w->seekable ? b->offset + b->done : UINT64_MAX;
 	int n;
 
+	if (!sqe)
+		return -EBUSY;
+	if (w->registered)
+		io_uring_prep_write_fixed(sqe, w->fd, b->bytes + b->done, len, offset, (int)i);
+	else
+		io_uring_prep_write(sqe, w->fd, b->bytes + b->done, len, offset);
+	io_uring_sqe_set_data64(sqe, i);
+	for (unsigned int tries = 0;; tries++) {
+		n = io_uring_submit(&w->ring);
+		if (n > 0)
+			return 0;
+		/* Nothing taken, no reason given: as if the kernel was short of memory. */
+		if (!n)
+			n = -EAGAIN;
+		if (!(is_transient(n) || n == -EBUSY) || tries == PATIENCE_MS)
+			return n;
+		pause_1ms();
+	}
+}
+
+static void submit(struct writer *w, unsigned int i)
+{
+	struct buffer *b = &w->buffers[i];
+	int err = w->uring ? submit_to_ring(w, i) : 0;
+
+	/* The request stays in the ring, which is never submitted again: it is not written twice.
+	 */
+	if (err)
+		leave_ring(w, err);
 	if (!w->uring) {
 		write_plainly(w, b);
-		return;
-	}
-	sqe = io_uring_get_sqe(&w->ring);
-	if (w->registered)
-		io_uring_prep_write_fixed(sqe, w->fd, b->bytes + b->done,
-					  (unsigned int)(b->len - b->done), offset, (int)i);
-	else
-		io_uring_prep_write(sqe, w->fd, b->bytes + b->done,
-				    (unsigned int)(b->len - b->done), offset);
-	io_uring_sqe_set_data64(sqe, i);
-	do {
-		n = io_uring_submit(&w->ring);
-	} while (n < 0 && is_transient(n));
-	if (n < 0) {
-		set_error(w, n, b->offset + b->done);
-		b->state = FREE;
 		return;
 	}
 	b->state = IN_FLIGHT;
@@ -262,19 +334,56 @@ static void complete(struct writer *w, struct io_uring_cqe *cqe)
 	io_uring_cqe_seen(&w->ring, cqe);
 	w->in_flight--;
 	b->state = FREE;
-	if (is_transient(res)) {
-		if (res == -EAGAIN)
-			wait_for_room(w);
+	if (is_transient(res) && try_again(w, res)) {
 		b->state = READY;
 	} else if (res <= 0) {
 		/* A write of more than nothing that takes nothing would be tried for ever. */
 		set_error(w, res ? res : -EIO, b->offset + b->done);
 	} else {
+		w->tries = 0;
 		b->done += (size_t)res;
 		w->written += (uint64_t)res;
 		if (b->done < b->len)
 			b->state = READY;
 	}
+}
+
+/*
+ * The kernel does not say what became of its writes: it may still be at them, so that the buffers
+ * are left to it for good.
+ */
+static void give_up(struct writer *w, int err)
+{
+	for (unsigned int k = 0; k < w->n; k++) {
+		struct buffer *b = &w->buffers[(w->first + k) % BUFFERS];
+
+		if (b->state != IN_FLIGHT)
+			continue;
+		set_error(w, err, b->offset + b->done);
+		b->state = FREE;
+	}
+	w->in_flight = 0;
+	w->abandoned = true;
+}
+
+/* Waits for a completion. Where the kernel does not let us wait, it still writes: look now and
+ * then. */
+static int wait_completion(struct writer *w, struct io_uring_cqe **cqe)
+{
+	int err;
+
+	do {
+		err = io_uring_wait_cqe(&w->ring, cqe);
+	} while (is_transient(err));
+	if (!err)
+		return 0;
+	leave_ring(w, err);
+	for (unsigned int tries = 0; tries < PATIENCE_MS; tries++) {
+		if (!io_uring_peek_cqe(&w->ring, cqe))
+			return 0;
+		pause_1ms();
+	}
+	return err;
 }
 
 /* Takes completions, waiting for one if wait is set and something is in flight. */
@@ -283,19 +392,12 @@ static void reap(struct writer *w, bool wait)
 	struct io_uring_cqe *cqe;
 	int err = 0;
 
-	if (!w->uring)
-		return;
-	if (wait && w->in_flight) {
-		do {
-			err = io_uring_wait_cqe(&w->ring, &cqe);
-		} while (is_transient(err));
-		if (err)
-			set_error(w, err, w->buffers[w->first].offset);
-	}
-	while (!err && w->in_flight && !io_uring_peek_cqe(&w->ring, &cqe))
-		complete(w, cqe);
+	if (wait && w->in_flight)
+		err = wait_completion(w, &cqe);
 	if (err)
-		w->in_flight = 0;
+		give_up(w, err);
+	while (w->in_flight && !io_uring_peek_cqe(&w->ring, &cqe))
+		complete(w, cqe);
 	submit_ready(w);
 }
 
@@ -357,9 +459,13 @@ int writer_close(struct writer *w)
 	err = w->error;
 	if (err && w->seekable && ftruncate(w->fd, (off_t)w->good))
 		err = w->error; /* the first error is the one to report */
-	if (w->uring)
+	/* Who writes to the same standard output after us goes on behind. */
+	if (w->seekable)
+		lseek(w->fd, (off_t)(err ? w->good : w->next_offset), SEEK_SET);
+	if (w->has_ring)
 		io_uring_queue_exit(&w->ring);
-	free(w->memory);
+	if (!w->abandoned)
+		munmap(w->memory, MEMORY_SIZE);
 	free(w);
 	return err;
 }

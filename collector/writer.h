@@ -4,9 +4,11 @@
  *
  * The caller's bytes are gathered in large buffers (registered with the kernel where it allows);
  * a full one is submitted, and the caller waits only when all are in flight: a slow disk holds
- * the caller up, it does not make memory grow. Short writes are continued. After an error nothing
- * more is written and a regular file is cut back to the last byte before which all is well.
- * Where io_uring is forbidden or missing, buffers are written one after the other instead.
+ * the caller up, it does not make memory grow. Short and interrupted writes are continued. After an
+ * error nothing more is written and a regular file is cut back to the last byte before which all is
+ * well. Where io_uring is forbidden or missing, or stops working, buffers are written one after the
+ * other instead. Nothing is waited for without end but a disk that does not answer and a pipe
+ * whose reader does not read.
  */
 #ifndef WRITER_H
 #define WRITER_H
@@ -42,7 +44,7 @@ int writer_close(struct writer *w);
 
 /* Bytes that the kernel has taken so far. */
 uint64_t writer_written(const struct writer *w);
-/* "io_uring, registered buffers", "io_uring" or "plain writes (reason)". */
+/* As it is now: "io_uring, registered buffers", "io_uring" or "plain writes (io_uring: reason)". */
 const char *writer_method(const struct writer *w);
 
 #endif /* WRITER_H */

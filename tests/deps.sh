@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs what is missing for "build" and "test", from the distribution's packages.
+# Installs what is missing for "build", "test" and "kernels", from the distribution's packages.
 # With everything there it says nothing and needs neither root nor a network.
 set -eu
 
 if command -v dpkg-query >/dev/null; then
 	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libiberty-dev zlib1g-dev"
 	test="libcmocka-dev linux-perf libxml2-utils clang-format cppcheck chromium nodejs npm procps util-linux"
+	kernels="qemu-system-x86 cpio busybox-static"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() {
 		[ -n "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ] || apt-get -q update
@@ -17,6 +18,7 @@ if command -v dpkg-query >/dev/null; then
 elif command -v dnf >/dev/null; then
 	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel binutils-devel zlib-devel"
 	test="libcmocka-devel perf libxml2 clang-tools-extra cppcheck chromium nodejs npm procps-ng util-linux"
+	kernels="qemu-system-x86-core cpio busybox"
 	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
 	install() { dnf -q -y install --setopt=install_weak_deps=False "$@"; }
 	how="dnf install"
@@ -30,6 +32,7 @@ for set; do
 	case $set in
 	build) packages=$build ;;
 	test) packages=$test ;;
+	kernels) packages=$kernels ;;
 	*) echo "deps: no such set: $set" >&2; exit 2 ;;
 	esac
 	for p in $packages; do

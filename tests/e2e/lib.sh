@@ -161,7 +161,8 @@ weight() {
 
 # weight_of REGEX FILE: sum of all lines that match.
 weight_of() {
-	awk -v regex="$1" '$0 ~ regex { sum += $NF } END { printf "%.0f\n", sum }' "$2"
+	# By the environment: -v would take the backslashes of an expression for escapes.
+	REGEX=$1 awk '$0 ~ ENVIRON["REGEX"] { sum += $NF } END { printf "%.0f\n", sum }' "$2"
 }
 
 # expect_near WHAT EXPECTED_NS GOT_NS TIMES FILE: within 10 %, or 200 us each of the times it happened.

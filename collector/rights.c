@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rights.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Since Linux 5.8 and 5.9: the headers of a building machine may be older. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+
+/*
+ * BPF: map updates before 5.19, where kernel.unprivileged_bpf_disabled covers them; without
+ * CAP_PERFMON no tracing program can be loaded with it. The rest is for names: /proc/PID of other
+ * users' processes (SYS_PTRACE), mapped files that have lost their name (CHECKPOINT_RESTORE),
+ * files that only others may read (DAC_READ_SEARCH), kallsyms again for new modules (SYSLOG).
+ */
+#define KEPT                                                                \
+	(BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | \
+	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG))
+
+struct sets {
+	struct __user_cap_data_struct part[_LINUX_CAPABILITY_U32S_3];
+};
+
+static struct __user_cap_header_struct header(void)
+{
+	return (struct __user_cap_header_struct) { .version = _LINUX_CAPABILITY_VERSION_3 };
+}
+
+static int get_sets(struct sets *s)
+{
+	struct __user_cap_header_struct h = header();
+
+	return syscall(SYS_capget, &h, s->part) ? -errno : 0;
+}
+
+bool rights_have(int capability)
+{
+	struct sets s;
+
+	return !get_sets(&s) && s.part[capability / 32].effective >> capability % 32 & 1;
+}
+
+/* CAP_SYS_ADMIN was for all of this before there were others, and still is. */
+bool rights_missing(char *out, size_t out_size)
+{
+	bool bpf = rights_have(CAP_BPF), perfmon = rights_have(CAP_PERFMON);
+
+	if (rights_have(CAP_SYS_ADMIN) || (bpf && perfmon))
+		return false;
+	snprintf(out, out_size, "%s%s%s", bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : ", ",
+		 perfmon ? "" : "CAP_PERFMON");
+	return true;
+}
+
+int rights_drop(void)
+{
+	struct __user_cap_header_struct h = header();
+	struct sets s;
+	int err = get_sets(&s);
+
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		uint32_t kept = (uint32_t)(KEPT >> 32 * i);
+
+		s.part[i].permitted &= kept;
+		s.part[i].effective &= kept;
+		s.part[i].inheritable = 0;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &h, s.part))
+		return -errno;
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collector.h - what the fuzz targets of the collector's parsers share. Built by libFuzzer (make
+ * fuzz), or with -DREPLAY as a program that runs the files named on its command line once each.
+ */
+#ifndef FUZZ_COLLECTOR_H
+#define FUZZ_COLLECTOR_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void must(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* A file that holds these bytes, the same one each time: for parsers that read files. */
+static inline int file_of(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("input", MFD_CLOEXEC);
+	must(fd >= 0 && !ftruncate(fd, 0));
+	must(pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fd;
+}
+
+/* Its name, to be opened. */
+static inline const char *path_of(int fd)
+{
+	static char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+/* The i-th number that the input holds, somewhere in it: addresses to look for. */
+static inline uint64_t number_at(const uint8_t *data, size_t size, size_t i)
+{
+	uint64_t v = 0;
+
+	if (size >= sizeof(v))
+		memcpy(&v, data + i * 13 % (size - sizeof(v) + 1), sizeof(v));
+	return v;
+}
+
+#ifdef REPLAY
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		static uint8_t buf[1 << 20];
+		FILE *f = fopen(argv[i], "rb");
+		uint8_t *exact;
+		size_t n;
+
+		if (!f) {
+			perror(argv[i]);
+			return 1;
+		}
+		n = fread(buf, 1, sizeof(buf), f);
+		fclose(f);
+		/* Of its own size, so that reading behind it shows. */
+		exact = malloc(n ? n : 1);
+		must(exact != NULL);
+		memcpy(exact, buf, n);
+		LLVMFuzzerTestOneInput(exact, n);
+		free(exact);
+	}
+	return 0;
+}
+#endif
+
+#endif /* FUZZ_COLLECTOR_H */

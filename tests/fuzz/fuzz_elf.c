@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target: any bytes as an ELF file, out of a file and out of memory. Both must say the same,
+ * and a name that is given must be one of a function that begins no later than the address.
+ */
+#include "collector.h"
+
+#include "../../collector/elfsym.h"
+
+#define ADDRESSES 24u
+
+static int compare(const void *a, const void *b)
+{
+	const struct elfsym_address *x = a, *y = b;
+
+	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+}
+
+/* Small addresses, as in files that are linked for 0, and what the file itself is about. */
+static void find(struct elfsym *e, const uint8_t *data, size_t size, struct elfsym_address *a)
+{
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		uint64_t at = number_at(data, size, i);
+
+		a[i] = (struct elfsym_address) { .vaddr = i % 2 ? at : at % (4 * (size + 1)) };
+		if (i % 3 == 0)
+			elfsym_vaddr(e, a[i].vaddr, &a[i].vaddr);
+	}
+	qsort(a, ADDRESSES, sizeof(*a), compare);
+	elfsym_find(e, a, ADDRESSES);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elfsym_address a[ADDRESSES], b[ADDRESSES];
+	uint8_t id[2][ELFSYM_BUILD_ID_MAX];
+	struct elfsym *file = NULL, *memory = NULL;
+	int err = elfsym_open(&file, file_of(data, size));
+	size_t len;
+
+	must((elfsym_open_memory(&memory, data, size) == 0) == (err == 0));
+	if (err)
+		return 0;
+	len = elfsym_build_id(file, id[0]);
+	must(len <= ELFSYM_BUILD_ID_MAX && elfsym_build_id(memory, id[1]) == len);
+	must(!memcmp(id[0], id[1], len));
+	must(elfsym_has_symtab(file) == elfsym_has_symtab(memory));
+	find(file, data, size, a);
+	find(memory, data, size, b);
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		must(!a[i].name == !b[i].name);
+		if (!a[i].name)
+			continue;
+		must(!strcmp(a[i].name, b[i].name) && a[i].start == b[i].start);
+		must(a[i].start <= a[i].vaddr);
+	}
+	elfsym_close(file);
+	elfsym_close(memory);
+	return 0;
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# On this kernel too alpha's wait is explained by bravo, charlie, delta and the timer, in that order,
+# whatever the threads wait on; nothing is lost, and every kernel function has its name.
+. "$(dirname "$0")/../../e2e/lib.sh"
+needs_bpf
+rounds=4
+bravo='alpha;alpha_waits;--;bravo_wakes_alpha;bravo'
+charlie="$bravo;--;charlie_wakes_bravo;charlie"
+delta="$charlie;--;delta_wakes_charlie;delta"
+
+# expect_width WHO WORK_NS LINE: the width of a chain's end is what that thread worked. An emulated machine
+# takes milliseconds for a system call with a stack walk in it, which is why the works are long: the
+# bounds of the three leave room for that, and none for one another.
+expect_width() {
+	got=$(weight "$3;[running]" "$tmp/chains")
+	expect_at_least "$hop: $1's work" $((rounds * $2 * 9 / 10)) "$got" "$tmp/chains"
+	expect_at_most "$hop: $1's work" $(($(told "$1" wall_ns) + rounds * 10000000)) "$got" "$tmp/chains"
+}
+
+for hop in futex pipe eventfd unix tcp; do
+	record_thread "$tmp/trace" "$tmp/folded" alpha \
+		relay --hops $hop --work 20000,40000,60000 --sleep 100000 --rounds $rounds
+	grep ';alpha_waits;.*;--;' "$tmp/folded" |
+		skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
+	expect_width bravo 20000000 "$bravo"
+	expect_width charlie 40000000 "$charlie"
+	expect_width delta 60000000 "$delta"
+	timer=$(weight "$delta;--;[interrupt]" "$tmp/chains")
+	expect_at_least "$hop: the timer, and delta waiting for a CPU" $(($(told timer_ns) * 9 / 10)) \
+		$((timer + $(weight "$delta;[runnable]" "$tmp/chains"))) "$tmp/chains"
+	expect_at_most "$hop: the timer" $(($(told timer_ns) + rounds * 5000000)) "$timer" "$tmp/chains"
+	expect "$hop: other ends than these" "" \
+		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[interrupt\] ' "$tmp/chains")"
+	grep -q '^alpha;.*;thread_main;alpha_runs;alpha_waits;-;.*;schedule;__schedule;--;try_to_wake_up;.*;-;bravo_wakes_alpha;bravo_runs;thread_main;' \
+		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
+$(cat "$tmp/folded")"
+	grep -q ';hrtimer_wakeup;.*;asm_sysvec_apic_timer_interrupt;\[interrupt\] ' "$tmp/folded" ||
+		fail "$hop: the timer's own frames are missing
+$(cat "$tmp/folded")"
+
+	read_info "$tmp/trace"
+	expect "$hop: events lost" 0 "$lost"
+	expect "$hop: events in the log" "$counted" "$events"
+	expect "$hop: kernel frames with a name" "$(info_figure frames_kernel)" "$(info_figure frames_kernel_named)"
+	expect "$hop: the kernel that the trace names" "kernel: $(uname -r)" "$(grep '^kernel:' "$tmp/info")"
+
+	# For run.sh to walk outside, where none of these programs and libraries are.
+	mkdir -p /tmp/out
+	mv "$tmp/trace" "/tmp/out/relay_$hop.bin"
+	"$walk" -q --unit=ns "/tmp/out/relay_$hop.bin" >"/tmp/out/relay_$hop.folded" || fail "$hop: chainwalk of all"
+done

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The first process of the guest, run.sh's other half: runs the tests that /tests/list names, one
+# path a line, and says on the console how each of them went. The last line, "guest: exit N", is
+# what run.sh takes for the exit status; a kernel that does not get there does not say it.
+/bin/busybox mkdir -p /proc /sys /dev /tmp /run
+/bin/busybox --install -s /bin 2>/dev/null # but what is there already
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts
+mount -t devpts devpts /dev/pts
+mount -t tmpfs tmp /tmp
+ip link set lo up
+hostname guest
+PATH=/bin TMPDIR=/tmp HOME=/tmp
+export PATH TMPDIR HOME
+exec </dev/null >/dev/console 2>&1
+
+cd /tests || exit 1
+passed=0 failed=0
+echo "guest: kernel $(uname -r)"
+while read -r t; do
+	name=$(basename "$t" .sh)
+	begin=$(date +%s)
+	timeout 240 bash "$t" /build >/tmp/log 2>&1 </dev/null
+	status=$?
+	took=$(($(date +%s) - begin))
+	# Nothing that these tests need can be missing here, so that to skip one is to fail.
+	if [ $status -eq 0 ]; then
+		passed=$((passed + 1))
+		echo "ok   $name ($took s)"
+		grep '^note:' /tmp/log
+	else
+		failed=$((failed + 1))
+		tail -n 60 /tmp/log
+		echo "FAIL $name (exit $status, $took s)"
+	fi
+done <list
+
+# What they left to be looked at outside, by the second serial line.
+if [ -d /tmp/out ]; then
+	stty raw -echo </dev/ttyS1
+	tar -C /tmp/out -czf - . | base64 >/dev/ttyS1
+fi
+echo "guest: $passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
+echo "guest: exit $?"
+sync
+poweroff -f

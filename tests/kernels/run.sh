@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Boots the distribution's kernels under qemu, by software emulation, with the programs of the build
+# folder $1 in an initramfs, and runs there the tests in guest/ and some of ../e2e: run.sh BUILD_DIR
+#   KERNELS   meta packages of the kernels (default below)
+#   GUEST     paths of the tests below tests/ (default below)
+# Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
+# packages are fetched into $1/kernels, and of each only the kernel image is kept there.
+set -u
+O=$(cd "$1" && pwd) || exit 2
+cd "$(dirname "$0")/.." || exit 2
+LC_ALL=C
+export LC_ALL
+kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64}
+guest=${GUEST:-kernels/guest/relay.sh kernels/guest/verify.sh e2e/losses_counted.sh e2e/context_interrupt.sh
+	e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh}
+boot_seconds=600 # for all of a guest's life
+store=$O/kernels
+passed=0 failed=0 skipped=0 qemu=
+
+skip() {
+	echo "SKIP kernel $1: $2"
+	skipped=$((skipped + 1))
+}
+
+sums() {
+	echo "kernels: $passed passed, $failed failed, $skipped skipped"
+	[ $failed -eq 0 ]
+	exit
+}
+
+reason=
+[ "$(uname -m)" = x86_64 ] || reason="the guests are x86-64, this machine is $(uname -m)"
+for tool in qemu-system-x86_64 cpio busybox ldd; do
+	[ "$reason" ] || command -v $tool >/dev/null || reason="no $tool"
+done
+[ "$reason" ] || command -v apt-get >/dev/null || reason="kernel packages are fetched by apt, which is not here"
+if [ "$reason" ]; then
+	for k in $kernels; do skip "$k" "$reason"; done
+	sums
+fi
+
+mkdir -p "$store" && tmp=$(mktemp -d "${TMPDIR:-/tmp}/chain-kernels.XXXXXX") || exit 2
+trap '[ -z "$qemu" ] || kill "$qemu" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# package_of META: the package of the very kernel that a meta package stands for.
+package_of() {
+	apt-cache depends --important "$1" 2>/dev/null |
+		sed -n 's/^ *|* *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1
+}
+
+# fetch PACKAGE: makes sure of $vmlinuz, the package's kernel image in the store; else says why not in $why.
+fetch() {
+	vmlinuz=$store/vmlinuz-${1#linux-image-}
+	[ ! -s "$vmlinuz" ] || return 0
+	why="no kernel image in $1"
+	(cd "$tmp" && timeout 300 apt-get -q -o APT::Sandbox::User="$(id -un)" download "$1") >"$tmp/log" 2>&1 ||
+		why=$(grep '^E:' "$tmp/log" || echo "apt-get download $1 took too long")
+	dpkg-deb --fsys-tarfile "$tmp/$1"_*.deb 2>/dev/null |
+		tar -xO --wildcards './boot/vmlinuz-*' >"$vmlinuz.part" 2>/dev/null
+	rm -f "$tmp/$1"_*.deb
+	if [ ! -s "$vmlinuz.part" ]; then
+		rm -f "$vmlinuz.part"
+		return 1
+	fi
+	mv "$vmlinuz.part" "$vmlinuz"
+}
+
+# find_kernel META: sets $package, and $vmlinuz or $why. The lists of packages may be older than the archive.
+find_kernel() {
+	why="the distribution has no such package (apt-cache depends $1)"
+	package=$(package_of "$1")
+	[ "$package" ] && fetch "$package" && return 0
+	# shellcheck disable=SC2015 # not root, or no network: both end it
+	[ "$(id -u)" = 0 ] && timeout 300 apt-get -q update >/dev/null 2>&1 || return 1
+	package=$(package_of "$1")
+	[ "$package" ] && fetch "$package"
+}
+
+# libraries ROOT FILE...: what the programs are linked with, at the same paths.
+libraries() {
+	root=$1
+	shift
+	for l in $(ldd "$@" 2>/dev/null | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) (.*/\1/p' | sort -u); do
+		mkdir -p "$root${l%/*}"
+		cp -L "$l" "$root$l"
+	done
+}
+
+initramfs() {
+	root=$tmp/root
+	mkdir -p "$root/bin" "$root/build" "$root/tests"
+	cp kernels/init.sh "$root/init"
+	chmod 755 "$root/init"
+	ln -s busybox "$root/bin/sh"
+	# Those whose busybox namesakes understand something else by what the tests say to them.
+	for tool in busybox bash grep sed timeout; do
+		cp -L "$(command -v $tool)" "$root/bin/$tool"
+	done
+	cp -L "$(command -v mawk || command -v awk)" "$root/bin/awk"
+	cp "$O/chaincap" "$O/chainwalk" "$O/flamegraph" "$O/chainload" "$root/build"
+	libraries "$root" "$root"/bin/* "$root"/build/*
+	cp -R e2e kernels "$root/tests"
+	for t in $guest; do echo "/tests/$t"; done >"$root/tests/list"
+	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$tmp/initramfs"
+}
+
+# boot IMAGE: the console goes to $tmp/console, the second serial line to $tmp/out64.
+boot() {
+	# One CPU of the guest at a time: with a thread for each, qemu 7.2 can go on for ever running a
+	# breakpoint that the kernel has long patched away again, which it does at each attaching.
+	timeout -k 10 $boot_seconds qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1G \
+		-nodefaults -no-user-config -display none -no-reboot \
+		-serial "file:$tmp/console" -serial "file:$tmp/out64" \
+		-kernel "$1" -initrd "$tmp/initramfs" \
+		-append "console=ttyS0 quiet panic=-1 rdinit=/init" </dev/null >"$tmp/qemu" 2>&1 &
+	qemu=$!
+	wait $qemu
+	status=$?
+	qemu=
+	return $status
+}
+
+# walked_alike COUNT: walks that many traces of the guest here, where its kernel and its processes are
+# not, and compares with what the guest itself made of them.
+walked_alike() {
+	mkdir -p "$tmp/out" && rm -f "$tmp/out"/*
+	base64 -d "$tmp/out64" 2>/dev/null | tar -xzf - -C "$tmp/out" 2>/dev/null
+	n=0
+	for trace in "$tmp/out"/*.bin; do
+		[ -s "$trace" ] || continue
+		n=$((n + 1))
+		"$O/chainwalk" -q --unit=ns "$trace" | cmp - "${trace%.bin}.folded" || return 1
+	done
+	[ $n -eq "$1" ] || { echo "expected $1 traces from the guest, got $n"; return 1; }
+	[ $n -eq 0 ] || echo "  ok   walked here with the same result: $n traces"
+}
+
+initramfs || exit 2
+for k in $kernels; do
+	find_kernel "$k" || { skip "$k" "$(echo "$why" | head -n 1)"; continue; }
+	echo "$package:"
+	begin=$(date +%s)
+	rm -f "$tmp/console" "$tmp/out64"
+	boot "$vmlinuz"
+	status=$?
+	took=$(($(date +%s) - begin))
+	tr -d '\r' <"$tmp/console" >"$tmp/said"
+	sed -n '/^guest: kernel/,$p' "$tmp/said" | sed '/^guest: exit/,$d; s/^/  /'
+	traces=0
+	case $guest in *kernels/guest/relay.sh*) traces=5 ;; esac
+	if grep -qx 'guest: exit 0' "$tmp/said" && walked_alike $traces; then
+		passed=$((passed + 1))
+		echo "ok   kernel $package ($took s)"
+	else
+		failed=$((failed + 1))
+		cat "$tmp/qemu"
+		grep -q '^guest: kernel' "$tmp/said" || tail -n 40 "$tmp/said"
+		echo "FAIL kernel $package (qemu's exit $status, $took s)"
+	fi
+done
+sums

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * count_events.bpf.c - counts, on each CPU, the events that a recorder ought to see, and nothing
+ * else: no ring, no stacks, nothing that could be lost.
+ */
+#include "../../bpf/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define MARKS 64
+
+const volatile __u32 recorder_tgid = 0;
+const volatile __u32 marker_tgid = 0;
+
+struct cpu_count {
+	__u64 events;
+	__u64 n_marks;
+	__u64 marks[MARKS]; /* events before the n-th mark on this CPU */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_count);
+} counts SEC(".maps");
+
+static __always_inline struct cpu_count *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counts, &zero);
+}
+
+static __always_inline int count(void)
+{
+	struct cpu_count *c = this_cpu();
+
+	if (c)
+		c->events++;
+	return 0;
+}
+
+/* The recorder leaves out itself, as if the CPU was idle meanwhile. */
+static __always_inline bool is_nobody(const struct task_struct *t)
+{
+	return !t->pid || (__u32)t->tgid == recorder_tgid;
+}
+
+static __always_inline bool is_recorder(const struct task_struct *t)
+{
+	return (__u32)t->tgid == recorder_tgid;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(unsigned long long *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+
+	return is_nobody(prev) && is_nobody(next) ? 0 : count();
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(unsigned long long *ctx)
+{
+	return is_recorder((void *)ctx[0]) ? 0 : count();
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int on_wakeup_new(unsigned long long *ctx)
+{
+	return is_recorder((void *)ctx[0]) ? 0 : count();
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(unsigned long long *ctx)
+{
+	return is_recorder((void *)ctx[1]) ? 0 : count();
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(unsigned long long *ctx)
+{
+	return is_recorder((void *)ctx[0]) ? 0 : count();
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit(unsigned long long *ctx)
+{
+	return is_recorder((void *)ctx[0]) ? 0 : count();
+}
+
+SEC("tp_btf/task_rename")
+int on_rename(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct cpu_count *c = this_cpu();
+	__u64 n;
+
+	if (!c || is_recorder(task))
+		return 0;
+	if ((__u32)task->tgid == marker_tgid) {
+		n = c->n_marks++;
+		if (n < MARKS)
+			c->marks[n] = c->events;
+	}
+	c->events++;
+	return 0;
+}
