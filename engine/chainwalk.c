@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format.h"
+#include "progress.h"
 #include "summary.h"
 
 enum exit_code {
@@ -158,8 +159,10 @@ static int walk(const struct options *o)
 	struct trace *trace;
 	int err;
 
+	progress_start(!o->quiet);
 	err = trace_open(&trace, path);
 	if (err) {
+		progress_stop();
 		fprintf(stderr, "chainwalk: %s: %s\n", name, open_error(err));
 		return EXIT_FAILED;
 	}
@@ -168,6 +171,7 @@ static int walk(const struct options *o)
 	if (damaged)
 		print_damage(name, damage);
 	err = explain(o, trace, name);
+	progress_stop();
 	if (!err && o->verbose)
 		print_cost(trace, started_ns);
 	trace_close(trace);

@@ -2,23 +2,48 @@
 #include "fold.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain_batch.h"
+#include "cpus.h"
 #include "grow.h"
 #include "names.h"
+#include "progress.h"
 #include "select.h"
 
 struct weights {
 	uint64_t ns[CHAIN_ENDS];
 };
 
-struct fold {
+/* A wait that is as long as many slices, kept until last. */
+struct long_wait {
+	uint32_t thread;
+	const struct wait *wait;
+};
+
+/* The trace's time in slices, each of which is folded by one of the folders. */
+struct slices {
+	const struct timelines *timelines;
+	uint64_t start_ns, span_ns;
+	uint32_t n;
+	atomic_uint next;
+};
+
+/* Who folds: each works on slices of its own, and knows nothing of the others. */
+struct folder {
 	const struct options *options;
+	struct slices *slices;
 	struct names *names;
 	struct selection *selection;
 	struct chains chains;
+	struct chain_batch *batch; /* NULL: one wait at a time */
 	bool with_text;
+	uint32_t *position; /* by thread: about how many of its waits come before the slice */
+	struct long_wait *long_waits;
+	size_t n_long, cap_long;
 	struct weights *weights; /* by node */
 	size_t n_weights;
 	struct chain_summary summary;
@@ -28,14 +53,26 @@ struct fold {
 	bool out_of_memory;
 };
 
+#define FOLDERS_MAX 16u
+/* About so many waits make a slice: their windows, and the wakers' time, stay in the cache. */
+#define SLICE_WAITS 32768u
+
+struct fold {
+	struct folder folders[FOLDERS_MAX];
+	uint32_t n_folders;
+	struct fold_line *lines; /* of all folders: the texts are theirs */
+	size_t n_lines;
+	struct chain_summary summary;
+};
+
 static uint32_t label(void *arg, const struct wait *w, struct context context, bool first)
 {
-	struct fold *f = arg;
+	struct folder *f = arg;
 
 	return f->with_text ? names_link(f->names, w, context, first) : 1;
 }
 
-static void weigh(struct fold *f, uint32_t node, enum chain_end end, uint64_t ns)
+static void weigh(struct folder *f, uint32_t node, enum chain_end end, uint64_t ns)
 {
 	if (node >= f->n_weights) {
 		size_t n = (size_t)node + node / 2 + 64;
@@ -54,14 +91,14 @@ static void weigh(struct fold *f, uint32_t node, enum chain_end end, uint64_t ns
 
 static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
-	struct fold *f = arg;
+	struct folder *f = arg;
 
 	f->summary.ends_ns[end] += ns;
 	if (f->with_text)
 		weigh(f, node, end, ns);
 }
 
-static void fold_wait(struct fold *f, uint32_t thread, const struct wait *w)
+static void fold_wait(struct folder *f, uint32_t thread, const struct wait *w)
 {
 	uint64_t off_ns;
 	struct shown s;
@@ -79,31 +116,91 @@ static void fold_wait(struct fold *f, uint32_t thread, const struct wait *w)
 	} else {
 		f->summary.runnable_ns += off_ns;
 		f->summary.blocked_ns += s.blocked_to_ns - s.blocked_from_ns;
-		chains_explain(&f->chains, head, thread, w, s.blocked_from_ns, s.blocked_to_ns);
+		if (f->batch)
+			chain_batch_add(f->batch, head, w, s.blocked_from_ns, s.blocked_to_ns);
+		else
+			chains_explain(&f->chains, head, thread, w, s.blocked_from_ns,
+				       s.blocked_to_ns);
 	}
 	if (off_ns && f->with_text)
 		weigh(f, head, w->kind == WAIT_PREEMPTED ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
 		      off_ns);
 }
 
-static void fold_waits(struct fold *f, const struct timelines *tl)
+/* How many of the thread's waits end at or before ns; at is such a number for an earlier time. */
+static uint32_t position_from(const struct thread *th, uint32_t at, uint64_t ns)
 {
+	uint32_t step = 16;
+
+	while (at + step < th->n_waits && th->waits[at + step].in_ns <= ns) {
+		at += step;
+		step *= 2;
+	}
+	for (; step; step /= 2)
+		while (at + step <= th->n_waits && th->waits[at + step - 1].in_ns <= ns)
+			at += step;
+	return at;
+}
+
+static void keep_long(struct folder *f, uint32_t thread, const struct wait *w)
+{
+	struct long_wait *p = grow_array(f->long_waits, f->n_long, &f->cap_long, sizeof(*p));
+
+	if (!p) {
+		f->out_of_memory = true;
+		return;
+	}
+	f->long_waits = p;
+	p[f->n_long++] = (struct long_wait) { thread, w };
+}
+
+/* The waits that end in (from_ns, to_ns]. */
+static void fold_slice(struct folder *f, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct timelines *tl = f->slices->timelines;
 	uint32_t n = timelines_threads(tl);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
+		uint32_t k;
 
 		if (!selection_thread(f->selection, th))
 			continue;
-		for (uint32_t k = 0; k < th->n_waits; k++)
-			fold_wait(f, i, &th->waits[k]);
+		k = position_from(th, f->position[i], from_ns);
+		for (; k < th->n_waits && th->waits[k].in_ns <= to_ns; k++) {
+			const struct wait *w = &th->waits[k];
+
+			/* Together their windows cost one look at the wakers' time, not one each.
+			 */
+			if (w->in_ns - w->out_ns > f->slices->span_ns)
+				keep_long(f, i, w);
+			else
+				fold_wait(f, i, w);
+		}
+		f->position[i] = k;
 	}
+}
+
+static void fold_waits(struct folder *f)
+{
+	struct slices *s = f->slices;
+	uint32_t i;
+
+	while ((i = atomic_fetch_add(&s->next, 1)) < s->n) {
+		fold_slice(f, i ? s->start_ns + i * s->span_ns : 0,
+			   i + 1 < s->n ? s->start_ns + (i + 1) * s->span_ns : UINT64_MAX);
+		progress_add(1);
+	}
+	for (size_t k = 0; k < f->n_long; k++)
+		fold_wait(f, f->long_waits[k].thread, f->long_waits[k].wait);
+	if (f->batch)
+		chain_batch_run(f->batch);
 	selection_idle(f->selection, &f->summary.idle_waits, &f->summary.idle_ns);
 	f->out_of_memory |= f->chains.out_of_memory;
 }
 
 /* Puts the labels from the head down to the node. */
-static void put_path(struct fold *f, uint32_t node)
+static void put_path(struct folder *f, uint32_t node)
 {
 	uint32_t path[OPTIONS_DEPTH_MAX + 2];
 	size_t n = 0;
@@ -117,7 +214,7 @@ static void put_path(struct fold *f, uint32_t node)
 	}
 }
 
-static void add_line(struct fold *f, uint32_t node, enum chain_end end, uint64_t ns)
+static void add_line(struct folder *f, uint32_t node, enum chain_end end, uint64_t ns)
 {
 	struct fold_line *p = grow_array(f->lines, f->n_lines, &f->cap_lines, sizeof(*p));
 	size_t at = f->text.len;
@@ -144,54 +241,152 @@ static int by_text(const void *pa, const void *pb)
 	return strcmp(a->text, b->text);
 }
 
-/* One line for each text, in order. */
-static void make_lines(struct fold *f)
+/* Sorts the lines and sums up those with the same text. Returns how many are left. */
+static size_t merge_lines(struct fold_line *lines, size_t n_lines)
 {
 	size_t n = 0;
 
+	if (n_lines)
+		qsort(lines, n_lines, sizeof(*lines), by_text);
+	for (size_t i = 0; i < n_lines; i++) {
+		if (n && !strcmp(lines[n - 1].text, lines[i].text))
+			lines[n - 1].ns += lines[i].ns;
+		else
+			lines[n++] = lines[i];
+	}
+	return n;
+}
+
+static void make_lines(struct folder *f)
+{
 	for (uint32_t node = 1; node <= f->chains.nodes.n && node < f->n_weights; node++)
 		for (int end = 0; end < CHAIN_ENDS; end++)
 			if (f->weights[node].ns[end])
 				add_line(f, node, (enum chain_end)end, f->weights[node].ns[end]);
 	f->out_of_memory |= f->text.failed;
-	if (f->out_of_memory || !f->n_lines)
+	if (f->out_of_memory)
 		return;
 	for (size_t i = 0; i < f->n_lines; i++)
 		f->lines[i].text = f->text.p + (size_t)f->lines[i].text;
-	qsort(f->lines, f->n_lines, sizeof(*f->lines), by_text);
-	for (size_t i = 0; i < f->n_lines; i++) {
-		if (n && !strcmp(f->lines[n - 1].text, f->lines[i].text))
-			f->lines[n - 1].ns += f->lines[i].ns;
-		else
-			f->lines[n++] = f->lines[i];
+	f->n_lines = merge_lines(f->lines, f->n_lines);
+}
+
+static void folder_clear(struct folder *f)
+{
+	chain_batch_free(f->batch);
+	chains_free(&f->chains);
+	selection_free(f->selection);
+	names_free(f->names);
+	free(f->position);
+	free(f->long_waits);
+	free(f->weights);
+	free(f->lines);
+	text_free(&f->text);
+}
+
+/* Folds slices until there are none left. */
+static void *folder_run(void *arg)
+{
+	struct folder *f = arg;
+	const struct timelines *tl = f->slices->timelines;
+	const struct options *o = f->options;
+
+	f->out_of_memory = true;
+	f->names = names_new(tl, o);
+	f->selection = f->names ? selection_new(tl, o, f->names) : NULL;
+	f->position = calloc((size_t)timelines_threads(tl) + 1, sizeof(*f->position));
+	if (!f->selection || !f->position ||
+	    chains_init(&f->chains, tl, o->mode, o->depth, (struct chain_user) { f, label, add }))
+		return NULL;
+	if (o->mode == MODE_EXACT)
+		f->batch = chain_batch_new(&f->chains);
+	if (o->mode == MODE_EXACT && !f->batch)
+		return NULL;
+	f->out_of_memory = false;
+	fold_waits(f);
+	if (f->with_text && !f->out_of_memory)
+		make_lines(f);
+	return NULL;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void set_slices(struct slices *s, const struct timelines *tl)
+{
+	uint64_t ns = timelines_end_ns(tl) - timelines_start_ns(tl), waits = 0;
+	uint32_t n = timelines_threads(tl);
+
+	for (uint32_t i = 0; i < n; i++)
+		waits += timelines_thread(tl, i)->n_waits;
+	*s = (struct slices) { .timelines = tl, .start_ns = timelines_start_ns(tl) };
+	s->n = (uint32_t)(waits / SLICE_WAITS) + 1;
+	s->span_ns = ns / s->n + 1;
+}
+
+static void add_summary(struct chain_summary *to, const struct chain_summary *s)
+{
+	to->waits += s->waits;
+	to->blocked_ns += s->blocked_ns;
+	to->runnable_ns += s->runnable_ns;
+	to->preempted_ns += s->preempted_ns;
+	to->idle_waits += s->idle_waits;
+	to->idle_ns += s->idle_ns;
+	for (int i = 0; i < CHAIN_ENDS; i++)
+		to->ends_ns[i] += s->ends_ns[i];
+}
+
+/* Puts together what the folders have; sums do not depend on who had which slice. */
+static int gather(struct fold *f)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_folders; i++) {
+		if (f->folders[i].out_of_memory)
+			return -ENOMEM;
+		n += f->folders[i].n_lines;
+		add_summary(&f->summary, &f->folders[i].summary);
 	}
-	f->n_lines = n;
+	f->lines = malloc((n + 1) * sizeof(*f->lines));
+	if (!f->lines)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->n_folders; i++) {
+		if (f->folders[i].n_lines)
+			memcpy(f->lines + f->n_lines, f->folders[i].lines,
+			       f->folders[i].n_lines * sizeof(*f->lines));
+		f->n_lines += f->folders[i].n_lines;
+	}
+	if (f->n_folders > 1)
+		f->n_lines = merge_lines(f->lines, f->n_lines);
+	return 0;
 }
 
 static int fold_run(struct fold *f, const struct timelines *tl, const struct options *o,
 		    bool with_text)
 {
-	f->options = o;
-	f->with_text = with_text;
-	f->names = names_new(tl, o);
-	f->selection = f->names ? selection_new(tl, o, f->names) : NULL;
-	if (!f->selection ||
-	    chains_init(&f->chains, tl, o->mode, o->depth, (struct chain_user) { f, label, add }))
-		return -ENOMEM;
-	fold_waits(f, tl);
-	if (with_text && !f->out_of_memory)
-		make_lines(f);
-	return f->out_of_memory ? -ENOMEM : 0;
-}
+	pthread_t threads[FOLDERS_MAX];
+	struct slices slices;
+	uint32_t wanted;
 
-static void fold_clear(struct fold *f)
-{
-	chains_free(&f->chains);
-	selection_free(f->selection);
-	names_free(f->names);
-	free(f->weights);
-	free(f->lines);
-	text_free(&f->text);
+	set_slices(&slices, tl);
+	wanted = cpus_usable(FOLDERS_MAX);
+	if (wanted > slices.n)
+		wanted = slices.n;
+	for (uint32_t i = 0; i < wanted; i++) {
+		f->folders[i].options = o;
+		f->folders[i].slices = &slices;
+		f->folders[i].with_text = with_text;
+	}
+	progress_begin(PROGRESS_FOLD, slices.n, trace_info(timelines_trace(tl))->events);
+	/* Fewer threads than wanted will do: slices go to whoever is there. */
+	for (f->n_folders = 1; f->n_folders < wanted; f->n_folders++)
+		if (pthread_create(&threads[f->n_folders], NULL, folder_run,
+				   &f->folders[f->n_folders]))
+			break;
+	folder_run(&f->folders[0]);
+	for (uint32_t i = 1; i < f->n_folders; i++)
+		pthread_join(threads[i], NULL);
+	progress_end();
+	return gather(f);
 }
 
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o)
@@ -209,8 +404,11 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 
 void fold_free(struct fold *f)
 {
-	if (f)
-		fold_clear(f);
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < FOLDERS_MAX; i++)
+		folder_clear(&f->folders[i]);
+	free(f->lines);
 	free(f);
 }
 
@@ -227,10 +425,10 @@ const struct chain_summary *fold_summary(const struct fold *f)
 
 int chain_summarize(const struct timelines *tl, const struct options *o, struct chain_summary *s)
 {
-	struct fold f = { 0 };
-	int err = fold_run(&f, tl, o, false);
+	struct fold *f = calloc(1, sizeof(*f));
+	int err = f ? fold_run(f, tl, o, false) : -ENOMEM;
 
-	*s = f.summary;
-	fold_clear(&f);
+	*s = f ? f->summary : (struct chain_summary) { 0 };
+	fold_free(f);
 	return err;
 }

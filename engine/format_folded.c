@@ -13,6 +13,8 @@ static int write_folded(const struct format_input *in, FILE *out)
 	err = fold_new(&f, in->timelines, in->options);
 	if (!err)
 		err = fold_write(f, in->options, out);
+	if (!err && in->totals)
+		*in->totals = (struct format_totals) { true, *fold_summary(f) };
 	fold_free(f);
 	return err;
 }

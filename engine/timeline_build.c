@@ -2,7 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "event_stream.h"
+#include "progress.h"
 #include "timeline_private.h"
+
+#define PROGRESS_EVENTS 16384u
 
 /*
  * The thread that acts on a CPU under a tid. When a thread that does not lead its process calls
@@ -179,32 +183,36 @@ static void handle_event(struct builder *b, const struct event *ev)
 int timelines_new(struct timelines **out, const struct trace *t)
 {
 	const struct trace_info *info = trace_info(t);
-	struct trace_cursor *cursor = trace_cursor_new(t);
+	struct event_stream *events = event_stream_new(t);
 	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
-	struct event ev;
-	bool more;
+	const struct event *ev;
+	uint64_t n = 0;
 
 	*out = NULL;
-	b.out_of_memory = !b.tl || !cursor;
+	b.out_of_memory = !b.tl || !events;
 	if (b.out_of_memory)
 		goto out;
-	more = trace_cursor_next(cursor, &ev);
+	ev = event_stream_next(events);
 	b.tl->trace = t;
-	b.tl->start_ns = more && ev.time_ns < info->start_ns ? ev.time_ns : info->start_ns;
+	b.tl->start_ns = ev && ev->time_ns < info->start_ns ? ev->time_ns : info->start_ns;
 	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
 	b.cpus_known_from_ns = b.tl->start_ns;
 	table_snapshot(&b);
-	for (; more && !b.out_of_memory; more = trace_cursor_next(cursor, &ev)) {
-		if (b.tl->end_ns < ev.time_ns)
-			b.tl->end_ns = ev.time_ns;
-		handle_event(&b, &ev);
+	progress_begin(PROGRESS_LINK, info->events, info->events);
+	for (; ev && !b.out_of_memory; ev = event_stream_next(events)) {
+		if (b.tl->end_ns < ev->time_ns)
+			b.tl->end_ns = ev->time_ns;
+		handle_event(&b, ev);
+		if (++n % PROGRESS_EVENTS == 0)
+			progress_add(PROGRESS_EVENTS);
 	}
-	b.out_of_memory |= trace_cursor_error(cursor) != 0;
+	progress_end();
+	b.out_of_memory |= event_stream_error(events) != 0;
 	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory; i++)
 		state_end(&b, (uint32_t)i);
 	table_finish(&b);
 out:
-	trace_cursor_free(cursor);
+	event_stream_free(events);
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);

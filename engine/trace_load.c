@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Walks over the blocks of a trace once. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "cpus.h"
 #include "grow.h"
+#include "progress.h"
 #include "trace_private.h"
 
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
@@ -149,51 +153,153 @@ static int load_end(struct trace *t, const struct block *b)
 	return 0;
 }
 
+#define CHECKERS_MAX 16u
+
 /* ---- EVENTS and the others ----------------------------------------------------------------- */
 
+/* An EVENTS block, and what came of decoding it. */
+struct events_check {
+	struct block block;
+	struct event_block_head head;
+	uint32_t of[CHAINLOG_EVENT_KINDS]; /* events by kind */
+	uint32_t max_tid;
+	int ret;      /* 0, -EBADMSG or -ENOMEM */
+	bool no_head; /* not even its head could be read */
+};
+
+/* All EVENTS blocks of a trace, decoded by as many threads as there are CPUs. */
+struct events_checks {
+	struct events_check *checks; /* in file order */
+	size_t n, cap;
+	uint64_t claimed; /* events, as far as the blocks' lengths tell: about 5 bytes each */
+	atomic_size_t next;
+};
+
 /* Decodes a block to its end, so that nobody after this meets a malformed one. */
-static int load_events(struct trace *t, struct event_block *decoder, const struct block *b)
+static void check_events(struct event_block *decoder, struct events_check *c)
 {
-	uint64_t of[CHAINLOG_EVENT_KINDS] = { 0 };
-	struct event_block_head head = { 0 };
-	struct event_block_ref *r;
 	struct event ev;
 	int ret;
 
-	ret = event_block_begin(decoder, b->payload, b->len, &head);
-	if (ret) {
-		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
+	decoder->max_tid = 0;
+	ret = event_block_begin(decoder, c->block.payload, c->block.len, &c->head);
+	c->no_head = ret != 0;
+	if (!ret)
+		while ((ret = event_block_next(decoder, &ev)) > 0)
+			c->of[ev.kind]++;
+	c->max_tid = decoder->max_tid;
+	c->ret = ret;
+}
+
+static void *check_some(void *arg)
+{
+	struct event_block decoder = { .cpu = 0 };
+	struct events_checks *all = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&all->next, 1)) < all->n) {
+		check_events(&decoder, &all->checks[i]);
+		progress_add(1);
+	}
+	event_block_free(&decoder);
+	return NULL;
+}
+
+static void check_all(struct events_checks *all)
+{
+	pthread_t threads[CHECKERS_MAX];
+	uint32_t wanted = cpus_usable(CHECKERS_MAX), n = 1;
+
+	/* A thread for a block or two costs more than it saves. */
+	if (wanted > all->n / 4)
+		wanted = (uint32_t)(all->n / 4);
+	for (; n < wanted; n++)
+		if (pthread_create(&threads[n], NULL, check_some, all))
+			break;
+	check_some(all);
+	while (--n)
+		pthread_join(threads[n], NULL);
+}
+
+static int take_events(struct trace *t, const struct events_check *c)
+{
+	uint64_t bytes = CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len;
+	struct event_block_ref *r;
+
+	if (c->no_head) {
+		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with an impossible head");
-		return trace_note_skip(t, b->offset, false);
+		return trace_note_skip(t, c->block.offset, false);
 	}
-	while ((ret = event_block_next(decoder, &ev)) > 0)
-		of[ev.kind]++;
-	if (ret == -ENOMEM)
-		return ret;
-	if (ret) {
-		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
+	if (c->ret == -ENOMEM)
+		return c->ret;
+	if (c->ret) {
+		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with malformed events");
-		t->bad_events += head.count;
-		return trace_note_loss(t, head.cpu, head.count, head.first_ns, head.last_ns);
+		t->bad_events += c->head.count;
+		return trace_note_loss(t, c->head.cpu, c->head.count, c->head.first_ns,
+				       c->head.last_ns);
 	}
-	if (!head.count)
+	if (!c->head.count)
 		return 0;
 	r = grow_array(t->blocks, t->n_blocks, &t->cap_blocks, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	t->blocks = r;
 	r[t->n_blocks++] = (struct event_block_ref) {
-		.payload = b->payload,
-		.offset = b->offset,
-		.first_ns = head.first_ns,
-		.last_ns = head.last_ns,
-		.len = b->len,
-		.cpu = head.cpu,
-		.count = head.count,
+		.payload = c->block.payload,
+		.offset = c->block.offset,
+		.first_ns = c->head.first_ns,
+		.last_ns = c->head.last_ns,
+		.len = c->block.len,
+		.cpu = c->head.cpu,
+		.count = c->head.count,
 	};
 	for (unsigned int i = 0; i < CHAINLOG_EVENT_KINDS; i++)
-		t->info.events_of[i] += of[i];
-	t->info.events += head.count;
+		t->info.events_of[i] += c->of[i];
+	t->info.events += c->head.count;
+	return 0;
+}
+
+static int by_offset(const void *pa, const void *pb)
+{
+	const struct skipped *a = pa, *b = pb;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->at_end - b->at_end;
+}
+
+/* Decodes the EVENTS blocks that were found. Returns 0 or -ENOMEM. */
+static int load_events(struct trace *t, struct events_checks *all)
+{
+	uint32_t max_tid = 0;
+	int err = 0;
+
+	progress_begin(PROGRESS_READ, all->n, all->claimed);
+	check_all(all);
+	progress_end();
+	for (size_t i = 0; i < all->n && !err; i++) {
+		err = take_events(t, &all->checks[i]);
+		if (all->checks[i].max_tid > max_tid)
+			max_tid = all->checks[i].max_tid;
+	}
+	t->info.tids_end = max_tid + 1;
+	/* What was skipped between blocks was noted before what these skip. */
+	if (t->n_skips)
+		qsort(t->skips, t->n_skips, sizeof(*t->skips), by_offset);
+	return err;
+}
+
+static int note_events(struct events_checks *all, const struct block *b)
+{
+	struct events_check *c = grow_array(all->checks, all->n, &all->cap, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	all->checks = c;
+	c[all->n++] = (struct events_check) { .block = *b };
+	all->claimed += b->len / 5;
 	return 0;
 }
 
@@ -210,7 +316,7 @@ static int load_definitions(struct trace *t, const struct block *b)
 	return 0;
 }
 
-static int load_block(struct trace *t, struct event_block *decoder, const struct block *b)
+static int load_block(struct trace *t, struct events_checks *events, const struct block *b)
 {
 	int err = 0;
 
@@ -219,7 +325,7 @@ static int load_block(struct trace *t, struct event_block *decoder, const struct
 		err = load_info(t, b);
 		break;
 	case CHAINLOG_BLOCK_EVENTS:
-		return load_events(t, decoder, b);
+		return note_events(events, b);
 	case CHAINLOG_BLOCK_END:
 		err = load_end(t, b);
 		break;
@@ -280,7 +386,7 @@ static int note_skipped(struct trace *t, const struct block_scan *scan, bool at_
 
 int trace_load(struct trace *t)
 {
-	struct event_block decoder = { .cpu = 0 };
+	struct events_checks events = { .n = 0 };
 	struct block_scan scan;
 	struct block b;
 	bool any = false;
@@ -306,7 +412,7 @@ int trace_load(struct trace *t)
 		any = true;
 		err = note_skipped(t, &scan, false);
 		if (!err)
-			err = load_block(t, &decoder, &b);
+			err = load_block(t, &events, &b);
 		if (t->info.complete) {
 			check_footer(t, &b);
 			goto out;
@@ -322,7 +428,8 @@ int trace_load(struct trace *t)
 		err = trace_note_skip(t, t->len, true);
 	}
 out:
-	t->info.tids_end = decoder.max_tid + 1;
-	event_block_free(&decoder);
+	if (!err)
+		err = load_events(t, &events);
+	free(events.checks);
 	return err;
 }

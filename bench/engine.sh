@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6.
+#   bench/engine.sh BUILD_DIR [ROUNDS]
+# Made traces of 1 and 10 million events (FULL=1: and 100 million), with and without a thousand idle
+# threads; on one core and on all. Then workloads recorded by chaincap and perf at the same time,
+# against perf sched timehist -w (needs root; left out without). Medians of ROUNDS, 5 if left out.
+# Events a second are given by CPU time, which other load on the machine disturbs least, and by the
+# clock on the wall.
+set -eu
+O=$(cd "$1" && pwd)
+rounds=${2:-5}
+sizes="1 10 ${FULL:+100}"
+dir=$(mktemp -d "${TMPDIR:-/tmp}/bench-engine.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+# A CPU that this process may use.
+core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+cores=$(nproc)
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# Runs a command ROUNDS times; leaves medians in wall, cpu (s) and rss (KiB).
+measure() {
+	: >"$dir/rounds"
+	for _ in $(seq "$rounds"); do
+		"$O/bench/cost" "$@" >>"$dir/rounds"
+	done
+	wall=$(cut -d' ' -f1 "$dir/rounds" | median)
+	cpu=$(cut -d' ' -f2 "$dir/rounds" | median)
+	rss=$(cut -d' ' -f3 "$dir/rounds" | median)
+}
+
+calc() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+echo "== made traces: a server with 393 threads, depth 6, medians of $rounds"
+printf '%-22s %10s %10s %9s %9s %9s %9s\n' trace "CPU s" "wall s" "Mev/s" "Mev/s" "bytes/ev" "wall s"
+printf '%-22s %10s %10s %9s %9s %9s %9s\n' "(million events)" "1 core" "1 core" "by CPU" "by wall" "peak" "$cores cores"
+for size in $sizes; do
+	for idle in 0 1000; do
+		trace=$dir/made.bin
+		"$O/bench/generate" --events "${size}000000" --idle $idle "$trace"
+		measure taskset -c "$core" "$O/chainwalk" -q "$trace"
+		one_cpu=$cpu one_wall=$wall one_rss=$rss
+		measure "$O/chainwalk" -q "$trace"
+		name="$size"
+		[ $idle = 0 ] || name="$size + $idle idle"
+		printf '%-22s %10.2f %10.2f %9s %9s %9s %9.2f\n' "$name" "$one_cpu" "$one_wall" \
+			"$(calc %.2f "$size / $one_cpu")" "$(calc %.2f "$size / $one_wall")" \
+			"$(calc %.1f "$one_rss * 1024 / $size / 1e6")" "$wall"
+		if [ $idle = 0 ]; then
+			base=$one_cpu base_rss=$one_rss
+			echo "   $cores cores: $(calc %.2f "$one_wall / $wall") times as fast as one," \
+				"peak $(calc %.1f "$rss * 1024 / $size / 1e6") bytes/event," \
+				"$(calc %.2f "$rss / 1048576") GiB"
+		else
+			echo "   idle threads: $(calc %.2f "$one_cpu / $base") times the cost of the" \
+				"same without them, $(calc %.2f "$one_rss / $base_rss") times the memory"
+		fi
+		rm -f "$trace"
+	done
+done
+
+if [ "$(id -u)" != 0 ] || ! command -v perf >/dev/null; then
+	echo "== recorded traces: left out, needs root and perf"
+	exit 0
+fi
+echo "== recorded by chaincap and perf at once, read on one core: CPU time, medians"
+printf '%-10s %9s %12s %8s %9s %11s %7s %10s\n' workload events "chainwalk s" "Mev/s" "perf ev." \
+	"timehist s" ratio "per event"
+for load in "messaging -g 10 -l 2000" "pipe -l 400000"; do
+	"$O/chaincap" -q -o "$dir/t.bin" -- perf record -q -a -g -o "$dir/p.data" \
+		-e sched:sched_switch -e sched:sched_wakeup -e sched:sched_waking \
+		-e sched:sched_wakeup_new -- perf bench sched $load >"$dir/out" 2>&1 ||
+		{ cat "$dir/out" >&2; exit 1; }
+	events=$("$O/chainwalk" -q -f info "$dir/t.bin" | sed -n 's/^events: //p')
+	measure taskset -c "$core" "$O/chainwalk" -q "$dir/t.bin"
+	ours=$cpu
+	perf_events=$(perf report -i "$dir/p.data" --stats 2>/dev/null |
+		awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')
+	all=$rounds
+	rounds=$(((rounds + 1) / 2)) # it takes long
+	measure taskset -c "$core" perf sched timehist -w -i "$dir/p.data" 2>"$dir/err"
+	rounds=$all
+	printf '%-10s %9d %12.3f %8.2f %9d %11.2f %6.1fx %9.1fx\n' "${load%% *}" "$events" "$ours" \
+		"$(calc %f "$events / $ours / 1e6")" "$perf_events" "$cpu" "$(calc %f "$cpu / $ours")" \
+		"$(calc %f "($cpu / $perf_events) / ($ours / $events)")"
+	rm -f "$dir/p.data"
+done

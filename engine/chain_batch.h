@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain_batch.h - exact attribution of many waits at once. The result is the sum of what
+ * chains_explain() gives for each; the cost is not.
+ *
+ * What a waker did in a window is wanted over and over: by each thread of a pool that waits for
+ * it, by each of those that wait for these. As long as the chain down to the waker is the same,
+ * only the number of windows that cover an instant of the waker's time matters, not whose they
+ * are. So windows are collected by (chain, waker), and each waker's stretches are gone over once,
+ * each with its count of windows. What of a sleep is covered gives new windows on whoever ended
+ * that sleep, one link further down.
+ *
+ * Invariant: for each (chain, waker) at each instant, the counts of its windows add up to the
+ * number of waits that at this instant were waiting for the waker through this chain.
+ *
+ * A window always ends where the waker woke: one that must end sooner is that one, less the one
+ * from where it should have ended (a count below 0). Chains are not looked through for loops: a
+ * thread cannot wake another while its own timeline has it asleep (see timeline.h), and depth is
+ * bounded.
+ */
+#ifndef ENGINE_CHAIN_BATCH_H
+#define ENGINE_CHAIN_BATCH_H
+
+#include "chain.h"
+
+struct chain_batch;
+
+/* c must outlive it; its user's add() gets the sums. NULL: out of memory. */
+struct chain_batch *chain_batch_new(struct chains *c);
+void chain_batch_free(struct chain_batch *b);
+/*
+ * Adds [from_ns, to_ns) of the blocked part of w, as for chains_explain(). To be fast, waits that
+ * follow each other here should be near each other in time.
+ */
+void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
+		     uint64_t to_ns);
+/* Everything added so far has reached the user when this returns. */
+void chain_batch_run(struct chain_batch *b);
+
+#endif /* ENGINE_CHAIN_BATCH_H */
