@@ -136,9 +136,11 @@ static void explain(int err, char *why, size_t why_size)
 			"this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs one built with "
 			"CONFIG_DEBUG_INFO_BTF=y, as distributions' kernels since about 2020 are");
 	else if ((err == -EPERM || err == -EACCES) && rights_missing(missing, sizeof(missing)))
-		snprintf(why, why_size,
-			 "not permitted to load BPF programs, missing %s: run it as root (sudo), or "
-			 "with CAP_BPF and CAP_PERFMON", missing);
+		snprintf(
+			why, why_size,
+			"not permitted to load BPF programs, missing %s: run it as root (sudo), or "
+			"with CAP_BPF and CAP_PERFMON",
+			missing);
 	else
 		snprintf(why, why_size,
 			 "the kernel did not take the BPF programs (%s): Linux 5.12 or newer is "
