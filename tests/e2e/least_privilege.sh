@@ -6,7 +6,10 @@
 needs_bpf
 chmod 711 "$tmp"
 mkdir -m 777 "$tmp/open"
+# Where nobody may read them, wherever the build folder is.
 cp "$cap" "$tmp/open/chaincap"
+cp "$load" "$tmp/open/chainload"
+load=$tmp/open/chainload
 trace=$tmp/open/trace
 
 # with CAPS COMMAND...: as nobody, with these capabilities and no others.
