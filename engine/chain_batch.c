@@ -33,6 +33,14 @@ struct level {
 	uint32_t *starts;    /* by group: where its edges begin */
 };
 
+/* What the first link of a wait was found to be, for waits of the same kind: a cache's slot. */
+struct first_link {
+	uint32_t head, waker, stack; /* head 0: empty */
+	uint32_t link;		     /* node << 1 | interrupt */
+};
+
+#define FIRST_LINKS 8192u /* a power of two */
+
 struct chain_batch {
 	struct chains *chains;
 	struct level *levels; /* by links followed, from 1 on */
@@ -40,6 +48,7 @@ struct chain_batch {
 	size_t *first;	 /* by thread: place of its first wait in links[] */
 	uint32_t *links; /* by wait: label << 1 | interrupt; 0: not asked for yet */
 	struct edge *spare;
+	struct first_link firsts[FIRST_LINKS];
 };
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)
@@ -110,16 +119,30 @@ static void level_init(struct level *l)
 static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
 		       uint64_t from_ns, int32_t count)
 {
+	struct chains *c = b->chains;
 	struct level *l = &b->levels[level];
 	uint32_t group;
 
+	if (w->flags & WAIT_WAKER_RAN) {
+		uint64_t in_ns = w->out_ns + w->waker_late_ns;
+
+		/* Counts below 0 are added modulo 2^64, as all sums are. */
+		if (in_ns > from_ns) {
+			c->add(c->add_arg, node, CHAIN_RUNNABLE,
+			       (in_ns - from_ns) * (uint64_t)(int64_t)count);
+			from_ns = in_ns;
+		}
+		c->add(c->add_arg, node, CHAIN_RUNNING,
+		       (w->wake_ns - from_ns) * (uint64_t)(int64_t)count);
+		return;
+	}
 	if (l->n == LEVEL_MAX)
 		run_level(b, level);
 	if (!l->windows)
 		level_init(l);
 	group = l->windows ? pairs_id(&l->groups, node, w->waker) : 0;
 	if (!group) {
-		b->chains->out_of_memory = true;
+		c->out_of_memory = true;
 		return;
 	}
 	l->windows[l->n++] = (struct window) {
@@ -362,20 +385,44 @@ static void run_level(struct chain_batch *b, uint32_t level)
 
 /* ---- the outside ---------------------------------------------------------------------------- */
 
+/* As chain_link() for the wait that is to be explained. */
+static uint32_t first_link(struct chain_batch *b, uint32_t head, const struct wait *w,
+			   enum chain_end *end)
+{
+	struct chains *c = b->chains;
+	struct first_link *slot;
+	struct context context = { 0 };
+	uint32_t link;
+
+	slot = &b->firsts[pairs_slot(head ^ w->waker << 16, w->waker_stack, FIRST_LINKS - 1)];
+	if (slot->head == head && slot->waker == w->waker && slot->stack == w->waker_stack) {
+		*end = slot->link & 1 ? CHAIN_INTERRUPT : CHAIN_ENDS;
+		return slot->link >> 1;
+	}
+	link = chain_link(c, head, w, c->depth, true, &context, end);
+	if (!link)
+		return 0;
+	*end = context.interrupt ? CHAIN_INTERRUPT : CHAIN_ENDS;
+	/* A waker that was renamed is not always the same link. */
+	if (link <= UINT32_MAX / 2 &&
+	    (context.interrupt || !timelines_thread(c->timelines, w->waker)->renames))
+		*slot = (struct first_link) { head, w->waker, w->waker_stack,
+					      link << 1 | context.interrupt };
+	return link;
+}
+
 void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
 		     uint64_t to_ns)
 {
 	struct chains *c = b->chains;
-	struct context context = { 0 };
 	enum chain_end end = CHAIN_UNKNOWN;
 	uint32_t link;
 
 	if (from_ns >= to_ns || !head)
 		return;
-	link = chain_link(c, head, w, c->depth, true, &context, &end);
-	if (!link || context.interrupt) {
-		c->add(c->add_arg, link ? link : head, link ? CHAIN_INTERRUPT : end,
-		       to_ns - from_ns);
+	link = first_link(b, head, w, &end);
+	if (!link || end == CHAIN_INTERRUPT) {
+		c->add(c->add_arg, link ? link : head, end, to_ns - from_ns);
 		return;
 	}
 	add_window(b, 1, link, w, from_ns, 1);

@@ -103,8 +103,20 @@ static int open_output(const struct options *o, const char *trace, FILE **out)
 	return *out ? 0 : -errno;
 }
 
+/* Builds the timelines; a trace with malformed events is checked first, and read without them. */
+static int link_waits(struct trace *trace, struct timelines **timelines)
+{
+	int err = timelines_new(timelines, trace);
+
+	if (err == -EBADMSG)
+		err = trace_check(trace);
+	else
+		return err;
+	return err ? err : timelines_new(timelines, trace);
+}
+
 /* Writes what was asked for, and the summary. Returns 0 or a negative errno, told to the user. */
-static int explain(const struct options *o, const struct trace *trace, const char *name)
+static int explain(const struct options *o, struct trace *trace, const char *name)
 {
 	const struct format *format = format_find(o->format);
 	struct format_totals totals = { .known = false };
@@ -121,7 +133,9 @@ static int explain(const struct options *o, const struct trace *trace, const cha
 		return err;
 	}
 	if (format->wants_timelines)
-		err = timelines_new(&timelines, trace);
+		err = link_waits(trace, &timelines);
+	if (trace_damage(trace)->what)
+		print_damage(name, trace_damage(trace));
 	in.timelines = timelines;
 	in.totals = o->quiet ? NULL : &totals;
 	if (!err)
@@ -153,25 +167,22 @@ static int walk(const struct options *o)
 {
 	const char *path = o->n_traces ? o->traces[0] : "trace.bin";
 	const char *name = strcmp(path, "-") ? path : "standard input";
-	const struct trace_damage *damage;
 	bool damaged;
 	uint64_t started_ns = now_ns();
 	struct trace *trace;
 	int err;
 
 	progress_start(!o->quiet);
-	err = trace_open(&trace, path);
+	err = format_find(o->format)->wants_timelines ? trace_open_quick(&trace, path)
+						      : trace_open(&trace, path);
 	if (err) {
 		progress_stop();
 		fprintf(stderr, "chainwalk: %s: %s\n", name, open_error(err));
 		return EXIT_FAILED;
 	}
-	damage = trace_damage(trace);
-	damaged = damage->what;
-	if (damaged)
-		print_damage(name, damage);
 	err = explain(o, trace, name);
 	progress_stop();
+	damaged = trace_damage(trace)->what;
 	if (!err && o->verbose)
 		print_cost(trace, started_ns);
 	trace_close(trace);

@@ -17,6 +17,7 @@ struct contexts {
 	const struct trace *trace;
 	/* By kernel stack, 0: not looked at yet; else 1 + frames << 1 | interrupt. */
 	uint32_t *of_task, *of_idle;
+	uint8_t *of_frame; /* 0: not looked up yet; else 1 + enum frame_kind */
 };
 
 /*
@@ -104,7 +105,7 @@ static const struct {
 	{ "secondary_start_kernel", FRAME_IDLE },
 };
 
-static enum frame_kind kind_of(const struct trace *t, uint32_t frame)
+static enum frame_kind look_up(const struct trace *t, uint32_t frame)
 {
 	const struct trace_frame *f = trace_frame(t, frame);
 	const char *symbol = f ? trace_string(t, f->symbol) : "";
@@ -117,14 +118,26 @@ static enum frame_kind kind_of(const struct trace *t, uint32_t frame)
 	return FRAME_OTHER;
 }
 
-static struct context read_context(const struct trace *t, uint32_t kstack, bool idle)
+static enum frame_kind kind_of(struct contexts *c, uint32_t frame)
 {
-	struct trace_stack s = trace_stack(t, kstack);
+	uint8_t *slot;
+
+	if (frame >= trace_frames_end(c->trace))
+		return FRAME_OTHER;
+	slot = &c->of_frame[frame];
+	if (!*slot)
+		*slot = (uint8_t)(1 + look_up(c->trace, frame));
+	return (enum frame_kind)(*slot - 1);
+}
+
+static struct context read_context(struct contexts *c, uint32_t kstack, bool idle)
+{
+	struct trace_stack s = trace_stack(c->trace, kstack);
 	uint32_t i, loop = s.n, inside = 0;
 
 	/* From the leaf: what comes first decides, for it interrupted all that comes after. */
 	for (i = 0; i < s.n; i++) {
-		enum frame_kind kind = kind_of(t, s.frames[i]);
+		enum frame_kind kind = kind_of(c, s.frames[i]);
 
 		if (kind == FRAME_ENTRY)
 			break;
@@ -144,7 +157,7 @@ static struct context read_context(const struct trace *t, uint32_t kstack, bool 
 		i = loop; /* the loop above an entry: an odd stack, but none of it is a waker's */
 	else
 		/* An entry is two or three frames: the stub, and the C functions it calls. */
-		for (i++; i < s.n && kind_of(t, s.frames[i]) == FRAME_ENTRY; i++)
+		for (i++; i < s.n && kind_of(c, s.frames[i]) == FRAME_ENTRY; i++)
 			;
 	return (struct context) { true, i };
 }
@@ -159,7 +172,8 @@ struct contexts *contexts_new(const struct trace *t)
 	c->trace = t;
 	c->of_task = calloc(n + 1, sizeof(*c->of_task));
 	c->of_idle = calloc(n + 1, sizeof(*c->of_idle));
-	if (!c->of_task || !c->of_idle) {
+	c->of_frame = calloc((size_t)trace_frames_end(t) + 1, 1);
+	if (!c->of_task || !c->of_idle || !c->of_frame) {
 		contexts_free(c);
 		return NULL;
 	}
@@ -172,6 +186,7 @@ void contexts_free(struct contexts *c)
 		return;
 	free(c->of_task);
 	free(c->of_idle);
+	free(c->of_frame);
 	free(c);
 }
 
@@ -184,7 +199,7 @@ struct context context_of(struct contexts *c, uint32_t kstack, bool idle)
 		return (struct context) { idle, 0 };
 	slot = idle ? &c->of_idle[kstack] : &c->of_task[kstack];
 	if (!*slot) {
-		x = read_context(c->trace, kstack, idle);
+		x = read_context(c, kstack, idle);
 		*slot = 1 + (x.frames << 1 | x.interrupt);
 	}
 	return (struct context) { (*slot - 1) & 1, (*slot - 1) >> 1 };

@@ -32,7 +32,10 @@ struct trace_cursor {
 	size_t n_runs, next_run;
 	struct source **heap;
 	size_t n_heap;
+	bool taken; /* the event of heap[0] */
 	struct source *free;
+	struct pairs pairs;
+	uint32_t *thread_pairs; /* of the trace's threads */
 	int err;
 };
 
@@ -167,10 +170,6 @@ static int advance(struct trace_cursor *c, struct source *s)
 	}
 	if (ret < 0)
 		return ret;
-	if (s->ev.kstack >= t->stacks_end)
-		s->ev.kstack = 0;
-	if (s->ev.ustack >= t->stacks_end)
-		s->ev.ustack = 0;
 	if (s->ev.string >= t->strings_end)
 		s->ev.string = 0;
 	return 1;
@@ -203,6 +202,8 @@ static int start(struct trace_cursor *c, size_t begin, size_t end, size_t number
 		s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	s->block.all_pairs = &c->pairs;
+	s->block.stacks_end = c->t->stacks_end;
 	s->at = begin;
 	s->end = end;
 	s->number = number;
@@ -238,6 +239,25 @@ static int find_runs(struct trace_cursor *c)
 	return c->heap ? 0 : -ENOMEM;
 }
 
+static int pair_threads(struct trace_cursor *c)
+{
+	size_t n = c->t->n_threads;
+
+	c->thread_pairs = calloc(n + 1, sizeof(*c->thread_pairs));
+	if (!c->thread_pairs)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_thread *th = &c->t->threads[i];
+
+		if (!th->kstack && !th->ustack)
+			continue;
+		c->thread_pairs[i] = pairs_id(&c->pairs, th->kstack, th->ustack);
+		if (!c->thread_pairs[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 struct trace_cursor *trace_cursor_new(const struct trace *t)
 {
 	struct trace_cursor *c = calloc(1, sizeof(*c));
@@ -246,7 +266,9 @@ struct trace_cursor *trace_cursor_new(const struct trace *t)
 	if (!c)
 		return NULL;
 	c->t = t;
-	err = find_runs(c);
+	err = pair_threads(c);
+	if (!err)
+		err = find_runs(c);
 	if (!err)
 		err = start(c, 0, t->n_losses, SIZE_MAX, true);
 	if (err) {
@@ -256,11 +278,29 @@ struct trace_cursor *trace_cursor_new(const struct trace *t)
 	return c;
 }
 
-bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
+/* Goes on from the event that was taken last. */
+static void pass(struct trace_cursor *c)
 {
-	struct source *s;
-	int ret, err;
+	struct source *s = c->heap[0];
+	int ret = advance(c, s);
 
+	c->taken = false;
+	if (ret <= 0) {
+		c->heap[0] = c->heap[--c->n_heap];
+		retire(c, s);
+	}
+	if (c->n_heap > 1)
+		sift_down(c, 0);
+	if (ret < 0)
+		stop(c, ret);
+}
+
+const struct event *trace_cursor_take(struct trace_cursor *c)
+{
+	int err;
+
+	if (c->taken)
+		pass(c);
 	while (c->next_run < c->n_runs &&
 	       (!c->n_heap || c->runs[c->next_run].first_ns <= c->heap[0]->ev.time_ns)) {
 		const struct run *r = &c->runs[c->next_run++];
@@ -270,24 +310,33 @@ bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
 			stop(c, err);
 	}
 	if (!c->n_heap)
-		return false;
-	s = c->heap[0];
-	*ev = s->ev;
-	ret = advance(c, s);
-	if (ret <= 0) {
-		c->heap[0] = c->heap[--c->n_heap];
-		retire(c, s);
-	}
-	if (c->n_heap)
-		sift_down(c, 0);
-	if (ret < 0)
-		stop(c, ret);
-	return true;
+		return NULL;
+	c->taken = true;
+	return &c->heap[0]->ev;
+}
+
+bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
+{
+	const struct event *taken = trace_cursor_take(c);
+
+	if (taken)
+		*ev = *taken;
+	return taken != NULL;
 }
 
 int trace_cursor_error(const struct trace_cursor *c)
 {
 	return c->err;
+}
+
+struct pairs *trace_cursor_pairs(struct trace_cursor *c)
+{
+	return &c->pairs;
+}
+
+uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i)
+{
+	return c->thread_pairs[i];
 }
 
 void trace_cursor_free(struct trace_cursor *c)
@@ -303,6 +352,8 @@ void trace_cursor_free(struct trace_cursor *c)
 		event_block_free(&s->block);
 		free(s);
 	}
+	pairs_free(&c->pairs);
+	free(c->thread_pairs);
 	free(c->order);
 	free(c->runs);
 	free(c->heap);

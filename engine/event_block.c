@@ -121,6 +121,7 @@ static inline int get_actor(struct event_block *b, const uint8_t **p, unsigned i
 __attribute__((noinline)) static int add_pair(struct event_block *b, const uint8_t **p)
 {
 	struct event_block_pair *pair;
+	bool none;
 
 	pair = grow_array(b->pairs, b->n_pairs, &b->cap_pairs, sizeof(*pair));
 	if (!pair)
@@ -130,16 +131,26 @@ __attribute__((noinline)) static int add_pair(struct event_block *b, const uint8
 	*p = get_below(*p, b->end, ID_LIMIT, &pair->kstack);
 	if (*p)
 		*p = get_below(*p, b->end, ID_LIMIT, &pair->ustack);
-	if (!*p)
+	none = !pair->kstack && !pair->ustack;
+	if (!*p || none)
 		return -EBADMSG;
+	if (b->stacks_end && pair->kstack >= b->stacks_end)
+		pair->kstack = 0;
+	if (b->stacks_end && pair->ustack >= b->stacks_end)
+		pair->ustack = 0;
+	none = !pair->kstack && !pair->ustack;
+	pair->id = b->all_pairs && !none ? pairs_id(b->all_pairs, pair->kstack, pair->ustack) : 0;
+	if (b->all_pairs && !none && !pair->id)
+		return -ENOMEM;
 	b->n_pairs++;
 	return 0;
 }
 
 /* Reads a stack pair; last is the acting thread's last one of this kind. */
 static inline int get_pair(struct event_block *b, const uint8_t **p, unsigned int tag,
-			   struct event_block_pair *last, struct event *ev)
+			   uint32_t *last, struct event *ev)
 {
+	const struct event_block_pair *pair;
 	uint64_t ref;
 	int err;
 
@@ -155,12 +166,14 @@ static inline int get_pair(struct event_block *b, const uint8_t **p, unsigned in
 				return err;
 			ref = b->n_pairs;
 		}
-		*last = b->pairs[ref - 1];
+		*last = (uint32_t)ref;
 	}
-	if (!last->kstack && !last->ustack)
+	if (!*last)
 		return -EBADMSG;
-	ev->kstack = last->kstack;
-	ev->ustack = last->ustack;
+	pair = &b->pairs[*last - 1];
+	ev->kstack = pair->kstack;
+	ev->ustack = pair->ustack;
+	ev->pair = pair->id;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "pairs.h"
 #include "trace.h"
 
 /* What a block says of itself at its beginning. */
@@ -17,18 +18,25 @@ struct event_block_head {
 	uint64_t first_ns, last_ns;
 };
 
-/* Stacks of a thread's last event of a kind: [0] of a switch, [1] of a waking. 0, 0: none yet. */
+/* Stacks, as they stand in the file; those that are not defined are taken for none. */
 struct event_block_pair {
 	uint32_t kstack, ustack;
+	uint32_t id; /* among the pairs of all blocks, see event_block.all_pairs; 0: none */
 };
 
 struct event_block_thread {
 	uint32_t tid;
-	struct event_block_pair last[2];
+	/* The pair of its last switch [0] and waking [1]: 1 + index, 0: none yet. */
+	uint32_t last[2];
 };
 
-/* A zeroed one is ready for event_block_begin(); it can be begun again for further blocks. */
+/*
+ * One with all zero, or only the first two members set, is ready for event_block_begin(); it can
+ * be begun again for further blocks.
+ */
 struct event_block {
+	struct pairs *all_pairs; /* stacks get their ids here; NULL: they need none */
+	uint32_t stacks_end;	 /* stack ids from here on are not defined; 0: they all are */
 	const uint8_t *p, *end;
 	uint64_t time_ns, last_ns;
 	uint32_t cpu, left;
@@ -48,7 +56,7 @@ struct event_block {
 int event_block_begin(struct event_block *b, const uint8_t *payload, uint32_t len,
 		      struct event_block_head *head);
 /*
- * Takes the next event. Stack and string ids are given as they stand in the file. Returns 1; 0 at
+ * Takes the next event. String ids are given as they stand in the file. Returns 1; 0 at
  * the end of the block; -EBADMSG if it is malformed; -ENOMEM.
  */
 int event_block_next(struct event_block *b, struct event *ev);

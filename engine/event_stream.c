@@ -103,8 +103,10 @@ static void take_batch(struct event_stream *s)
 const struct event *event_stream_next(struct event_stream *s)
 {
 	if (!s->threaded) {
-		s->ended = s->ended || !trace_cursor_next(s->cursor, s->batches[0].events);
-		return s->ended ? NULL : s->batches[0].events;
+		const struct event *ev = s->ended ? NULL : trace_cursor_take(s->cursor);
+
+		s->ended = !ev;
+		return ev;
 	}
 	if (s->batch && s->at < s->batch->n)
 		return &s->batch->events[s->at++];
@@ -125,6 +127,19 @@ int event_stream_error(const struct event_stream *s)
 {
 	/* Once the last batch was taken, the cursor is at rest. */
 	return s->ended ? trace_cursor_error(s->cursor) : 0;
+}
+
+uint32_t event_stream_thread_pair(const struct event_stream *s, size_t i)
+{
+	return trace_cursor_thread_pair(s->cursor, i);
+}
+
+struct pairs event_stream_take_pairs(struct event_stream *s)
+{
+	struct pairs *own = trace_cursor_pairs(s->cursor), taken = *own;
+
+	*own = (struct pairs) { .n = 0 };
+	return taken;
 }
 
 void event_stream_free(struct event_stream *s)

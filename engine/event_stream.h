@@ -6,6 +6,7 @@
 #ifndef ENGINE_EVENT_STREAM_H
 #define ENGINE_EVENT_STREAM_H
 
+#include "pairs.h"
 #include "trace.h"
 
 struct event_stream;
@@ -13,8 +14,12 @@ struct event_stream;
 struct event_stream *event_stream_new(const struct trace *t); /* NULL: out of memory */
 /* The next event, which stays where it is until the next call; NULL at the end. */
 const struct event *event_stream_next(struct event_stream *s);
-/* Why it ended: 0, the trace's end; -ENOMEM. */
+/* Why it ended: as trace_cursor_error(). */
 int event_stream_error(const struct event_stream *s);
+/* As trace_cursor_thread_pair(). */
+uint32_t event_stream_thread_pair(const struct event_stream *s, size_t i);
+/* Hands over all pairs of stacks, by the ids that events have; once the events have ended. */
+struct pairs event_stream_take_pairs(struct event_stream *s);
 /* Also before the end. NULL is fine. */
 void event_stream_free(struct event_stream *s);
 

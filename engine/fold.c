@@ -14,6 +14,13 @@
 #include "progress.h"
 #include "select.h"
 
+/* The node of a head, by what it is made of: a cache's slot. */
+struct head {
+	uint32_t name, stack, node; /* node 0: empty */
+};
+
+#define HEADS 4096u /* a power of two */
+
 struct weights {
 	uint64_t ns[CHAIN_ENDS];
 };
@@ -47,6 +54,7 @@ struct folder {
 	struct weights *weights; /* by node */
 	size_t n_weights;
 	struct chain_summary summary;
+	struct head heads[HEADS];
 	struct text_buf text; /* the lines' texts, each with a terminator */
 	struct fold_line *lines;
 	size_t n_lines, cap_lines;
@@ -98,6 +106,22 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 		weigh(f, node, end, ns);
 }
 
+/* The node of the wait's head, 0: out of memory. */
+static uint32_t head_of(struct folder *f, uint32_t thread, const struct wait *w)
+{
+	uint32_t name = timelines_name(f->slices->timelines, thread, w->out_ns);
+	struct head *slot = &f->heads[pairs_slot(name, w->stack, HEADS - 1)];
+
+	if (!slot->node || slot->name != name || slot->stack != w->stack)
+		*slot = (struct head) {
+			.name = name,
+			.stack = w->stack,
+			.node = chains_head(&f->chains,
+					    f->with_text ? names_head(f->names, thread, w) : 1),
+		};
+	return slot->node;
+}
+
 static void fold_wait(struct folder *f, uint32_t thread, const struct wait *w)
 {
 	uint64_t off_ns;
@@ -107,7 +131,7 @@ static void fold_wait(struct folder *f, uint32_t thread, const struct wait *w)
 	if (!selection_wait(f->selection, thread, w, &s))
 		return;
 	f->summary.waits++;
-	head = chains_head(&f->chains, f->with_text ? names_head(f->names, thread, w) : 1);
+	head = head_of(f, thread, w);
 	if (!head)
 		return;
 	off_ns = s.off_to_ns - s.off_from_ns;

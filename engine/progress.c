@@ -16,9 +16,9 @@ static const struct {
 	const char *name;
 	unsigned int from, to;
 } stages[] = {
-	[PROGRESS_READ] = { "reading", 0, 20 },
-	[PROGRESS_LINK] = { "linking", 20, 55 },
-	[PROGRESS_FOLD] = { "folding", 55, 100 },
+	[PROGRESS_READ] = { "reading", 0, 100 }, /* formats that link no waits */
+	[PROGRESS_LINK] = { "linking", 0, 45 },
+	[PROGRESS_FOLD] = { "folding", 45, 100 },
 };
 
 static struct {

@@ -190,9 +190,7 @@ void table_snapshot(struct builder *b)
 			l->assumed = true;
 			l->open = (struct wait) {
 				.out_ns = tl->start_ns,
-				.stack = s[k].kstack || s[k].ustack
-						 ? pairs_id(&tl->pairs, s[k].kstack, s[k].ustack)
-						 : 0,
+				.stack = event_stream_thread_pair(b->events, k),
 				.waker = THREAD_NONE,
 				.kind = WAIT_SLEEP,
 				.flags = WAIT_SINCE_START,

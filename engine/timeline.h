@@ -38,17 +38,20 @@ enum wait_flags {
 	WAIT_SINCE_START = 8, /* began before the trace did; out = the trace's start */
 	WAIT_NEW = 16,	      /* a new thread's way to its first run; out = wake */
 	WAIT_STILL = 32, /* not switched in again while it could be seen; in = where that ends */
+	WAIT_WAKER_RAN = 64, /* its waker, a thread, ran from out + waker_late_ns to wake; before,
+				it had no CPU */
 };
 
 struct wait {
 	uint64_t out_ns, wake_ns, in_ns;
-	uint32_t stack;	      /* off-CPU: a stack pair, see timelines_pair(); 0 none */
-	uint32_t waker;	      /* thread index, THREAD_IDLE or THREAD_NONE */
-	uint32_t waker_stack; /* stack pair */
-	uint32_t waker_pos;   /* how many of the waker's stretches came before wake_ns */
-	uint8_t kind;	      /* enum wait_kind */
-	uint8_t flags;	      /* enum wait_flags, or-ed */
-	char state;	      /* the sleep state as ps shows it; '?' not known, 'R' preempted */
+	uint32_t stack;		/* off-CPU: a stack pair, see timelines_pair(); 0 none */
+	uint32_t waker;		/* thread index, THREAD_IDLE or THREAD_NONE */
+	uint32_t waker_stack;	/* stack pair */
+	uint32_t waker_pos;	/* how many of the waker's stretches came before wake_ns */
+	uint32_t waker_late_ns; /* with WAIT_WAKER_RAN */
+	uint8_t kind;		/* enum wait_kind */
+	uint8_t flags;		/* enum wait_flags, or-ed */
+	char state;		/* the sleep state as ps shows it; '?' not known, 'R' preempted */
 };
 
 enum thread_flags {
@@ -80,7 +83,10 @@ struct stack_pair {
 	uint32_t kstack, ustack;
 };
 
-/* Builds all timelines of t, which must outlive them. 0 or -ENOMEM. */
+/*
+ * Builds all timelines of t, which must outlive them. 0; -ENOMEM; -EBADMSG if there is a malformed
+ * event in a trace that is not checked, see trace_open_quick().
+ */
 int timelines_new(struct timelines **out, const struct trace *t);
 void timelines_free(struct timelines *tl);
 

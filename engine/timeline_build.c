@@ -27,18 +27,6 @@ static uint32_t acting(struct builder *b, const struct event *ev, uint32_t tid)
 	return table_get(b, tid, ev->time_ns);
 }
 
-static uint32_t pair_of(struct builder *b, const struct event *ev)
-{
-	uint32_t id;
-
-	if (!ev->kstack && !ev->ustack)
-		return 0;
-	id = pairs_id(&b->tl->pairs, ev->kstack, ev->ustack);
-	if (!id)
-		b->out_of_memory = true;
-	return id;
-}
-
 /* Sees to it that what acts is known to run; returns the thread, or THREAD_IDLE. */
 static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
 {
@@ -62,7 +50,7 @@ static void handle_switch(struct builder *b, const struct event *ev)
 	if (!ev->tid)
 		state_idles(b, ev->cpu, ev->time_ns);
 	else if (prev != THREAD_NONE)
-		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, pair_of(b, ev));
+		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, ev->pair);
 	if (!ev->other) {
 		state_idles(b, ev->cpu, ev->time_ns);
 		return;
@@ -92,7 +80,7 @@ static void handle_waking(struct builder *b, const struct event *ev)
 		target = table_get(b, ev->other, ev->time_ns);
 	}
 	if (target != THREAD_NONE)
-		state_waking(b, target, ev->time_ns, waker, pair_of(b, ev), is_new);
+		state_waking(b, target, ev->time_ns, waker, ev->pair, is_new);
 }
 
 static void handle_fork(struct builder *b, const struct event *ev)
@@ -187,6 +175,7 @@ int timelines_new(struct timelines **out, const struct trace *t)
 	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
 	const struct event *ev;
 	uint64_t n = 0;
+	int err = 0;
 
 	*out = NULL;
 	b.out_of_memory = !b.tl || !events;
@@ -197,6 +186,7 @@ int timelines_new(struct timelines **out, const struct trace *t)
 	b.tl->start_ns = ev && ev->time_ns < info->start_ns ? ev->time_ns : info->start_ns;
 	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
 	b.cpus_known_from_ns = b.tl->start_ns;
+	b.events = events;
 	table_snapshot(&b);
 	progress_begin(PROGRESS_LINK, info->events, info->events);
 	for (; ev && !b.out_of_memory; ev = event_stream_next(events)) {
@@ -207,19 +197,23 @@ int timelines_new(struct timelines **out, const struct trace *t)
 			progress_add(PROGRESS_EVENTS);
 	}
 	progress_end();
-	b.out_of_memory |= event_stream_error(events) != 0;
-	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory; i++)
+	err = event_stream_error(events);
+	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory && !err; i++)
 		state_end(&b, (uint32_t)i);
 	table_finish(&b);
+	if (!b.out_of_memory && !err)
+		b.tl->pairs = event_stream_take_pairs(events);
 out:
 	event_stream_free(events);
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);
 	table_free(&b);
-	if (b.out_of_memory) {
+	if (b.out_of_memory)
+		err = -ENOMEM;
+	if (err) {
 		timelines_free(b.tl);
-		return -ENOMEM;
+		return err;
 	}
 	*out = b.tl;
 	return 0;

@@ -8,6 +8,7 @@
 #ifndef ENGINE_TIMELINE_PRIVATE_H
 #define ENGINE_TIMELINE_PRIVATE_H
 
+#include "event_stream.h"
 #include "pairs.h"
 #include "timeline.h"
 
@@ -91,6 +92,7 @@ struct cpu {
 
 struct builder {
 	struct timelines *tl;
+	const struct event_stream *events;
 	struct live *live; /* by thread */
 	size_t cap_threads, cap_live;
 	struct cpu *cpus;

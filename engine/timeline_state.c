@@ -358,6 +358,30 @@ static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t
 	return snapshot_ns(b, l) >= now_ns;
 }
 
+/*
+ * Notes whether the waker did nothing but wait for its CPU, and then run, since the wait began.
+ * What came before the moment at which it acts is settled, so this stays true.
+ */
+static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
+{
+	const struct thread *th;
+	const struct wait *last;
+
+	if (waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
+		return;
+	th = &b->tl->threads[waker];
+	if (th->begin_ns > w->out_ns)
+		return;
+	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
+	if (last && last->in_ns > w->out_ns) {
+		if (last->kind == WAIT_UNKNOWN || last->wake_ns > w->out_ns ||
+		    last->in_ns - w->out_ns > UINT32_MAX)
+			return;
+		w->waker_late_ns = (uint32_t)(last->in_ns - w->out_ns);
+	}
+	w->flags |= WAIT_WAKER_RAN;
+}
+
 void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
 		  uint32_t stack, bool is_new)
 {
@@ -417,6 +441,7 @@ void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 	l->open.waker = waker;
 	l->open.waker_stack = stack;
 	l->open.waker_pos = pos;
+	note_waker(b, waker, &l->open);
 }
 
 void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns)

@@ -110,7 +110,7 @@ static int load(struct trace *t)
 	return err;
 }
 
-int trace_open(struct trace **out, const char *path)
+static int open_path(struct trace **out, const char *path, bool checked)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct trace *t = calloc(1, sizeof(*t));
@@ -119,6 +119,7 @@ int trace_open(struct trace **out, const char *path)
 	*out = NULL;
 	if (!t)
 		return -ENOMEM;
+	t->checked = checked;
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	err = fd < 0 ? -errno : get_input(t, fd);
 	if (!is_stdin && fd >= 0)
@@ -133,7 +134,17 @@ int trace_open(struct trace **out, const char *path)
 	return 0;
 }
 
-int trace_open_memory(struct trace **out, const void *p, size_t len)
+int trace_open(struct trace **out, const char *path)
+{
+	return open_path(out, path, true);
+}
+
+int trace_open_quick(struct trace **out, const char *path)
+{
+	return open_path(out, path, false);
+}
+
+static int open_memory(struct trace **out, const void *p, size_t len, bool checked)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	int err;
@@ -143,6 +154,7 @@ int trace_open_memory(struct trace **out, const void *p, size_t len)
 		return -ENOMEM;
 	t->base = p;
 	t->len = len;
+	t->checked = checked;
 	err = load(t);
 	if (err) {
 		trace_close(t);
@@ -152,17 +164,23 @@ int trace_open_memory(struct trace **out, const void *p, size_t len)
 	return 0;
 }
 
-void trace_close(struct trace *t)
+int trace_open_memory(struct trace **out, const void *p, size_t len)
 {
-	if (!t)
-		return;
-	if (t->map)
-		munmap(t->map, t->len);
+	return open_memory(out, p, len, true);
+}
+
+int trace_open_memory_quick(struct trace **out, const void *p, size_t len)
+{
+	return open_memory(out, p, len, false);
+}
+
+/* Frees what loading has made. */
+static void unload(struct trace *t)
+{
 	for (size_t i = 0; i < sizeof(t->info_text) / sizeof(t->info_text[0]); i++)
 		free(t->info_text[i]);
 	for (size_t i = 0; i < sizeof(t->defs) / sizeof(t->defs[0]); i++)
 		free(t->defs[i].refs);
-	free(t->heap);
 	free(t->blocks);
 	free(t->skips);
 	free(t->losses);
@@ -173,6 +191,27 @@ void trace_close(struct trace *t)
 	free(t->threads);
 	free(t->text);
 	free(t->stack_frames);
+}
+
+int trace_check(struct trace *t)
+{
+	if (t->checked)
+		return 0;
+	unload(t);
+	*t = (struct trace) {
+		.base = t->base, .len = t->len, .map = t->map, .heap = t->heap, .checked = true
+	};
+	return load(t);
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	unload(t);
+	if (t->map)
+		munmap(t->map, t->len);
+	free(t->heap);
 	free(t);
 }
 

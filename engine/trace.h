@@ -47,6 +47,7 @@ struct event {
 	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
 	uint32_t other;	  /* SWITCH: next; WAKING*: target; FORK: child; EXEC: its tid before */
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
+	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
 	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: child's process */
 	uint64_t last_ns;	 /* LOST: end of the span */
@@ -85,12 +86,13 @@ struct trace_info {
 	int64_t wall_ns;   /* add to a time to get CLOCK_REALTIME */
 	uint32_t recorder_tgid;
 	uint32_t parts;
-	bool complete;			       /* the END block was there */
-	uint64_t events, lost;		       /* in the blocks read */
-	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
-	uint64_t events_of[CHAINLOG_EVENT_KINDS];
-	uint64_t bytes;	   /* read */
-	uint32_t tids_end; /* one more than the highest tid of any event or thread; at least 1 */
+	bool complete;				  /* the END block was there */
+	uint64_t events, lost;			  /* in the blocks read */
+	uint64_t kernel_events, sideband_lost;	  /* as the END block says; 0 if cut off */
+	uint64_t events_of[CHAINLOG_EVENT_KINDS]; /* 0 as long as the trace is not checked */
+	uint64_t bytes;				  /* read */
+	/* Above the tids of all events and threads; by just one if the trace is checked. */
+	uint32_t tids_end;
 };
 
 /* What was wrong with the input; all 0 for a sound trace. */
@@ -110,7 +112,21 @@ struct trace_damage {
  * -EPROTONOSUPPORT if it is one of another version of the format.
  */
 int trace_open(struct trace **out, const char *path);
-/* The same from memory; the bytes must live until trace_close(). */
+/*
+ * The same, but of a block of events only the checksum and the head are looked at, which takes
+ * half the time. What an event is then is found out by who reads it: a cursor that meets a
+ * malformed one ends with -EBADMSG. (The checksum was right, so this is no accident: some other
+ * program wrote it.) Then trace_check() is to be called.
+ */
+int trace_open_quick(struct trace **out, const char *path);
+/*
+ * Makes of a trace that was opened quickly what trace_open() would have made of it; nothing taken
+ * from it before may be used any more. 0, also if it was checked already, or -ENOMEM; then the
+ * trace can only be closed.
+ */
+int trace_check(struct trace *t);
+/* The same two from memory; the bytes must live until trace_close(). */
+int trace_open_memory_quick(struct trace **out, const void *p, size_t len);
 int trace_open_memory(struct trace **out, const void *p, size_t len);
 void trace_close(struct trace *t);
 
@@ -135,12 +151,22 @@ const struct trace_thread *trace_threads(const struct trace *t, size_t *n);
  * CPUs the order does not depend on how CPUs are numbered or on where blocks stand in the file
  * (it goes by kind, WAKING before SWITCH, then by thread ids).
  */
+struct pairs;
 struct trace_cursor;
 struct trace_cursor *trace_cursor_new(const struct trace *t); /* NULL: out of memory */
 /* Fills *ev and returns true, or false at the end. */
 bool trace_cursor_next(struct trace_cursor *c, struct event *ev);
-/* Why trace_cursor_next() ended: 0, the trace's end; -ENOMEM. */
+/* The next event, which stays where it is until the next call; NULL at the end. */
+const struct event *trace_cursor_take(struct trace_cursor *c);
+/* Why trace_cursor_next() ended: 0, the trace's end; -ENOMEM; -EBADMSG, see trace_open_quick(). */
 int trace_cursor_error(const struct trace_cursor *c);
+/*
+ * The pairs of a kernel and a user stack in events so far, and in trace_threads(), by id; they
+ * belong to the cursor.
+ */
+struct pairs *trace_cursor_pairs(struct trace_cursor *c);
+/* The pair id of the i-th of trace_threads(); 0 none. */
+uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);
 void trace_cursor_free(struct trace_cursor *c);
 
 #endif /* ENGINE_TRACE_H */

@@ -167,7 +167,7 @@ struct events_check {
 	bool no_head; /* not even its head could be read */
 };
 
-/* All EVENTS blocks of a trace, decoded by as many threads as there are CPUs. */
+/* All EVENTS blocks of a trace, to be decoded by as many threads as there are CPUs. */
 struct events_checks {
 	struct events_check *checks; /* in file order */
 	size_t n, cap;
@@ -221,6 +221,18 @@ static void check_all(struct events_checks *all)
 		pthread_join(threads[n], NULL);
 }
 
+/* Looks at the heads of the blocks only. */
+static void check_heads(struct events_checks *all)
+{
+	struct event_block decoder = { .cpu = 0 };
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct events_check *c = &all->checks[i];
+
+		c->no_head = event_block_begin(&decoder, c->block.payload, c->block.len, &c->head);
+	}
+}
+
 static int take_events(struct trace *t, const struct events_check *c)
 {
 	uint64_t bytes = CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len;
@@ -270,15 +282,20 @@ static int by_offset(const void *pa, const void *pb)
 	return a->at_end - b->at_end;
 }
 
-/* Decodes the EVENTS blocks that were found. Returns 0 or -ENOMEM. */
+/* Takes in the EVENTS blocks that were found. Returns 0 or -ENOMEM. */
 static int load_events(struct trace *t, struct events_checks *all)
 {
 	uint32_t max_tid = 0;
 	int err = 0;
 
-	progress_begin(PROGRESS_READ, all->n, all->claimed);
-	check_all(all);
-	progress_end();
+	if (t->checked) {
+		progress_begin(PROGRESS_READ, all->n, all->claimed);
+		check_all(all);
+		progress_end();
+	} else {
+		check_heads(all);
+		max_tid = TRACE_TID_LIMIT - 1;
+	}
 	for (size_t i = 0; i < all->n && !err; i++) {
 		err = take_events(t, &all->checks[i]);
 		if (all->checks[i].max_tid > max_tid)

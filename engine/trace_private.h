@@ -62,6 +62,7 @@ struct trace {
 	void *map;  /* to be unmapped, or NULL */
 	void *heap; /* to be freed, or NULL */
 
+	bool checked; /* every event has been decoded once, or is to be when loading */
 	struct trace_info info;
 	struct trace_damage damage;
 	char *info_text[5];  /* host, release, arch, options, tool */
@@ -103,7 +104,7 @@ int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns
 
 /*
  * The steps of opening, in this order; each returns 0 or a negative errno.
- * trace_load: walks the blocks, decodes every event once to check it, and notes where all is.
+ * trace_load: walks the blocks, decodes every event once if t->checked, notes where all is.
  * trace_define: turns the definition blocks into tables.
  * trace_find_losses: turns what was skipped into losses, and sorts them.
  */

@@ -8,6 +8,7 @@
  * Checksums would stop nearly all changes at the door. So the first byte of an input says whether
  * they are put right before it is read (bit 0), and which mode is used (bit 1); the trace follows.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,45 @@ static void write_all(const struct trace *t, const struct options *o)
 	timelines_free(timelines);
 }
 
+static char *folded(const struct timelines *timelines, const struct options *o)
+{
+	struct fold *f;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	must(out && !fold_new(&f, timelines, o) && !fold_write(f, o, out), "folded lines");
+	fclose(out);
+	fold_free(f);
+	return text;
+}
+
+/* Opened quickly, and checked only if a malformed event is met, it gives the same. */
+static void read_quickly(const struct trace *checked, const uint8_t *p, size_t len,
+			 const struct options *o)
+{
+	struct timelines *quick = NULL, *slow = NULL;
+	struct trace *t;
+	char *a, *b;
+	int err;
+
+	must(!trace_open_memory_quick(&t, p, len), "what can be checked can be opened");
+	err = timelines_new(&quick, t);
+	if (err == -EBADMSG) {
+		must(!trace_check(t), "it can be checked later");
+		err = timelines_new(&quick, t);
+	}
+	must(!err && !timelines_new(&slow, checked), "timelines");
+	a = folded(quick, o);
+	b = folded(slow, o);
+	must(!strcmp(a, b), "the same either way");
+	free(a);
+	free(b);
+	timelines_free(quick);
+	timelines_free(slow);
+	trace_close(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct options o;
@@ -112,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	if (!trace_open_memory(&t, copy, size - 1)) {
 		check_promises(t);
+		read_quickly(t, copy, size - 1, &o);
 		write_all(t, &o);
 		trace_close(t);
 	}

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "crc32c.h"
+#include "../../engine/timeline.h"
 #include "made.h"
 
 /* ---- helpers ------------------------------------------------------------------------------- */
@@ -304,6 +305,45 @@ static void a_block_type_of_the_future_is_skipped(void **state)
 	made_free(m);
 }
 
+/* Opened quickly, a trace is taken for sound until somebody reads its events. */
+static void a_malformed_event_is_found_by_who_reads_it(void **state)
+{
+	static const uint8_t bad[] = { 0x00, 0x0a, 0x0a, 0x01, 0x1f, 0x05, 0x00, 0x07 };
+	struct made *m = made_new();
+	struct timelines *timelines;
+	struct trace *quick, *checked;
+	const uint8_t *bytes;
+	char *a, *b;
+	size_t len;
+
+	(void)state;
+	made_switch(m, 0, 10, 1, 'S', 2, "a");
+	made_flush(m);
+	made_add_block(m, CHAINLOG_BLOCK_EVENTS, bad, sizeof(bad));
+	made_switch(m, 0, 30, 2, 'S', 1, "b");
+	made_flush(m);
+	checked = made_open(m);
+	assert_int_equal(trace_damage(checked)->blocks, 1);
+	bytes = made_bytes(m, &len);
+	assert_int_equal(trace_open_memory_quick(&quick, bytes, len), 0);
+	assert_int_equal(trace_damage(quick)->blocks, 0);
+	assert_int_equal(timelines_new(&timelines, quick), -EBADMSG);
+	assert_null(timelines);
+	assert_int_equal(trace_check(quick), 0);
+	assert_int_equal(trace_damage(quick)->blocks, 1);
+	a = made_events_text(quick);
+	b = made_events_text(checked);
+	assert_string_equal(a, b);
+	assert_non_null(strstr(a, "lost"));
+	assert_int_equal(timelines_new(&timelines, quick), 0);
+	timelines_free(timelines);
+	free(a);
+	free(b);
+	trace_close(quick);
+	trace_close(checked);
+	made_free(m);
+}
+
 /* The example of docs/trace-format.md, byte by byte. */
 static void the_documented_example_means_what_it_says(void **state)
 {
@@ -406,6 +446,7 @@ int main(void)
 		cmocka_unit_test(many_events_in_many_blocks_come_back_in_order),
 		cmocka_unit_test(a_pipe_reads_like_a_file),
 		cmocka_unit_test(a_block_type_of_the_future_is_skipped),
+		cmocka_unit_test(a_malformed_event_is_found_by_who_reads_it),
 		cmocka_unit_test(the_documented_example_means_what_it_says),
 		cmocka_unit_test(what_is_not_a_trace_is_refused),
 		cmocka_unit_test(another_version_is_refused_by_name),
