@@ -153,6 +153,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	uint64_t alive_from = sooner(later(from_ns, th->begin_ns), to_ns);
 	uint64_t alive_to = later(sooner(to_ns, th->end_ns), alive_from);
 	struct chain_window win = { .node = node, .from_ns = from_ns, .to_ns = to_ns };
+	const struct wait *birth = thread_birth(th);
 	uint64_t at_once = 0, running;
 	uint32_t i = woke->waker_pos;
 
@@ -169,7 +170,11 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 			chain_take(c, &win, &th->waits[i], links_left, waker);
 	running =
 		(alive_to - alive_from) - win.slept_ns - win.runnable_ns - win.unknown_ns - at_once;
-	win.unknown_ns += (to_ns - from_ns) - (alive_to - alive_from);
+	win.unknown_ns += to_ns - alive_to;
+	if (!birth)
+		win.unknown_ns += alive_from - from_ns;
+	else if (alive_from > from_ns)
+		explain(c, node, birth, from_ns, alive_from, links_left, waker);
 	if (running)
 		c->add(c->add_arg, node, CHAIN_RUNNING, running);
 	if (win.runnable_ns)

@@ -300,7 +300,14 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 	}
 	if (s.count || s.edge < s.end) {
 		running += back_to(&s, sooner(th->begin_ns, s.ns));
-		unknown += back_to(&s, 0);
+		if (thread_birth(th)) {
+			struct wait birth = *thread_birth(th);
+
+			birth.out_ns = 0; /* before, they all waited for it to be started */
+			sweep_sleep(b, level, &s, node, &birth, &known[0]);
+		} else {
+			unknown += back_to(&s, 0);
+		}
 	}
 	if (running)
 		c->add(c->add_arg, node, CHAIN_RUNNING, running);

@@ -53,7 +53,8 @@ static uint32_t label_link(void *arg, const struct wait *w, struct context conte
 	struct writer *j = arg;
 	bool task = !context.interrupt;
 	uint32_t name = task ? timelines_name(j->timelines, w->waker, w->wake_ns) : 0;
-	uint32_t blocked = j->options->blocked_stacks && !first ? w->stack : 0;
+	bool with_blocked = j->options->blocked_stacks && !first && !(w->flags & WAIT_NEW);
+	uint32_t blocked = with_blocked ? w->stack : 0;
 	/* What is an interrupt's own differs between the idle loop and any other thread. */
 	uint32_t who =
 		pairs_id(&j->who, task || w->waker == THREAD_IDLE ? w->waker : THREAD_NONE, name);

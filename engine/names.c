@@ -272,7 +272,8 @@ static void put_waker(struct names *n, const struct wait *w, struct context cont
 
 uint32_t names_link(struct names *n, const struct wait *w, struct context context, bool first)
 {
-	bool with_blocked = n->options->blocked_stacks && !first;
+	/* A thread that was not started yet slept nowhere. */
+	bool with_blocked = n->options->blocked_stacks && !first && !(w->flags & WAIT_NEW);
 	uint32_t name = 0, stacks, who = 0, *slot;
 
 	/* An interrupt has no name; what matters instead is where its frames were cut off. */

@@ -105,6 +105,11 @@ uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
 uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the highest pair id */
 
+/* The stretch that tells who started the thread, and when; NULL if that is not known. */
+static inline const struct wait *thread_birth(const struct thread *th)
+{
+	return th->n_waits && th->waits[0].flags & WAIT_NEW ? &th->waits[0] : NULL;
+}
 /* How many of the thread's stretches end at or before at_ns (binary search). */
 uint32_t thread_position(const struct thread *th, uint64_t at_ns);
 /* Sums over the part of its life that lies in [from_ns, to_ns). */

@@ -367,7 +367,7 @@ static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
 	const struct thread *th;
 	const struct wait *last;
 
-	if (waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
+	if (w->flags & WAIT_NEW || waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
 		return;
 	th = &b->tl->threads[waker];
 	if (th->begin_ns > w->out_ns)

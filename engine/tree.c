@@ -19,6 +19,7 @@ struct link_label {
 	uint32_t stack; /* waker's */
 	uint32_t kernel_frames;
 	uint32_t blocked_stack; /* where the thread slept that it woke */
+	bool started;		/* it did not wake a waker, but start one */
 };
 
 /* A node of the wait at hand. */
@@ -65,7 +66,7 @@ static uint32_t label_link(void *arg, const struct wait *w, struct context conte
 	t->label = p;
 	p[id] = (struct link_label) { waker, w->waker_stack,
 				      context.interrupt ? context.frames : UINT32_MAX,
-				      first ? 0 : w->stack };
+				      first ? 0 : w->stack, !first && w->flags & WAIT_NEW };
 	return id;
 }
 
@@ -186,14 +187,20 @@ static void put_links(struct tree *t, FILE *out, const struct item *above, unsig
 static void put_meanwhile(const struct tree *t, FILE *out, const struct item *i)
 {
 	const uint64_t *end = i->ends_ns;
-	uint64_t slept = i->total_ns;
+	uint32_t self = (uint32_t)(i - t->items);
+	uint64_t slept = i->total_ns, unborn = 0;
 	int n = 0;
 
 	for (int e = 0; e < CHAIN_ENDS; e++)
 		if (e != CHAIN_DEPTH)
 			slept -= end[e];
+	for (size_t k = self + 1; k < t->n_items; k++)
+		if (t->items[k].parent == self && t->label[t->items[k].label].started)
+			unborn += t->items[k].total_ns;
+	slept -= unborn;
 	put_clause(t, out, &n, "ran ", end[CHAIN_RUNNING], "");
 	put_clause(t, out, &n, "waited ", end[CHAIN_RUNNABLE], " for a CPU");
+	put_clause(t, out, &n, "was not started yet for ", unborn, "");
 	put_clause(t, out, &n, "did what is not known for ", end[CHAIN_UNKNOWN], "");
 	put_clause(t, out, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
 	put_clause(t, out, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
@@ -216,7 +223,7 @@ static void put_link(struct tree *t, FILE *out, const struct item *i, unsigned i
 {
 	const struct link_label *l = &t->label[i->label];
 
-	if (t->options->blocked_stacks && level) {
+	if (t->options->blocked_stacks && level && !l->started) {
 		indent(out, level);
 		fputs("asleep in ", out);
 		stack_words(out, t->names, t->timelines, t->options, l->blocked_stack, UINT32_MAX,
@@ -224,7 +231,7 @@ static void put_link(struct tree *t, FILE *out, const struct item *i, unsigned i
 		putc('\n', out);
 	}
 	indent(out, level);
-	fputs("woken by ", out);
+	fputs(l->started ? "started by " : "woken by ", out);
 	if (l->waker == THREAD_NONE) {
 		fputs("an interrupt", out);
 		put_handler(t, out, l);

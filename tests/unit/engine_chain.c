@@ -186,9 +186,9 @@ static void a_waker_born_during_the_wait(void **state)
 	      "900 c2 B wakes A exit\n"
 	      "900 c1 - R > A\n"
 	      "end 1000\n",
+	      "A;wait;--;exit;B;--;[unknown stack];C;[running] 210\n"
 	      "A;wait;--;exit;B;[runnable] 10\n"
-	      "A;wait;--;exit;B;[running] 580\n"
-	      "A;wait;--;exit;B;[unknown] 210\n");
+	      "A;wait;--;exit;B;[running] 580\n");
 }
 
 static void pieces_of_one_chain_add_up(void **state)

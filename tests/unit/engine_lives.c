@@ -144,9 +144,11 @@ static void a_reused_tid_is_not_followed_into_its_past(void **state)
 	      "900 c0 B wakes A wake;second\n"
 	      "900 c1 - R > A\n"
 	      "end 1000\n",
+	      "A;recv;--;wake;second;B;--;wake_new;C;--;wake;exit;B;[running] 20\n"
+	      "A;recv;--;wake;second;B;--;wake_new;C;[running] 190\n"
+	      "A;recv;--;wake;second;B;--;wake_new;C;[unknown] 100\n"
 	      "A;recv;--;wake;second;B;[runnable] 10\n"
-	      "A;recv;--;wake;second;B;[running] 480\n"
-	      "A;recv;--;wake;second;B;[unknown] 310\n");
+	      "A;recv;--;wake;second;B;[running] 480\n");
 }
 
 static void a_kernel_worker_is_followed(void **state)

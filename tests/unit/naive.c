@@ -203,6 +203,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 {
 	struct life *l = &w->lives[i];
 	uint64_t at = ev->time_ns;
+	bool is_birth = ev->kind == EVENT_WAKING_NEW && l->new_born && l->now == UNKNOWN;
 	bool first = !l->touched && !l->new_born && !w->lossy && l->begin == w->start &&
 		     (!l->snap || l->snap->seen_ns >= at);
 	struct sleep *s;
@@ -256,6 +257,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	l->woken_at = at;
 	s = &l->sleeps[l->n_sleeps - 1];
 	s->woken_ns = at;
+	s->is_birth = is_birth;
 	s->waker = waker;
 	s->waker_kstack = ev->kstack;
 	s->waker_ustack = ev->ustack;

@@ -161,6 +161,13 @@ static void explain(struct world *w, const char *chain, int *members, unsigned i
 	}
 	members[links + 1] = s->waker;
 	l = &w->lives[s->waker];
+	if (from < l->begin && l->n_pieces && l->pieces[0].what == WOKEN &&
+	    l->sleeps[l->pieces[0].sleep].is_birth) {
+		uint64_t b = l->begin < to ? l->begin : to;
+
+		covered += b - from;
+		explain(w, longer, members, links + 1, &l->sleeps[l->pieces[0].sleep], from, b);
+	}
 	for (int i = 0; i < l->n_pieces; i++) {
 		const struct piece *p = &l->pieces[i];
 		uint64_t a = p->from > from ? p->from : from, b = p->to < to ? p->to : to;

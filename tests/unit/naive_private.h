@@ -21,6 +21,7 @@ struct sleep {
 	uint64_t out_ns, woken_ns;
 	bool maybe_woken; /* what woke it a little early may be lost */
 	bool never;	  /* asleep at the end of the trace */
+	bool is_birth;	  /* no sleep: the thread's first waking */
 };
 
 struct piece {
