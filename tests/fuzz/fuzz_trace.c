@@ -94,7 +94,7 @@ static void write_all(const struct trace *t, const struct options *o)
 
 static char *folded(const struct timelines *timelines, const struct options *o)
 {
-	struct fold *f;
+	struct fold *f = NULL;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
