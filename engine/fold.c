@@ -66,10 +66,8 @@ struct folder {
 #define SLICE_WAITS 32768u
 
 struct fold {
-	struct folder folders[FOLDERS_MAX];
+	struct folder folders[FOLDERS_MAX]; /* in the end the first one has it all */
 	uint32_t n_folders;
-	struct fold_line *lines; /* of all folders: the texts are theirs */
-	size_t n_lines;
 	struct chain_summary summary;
 };
 
@@ -328,8 +326,6 @@ static void *folder_run(void *arg)
 		return NULL;
 	f->out_of_memory = false;
 	fold_waits(f);
-	if (f->with_text && !f->out_of_memory)
-		make_lines(f);
 	return NULL;
 }
 
@@ -359,29 +355,47 @@ static void add_summary(struct chain_summary *to, const struct chain_summary *s)
 		to->ends_ns[i] += s->ends_ns[i];
 }
 
-/* Puts together what the folders have; sums do not depend on who had which slice. */
-static int gather(struct fold *f)
+/* Adds the chains and times of one folder to those of another. */
+static void absorb(struct folder *to, const struct folder *from)
 {
-	size_t n = 0;
+	uint32_t *nodes = malloc(((size_t)from->chains.nodes.n + 1) * sizeof(*nodes));
+	uint32_t *labels = calloc((size_t)names_end(from->names), sizeof(*labels));
+
+	to->out_of_memory |= !nodes || !labels;
+	/* Parents come before their children. */
+	for (uint32_t i = 1; i <= from->chains.nodes.n && !to->out_of_memory; i++) {
+		struct pair p = from->chains.nodes.at[i];
+
+		if (!labels[p.b])
+			labels[p.b] = names_adopt(to->names, names_text(from->names, p.b));
+		nodes[i] = pairs_id(&to->chains.nodes, p.a ? nodes[p.a] : 0, labels[p.b]);
+		to->out_of_memory |= !labels[p.b] || !nodes[i];
+		for (int end = 0; end < CHAIN_ENDS && i < from->n_weights; end++)
+			if (from->weights[i].ns[end])
+				weigh(to, nodes[i], (enum chain_end)end, from->weights[i].ns[end]);
+	}
+	free(nodes);
+	free(labels);
+}
+
+/* Puts together what the folders have; sums do not depend on who had which slice. */
+static int gather(struct fold *f, bool with_text)
+{
+	struct folder *all = &f->folders[0];
 
 	for (uint32_t i = 0; i < f->n_folders; i++) {
-		if (f->folders[i].out_of_memory)
-			return -ENOMEM;
-		n += f->folders[i].n_lines;
-		add_summary(&f->summary, &f->folders[i].summary);
+		struct folder *one = &f->folders[i];
+
+		add_summary(&f->summary, &one->summary);
+		if (i && with_text && !one->out_of_memory && !all->out_of_memory)
+			absorb(all, one);
+		all->out_of_memory |= one->out_of_memory;
+		if (i)
+			folder_clear(one);
 	}
-	f->lines = malloc((n + 1) * sizeof(*f->lines));
-	if (!f->lines)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < f->n_folders; i++) {
-		if (f->folders[i].n_lines)
-			memcpy(f->lines + f->n_lines, f->folders[i].lines,
-			       f->folders[i].n_lines * sizeof(*f->lines));
-		f->n_lines += f->folders[i].n_lines;
-	}
-	if (f->n_folders > 1)
-		f->n_lines = merge_lines(f->lines, f->n_lines);
-	return 0;
+	if (with_text && !all->out_of_memory)
+		make_lines(all);
+	return all->out_of_memory ? -ENOMEM : 0;
 }
 
 static int fold_run(struct fold *f, const struct timelines *tl, const struct options *o,
@@ -410,7 +424,7 @@ static int fold_run(struct fold *f, const struct timelines *tl, const struct opt
 	for (uint32_t i = 1; i < f->n_folders; i++)
 		pthread_join(threads[i], NULL);
 	progress_end();
-	return gather(f);
+	return gather(f, with_text);
 }
 
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o)
@@ -430,16 +444,14 @@ void fold_free(struct fold *f)
 {
 	if (!f)
 		return;
-	for (uint32_t i = 0; i < FOLDERS_MAX; i++)
-		folder_clear(&f->folders[i]);
-	free(f->lines);
+	folder_clear(&f->folders[0]);
 	free(f);
 }
 
 const struct fold_line *fold_lines(const struct fold *f, size_t *n)
 {
-	*n = f->n_lines;
-	return f->lines;
+	*n = f->folders[0].n_lines;
+	return f->folders[0].lines;
 }
 
 const struct chain_summary *fold_summary(const struct fold *f)

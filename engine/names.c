@@ -89,6 +89,16 @@ const char *names_text(const struct names *n, uint32_t text)
 	return texts_get(&n->texts, text);
 }
 
+uint32_t names_end(const struct names *n)
+{
+	return n->texts.n + 1;
+}
+
+uint32_t names_adopt(struct names *n, const char *text)
+{
+	return texts_id(&n->texts, text, strlen(text));
+}
+
 static void put_clean(struct text_buf *b, const char *raw)
 {
 	const unsigned char *s = (const unsigned char *)raw;

@@ -20,10 +20,14 @@ void names_free(struct names *n);
 
 /* A text by its id; it stays where it is until the next call that makes one. */
 const char *names_text(const struct names *n, uint32_t text);
+/* One more than the highest id so far. */
+uint32_t names_end(const struct names *n);
 
 /*
  * The functions below return the id of a text, or 0 when out of memory.
  */
+/* A text that other names have made. */
+uint32_t names_adopt(struct names *n, const char *text);
 
 /*
  * A raw name, cleaned: ';' becomes ':', control characters and what is not UTF-8 '?', an empty
