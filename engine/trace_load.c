@@ -131,7 +131,7 @@ static int load_info(struct trace *t, const struct block *b)
 static int load_end(struct trace *t, const struct block *b)
 {
 	const uint8_t *p = b->payload, *end = p + b->len, *value;
-	uint64_t tag, len, v;
+	uint64_t tag, len, v = 0;
 
 	while (p < end) {
 		if (!get_tag(&p, end, &tag, &value, &len))
