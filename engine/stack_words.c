@@ -63,7 +63,7 @@ static bool is_plumbing(const char *name)
 	return false;
 }
 
-/* Returns how many frames were written. */
+/* most UINT32_MAX: all of them, plumbing too. Returns how many frames were written. */
 static uint32_t put_frames(FILE *out, struct names *n, struct trace_stack s, uint32_t most)
 {
 	uint32_t shown = 0, left_out = 0;
@@ -71,7 +71,7 @@ static uint32_t put_frames(FILE *out, struct names *n, struct trace_stack s, uin
 	for (uint32_t i = 0; i < s.n; i++) {
 		const char *name = names_text(n, names_frame(n, s.frames[i]));
 
-		if (is_plumbing(name))
+		if (most != UINT32_MAX && is_plumbing(name))
 			continue;
 		if (shown == most) {
 			left_out++;
@@ -101,11 +101,11 @@ void stack_words(FILE *out, struct names *n, const struct timelines *tl, const s
 	if (!with_user)
 		user.n = 0;
 	if (o->kernel && kernel.n)
-		shown = put_frames(out, n, kernel, KERNEL_SHOWN);
+		shown = put_frames(out, n, kernel, o->verbose ? UINT32_MAX : KERNEL_SHOWN);
 	if (o->user && user.n) {
 		if (shown)
 			fputs(" | ", out);
-		shown += put_frames(out, n, user, USER_SHOWN);
+		shown += put_frames(out, n, user, o->verbose ? UINT32_MAX : USER_SHOWN);
 	}
 	if (!shown)
 		fputs("an unknown place (no stack)", out);

@@ -15,3 +15,7 @@ grep hrtimer_wakeup "$tmp/tree" | grep -q interrupt || fail "the timer is not ca
 $(cat "$tmp/tree")"
 expect "waits of other threads in the tree of alpha" "" \
 	"$(grep -e 'bravo_waits' -e 'charlie_waits' "$tmp/tree" | head -3)"
+walk_to "$tmp/whole" -v --format=tree -t "$(tid alpha)" "$tmp/trace"
+expect "frames that every sleep goes through, without -v" "" "$(grep -m1 '__schedule <' "$tmp/tree")"
+grep -q '__schedule < schedule < .*do_syscall_64 < ' "$tmp/whole" || fail "-v does not show stacks whole in
+$(head -20 "$tmp/whole")"
