@@ -60,9 +60,9 @@ def frames_of_ours(svg):
     """(depth, path, count, start) of every frame in the document's data, in preorder."""
     root = ElementTree.fromstring(svg)
     meta = {m.get("id"): m for m in root.iter(SVG + "metadata")}
-    names = meta["names"].text.split("\n")
-    scale = float(meta["graph"].get("data-scale"))
-    text, at = meta["nodes"].text, 0
+    names = meta["fg-names"].text.split("\n")
+    scale = float(meta["fg-graph"].get("data-scale"))
+    text, at = meta["fg-nodes"].text, 0
 
     def number():
         nonlocal at

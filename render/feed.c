@@ -5,27 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void free_batch(struct feed_batch *b)
-{
-	if (b)
-		free(b->id);
-	free(b);
-}
-
-static struct feed_batch *new_batch(void)
-{
-	struct feed_batch *b = calloc(1, sizeof(*b));
-
-	if (!b)
-		return NULL;
-	b->cap = 64; /* never none, so that .id is never NULL */
-	b->id = malloc(b->cap * sizeof(*b->id));
-	if (!b->id) {
-		free(b);
-		return NULL;
-	}
-	return b;
-}
+/*
+ * Small batches keep both threads busy from the start and stay in the caches; once the tree does
+ * not, they grow, to be worth sorting.
+ */
+#define FIRST_LINES 1024 /* fewer in all, and no thread is started */
+#define LARGE 16384
+#define MOST_LINES (1u << 18)
+#define MOST_IDS (UINT32_C(8) << 20)
 
 int feed_open(struct feed *f, struct tree *t, bool reverse)
 {
@@ -34,23 +21,10 @@ int feed_open(struct feed *f, struct tree *t, bool reverse)
 	f->reverse = reverse;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->change, NULL);
-	f->fill = new_batch();
-	f->spare = new_batch();
+	f->room = FIRST_LINES;
+	f->fill = batch_new(f->room);
+	f->spare = batch_new(f->room);
 	return f->fill && f->spare ? 0 : -ENOMEM;
-}
-
-static int merge(struct tree *t, struct feed_batch *b)
-{
-	const uint32_t *id = b->id;
-	int err = 0;
-
-	for (uint32_t i = 0; i < b->lines && !err; i++) {
-		err = tree_add_path(t, id, b->line[i].n, b->line[i].count, b->line[i].before);
-		id += b->line[i].n;
-	}
-	b->lines = 0;
-	b->ids = 0;
-	return err;
 }
 
 static void *merger(void *arg)
@@ -59,7 +33,7 @@ static void *merger(void *arg)
 
 	pthread_mutex_lock(&f->lock);
 	for (;;) {
-		struct feed_batch *b;
+		struct batch *b;
 		int err;
 
 		while (!f->merge && !f->done)
@@ -69,7 +43,7 @@ static void *merger(void *arg)
 			break;
 		f->merge = NULL;
 		pthread_mutex_unlock(&f->lock);
-		err = merge(f->tree, b);
+		err = batch_merge(b, f->tree);
 		pthread_mutex_lock(&f->lock);
 		if (err && !f->err)
 			f->err = err;
@@ -94,41 +68,28 @@ static int hand_over(struct feed *f)
 	pthread_mutex_lock(&f->lock);
 	while (!f->spare)
 		pthread_cond_wait(&f->change, &f->lock);
+	f->lines += f->fill->lines;
 	f->merge = f->fill;
 	f->fill = f->spare;
 	f->spare = NULL;
 	err = f->err;
 	pthread_cond_signal(&f->change);
 	pthread_mutex_unlock(&f->lock);
-	return err;
-}
-
-static int keep(struct feed *f, double count, double before)
-{
-	struct feed_batch *b = f->fill;
-	uint32_t n = f->split.depth;
-
-	if (b->cap - b->ids < n) {
-		size_t cap = (b->ids + n) * 2;
-		void *p = realloc(b->id, cap * sizeof(*b->id));
-
-		if (!p)
-			return -ENOMEM;
-		b->id = p;
-		b->cap = cap;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		b->id[b->ids + i] = f->split.id[f->reverse ? n - 1 - i : i];
-	b->ids += n;
-	b->line[b->lines++] = (struct feed_line) { .n = n, .count = count, .before = before };
-	return b->lines == FEED_LINES ? hand_over(f) : 0;
+	if (!err && f->lines >= LARGE && f->room < MOST_LINES)
+		f->room = f->room < LARGE / 2 ? LARGE / 2 : f->room * 2;
+	return err ? err : batch_reset(f->fill, f->room);
 }
 
 int feed_add(struct feed *f, const char *stack, size_t len, double count, double before)
 {
 	int err = split_stack(&f->split, &f->tree->names, stack, len);
 
-	return err ? err : keep(f, count, before);
+	if (!err)
+		err = batch_add(f->fill, f->split.id, f->split.depth, f->split.shared, f->reverse,
+				count, before);
+	if (err || (f->fill->lines < f->room && f->fill->ids < MOST_IDS))
+		return err;
+	return hand_over(f);
 }
 
 int feed_close(struct feed *f)
@@ -141,11 +102,11 @@ int feed_close(struct feed *f)
 		pthread_join(f->thread, NULL);
 	}
 	if (!f->err && f->fill && f->fill->lines)
-		f->err = merge(f->tree, f->fill);
+		f->err = batch_merge(f->fill, f->tree);
 	f->tree->chain |= f->split.chain;
 	split_free(&f->split);
-	free_batch(f->fill);
-	free_batch(f->spare);
+	batch_free(f->fill);
+	batch_free(f->spare);
 	pthread_cond_destroy(&f->change);
 	pthread_mutex_destroy(&f->lock);
 	return f->err;

@@ -12,30 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "batch.h"
 #include "split.h"
 #include "tree.h"
-
-#define FEED_LINES 1024 /* in a batch; fewer in all, and no thread is started */
-
-struct feed_line {
-	uint32_t n; /* name numbers; they follow each other in the batch's .id */
-	double count, before;
-};
-
-struct feed_batch {
-	struct feed_line line[FEED_LINES];
-	uint32_t lines;
-	uint32_t *id;
-	size_t ids, cap;
-};
 
 struct feed {
 	struct tree *tree;
 	bool reverse; /* merge from the leaves */
 	struct split split;
-	struct feed_batch *fill;  /* the caller's */
-	struct feed_batch *spare; /* free to be filled next; NULL: the other thread has it */
-	struct feed_batch *merge; /* to be merged; NULL: none waits */
+	uint32_t room;	     /* lines for the batch that is being filled */
+	uint64_t lines;	     /* handed over so far */
+	struct batch *fill;  /* the caller's */
+	struct batch *spare; /* free to be filled next; NULL: the other thread has it */
+	struct batch *merge; /* to be merged; NULL: none waits */
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	pthread_t thread;

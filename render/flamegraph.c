@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "draw.h"
 #include "elide.h"
 #include "feed.h"
 #include "folded.h"
-#include "layout.h"
 #include "options.h"
 #include "page.h"
 #include "palette_map.h"
+#include "strip.h"
 #include "tree.h"
 
 #define BAD_SHOWN 3 /* unusable lines that get a message of their own */
@@ -32,50 +33,14 @@ struct input {
 	const char *file; /* as messages call it */
 	enum side side;	  /* --diff: which of the two files */
 	struct folded_stats stats;
-	char *text; /* --strip-hex: the line at hand */
-	size_t text_cap;
+	struct strip strip;
 };
-
-/* Copy the stack with every 0x1234 made 0x...; it never gets longer than three bytes more a number.
- */
-static int strip_hex(struct input *in, struct folded_line *line)
-{
-	const char *p = line->stack, *end = p + line->len;
-	size_t n = 0;
-
-	if (in->text_cap < line->len * 2 + 8) {
-		char *bigger = realloc(in->text, line->len * 2 + 8);
-
-		if (!bigger)
-			return -ENOMEM;
-		in->text = bigger;
-		in->text_cap = line->len * 2 + 8;
-	}
-	while (p < end) {
-		const char *q = p + 2;
-
-		if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
-			while (q < end && strchr("0123456789abcdefABCDEF", *q) && *q)
-				q++;
-			if (q > p + 2) {
-				memcpy(in->text + n, "0x...", 5);
-				n += 5;
-				p = q;
-				continue;
-			}
-		}
-		in->text[n++] = *p++;
-	}
-	line->stack = in->text;
-	line->len = n;
-	return 0;
-}
 
 static int on_line(void *ctx, const struct folded_line *given)
 {
 	struct folded_line line = *given;
 	struct input *in = ctx;
-	int err = in->o->strip_hex ? strip_hex(in, &line) : 0;
+	int err = in->o->strip_hex ? strip_hex(&in->strip, &line) : 0;
 
 	if (err)
 		return err;
@@ -113,31 +78,7 @@ static int read_file(struct input *in, const char *name)
 	return err ? -1 : 0;
 }
 
-/* Wishes left open are settled once it is known what was read. */
-static void settle(struct options *o, struct tree *t, const struct folded_stats *st)
-{
-	struct page *pg = &o->page;
-
-	if (!pg->countname)
-		pg->countname = t->chain ? "us" : "samples";
-	/* Merged from the leaves, chains have no first link: nothing is said of links then. */
-	t->chain &= !o->reverse;
-
-	if (!pg->palette)
-		pg->palette = palette_find(t->chain ? "chain" : "hot");
-	if (!pg->background)
-		pg->background = t->diff ? "grey" : pg->palette->background;
-	if (!pg->title)
-		pg->title = o->flamechart  ? "Flame Chart"
-			    : pg->inverted ? "Icicle Graph"
-			    : t->diff	   ? "Differential Flame Graph"
-			    : t->chain	   ? "Wakeup Chain Graph"
-					   : "Flame Graph";
-	pg->decimals = st->decimals;
-	pg->max_delta = t->max_delta > 1 ? t->max_delta : 1;
-}
-
-static void report(struct options *o, const struct input *in, double total)
+static void report(const struct options *o, const struct input *in, double total)
 {
 	if (in->stats.bad)
 		fprintf(stderr, "flamegraph: ignored %llu line%s with invalid format\n",
@@ -146,53 +87,33 @@ static void report(struct options *o, const struct input *in, double total)
 		fputs("flamegraph: some lines have two counts and some one: the latter count as "
 		      "unchanged\n",
 		      stderr);
-	if (o->page.total > 0 && o->page.total < total) {
-		if (o->page.total / total > 0.02)
-			fprintf(stderr,
-				"flamegraph: --total %g is less than the actual total %g: "
-				"not used\n",
-				o->page.total, total);
-		o->page.total = 0;
-	}
+	if (o->draw.page.total > 0 && o->draw.page.total / total > 0.02 &&
+	    o->draw.page.total < total)
+		fprintf(stderr,
+			"flamegraph: --total %g is less than the actual total %g: not used\n",
+			o->draw.page.total, total);
 }
 
-/* Lay out and write what is in the finished tree. 0 or a negative errno. */
-static int draw_tree(struct options *o, const struct tree *t, FILE *f)
+/* --cp: what colour each name has by the file, which is told of new ones. The caller frees *rgb. */
+static int map_colors(const struct options *o, const struct tree *t, uint32_t **rgb)
 {
-	struct palette_map map = { 0 };
-	struct layout l = { 0 };
-	uint32_t *rgb = NULL;
-	int err = 0;
+	struct palette_map map;
+	int err = palette_map_load(&map, PALETTE_MAP_FILE);
 
-	if (o->cp) {
-		err = palette_map_load(&map, PALETTE_MAP_FILE);
-		if (!err)
-			err = palette_map_colors(&map, o->page.palette, o->page.by, &t->names,
-						 &rgb);
-		if (!err)
-			err = palette_map_save(&map, PALETTE_MAP_FILE);
-		if (err)
-			fprintf(stderr, "flamegraph: %s: %s\n", PALETTE_MAP_FILE, strerror(-err));
-		o->page.name_color = rgb;
-	}
-	if (!err) {
-		err = layout_tree(&l, t, 0, o->max_frames);
-		if (!err)
-			err = page_write(f, &o->page, t, &l);
-		if (err)
-			fprintf(stderr, "flamegraph: %s\n", strerror(-err));
-	}
-	o->page.name_color = NULL;
-	free(rgb);
+	if (!err)
+		err = palette_map_colors(&map, o->draw.page.palette, o->draw.page.by, &t->names,
+					 rgb);
+	if (!err)
+		err = palette_map_save(&map, PALETTE_MAP_FILE);
+	if (err)
+		fprintf(stderr, "flamegraph: %s: %s\n", PALETTE_MAP_FILE, strerror(-err));
 	palette_map_free(&map);
-	layout_free(&l);
 	return err;
 }
 
-/* Draw what was read into f. An exit status. */
-static int draw(struct options *o, struct input *in, FILE *f)
+/* Merged stacks made ready to be drawn. 0 or a negative errno. */
+static int finish_tree(const struct options *o, struct tree *t)
 {
-	struct tree *t = in->tree;
 	int err = 0;
 
 	if (o->diff) {
@@ -200,21 +121,39 @@ static int draw(struct options *o, struct input *in, FILE *f)
 			tree_normalize(t);
 		err = elide(t);
 	}
-	if (!err)
-		err = tree_finish(t);
-	if (err) {
-		fprintf(stderr, "flamegraph: %s\n", strerror(-err));
+	return err ? err : tree_finish(t);
+}
+
+/* Draw what was read into f. An exit status. */
+static int draw(struct options *o, struct input *in, FILE *f)
+{
+	struct tree *t = in->tree;
+	uint32_t *rgb = NULL;
+	int err = finish_tree(o, t);
+	double total;
+
+	if (err)
+		goto out;
+	total = t->n ? t->node[0].total : 0;
+	report(o, in, total);
+	draw_settle(&o->draw, t, &in->stats);
+	if (o->cp && total > 0 && map_colors(o, t, &rgb)) {
+		free(rgb);
 		return EXIT_FAILED;
 	}
-	settle(o, t, &in->stats);
-	if (!t->n || !(t->node[0].total > 0)) {
-		report(o, in, 0);
+	o->draw.page.name_color = rgb;
+	err = draw_write(f, &o->draw, t);
+	o->draw.page.name_color = NULL;
+	free(rgb);
+	if (err == -ENODATA) {
 		fputs("flamegraph: ERROR: No stack counts found\n", stderr);
-		page_write_error(f, &o->page, "No valid input provided to flamegraph.");
+		page_write_error(f, &o->draw.page, "No valid input provided to flamegraph.");
 		return EXIT_USAGE;
 	}
-	report(o, in, t->node[0].total);
-	return draw_tree(o, t, f) ? EXIT_FAILED : EXIT_OK;
+out:
+	if (err)
+		fprintf(stderr, "flamegraph: %s\n", strerror(-err));
+	return err ? EXIT_FAILED : EXIT_OK;
 }
 
 /* Flush and close f; a reader that went away is no error of ours to talk about. */
@@ -237,7 +176,7 @@ static int finish_output(FILE *f, const char *name)
 static int read_all(struct input *in, char **files, int n)
 {
 	char *const dash[] = { (char[]) { "-" } };
-	int err = feed_open(&in->feed, in->tree, in->o->reverse), closed, failed = 0;
+	int err = feed_open(&in->feed, in->tree, in->o->draw.reverse), closed, failed = 0;
 
 	if (in->o->diff)
 		in->stats.decided = true; /* one count a line in each of the files */
@@ -263,7 +202,7 @@ static int run(struct options *o, char **files, int n)
 		fprintf(stderr, "flamegraph: %s\n", strerror(ENOMEM));
 		goto out;
 	}
-	tree.in_order = o->flamechart;
+	tree.in_order = o->draw.flamechart;
 	tree.diff = o->diff;
 	if (read_all(&in, files, n))
 		goto out;
@@ -280,7 +219,7 @@ static int run(struct options *o, char **files, int n)
 		status = EXIT_FAILED;
 out:
 	tree_free(&tree);
-	free(in.text);
+	strip_free(&in.strip);
 	return status;
 }
 

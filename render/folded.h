@@ -49,6 +49,11 @@ typedef int folded_line_fn(void *ctx, const struct folded_line *line);
 /* Called for each bad one, with its number in the file (from 1); likewise. */
 typedef int folded_bad_fn(void *ctx, uint64_t line_no, enum folded_err err);
 
+/* The lines in [p, p+len), the last of which may lack its newline. What a callback returned, or 0.
+ */
+int folded_scan(const char *p, size_t len, struct folded_stats *st, folded_line_fn *on_line,
+		folded_bad_fn *on_bad, void *ctx);
+
 /*
  * Read descriptor fd to its end. Returns 0, a negative errno of read(2), or what a callback
  * returned. Lines may be of any length; memory is that of the longest.

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct todo {
 	uint32_t node, parent, depth, link;
@@ -32,6 +34,20 @@ static int by_key(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* Most nodes have few children: not worth qsort()'s calls. */
+#define FEW 12
+static void sort_few(struct sibling *s, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct sibling it = s[i];
+		uint32_t j = i;
+
+		for (; j && by_key(&it, &s[j - 1]) < 0; j--)
+			s[j] = s[j - 1];
+		s[j] = it;
+	}
+}
+
 /* Node's children into w->sib, in the order of drawing. Their number, or -ENOMEM. */
 static int64_t gather(struct work *w, uint32_t node)
 {
@@ -53,8 +69,10 @@ static int64_t gather(struct work *w, uint32_t node)
 		w->sib[n].node = c;
 		w->sib[n++].key = t->in_order ? c : w->rank[2 * t->node[c].name + leaf];
 	}
-	if (n > 1)
+	if (n > FEW)
 		qsort(w->sib, n, sizeof(*w->sib), by_key);
+	else
+		sort_few(w->sib, n);
 	return n;
 }
 
@@ -79,24 +97,9 @@ static bool is_delim(const struct tree *t, uint32_t name)
 }
 
 /* Only the last frame of a node can have time of its own, and so a difference of its own. */
-static int add_frame(struct layout *l, const struct tree *t, const struct todo *td, uint32_t name,
-		     bool is_last)
+static void add_frame(struct layout *l, const struct tree *t, const struct todo *td, uint32_t name,
+		      bool is_last)
 {
-	if (l->n == l->cap) {
-		uint32_t cap = l->cap ? l->cap + l->cap / 2 : 4096;
-		void *p = realloc(l->frame, cap * sizeof(*l->frame));
-
-		if (!p)
-			return -ENOMEM;
-		l->frame = p;
-		if (t->diff) {
-			p = realloc(l->diff, cap * sizeof(*l->diff));
-			if (!p)
-				return -ENOMEM;
-			l->diff = p;
-		}
-		l->cap = cap;
-	}
 	if (t->diff)
 		l->diff[l->n] = (struct frame_diff) { .self = is_last ? t->dif[td->node].self : 0,
 						      .total = t->dif[td->node].total };
@@ -110,25 +113,24 @@ static int add_frame(struct layout *l, const struct tree *t, const struct todo *
 	};
 	if (td->link > l->max_link)
 		l->max_link = td->link;
-	return 0;
+	if (td->depth > l->max_depth)
+		l->max_depth = td->depth;
 }
 
 /* All frames of a node; td is then what its children start from. */
-static int add_node(struct layout *l, const struct tree *t, struct todo *td)
+static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 {
 	const struct tree_node *node = &t->node[td->node];
-	int err = 0;
 
-	for (uint32_t i = 0; i < node->len && !err; i++) {
+	for (uint32_t i = 0; i < node->len; i++) {
 		uint32_t name = t->label[node->label + i];
 
-		if (td->node && is_delim(t, name))
+		if (t->chain && td->node && is_delim(t, name))
 			td->link++;
-		err = add_frame(l, t, td, name, i + 1 == node->len);
+		add_frame(l, t, td, name, i + 1 == node->len);
 		td->parent = l->n - 1;
 		td->depth++;
 	}
-	return err;
 }
 
 /* Put node's children on the list so that the leftmost is taken next. */
@@ -164,22 +166,32 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 	return 0;
 }
 
+/* The leading bits of a time: times of positive doubles sort like their bit patterns. */
+static uint32_t bucket_of(double time)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &time, 8);
+	return bits >> 47 & 0xffff;
+}
+
 /*
  * The least time such that no more than max_frames nodes have as much: found to within 3 % from a
- * histogram over the leading bits of the times, as the times of positive doubles sort like their
- * bit patterns.
+ * histogram over the times' leading bits. hist: 2^16 zeros.
  */
 static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *hist)
 {
 	uint64_t sum = 0;
-	uint32_t bucket = 1u << 16;
+	uint32_t bucket = 0;
 	uint64_t bits;
 	double least;
 
-	memset(hist, 0, sizeof(*hist) << 16);
 	for (uint32_t i = 0; i < t->n; i++) {
-		memcpy(&bits, &t->node[i].total, 8);
-		hist[bits >> 47 & 0xffff] += t->node[i].len;
+		uint32_t k = bucket_of(t->node[i].total);
+
+		hist[k] += t->node[i].len;
+		if (k >= bucket)
+			bucket = k + 1;
 	}
 	while (bucket && sum + hist[bucket - 1] <= max_frames)
 		sum += hist[--bucket];
@@ -190,17 +202,48 @@ static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *his
 	return least;
 }
 
+/* All of it will be written to: pages at once cost less than one by one. Only a wish. */
+static void will_fill(void *p, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1);
+	uintptr_t to = ((uintptr_t)p + bytes) & ~(page - 1);
+
+	if (to > from)
+		(void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+#else
+	(void)p, (void)bytes;
+#endif
+}
+
+/* Room for all frames of l->least and more. No frame has more time than its caller. */
+static int make_room(struct layout *l, const struct tree *t)
+{
+	size_t n = 1;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!i || t->node[i].total >= l->least)
+			n += t->node[i].len;
+	l->frame = malloc(n * sizeof(*l->frame));
+	if (l->frame)
+		will_fill(l->frame, n * sizeof(*l->frame));
+	if (t->diff)
+		l->diff = malloc(n * sizeof(*l->diff));
+	return l->frame && (l->diff || !t->diff) ? 0 : -ENOMEM;
+}
+
 int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames)
 {
 	struct work w = { .t = t };
 	struct todo td = { 0 };
-	int err = 0;
+	int err;
 
 	memset(l, 0, sizeof(*l));
 	l->total = t->n ? t->node[0].total : 0;
 	l->least = least;
 	if (t->labels > max_frames) {
-		uint64_t *hist = malloc(sizeof(*hist) << 16);
+		uint64_t *hist = calloc(1u << 16, sizeof(*hist));
 		double floor;
 
 		if (!hist)
@@ -210,15 +253,15 @@ int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t m
 		if (floor > l->least)
 			l->least = floor;
 	}
-	if (!t->in_order)
+	err = make_room(l, t);
+	if (!err && !t->in_order)
 		err = names_rank(&t->names, &w.rank);
 	if (!err && t->n)
 		err = push(&w, &td);
 	while (!err && w.n) {
 		td = w.todo[--w.n];
-		err = add_node(l, t, &td);
-		if (!err)
-			err = push_children(&w, l, &td, l->n - 1);
+		add_node(l, t, &td);
+		err = push_children(&w, l, &td, l->n - 1);
 	}
 	free(w.rank);
 	free(w.todo);

@@ -26,11 +26,11 @@ struct frame_diff {
 struct layout {
 	struct frame *frame;
 	struct frame_diff *diff; /* likewise, for differential input; else NULL */
-	uint32_t n, cap;
+	uint32_t n;
 	double total;	   /* of the root */
 	double least;	   /* frames of less time were left out */
 	uint64_t left_out; /* how many, as far as looked at: their callees are not counted */
-	uint32_t max_link;
+	uint32_t max_link, max_depth;
 };
 
 /*

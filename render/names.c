@@ -2,14 +2,25 @@
 #include "names.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct name_slot *new_slots(uint32_t mask)
+{
+	size_t bytes = ((size_t)mask + 1) * sizeof(struct name_slot);
+	struct name_slot *slot = aligned_alloc(64, bytes);
+
+	if (slot)
+		memset(slot, 0, bytes);
+	return slot;
+}
 
 int names_init(struct names *ns)
 {
 	memset(ns, 0, sizeof(*ns));
 	ns->mask = 1023;
-	ns->slot = calloc((size_t)ns->mask + 1, sizeof(*ns->slot));
+	ns->slot = new_slots(ns->mask);
 	return ns->slot ? 0 : -ENOMEM;
 }
 
@@ -21,44 +32,25 @@ void names_free(struct names *ns)
 	memset(ns, 0, sizeof(*ns));
 }
 
-/* Eight bytes a step, each mixed by a multiply and a fold; the length goes in first. */
-static uint32_t hash_bytes(const char *p, size_t len)
-{
-	uint64_t h = len * UINT64_C(0x9e3779b97f4a7c15) + 1;
-
-	while (len >= 8) {
-		uint64_t w;
-
-		memcpy(&w, p, 8);
-		h = (h ^ w) * UINT64_C(0xff51afd7ed558ccd);
-		h ^= h >> 32;
-		p += 8;
-		len -= 8;
-	}
-	if (len) {
-		uint64_t w = 0;
-
-		memcpy(&w, p, len);
-		h = (h ^ w) * UINT64_C(0xff51afd7ed558ccd);
-		h ^= h >> 32;
-	}
-	h *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return (uint32_t)(h >> 32);
-}
-
 static int grow_slots(struct names *ns)
 {
 	uint32_t mask = ns->mask * 2 + 1;
-	uint32_t *slot = calloc((size_t)mask + 1, sizeof(*slot));
+	struct name_slot *slot = new_slots(mask);
 
 	if (!slot)
 		return -ENOMEM;
-	for (uint32_t id = 0; id < ns->n; id++) {
-		uint32_t i = ns->ref[id].hash & mask;
+	for (uint32_t j = 0; j <= ns->mask; j++) {
+		const struct name_slot *old = &ns->slot[j];
+		struct name_key key;
+		uint32_t i;
 
-		while (slot[i])
+		if (!old->used)
+			continue;
+		name_key(ns->bytes + ns->ref[old->used - 1].off, old->len, &key);
+		i = key.hash & mask;
+		while (slot[i].used)
 			i = (i + 1) & mask;
-		slot[i] = id + 1;
+		slot[i] = *old;
 	}
 	free(ns->slot);
 	ns->slot = slot;
@@ -66,9 +58,9 @@ static int grow_slots(struct names *ns)
 	return 0;
 }
 
-static int append(struct names *ns, const char *p, size_t len, uint32_t hash, uint32_t *id)
+static int append(struct names *ns, const char *p, size_t len, uint32_t *id)
 {
-	if (ns->n >= INT32_MAX || len > UINT32_MAX)
+	if (ns->n >= INT32_MAX || len >= UINT32_MAX)
 		return -EOVERFLOW;
 	if (ns->n == ns->ref_cap) {
 		uint32_t cap = ns->ref_cap ? ns->ref_cap * 2 : 1024;
@@ -79,75 +71,86 @@ static int append(struct names *ns, const char *p, size_t len, uint32_t hash, ui
 		ns->ref = ref;
 		ns->ref_cap = cap;
 	}
-	if (ns->cap - ns->used < len || !ns->bytes) {
+	if (ns->cap - ns->used < len + NAME_SLACK || !ns->bytes) {
 		size_t cap = ns->cap ? ns->cap : 16384;
 		char *bytes;
 
-		while (cap - ns->used < len)
+		while (cap - ns->used < len + NAME_SLACK)
 			cap *= 2;
 		bytes = realloc(ns->bytes, cap);
 		if (!bytes)
 			return -ENOMEM;
+		memset(bytes + ns->used, 0, cap - ns->used);
 		ns->bytes = bytes;
 		ns->cap = cap;
 	}
 	if (len)
 		memcpy(ns->bytes + ns->used, p, len);
-	ns->ref[ns->n] = (struct name_ref) { .off = ns->used, .len = (uint32_t)len, .hash = hash };
+	ns->ref[ns->n] = (struct name_ref) { .off = ns->used, .len = (uint32_t)len };
 	ns->used += len;
 	*id = ns->n++;
 	return 0;
 }
 
-int names_get(struct names *ns, const char *p, size_t len, uint32_t *id)
+static bool is_same(const struct names *ns, const struct name_slot *s, const char *p,
+		    const struct name_key *key)
 {
-	uint32_t hash = hash_bytes(p, len);
-	uint32_t i = hash & ns->mask;
+	if ((s->head[0] ^ key->head[0]) | (s->head[1] ^ key->head[1]) |
+	    (s->head[2] ^ key->head[2]) | (s->len ^ key->len))
+		return false;
+	return key->len <= NAME_HEAD || !memcmp(ns->bytes + ns->ref[s->used - 1].off + NAME_HEAD,
+						p + NAME_HEAD, key->len - NAME_HEAD);
+}
+
+int names_find(struct names *ns, const char *p, const struct name_key *key, uint32_t *id)
+{
+	uint32_t i = key->hash & ns->mask;
 	int err;
 
-	for (; ns->slot[i]; i = (i + 1) & ns->mask) {
-		const struct name_ref *r = &ns->ref[ns->slot[i] - 1];
-
-		if (r->hash == hash && r->len == len &&
-		    (!len || !memcmp(ns->bytes + r->off, p, len))) {
-			*id = ns->slot[i] - 1;
+	for (; ns->slot[i].used; i = (i + 1) & ns->mask)
+		if (is_same(ns, &ns->slot[i], p, key)) {
+			*id = ns->slot[i].used - 1;
 			return 0;
 		}
-	}
-	err = append(ns, p, len, hash, id);
+	err = append(ns, p, key->len, id);
 	if (err)
 		return err;
-	ns->slot[i] = *id + 1;
+	ns->slot[i] = (struct name_slot) {
+		.head = { key->head[0], key->head[1], key->head[2] },
+		.len = (uint32_t)key->len,
+		.used = *id + 1,
+	};
 	return ns->n > ns->mask / 2 ? grow_slots(ns) : 0;
 }
 
-int names_next(struct names *ns, uint32_t before, const char *p, const char *end, size_t *len,
-	       uint32_t *id)
+int names_get(struct names *ns, const char *p, size_t len, uint32_t *id)
 {
-	uint32_t guess = ns->ref[before].after;
-	const struct name_ref *r = &ns->ref[guess];
-	size_t left = (size_t)(end - p);
-	const char *semi;
+	char small[256], *copy = small;
+	struct name_key key;
 	int err;
 
-	if (r->len && r->len <= left && (r->len == left || p[r->len] == ';') &&
-	    !memcmp(ns->bytes + r->off, p, r->len)) {
-		*len = r->len;
-		*id = guess;
-		return 0;
-	}
-	semi = memchr(p, ';', left);
-	*len = semi ? (size_t)(semi - p) : left;
-	err = names_get(ns, p, *len, id);
-	if (!err)
-		ns->ref[before].after = *id;
+	if (len > sizeof(small) - NAME_SLACK)
+		copy = malloc(len + NAME_SLACK);
+	if (!copy)
+		return -ENOMEM;
+	if (len)
+		memcpy(copy, p, len);
+	memset(copy + len, 0, NAME_SLACK);
+	name_key(copy, len, &key);
+	err = names_find(ns, copy, &key, id);
+	if (copy != small)
+		free(copy);
 	return err;
 }
 
-static int compare(const void *a, const void *b, void *arg)
+/* A name as it is sorted: with what ends it, its first bytes as numbers that compare like them. */
+struct sorted {
+	uint64_t head[2];
+	uint32_t key;
+};
+
+static int compare_rest(const struct names *ns, uint32_t ka, uint32_t kb)
 {
-	const struct names *ns = arg;
-	uint32_t ka = *(const uint32_t *)a, kb = *(const uint32_t *)b;
 	const struct name_ref *ra = &ns->ref[ka / 2], *rb = &ns->ref[kb / 2];
 	size_t common = ra->len < rb->len ? ra->len : rb->len;
 	int d = common ? memcmp(ns->bytes + ra->off, ns->bytes + rb->off, common) : 0;
@@ -164,23 +167,42 @@ static int compare(const void *a, const void *b, void *arg)
 	return ka < kb ? -1 : ka > kb;
 }
 
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct sorted *x = a, *y = b;
+
+	for (int i = 0; i < 2; i++)
+		if (x->head[i] != y->head[i])
+			return x->head[i] < y->head[i] ? -1 : 1;
+	return compare_rest(arg, x->key, y->key);
+}
+
 int names_rank(const struct names *ns, uint32_t **rank)
 {
 	size_t n = (size_t)ns->n * 2;
-	uint32_t *key = malloc((n + 1) * sizeof(*key));
+	struct sorted *list = malloc((n + 1) * sizeof(*list));
 	uint32_t *out = malloc((n + 1) * sizeof(*out));
 
-	if (!key || !out) {
-		free(key);
+	if (!list || !out) {
+		free(list);
 		free(out);
 		return -ENOMEM;
 	}
+	for (size_t i = 0; i < n; i++) {
+		const struct name_ref *r = &ns->ref[i / 2];
+		char head[16] = { 0 };
+
+		memcpy(head, ns->bytes + r->off, r->len < 16 ? r->len : 16);
+		if (r->len < 16)
+			head[r->len] = i & 1 ? ' ' : ';';
+		list[i] = (struct sorted) {
+			{ be64toh(name_word(head)), be64toh(name_word(head + 8)) }, (uint32_t)i
+		};
+	}
+	qsort_r(list, n, sizeof(*list), compare, (void *)(uintptr_t)ns);
 	for (size_t i = 0; i < n; i++)
-		key[i] = (uint32_t)i;
-	qsort_r(key, n, sizeof(*key), compare, (void *)(uintptr_t)ns);
-	for (size_t i = 0; i < n; i++)
-		out[key[i]] = (uint32_t)i;
-	free(key);
+		out[list[i].key] = (uint32_t)i;
+	free(list);
 	*rank = out;
 	return 0;
 }

@@ -9,8 +9,6 @@
 
 #include "palette.h"
 
-#define MAX_FRAMES 100000 /* under a MB */
-
 void options_usage(FILE *f)
 {
 	fputs("usage: flamegraph [options] [FOLDED...] > graph.svg\n"
@@ -35,7 +33,7 @@ void options_usage(FILE *f)
 	      "  --total N  --factor X   whole width in counts; multiply counts shown\n"
 	      "  --encoding NAME    of the input: utf-8, iso-8859-1\n"
 	      "  --max-frames N     kept in the file for zooming (100000), widest first\n"
-	      "  --strict           an unusable line is an error\n"
+	      "  --embedded  --strict   for the body of an HTML page; bad lines are an error\n"
 	      "  -o, --output FILE  -h, --help  -V, --version\n"
 	      "\n"
 	      "  chainwalk --depth 6 trace.bin | flamegraph --title mysqld > chain.svg\n"
@@ -58,6 +56,11 @@ static int bad_value(const char *option, const char *value)
 	return -1;
 }
 
+static int parse_size(const char *option, const char *value, struct page_range r, double *v)
+{
+	return parse_number(value, r.least, r.most, v) ? 0 : bad_value(option, value);
+}
+
 static int parse_minwidth(struct page *pg, const char *value)
 {
 	size_t n = strlen(value);
@@ -69,7 +72,8 @@ static int parse_minwidth(struct page *pg, const char *value)
 	pg->minwidth_percent = n && copy[n - 1] == '%';
 	if (pg->minwidth_percent)
 		copy[n - 1] = 0;
-	ok = parse_number(copy, 0, pg->minwidth_percent ? 100 : 1e6, &pg->minwidth);
+	ok = parse_number(copy, 0, pg->minwidth_percent ? 100 : page_minwidth_range.most,
+			  &pg->minwidth);
 	free(copy);
 	return ok ? 0 : bad_value("minwidth", value);
 }
@@ -113,6 +117,7 @@ enum { /* options without a letter */
        O_FACTOR,
        O_ENCODING,
        O_MAX_FRAMES,
+       O_EMBEDDED,
        O_STRICT,
 };
 
@@ -145,6 +150,7 @@ static const struct option longopts[] = {
 	{ "factor", required_argument, NULL, O_FACTOR },
 	{ "encoding", required_argument, NULL, O_ENCODING },
 	{ "max-frames", required_argument, NULL, O_MAX_FRAMES },
+	{ "embedded", no_argument, NULL, O_EMBEDDED },
 	{ "strict", no_argument, NULL, O_STRICT },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
@@ -155,7 +161,7 @@ static const struct option longopts[] = {
 /* One option into *o. 0, or -1 after a message. */
 static int take_option(struct options *o, int c, char *arg)
 {
-	struct page *pg = &o->page;
+	struct page *pg = &o->draw.page;
 	double v;
 
 	switch (c) {
@@ -184,16 +190,19 @@ static int take_option(struct options *o, int c, char *arg)
 		pg->by = PALETTE_RANDOM;
 		break;
 	case O_REVERSE:
-		o->reverse = true;
+		o->draw.reverse = true;
 		break;
 	case O_INVERTED:
 		pg->inverted = true;
 		break;
 	case O_FLAMECHART:
-		o->flamechart = true;
+		o->draw.flamechart = true;
 		break;
 	case O_NEGATE:
 		pg->negate = true;
+		break;
+	case O_EMBEDDED:
+		pg->embedded = true;
 		break;
 	case O_STRICT:
 		o->strict = true;
@@ -225,11 +234,11 @@ static int take_option(struct options *o, int c, char *arg)
 		return parse_encoding(pg, arg);
 	case O_WIDTH:
 		pg->fluid = false;
-		return parse_number(arg, 100, 1e6, &pg->width) ? 0 : bad_value("width", arg);
+		return parse_size("width", arg, page_width_range, &pg->width);
 	case O_HEIGHT:
-		return parse_number(arg, 4, 1000, &pg->height) ? 0 : bad_value("height", arg);
+		return parse_size("height", arg, page_height_range, &pg->height);
 	case O_FONTSIZE:
-		return parse_number(arg, 1, 1000, &pg->fontsize) ? 0 : bad_value("fontsize", arg);
+		return parse_size("fontsize", arg, page_fontsize_range, &pg->fontsize);
 	case O_FONTWIDTH:
 		return parse_number(arg, 0.1, 10, &pg->fontwidth) ? 0 : bad_value("fontwidth", arg);
 	case O_TOTAL:
@@ -239,7 +248,7 @@ static int take_option(struct options *o, int c, char *arg)
 	case O_MAX_FRAMES:
 		if (!parse_number(arg, 1, 1e9, &v))
 			return bad_value("max-frames", arg);
-		o->max_frames = (uint32_t)v;
+		o->draw.max_frames = (uint32_t)v;
 		break;
 	case O_COLORS:
 		pg->palette = palette_find(arg);
@@ -262,20 +271,8 @@ static int take_option(struct options *o, int c, char *arg)
 
 void options_init(struct options *o)
 {
-	*o = (struct options){
-		.page = {
-			.fonttype = "Verdana, DejaVu Sans, sans-serif",
-			.nametype = "Function:",
-			.width = 1200,
-			.fluid = true,
-			.height = 16,
-			.fontsize = 12,
-			.fontwidth = 0.59,
-			.minwidth = 0.1,
-			.factor = 1,
-		},
-		.max_frames = MAX_FRAMES,
-	};
+	memset(o, 0, sizeof(*o));
+	draw_init(&o->draw);
 }
 
 /* What cannot go together. */
@@ -283,11 +280,11 @@ static const char *clash(const struct options *o, int files)
 {
 	if (o->diff && files != 2)
 		return "--diff takes two files";
-	if (o->diff && o->flamechart)
+	if (o->diff && o->draw.flamechart)
 		return "--diff and --flamechart do not go together: a difference has no order";
 	if (!o->diff && (o->normalize || o->strip_hex))
 		return "--normalize and --strip-hex are for --diff";
-	if (o->cp && (o->diff || o->page.by == PALETTE_RANDOM))
+	if (o->cp && (o->diff || o->draw.page.by == PALETTE_RANDOM))
 		return "--cp does not go with --diff or --random: their colours are not the names'";
 	return NULL;
 }

@@ -3,19 +3,18 @@
 #define RENDER_OPTIONS_H
 /*
  * The command line of flamegraph. Options are spelled as flamegraph.pl spells them; those of our
- * own are --diff and what goes with it, --max-frames, --strict, -o.
+ * own are --diff and what goes with it, --max-frames, --embedded, --strict, -o.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "page.h"
+#include "draw.h"
 
 struct options {
-	struct page page;    /* .title, .countname, .background, .palette: NULL where not said */
-	const char *out;     /* NULL: standard output */
-	uint32_t max_frames; /* kept in the file */
-	bool reverse, flamechart, strict;
+	struct draw draw;
+	const char *out; /* NULL: standard output */
+	bool strict;
 	bool cp; /* colours kept in palette.map */
 	bool diff, normalize, strip_hex;
 	bool help, version;

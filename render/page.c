@@ -19,6 +19,11 @@
 #define FOOT 2.0
 #define FOOT_PX 10.0
 
+const struct page_range page_width_range = { 100, 1e6 };
+const struct page_range page_height_range = { 4, 1000 };
+const struct page_range page_fontsize_range = { 1, 1000 };
+const struct page_range page_minwidth_range = { 0, 1e6 };
+
 double page_min_time(const struct page *pg, double total)
 {
 	if (pg->minwidth_percent)
@@ -48,42 +53,46 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	uint32_t top = 0, bottom = 0;
 
 	palette_background(pg->background, &top, &bottom);
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<svg version=\"1.1\"",
-	      f);
+	if (!pg->embedded)
+		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n", f);
+	fputs("<svg class=\"flamegraph\" version=\"1.1\"", f);
 	fprintf(f, " width=\"%.15g\" height=\"%.15g\" viewBox=\"0 0 %.15g %.15g\"", pg->width,
 		height, pg->width, height);
-	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title desc\"",
+	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"fg-title "
+	      "fg-desc\"",
 	      f);
 	attr(f, "font-family", pg->fonttype);
 	number_attr(f, "font-size", pg->fontsize);
 	fputs(">\n<title>", f);
 	text(f, pg->title);
-	fputs("</title>\n<desc id=\"desc\">", f);
+	fputs("</title>\n<desc id=\"fg-desc\">", f);
 	text(f, desc);
 	fputs("</desc>\n", f);
 	if (pg->notes) {
-		fputs("<metadata id=\"notes\">", f);
+		fputs("<metadata id=\"fg-notes\">", f);
 		text(f, pg->notes);
 		fputs("</metadata>\n", f);
 	}
 	/* A phone lays a lone SVG out as if it were 980 pixels wide unless told otherwise. */
-	fputs("<meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" "
-	      "content=\"width=device-width, initial-scale=1\"/>\n",
-	      f);
+	if (!pg->embedded)
+		fputs("<meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" "
+		      "content=\"width=device-width, initial-scale=1\"/>\n",
+		      f);
 	fputs("<style>", f);
 	fwrite(page_css, 1, page_css_len, f);
 	fputs("</style>\n", f);
-	fputs("<defs><linearGradient id=\"ground\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">", f);
+	fputs("<defs><linearGradient id=\"fg-ground\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">", f);
 	fprintf(f, "<stop offset=\"5%%\" stop-color=\"#%06x\"/>", top);
 	fprintf(f, "<stop offset=\"95%%\" stop-color=\"#%06x\"/>", bottom);
 	fputs("</linearGradient></defs>\n", f);
-	fputs("<rect id=\"back\" width=\"100%\" height=\"100%\" fill=\"url(#ground)\"/>\n", f);
+	fputs("<rect id=\"fg-back\" width=\"100%\" height=\"100%\" fill=\"url(#fg-ground)\"/>\n",
+	      f);
 }
 
 static void write_heading(FILE *f, const struct page *pg)
 {
 	fprintf(f,
-		"<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
+		"<text id=\"fg-title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
 		"font-size=\"%.15g\">",
 		pg->width / 2, pg->fontsize * 2, pg->fontsize + 5);
 	text(f, pg->title);
@@ -91,7 +100,7 @@ static void write_heading(FILE *f, const struct page *pg)
 	if (!pg->subtitle)
 		return;
 	fprintf(f,
-		"<text id=\"subtitle\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
+		"<text id=\"fg-subtitle\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
 		"class=\"soft\">",
 		pg->width / 2, pg->fontsize * (2 + SUBTITLE));
 	text(f, pg->subtitle);
@@ -129,7 +138,7 @@ static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS],
 	for (int pass = 0; pass < 2; pass++) {
 		x = (pg->width - width) / 2;
 		if (pass)
-			fputs("<g id=\"legend\" class=\"soft\">\n", f);
+			fputs("<g id=\"fg-legend\" class=\"soft\">\n", f);
 		for (unsigned r = 0; r < RAMPS; r++) {
 			const char *name = palette_legend((enum ramp)r);
 			double step;
@@ -156,9 +165,10 @@ static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS],
 static void write_data_head(FILE *f, const struct page *pg, const struct tree *t,
 			    const struct layout *l, const struct colors *c, bool chain)
 {
-	fputs("<metadata id=\"graph\"", f);
+	fputs("<metadata id=\"fg-graph\"", f);
 	number_attr(f, "data-width", pg->width);
 	number_attr(f, "data-fluid", pg->fluid);
+	number_attr(f, "data-embedded", pg->embedded);
 	number_attr(f, "data-row", pg->height);
 	number_attr(f, "data-font-size", pg->fontsize);
 	number_attr(f, "data-font-width", pg->fontwidth);
@@ -216,7 +226,7 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 	write_heading(f, pg);
 	if (legend)
 		write_legend(f, pg, seen, legend_y);
-	fprintf(f, "<g id=\"frames\" data-top=\"%.15g\">\n", pic.top);
+	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\">\n", pic.top);
 	err = picture_write(f, &pic, pg, t, l, &colors);
 	if (err)
 		goto out;
@@ -236,7 +246,7 @@ out:
 void page_write_error(FILE *f, const struct page *pg, const char *what)
 {
 	write_head(f, pg, pg->fontsize * 5, what);
-	fprintf(f, "<text id=\"title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\">",
+	fprintf(f, "<text id=\"fg-title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\">",
 		pg->width / 2, pg->fontsize * 2);
 	fputs("ERROR: ", f);
 	text(f, what);

@@ -29,6 +29,7 @@ struct page {
 	double total;  /* the width of the picture in counts; 0: that of the root */
 	double factor; /* counts are multiplied by it where they are shown */
 	bool inverted, negate;
+	bool embedded; /* for the body of an HTML page, as wide as what it stands in */
 	enum svg_encoding encoding;
 	const struct palette *palette;
 	const char *background; /* as palette_background() takes it, already checked */
@@ -39,6 +40,13 @@ struct page {
 };
 
 #define PAGE_XPAD 10.0 /* left and right of the frames, pixels */
+
+/* What the sizes in struct page may be. */
+struct page_range {
+	double least, most;
+};
+extern const struct page_range page_width_range, page_height_range, page_fontsize_range,
+	page_minwidth_range;
 
 /* The least time that is drawn, for `total` counts over the whole width. */
 double page_min_time(const struct page *pg, double total);

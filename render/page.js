@@ -7,9 +7,10 @@
 (function () {
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
 const svg = (document.currentScript || document.querySelector("script")).closest("svg");
-const byId = (id) => svg.querySelector("#" + id);
+const byId = (id) => svg.querySelector("#fg-" + id);
 const opt = byId("graph").dataset;
 const num = (key) => Number(opt[key] || 0);
+const ALONE = document.documentElement === svg; // not a part of somebody's page
 const XPAD = 10, BAR = 34, FOUND = "#f067f0";
 const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
 const FONT = num("fontSize"), rowHeight = num("row"), charWidth = FONT * num("fontWidth");
@@ -45,8 +46,7 @@ function make(ns, tag, attrs, text) {
 //= page/menu.js
 //= page/act.js
 
-// The picture is complete without the script: let it be painted first.
-requestAnimationFrame(() => setTimeout(() => {
+function comeAlive() {
 	opt.top = top;
 	barBox.append(reset, status, share, back, forth, field, caseButton, threads, flipButton,
 		tableButton);
@@ -58,6 +58,7 @@ requestAnimationFrame(() => setTimeout(() => {
 	search();
 	if (moved || location.hash.length > 1) {
 		redraw();
+		showRoot();
 	} else {
 		height = Number(svg.getAttribute("height"));
 		layout();
@@ -65,5 +66,20 @@ requestAnimationFrame(() => setTimeout(() => {
 	}
 	listen();
 	svg.classList.add("live");
-}, 20));
+}
+
+// Chains are read from the root on: where it lies below the window's edge, begin there.
+function showRoot() {
+	const flip = new URLSearchParams(location.hash.slice(1)).has("flip");
+	if (ALONE && CHAIN && INVERTED === flip && !svg.classList.contains("live"))
+		scrollTo(0, document.documentElement.scrollHeight);
+}
+
+// The picture is complete without the script: let it be painted first.
+showRoot();
+const afterPaint = () => requestAnimationFrame(() => setTimeout(comeAlive));
+if (document.readyState === "complete")
+	afterPaint();
+else
+	addEventListener("load", afterPaint);
 })();

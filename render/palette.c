@@ -41,8 +41,8 @@ static const struct ramp_range {
 	[RAMP_DEPTH] = { { 188, 160, 220 }, { 0, 0, 0 }, "depth limit" },
 	[RAMP_LOOP] = { { 240, 140, 196 }, { 0, 0, 0 }, "loop" },
 	[RAMP_UNKNOWN] = { { 222, 216, 206 }, { 0, 0, 0 }, "unknown" },
-	[RAMP_MORE] = { { 236, 236, 236 }, { 19, -166, -166 }, "more" },
-	[RAMP_LESS] = { { 236, 236, 236 }, { -136, -126, 19 }, "less" },
+	[RAMP_MORE] = { { 224, 224, 224 }, { 31, -154, -154 }, "more" },
+	[RAMP_LESS] = { { 224, 224, 224 }, { -124, -114, 31 }, "less" },
 	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
 };
 

@@ -32,18 +32,24 @@ static int grow_depth(struct split *s)
 	return 0;
 }
 
+/* The text becomes the last one, with a `;` and what name_end() wants behind it. */
 static int keep_text(struct split *s, const char *stack, size_t len, size_t same)
 {
-	if (len > s->last_cap) {
-		char *p = realloc(s->last, len * 2);
+	size_t need = len + 1 + NAME_SLACK;
+
+	if (need > s->last_cap) {
+		size_t cap = need * 2;
+		char *p = realloc(s->last, cap);
 
 		if (!p)
 			return -ENOMEM;
+		memset(p + s->last_cap, 0, cap - s->last_cap);
 		s->last = p;
-		s->last_cap = len * 2;
+		s->last_cap = cap;
 	}
 	if (len > same)
 		memcpy(s->last + same, stack + same, len - same);
+	s->last[len] = ';';
 	s->last_len = len;
 	return 0;
 }
@@ -63,22 +69,24 @@ int split_stack(struct split *s, struct names *names, const char *stack, size_t 
 		d--;
 	if (d)
 		at = s->end[d - 1] + 1;
+	s->shared = d;
 	s->depth = 0; /* in case of an error below: nothing is shared with a half-read stack */
-	while (at < len) {
-		size_t n;
-
-		err = d == s->depth_cap ? grow_depth(s) : 0;
-		if (!err)
-			err = names_next(names, d ? s->id[d - 1] : 0, stack + at, stack + len, &n,
-					 &s->id[d]);
-		if (err)
-			return err;
-		if (n == 2 && stack[at] == '-' && stack[at + 1] == '-')
-			s->chain = true;
-		s->end[d++] = at + n;
-		at += n + 1;
-	}
 	err = keep_text(s, stack, len, same);
+	while (!err && at < len) {
+		const char *name = s->last + at;
+		struct name_key key;
+
+		if (d == s->depth_cap)
+			err = grow_depth(s);
+		if (err)
+			break;
+		name_key(name, name_end(name), &key);
+		err = names_find_quick(names, name, &key, &s->id[d]);
+		if (key.len == 2 && name[0] == '-' && name[1] == '-')
+			s->chain = true;
+		at += key.len;
+		s->end[d++] = at++;
+	}
 	if (!err)
 		s->depth = d;
 	return err;

@@ -12,9 +12,10 @@
 #include "names.h"
 
 struct split {
-	uint32_t *id;	/* the last stack's names, from the root */
-	uint32_t depth; /* how many */
-	size_t *end;	/* by frame: where it ends in .last */
+	uint32_t *id;	 /* the last stack's names, from the root */
+	uint32_t depth;	 /* how many */
+	uint32_t shared; /* how many of them are those of the stack before it */
+	size_t *end;	 /* by frame: where it ends in .last */
 	char *last;
 	size_t last_len, last_cap;
 	uint32_t depth_cap;

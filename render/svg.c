@@ -130,9 +130,9 @@ size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit)
 	return n;
 }
 
-void svg_fixed(FILE *f, double v)
+char *svg_put_fixed(char *p, double v)
 {
-	char buf[32];
+	char buf[SVG_FIXED_LEN];
 	int i = sizeof(buf);
 	int64_t tenths = llround(v * 10);
 	uint64_t u = (uint64_t)(tenths < 0 ? -tenths : tenths);
@@ -151,18 +151,17 @@ void svg_fixed(FILE *f, double v)
 	}
 	if (tenths < 0)
 		buf[--i] = '-';
-	fwrite_unlocked(buf + i, 1, sizeof(buf) - (size_t)i, f);
+	while (i < (int)sizeof(buf))
+		*p++ = buf[i++];
+	return p;
 }
 
-void svg_vlq(FILE *f, double v)
+void svg_fixed(FILE *f, double v)
 {
-	uint64_t u = v > 0 ? v < 0x1p54 ? (uint64_t)v : UINT64_C(1) << 54 : 0;
+	char buf[SVG_FIXED_LEN];
+	const char *end = svg_put_fixed(buf, v);
 
-	while (u >= 32) {
-		putc_unlocked(svg_digits[32 | (u & 31)], f);
-		u >>= 5;
-	}
-	putc_unlocked(svg_digits[u], f);
+	fwrite(buf, 1, (size_t)(end - buf), f);
 }
 
 void svg_count(char out[SVG_COUNT_LEN], double v)

@@ -21,15 +21,27 @@ void svg_text(FILE *f, enum svg_encoding enc, const char *p, size_t len, size_t 
 /* Characters that svg_text() would write for it; counting stops at limit. */
 size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit);
 
-/* v with one decimal at most and nothing needless: 12, 3.5, .5, -.1 */
+/*
+ * v with one decimal at most and nothing needless: 12, 3.5, .5, -.1. Puts at most SVG_FIXED_LEN
+ * characters at p, returns their end.
+ */
+#define SVG_FIXED_LEN 24
+char *svg_put_fixed(char *p, double v);
 void svg_fixed(FILE *f, double v);
 
 /*
- * A whole number from 0 to 2^54 (beyond is cut to them) in base 64, five bits a character, low ones
- * first; a character above `V` (32 in svg_digits) says that more follows.
+ * A number in base 64, five bits a character, low ones first; a character above `V` (32 in
+ * svg_digits) says that more follows. Puts at most SVG_VLQ_LEN characters at p, returns their end.
  */
-void svg_vlq(FILE *f, double v);
+#define SVG_VLQ_LEN 13
 extern const char svg_digits[65];
+static inline char *svg_put_vlq(char *p, uint64_t v)
+{
+	for (; v >= 32; v >>= 5)
+		*p++ = svg_digits[32 | (v & 31)];
+	*p++ = svg_digits[v];
+	return p;
+}
 
 /* A count for people, into out: thousands apart by commas, decimals only where they matter. */
 #define SVG_COUNT_LEN 64

@@ -55,6 +55,8 @@ function startSearch() {
 }
 
 function onKey(e) {
+	if (!ALONE && !svg.matches(":hover, :focus-within"))
+		return;
 	if (e.ctrlKey || e.metaKey) {
 		if (e.key === "f" || e.key === "F")
 			startSearch();
@@ -154,12 +156,15 @@ function listen() {
 	});
 	addEventListener("keydown", onKey);
 	addEventListener("scroll", place, { passive: true });
-	addEventListener("resize", () => {
+	const resized = () => {
 		if (fit())
 			redraw();
 		else
 			place();
-	});
+	};
+	addEventListener("resize", resized);
+	if (!ALONE)
+		new ResizeObserver(resized).observe(svg.parentNode);
 	addEventListener("hashchange", () => {
 		if (fragment() === (location.hash || "#"))
 			return;
@@ -168,10 +173,15 @@ function listen() {
 	});
 }
 
-// A picture that is the whole page may be as wide as the window. True: the width changed.
+// A picture that is the whole page may be as wide as the window; one in a page is as wide as what
+// it stands in, once that is shown. True: the width changed.
 function fit() {
-	const want = num("fluid") && document.documentElement === svg ?
-		Math.max(300, document.documentElement.clientWidth || innerWidth) : num("width");
+	const room = svg.parentNode.clientWidth;
+	let want = num("width");
+	if (num("fluid") && ALONE)
+		want = Math.max(300, document.documentElement.clientWidth || innerWidth);
+	else if (num("embedded"))
+		want = room ? Math.max(300, room) : width;
 	const changed = want !== width;
 	width = want;
 	if (changed)

@@ -55,7 +55,7 @@ function decode() {
 		name[i] = id;
 		parent[i] = up;
 		depth[i] = d;
-		link[i] = (i ? link[up] : 0) + (delim[id] === 2 ? 1 : 0);
+		link[i] = (i ? link[up] : 0) + (CHAIN && delim[id] === 2 ? 1 : 0);
 		begin[i] = (i ? filled[d - 1] : 0) + next();
 		end[i] = i ? end[up] - next() : next();
 		if (i)

@@ -18,17 +18,13 @@ function readState() {
 }
 
 function fragment() {
-	const p = new URLSearchParams();
-	if (state.zoom)
-		p.set("zoom", state.zoom);
-	if (state.search)
-		p.set("search", state.search);
-	if (state.exact)
-		p.set("case", "1");
-	if (state.flip)
-		p.set("flip", "1");
-	if (state.thread)
-		p.set("thread", state.thread);
+	const p = new URLSearchParams(location.hash.slice(1)); // a page may keep things there, too
+	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
+	put("zoom", state.zoom);
+	put("search", state.search);
+	put("case", state.exact ? "1" : "");
+	put("flip", state.flip ? "1" : "");
+	put("thread", state.thread);
 	return "#" + p.toString();
 }
 
@@ -137,7 +133,7 @@ function redraw() {
 	svg.setAttribute("width", width);
 	svg.setAttribute("height", height);
 	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-	const frames = byId("frames"), fresh = make(SVG, "g", { id: "frames" });
+	const frames = byId("frames"), fresh = make(SVG, "g", { id: "fg-frames" });
 	for (let d = 0; d < deepest; d++) {
 		const row = rows[d], y = rowY(d), paths = new Map(), wide = [];
 		const h = rowHeight - 1;

@@ -13,9 +13,9 @@ const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 
 test("a chain graph has its palette, unit and legend without being asked", async () => {
 	const page = await open(render(folded));
-	const legend = await page.evaluate(() => [...document.querySelectorAll("#legend text")].map((e) => e.textContent));
+	const legend = await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
 	is(legend, ["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
-	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#frames g")]
+	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames g")]
 		.map((g) => [g.querySelector("text").textContent, g.querySelector("rect").getAttribute("fill")])));
 	is(fills["--"], "#a0a0a0", "colour of --");
 	if (fills.wake === fills.recv || fills["[running]"] === fills.charlie)
@@ -50,9 +50,18 @@ test("delimiters are never matched by a search", async () => {
 	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%", "share");
 });
 
+test("delimiters are not in the table, and merge over no two callers", async () => {
+	const page = await open(render(folded));
+	await page.keyboard.press("t");
+	const rows = await page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")]
+		.map((e) => e.textContent));
+	is([rows.includes("charlie"), rows.includes("--")], [true, false], "names in the table");
+	is((await labels(page)).filter((s) => s === "--").length, 3, "each wait and each link has its own");
+});
+
 test("names of threads stand out", async () => {
 	const page = await open(render(folded));
-	const bold = () => page.evaluate(() => [...document.querySelectorAll("#frames text[font-weight]")]
+	const bold = () => page.evaluate(() => [...document.querySelectorAll("#fg-frames text[font-weight]")]
 		.map((e) => e.textContent).sort().join(" "));
 	is(await bold(), "alpha bravo bravo charlie charlie", "in the document");
 	await page.keyboard.press("v");
@@ -63,7 +72,7 @@ test("an interrupt is called one, and its entry is no thread", async () => {
 	const page = await open(render(timed));
 	has(await hover(page, "tick"), "link 1, waker an interrupt", "hover within the link");
 	has(await hover(page, "[interrupt]"), "link 1, waker an interrupt", "hover at its end");
-	is(await page.evaluate(() => [...document.querySelectorAll("#frames text[font-weight]")]
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-frames text[font-weight]")]
 		.map((e) => e.textContent)), ["delta"], "names that stand out");
 });
 
@@ -73,4 +82,41 @@ test("a waker whose own sleep is shown is still known by its name", async () => 
 	]));
 	has(await hover(page, "send"), "link 1, waker bravo", "of a process");
 	has(await hover(page, "wake", 1), "link 2, waker kw", "of a kernel thread");
+});
+
+test("a chain graph taller than the window begins at its root", async () => {
+	const deep = "alpha;" + Array.from({ length: 80 }, (_, i) => "f" + i).join(";") + ";--;wake;bravo;[running] 5";
+	const bottom = (page) => page.evaluate(() => Math.round(innerHeight + scrollY -
+		document.documentElement.getBoundingClientRect().height));
+	is(await bottom(await open(render([deep]))), 0, "scrolled to the lower edge");
+	const scrolled = async (svg, at) => (await open(svg, at)).evaluate(() => scrollY);
+	is(await scrolled(render([deep], "--inverted")), 0, "root on top");
+	is(await scrolled(render([deep]), { fragment: "#flip=1" }), 0, "turned by the URL");
+	is(await scrolled(render([deep.replace("--", "x")])), 0, "no chain");
+});
+
+test("an icicle of chains has the legend, links and wakers as well", async () => {
+	const page = await open(render(folded, "--inverted"));
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
+		["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
+	has(await hover(page, "cwork"), "link 2, waker charlie", "hover");
+	if (!((await frame(page, "alpha")).y < (await frame(page, "recv")).y))
+		throw new Error("the root is not on top");
+});
+
+test("merged from the leaves, chains have no first link, and nothing is said of links", async () => {
+	for (const palette of [[], ["--colors", "chain"]]) {
+		const page = await open(render(folded, "--reverse", ...palette));
+		is(await page.evaluate(() => document.querySelectorAll("#fg-legend").length), 0, "legends");
+		const text = await hover(page, "charlie");
+		has(text, "of all", "hover");
+		if (/link|waker|wait of/.test(text))
+			throw new Error("hover speaks of links: " + text);
+		const fill = () => page.evaluate(() => [...document.querySelectorAll("#fg-frames rect")]
+			.map((r) => r.getAttribute("fill")).sort().join(" "));
+		const still = await fill();
+		await page.keyboard.press("v");
+		is(await fill(), still, "colours when the script draws");
+		is((await labels(page)).includes("[running]"), true, "the ends are at the root");
+	}
 });

@@ -47,7 +47,7 @@ export async function open(svg, { fragment = "", context = {} } = {}) {
 // The drawn box of the n-th frame with this label, in window coordinates.
 export async function frame(page, label, n = 0) {
 	const box = await page.evaluate(([want, k]) => {
-		const t = [...document.querySelectorAll("#frames text")]
+		const t = [...document.querySelectorAll("#fg-frames text")]
 			.filter((e) => e.textContent === want)[k];
 		if (!t)
 			return null;
@@ -61,7 +61,7 @@ export async function frame(page, label, n = 0) {
 }
 
 export async function labels(page) {
-	return page.evaluate(() => [...document.querySelectorAll("#frames text")].map((e) => e.textContent));
+	return page.evaluate(() => [...document.querySelectorAll("#fg-frames text")].map((e) => e.textContent));
 }
 
 export async function hover(page, label, n = 0) {

@@ -25,10 +25,10 @@ test("hostile names are shown as what they are, and nothing runs", async () => {
 	const page = await open(render(names.map((n, i) => "root;" + n.replaceAll(";", ":") + " " + (100 + i)),
 		"--title", names[0], "--subtitle", names[1], "--notes", names[7], "--nametype", names[2],
 		"--countname", names[3]));
-	const text = await page.evaluate(() => document.querySelector("#names").textContent.split("\n"));
+	const text = await page.evaluate(() => document.querySelector("#fg-names").textContent.split("\n"));
 	for (const n of names)
 		is(text.includes(n.replaceAll(";", ":")), true, "the name " + JSON.stringify(n));
-	is(await page.evaluate(() => document.querySelector("text#title").textContent), names[0], "title");
+	is(await page.evaluate(() => document.querySelector("text#fg-title").textContent), names[0], "title");
 	for (const label of await labels(page)) {
 		await hover(page, label);
 		await click(page, label);
@@ -43,7 +43,7 @@ test("control characters and broken UTF-8 are pictured, not lost", async () => {
 	const bytes = Buffer.concat([Buffer.from("root;a\x01b\x1b[31mc\x7f 10\nroot;bad"),
 		Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0xef, 0xbf, 0xbe]), Buffer.from(" 5\n")]);
 	const page = await open(render(bytes));
-	const text = await page.evaluate(() => document.querySelector("#names").textContent.split("\n"));
+	const text = await page.evaluate(() => document.querySelector("#fg-names").textContent.split("\n"));
 	is(text.includes("a\u2401b\u241b[31mc\u2421"), true, "control characters in " + JSON.stringify(text));
 	is(text.some((s) => s.startsWith("bad\ufffd\ufffd(\ufffd")), true, "broken UTF-8");
 });
@@ -51,7 +51,7 @@ test("control characters and broken UTF-8 are pictured, not lost", async () => {
 test("a name of a megabyte does no harm", async () => {
 	const page = await open(render(["root;" + "x".repeat(1 << 20) + " 5", "root;y 5"]));
 	has(await hover(page, "y"), "50.00% of all", "hover");
-	const tip = await page.evaluate(() => [...document.querySelectorAll("#frames text")][1].textContent.length);
+	const tip = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")][1].textContent.length);
 	if (tip > 200)
 		throw new Error("a label of " + tip + " characters");
 });
@@ -103,7 +103,7 @@ test("it fits a phone, and dark mode is dark", async () => {
 	const page = await open(svg, { context: { viewport: { width: 360, height: 640 }, colorScheme: "dark",
 		hasTouch: true, isMobile: true } });
 	is(await page.evaluate(() => document.documentElement.getAttribute("width")), "360", "width");
-	is(await page.evaluate(() => getComputedStyle(document.querySelector("#back")).fill), "rgb(21, 24, 29)", "ground");
+	is(await page.evaluate(() => getComputedStyle(document.querySelector("#fg-back")).fill), "rgb(21, 24, 29)", "ground");
 	const wide = await page.evaluate(() => [...document.querySelectorAll(".bar > div, .bar > div > *")]
 		.filter((e) => e.getBoundingClientRect().right > 361).map((e) => e.outerHTML.slice(0, 80)));
 	is(wide, [], "parts beyond the right edge");

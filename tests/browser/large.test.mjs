@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Speed of the page with 50 000 frames in sight.
+import { availableParallelism, loadavg } from "node:os";
 import { pathToFileURL } from "node:url";
 import { test, render, open } from "./harness.mjs";
+
+const LIMIT = 200; // ms
 
 test("50 000 frames in sight: first paint and zoom within 200 ms", async () => {
 	const lines = [];
@@ -12,22 +15,27 @@ test("50 000 frames in sight: first paint and zoom within 200 ms", async () => {
 		lines.push(path.join(";") + ";leaf" + a + " 10");
 	}
 	const svg = render(lines);
-	// Elapsed time is printed; what is held to is the main thread's own, as other programs on
-	// the machine have no part in it.
+	// The best of some rounds, as other programs share the machine; where they take more than there
+	// is of it, what the page is held to is its main thread's own time.
 	const best = { paint: Infinity, paintCpu: Infinity, zoom: Infinity, zoomCpu: Infinity };
-	let frames;
-	for (let round = 0; round < 4; round++) {
+	let frames, rounds = 0;
+	while (rounds < 4 || (rounds < 8 && !(best.paint <= LIMIT && best.zoom <= LIMIT))) {
 		const m = await measure(svg);
 		frames = m.frames;
 		for (const k in best)
 			best[k] = Math.min(best[k], m[k]);
+		rounds++;
 	}
+	const busy = loadavg()[0] > availableParallelism();
 	const note = frames + " frames: first paint " + Math.round(best.paint) + " ms (" +
 		Math.round(best.paintCpu) + " of CPU), zoom " + Math.round(best.zoom) + " ms (" +
-		Math.round(best.zoomCpu) + " of CPU), best of 4";
+		Math.round(best.zoomCpu) + " of CPU), best of " + rounds +
+		(busy ? ", on a busy machine (load " + loadavg()[0].toFixed(1) + ")" : "");
 	if (frames < 50000)
 		throw new Error("only " + frames + " frames");
-	if (!(best.paintCpu <= 200 && best.zoomCpu <= 200))
+	if (!(best.paintCpu <= LIMIT && best.zoomCpu <= LIMIT))
+		throw new Error(note);
+	if (!busy && !(best.paint <= LIMIT && best.zoom <= LIMIT))
 		throw new Error(note);
 	return note;
 });
@@ -49,7 +57,7 @@ async function measure(svg) {
 	await page.waitForFunction(() => window.painted);
 	const paintCpu = await cpu();
 	await page.waitForSelector("svg.live");
-	const frames = await page.evaluate(() => Number(document.querySelector("#graph").dataset.frames));
+	const frames = await page.evaluate(() => Number(document.querySelector("#fg-graph").dataset.frames));
 	const paint = await page.evaluate(() => window.painted), before = await cpu();
 	// From the event to the end of the frame in which the change is painted.
 	const zoom = await page.evaluate(() => new Promise((done) => {

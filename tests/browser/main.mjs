@@ -3,5 +3,6 @@ import { run } from "./harness.mjs";
 import "./page.test.mjs";
 import "./chain.test.mjs";
 import "./hostile.test.mjs";
+import "./embedded.test.mjs";
 import "./large.test.mjs";
 await run();

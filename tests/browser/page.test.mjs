@@ -47,7 +47,7 @@ test("Ctrl-F searches, nested matches count once", async () => {
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("^(parse|split)$");
 	is(await share(page), "Matched: 60.00%", "share");
-	const lit = await page.evaluate(() => document.querySelectorAll("#frames rect[fill='#f067f0']").length);
+	const lit = await page.evaluate(() => document.querySelectorAll("#fg-frames rect[fill='#f067f0']").length);
 	is(lit, 4, "frames lit");
 	await page.keyboard.press("Escape");
 	is(await share(page), "", "share after Escape");
@@ -117,6 +117,27 @@ test("keys walk the frames, zoom, and go from match to match", async () => {
 	has(await status(), "split (200 ", "second match");
 });
 
+test("keys go back to the match before, to the caller, open the menu and close it", async () => {
+	const page = await open(render(folded));
+	const status = () => page.evaluate(() => document.querySelector("[role=status]").textContent);
+	await page.keyboard.press("/");
+	await page.keyboard.type("split");
+	await page.keyboard.press("Enter");
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press("n");
+	has(await status(), "split (200 ", "N: the next match");
+	await page.keyboard.press("Shift+N");
+	has(await status(), "split (100 ", "Shift-N: the match before");
+	await page.keyboard.press("Enter");
+	near(await drawn(page, "split"), 1180, 1, "zoomed to it");
+	await page.keyboard.press("Backspace");
+	near(await drawn(page, "parse"), 1180, 1, "Backspace: its caller");
+	await page.keyboard.press("m");
+	has(await page.evaluate(() => document.activeElement.textContent), "Zoom to this frame", "M: the menu");
+	await page.keyboard.press("Escape");
+	is(await page.locator(".menu").count(), 0, "Escape closes it");
+});
+
 test("V turns the picture upside down, and the URL says so", async () => {
 	const page = await open(render(folded));
 	const above = async () => (await frame(page, "main")).y < (await frame(page, "work")).y;
@@ -161,7 +182,7 @@ test("a frame's name and folded line can be copied", async () => {
 
 test("differences are red where more and blue where less, and said", async () => {
 	const page = await open(render(["main;grew 100 200", "main;shrank 300 100", "main;same 50 50"]));
-	const fill = (label) => page.evaluate((want) => [...document.querySelectorAll("#frames text")]
+	const fill = (label) => page.evaluate((want) => [...document.querySelectorAll("#fg-frames text")]
 		.find((e) => e.textContent === want).previousElementSibling.getAttribute("fill"), label);
 	const [r, , b] = (await fill("grew")).slice(1).match(/../g).map((x) => parseInt(x, 16));
 	if (!(r > b))
@@ -177,7 +198,7 @@ test("differences are red where more and blue where less, and said", async () =>
 
 test("the script draws what the document showed before it ran", async () => {
 	const svg = render(folded);
-	const shape = (page) => page.evaluate(() => [...document.querySelectorAll("#frames rect")].map((r) =>
+	const shape = (page) => page.evaluate(() => [...document.querySelectorAll("#fg-frames rect")].map((r) =>
 		["x", "y", "width", "height", "fill"].map((a) => r.getAttribute(a)).map((v) =>
 			Number.isNaN(Number(v)) ? v : Math.round(v * 10) / 10).join(" ")).sort());
 	const still = await shape(await open(svg, { context: { javaScriptEnabled: false } }));

@@ -21,7 +21,7 @@ async function take(name, { fragment = "", context = {}, act = async () => {} } 
 
 const end = (page) => page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
 const box = (page, label, k = 0) => page.evaluate(([want, n]) => {
-	const t = [...document.querySelectorAll("#frames text")].filter((e) => e.textContent === want)[n];
+	const t = [...document.querySelectorAll("#fg-frames text")].filter((e) => e.textContent === want)[n];
 	t.scrollIntoView({ block: "center" });
 	const r = t.getBoundingClientRect();
 	return { x: r.x + 4, y: r.y + r.height / 2 };

@@ -7,20 +7,25 @@
  * Built by libFuzzer (make fuzz), or with -DREPLAY as a program that runs the files named on its
  * command line once each.
  *
- * The first byte of an input is a set of flags: reverse, in order, two counts, elided, inverted,
- * Latin-1; the lines follow.
+ * The first byte of an input is a set of flags: reverse, in order, two counts, elided (and brought
+ * to equal totals, where inverted), inverted, Latin-1, few frames, --cp; the lines follow. With
+ * --cp what comes before a line `=` is the palette.map, and the lines are stripped of addresses.
  */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../../render/batch.h"
 #include "../../render/elide.h"
 #include "../../render/feed.h"
 #include "../../render/folded.h"
 #include "../../render/layout.h"
 #include "../../render/page.h"
+#include "../../render/palette_map.h"
+#include "../../render/strip.h"
 #include "../../render/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,8 +50,34 @@ static void check(const struct layout *l, double sum)
 	}
 }
 
-static void draw(const struct tree *t, const struct layout *l, uint8_t flags)
+/* As --cp has it: from the file, told of new names, saved, and read back. */
+static uint32_t *map_colors(const struct tree *t, const char *p, size_t len)
 {
+	char name[] = "/tmp/fuzz-palette-XXXXXX";
+	int fd = mkstemp(name);
+	const struct palette *pal = palette_find("java");
+	struct palette_map map;
+	uint32_t *rgb, *again;
+
+	must(fd >= 0 && write(fd, p, len) == (ssize_t)len);
+	close(fd);
+	for (int round = 0; round < 2; round++) {
+		must(palette_map_load(&map, name) == 0);
+		must(palette_map_colors(&map, pal, PALETTE_BY_NAME, &t->names,
+					round ? &again : &rgb) == 0);
+		must(palette_map_save(&map, name) == 0);
+		palette_map_free(&map);
+	}
+	must(!memcmp(rgb, again, t->names.n * sizeof(*rgb)));
+	free(again);
+	unlink(name);
+	return rgb;
+}
+
+static void draw(const struct tree *t, const struct layout *l, uint8_t flags, const char *map,
+		 size_t map_len)
+{
+	uint32_t *rgb = map && !t->diff ? map_colors(t, map, map_len) : NULL;
 	struct page pg = {
 		.title = "t",
 		.fonttype = "f",
@@ -64,6 +95,7 @@ static void draw(const struct tree *t, const struct layout *l, uint8_t flags)
 		.background = "blue",
 		.decimals = 2,
 		.max_delta = t->max_delta,
+		.name_color = rgb,
 	};
 	char *out = NULL;
 	size_t len;
@@ -73,6 +105,35 @@ static void draw(const struct tree *t, const struct layout *l, uint8_t flags)
 	must(page_write(f, &pg, t, l) == 0);
 	fclose(f);
 	free(out);
+	free(rgb);
+}
+
+static int compare(const struct batch *b, uint32_t x, uint32_t y)
+{
+	const struct batch_line *lx = &b->line[x], *ly = &b->line[y];
+	uint32_t i = 0;
+
+	while (i < lx->n && i < ly->n && b->id[lx->at + i] == b->id[ly->at + i])
+		i++;
+	if (i == lx->n || i == ly->n)
+		return (lx->n > i) - (ly->n > i);
+	return b->id[lx->at + i] < b->id[ly->at + i] ? -1 : 1;
+}
+
+/* Large batches are put into order, however few lines this one has. */
+static void check_order(const struct batch *b)
+{
+	uint32_t *order;
+	double sum = 0, want = 0;
+
+	must(batch_order(b, &order) == 0);
+	for (uint32_t i = 0; i < b->lines; i++) {
+		must(!i || compare(b, order[i - 1], order[i]) <= 0);
+		sum += order[i];
+		want += i;
+	}
+	must(sum == want);
+	free(order);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -82,8 +143,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct layout l;
 	struct feed feed;
 	struct tree t;
+	struct strip strip = { 0 };
+	const char *map = NULL;
+	size_t map_len = 0;
 	double sum = 0;
 
+	if (flags & 128) {
+		const char *cut = memmem(p, (size_t)(end - p), "\n=\n", 3);
+
+		map = p;
+		map_len = cut ? (size_t)(cut - p) : 0;
+		p += cut ? map_len + 3 : 0;
+	}
 	must(tree_init(&t) == 0);
 	must(feed_open(&feed, &t, flags & 1) == 0);
 	t.in_order = flags & 2;
@@ -96,13 +167,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (folded_parse(p, stop, t.diff, &line) == FOLDED_OK) {
 			must(line.stack == p && line.stack + line.len < stop);
 			must(line.count >= 0 && line.before >= 0);
+			must(!map || strip_hex(&strip, &line) == 0);
 			must(feed_add(&feed, line.stack, line.len, line.count, line.before) == 0);
 			sum += line.count;
 		}
 		p = stop + 1;
 	}
+	check_order(feed.fill);
 	must(feed_close(&feed) == 0);
 	if (t.diff && flags & 8 && !t.in_order && !(flags & 1)) {
+		if (flags & 16)
+			tree_normalize(&t);
 		must(elide(&t) == 0);
 		sum = NAN; /* the region adds to it */
 	}
@@ -111,10 +186,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(layout_tree(&l, &t, 0, flags & 64 ? 10 : 1u << 20) == 0);
 		check(&l, isnan(sum) ? l.total : sum);
 		if (l.total > 0)
-			draw(&t, &l, flags);
+			draw(&t, &l, flags, map, map_len);
 		layout_free(&l);
 	}
 	tree_free(&t);
+	strip_free(&strip);
 	return 0;
 }
 

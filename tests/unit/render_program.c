@@ -235,6 +235,108 @@ static void options_change_what_they_say(void **state)
 	assert_has(out, "<title>caf\u00e9 (3 ");
 }
 
+static void fill_of(const char *name, char fill[8])
+{
+	char title[64];
+	const char *p;
+
+	snprintf(title, sizeof(title), "<title>%s (", name);
+	p = strstr(out, title);
+	assert_non_null(p);
+	p = strstr(p, "fill=\"#");
+	assert_non_null(p);
+	memcpy(fill, p + 6, 7);
+	fill[7] = 0;
+}
+
+static void every_palette_of_the_help_draws(void **state)
+{
+	static const char *const palettes[] = { "hot",	"mem",	"io",	  "wakeup", "chain",
+						"java", "js",	"perl",	  "red",    "green",
+						"blue", "aqua", "yellow", "purple", "orange" };
+	char args[64], fill[8], first[8] = "";
+	int others = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(palettes) / sizeof(*palettes); i++) {
+		snprintf(args, sizeof(args), "--colors %s", palettes[i]);
+		assert_int_equal(run(args, "a;main 2\n"), 0);
+		fill_of("main", fill);
+		others += strcmp(fill, first) != 0;
+		strcpy(first, fill);
+	}
+	assert_true(others > 10);
+}
+
+static void colours_are_by_name_by_letters_or_by_chance(void **state)
+{
+	char one[8], two[8], three[8];
+	int others = 0;
+
+	(void)state;
+	/* by the first letters: names that begin alike look alike */
+	assert_int_equal(run("--hash", "read_one 1\nread_two 1\nwrite 1\n"), 0);
+	fill_of("read_one", one);
+	fill_of("read_two", two);
+	fill_of("write", three);
+	assert_string_equal(one, two);
+	assert_string_not_equal(one, three);
+	/* by name: the same name, the same colour */
+	assert_int_equal(run("", "a;read_one 1\nb;read_one 1\n"), 0);
+	fill_of("read_one", one);
+	assert_int_equal(run("", "x;read_one 5\n"), 0);
+	fill_of("read_one", two);
+	assert_string_equal(one, two);
+	/* by chance: the same name in two places need not look alike */
+	assert_int_equal(run("--random", "a;f;f;f;f;f;f;f;f 1\n"), 0);
+	fill_of("f", one);
+	for (const char *p = out; (p = strstr(p, "<title>f (")); p++)
+		others += strncmp(strstr(p, "fill=\"") + 6, one, 7) != 0;
+	assert_true(others > 0);
+}
+
+static void a_flame_chart_is_in_the_order_of_its_lines(void **state)
+{
+	(void)state;
+	assert_int_equal(run("--flamechart", "z 1\na 1\nz 1\n"), 0);
+	assert_has(out, "<title>Flame Chart</title>");
+	assert_has(out, "<title>z (1 samples, 33.33%)</title><rect x=\"10\"");
+	assert_has(out, "<title>a (1 samples, 33.33%)</title><rect x=\"403.3\"");
+	assert_int_equal(run("", "z 1\na 1\nz 1\n"), 0);
+	assert_has(out, "<title>z (2 samples, 66.67%)</title>");
+	assert_int_equal(run("--reverse", "a;z 1\nb;z 1\n"), 0);
+	assert_has(out, "<title>z (2 samples, 100.00%)</title>");
+}
+
+static void differences_can_be_turned_and_brought_to_equal_totals(void **state)
+{
+	char more[8], turned[8];
+
+	(void)state;
+	assert_int_equal(run("", "a 1 5\nb 5 1\n"), 0);
+	assert_has(out, "<title>a (5 samples, 83.33%; +66.67%)</title>");
+	fill_of("a", more);
+	assert_int_equal(run("--negate", "a 1 5\nb 5 1\n"), 0);
+	assert_has(out, "<title>a (5 samples, 83.33%; -66.67%)</title>");
+	fill_of("a", turned);
+	assert_string_not_equal(more, turned);
+	fill_of("b", turned);
+	assert_string_equal(more, turned);
+	/* twice as much of the same is no difference */
+	write_input("after", "a;0x12 20\nb 10\n");
+	assert_int_equal(run("--diff --normalize --strip-hex in after", "a;0xff 10\nb 5\n"), 0);
+	assert_has(out, "<title>a (20 samples, 66.67%; +0.00%)</title>");
+	assert_has(out, "<title>0x... (20 samples, 66.67%; +0.00%)</title>");
+}
+
+static void embedded_is_an_element_not_a_document(void **state)
+{
+	(void)state;
+	assert_int_equal(run("--embedded", "a 1\n"), 0);
+	assert_memory_equal(out, "<svg class=\"flamegraph\"", 23);
+	assert_null(strstr(out, "<meta xmlns"));
+}
+
 static int set_up(void **state)
 {
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 32);
@@ -277,6 +379,11 @@ int main(void)
 		cmocka_unit_test(a_difference_of_two_files),
 		cmocka_unit_test(colours_are_kept_in_the_palette_map),
 		cmocka_unit_test(options_change_what_they_say),
+		cmocka_unit_test(every_palette_of_the_help_draws),
+		cmocka_unit_test(colours_are_by_name_by_letters_or_by_chance),
+		cmocka_unit_test(a_flame_chart_is_in_the_order_of_its_lines),
+		cmocka_unit_test(differences_can_be_turned_and_brought_to_equal_totals),
+		cmocka_unit_test(embedded_is_an_element_not_a_document),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flamegraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw.h"
+#include "feed.h"
+#include "folded.h"
+#include "tree.h"
+
+struct flamegraph {
+	struct draw draw;
+	struct tree tree;
+	struct feed feed;
+	bool fed; /* the feed is open */
+	struct folded_stats stats;
+};
+
+static int take_options(struct draw *d, const struct flamegraph_options *o)
+{
+	struct page *pg = &d->page;
+	uint32_t top, bottom;
+
+	draw_init(d);
+	d->reverse = o->reverse;
+	d->flamechart = o->flamechart;
+	if (o->max_frames)
+		d->max_frames = o->max_frames;
+	pg->title = o->title;
+	pg->subtitle = o->subtitle;
+	pg->notes = o->notes;
+	pg->countname = o->countname;
+	pg->inverted = o->inverted;
+	pg->embedded = o->embedded;
+	if (o->nametype)
+		pg->nametype = o->nametype;
+	if (o->fonttype)
+		pg->fonttype = o->fonttype;
+	if (o->colors)
+		pg->palette = palette_find(o->colors);
+	if (o->colors && !pg->palette)
+		return -EINVAL;
+	pg->background = o->bgcolors;
+	if (pg->background && !palette_background(pg->background, &top, &bottom))
+		return -EINVAL;
+	if (o->width > 0) {
+		pg->width = o->width;
+		pg->fluid = o->embedded;
+	}
+	if (o->height > 0)
+		pg->height = o->height;
+	if (o->fontsize > 0)
+		pg->fontsize = o->fontsize;
+	if (o->minwidth > 0)
+		pg->minwidth = o->minwidth;
+	return draw_fits(d) ? 0 : -EINVAL;
+}
+
+int flamegraph_new(struct flamegraph **out, const struct flamegraph_options *o)
+{
+	struct flamegraph *g = calloc(1, sizeof(*g));
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (!g)
+		return err;
+	err = take_options(&g->draw, o);
+	if (err)
+		goto out;
+	err = tree_init(&g->tree);
+	if (err)
+		goto out;
+	g->tree.in_order = o->flamechart;
+	g->fed = true;
+	err = feed_open(&g->feed, &g->tree, o->reverse);
+	if (!err)
+		*out = g;
+out:
+	if (err)
+		flamegraph_free(g);
+	return err;
+}
+
+static int on_line(void *ctx, const struct folded_line *line)
+{
+	struct flamegraph *g = ctx;
+
+	if (g->stats.good == 1)
+		g->tree.diff = g->stats.two;
+	return feed_add(&g->feed, line->stack, line->len, line->count, line->before);
+}
+
+static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
+{
+	(void)ctx, (void)line_no, (void)err;
+	return 0;
+}
+
+int flamegraph_add(struct flamegraph *g, const char *text, size_t len)
+{
+	return g->fed ? folded_scan(text, len, &g->stats, on_line, on_bad, g) : -EINVAL;
+}
+
+uint64_t flamegraph_bad_lines(const struct flamegraph *g)
+{
+	return g->stats.bad;
+}
+
+int flamegraph_write(struct flamegraph *g, FILE *f)
+{
+	int err = g->fed ? feed_close(&g->feed) : -EINVAL;
+
+	g->fed = false;
+	if (!err)
+		err = tree_finish(&g->tree);
+	if (err)
+		return err;
+	draw_settle(&g->draw, &g->tree, &g->stats);
+	return draw_write(f, &g->draw, &g->tree);
+}
+
+void flamegraph_free(struct flamegraph *g)
+{
+	if (!g)
+		return;
+	if (g->fed)
+		feed_close(&g->feed);
+	tree_free(&g->tree);
+	free(g);
+}

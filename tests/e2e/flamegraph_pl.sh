@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The same frames as flamegraph.pl draws, with the same counts in the same order: of stacks made here
+# and, where FLAMEGRAPH_PL lies in a FlameGraph checkout, of its own test files (a copy of flamegraph.pl
+# on PATH will do for the first).
+. "$(dirname "$0")/lib.sh"
+pl=${FLAMEGRAPH_PL:-$(command -v flamegraph.pl)}
+[ -n "$pl" ] || skip "no flamegraph.pl: neither in FLAMEGRAPH_PL nor on PATH"
+bench=$(dirname "$0")/../../bench
+python3 "$bench/render_input.py" 2000 >"$tmp/walks" || fail "render_input.py"
+"$walk" --depth 6 "$(dirname "$0")/../data/relay.bin" >"$tmp/chains" 2>/dev/null || fail "chainwalk relay.bin"
+set -- "$tmp/walks" "$tmp/chains"
+for own in "$(dirname "$pl")"/test/results/*-collapsed-*.txt; do
+	[ ! -s "$own" ] || set -- "$@" "$own"
+done
+python3 "$bench/render_parity.py" "$pl" "$flame" "$@" >"$tmp/out" 2>&1 || fail "frames differ:
+$(grep -v ': same$' "$tmp/out")"
+tail -1 "$tmp/out"

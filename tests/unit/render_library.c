@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The renderer as other programs link it: include/flamegraph.h.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../include/flamegraph.h"
+
+/* The document made of these pieces of folded lines; NULL: error *err. The caller frees it. */
+static char *document(const struct flamegraph_options *o, const char *const *piece, int *err)
+{
+	struct flamegraph *g;
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	assert_non_null(f);
+	*err = flamegraph_new(&g, o);
+	for (; !*err && *piece; piece++)
+		*err = flamegraph_add(g, *piece, strlen(*piece));
+	if (!*err)
+		*err = flamegraph_write(g, f);
+	flamegraph_free(g);
+	fclose(f);
+	if (!*err)
+		return out;
+	assert_string_equal(out, "");
+	free(out);
+	return NULL;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in: %.400s", part, text);
+}
+
+#define PIECES(...) ((const char *const[]) { __VA_ARGS__, NULL })
+
+static void lines_in_pieces_make_one_document(void **state)
+{
+	struct flamegraph_options o = { .title = "T" };
+	char *one, *two;
+	int err;
+
+	(void)state;
+	one = document(&o, PIECES("a;b 1\na;c 2\nd 3\n"), &err);
+	assert_int_equal(err, 0);
+	assert_memory_equal(one, "<?xml", 5);
+	assert_has(one, "<title>c (2 samples, 33.33%)</title>");
+	assert_has(one, "</svg>\n");
+	two = document(&o, PIECES("a;b 1", "a;c 2\n", "", "d 3"), &err);
+	assert_int_equal(err, 0);
+	assert_string_equal(one, two);
+	free(one);
+	free(two);
+}
+
+static void options_are_heeded(void **state)
+{
+	struct flamegraph_options o = {
+		.title = "A & B",
+		.subtitle = "sub",
+		.countname = "ns",
+		.colors = "chain",
+		.bgcolors = "#123456",
+		.width = 500,
+		.height = 20,
+		.inverted = true,
+		.embedded = true,
+	};
+	char *svg;
+	int err;
+
+	(void)state;
+	svg = document(&o, PIECES("A;f;--;w;B;[running] 2000\n"), &err);
+	assert_int_equal(err, 0);
+	assert_memory_equal(svg, "<svg class=\"flamegraph\"", 23);
+	assert_has(svg, "<title>A &amp; B</title>");
+	assert_has(svg, ">sub</text>");
+	assert_has(svg, "<title>w (2,000 ns, 100.00%)</title>");
+	assert_has(svg, "width=\"500\"");
+	assert_has(svg, "height=\"19\"");
+	assert_has(svg, "#123456");
+	assert_null(strstr(svg, "<meta xmlns"));
+	free(svg);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	static const struct flamegraph_options bad[] = {
+		{ .colors = "pink" }, { .bgcolors = "pink" }, { .width = 12 },
+		{ .height = 1e9 },    { .fontsize = 0.5 },
+	};
+	int err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_null(document(&bad[i], PIECES("a 1"), &err));
+		assert_int_equal(err, -EINVAL);
+	}
+	assert_null(document(&(struct flamegraph_options) { 0 }, PIECES("a 0\nb\n"), &err));
+	assert_int_equal(err, -ENODATA);
+}
+
+static void lines_that_are_none_are_counted(void **state)
+{
+	struct flamegraph *g;
+
+	(void)state;
+	assert_int_equal(flamegraph_new(&g, &(struct flamegraph_options) { 0 }), 0);
+	assert_int_equal(flamegraph_add(g, "a 1\nb\n\nc -1\n", 12), 0);
+	assert_int_equal(flamegraph_bad_lines(g), 2);
+	flamegraph_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_in_pieces_make_one_document),
+		cmocka_unit_test(options_are_heeded),
+		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(lines_that_are_none_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
