@@ -5,8 +5,8 @@
 set -eu
 
 if command -v dpkg-query >/dev/null; then
-	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libiberty-dev zlib1g-dev"
-	test="libcmocka-dev linux-perf libxml2-utils clang-format cppcheck chromium nodejs npm procps util-linux"
+	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev"
+	test="libcmocka-dev linux-perf libxml2-utils clang-format cppcheck chromium nodejs npm procps util-linux zsh dpkg-dev man-db golang-go protobuf-compiler sqlite3 python3"
 	kernels="qemu-system-x86 cpio busybox-static"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() {
@@ -16,8 +16,8 @@ if command -v dpkg-query >/dev/null; then
 	}
 	how="apt-get install"
 elif command -v dnf >/dev/null; then
-	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel binutils-devel zlib-devel"
-	test="libcmocka-devel perf libxml2 clang-tools-extra cppcheck chromium nodejs npm procps-ng util-linux"
+	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel binutils-devel zlib-devel xz-devel"
+	test="libcmocka-devel perf libxml2 clang-tools-extra cppcheck chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3"
 	kernels="qemu-system-x86-core cpio busybox"
 	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
 	install() { dnf -q -y install --setopt=install_weak_deps=False "$@"; }
