@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "draw.h"
@@ -191,6 +192,19 @@ static int read_all(struct input *in, char **files, int n)
 	return err || closed || failed ? -1 : 0;
 }
 
+/* True if out is one of the files that are read: drawing would cost the lines drawn from. */
+static bool is_input(const char *out, char **files, int n)
+{
+	struct stat a, b;
+
+	if (stat(out, &a) || !S_ISREG(a.st_mode))
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!stat(files[i], &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			return true;
+	return false;
+}
+
 static int run(struct options *o, char **files, int n)
 {
 	struct tree tree;
@@ -200,6 +214,10 @@ static int run(struct options *o, char **files, int n)
 
 	if (tree_init(&tree)) {
 		fprintf(stderr, "flamegraph: %s\n", strerror(ENOMEM));
+		goto out;
+	}
+	if (o->out && is_input(o->out, files, n)) {
+		fprintf(stderr, "flamegraph: %s: it is the input itself\n", o->out);
 		goto out;
 	}
 	tree.in_order = o->draw.flamechart;
