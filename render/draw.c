@@ -62,6 +62,12 @@ void draw_settle(struct draw *d, struct tree *t, const struct folded_stats *st)
 		pg->background = t->diff ? "#fafafc" : pg->palette->background;
 	if (!pg->title)
 		pg->title = title(d, t);
+	/* Nobody can know how to read a kind of graph that he sees for the first time. */
+	if (!pg->subtitle && t->chain && !t->diff && !d->page.inverted)
+		pg->subtitle = "Bottom: who waited, and where. Above each gray --: who ended "
+			       "that wait. Top: why the chain ends. Width: time.";
+	if (pg->subtitle && !*pg->subtitle)
+		pg->subtitle = NULL;
 	pg->decimals = st->decimals;
 	pg->max_delta = t->max_delta > 1 ? t->max_delta : 1;
 	if (t->n && pg->total < t->node[0].total)
