@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "coderoot.h"
 
 #define BUCKETS 4096u
 /* Open files left for all else that the program does. */
@@ -24,12 +23,13 @@ struct code_file {
 	uint64_t ino;
 	char *path;
 	int fd;	       /* -1: not open */
-	uint32_t tgid; /* who mapped it first */
+	uint32_t root; /* code_roots id: where its path holds */
 	uint32_t refs; /* 0: the slot is free */
 	uint32_t next; /* of the bucket, or of the free slots */
 };
 
 struct code_files {
+	struct code_roots *roots;
 	struct code_file *files; /* by id - 1 */
 	uint32_t n, cap, free_slot;
 	uint32_t n_open, max_open;
@@ -50,6 +50,11 @@ struct code_files *code_files_new(void)
 
 	if (!f)
 		return NULL;
+	f->roots = code_roots_new();
+	if (!f->roots) {
+		free(f);
+		return NULL;
+	}
 	if (!getrlimit(RLIMIT_NOFILE, &r)) {
 		if (r.rlim_cur < r.rlim_max) {
 			rlim_t soft = r.rlim_cur;
@@ -76,59 +81,12 @@ void code_files_free(struct code_files *f)
 			close(f->files[i].fd);
 		free(f->files[i].path);
 	}
+	code_roots_free(f->roots);
 	free(f->files);
 	free(f);
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
-
-/*
- * From a descriptor that only names a file to one that reads it, if it is regular and has the inode
- * (0: any). Takes over fd. Nothing but a regular file is ever really opened: a device may act on
- * it.
- */
-static int reopen_regular(int fd, uint64_t ino)
-{
-	char self[40];
-	struct stat st;
-	int real;
-
-	if (fstat(fd, &st)) {
-		real = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		real = -EINVAL;
-	} else if (ino && st.st_ino != ino) {
-		real = -ESTALE;
-	} else {
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-		real = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		if (real < 0)
-			real = -errno;
-	}
-	close(fd);
-	return real;
-}
-
-int code_open_in_root(uint32_t tgid, const char *path, uint64_t ino)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	char root[40];
-	long fd;
-	int dir;
-
-	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	if (fd < 0)
-		fd = -errno;
-	close(dir);
-	return fd < 0 ? (int)fd : reopen_regular((int)fd, ino);
-}
 
 /* The mapping itself leads to its file, whatever has become of the name. Needs privileges. */
 static int open_mapped(const struct code_place *p)
@@ -139,20 +97,18 @@ static int open_mapped(const struct code_place *p)
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", p->tgid,
 		 (unsigned long long)p->start, (unsigned long long)p->end);
 	fd = open(link, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : reopen_regular(fd, 0);
+	return fd < 0 ? -errno : code_reopen_regular(fd, 0);
 }
 
-/* Also through the parent, which mostly lives in the same root when a short-lived child is gone. */
-static int open_place(const struct code_place *p, const char *path)
+static int open_place(const struct code_files *f, const struct code_file *c,
+		      const struct code_place *p)
 {
 	int fd = open_mapped(p);
 
 	if (fd < 0)
-		fd = code_open_in_root(p->tgid, path, p->ino);
-	if (fd < 0 && p->parent)
-		fd = code_open_in_root(p->parent, path, p->ino);
-	if (fd < 0)
-		fd = code_open_in_root((uint32_t)getpid(), path, p->ino);
+		fd = code_open_in_root(code_roots_dir(f->roots, c->root), c->path, c->ino);
+	if (fd < 0 && c->root)
+		fd = code_open_in_root(code_roots_dir(f->roots, 0), c->path, c->ino);
 	return fd;
 }
 
@@ -235,7 +191,10 @@ static void open_early(struct code_files *f, struct code_file *c, const struct c
 {
 	if (f->n_open >= f->max_open)
 		return;
-	c->fd = open_place(p, c->path);
+	/* A short-lived child is gone by now; its parent mostly lives in the same root. */
+	if (!c->root && code_roots_get(f->roots, p->tgid, &c->root) && p->parent)
+		(void)code_roots_get(f->roots, p->parent, &c->root);
+	c->fd = open_place(f, c, p);
 	if (c->fd < 0) {
 		c->fd = -1;
 		if (is_memory_file(c->path))
@@ -277,9 +236,7 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 		return 0;
 	}
 	c = &f->files[id - 1];
-	*c = (struct code_file) {
-		.kind = kind, .path = path, .fd = -1, .tgid = p->tgid, .refs = 1
-	};
+	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1 };
 	if (is_file) {
 		c->maj = p->maj;
 		c->min = p->min;
@@ -318,6 +275,7 @@ void code_files_put(struct code_files *f, uint32_t id)
 		link = &f->files[*link - 1].next;
 	*link = c->next;
 	code_files_close(f, id);
+	code_roots_put(f->roots, c->root);
 	free(c->path);
 	*c = (struct code_file) { .fd = -1, .next = f->free_slot };
 	f->free_slot = id;
@@ -333,6 +291,13 @@ const char *code_files_path(const struct code_files *f, uint32_t id)
 	return f->files[id - 1].path;
 }
 
+int code_files_root(const struct code_files *f, uint32_t id)
+{
+	uint32_t root = f->files[id - 1].root;
+
+	return root ? code_roots_dir(f->roots, root) : -1;
+}
+
 int code_files_open(struct code_files *f, uint32_t id)
 {
 	struct code_file *c = &f->files[id - 1];
@@ -342,9 +307,9 @@ int code_files_open(struct code_files *f, uint32_t id)
 		return c->fd;
 	if (c->kind != CODE_FILE)
 		return -EINVAL;
-	fd = code_open_in_root(c->tgid, c->path, c->ino);
-	if (fd < 0)
-		fd = code_open_in_root((uint32_t)getpid(), c->path, c->ino);
+	fd = code_open_in_root(code_roots_dir(f->roots, c->root), c->path, c->ino);
+	if (fd < 0 && c->root)
+		fd = code_open_in_root(code_roots_dir(f->roots, 0), c->path, c->ino);
 	if (fd < 0)
 		return fd;
 	c->fd = fd;

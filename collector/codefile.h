@@ -50,10 +50,9 @@ int code_files_open(struct code_files *f, uint32_t id);
 void code_files_close(struct code_files *f, uint32_t id);
 
 /*
- * Opens path for reading as the process tgid would see it, without following symbolic links out of
- * its root, if it is a regular file. Opening has no side effect on what else may be there.
- * Returns a descriptor to close, or a negative errno.
+ * The root directory in which the file's path holds, as a descriptor for openat() that stays the
+ * table's; -1 if that is our own.
  */
-int code_open_in_root(uint32_t tgid, const char *path, uint64_t ino);
+int code_files_root(const struct code_files *f, uint32_t id);
 
 #endif /* CODEFILE_H */

@@ -16,12 +16,21 @@
 struct elfsym;
 
 /*
- * Opens the ELF file fd (borrowed until elfsym_close()) or the len bytes of one in memory (copied).
+ * Opens the ELF file fd, borrowed until elfsym_close(), or the len bytes of one in memory, which
+ * are copied. What is taken over instead is closed or freed with it, also when that fails.
  * Returns 0; -ENOEXEC if it is no ELF program or library; -ENOMEM; or what reading it gave.
  */
 int elfsym_open(struct elfsym **out, int fd);
+int elfsym_take_fd(struct elfsym **out, int fd);
 int elfsym_open_memory(struct elfsym **out, const void *image, size_t len);
+int elfsym_take_memory(struct elfsym **out, void *image, size_t len);
 void elfsym_close(struct elfsym *e);
+
+/*
+ * The functions of more, a debug file of the same program, count as e's own from now on. more is
+ * closed with e.
+ */
+void elfsym_add(struct elfsym *e, struct elfsym *more);
 
 /* Writes the build ID to id and returns its length in bytes; 0 if it has none. */
 size_t elfsym_build_id(const struct elfsym *e, uint8_t id[ELFSYM_BUILD_ID_MAX]);
@@ -31,6 +40,12 @@ bool elfsym_vaddr(const struct elfsym *e, uint64_t file_offset, uint64_t *vaddr)
 
 /* False if the file was stripped: it has only the names that it exports. */
 bool elfsym_has_symtab(const struct elfsym *e);
+
+/*
+ * The bytes of the section of that name, as they lie in the file, if they are at most max; *len is
+ * how many. NULL: there is none. Valid until elfsym_close().
+ */
+const void *elfsym_section(struct elfsym *e, const char *name, size_t max, size_t *len);
 
 struct elfsym_address {
 	uint64_t vaddr;

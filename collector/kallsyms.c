@@ -284,6 +284,24 @@ int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *na
 	return 0;
 }
 
+void kallsyms_stretches(const struct kallsyms *k, bool (*wants)(const char *name),
+			void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	const struct table *t = &k->t;
+	uint32_t first = 0;
+	bool inside = false;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		bool in = !t->entries[i].module && wants(t->arena + t->entries[i].name);
+
+		if (in && !inside)
+			first = i;
+		if (!in && inside)
+			fn(ctx, t->entries[first].addr, t->entries[i].addr);
+		inside = in;
+	}
+}
+
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out)
 {
 	const struct table *t = &k->t;

@@ -38,6 +38,12 @@ int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *na
  * none is known there.
  */
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out);
+/*
+ * Calls fn for each stretch of the kernel's functions, next to each other, of which wants() takes
+ * every name: from its first byte up to where the next function begins.
+ */
+void kallsyms_stretches(const struct kallsyms *k, bool (*wants)(const char *name),
+			void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 /*
  * Reads the kernel's build ID from path ("/sys/kernel/notes"). Returns its length in bytes, 0 if it

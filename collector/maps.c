@@ -75,9 +75,11 @@ static struct map_list *own_list(struct images *im, struct image *i)
 	return l;
 }
 
-const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns)
+/* The mapping that held at time_ns; NULL: none, but *later may be the first after it. */
+static const struct mapping *find_mapping(const struct image *i, uint64_t addr, uint64_t time_ns,
+					  const struct mapping **later)
 {
-	const struct mapping *later = NULL;
+	*later = NULL;
 
 	for (uint32_t k = i->maps ? i->maps->n : 0; k--;) {
 		const struct mapping *m = &i->maps->list[k];
@@ -86,16 +88,31 @@ const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64
 			continue;
 		if (m->time_ns <= time_ns)
 			return m;
-		later = m;
+		*later = m;
 	}
-	return later;
+	return NULL;
+}
+
+/*
+ * A thread inside exec is on its way into the new program, but came from the old one: until it gets
+ * there its stack begins with the address that called exec.
+ */
+const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns)
+{
+	const struct mapping *later, *none, *m = find_mapping(i, addr, time_ns, &later);
+
+	if (!m && i->by_exec && i->older)
+		m = find_mapping(i->older, addr, time_ns, &none);
+	return m ? m : later;
 }
 
 /* What is mapped there already, as when memory for generated code is made executable again. */
 static bool is_known(const struct images *im, const struct image *i, const struct mapping *m)
 {
-	const struct mapping *old = image_mapping(i, m->start, m->time_ns);
+	const struct mapping *later, *old = find_mapping(i, m->start, m->time_ns, &later);
 
+	if (!old)
+		old = later;
 	if (!old || old->file != m->file || old->end < m->end)
 		return false;
 	return code_files_kind(im->files, m->file) == CODE_GENERATED ||
@@ -159,6 +176,9 @@ struct images *images_new(struct code_files *files)
 static void free_image(struct images *im, struct image *i)
 {
 	put_list(im, i->maps);
+	if (i->place)
+		perfmap_forget(i->place);
+	free(i->place);
 	free(i);
 	im->count--;
 }
@@ -277,6 +297,7 @@ void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char 
 	if (!i)
 		return;
 	if (old) {
+		i->by_exec = true;
 		i->parent = old->parent;
 		end_image(im, old);
 	}
@@ -328,8 +349,18 @@ void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
 		} else {
 			put_list(im, i->maps);
 			i->maps = NULL;
+			i->expired = true;
 		}
 	}
+}
+
+void images_release(struct images *im, struct image *i)
+{
+	i->space = 0;
+	if (!i->expired)
+		return;
+	unlink_image(im, i);
+	free_image(im, i);
 }
 
 uint64_t images_made(const struct images *im)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "codefile.h"
+#include "perfmap.h"
 
 struct mapping {
 	uint64_t start, end; /* addresses */
@@ -36,9 +37,12 @@ struct image {
 	uint64_t start_ns;  /* fork, exec, or when /proc was read */
 	uint64_t read_ns;   /* when /proc was last read for it; 0: never. The user's to set */
 	char comm[16];	    /* as the exec record had it; "" if not known */
+	bool by_exec;	    /* older is the program that called exec */
 	bool ended;
-	struct map_list *maps; /* NULL: none */
-	struct image *older;   /* of the same tgid */
+	bool expired;		     /* and is only kept because of its space */
+	struct map_list *maps;	     /* NULL: none */
+	struct perfmap_place *place; /* of generated code; NULL: none. Goes with the image */
+	struct image *older;	     /* of the same tgid */
 	struct image *next_ended;
 	uint64_t ended_ns;  /* when the end was learnt of */
 	struct image *next; /* of the bucket */
@@ -53,7 +57,10 @@ void images_free(struct images *im);
 /* The image of process tgid at time_ns, or the one nearest to it; NULL if the process is unknown.
  */
 struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns);
-/* The mapping of addr that held at time_ns, or the first after it. NULL if there is none. */
+/*
+ * The mapping of addr that held at time_ns, in the program before if this one had none yet; or the
+ * first after it. NULL if there is none.
+ */
 const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns);
 /* Path of the program, else the comm, else "". Valid until the image changes. */
 const char *image_exe(const struct image *i);
@@ -80,6 +87,8 @@ void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns);
  * records of each poll are told: they count as learnt at now_ns.
  */
 void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns);
+/* The image's space is not needed any more: sets it to 0; an image that has ended may be gone. */
+void images_release(struct images *im, struct image *i);
 
 /* Images made so far, and images at hand now. */
 uint64_t images_made(const struct images *im);

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "coderoot.h"
+
 /* A runtime that runs for months writes some 100 MB; more is not read. */
 #define SIZE_MAX_BYTES (1ull << 30)
 #define LINE_MAX_BYTES 4096
@@ -47,19 +49,17 @@ static int read_status(uint32_t tgid, uint32_t *ns_pid, uid_t *uid)
 	return has_uid ? 0 : -ESRCH;
 }
 
-void perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root)
+int perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root)
 {
-	char root[40];
 	uid_t uid;
 
 	*place = (struct perfmap_place) { .root = -1, .ns_pid = tgid };
 	if (read_status(tgid, &place->ns_pid, &uid))
-		return;
+		return -ESRCH;
 	place->uid = uid;
-	if (!keep_root)
-		return;
-	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
-	place->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (keep_root)
+		place->root = code_root_open(tgid);
+	return 0;
 }
 
 void perfmap_forget(struct perfmap_place *place)

@@ -13,16 +13,16 @@
 
 /* Where a process's perf map is or will be: taken while it lives, as most are written late. */
 struct perfmap_place {
-	int root;	 /* its root directory, to be closed by perfmap_forget(); -1: ours */
+	int root; /* its root directory if another than ours, else -1; for perfmap_forget() */
 	uint32_t ns_pid; /* its PID in its own PID namespace, by which the file is named */
 	uint32_t uid;	 /* its effective user */
 };
 
 /*
- * Finds out about process tgid. Of one that is gone nothing is known: its map is looked for in our
- * own root, and has to be root's. keep_root: hold its root directory open, which may be another.
+ * Finds out about process tgid. Of one that is gone nothing is known: -ESRCH, its map is looked for
+ * in our own root, and has to be root's. keep_root: hold its root directory open if it is another.
  */
-void perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root);
+int perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root);
 void perfmap_forget(struct perfmap_place *place);
 
 /*

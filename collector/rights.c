@@ -24,11 +24,15 @@
  * BPF: map updates before 5.19, where kernel.unprivileged_bpf_disabled covers them; without
  * CAP_PERFMON no tracing program can be loaded with it. The rest is for names: /proc/PID of other
  * users' processes (SYS_PTRACE), mapped files that have lost their name (CHECKPOINT_RESTORE),
- * files that only others may read (DAC_READ_SEARCH), kallsyms again for new modules (SYSLOG).
+ * files that only others may read (DAC_READ_SEARCH), kallsyms again for new modules (SYSLOG), the
+ * way back from a low priority (SYS_NICE).
  */
 #define KEPT                                                                \
 	(BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | \
-	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG))
+	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG) | BIT(CAP_SYS_NICE))
+
+/* Files in the folder of the user who called sudo, which are to belong to that user. */
+#define CREATE (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_CHOWN) | BIT(CAP_FOWNER))
 
 struct sets {
 	struct __user_cap_data_struct part[_LINUX_CAPABILITY_U32S_3];
@@ -65,7 +69,8 @@ bool rights_missing(char *out, size_t out_size)
 	return true;
 }
 
-int rights_drop(void)
+/* Keeps only these of what there is; of the permitted ones, takes up those in raised. */
+static int keep(uint64_t permitted, uint64_t effective, uint64_t raised)
 {
 	struct __user_cap_header_struct h = header();
 	struct sets s;
@@ -74,13 +79,27 @@ int rights_drop(void)
 	if (err)
 		return err;
 	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		uint32_t kept = (uint32_t)(KEPT >> 32 * i);
-
-		s.part[i].permitted &= kept;
-		s.part[i].effective &= kept;
+		s.part[i].permitted &= (uint32_t)(permitted >> 32 * i);
+		s.part[i].effective &= (uint32_t)(effective >> 32 * i);
+		s.part[i].effective |= s.part[i].permitted & (uint32_t)(raised >> 32 * i);
 		s.part[i].inheritable = 0;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &h, s.part))
 		return -errno;
 	return 0;
+}
+
+int rights_drop(void)
+{
+	return keep(KEPT, KEPT, 0);
+}
+
+int rights_drop_but_create(void)
+{
+	return keep(KEPT | CREATE, KEPT, 0);
+}
+
+int rights_create(void)
+{
+	return keep(KEPT | CREATE, KEPT, CREATE);
 }

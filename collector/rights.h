@@ -23,4 +23,12 @@ bool rights_missing(char *out, size_t out_size);
  */
 int rights_drop(void);
 
+/*
+ * For who will create files later, for the user who asked: as rights_drop(), but what that needs is
+ * kept aside. rights_create() takes it up again, until rights_drop() is called. Both return 0 or a
+ * negative errno.
+ */
+int rights_drop_but_create(void);
+int rights_create(void);
+
 #endif /* RIGHTS_H */

@@ -5,10 +5,14 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* How much makes the kernel wake who waits: a mapping's record does, a thread's alone does not. */
+#define WAKE_BYTES 80
 
 struct ring {
 	int fd;
@@ -25,6 +29,7 @@ struct batch_item {
 struct sideband {
 	struct ring *rings;
 	uint32_t n_rings;
+	int epoll; /* of the rings; -1: none */
 	size_t page_bytes;
 	uint64_t lost;
 	struct batch_item *items;
@@ -85,9 +90,8 @@ static int open_event(int cpu, bool with_tasks)
 		.ksymbol = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* Nobody sleeps on these rings. */
 		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX,
+		.wakeup_watermark = with_tasks ? WAKE_BYTES : UINT32_MAX,
 	};
 	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -106,9 +110,11 @@ static int open_ring(struct sideband *sb, int cpu, uint32_t ring_bytes, bool wit
 			       0);
 
 		if (p != MAP_FAILED) {
+			struct epoll_event in = { .events = EPOLLIN };
+
 			*r = (struct ring) { .fd = fd, .page = p, .data_bytes = bytes };
 			sb->n_rings++;
-			return 0;
+			return epoll_ctl(sb->epoll, EPOLL_CTL_ADD, fd, &in) ? -errno : 0;
 		}
 		err = -errno;
 		/* Beyond perf_event_mlock_kb a ring is charged to RLIMIT_MEMLOCK. */
@@ -128,6 +134,9 @@ int sideband_open(struct sideband **out, uint32_t ring_bytes, bool with_tasks)
 	*out = NULL;
 	if (!sb)
 		return -ENOMEM;
+	sb->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (sb->epoll < 0)
+		err = -errno;
 	sb->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	sb->rings = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*sb->rings));
 	if (!sb->rings)
@@ -155,6 +164,8 @@ void sideband_close(struct sideband *sb)
 		munmap(sb->rings[i].page, sb->page_bytes + sb->rings[i].data_bytes);
 		close(sb->rings[i].fd);
 	}
+	if (sb->epoll >= 0)
+		close(sb->epoll);
 	free(sb->rings);
 	free(sb->items);
 	free(sb->bytes);
@@ -164,6 +175,13 @@ void sideband_close(struct sideband *sb)
 uint64_t sideband_lost(const struct sideband *sb)
 {
 	return sb->lost;
+}
+
+bool sideband_wait(struct sideband *sb, int timeout_ms)
+{
+	struct epoll_event some[64];
+
+	return epoll_wait(sb->epoll, some, 64, timeout_ms) > 0;
 }
 
 static uint64_t now_ns(void)

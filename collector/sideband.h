@@ -48,6 +48,12 @@ void sideband_close(struct sideband *sb);
  */
 uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx);
 
+/*
+ * Sleeps until there is something to take, a signal, or timeout_ms are over. Returns true if there
+ * may be something. A few small records may be there without that.
+ */
+bool sideband_wait(struct sideband *sb, int timeout_ms);
+
 /* Records that the kernel could not keep, as far as it has told. */
 uint64_t sideband_lost(const struct sideband *sb);
 

@@ -2,6 +2,7 @@
 #include "symbolize_private.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +10,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "priority.h"
 #include "procmaps.h"
 
 /* Some 5000 mappings; what a CPU does between two polls is far below that. */
 #define SIDEBAND_RING_BYTES (512u << 10)
+/* Of many short-lived processes those of so long are looked at together. */
+#define PAUSE_US 300u
 /* Stacks come through a ring buffer of their own, at most this much later. */
 #define GRACE_NS 5000000000u
-/* Reading kallsyms takes 50 ms and a lock: for unknown addresses not more often than that. */
-#define KALLSYMS_INTERVAL_NS 3000000000u
 /* Likewise the mappings of a process whose mmap records may be missing. */
 #define PROC_INTERVAL_NS 1000000000u
 /* Processes with generated code whose root directories, or perf maps, are kept open. */
 #define ROOTS_MAX 1024u
-#define KALLSYMS_PATH "/proc/kallsyms"
+/* For how long names of user functions are looked up where nothing else wants to run. */
+#define PATIENCE_MS 500u
 
 uint64_t symbolize_now_ns(void)
 {
@@ -59,6 +62,16 @@ static struct image *read_image(struct symbolizer *s, uint32_t tgid, uint64_t ti
 	return i;
 }
 
+/* While the process lives, for it may be gone when a stack of its comes along. */
+static void locate_perf_map(const struct symbolizer *s, struct image *i)
+{
+	if (i->place || i->generated)
+		return;
+	i->place = malloc(sizeof(*i->place));
+	if (i->place)
+		(void)perfmap_locate(i->place, i->tgid, s->n_generated < ROOTS_MAX);
+}
+
 static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 {
 	struct image *i = images_find(s->images, r->tgid, r->time_ns);
@@ -84,6 +97,8 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		return;
 	place.parent = i->parent;
 	m.file = code_files_get(s->files, &place);
+	if (m.file && code_files_kind(s->files, m.file) == CODE_GENERATED)
+		locate_perf_map(s, i);
 	if (m.file)
 		images_map(s->images, i, &m);
 }
@@ -189,6 +204,7 @@ void symbolizer_free(struct symbolizer *s)
 	for (uint32_t i = 0; i < s->n_modules; i++)
 		free(s->modules[i].name);
 	sideband_close(s->sideband);
+	sideband_close(s->unwatched);
 	kallsyms_free(s->kallsyms);
 	images_free(s->images);
 	code_files_free(s->files);
@@ -204,108 +220,6 @@ void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband)
 {
 	*kernel = s->kernel_error;
 	*sideband = s->sideband_error;
-}
-
-/* ---- kernel frames ------------------------------------------------------------------------- */
-
-static bool find_kernel(struct symbolizer *s, uint64_t addr, struct kallsyms_symbol *sym)
-{
-	if (!s->kallsyms || s->kernel_error)
-		return false;
-	if (kallsyms_find(s->kallsyms, addr, sym))
-		return true;
-	symbolizer_poll(s); /* a BPF program that was loaded just now */
-	if (kallsyms_find(s->kallsyms, addr, sym))
-		return true;
-	if (symbolize_now_ns() - s->kallsyms_ns < KALLSYMS_INTERVAL_NS)
-		return false;
-	(void)kallsyms_load(s->kallsyms,
-			    KALLSYMS_PATH); /* a module; else what we have still holds */
-	s->kallsyms_ns = symbolize_now_ns();
-	return kallsyms_find(s->kallsyms, addr, sym);
-}
-
-static uint32_t kernel_module(struct symbolizer *s, const char *name)
-{
-	uint8_t build_id[KALLSYMS_BUILD_ID_MAX];
-	size_t build_id_len = 0;
-	char path[128];
-	void *modules;
-	char *copy = NULL;
-	uint32_t id;
-
-	for (uint32_t i = 0; i < s->n_modules; i++) {
-		const char *known = s->modules[i].name;
-
-		if (known == name || (known && name && !strcmp(known, name)))
-			return s->modules[i].id;
-	}
-	snprintf(path, sizeof(path), "[%s]", name ? name : "kernel");
-	if (!name)
-		build_id_len = kallsyms_build_id("/sys/kernel/notes", build_id);
-	id = encoder_module(s->enc, path, build_id, build_id_len);
-	modules = realloc(s->modules, (s->n_modules + 1) * sizeof(*s->modules));
-	if (!modules)
-		return id;
-	s->modules = modules;
-	if (name) {
-		copy = strdup(name);
-		if (!copy)
-			return id;
-	}
-	s->modules[s->n_modules].name = copy;
-	s->modules[s->n_modules].id = id;
-	s->n_modules++;
-	return id;
-}
-
-static int name_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr,
-			     const struct kallsyms_symbol *sym)
-{
-	s->stats.kernel_named++;
-	return encoder_name(s->enc, frame, sym->name, kernel_module(s, sym->module),
-			    addr - sym->start);
-}
-
-void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr)
-{
-	struct kallsyms_symbol sym;
-	void *p;
-
-	s->stats.kernel_frames++;
-	if (find_kernel(s, addr, &sym)) {
-		/* The encoder's errors stay with it: its next block fails in the same way. */
-		(void)name_kernel_frame(s, frame, addr, &sym);
-		return;
-	}
-	p = symbolize_grow(s->nameless, s->n_nameless, &s->cap_nameless, sizeof(*s->nameless));
-	if (!p)
-		return;
-	s->nameless = p;
-	s->nameless[s->n_nameless++] = (struct kernel_frame) { frame, addr };
-}
-
-bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr)
-{
-	struct kallsyms_symbol sym;
-
-	return find_kernel(s, addr, &sym) && sym.is_tracer;
-}
-
-static int finish_kernel_frames(struct symbolizer *s)
-{
-	int err = 0;
-
-	if (s->n_nameless && !s->kernel_error)
-		(void)kallsyms_load(s->kallsyms, KALLSYMS_PATH);
-	for (uint32_t i = 0; !err && i < s->n_nameless; i++) {
-		struct kallsyms_symbol sym;
-
-		if (!s->kernel_error && kallsyms_find(s->kallsyms, s->nameless[i].addr, &sym))
-			err = name_kernel_frame(s, s->nameless[i].frame, s->nameless[i].addr, &sym);
-	}
-	s->n_nameless = 0;
-	return err;
 }
 
 /* ---- user frames --------------------------------------------------------------------------- */
@@ -346,29 +260,51 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 	return i->space;
 }
 
+/* A place for one more of s->generated, which the caller fills; NULL when out of memory. */
+static struct generated *generated_place(struct symbolizer *s)
+{
+	struct generated *g = s->generated;
+
+	if (s->free_generated) {
+		while (g->tgid)
+			g++;
+		s->free_generated--;
+		return g;
+	}
+	g = realloc(s->generated, (s->n_generated + 1) * sizeof(*g));
+	if (!g)
+		return NULL;
+	s->generated = g;
+	return g + s->n_generated++;
+}
+
 /* Generated code is named by its process's perf map, which may be gone when the process is. */
 static uint32_t generated_source(struct symbolizer *s, struct image *i)
 {
 	struct generated *g;
+	uint32_t n;
 
 	if (i->generated)
 		return GENERATED | (i->generated - 1);
-	g = realloc(s->generated, (s->n_generated + 1) * sizeof(*g));
+	g = generated_place(s);
 	if (!g)
 		return 0;
-	s->generated = g;
-	g += s->n_generated;
+	n = (uint32_t)(g - s->generated);
 	g->tgid = i->tgid;
-	perfmap_locate(&g->place, i->tgid, s->n_generated < ROOTS_MAX);
+	/* Its user may have changed since it mapped the code. */
+	if (perfmap_locate(&g->place, i->tgid, n < ROOTS_MAX) && i->place) {
+		g->place = *i->place;
+		i->place->root = -1;
+	}
 	g->fd = perfmap_open(&g->place);
 	if (g->fd >= 0)
 		perfmap_forget(&g->place);
-	if (g->fd >= 0 && s->n_generated >= ROOTS_MAX) {
+	if (g->fd >= 0 && n >= ROOTS_MAX) {
 		close(g->fd);
 		g->fd = -1; /* to be opened again at the end */
 	}
-	i->generated = ++s->n_generated;
-	return GENERATED | (i->generated - 1);
+	i->generated = n + 1;
+	return GENERATED | n;
 }
 
 /* The mapping at addr; from /proc, now and then, where the sideband is or may be incomplete. */
@@ -444,15 +380,40 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
 	s->frames[s->n_frames++] = u;
 }
 
+static int name_user_frames(void *s)
+{
+	return symbolize_user_frames(s);
+}
+
+void symbolizer_wait(struct symbolizer *s, int timeout_ms)
+{
+	uint64_t now_ns = symbolize_now_ns();
+	uint64_t end_ns = now_ns + (uint64_t)timeout_ms * 1000000u;
+
+	for (; now_ns < end_ns; now_ns = symbolize_now_ns()) {
+		int left_ms = (int)((end_ns - now_ns + 999999u) / 1000000u);
+
+		if (!s->sideband || !s->images) {
+			poll(NULL, 0, left_ms);
+			return;
+		}
+		if (!sideband_wait(s->sideband, left_ms))
+			return;
+		symbolizer_poll(s);
+		if (usleep(PAUSE_US))
+			return; /* a signal */
+	}
+}
+
 int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 {
 	uint64_t start_ns = symbolize_now_ns();
 	int err;
 
 	symbolizer_poll(s);
-	err = finish_kernel_frames(s);
+	err = symbolize_kernel_frames(s);
 	if (!err)
-		err = symbolize_user_frames(s);
+		err = priority_run_low(name_user_frames, s, PATIENCE_MS);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
 	s->stats.kernel_error = s->kernel_error;

@@ -12,7 +12,7 @@
  * CLOCK_MONOTONIC nanoseconds.
  *
  *     symbolizer_new()
- *     each turn of the drain loop:  symbolizer_poll()
+ *     each turn of the drain loop:  symbolizer_wait() instead of sleeping, then symbolizer_poll()
  *         a user stack of tgid:     space = symbolizer_space(s, tgid, time_ns)
  *         each new frame id:        symbolizer_frame() or symbolizer_kernel_frame()
  *     symbolizer_finish(), then encoder_end(), symbolizer_free()
@@ -69,6 +69,12 @@ void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband);
 void symbolizer_poll(struct symbolizer *s);
 
 /*
+ * Sleeps for timeout_ms, or until a signal, but looks at each process as soon as it runs a program:
+ * it may be gone, and its files deleted, a moment later.
+ */
+void symbolizer_wait(struct symbolizer *s, int timeout_ms);
+
+/*
  * The address space that process tgid had at time_ns, for encoder_frame(): one id per process and
  * exec. Polls if need be. 0 only when out of memory.
  */
@@ -96,6 +102,13 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
  * helpers, tracepoint stubs): such frames on the leaf side are not the thread's own.
  */
 bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr);
+
+/*
+ * Calls fn for the code by which the kernel enters interrupts, from start up to end, where that is
+ * known: on x86-64, and if the kernel shows its addresses.
+ */
+void symbolizer_interrupts(const struct symbolizer *s,
+			   void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 /*
  * Names all frames told that have no name yet. Returns 0 or the negative errno of the encoder;

@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "debugfile.h"
 #include "demangle.h"
 #include "elfsym.h"
 
@@ -68,32 +69,6 @@ static int name_without_symbols(struct symbolizer *s, const struct group *g, uin
 	return err;
 }
 
-/* Distributions keep the symbols of stripped files under the build ID. NULL if there are none. */
-static struct elfsym *open_debug_file(const uint8_t *id, size_t len, int *fd)
-{
-	char path[2 * ELFSYM_BUILD_ID_MAX + 64], *p = path;
-	struct elfsym *e;
-
-	*fd = -1;
-	if (len < 2)
-		return NULL;
-	p += sprintf(p, "/usr/lib/debug/.build-id/%02x/", id[0]);
-	for (size_t i = 1; i < len; i++)
-		p += sprintf(p, "%02x", id[i]);
-	strcpy(p, ".debug");
-	*fd = code_open_in_root((uint32_t)getpid(), path, 0);
-	if (*fd < 0 || elfsym_open(&e, *fd))
-		return NULL;
-	return e;
-}
-
-static void find_names(struct elfsym *e, struct elfsym *debug, struct elfsym_address *a, size_t n)
-{
-	if (debug)
-		elfsym_find(debug, a, n);
-	elfsym_find(e, a, n);
-}
-
 /* The frames that are loaded by the program headers, as addresses of the file. */
 static size_t to_vaddrs(const struct elfsym *e, const struct group *g, struct elfsym_address *a,
 			uint32_t *frame)
@@ -121,9 +96,8 @@ static int name_by_elf(struct symbolizer *s, struct group *g, struct elfsym *e, 
 	uint32_t *frame = malloc(g->n * sizeof(*frame));
 	char *plain = malloc(2 * NAME_MAX_BYTES), *buf;
 	uint8_t id[ELFSYM_BUILD_ID_MAX];
-	struct elfsym *debug = NULL;
 	size_t id_len, n;
-	int fd = -1, err = -ENOMEM;
+	int err = -ENOMEM;
 
 	if (!a || !frame || !plain)
 		goto out;
@@ -132,9 +106,7 @@ static int name_by_elf(struct symbolizer *s, struct group *g, struct elfsym *e, 
 	g->module = encoder_module(s->enc, path, id, id_len);
 	n = to_vaddrs(e, g, a, frame);
 	s->stats.no_symbol += g->n - n;
-	if (!elfsym_has_symtab(e))
-		debug = open_debug_file(id, id_len, &fd);
-	find_names(e, debug, a, n);
+	elfsym_find(e, a, n);
 	err = 0;
 	for (size_t i = 0; !err && i < n; i++) {
 		if (a[i].name) {
@@ -147,9 +119,6 @@ static int name_by_elf(struct symbolizer *s, struct group *g, struct elfsym *e, 
 		}
 	}
 out:
-	elfsym_close(debug);
-	if (fd >= 0)
-		close(fd);
 	free(plain);
 	free(frame);
 	free(a);
@@ -161,7 +130,7 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t file)
 	const char *path = code_files_path(s->files, file);
 	enum code_kind kind = code_files_kind(s->files, file);
 	struct elfsym *e = NULL;
-	int fd, err = -ENOENT;
+	int fd = -1, err = -ENOENT;
 
 	s->stats.files++;
 	if (kind == CODE_VDSO && s->vdso_len) {
@@ -179,6 +148,8 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t file)
 			s, g, kind == CODE_FILE ? &s->stats.no_file : &s->stats.no_symbol);
 	}
 	s->stats.files_read++;
+	if (!elfsym_has_symtab(e))
+		debugfile_add(e, fd, code_files_root(s->files, file));
 	err = name_by_elf(s, g, e, path);
 	elfsym_close(e);
 	code_files_close(s->files, file);

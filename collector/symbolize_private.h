@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolize_private.h - what symbolize.c (watching) and symbolize_names.c (naming at the end) know
- * of each other. Nobody else includes it.
+ * symbolize_private.h - what symbolize.c (watching), symbolize_kernel.c and symbolize_names.c
+ * (naming at the end) know of each other. Nobody else includes it.
  */
 #ifndef SYMBOLIZE_PRIVATE_H
 #define SYMBOLIZE_PRIVATE_H
@@ -27,7 +27,7 @@ struct user_frame {
 
 /* A process image with frames in generated code. */
 struct generated {
-	uint32_t tgid;
+	uint32_t tgid; /* 0: the place is free */
 	struct perfmap_place place;
 	int fd; /* its perf map; negative: not there when last looked for */
 };
@@ -53,6 +53,7 @@ struct symbolizer {
 	uint32_t n_modules;
 
 	struct sideband *sideband;
+	struct sideband *unwatched; /* once it is not read any more: see symbolize_flight.h */
 	int sideband_error;
 	uint64_t polled_ns; /* all records up to then are in */
 	struct code_files *files;
@@ -64,12 +65,17 @@ struct symbolizer {
 	struct user_frame *frames;
 	uint32_t n_frames, cap_frames;
 	struct generated *generated;
-	uint32_t n_generated;
+	uint32_t n_generated, free_generated; /* places, and those of them that are free */
 
 	struct symbolizer_stats stats;
 };
 
 uint64_t symbolize_now_ns(void);
+
+#define KALLSYMS_PATH "/proc/kallsyms"
+
+/* Names those kernel frames that had no name yet. Returns 0 or the encoder's error. */
+int symbolize_kernel_frames(struct symbolizer *s);
 
 /* Names all of s->frames and closes what was open for that. Returns 0 or the encoder's error. */
 int symbolize_user_frames(struct symbolizer *s);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Debug files in the root of a container, by build ID: which are read, and which are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "debugfile.h"
+#include "stripped_program.h"
+
+struct world {
+	char folder[32]; /* the container's root: here is its program, ... */
+	char debug[256]; /* ... and here, under it, its debug file */
+	struct elfsym *e;
+	int fd, root;
+};
+
+static int set_up(void **state)
+{
+	static struct world w;
+	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	char *p = w.debug, line[512];
+	size_t len;
+
+	*state = &w;
+	enter_folder_with_stripped(w.folder);
+	w.e = open_program("stripped", &w.fd);
+	w.root = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w.root >= 0);
+	len = elfsym_build_id(w.e, id);
+	assert_true(len >= 2);
+	p += sprintf(p, "usr/lib/debug/.build-id/%02x", id[0]);
+	snprintf(line, sizeof(line), "mkdir -p %s", w.debug);
+	assert_true(shell(line));
+	*p++ = '/';
+	for (size_t i = 1; i < len; i++)
+		p += sprintf(p, "%02x", id[i]);
+	strcpy(p, ".debug");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	elfsym_close(w->e);
+	close(w->fd);
+	close(w->root);
+	leave_folder(w->folder);
+	return 0;
+}
+
+/* The name of the function once what line makes of "$D", the debug file's path, was looked up. */
+static const char *name_with(struct world *w, const char *line)
+{
+	assert_int_equal(setenv("D", w->debug, 1), 0);
+	assert_true(shell(line));
+	assert_string_equal(name_in(w->e), "none");
+	debugfile_add(w->e, w->fd, w->root);
+	return name_in(w->e);
+}
+
+static void a_containers_own_debug_file_names_its_program(void **state)
+{
+	assert_string_equal(name_with(*state, "cp whole $D"), "a_local_function");
+}
+
+/* As Fedora installs them; relative or not, links stay in the container. */
+static void a_link_inside_the_container_is_followed(void **state)
+{
+	assert_string_equal(name_with(*state, "cp whole usr/lib/debug/x && "
+					      "ln -s /usr/lib/debug/x $D"),
+			    "a_local_function");
+}
+
+static void a_link_out_of_the_container_is_not(void **state)
+{
+	struct world *w = *state;
+	char line[128];
+
+	snprintf(line, sizeof(line), "ln -s %s/whole $D", w->folder);
+	assert_string_equal(name_with(w, line), "none");
+	assert_true(shell("rm $D"));
+	assert_string_equal(name_with(w, "ln -s ../../../../../../../../../../..$PWD/whole $D"),
+			    "none");
+}
+
+/* It could otherwise name functions of a program that runs outside of the container, too. */
+static void a_debug_file_of_another_owner_is_refused(void **state)
+{
+	if (geteuid()) {
+		print_message("needs root, to give a file away\n");
+		skip();
+	}
+	assert_string_equal(name_with(*state, "cp whole $D && chown 12345 $D"), "none");
+	assert_true(shell("chown 12345 stripped"));
+	assert_string_equal(name_with(*state, "true"), "a_local_function");
+}
+
+static void a_debug_file_on_another_file_system_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct stat here, there;
+	char line[128];
+
+	if (stat(".", &here) || stat("/dev/shm", &there) || here.st_dev == there.st_dev ||
+	    access("/dev/shm", W_OK)) {
+		print_message("needs /dev/shm to be a file system of its own\n");
+		skip();
+	}
+	snprintf(line, sizeof(line), "/dev/shm/debugfile-%d", getpid());
+	assert_true(setenv("P", line, 1) == 0 && shell("cp stripped $P"));
+	elfsym_close(w->e);
+	close(w->fd);
+	w->e = open_program(line, &w->fd);
+	unlink(line);
+	assert_string_equal(name_with(w, "cp whole $D"), "none");
+}
+
+static void what_is_no_file_or_no_elf_file_is_passed_over(void **state)
+{
+	assert_string_equal(name_with(*state, "mkfifo $D"), "none");
+	assert_string_equal(name_with(*state, "rm $D && mkdir $D"), "none");
+	assert_string_equal(name_with(*state, "rmdir $D && echo no >$D"), "none");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_containers_own_debug_file_names_its_program),
+		TEST(a_link_inside_the_container_is_followed),
+		TEST(a_link_out_of_the_container_is_not),
+		TEST(a_debug_file_of_another_owner_is_refused),
+		TEST(a_debug_file_on_another_file_system_is_refused),
+		TEST(what_is_no_file_or_no_elf_file_is_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

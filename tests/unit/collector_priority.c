@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Work at low priority, which does not stay there for ever. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "priority.h"
+#include "rights.h"
+
+#define SECOND 1000000000u
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+struct seen {
+	int first, last; /* scheduling policies */
+	uint64_t changed_ns;
+};
+
+static int see_policy(void *ctx)
+{
+	struct seen *s = ctx;
+
+	s->first = s->last = sched_getscheduler(0);
+	return 17;
+}
+
+/* Until the policy is another one, or ten seconds are over. */
+static int await_another_policy(void *ctx)
+{
+	uint64_t start = now_ns();
+	struct seen *s = ctx;
+
+	s->first = sched_getscheduler(0);
+	do
+		s->last = sched_getscheduler(0);
+	while (s->last == s->first && now_ns() - start < 10ull * SECOND);
+	s->changed_ns = now_ns() - start;
+	return 0;
+}
+
+static void work_is_done_where_nothing_else_wants_to_run(void **state)
+{
+	struct seen s = { -1, -1, 0 };
+
+	(void)state;
+	if (!rights_have(CAP_SYS_NICE)) {
+		print_message("needs CAP_SYS_NICE\n");
+		skip();
+	}
+	assert_int_equal(priority_run_low(see_policy, &s, 10000), 17);
+	assert_int_equal(s.first, SCHED_IDLE);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+}
+
+static void after_a_while_it_goes_on_as_any_other(void **state)
+{
+	struct seen s = { -1, -1, 0 };
+
+	(void)state;
+	if (!rights_have(CAP_SYS_NICE)) {
+		print_message("needs CAP_SYS_NICE\n");
+		skip();
+	}
+	assert_int_equal(priority_run_low(await_another_policy, &s, 200), 0);
+	assert_int_equal(s.first, SCHED_IDLE);
+	assert_int_equal(s.last, SCHED_OTHER);
+	print_message("raised after %.3f s\n", (double)s.changed_ns / SECOND);
+}
+
+/* Where it could not come back it does not go there. */
+static void without_the_right_to_return_the_priority_stays(void **state)
+{
+	struct rlimit none = { 0, 0 };
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct seen s = { -1, -1, 0 };
+
+		if (setrlimit(RLIMIT_NICE, &none) || (!geteuid() && setuid(65534)))
+			_exit(2);
+		if (priority_run_low(see_policy, &s, 10000) != 17)
+			_exit(3);
+		_exit(s.first == SCHED_OTHER ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_is_done_where_nothing_else_wants_to_run),
+		cmocka_unit_test(after_a_while_it_goes_on_as_any_other),
+		cmocka_unit_test(without_the_right_to_return_the_priority_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
