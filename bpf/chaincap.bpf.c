@@ -22,6 +22,10 @@ const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* Walk plainly what was known without a walk, compare, and count what differs. */
 const volatile bool verify = false;
+/* The collector makes room for new stacks by forgetting old ones. */
+const volatile bool recycle = false;
+/* The kernel has bpf_rdonly_cast(). */
+const volatile bool can_cast = false;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
 const volatile bool switch_has_state = true;
 
@@ -104,11 +108,21 @@ static __always_inline void fill_record(struct wire_record *r, __u64 now, __u8 k
 {
 	r->time_ns = now;
 	r->kind = kind;
-	r->pad[0] = r->pad[1] = r->pad[2] = 0;
+	r->seq[0] = r->seq[1] = r->seq[2] = 0;
 	r->cpu = bpf_get_smp_processor_id();
 }
 
+/* So that the collector knows at any moment how many events there were up to the last it has. */
+static __always_inline void number_event(struct wire_record *r, const struct wire_kind_state *k)
+{
+	r->seq[0] = (__u8)k->seen;
+	r->seq[1] = (__u8)(k->seen >> 8);
+	r->seq[2] = (__u8)(k->seen >> 16);
+}
+
 #include "stack.h"
+#include "kernel_stack.h"
+#include "user_stack.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -153,6 +167,7 @@ int on_switch(unsigned long long *ctx)
 	if (!ev)
 		return 0;
 	fill_record(&ev->r, now, WIRE_SWITCH);
+	number_event(&ev->r, k);
 	ev->prev = prev_tid;
 	ev->next = next_tid;
 	ev->kstack = kstack;
@@ -189,6 +204,7 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 	if (!ev)
 		return 0;
 	fill_record(&ev->r, now, kind);
+	number_event(&ev->r, k);
 	ev->waker = waker->pid;
 	ev->target = target->pid;
 	ev->kstack = kstack;
@@ -221,8 +237,10 @@ int on_wakeup_new(unsigned long long *ctx)
 			__ev = reserve_event(__ring, __k, now, sizeof(type)); \
 		else if (__k)                                                 \
 			count_lost(__k, now);                                 \
-		if (__ev)                                                     \
+		if (__ev) {                                                   \
 			fill_record(&__ev->r, now, kind);                     \
+			number_event(&__ev->r, __k);                          \
+		}                                                             \
 		__ev;                                                         \
 	})
 
@@ -323,7 +341,8 @@ int list_threads(struct bpf_iter__task *ctx)
 	__u32 zero = 0;
 	long len;
 
-	if (!task || (__u32)task->tgid == self_tgid)
+	/* The recorder's own as well: they may wake others, and shall have a name then. */
+	if (!task)
 		return 0;
 	t = bpf_map_lookup_elem(&iter_scratch, &zero);
 	if (!t)

@@ -46,6 +46,11 @@ struct task_struct___before_5_14 {
 	long state;
 };
 
+/* Stands for any word of the kernel's memory. */
+struct rb_node {
+	unsigned long __rb_parent_color;
+};
+
 struct linux_binprm {
 	const char *filename;
 };

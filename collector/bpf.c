@@ -10,14 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "layout.h"
+#include "bpf_private.h"
 #include "rights.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "chaincap.skel.h"
-#pragma GCC diagnostic pop
 
 /*
  * A CPU that does nothing but pass a byte to and fro makes about 20 MB of records a second; 16 MB
@@ -28,19 +22,6 @@
 #define RINGS_TOTAL (256u << 20)
 #define RING_LEAST (256u << 10)
 
-struct bpf_session {
-	struct chaincap_bpf *skel;
-	uint32_t cpus;
-	uint32_t layouts; /* taught so far */
-	struct layout_finder *finder;
-	size_t ring_size;
-	struct ring_buffer **rings; /* by CPU; NULL where there is none */
-	/* While draining: who takes the records, and how many of this ring are left to take. */
-	bpf_record_fn fn;
-	void *ctx;
-	size_t budget;
-};
-
 static int print_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	/* Debug messages are a line for each relocation. */
@@ -50,23 +31,30 @@ static int print_verbose(enum libbpf_print_level level, const char *format, va_l
 }
 
 /* Whether sched_switch passes prev's state as its fourth argument (since 5.18). */
-static bool switch_has_state(void)
+static bool switch_has_state(const struct btf *btf)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
 	const struct btf_type *t;
-	bool has = true;
 	int id;
 
-	if (!btf)
-		return has;
 	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 	t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
 	t = t ? btf__type_by_id(btf, t->type) : NULL; /* a pointer */
 	t = t ? btf__type_by_id(btf, t->type) : NULL; /* to a function */
-	if (t && btf_is_func_proto(t))
-		has = btf_vlen(t) >= 5; /* the first is the tracepoint's own */
+	/* The first argument is the tracepoint's own. */
+	return !t || !btf_is_func_proto(t) || btf_vlen(t) >= 5;
+}
+
+/* Tells the programs what they cannot know of the kernel. */
+static void configure_for_kernel(struct chaincap_bpf *skel)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	skel->rodata->switch_has_state = true;
+	if (!btf)
+		return;
+	skel->rodata->switch_has_state = switch_has_state(btf);
+	skel->rodata->can_cast = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
-	return has;
 }
 
 static size_t default_ring_size(uint32_t cpus)
@@ -94,6 +82,8 @@ static int take_record(void *ctx, void *data, size_t len)
 
 	if (len < sizeof(struct wire_record))
 		return -EBADMSG;
+	if (((const struct wire_record *)data)->kind == WIRE_SAMPLE)
+		s->learning = true;
 	err = s->fn(s->ctx, data, len);
 	if (err < 0)
 		return err;
@@ -171,11 +161,14 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
 	s->skel->rodata->verify = o->verify;
-	s->skel->rodata->switch_has_state = switch_has_state();
+	s->skel->rodata->recycle = s->recycle = o->recycle;
+	configure_for_kernel(s->skel);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = chaincap_bpf__load(s->skel);
 	if (!err)
 		err = make_rings(s);
+	if (!err)
+		err = bpf_session_map_steps(s);
 	s->finder = layout_finder_new();
 	if (!err && !s->finder)
 		err = -ENOMEM;
@@ -196,6 +189,7 @@ void bpf_session_close(struct bpf_session *s)
 	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++)
 		ring_buffer__free(s->rings[cpu]);
 	free(s->rings);
+	bpf_session_unmap_steps(s);
 	layout_finder_free(s->finder);
 	chaincap_bpf__destroy(s->skel);
 	free(s);
@@ -252,29 +246,13 @@ int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx)
 	return err < 0 ? err : 0;
 }
 
-void bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first)
-{
-	struct wire_known_stack known = { .id = sample->id, .sent = 1 };
-	struct wire_layout layout;
-
-	if (s->layouts + 1 >= WIRE_LAYOUTS || !layout_finder_add(s->finder, sample, first, &layout))
-		return;
-	known.layout = s->layouts + 1;
-	/* The layout first: the number of one that is not there yet would be harmless, but slow. */
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.layouts), &known.layout, &layout,
-				BPF_ANY) ||
-	    bpf_map_update_elem(bpf_map__fd(s->skel->maps.stacks), &sample->hash, &known,
-				BPF_EXIST))
-		return;
-	s->layouts++;
-}
-
 long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 {
 	long total = 0;
 
 	s->fn = fn;
 	s->ctx = ctx;
+	s->learning = false;
 	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
 		size_t budget = s->ring_size / sizeof(struct wire_exit);
 		int n;
@@ -365,11 +343,6 @@ int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 	struct pending p = { fn, ctx };
 
 	return each_kind(s, give_pending, &p);
-}
-
-uint32_t bpf_session_layouts(const struct bpf_session *s)
-{
-	return s->layouts;
 }
 
 uint32_t bpf_session_cpus(const struct bpf_session *s)

@@ -22,6 +22,7 @@ struct bpf_options {
 			     */
 	bool kernel_stacks, user_stacks;
 	bool verify;  /* compare what was known without a walk with a walk */
+	bool recycle; /* for recordings without end: see bpf_session_recycle() */
 	bool verbose; /* libbpf's own messages to standard error */
 };
 
@@ -48,6 +49,12 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		     size_t why_size);
 void bpf_session_close(struct bpf_session *s);
 
+/*
+ * Before attaching: tells of code by which interrupts are entered, from start up to end. Stacks of
+ * what runs in interrupts end there. As a function of any context, for symbolizer_interrupts().
+ */
+void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
+
 /* Events flow from here on. Returns 0 or a negative errno with the reason in why. */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
 /* No more events; what is in the rings stays. */
@@ -58,9 +65,19 @@ int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx);
 
 /*
  * Takes a sample of a stack (a record, WIRE_SAMPLE), whose first `first` frames are the tracer's
- * own, and teaches the BPF side the stack's layout once it is certain.
+ * own, and teaches the BPF side the stack's layout once it is certain. Returns the layout's number
+ * then, else 0. With the option recycle the stack's id is WIRE_STACK_LAYOUT | number from then on.
  */
-void bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first);
+uint32_t bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first);
+
+/*
+ * With the option recycle: makes room on the BPF side for new stacks, when it takes some. Stacks
+ * without a layout whose id is older than BPF_SESSION_IDS ids are sent again, under a new id, when
+ * they are seen again. Takes a few milliseconds every 32 thousand new stacks.
+ * Returns 0 or a negative errno.
+ */
+#define BPF_SESSION_IDS (1u << 16)
+int bpf_session_recycle(struct bpf_session *s);
 
 /*
  * Takes what is in the rings, of each no more than it can hold, so that it ends also under load.
@@ -77,6 +94,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
+bool bpf_session_learning(const struct bpf_session *s);	     /* the last drain had samples */
 uint32_t bpf_session_layouts(const struct bpf_session *s);   /* stack layouts taught */
 uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */
 size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */

@@ -17,7 +17,7 @@
 /* timeout(1) and terminals may send the same wish twice: a second one counts after this time. */
 #define SECOND_SIGNAL_NS 300000000
 
-static volatile sig_atomic_t stop;
+static struct session_signals wishes;
 static struct timespec first_signal;
 
 static bool is_impatient(void)
@@ -25,7 +25,7 @@ static bool is_impatient(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!stop) {
+	if (!wishes.stop) {
 		first_signal = now;
 		return false;
 	}
@@ -45,7 +45,13 @@ static void on_stop(int sig)
 			_exit(1);
 		_exit(1);
 	}
-	stop = 1;
+	wishes.stop = 1;
+}
+
+static void on_dump(int sig)
+{
+	(void)sig;
+	wishes.dump++;
 }
 
 /*
@@ -65,7 +71,7 @@ static bool open_standard_files(void)
 	return had_output;
 }
 
-static void catch_signals(void)
+static void catch_signals(const struct options *o)
 {
 	struct sigaction sa = { .sa_handler = on_stop };
 
@@ -73,6 +79,9 @@ static void catch_signals(void)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
+	sa.sa_handler = on_dump;
+	if (o->flight_ns)
+		sigaction(SIGUSR1, &sa, NULL);
 	/* A pipe that closes is an error of a write, told by name. */
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -119,9 +128,9 @@ int main(int argc, char **argv)
 		fputs("chaincap: standard output is closed\n", stderr);
 		return 1;
 	}
-	catch_signals();
+	catch_signals(&o);
 	command_line = join(argc, argv);
-	err = session_run(&o, command_line ? command_line : "", &stop, &result);
+	err = session_run(&o, command_line ? command_line : "", &wishes, &result);
 	free(command_line);
 	if (err)
 		return 1;

@@ -125,6 +125,16 @@ void encoder_free(struct encoder *e)
 	free(e);
 }
 
+void encoder_define_elsewhere(struct encoder *e, const struct encoder_elsewhere *elsewhere)
+{
+	e->elsewhere = *elsewhere;
+}
+
+void encoder_forget_threads(struct encoder *e)
+{
+	intern_free(&e->tids);
+}
+
 /* ---- definitions --------------------------------------------------------------------------- */
 
 uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
@@ -136,6 +146,8 @@ uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
 
 	if (len > STRING_MAX)
 		len = STRING_MAX;
+	if (e->elsewhere.string)
+		return e->elsewhere.string(e->elsewhere.string_ctx, s, len);
 	id = intern_id(&e->strings, s, len, &is_new);
 	if (!id || !is_new)
 		return id;
@@ -254,10 +266,13 @@ uint32_t encoder_module(struct encoder *e, const char *path, const uint8_t *buil
 
 uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe)
 {
-	uint32_t exe_id = encode_cstring(e, exe);
+	uint32_t exe_id;
 	uint8_t *p;
 	int err;
 
+	if (e->elsewhere.space)
+		return e->elsewhere.space(e->elsewhere.space_ctx, tgid, exe);
+	exe_id = encode_cstring(e, exe);
 	p = begin_item(e, CHAINLOG_BLOCK_SPACES, e->spaces + 1, &err);
 	if (!p)
 		return 0;

@@ -60,6 +60,20 @@ struct encoder *encoder_new(encoder_sink sink, void *ctx);
 /* Frees it; what was not flushed is dropped. NULL is allowed. */
 void encoder_free(struct encoder *e);
 
+/*
+ * For who keeps the blocks of events and nothing else, without end: strings and spaces get their
+ * ids from these functions, which may return 0 when out of memory. What the encoder itself would
+ * define is not to be used then. To be called before anything else.
+ */
+struct encoder_elsewhere {
+	uint32_t (*string)(void *ctx, const char *s, size_t len);
+	uint32_t (*space)(void *ctx, uint32_t tgid, const char *exe);
+	void *string_ctx, *space_ctx;
+};
+void encoder_define_elsewhere(struct encoder *e, const struct encoder_elsewhere *elsewhere);
+/* Begins to count distinct threads anew: their number in encoder_counts() takes memory. */
+void encoder_forget_threads(struct encoder *e);
+
 /* The first call: writes the INFO block. */
 int encoder_info(struct encoder *e, const struct encoder_info *info);
 

@@ -76,6 +76,7 @@ struct encoder {
 	struct cpu_block **cpus;
 	uint32_t ncpus;
 	uint8_t *out; /* a finished block is put together here */
+	struct encoder_elsewhere elsewhere;
 };
 
 /* Gives header + head + body to the sink. Returns 0 or what the sink returned. */

@@ -15,6 +15,17 @@
 
 #include "chainwire.h"
 
+/* Where a stack's return addresses lie, leaf first. */
+struct layout {
+	uint32_t id, n; /* of the stack; frames */
+	uint32_t event; /* enum wire_kind: what it was walked for */
+	uint16_t end;	/* words from the last address to the stack's end; 0: cut off there */
+	uint16_t link;	/* word from the fixed point that says where WIRE_FROM_LINK begins */
+	uint16_t slot[WIRE_LAYOUT_FRAMES];
+	uint8_t base[WIRE_LAYOUT_FRAMES]; /* enum wire_base */
+	uint64_t ret[WIRE_LAYOUT_FRAMES];
+};
+
 struct layout_finder;
 
 /* NULL when out of memory. */
@@ -27,6 +38,6 @@ void layout_finder_free(struct layout_finder *f);
  * is then its layout, and the finder has forgotten the stack.
  */
 bool layout_finder_add(struct layout_finder *f, const struct wire_sample *sample, uint32_t first,
-		       struct wire_layout *out);
+		       struct layout *out);
 
 #endif /* LAYOUT_H */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,16 @@ static const char help[] =
 	"  -U                      user stacks only\n"
 	"      --buffer-size SIZE  ring buffer of each CPU (K, M, G; default from the number of "
 	"CPUs)\n"
-	"      --max-size SIZE     end the recording when the trace has this size\n"
+	"      --max-size SIZE     end the recording when the trace has this size; with --flight: "
+	"the "
+	"memory\n"
+	"                          for what is kept (default 128M)\n"
+	"      --flight TIME       keep only the last TIME (such as 30s), in memory; write it on "
+	"SIGUSR1\n"
+	"                          and at the end: trace.bin, trace.1.bin, trace.2.bin ...\n"
+	"      --trigger-wait TIME with --flight: write it also when a thread has waited longer "
+	"(500ms)\n"
+	"  -c, --comm REGEX        with --trigger-wait: only threads with such a name\n"
 	"      --verify            check each stack that was known without a walk by a walk "
 	"(slow)\n"
 	"  -q, --quiet             errors only\n"
@@ -30,7 +40,8 @@ static const char help[] =
 	"\n"
 	"Examples:\n"
 	"  chaincap -o trace.bin 10            record for 10 seconds, then: chainwalk trace.bin\n"
-	"  chaincap -o - -- make | chainwalk - record while make runs, and walk it at once\n";
+	"  chaincap -o - -- make | chainwalk - record while make runs, and walk it at once\n"
+	"  chaincap --flight 30s -o hang.bin   wait for it, then: pkill -USR1 -x chaincap\n";
 
 bool options_size(const char *s, uint64_t *bytes)
 {
@@ -81,6 +92,27 @@ bool options_seconds(const char *s, uint64_t *ns)
 	return *ns > 0;
 }
 
+bool options_duration(const char *s, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "min", 6e10 } };
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)*s) && *s != '.')
+		return false;
+	v = strtod(s, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].name) || !(v > 0) || v * units[i].ns > 8e18)
+			continue;
+		*ns = (uint64_t)(v * units[i].ns + 0.5);
+		return *ns > 0;
+	}
+	return false;
+}
+
 static enum options_result usage(const char *what, const char *arg)
 {
 	fprintf(stderr, "chaincap: %s%s%s (chaincap --help tells more)\n", what, arg ? ": " : "",
@@ -88,14 +120,50 @@ static enum options_result usage(const char *what, const char *arg)
 	return OPTIONS_USAGE;
 }
 
+/* A window below this is no while. */
+#define FLIGHT_LEAST_NS 100000000u
+#define FLIGHT_LEAST_BYTES (1u << 20)
+
+/* What --flight needs, and what needs --flight. */
+static enum options_result check_flight(const struct options *o)
+{
+	char why[128];
+	regex_t re;
+	int err;
+
+	if (o->trigger_ns && !o->flight_ns)
+		return usage("--trigger-wait is for --flight", NULL);
+	if (o->comm && !o->trigger_ns)
+		return usage("-c is for --trigger-wait; chainwalk -c picks threads of a trace",
+			     NULL);
+	if (o->flight_ns && !strcmp(o->output, "-"))
+		return usage("--flight may write several traces: it needs a file (-o FILE)", NULL);
+	if (o->trigger_ns && o->trigger_ns >= o->flight_ns)
+		return usage("--trigger-wait has to be shorter than what --flight keeps", NULL);
+	if (o->flight_ns && o->max_size && o->max_size < FLIGHT_LEAST_BYTES)
+		return usage("--flight needs a --max-size of 1M or more", NULL);
+	err = o->comm ? regcomp(&re, o->comm, REG_EXTENDED | REG_NOSUB) : 0;
+	if (err) {
+		regerror(err, &re, why, sizeof(why));
+		fprintf(stderr, "chaincap: -c %s: %s\n", o->comm, why);
+		return OPTIONS_USAGE;
+	}
+	if (o->comm)
+		regfree(&re);
+	return OPTIONS_RUN;
+}
+
 enum options_result options_parse(struct options *o, int argc, char **argv)
 {
-	enum { BUFFER_SIZE = 256, MAX_SIZE, VERIFY };
+	enum { BUFFER_SIZE = 256, MAX_SIZE, VERIFY, FLIGHT, TRIGGER_WAIT };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
 		{ "max-size", required_argument, NULL, MAX_SIZE },
 		{ "verify", no_argument, NULL, VERIFY },
+		{ "flight", required_argument, NULL, FLIGHT },
+		{ "trigger-wait", required_argument, NULL, TRIGGER_WAIT },
+		{ "comm", required_argument, NULL, 'c' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -109,7 +177,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	*o = (struct options) { .output = "trace.bin" };
 	optind = 1;
 	/* "+": options end at the first word, so that COMMAND's own options stay its own. */
-	while ((c = getopt_long(argc, argv, "+o:KUqvhV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+o:KUc:qvhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			o->output = optarg;
@@ -132,6 +200,18 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		case VERIFY:
 			o->verify = true;
 			break;
+		case FLIGHT:
+			if (!options_duration(optarg, &o->flight_ns) ||
+			    o->flight_ns < FLIGHT_LEAST_NS)
+				return usage("not a time from 100ms on", optarg);
+			break;
+		case TRIGGER_WAIT:
+			if (!options_duration(optarg, &o->trigger_ns))
+				return usage("not a time, such as 500ms", optarg);
+			break;
+		case 'c':
+			o->comm = optarg;
+			break;
 		case 'q':
 			o->verbosity = -1;
 			break;
@@ -150,6 +230,8 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	}
 	if (only_kernel && only_user)
 		return usage("-K and -U exclude each other", NULL);
+	if (check_flight(o) != OPTIONS_RUN)
+		return OPTIONS_USAGE;
 	o->kernel_stacks = !only_user;
 	o->user_stacks = !only_kernel;
 	if (!*o->output)

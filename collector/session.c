@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session.h"
-
 #include <errno.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -12,37 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf.h"
-#include "command.h"
-#include "progress.h"
+#include "minidebug.h"
 #include "rights.h"
-#include "translate.h"
-#include "writer.h"
+#include "session_private.h"
 
-/* What is lost at most when the recorder is killed; also how often the progress line moves. */
-#define FLUSH_NS 500000000u
 /* The most that one CPU's events can fill of its ring in a second: four times what was measured. */
 #define RING_BYTES_PER_SECOND (80u << 20)
 
-struct session {
-	const struct options *options;
-	int fd;
-	struct writer *writer;
-	struct encoder *enc;
-	struct symbolizer *sym;
-	struct translator *translator;
-	struct bpf_session *bpf;
-	struct command command;
-	struct progress progress;
-	uint64_t start_ns, end_ns;
-	uint64_t last_flush_ns;
-	uint64_t missed;	 /* told as lost so far */
-	struct bpf_counts final; /* when all is drained */
-	bool attached;
-	char why[256];
-};
-
-static uint64_t now_ns(clockid_t clock)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -50,25 +25,30 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+uint64_t session_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
 static int to_writer(void *ctx, const void *block, size_t len)
 {
 	return writer_put(ctx, block, len);
 }
 
-static int fail(const struct session *s, const char *what, int err)
+int session_fail(const struct session *s, const char *what, int err)
 {
 	fprintf(stderr, "chaincap: %s: %s\n", what, s->why[0] ? s->why : strerror(-err));
 	return err;
 }
 
-static int put_info(struct session *s, const char *command_line)
+int session_put_info(const struct session *s, struct encoder *enc, uint64_t start_ns)
 {
 	struct utsname u;
 	struct encoder_info info = {
-		.options = command_line,
+		.options = s->command_line,
 		.tool = "chaincap " CHAIN_VERSION,
 		.cpus = bpf_session_cpus(s->bpf),
-		.start_ns = s->start_ns,
+		.start_ns = start_ns,
 		.recorder_tgid = (uint32_t)getpid(),
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
 	};
@@ -77,11 +57,11 @@ static int put_info(struct session *s, const char *command_line)
 	info.host = u.nodename;
 	info.release = u.release;
 	info.arch = u.machine;
-	info.wall_ns = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
-	return encoder_info(s->enc, &info);
+	info.wall_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - session_now_ns());
+	return encoder_info(enc, &info);
 }
 
-static void warn_about_names(const struct session *s)
+void session_warn_about_names(const struct session *s)
 {
 	int kernel, sideband;
 
@@ -102,15 +82,23 @@ static void warn_about_names(const struct session *s)
 		fputs("chaincap: functions of other users' processes will have no names: "
 		      "CAP_SYS_PTRACE is missing\n",
 		      stderr);
+	if (s->options->verbosity > 0 && s->options->user_stacks && !minidebug_is_supported())
+		fputs("chaincap: built without liblzma: names in .gnu_debugdata are not read\n",
+		      stderr);
 }
 
 static void learn(void *ctx, const struct wire_sample *sample, uint32_t first)
 {
-	bpf_session_learn(ctx, sample, first);
+	(void)bpf_session_learn(ctx, sample, first);
 }
 
-/* Opens everything, in an order in which nothing of the command or of the machine is missed. */
-static int open_all(struct session *s, const char *command_line)
+unsigned int session_parts(const struct session *s)
+{
+	return (s->options->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
+	       (s->options->user_stacks ? SYMBOLIZER_USER : 0);
+}
+
+int session_load(struct session *s, bool recycle)
 {
 	const struct options *o = s->options;
 	struct bpf_options bpf_options = {
@@ -118,60 +106,82 @@ static int open_all(struct session *s, const char *command_line)
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
 		.verify = o->verify,
+		.recycle = recycle,
 		.verbose = o->verbosity > 0,
 	};
+	int err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
+
+	return err ? session_fail(s, "cannot record", err) : 0;
+}
+
+int session_prepare_command(struct session *s)
+{
+	char **argv = s->options->command;
+	int err = argv ? command_prepare(&s->command, argv) : 0;
+
+	return err ? session_fail(s, argv[0], err) : 0;
+}
+
+int session_attach(struct session *s, bpf_thread_fn fn, void *ctx, int (*drop)(void))
+{
+	const struct options *o = s->options;
 	int err;
 
-	/* Rights first: a trace of an earlier day is not emptied by someone who may not record. */
-	err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
-	if (err)
-		return fail(s, "cannot record", err);
-	s->fd = writer_open_output(o->output, s->why, sizeof(s->why));
-	if (s->fd < 0)
-		return fail(s, o->output, s->fd);
-	err = writer_new(&s->writer, s->fd);
-	if (err)
-		return fail(s, "cannot write", err);
-	/* Before the symbolizer raises the limit of open files: the command keeps its own. */
-	if (o->command) {
-		err = command_prepare(&s->command, o->command);
-		if (err)
-			return fail(s, o->command[0], err);
-	}
-	err = -ENOMEM;
-	s->enc = encoder_new(to_writer, s->writer);
-	if (s->enc)
-		s->sym = symbolizer_new(s->enc, (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
-							(o->user_stacks ? SYMBOLIZER_USER : 0));
-	if (s->sym)
-		s->translator = translator_new(s->enc, s->sym, learn, s->bpf);
-	if (!s->translator)
-		return fail(s, "cannot record", err);
-	warn_about_names(s);
-	s->start_ns = s->last_flush_ns = now_ns(CLOCK_MONOTONIC);
-	err = put_info(s, command_line);
-	if (err)
-		return fail(s, o->output, err);
+	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 	if (err)
-		return fail(s, "cannot record", err);
-	s->attached = true;
-	err = bpf_session_threads(s->bpf, translator_thread, s->translator);
+		return session_fail(s, "cannot record", err);
+	err = bpf_session_threads(s->bpf, fn, ctx);
 	if (err)
-		return fail(s, "cannot list the threads", err);
-	err = rights_drop();
+		return session_fail(s, "cannot list the threads", err);
+	err = drop();
 	if (err)
-		return fail(s, "cannot give up rights", err);
+		return session_fail(s, "cannot give up rights", err);
 	if (o->command) {
 		err = command_start(&s->command);
 		if (err)
-			return fail(s, o->command[0], err);
+			return session_fail(s, o->command[0], err);
 	}
 	if (o->verbosity > 0)
 		fprintf(stderr, "chaincap: %u CPUs, ring buffers of %zu KiB, %s\n",
 			bpf_session_cpus(s->bpf), bpf_session_buffer_size(s->bpf) >> 10,
-			writer_method(s->writer));
+			s->writer ? writer_method(s->writer) : "kept in memory");
 	return 0;
+}
+
+/* Opens everything, in an order in which nothing of the command or of the machine is missed. */
+static int open_all(struct session *s)
+{
+	const struct options *o = s->options;
+	/* Rights first: a trace of an earlier day is not emptied by someone who may not record. */
+	int err = session_load(s, false);
+
+	if (err)
+		return err;
+	s->fd = writer_open_output(o->output, s->why, sizeof(s->why));
+	if (s->fd < 0)
+		return session_fail(s, o->output, s->fd);
+	err = writer_new(&s->writer, s->fd);
+	if (err)
+		return session_fail(s, "cannot write", err);
+	/* Before the symbolizer raises the limit of open files: the command keeps its own. */
+	err = session_prepare_command(s);
+	if (err)
+		return err;
+	err = -ENOMEM;
+	s->enc = encoder_new(to_writer, s->writer);
+	if (s->enc)
+		s->sym = symbolizer_new(s->enc, session_parts(s));
+	if (s->sym)
+		s->translator = translator_new(s->enc, s->sym, learn, s->bpf);
+	if (!s->translator)
+		return session_fail(s, "cannot record", err);
+	session_warn_about_names(s);
+	s->start_ns = s->last_flush_ns = session_now_ns();
+	err = session_put_info(s, s->enc, s->start_ns);
+	if (err)
+		return session_fail(s, o->output, err);
+	return session_attach(s, translator_thread, s->translator, rights_drop);
 }
 
 /* Events that the kernel skipped when a program was already running: which and where is unknown. */
@@ -206,34 +216,40 @@ static void show_progress(struct session *s, uint64_t now)
 	progress_show(&s->progress, now - s->start_ns, c.events, c.bytes, c.lost);
 }
 
-/*
- * How long to sleep before the next look at the rings: in it they fill to a quarter at most, and
- * the recording does not outlast its time.
- */
-static int wait_ms(const struct session *s, uint64_t now)
+/* In it they fill to a quarter at most, and the recording does not outlast its time. */
+int session_wait_ms(const struct session *s, uint64_t now)
 {
 	uint64_t ms = bpf_session_buffer_size(s->bpf) / 4 * 1000 / RING_BYTES_PER_SECOND;
 	uint64_t duration = s->options->duration_ns;
 
 	if (ms > 100)
 		ms = 100;
+	/* Until a stack is learnt it is walked each time, which costs ten times as much. */
+	if (bpf_session_learning(s->bpf) && ms > 5)
+		ms = 5;
 	if (duration && (s->start_ns + duration - now) / 1000000 < ms)
 		ms = (s->start_ns + duration - now) / 1000000;
 	return ms ? (int)ms : 1;
 }
 
-static int record(struct session *s, const volatile sig_atomic_t *stop)
+bool session_over(struct session *s, uint64_t now)
+{
+	uint64_t duration = s->options->duration_ns;
+
+	return s->signals->stop || (duration && now - s->start_ns >= duration) ||
+	       command_ended(&s->command, false);
+}
+
+static int record(struct session *s)
 {
 	const struct options *o = s->options;
 	long n;
 
-	while (!*stop) {
-		uint64_t now = now_ns(CLOCK_MONOTONIC);
+	for (;;) {
+		uint64_t now = session_now_ns();
 		struct encoder_counts counts;
 
-		if (o->duration_ns && now - s->start_ns >= o->duration_ns)
-			break;
-		if (command_ended(&s->command, false))
+		if (session_over(s, now))
 			break;
 		if (now - s->last_flush_ns >= FLUSH_NS) {
 			int err = flush(s, now);
@@ -247,7 +263,7 @@ static int record(struct session *s, const volatile sig_atomic_t *stop)
 			fprintf(stderr, "chaincap: --max-size reached, recording ends\n");
 			break;
 		}
-		poll(NULL, 0, wait_ms(s, now));
+		symbolizer_wait(s->sym, session_wait_ms(s, now));
 		symbolizer_poll(s->sym);
 		n = bpf_session_drain(s->bpf, translator_record, s->translator);
 		if (n < 0)
@@ -264,8 +280,7 @@ static int drain_rest(struct session *s)
 	int err;
 
 	bpf_session_detach(s->bpf);
-	s->attached = false;
-	s->end_ns = now_ns(CLOCK_MONOTONIC);
+	s->end_ns = session_now_ns();
 	err = bpf_session_pending(s->bpf, translator_record, s->translator);
 	/* A program that was running on another CPU just now may still be about to submit. */
 	for (int tries = 0; !err && tries < 50; tries++) {
@@ -287,13 +302,13 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static void say_result(const struct session *s, const struct symbolizer_stats *stats)
+void session_say_trace(const struct session *s, const char *output, const struct encoder *enc,
+		       const struct symbolizer_stats *stats)
 {
 	struct encoder_counts c;
-	struct rusage ru;
 	char size[32];
 
-	encoder_counts(s->enc, &c);
+	encoder_counts(enc, &c);
 	progress_size(size, sizeof(size), c.bytes);
 	fprintf(stderr,
 		"chaincap: %llu events, %s, %.1f bytes/event, %u stacks, %llu lost, "
@@ -301,8 +316,7 @@ static void say_result(const struct session *s, const struct symbolizer_stats *s
 		(unsigned long long)c.events, size,
 		c.events ? (double)c.bytes / (double)c.events : 0.0, c.stacks,
 		(unsigned long long)c.lost, (double)stats->lookup_us / 1e6,
-		strcmp(s->options->output, "-") ? " -> " : "",
-		strcmp(s->options->output, "-") ? s->options->output : "");
+		strcmp(output, "-") ? " -> " : "", strcmp(output, "-") ? output : "");
 	if (s->options->verbosity > 0)
 		fprintf(stderr,
 			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "
@@ -313,6 +327,12 @@ static void say_result(const struct session *s, const struct symbolizer_stats *s
 			(unsigned long long)stats->user_frames, (unsigned long long)stats->unmapped,
 			(unsigned long long)stats->no_file, (unsigned long long)stats->no_symbol,
 			(unsigned long long)stats->no_perf_map);
+}
+
+void session_say_recorder(const struct session *s)
+{
+	struct rusage ru;
+
 	if (s->options->verbosity > 0)
 		fprintf(stderr,
 			"chaincap: kernel stacks: %llu known without a walk, %llu walked; %u "
@@ -323,7 +343,7 @@ static void say_result(const struct session *s, const struct symbolizer_stats *s
 		fprintf(stderr,
 			"chaincap: recorder: %.2f s CPU, %ld MiB, finished %.2f s after the end\n",
 			seconds(ru.ru_utime) + seconds(ru.ru_stime), ru.ru_maxrss >> 10,
-			(double)(now_ns(CLOCK_MONOTONIC) - s->end_ns) / 1e9);
+			(double)(session_now_ns() - s->end_ns) / 1e9);
 	if (s->options->verify)
 		fprintf(stderr,
 			"chaincap: verified: %llu kernel stacks, %llu mismatches; %llu user "
@@ -361,15 +381,17 @@ static int finish(struct session *s, int err)
 	s->writer = NULL;
 	if (!err)
 		err = closed;
-	if (!err && s->options->verbosity >= 0)
-		say_result(s, &stats);
+	if (!err && s->options->verbosity >= 0) {
+		session_say_trace(s, s->options->output, s->enc, &stats);
+		session_say_recorder(s);
+	}
 	if (err)
 		fprintf(stderr, "chaincap: %s: %s; what was written before is readable\n",
 			s->options->output, strerror(-err));
 	return err;
 }
 
-static void close_all(struct session *s)
+void session_close(struct session *s)
 {
 	bpf_session_close(s->bpf);
 	translator_free(s->translator);
@@ -381,27 +403,35 @@ static void close_all(struct session *s)
 		close(s->fd);
 }
 
-int session_run(const struct options *o, const char *command_line,
-		const volatile sig_atomic_t *stop, struct session_result *result)
+/* Returns 0 or a negative errno, all told. */
+static int record_to_file(struct session *s)
 {
-	struct session s = { .options = o, .fd = -1 };
+	int err = open_all(s);
+
+	return err ? err : finish(s, record(s));
+}
+
+int session_run(const struct options *o, const char *command_line,
+		const struct session_signals *signals, struct session_result *result)
+{
+	struct session s = {
+		.options = o,
+		.signals = signals,
+		.command_line = command_line,
+		.fd = -1,
+	};
 	int err;
 
 	s.command.gate = s.command.report = -1;
 	progress_init(&s.progress, o->verbosity < 0);
-	err = open_all(&s, command_line);
-	if (!s.attached) {
-		command_abandon(&s.command);
-		close_all(&s);
-		return err;
-	}
-	if (!err)
-		err = finish(&s, record(&s, stop));
+	err = o->flight_ns ? session_fly(&s) : record_to_file(&s);
+	/* If it has not been let go it never will be. */
+	command_abandon(&s.command);
 	/* Told to end, it ends the command too; a full disk is not the command's fault. */
-	if (*stop)
+	if (signals->stop)
 		command_stop(&s.command);
 	command_ended(&s.command, true);
 	result->command_status = s.command.status;
-	close_all(&s);
+	session_close(&s);
 	return err;
 }

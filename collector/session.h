@@ -12,16 +12,21 @@
 
 #include "options.h"
 
+/* Wishes, counted up by a signal handler. */
+struct session_signals {
+	volatile sig_atomic_t stop; /* end the recording */
+	volatile sig_atomic_t dump; /* --flight: write what there is */
+};
+
 struct session_result {
 	int command_status; /* of the command, if there was one */
 };
 
 /*
- * Records as the options say. command_line is kept in the trace. Counts up *stop (by a signal
- * handler, say) to end the recording. Errors are told on standard error.
+ * Records as the options say. command_line is kept in the trace. Errors are told on standard error.
  * Returns 0, or a negative errno if there is no trace or not all of it.
  */
 int session_run(const struct options *o, const char *command_line,
-		const volatile sig_atomic_t *stop, struct session_result *result);
+		const struct session_signals *signals, struct session_result *result);
 
 #endif /* SESSION_H */

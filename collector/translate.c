@@ -237,35 +237,35 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	char name[sizeof(field) + 1] = { 0 }; \
 	memcpy(name, field, sizeof(field))
 
-static int take_identity(struct translator *t, const struct wire_record *r)
+int translator_identity(struct encoder *enc, const struct wire_record *r)
 {
 	switch (r->kind) {
 	case WIRE_FORK: {
 		const struct wire_fork *ev = (const void *)r;
 		FIELD_STRING(name, ev->name);
 
-		return encoder_fork(t->enc, r->cpu, r->time_ns, ev->parent, ev->child,
-				    ev->child_tgid, name);
+		return encoder_fork(enc, r->cpu, r->time_ns, ev->parent, ev->child, ev->child_tgid,
+				    name);
 	}
 	case WIRE_EXEC: {
 		const struct wire_exec *ev = (const void *)r;
 		FIELD_STRING(filename, ev->filename);
 
-		return encoder_exec(t->enc, r->cpu, r->time_ns, ev->tid, ev->old_tid, filename);
+		return encoder_exec(enc, r->cpu, r->time_ns, ev->tid, ev->old_tid, filename);
 	}
 	case WIRE_RENAME: {
 		const struct wire_rename *ev = (const void *)r;
 		FIELD_STRING(name, ev->name);
 
-		return encoder_rename(t->enc, r->cpu, r->time_ns, ev->tid, name);
+		return encoder_rename(enc, r->cpu, r->time_ns, ev->tid, name);
 	}
 	default:
-		return encoder_exit(t->enc, r->cpu, r->time_ns,
+		return encoder_exit(enc, r->cpu, r->time_ns,
 				    ((const struct wire_exit *)(const void *)r)->tid);
 	}
 }
 
-int translator_record(void *ctx, const struct wire_record *r, size_t len)
+int translator_check(const struct wire_record *r, size_t len)
 {
 	static const size_t size_of[WIRE_KINDS] = {
 		[WIRE_SWITCH] = sizeof(struct wire_switch),
@@ -279,9 +279,15 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_SAMPLE] = sizeof(struct wire_sample),
 	};
+
+	return r->kind >= WIRE_KINDS || len < size_of[r->kind] ? -EBADMSG : 0;
+}
+
+int translator_record(void *ctx, const struct wire_record *r, size_t len)
+{
 	struct translator *t = ctx;
 
-	if (r->kind >= WIRE_KINDS || len < size_of[r->kind])
+	if (translator_check(r, len))
 		return -EBADMSG;
 	switch (r->kind) {
 	case WIRE_SWITCH: {
@@ -310,13 +316,13 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_SAMPLE: {
 		const struct wire_sample *s = (const void *)r;
 
-		if (s->n > WIRE_LAYOUT_FRAMES || s->n_words > WIRE_LEAF_WORDS)
+		if (s->n > WIRE_LAYOUT_FRAMES || s->n_words > WIRE_SAMPLE_WORDS)
 			return -EBADMSG;
 		if (t->on_sample)
 			t->on_sample(t->sample_ctx, s, tracer_frames(t, s->frames, s->n));
 		return 0;
 	}
 	default:
-		return take_identity(t, r);
+		return translator_identity(t->enc, r);
 	}
 }

@@ -37,6 +37,10 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len);
 /* Takes one thread of the list (a bpf_thread_fn). Returns 0 or the encoder's negative errno. */
 int translator_thread(void *ctx, const struct wire_thread *w);
 
+/* 0 if the len bytes at r can be a record of its kind, else -EBADMSG. */
+int translator_check(const struct wire_record *r, size_t len);
+/* Encodes a checked record of a kind from WIRE_FORK to WIRE_EXIT. Returns as the encoder does. */
+int translator_identity(struct encoder *enc, const struct wire_record *r);
 /* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
 char translator_state_letter(uint32_t bits);
 

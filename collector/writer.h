@@ -27,6 +27,12 @@ struct writer;
  */
 int writer_open_output(const char *path, char *why, size_t why_size);
 
+/*
+ * Says now whether writer_open_output() could open path later, without changing what is there. Only
+ * files will do. Returns 0 or a negative errno with a reason in why.
+ */
+int writer_check_output(const char *path, char *why, size_t why_size);
+
 /* Makes a writer on fd, which stays the caller's. Returns 0 or a negative errno. */
 int writer_new(struct writer **out, int fd);
 

@@ -29,7 +29,7 @@ enum wire_kind {
 struct wire_record {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u8 kind;     /* enum wire_kind */
-	__u8 pad[3];
+	__u8 seq[3];   /* events: number on this CPU among those of its kind, modulo 2^24 */
 	__u32 cpu;
 };
 
@@ -39,6 +39,12 @@ struct wire_record {
  * good for one event only: the next one of that kind on that CPU.
  */
 #define WIRE_STACK_ONCE 0x80000000u
+/* Other ids are given in turn, modulo this; an id without its stack any more is never named. */
+#define WIRE_STACK_IDS 0x40000000u
+/* Which is so of those that the last so many were given after, if the collector recycles stacks. */
+#define WIRE_RECENT_IDS 0x10000u
+/* If the collector asked for it: the stack of the layout with the number in the bits below. */
+#define WIRE_STACK_LAYOUT 0x60000000u
 
 struct wire_switch {
 	struct wire_record r;
@@ -102,53 +108,108 @@ struct wire_lost {
  * from a fixed point at the leaf end, the walk would find the same stack again. The fixed point is
  * the tracepoint's argument array, which the kernel puts on the stack right where it calls the
  * program. System calls begin with a frame of random size (randomize_kstack_offset): what lies on
- * its root side, the entry code, is at a fixed distance from the stack's other end instead.
+ * its root side, the entry code, is at a fixed distance from the stack's other end instead. And
+ * interrupts and softirqs run on a stack of the CPU's own (x86-64): its last word, at a fixed
+ * distance from the fixed point, says where on the thread's stack the rest begins.
  *
  * The BPF side sends samples of a stack that it walks often; the collector finds the slots in
- * them, and where there is just one way to assign them, it tells the BPF side.
+ * them, and where there is just one way to assign them, it adds the stack to the map "steps".
  */
-#define WIRE_LAYOUT_FRAMES 64 /* a longer stack is always walked */
-#define WIRE_LEAF_WORDS 512   /* of 8 bytes: how much is looked at from the fixed point on, */
-#define WIRE_ROOT_WORDS 64    /* and at the root end */
+#define WIRE_LAYOUT_FRAMES 48  /* a longer stack is always walked */
+#define WIRE_SAMPLE_WORDS 1024 /* of 8 bytes: how much of stacks a sample has at most, */
+#define WIRE_PART_WORDS 512    /* and of one of them */
+#define WIRE_ROOT_WORDS 64     /* how far from the root end slots are looked for */
 
 struct wire_sample {
 	struct wire_record r;
 	__u64 hash;    /* of the stack, its key in the map "stacks" */
-	__u32 id, n;   /* the stack's id; frames, of which the first WIRE_LAYOUT_FRAMES are here */
-	__u32 n_words; /* from the fixed point to the root end, all of them here */
+	__u32 id, n;   /* the stack's id; frames, all of them here */
+	__u32 event;   /* the kind of event it was walked for */
+	__u32 n_words; /* from the fixed point on; */
+	__u32 link;    /* 0, or the slot with the address from which on the words after it are; */
+	__u32 to_root; /* 1: up to the root end; 0: not so far */
+	__u32 cut;     /* 1: what an interrupt interrupted is cut off the frames */
 	__u32 pad;
 	__u64 frames[WIRE_LAYOUT_FRAMES];
-	__u64 words[WIRE_LEAF_WORDS];
+	__u64 words[WIRE_SAMPLE_WORDS];
 };
 
-/* Value of the map "layouts", by a number from 1. */
-#define WIRE_LAYOUTS 8192
+/*
+ * The steps are a tree. Each tells, of all the stacks that begin with the same return addresses,
+ * where the next address lies; and leads, by what that address is, to the next step. That is the
+ * next one in the map, mostly, which is good for the caches; the others are found by the map
+ * "branches". The collector writes them while programs read: what makes a step be found comes last,
+ * and nothing changes after it.
+ */
+enum wire_base {
+	WIRE_FROM_LEAF, /* slot words on from the fixed point */
+	WIRE_FROM_ROOT, /* slot words back from the end of the thread's stack */
+	WIRE_FROM_LINK, /* slot words on from the address in the word `link` from the fixed point */
+};
 
-struct wire_layout {
-	__u32 id;
-	__u32 n;
-	__u32 leaf_words; /* from the fixed point up to and including the last slot there */
-	__u32 root_words; /* from the first slot that is counted from the root end to that end */
-	__u64 ret[WIRE_LAYOUT_FRAMES];
-	/* In words: from the fixed point, or WIRE_LEAF_WORDS + from where root_words begin. */
-	__u16 slot[WIRE_LAYOUT_FRAMES];
+/*
+ * Value of the map "steps", by a number from 1. A stack that has not been cut off ends where it did
+ * only if its last address lies as far from the end of the thread's stack: what comes into the
+ * kernel from user mode does, and what interrupts the kernel does not.
+ */
+struct wire_step {
+	__u64 ret;   /* the return address that leads here, */
+	__u32 from;  /* from that step; */
+	__u32 live;  /* if this is not 0 */
+	__u32 stack; /* id of the stack that ends here; 0: it goes on */
+	__u16 slot;  /* of a stack's end: words from that address to the end, 0: as it may be */
+	__u16 link;
+	__u8 base; /* enum wire_base */
+	__u8 pad[7];
+};
+
+/* The first step for a kind of event: from 0, and `ret` is the kind. */
+#define WIRE_STEP_FIRST 0u
+/* Instead of a return address: where to look if a step's own slot leads nowhere. */
+#define WIRE_STEP_ELSE (~0ull)
+
+#define WIRE_LAYOUTS 8192 /* stacks that are in the tree are fewer */
+#define WIRE_STEPS (1u << 15)
+
+/*
+ * The map "branches" has the numbers of steps that do not follow the one that leads to them, at one
+ * of two places: slot, or wire_other_branch(slot).
+ */
+#define WIRE_BRANCHES (1u << 15)
+
+static inline __u32 wire_branch(__u32 from, __u64 ret)
+{
+	return (__u32)(((ret ^ (__u64)from << 40) * 0x9e3779b97f4a7c15ull) >> 49);
+}
+
+static inline __u32 wire_other_branch(__u32 slot)
+{
+	return (slot * 0x9e3779b1u ^ 0x5bd1e995u) >> 17;
+}
+
+/*
+ * Code by which interrupts are entered, from start up to end. On a CPU's own stack, what lies below
+ * it is a thread that the stack does not concern, and is cut off: else hardly two would be equal.
+ */
+#define WIRE_ENTRIES 8
+
+struct wire_range {
+	__u64 start, end; /* 0: there is no such range, and none after it */
 };
 
 /* Value of the map "stacks", by the hash of the frames. */
 struct wire_known_stack {
 	__u32 id;
 	__u32 sent;
-	__u32 walks;  /* kernel stacks: how often it was walked while it had no layout */
-	__u32 layout; /* 0: none */
+	__u32 walks;  /* kernel stacks: how often it was walked, not being found among the steps */
+	__u32 layout; /* its number among those that are; 0: it is not */
 };
 
 /*
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one
  * program, which does not nest on a CPU, so that nothing here needs to be atomic.
  */
-struct wire_region {
-	__u64 words[2 * WIRE_LEAF_WORDS]; /* from the fixed point on, then the root end's */
-};
+#define WIRE_BLOCK_WORDS 256 /* of 8 bytes */
 
 struct wire_kind_state {
 	__u64 seen;	     /* events, kept or not */
@@ -159,8 +220,11 @@ struct wire_kind_state {
 	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */
 	__u64 verified, mismatches, verified_user, mismatches_user;
-	__u64 fixed_point; /* where the program's arguments lie */
-	struct wire_region region;
+	__u64 fixed_point; /* where the program's arguments lie, */
+	__u64 stack;	   /* and where the thread's kernel stack begins */
+	__u64 hash;	   /* of the user stack just walked, */
+	__u64 tid;	   /* and whose it is */
+	__u64 block_at, block_len, block[WIRE_BLOCK_WORDS]; /* copy of a piece of a stack, bytes */
 	struct wire_stack scratch;
 	struct wire_stack check; /* --verify: the plain walk */
 };

@@ -22,6 +22,15 @@ refuses "$cap" -o trace --buffer-size lots 1
 refuses "$cap" -o trace --buffer-size 0 1
 refuses "$cap" -o trace --max-size -1 1
 refuses "$cap" -K -U -o trace 1
+refuses "$cap" -o trace --flight 1
+refuses "$cap" -o trace --flight 0s
+refuses "$cap" -o - --flight 1s
+refuses "$cap" -o trace --trigger-wait 1s
+refuses "$cap" -o trace --flight 1s --trigger-wait 1s
+refuses "$cap" -o trace --flight 1s --trigger-wait soon
+refuses "$cap" -o trace --flight 1s -c name
+refuses "$cap" -o trace --flight 1s --trigger-wait 1ms -c '('
+refuses "$cap" -o trace --flight 1s --max-size 1K
 refuses "$walk" --nonsense
 refuses "$walk" --depth x trace
 refuses "$walk" --depth -1 trace
@@ -36,6 +45,11 @@ refuses "$walk" --min-wait 5lightyears trace
 refuses "$flame" --nonsense
 refuses "$flame" --width x
 [ ! -e trace ] || fail "a refused command left a file"
+
+echo 'a;b 1' >"$tmp/folded"
+timeout 10 "$flame" -o "$tmp/folded" "$tmp/folded" >"$tmp/out" 2>"$tmp/err"
+expect_exit "flamegraph -o FOLDED FOLDED" 1 $?
+expect "the input, after it was refused as the output" "a;b 1" "$(cat "$tmp/folded")"
 
 for program in "$cap" "$walk" "$flame"; do
 	for option in -h --help -V --version; do

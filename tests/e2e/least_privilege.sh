@@ -63,8 +63,8 @@ if with "bpf perfmon sys_ptrace syslog" true 2>/dev/null; then
 fi
 
 # rights PID: what it may do and what it could come to do; only what the manual names is left.
-# DAC_READ_SEARCH 2, SYS_PTRACE 19, SYSLOG 34, BPF 39, CHECKPOINT_RESTORE 40
-allowed=$((1 << 2 | 1 << 19 | 1 << 34 | 1 << 39 | 1 << 40))
+# DAC_READ_SEARCH 2, SYS_PTRACE 19, SYS_NICE 23, SYSLOG 34, BPF 39, CHECKPOINT_RESTORE 40
+allowed=$((1 << 2 | 1 << 19 | 1 << 23 | 1 << 34 | 1 << 39 | 1 << 40))
 check_rights() {
 	for set in CapEff CapPrm CapInh CapAmb; do
 		have=$(awk -v set="$set:" '$1 == set { print $2 }' "/proc/$2/status")

@@ -11,7 +11,7 @@
 build=${1:?usage: $0 BUILD_DIR}
 build=$(cd "$build" && pwd) || exit 1
 cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/chainload
-started='' mounted=''
+started='' mounted='' flying=''
 LC_ALL=C
 export LC_ALL
 
@@ -20,6 +20,10 @@ clean_up() {
 	for pid in $started; do
 		kill -CONT "$pid" 2>/dev/null
 		kill "$pid" 2>/dev/null
+	done
+	# A flight recorder writes a last trace when it is told to end.
+	for pid in $flying; do
+		wait "$pid" 2>/dev/null
 	done
 	[ -z "$mounted" ] || umount "$mounted"
 	rm -rf "$tmp"
@@ -243,4 +247,45 @@ info_figure() {
 
 bytes_per_event() {
 	awk -v bytes="$(wc -c <"$1")" -v events="$events" 'BEGIN { printf "%.2f\n", bytes / events }'
+}
+
+# wait_for WHAT SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+	what=$1 tenths=$(($2 * 10))
+	shift 2
+	until "$@"; do
+		tenths=$((tenths - 1))
+		[ $tenths -gt 0 ] || fail "$what: not in time
+$(cat "$tmp/err.cap" 2>/dev/null)"
+		sleep 0.1
+	done
+}
+
+# fly TRACE [OPTION...]: a flight recorder in the background: $recorder; what it says is in $tmp/err.cap.
+fly() {
+	trace=$1
+	shift
+	"$cap" -v -o "$trace" "$@" >"$tmp/out" 2>"$tmp/err.cap" &
+	recorder=$!
+	started="$started $recorder" flying="$flying $recorder"
+	wait_for "the recorder begins" 20 grep -q 'kept in memory' "$tmp/err.cap"
+}
+
+# written TRACE: whether the recorder has said so.
+written() {
+	grep -q -- "-> $1\$" "$tmp/err.cap"
+}
+
+# expect_whole TRACE: kernel = log + lost, and nothing is damaged.
+expect_whole() {
+	read_info "$1"
+	expect "$1: events in the log and lost" "$counted" $((events + lost))
+	grep -q '^accounted: yes' "$tmp/info" && grep -q '^complete: yes' "$tmp/info" &&
+		grep -q '^damage: none' "$tmp/info" || fail "$1 is not whole:
+$(cat "$tmp/info")"
+}
+
+# duration TRACE: in ns
+duration() {
+	"$walk" --format=info "$1" 2>/dev/null | awk '$1 == "duration_s:" { sub(/[.]/, "", $2); print $2 + 0 }'
 }

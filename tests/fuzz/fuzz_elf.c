@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!a[i].name)
 			continue;
 		must(!strcmp(a[i].name, b[i].name) && a[i].start == b[i].start);
-		must(a[i].start <= a[i].vaddr);
+		must(a[i].start <= a[i].vaddr && *a[i].name);
 	}
 	elfsym_close(file);
 	elfsym_close(memory);

@@ -95,6 +95,26 @@ static void a_child_has_its_parents_mappings_and_later_ones_of_its_own(void **st
 	assert_string_equal(image_exe(images_find(w->im, CHILD, 400)), "/bin/shell");
 }
 
+/* Inside exec, and already the new program, a thread still has the address that called exec. */
+static void who_is_inside_exec_comes_from_the_program_before(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "old");
+	map(w, P, 110, 0x1000, 0x1000, 0, "/bin/old");
+	images_exec(w->im, P, 200, "new");
+	assert_string_equal(at(w, P, 0x1800, 205), "/bin/old");
+	map(w, P, 210, 0x1000, 0x1000, 0, "/bin/new");
+	assert_string_equal(at(w, P, 0x1800, 205), "/bin/old");
+	assert_string_equal(at(w, P, 0x1800, 215), "/bin/new");
+	map(w, P, 220, 0x5000, 0x1000, 0, "/lib/later");
+	assert_string_equal(at(w, P, 0x5800, 215), "/lib/later");
+	/* But not another process that had the same id. */
+	images_exit(w->im, P, 300);
+	images_fork(w->im, P, CHILD, 400);
+	assert_null(at(w, P, 0x1800, 410));
+}
+
 static void an_exec_begins_anew_and_the_past_stays(void **state)
 {
 	struct world *w = *state;
@@ -289,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_child_has_its_parents_mappings_and_later_ones_of_its_own),
 		TEST(an_exec_begins_anew_and_the_past_stays),
+		TEST(who_is_inside_exec_comes_from_the_program_before),
 		TEST(a_later_mapping_hides_an_earlier_one_from_then_on),
 		TEST(the_same_mapping_again_takes_no_memory),
 		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),

@@ -77,6 +77,28 @@ static void sizes_take_units(void **state)
 		     options_size("99999999999G", &v));
 }
 
+static void flight_takes_times_with_units(void **state)
+{
+	struct options o;
+	uint64_t ns;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--flight", "30s"), OPTIONS_RUN);
+	assert_int_equal(o.flight_ns, 30000000000u);
+	assert_int_equal(o.trigger_ns, 0);
+	assert_int_equal(PARSE(&o, "--flight=2min", "--trigger-wait=1.5ms", "-c", "^a|b$"),
+			 OPTIONS_RUN);
+	assert_int_equal(o.flight_ns, 120000000000u);
+	assert_int_equal(o.trigger_ns, 1500000);
+	assert_string_equal(o.comm, "^a|b$");
+	assert_true(options_duration("100us", &ns) && ns == 100000);
+	assert_true(options_duration("7ns", &ns) && ns == 7);
+	assert_false(options_duration("", &ns) || options_duration("s", &ns) ||
+		     options_duration("5", &ns) || options_duration("0s", &ns) ||
+		     options_duration("-1s", &ns) || options_duration("1h", &ns) ||
+		     options_duration("1e30s", &ns) || options_duration("nans", &ns));
+}
+
 static void what_is_wrong_is_refused(void **state)
 {
 	struct options o;
@@ -93,6 +115,14 @@ static void what_is_wrong_is_refused(void **state)
 	assert_int_equal(PARSE(&o, "--"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--buffer-size", "0"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--buffer-size", "4G"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "50ms"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "-o", "-"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--trigger-wait", "2s"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-size", "100K"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--trigger-wait", "2s"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "-c", "x"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-wait", "1s", "-c", "["),
+			 OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "-o", ""), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "-o"), OPTIONS_USAGE);
 }
@@ -104,6 +134,7 @@ int main(void)
 		cmocka_unit_test(seconds_may_have_decimals),
 		cmocka_unit_test(a_command_keeps_its_own_options),
 		cmocka_unit_test(sizes_take_units),
+		cmocka_unit_test(flight_takes_times_with_units),
 		cmocka_unit_test(what_is_wrong_is_refused),
 	};
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,33 @@ static void an_executable_mapping_is_told_with_its_time_and_file(void **state)
 	assert_true(r->time_ns >= before && r->time_ns <= after);
 	munmap(p, 8192);
 	close(fd);
+	sideband_close(sb);
+	end(&s);
+}
+
+static void who_waits_is_woken_by_an_exec(void **state)
+{
+	struct sideband *sb = open_or_skip(512u << 10);
+	uint64_t start = now_ns();
+	struct seen s;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	begin(&s);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		execl("/bin/sleep", "sleep", "10", (char *)NULL);
+		_exit(1);
+	}
+	while (!first(&s, SIDEBAND_EXEC, pid) && now_ns() - start < 5000000000u) {
+		sideband_wait(sb, 5000);
+		sideband_poll(sb, see, &s);
+	}
+	assert_true(now_ns() - start < 4000000000u);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
 	sideband_close(sb);
 	end(&s);
 }
@@ -249,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_executable_mapping_is_told_with_its_time_and_file),
+		cmocka_unit_test(who_waits_is_woken_by_an_exec),
 		cmocka_unit_test(memory_made_executable_is_told_too_and_data_is_not),
 		cmocka_unit_test(what_one_cpu_caused_on_another_comes_after_it),
 		cmocka_unit_test(what_does_not_fit_is_counted),

@@ -19,6 +19,7 @@
 #include "processes.h"
 #include "rawcall.h"
 #include "relay.h"
+#include "stacks.h"
 #include "threads.h"
 
 /* ---- pingpong: two threads, each waiting for the other ---- */
@@ -323,6 +324,8 @@ static const struct scenario scenarios[] = {
 	  false },
 	{ "bystander", "interrupts that hit a busy thread wake sleeper", bystander_sets_up, NULL,
 	  10, 0, false },
+	{ "stacks", "rover waits at the end of another way each time", stacks_sets_up, NULL, 100000,
+	  0, false },
 	{ "deep", "shallow is woken from a stack too deep to record", deep_sets_up, NULL, 10, 0,
 	  false },
 };

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel_stack.h - the current thread's kernel stack. One that is what it was is known again
+ * without a walk: chainwire.h says how, and why that is exact. Part of chaincap.bpf.c.
+ */
+#ifndef BPF_KERNEL_STACK_H
+#define BPF_KERNEL_STACK_H
+
+#define STACK_SIZE (16u << 10) /* THREAD_SIZE on x86-64; where it is more, stacks are walked */
+#define STACK_PAGE 4096u
+
+/* Written by the collector, which has them mapped. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WIRE_STEPS);
+	__type(key, __u32);
+	__type(value, struct wire_step);
+} steps SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WIRE_BRANCHES);
+	__type(key, __u32);
+	__type(value, __u64);
+} branches SEC(".maps");
+
+/* Likewise, before anything is attached. */
+struct wire_range entries[WIRE_ENTRIES] = {};
+
+/* Since 6.2. Costs nothing; what is read through it may be anything, and reads as 0 if it is not
+ * there. */
+extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
+
+/*
+ * The word at that address. Without the cast, which is no call, from the copy of the first words
+ * from leaf on.
+ */
+static __always_inline __u64 word_at(const struct wire_kind_state *k, __u64 addr, __u64 leaf,
+				     __u32 copied)
+{
+	__u64 word = 0, at = (addr - leaf) / 8;
+
+	if (can_cast) {
+		struct rb_node *any =
+			bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct rb_node));
+
+		return any->__rb_parent_color;
+	}
+	if (at < copied)
+		return k->block[at & (WIRE_BLOCK_WORDS - 1)];
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)addr);
+	return word;
+}
+
+/* The step with that number, if it is the one to which ret leads from another; else NULL. */
+static __always_inline const struct wire_step *step_of(__u32 no, __u32 from, __u64 ret)
+{
+	const struct wire_step *s = bpf_map_lookup_elem(&steps, &no);
+
+	return s && s->ret == ret && s->from == from && *(volatile __u32 *)&s->live ? s : NULL;
+}
+
+/* The step to which ret leads from *from, whose number *from is then; or NULL. */
+static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
+{
+	__u32 no = *from + 1, slot;
+	const struct wire_step *s = step_of(no, *from, ret);
+	const __u64 *branch;
+
+	if (!s) {
+		slot = wire_branch(*from, ret);
+		branch = bpf_map_lookup_elem(&branches, &slot);
+		no = branch ? (__u32)*branch : 0;
+		s = step_of(no, *from, ret);
+	}
+	if (!s) {
+		slot = wire_other_branch(slot);
+		branch = bpf_map_lookup_elem(&branches, &slot);
+		no = branch ? (__u32)*branch : 0;
+		s = step_of(no, *from, ret);
+	}
+	if (s)
+		*from = no;
+	return s;
+}
+
+/*
+ * Goes down the tree of steps: the id of the stack, if all its return addresses are where they were
+ * before; else 0. copied: words in k->block.
+ */
+__noinline __u32 follow_steps(const struct wire_kind_state *k, __u32 kind, __u32 copied)
+{
+	__u64 word = kind, leaf, stack, addr = 0;
+	__u32 from = WIRE_STEP_FIRST;
+	const struct wire_step *s;
+
+	if (!k)
+		return 0;
+	leaf = k->fixed_point;
+	stack = k->stack;
+	for (__u32 i = 0; i < WIRE_LAYOUT_FRAMES + 16; i++) {
+		s = next_step(&from, word);
+		if (!s && word == WIRE_STEP_ELSE)
+			break;
+		if (!s) {
+			word = WIRE_STEP_ELSE;
+			continue;
+		}
+		if (s->stack) {
+			if (!s->slot || addr == stack + STACK_SIZE - s->slot * 8)
+				return s->stack;
+			word = WIRE_STEP_ELSE;
+			continue;
+		}
+		addr = leaf + s->slot * 8;
+		if (s->base == WIRE_FROM_ROOT) {
+			addr = stack + STACK_SIZE - s->slot * 8;
+		} else if (s->base == WIRE_FROM_LINK) {
+			addr = word_at(k, leaf + s->link * 8, leaf, copied) + s->slot * 8;
+			if (addr - stack >= STACK_SIZE)
+				addr = leaf; /* which holds no return address */
+		}
+		word = word_at(k, addr, leaf, copied);
+	}
+	return 0;
+}
+
+/* Where a CPU's own stack has its first words from the fixed point on at least, in bytes. */
+static __always_inline __u32 rest_of_page(__u64 addr)
+{
+	return (STACK_PAGE - ((__u32)addr & (STACK_PAGE - 1))) & ~7u;
+}
+
+/*
+ * The id of the kernel stack, if it is known without a walk; else 0. depth: where the fixed point
+ * lies in the thread's stack, in bytes from its base; not below STACK_SIZE if it does not.
+ */
+static __always_inline __u32 known_stack(struct wire_kind_state *k, __u32 kind, __u64 depth)
+{
+	__u32 len = 0;
+
+	if (!can_cast) {
+		len = depth < STACK_SIZE ? STACK_SIZE - (__u32)depth : rest_of_page(k->fixed_point);
+		if (len > sizeof(k->block))
+			len = sizeof(k->block);
+		if (bpf_probe_read_kernel(k->block, len, (void *)k->fixed_point))
+			len = 0;
+	}
+	return follow_steps(k, kind, len / 8);
+}
+
+__noinline int is_entry(__u64 ret)
+{
+	for (__u32 i = 0; i < WIRE_ENTRIES; i++) {
+		/* A return address may lie behind the code's last byte. */
+		if (ret > entries[i].start && ret <= entries[i].end)
+			return 1;
+	}
+	return 0;
+}
+
+/* How many frames are left of n when what an interrupt interrupted is cut off. */
+__noinline __u32 cut_at_entry(const struct wire_stack *s, __u32 n)
+{
+	if (!s)
+		return 0;
+	for (__u32 i = 0; i < WIRE_STACK_MAX; i++) {
+		if (i >= n)
+			break;
+		if (is_entry(s->frames[i]))
+			return i + 1;
+	}
+	return n;
+}
+
+/*
+ * Sends what the collector needs to learn where the return addresses of the stack just walked lie:
+ * the stack from the fixed point on; if it is the CPU's own, that up to its end, which is that of
+ * the page, and then the thread's from the address on that stands in its last word.
+ */
+static __always_inline void send_sample(void *ring, struct wire_kind_state *k, __u64 now,
+					__u32 kind, __u64 hash, __u64 depth, __u32 id, __u32 n,
+					bool cut)
+{
+	__u64 from = k->fixed_point;
+	__u32 own = 0, len;
+	struct wire_sample *s = bpf_ringbuf_reserve(ring, sizeof(*s), 0);
+
+	if (!s)
+		return;
+	fill_record(&s->r, now, WIRE_SAMPLE);
+	s->hash = hash;
+	s->id = id;
+	s->n = n;
+	s->event = kind;
+	s->n_words = 0;
+	s->link = 0;
+	s->to_root = 1;
+	s->cut = cut;
+	s->pad = 0;
+	__builtin_memcpy(s->frames, k->scratch.frames, sizeof(s->frames));
+	if (depth >= STACK_SIZE) {
+		own = rest_of_page(from);
+		barrier_var(own);
+		if (own > STACK_PAGE || own < 8 ||
+		    bpf_probe_read_kernel(s->words, own, (void *)from))
+			goto out;
+		if (bpf_probe_read_kernel(&from, sizeof(from), (void *)from + own - 8))
+			goto out;
+		depth = from - k->stack;
+		if (depth >= STACK_SIZE)
+			goto out;
+		s->link = own / 8 - 1;
+	}
+	len = (STACK_SIZE - (__u32)depth) & ~7u;
+	if (len > sizeof(s->words) / 2) {
+		len = sizeof(s->words) / 2;
+		s->to_root = 0;
+	}
+	/* Bounded again right here: the verifier of 6.1 forgets bounds of what was spilled. */
+	barrier_var(len);
+	barrier_var(own);
+	if (len > sizeof(s->words) / 2 || own > sizeof(s->words) / 2)
+		goto out;
+	if (!bpf_probe_read_kernel((void *)s->words + own, len, (void *)from))
+		s->n_words = (own + len) / 8;
+out:
+	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+}
+
+/* A sample of the 2nd, 3rd, 4th walk, the 8th ...: not of what is rare, and more if it takes more. */
+static __always_inline bool wants_sample(__u32 walks)
+{
+	return walks == 3 || (walks >= 2 && walks <= 1u << 16 && !(walks & (walks - 1)));
+}
+
+/* The current thread's kernel stack; 0 if it has none. */
+static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
+					     __u64 now, __u32 kind, struct task_struct *task)
+{
+	struct wire_known_stack *known;
+	__u32 n, all, id, quick;
+	__u64 depth, hash;
+
+	/* A pointer that has been through memory is a number to the verifier. */
+	*(void *volatile *)&k->fixed_point = ctx;
+	*(void *volatile *)&k->stack = task->stack;
+	depth = *(volatile __u64 *)&k->fixed_point - *(volatile __u64 *)&k->stack;
+	quick = known_stack(k, kind, depth);
+	if (quick && !verify) {
+		k->known++;
+		return quick;
+	}
+	all = n = walk(ctx, &k->scratch, 0);
+	if (depth >= STACK_SIZE)
+		n = cut_at_entry(&k->scratch, n);
+	if (!n)
+		return 0;
+	hash = hash_frames(&k->scratch, n, n);
+	id = id_of_frames(ring, k, now, NULL, n, hash, &known);
+	if (quick) {
+		k->known++;
+		k->verified++;
+		if (id != quick)
+			k->mismatches++;
+		return id;
+	}
+	k->walked++;
+	if (known && n <= WIRE_LAYOUT_FRAMES && wants_sample(++known->walks))
+		send_sample(ring, k, now, kind, hash, depth, id, n, n < all);
+	return id;
+}
+
+#endif /* BPF_KERNEL_STACK_H */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FREE, RESERVED, LISTED, UNLISTED }; /* listed: in a bucket, to be found by its bytes */
+
+/* What allocator and buckets add to each piece. */
+#define OVERHEAD 20u
+
+size_t pool_item_bytes(size_t len)
+{
+	return sizeof(struct pool_item) + OVERHEAD + len;
+}
+
+static uint32_t hash_bytes(const uint8_t *p, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ len, v;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&v, p, 8);
+		h = (h ^ v) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	v = 0;
+	memcpy(&v, p, len);
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(h >> 32);
+}
+
+static bool grow_buckets(struct pool *p)
+{
+	uint32_t size = p->buckets ? (p->mask + 1) * 2 : 1024;
+	uint32_t *buckets = calloc(size, sizeof(*buckets));
+
+	if (!buckets || !size) {
+		free(buckets);
+		return false;
+	}
+	free(p->buckets);
+	p->buckets = buckets;
+	p->mask = size - 1;
+	for (uint32_t id = 1; id <= p->n; id++) {
+		struct pool_item *i = &p->items[id - 1];
+
+		if (i->state != LISTED)
+			continue;
+		i->next = buckets[i->hash & p->mask];
+		buckets[i->hash & p->mask] = id;
+	}
+	return true;
+}
+
+static uint32_t new_id(struct pool *p)
+{
+	uint32_t id = p->free_id;
+
+	if (id) {
+		p->free_id = p->items[id - 1].next;
+		return id;
+	}
+	if (p->n == p->cap) {
+		uint32_t cap = p->cap ? p->cap * 2 : 256;
+		struct pool_item *items = realloc(p->items, cap * sizeof(*items));
+
+		if (!items)
+			return 0;
+		p->items = items;
+		p->cap = cap;
+	}
+	if (p->n == UINT32_MAX / 4 || ((!p->buckets || p->n > p->mask) && !grow_buckets(p)))
+		return 0;
+	return ++p->n;
+}
+
+static void give_back(struct pool *p, uint32_t id)
+{
+	p->items[id - 1] = (struct pool_item) { .next = p->free_id };
+	p->free_id = id;
+}
+
+static bool set_bytes(struct pool *p, struct pool_item *i, const void *key, size_t len)
+{
+	i->bytes = malloc(len ? len : 1);
+	if (!i->bytes)
+		return false;
+	memcpy(i->bytes, key, len);
+	i->len = (uint32_t)len;
+	p->bytes += pool_item_bytes(len);
+	return true;
+}
+
+uint32_t pool_id(struct pool *p, const void *key, size_t len, uint64_t now_ns, bool *is_new)
+{
+	uint32_t hash = hash_bytes(key, len), id = p->buckets ? p->buckets[hash & p->mask] : 0;
+	struct pool_item *i;
+
+	if (is_new)
+		*is_new = false;
+	for (; id; id = i->next) {
+		i = &p->items[id - 1];
+		if (i->hash == hash && i->len == len && !memcmp(i->bytes, key, len)) {
+			pool_touch(p, id, now_ns);
+			return id;
+		}
+	}
+	id = new_id(p);
+	if (!id)
+		return 0;
+	i = &p->items[id - 1];
+	*i = (struct pool_item) { .used_ns = now_ns, .hash = hash, .state = LISTED };
+	if (!set_bytes(p, i, key, len)) {
+		give_back(p, id);
+		return 0;
+	}
+	i->next = p->buckets[hash & p->mask];
+	p->buckets[hash & p->mask] = id;
+	if (is_new)
+		*is_new = true;
+	return id;
+}
+
+uint32_t pool_reserve(struct pool *p, uint64_t now_ns)
+{
+	uint32_t id = new_id(p);
+
+	if (id)
+		p->items[id - 1] = (struct pool_item) { .used_ns = now_ns, .state = RESERVED };
+	return id;
+}
+
+bool pool_define(struct pool *p, uint32_t id, const void *key, size_t len)
+{
+	struct pool_item *i = &p->items[id - 1];
+
+	if (i->state != RESERVED)
+		return true;
+	if (!set_bytes(p, i, key, len))
+		return false;
+	i->state = UNLISTED;
+	return true;
+}
+
+const void *pool_key(const struct pool *p, uint32_t id, size_t *len)
+{
+	*len = p->items[id - 1].len;
+	return p->items[id - 1].bytes;
+}
+
+bool pool_has(const struct pool *p, uint32_t id)
+{
+	return id && id <= p->n && p->items[id - 1].state != FREE;
+}
+
+void pool_drop(struct pool *p, uint32_t id)
+{
+	struct pool_item *i = &p->items[id - 1];
+
+	if (i->state == FREE)
+		return;
+	if (i->state == LISTED) {
+		uint32_t *link = &p->buckets[i->hash & p->mask];
+
+		while (*link != id)
+			link = &p->items[*link - 1].next;
+		*link = i->next;
+	}
+	if (i->bytes)
+		p->bytes -= pool_item_bytes(i->len);
+	free(i->bytes);
+	give_back(p, id);
+}
+
+void pool_free(struct pool *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->items[i].bytes);
+	free(p->items);
+	free(p->buckets);
+	*p = (struct pool) { 0 };
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --flight keeps the last while: a trace on each SIGUSR1 and one at the end, of which each begins no
+# earlier than the window and explains what happened in it.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+rounds=5
+fly "$tmp/trace.bin" --flight 3s
+timeout 20 "$load" pingpong --rounds 300 --work 100 >"$tmp/early" || fail "pingpong"
+sleep 4
+
+# what happened in it is there: its chain, with names and widths, as in any trace
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	n=$((try - 1))
+	file=$tmp/trace$([ $n = 0 ] || echo ".$n").bin
+	timeout 20 "$load" relay --hops pipe --work 1500,2500,3500 --rounds $rounds >"$tmp/told" ||
+		fail "relay"
+	kill -USR1 $recorder
+	wait_for "a trace on SIGUSR1" 20 written "$file"
+	walk_to "$tmp/folded" --state=all -t "$(tid alpha)" "$file"
+	if [ "$(told late)" = 0 ] && ! grep -q ';\[unknown\] ' "$tmp/folded"; then
+		break
+	fi
+	echo "note: try $try: disturbed"
+	[ $try -lt 10 ] || fail "disturbed in each of $try tries"
+done
+expect_whole "$file"
+expect "the trace's length, ns" 3000000000 "$(duration "$file")"
+expect "the trace's mode" 600 "$(stat -c %a "$file")"
+grep ';alpha_waits;.*;--;' "$tmp/folded" | skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
+chain='alpha;alpha_waits'
+for step in alpha:bravo:1500000 bravo:charlie:2500000 charlie:delta:3500000; do
+	IFS=: read -r waiter waker work <<-END
+		$step
+	END
+	chain="$chain;--;${waker}_wakes_$waiter;$waker"
+	expect_work "$waker's work" $((rounds * work)) "$(told "$waker" wall_ns)" \
+		"$(weight "$chain;[running]" "$tmp/chains")" $rounds "$tmp/chains"
+done
+expect_near "all of alpha's waits" "$(told alpha waited_ns)" \
+	"$(weight_of ';alpha_waits;' "$tmp/folded")" $rounds "$tmp/folded"
+
+# what happened before is not, in the first one already
+"$walk" -q --format=events "$tmp/trace.bin" >"$tmp/events" 2>"$tmp/err"
+expect_exit "chainwalk --format=events" 0 $?
+[ "$(wc -l <"$tmp/events")" -gt 10 ] || fail "nothing in the first trace"
+early=$(awk '$2 == "ping" { print $3 }' "$tmp/early")
+expect "events of before the window" "" "$(grep -w "ping/$early" "$tmp/events")"
+
+# the next ones have names of their own, and the recording goes on
+sleep 1
+kill -USR1 $recorder
+wait_for "another trace on SIGUSR1" 20 written "$tmp/trace.$try.bin"
+expect_whole "$tmp/trace.$try.bin"
+timeout 20 "$load" pingpong --rounds 300 --work 100 >"$tmp/told" || fail "pingpong"
+kill -INT $recorder
+wait $recorder
+expect_exit "chaincap --flight" 0 $?
+last=$tmp/trace.$((try + 1)).bin
+written "$last" || fail "no trace at the end"
+expect_whole "$last"
+expect_at_most "the last trace's length, ns" 3000000000 "$(duration "$last")"
+"$walk" -q -t "$(tid ping)" "$last" >"$tmp/folded" 2>"$tmp/err"
+grep -q '^ping;.*;ping_waits;' "$tmp/folded" || fail "what happened last is not in the last trace"
+expect "traces" $((try + 2)) "$(find "$tmp" -name 'trace*.bin' | wc -l)"

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# However long it runs, a flight recorder takes no more memory than its window needs: under switches at
+# full speed, under stacks without end, and under processes without end; and with --max-size not even
+# that. What it takes is printed.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+
+# rss: of the recorder in KiB without the ring buffers, which are the kernel's memory
+rss() {
+	awk '$1 == "RssAnon:" { print $2 }' "/proc/$recorder/status"
+}
+
+# highest SECONDS
+highest() {
+	most=0
+	for _ in $(seq $(($1 * 5))); do
+		sleep 0.2
+		now=$(rss)
+		[ "$now" -le $most ] || most=$now
+	done
+	echo "$most"
+}
+
+# bounded WHAT MOST_KIB: it stays below a bound, and comes to an end of growing.
+bounded() {
+	before=$(highest 3)
+	all=$((before / 1024))
+	for _ in 1 2 3 4 5 6; do
+		later=$(highest 3)
+		all="$all, $((later / 1024))"
+		expect_at_most "$1: memory, KiB" "$2" "$later" "$tmp/err.cap"
+		[ "$later" -gt $((before + before / 50 + 1024)) ] || break
+		before=$later
+	done
+	echo "note: $1: $all MiB, each in 3 s; at most $(($2 / 1024))"
+	expect_at_most "$1: memory grows by more than 2 % in 3 s: $all MiB; KiB" \
+		$((before + before / 50 + 1024)) "$later"
+}
+
+finish() {
+	kill -INT $recorder
+	wait $recorder
+	expect_exit "chaincap --flight" 0 $?
+	expect_whole "$1"
+	for pid in $load_pid; do
+		kill "$pid"
+		wait "$pid"
+	done 2>/dev/null
+}
+
+busy 100
+load_pid=$!
+started="$started $load_pid"
+fly "$tmp/fast" --flight 1s
+bounded "switches at full speed, 1 s of them" 81920
+finish "$tmp/fast"
+
+"$load" stacks --hops pipe --rounds 1000000000 --seconds 100 >/dev/null &
+load_pid=$!
+started="$started $load_pid"
+fly "$tmp/stacks" --flight 1s
+bounded "a new stack at each switch, 1 s of them" 204800
+finish "$tmp/stacks"
+"$walk" -q --format=folded -c rover "$tmp/stacks" >"$tmp/folded" 2>"$tmp/err"
+expect_at_least "stacks that end in rover_waits" 100 "$(grep -c ';rover_waits;' "$tmp/folded")"
+
+"$load" stacks --hops pipe --rounds 1000000000 --seconds 100 >/dev/null &
+load_pid=$!
+started="$started $load_pid"
+sh -c 'while :; do /bin/true; done' &
+load_pid="$load_pid $!"
+started="$started $!"
+fly "$tmp/small" --flight 30s --max-size 4M
+bounded "stacks and processes, --max-size 4M" 131072
+finish "$tmp/small"
+grep -q "$tmp/small: only the last [0-9.]* s" "$tmp/err.cap" ||
+	fail "that the window is shorter than asked for is not said:
+$(cat "$tmp/err.cap")"

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A flight recorder's files follow the rules of every trace: their owner's only, never through a link,
+# and what cannot be written is said: at the start if it can be known then.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+
+refused() {
+	timeout 20 "$cap" -o "$2" --flight 1s 0.3 >"$tmp/out" 2>"$tmp/err"
+	expect_exit "$1" 1 $?
+	expect_one_line "$1"
+}
+echo precious >"$tmp/victim"
+ln -s "$tmp/victim" "$tmp/link"
+refused "onto a symbolic link" "$tmp/link"
+refused "into a folder that is not there" "$tmp/nowhere/trace"
+refused "into a folder" "$tmp"
+mkfifo "$tmp/fifo"
+refused "into a pipe" "$tmp/fifo"
+echo theirs >"$tmp/theirs"
+chown 65534 "$tmp/theirs"
+refused "over another user's file" "$tmp/theirs"
+expect "what the link points to" precious "$(cat "$tmp/victim")"
+expect "the other user's file" theirs "$(cat "$tmp/theirs")"
+
+# Until there is something to write, yesterday's trace is left alone, and no file is there for nothing.
+echo yesterday >"$tmp/kept"
+fly "$tmp/kept" --flight 1s
+expect "the file before anything is written" yesterday "$(cat "$tmp/kept")"
+kill -INT $recorder
+wait $recorder
+expect_exit "chaincap over its own file" 0 $?
+expect_whole "$tmp/kept"
+expect "mode" 600 "$(stat -c %a "$tmp/kept")"
+fly "$tmp/new" --flight 1s
+[ ! -e "$tmp/new" ] || fail "a file is there before anything is written"
+
+# A link that is planted later is not followed, and the recording goes on after that.
+ln -s "$tmp/victim" "$tmp/new"
+kill -USR1 $recorder
+wait_for "the link is refused" 10 grep -q "$tmp/new: it is a symbolic link" "$tmp/err.cap"
+expect "what the link points to" precious "$(cat "$tmp/victim")"
+kill -USR1 $recorder
+wait_for "the next trace" 10 written "$tmp/new.1"
+kill -INT $recorder
+wait $recorder
+expect_exit "chaincap that could not write one of its traces" 1 $?
+expect_whole "$tmp/new.1"
+expect_whole "$tmp/new.2"
+
+# A full disk: said, and the recording goes on.
+mkdir "$tmp/small"
+mount -t tmpfs -o size=100k tmpfs "$tmp/small" || fail "no tmpfs can be mounted"
+mounted=$tmp/small
+busy 30
+started="$started $!"
+fly "$tmp/small/trace" --flight 5s
+sleep 2
+kill -USR1 $recorder
+wait_for "the full disk is said" 10 grep -q "$tmp/small/trace: No space left" "$tmp/err.cap"
+mount -o remount,size=64m "$tmp/small"
+kill -USR1 $recorder
+wait_for "the next trace" 10 written "$tmp/small/trace.1"
+expect_whole "$tmp/small/trace.1"
+"$walk" -q "$tmp/small/trace" >"$tmp/folded" 2>"$tmp/err"
+expect_exit "chainwalk of what was written onto the full disk" "0 3" $?
+kill -INT $recorder
+wait $recorder
+expect_exit "chaincap that could not write one of its traces" 1 $?
+
+# Under sudo, in a folder that only the user may enter: the files are the user's, though the recorder has
+# long given up the right to write there by itself.
+mkdir "$tmp/home"
+chown 65534:65534 "$tmp/home"
+chmod 700 "$tmp/home"
+SUDO_UID=65534 SUDO_GID=65534
+export SUDO_UID SUDO_GID
+fly "$tmp/home/trace" --flight 1s
+rights=$(awk '$1 == "CapEff:" { print $2 }' "/proc/$recorder/status")
+expect "the recorder's rights to override, own and chown files" 0 $((0x$rights & 0xb))
+kill -INT $recorder
+wait $recorder
+expect_exit "chaincap under sudo" 0 $?
+expect "whose file it is" 65534 "$(stat -c %u "$tmp/home/trace")"
+expect_whole "$tmp/home/trace"

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a flight recorder writes is what a plain recording of the same time holds, event by event, stack
+# by stack.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+fly "$tmp/flight" --flight 60s
+timeout 60 "$cap" -o "$tmp/plain" 4 2>"$tmp/err.plain" &
+plain=$!
+started="$started $plain"
+wait_for "the plain recording begins" 10 test -e "$tmp/plain"
+sleep 1
+timeout 20 "$load" relay --rounds 40 --sleep 5000 --work 500,500,500 >"$tmp/told" || fail "relay"
+timeout 20 "$load" pingpong --hops unix --rounds 2000 --work 0 >>"$tmp/told" || fail "pingpong"
+timeout 20 "$load" exec --work 3000,5000 >>"$tmp/told" || fail "exec"
+wait $plain
+expect_exit "chaincap 4" 0 $?
+kill -INT $recorder
+wait $recorder
+expect_exit "chaincap --flight" 0 $?
+
+# story NAME: what happened to a thread, in its order, from chainwalk's events on standard input. Each
+# recorder is a thread like any other to the other one, which stands where it has an idle CPU.
+story() {
+	awk -v me="$1/$(tid "$1")" '
+		$2 == "switch" && $3 == me { print "goes out", $4 }
+		$2 == "switch" && $6 == me { print "comes in" }
+		$2 == "waking" && $3 == me && $5 !~ /^chaincap/ { print "wakes", $5 }
+		$2 == "waking" && $5 == me { print "is woken", ($3 ~ /^(chaincap|swapper|\[unknown\])/ ? "" : "by " $3) }
+		$2 != "switch" && $2 != "waking" && $3 == me { $1 = ""; print }'
+}
+
+for trace in flight plain; do
+	expect_whole "$tmp/$trace"
+	expect "events lost by $trace" 0 "$lost"
+	# without time and CPU, of which the latter may have a space in it
+	"$walk" -q --format=events "$tmp/$trace" 2>"$tmp/err" |
+		sed 's/^ *[0-9.]* *\[ *[0-9]*\]/-/' >"$tmp/$trace.events"
+done
+for name in alpha bravo charlie delta ping pong patient; do
+	for trace in flight plain; do
+		story $name <"$tmp/$trace.events" >"$tmp/$trace.story"
+		walk_to "$tmp/folded" --depth 1 --no-ends -t "$(tid $name)" "$tmp/$trace"
+		sed 's/ [0-9]*$//' "$tmp/folded" | grep -v '\[unknown stack\]' | sort -u >"$tmp/$trace.stacks"
+	done
+	expect_at_least "events of $name" 10 "$(wc -l <"$tmp/plain.story")"
+	cmp -s "$tmp/flight.story" "$tmp/plain.story" || fail "$name: events differ:
+$(diff "$tmp/plain.story" "$tmp/flight.story" | head -10)"
+	cmp -s "$tmp/plain.stacks" "$tmp/flight.stacks" || fail "$name: stacks differ:
+$(diff "$tmp/plain.stacks" "$tmp/flight.stacks" | head -10)"
+done

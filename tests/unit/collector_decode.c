@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Blocks of events, read again; and the window that keeps them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "encode.h"
+#include "window.h"
+
+/* ---- made events, and what they say -------------------------------------------------------- */
+
+static uint64_t seed;
+
+static uint32_t draw(uint32_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(seed >> 33) % n;
+}
+
+/* An event that may have happened; the acting thread is often the one that came last. */
+static struct decoded_event make_event(uint32_t cpu, uint64_t time_ns, uint32_t current)
+{
+	static const char states[] = "SRDITZX";
+	struct decoded_event ev = {
+		.time_ns = time_ns,
+		.cpu = cpu,
+		.kind = (uint8_t)(draw(4) ? draw(2) : draw(CHAINLOG_EVENT_KINDS)),
+		.tid = draw(3) ? current : 1000 + draw(300),
+	};
+
+	switch (ev.kind) {
+	case CHAINLOG_SWITCH:
+		ev.state = states[draw(sizeof(states) - 1)];
+		/* fall through */
+	case CHAINLOG_WAKING:
+	case CHAINLOG_WAKING_NEW:
+		ev.other = draw(5) ? 1000 + draw(300) : 0;
+		ev.kstack = draw(8) ? 1 + draw(50) : 0;
+		ev.ustack = draw(3) ? 1 + draw(2000) : 0;
+		break;
+	case CHAINLOG_FORK:
+		ev.other = 1000 + draw(300);
+		ev.tgid = 1000 + draw(300);
+		break;
+	case CHAINLOG_EXEC:
+		ev.other = 1000 + draw(300);
+		break;
+	default:
+		break;
+	}
+	return ev;
+}
+
+static int encode(struct encoder *e, const struct decoded_event *ev)
+{
+	switch (ev->kind) {
+	case CHAINLOG_SWITCH:
+		return encoder_switch(e, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,
+				      ev->kstack, ev->ustack);
+	case CHAINLOG_WAKING:
+	case CHAINLOG_WAKING_NEW:
+		return encoder_waking(e, ev->cpu, ev->time_ns, ev->kind, ev->tid, ev->other,
+				      ev->kstack, ev->ustack);
+	case CHAINLOG_FORK:
+		return encoder_fork(e, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid, "a");
+	case CHAINLOG_EXEC:
+		return encoder_exec(e, ev->cpu, ev->time_ns, ev->tid, ev->other, "a");
+	case CHAINLOG_RENAME:
+		return encoder_rename(e, ev->cpu, ev->time_ns, ev->tid, "a");
+	default:
+		return encoder_exit(e, ev->cpu, ev->time_ns, ev->tid);
+	}
+}
+
+/* What is to be read again: the string "a" has the id 1. */
+static void expect_event(const struct decoded_event *expected, const struct decoded_event *got)
+{
+	bool has_string = expected->kind == CHAINLOG_FORK || expected->kind == CHAINLOG_EXEC ||
+			  expected->kind == CHAINLOG_RENAME;
+
+	assert_non_null(got);
+	assert_int_equal(got->time_ns, expected->time_ns);
+	assert_int_equal(got->cpu, expected->cpu);
+	assert_int_equal(got->kind, expected->kind);
+	assert_int_equal(got->state, expected->state);
+	assert_int_equal(got->tid, expected->tid);
+	assert_int_equal(got->other, expected->other);
+	assert_int_equal(got->kstack, expected->kstack);
+	assert_int_equal(got->ustack, expected->ustack);
+	assert_int_equal(got->tgid, expected->tgid);
+	assert_int_equal(got->string, has_string ? 1 : 0);
+}
+
+#define CPUS 3u
+
+/* n events on several CPUs, which overlap; times differ, so that there is one order only. */
+static struct decoded_event *make_events(struct encoder *e, size_t n)
+{
+	struct decoded_event *events = calloc(n, sizeof(*events));
+	uint32_t current[CPUS] = { 1000, 1001, 1002 };
+	uint64_t time_ns = 5000;
+
+	assert_non_null(events);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t cpu = draw(CPUS);
+
+		time_ns += 1 + draw(3000);
+		events[i] = make_event(cpu, time_ns, current[cpu]);
+		if (events[i].kind == CHAINLOG_SWITCH)
+			current[cpu] = events[i].other;
+		assert_int_equal(encode(e, &events[i]), 0);
+	}
+	assert_int_equal(encoder_flush(e), 0);
+	return events;
+}
+
+/* ---- the tests ----------------------------------------------------------------------------- */
+
+#define N 200000u
+
+static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
+{
+	struct window w = { 0 };
+	struct window_view v = { 0 };
+	struct encoder *e = encoder_new(window_put, &w);
+	struct decoded_event *events;
+
+	(void)state;
+	seed = 1;
+	events = make_events(e, N);
+	assert_int_equal(window_view_refresh(&v, &w), 0);
+	for (size_t i = 0; i < N; i++)
+		expect_event(&events[i], window_view_next(&v, UINT64_MAX));
+	assert_null(window_view_next(&v, UINT64_MAX));
+	assert_int_equal(v.error, 0);
+	window_view_free(&v);
+	window_free(&w);
+	assert_int_equal(w.bytes, 0);
+	encoder_free(e);
+	free(events);
+}
+
+static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **state)
+{
+	struct window w = { 0 };
+	struct window_view v = { 0 };
+	struct encoder *e = encoder_new(window_put, &w);
+	struct decoded_event *first, *second;
+	size_t read = 0;
+
+	(void)state;
+	seed = 2;
+	first = make_events(e, 1000);
+	assert_int_equal(window_view_refresh(&v, &w), 0);
+	for (; read < 500; read++)
+		expect_event(&first[read], window_view_next(&v, first[500].time_ns));
+	assert_null(window_view_next(&v, first[500].time_ns));
+	for (; read < 1000; read++)
+		expect_event(&first[read], window_view_next(&v, UINT64_MAX));
+	assert_null(window_view_next(&v, UINT64_MAX));
+	second = make_events(e, 1000);
+	assert_int_equal(window_view_refresh(&v, &w), 0);
+	for (read = 0; read < 1000; read++)
+		expect_event(&second[read], window_view_next(&v, UINT64_MAX));
+	window_view_free(&v);
+	window_free(&w);
+	encoder_free(e);
+	free(first);
+	free(second);
+}
+
+static void forgetting_drops_only_what_has_been_read(void **state)
+{
+	struct window w = { 0 };
+	struct window_view tail = { 0 }, all = { 0 };
+	struct encoder *e = encoder_new(window_put, &w);
+	struct decoded_event *events;
+	size_t before;
+
+	(void)state;
+	seed = 3;
+	events = make_events(e, N);
+	before = w.bytes;
+	assert_int_equal(window_view_refresh(&tail, &w), 0);
+	while (window_view_next(&tail, events[N - 1000].time_ns))
+		;
+	window_forget(&w, &tail);
+	assert_true(w.bytes < before / 2);
+	for (size_t i = N - 1000; i < N; i++)
+		expect_event(&events[i], window_view_next(&tail, UINT64_MAX));
+	/* Who comes later finds a window that begins with whole blocks. */
+	assert_int_equal(window_view_refresh(&all, &w), 0);
+	assert_non_null(window_view_next(&all, UINT64_MAX));
+	window_view_free(&all);
+	window_view_free(&tail);
+	window_free(&w);
+	encoder_free(e);
+	free(events);
+}
+
+static void damaged_blocks_are_refused(void **state)
+{
+	struct window w = { 0 };
+	struct encoder *e = encoder_new(window_put, &w);
+	struct decoded_event *events, ev;
+	struct decoder d = { 0 };
+	const struct window_block *b;
+	uint8_t *copy;
+
+	(void)state;
+	seed = 4;
+	events = make_events(e, 300);
+	b = w.cpus[0].first;
+	copy = malloc(b->len);
+	assert_non_null(copy);
+	for (size_t len = 0; len < b->len; len++) {
+		int ret;
+
+		/* Of its own size, so that a sanitizer sees what is read behind it. */
+		uint8_t *cut = malloc(len ? len : 1);
+
+		memcpy(cut, b->payload, len);
+		ret = decoder_begin(&d, cut, len);
+		while (!ret && (ret = decoder_next(&d, &ev)) > 0)
+			ret = 0;
+		assert_int_equal(ret, -EBADMSG);
+		free(cut);
+	}
+	for (int i = 0; i < 20000; i++) {
+		int ret;
+
+		memcpy(copy, b->payload, b->len);
+		for (int k = 0; k < 3; k++)
+			copy[draw((uint32_t)b->len)] = (uint8_t)draw(256);
+		ret = decoder_begin(&d, copy, b->len);
+		while (!ret && (ret = decoder_next(&d, &ev)) > 0)
+			ret = 0;
+		assert_true(ret == 0 || ret == -EBADMSG);
+	}
+	decoder_free(&d);
+	free(copy);
+	window_free(&w);
+	encoder_free(e);
+	free(events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_encoded_is_read_again_in_the_order_of_time),
+		cmocka_unit_test(a_view_stops_where_it_is_told_and_goes_on_with_new_blocks),
+		cmocka_unit_test(forgetting_drops_only_what_has_been_read),
+		cmocka_unit_test(damaged_blocks_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
