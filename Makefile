@@ -77,7 +77,7 @@ $(O)/gen/chaincap.bpf.o: bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
 $(O)/gen/chaincap.skel.h: $(O)/gen/chaincap.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name chaincap_bpf >$@.tmp && mv $@.tmp $@
 $(COLLECTOR): | $(O)/gen/chaincap.skel.h
-$(O)/collector/bpf.o: $(O)/gen/chaincap.skel.h
+$(O)/collector/bpf.o $(O)/collector/bpf_stacks.o: $(O)/gen/chaincap.skel.h
 
 # ---- the page's script and style, embedded ----
 $(O)/gen/page_%.h: render/page.%

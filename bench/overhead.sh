@@ -1,21 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What recording costs, beside perf, in one run: every recorder in turn, ROUNDS times, medians.
-#   [WORKLOADS="pipe messaging mariadb"] bench/overhead.sh BUILD_DIR [ROUNDS]
+# What recording costs, beside other recorders, in one run: every recorder in turn, right after the same
+# work without one, ROUNDS times; medians of the pairs, and their spread.
+#   bench/overhead.sh [-i] BUILD_DIR [ROUNDS]
+#   -i               installs what is missing of the workloads and recorders below (apt-get)
+#   WORKLOADS="pipe messaging mariadb"   what is measured
+#   RECORDERS="chaincap chaincap-K perf bpftrace offcputime wakeuptime"   by what; what is not
+#                    installed is left out by name
 # pipe: perf bench sched pipe on one CPU, the recorder free to use the others; an operation is two
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
-# oltp_read_only with 8 threads on a server of its own, all CPUs (only if asked for and installed).
+# oltp_read_only with 8 threads on a server of its own, all CPUs.
+# chaincap, perf record -g and bpftrace take kernel and user stack at every switch and waking,
+# offcputime and wakeuptime (libbpf-tools) one stack of either sort for some of them.
 set -eu
+# shellcheck source=bench/mariadb.sh
+. "$(dirname "$0")/mariadb.sh"
+install=
+[ "${1:-}" != -i ] || { install=1; shift; }
 O=$(cd "$1" && pwd)
 rounds=${2:-5}
-workloads=${WORKLOADS:-pipe messaging}
-recorders="none chaincap chaincap-K perf"
-export loops=${LOOPS:-200000} transactions=${TRANSACTIONS:-6000}
+workloads=${WORKLOADS:-pipe messaging mariadb}
+recorders=${RECORDERS:-chaincap chaincap-K perf bpftrace offcputime wakeuptime}
+export loops=${LOOPS:-200000} groups=${GROUPS_OF_40:-10} transactions=${TRANSACTIONS:-6000}
 dir=$(mktemp -d)
 export dir
-server=
+recording='' recorder_pid=''
 clean_up() {
-	[ -z "$server" ] || { kill "$server" && wait "$server" || true; }
+	[ -z "$recorder_pid" ] || kill "$recorder_pid" 2>/dev/null || true
+	mariadb_stop
 	rm -rf "$dir"
 }
 trap clean_up EXIT
@@ -24,114 +36,191 @@ if [ "$(id -u)" != 0 ]; then
 	echo "bench: needs root" >&2
 	exit 1
 fi
+if [ "$install" ]; then
+	apt-get -q update >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends linux-perf \
+		mariadb-server sysbench bpftrace libbpf-tools >/dev/null
+fi
 
-# Each prints the seconds that the same work took.
+# Each does the same work each time, and prints the seconds that it took.
 pipe() { taskset -c 0 perf bench --format simple sched pipe -l "$loops"; }
-messaging() { perf bench --format simple sched messaging -g 10 -l 400; }
-mariadb_bench() {
-	sysbench oltp_read_only --mysql-socket="$dir/socket" --mysql-user=root --tables=2 \
-		--table-size=20000 --threads=8 --time=0 --events="$transactions" "$@"
-}
-mariadb() { mariadb_bench run | sed -n 's/.*total time: *\([0-9.]*\)s.*/\1/p'; }
-export -f pipe messaging mariadb mariadb_bench
+messaging() { perf bench --format simple sched messaging -g "$groups" -l 400; }
+mariadb() { mariadb_load "$transactions"; }
 
-start_mariadb() {
-	mariadb-install-db --no-defaults --user=root --datadir="$dir/data" \
-		--auth-root-authentication-method=normal >"$dir/install.log" 2>&1
-	mariadbd --no-defaults --user=root --datadir="$dir/data" --socket="$dir/socket" \
-		--skip-networking --pid-file="$dir/pid" >"$dir/server.log" 2>&1 &
-	server=$!
-	for _ in $(seq 100); do
-		[ -S "$dir/socket" ] && break
-		sleep 0.1
-	done
-	command mariadb --no-defaults -u root -S "$dir/socket" -e "create database sbtest"
-	mariadb_bench prepare >/dev/null
+# what_runs PROGRAM: false, having said so, if it is not installed. The same names are python scripts elsewhere.
+what_runs() {
+	command -v "$1" >/dev/null || { echo "left out: $2: no $1 here (-i installs it)"; return 1; }
+}
+keep=
+for w in $workloads; do
+	case $w in
+	mariadb) for tool in $(mariadb_missing); do what_runs "$tool" "$w" && continue; continue 2; done ;;
+	*) what_runs perf "$w" || continue ;;
+	esac
+	keep="$keep $w"
+done
+workloads=$keep keep=
+for r in $recorders; do
+	case $r in
+	chaincap*) ;;
+	*) what_runs "$r" "$r" || continue ;;
+	esac
+	keep="$keep $r"
+done
+recorders=$keep
+[ -x "$O/bench/cost" ] || make -s -C "$(dirname "$0")/.." O="$O" "$O/bench/cost"
+
+# used PID FIELD...: CPU seconds in those fields of /proc/PID/stat, counted behind the name (14: its own
+# user time, 16: that of children that have ended); 0 if there is no PID.
+used() {
+	local pid=$1
+	shift
+	[ "$pid" ] || { echo 0; return; }
+	sed 's/.*) //' "/proc/$pid/stat" | awk -v fields="$*" -v tick="$(getconf CLK_TCK)" '
+		{ n = split(fields, f, " "); for (i = 1; i <= n; i++) t += $(f[i] - 2); print t / tick }'
 }
 
-# $1 recorder, $2 workload: seconds, events, bytes, lost, recorder's CPU s, its MiB, s to finish
-run() {
-	local trace=$dir/trace s=0 e=0 b=0 l=0 cpu=0 mib=0 late=0
-	rm -f "$trace"
+# measure WORKLOAD: sets seconds, and the CPU seconds that were used meanwhile: cpu by the workload and the
+# server, own by the recorder.
+measure() {
+	local before recorder_before
+	before=$(used $$ 16 17)+$(used "${mariadb_pid:-}" 14 15)
+	recorder_before=$(used "$recorder_pid" 14 15)
+	$1 >"$dir/seconds" # not in a subshell: its children are counted
+	seconds=$(cat "$dir/seconds")
+	own=$(calc "$(used "$recorder_pid" 14 15) - $recorder_before")
+	cpu=$(calc "$(used $$ 16 17)+$(used "${mariadb_pid:-}" 14 15) - ($before)")
+}
+
+calc() { awk "BEGIN { print $1 }"; }
+
+# start RECORDER: in the background; what it took is in $dir/cost in the end.
+start() {
+	local settle=0.7 bpftrace='tracepoint:sched:sched_switch { @off[kstack, ustack, comm] = count(); }
+		tracepoint:sched:sched_waking { @waker[kstack, ustack, comm] = count(); }'
+	rm -f "$dir/trace"
 	case $1 in
-	none) s=$($2) ;;
+	chaincap) set -- "$O/chaincap" -v -o "$dir/trace" ;;
+	chaincap-K) set -- "$O/chaincap" -v -K -o "$dir/trace" ;;
+	perf) set -- perf record -q -a -g -e sched:sched_switch -e sched:sched_waking -o "$dir/trace" ;;
+	bpftrace) settle=3; set -- bpftrace -e "$bpftrace" ;;
+	*) settle=2; set -- "$1" ;;
+	esac
+	"$O/bench/cost" "$@" >"$dir/cost" 2>"$dir/err" &
+	recording=$!
+	sleep $settle
+	recorder_pid=$(ps -o pid= --ppid $recording | tr -d ' ')
+	[ "$recorder_pid" ] || { echo "bench: $1 does not run: $(tail -n 3 "$dir/err")" >&2; exit 1; }
+}
+
+# stop RECORDER: sets events, bytes, lost, and mib, late (s from the end until it has finished, 30 at most).
+stop() {
+	local from
+	events=0 bytes=0 lost=0
+	from=$(date +%s.%N)
+	kill -INT "$recorder_pid"
+	for _ in $(seq 600); do
+		kill -0 $recording 2>/dev/null || break
+		sleep 0.05
+	done
+	kill -KILL "$recorder_pid" 2>/dev/null || true
+	late=$(calc "$(date +%s.%N) - $from")
+	wait $recording 2>/dev/null || true
+	recorder_pid=
+	read -r _ _ mib <"$dir/cost"
+	mib=$((mib / 1024))
+	case $1 in
 	chaincap*)
-		local opt=
-		[ "$1" = chaincap-K ] && opt=-K
-		# shellcheck disable=SC2086 # an option or nothing
-		"$O/chaincap" -v $opt -o "$trace" -- bash -c "$2" >"$dir/out" 2>"$dir/err"
-		s=$(cat "$dir/out")
-		e=$(sed -n 's/^chaincap: \([0-9]*\) events.*/\1/p' "$dir/err")
-		l=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' "$dir/err")
-		read -r cpu mib late < <(sed -n 's/^chaincap: recorder: \([0-9.]*\) s CPU, \([0-9]*\) MiB, finished \([0-9.]*\) s.*/\1 \2 \3/p' "$dir/err")
-		b=$(stat -c %s "$trace")
+		events=$(sed -n 's/^chaincap: \([0-9]*\) events.*/\1/p' "$dir/err")
+		lost=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' "$dir/err")
+		bytes=$(stat -c %s "$dir/trace")
 		;;
 	perf)
-		perf record -q -a -g -e sched:sched_switch -e sched:sched_waking -o "$trace" \
-			-- bash -c "$2" >"$dir/out" 2>"$dir/err" || true
-		s=$(cat "$dir/out")
-		b=$(stat -c %s "$trace")
-		perf report -i "$trace" --stats >"$dir/stats" 2>/dev/null || true
+		bytes=$(stat -c %s "$dir/trace")
+		perf report -i "$dir/trace" --stats >"$dir/stats" 2>/dev/null || true
 		# perf 6.1 prints a block for all and one for each event: the first one counts.
-		e=$(awk '/SAMPLE events:/ { print $3; exit }' "$dir/stats")
-		l=$(awk '/LOST events:/ { n = $3; exit } END { print n + 0 }' "$dir/stats")
+		events=$(awk '/SAMPLE events:/ { print $3; exit }' "$dir/stats")
+		lost=$(awk '/LOST events:/ { n = $3; exit } END { print n + 0 }' "$dir/stats")
 		;;
 	esac
-	echo "$1 $2 $s ${e:-0} $b ${l:-0} $cpu $mib $late"
 }
 
-case " $workloads " in *" mariadb "*) start_mariadb ;; esac
-echo "rounds $rounds, pipe loops $loops, transactions $transactions, kernel $(uname -r), $(nproc) CPUs, $(date +%F)"
+case " $workloads " in *" mariadb "*) mariadb_start ;; esac
+for w in $workloads; do measure "$w"; done # warm up
+order=$recorders
 for round in $(seq "$rounds"); do
 	for workload in $workloads; do
-		for recorder in $recorders; do
-			run "$recorder" "$workload"
+		for recorder in $order; do
+			measure "$workload"
+			none="$seconds $cpu"
+			start "$recorder"
+			measure "$workload"
+			stop "$recorder"
+			echo "$recorder $workload $none $seconds $cpu ${events:-0} $bytes ${lost:-0} $own $mib $late"
 		done
 	done
+	order=$(for r in $recorders; do echo "$r"; done | awk -v by="$round" '{ v[NR] = $0 } END { for (i = 0; i < NR; i++) print v[(i + by) % NR + 1] }')
 	[ ! -t 2 ] || printf '\rround %d of %d' "$round" "$rounds" >&2
 done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
+echo "rounds $rounds, pipe loops $loops, transactions $transactions, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
 awk -v loops="$loops" -v workloads="$workloads" -v recorders="$recorders" '
-function median(key,    n, i, j, t, v) {
+function sorted(key, v,    n, i, j, t) {
 	n = split(list[key], v, " ")
 	for (i = 2; i <= n; i++)
 		for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+	return n
+}
+function median(key,    n, v) {
+	n = sorted(key, v)
 	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
+function spread(key,    n, v) {
+	n = sorted(key, v)
+	return sprintf("%.0f..%.0f", v[1], v[n])
+}
+function put(key, value) { list[key] = list[key] " " value }
 {
-	if ($1 == "none") base = $3
 	key = $1 " " $2 " "
-	list[key "s"] = list[key "s"] " " $3
-	list[key "slower"] = list[key "slower"] " " ($3 / base - 1) * 100 # against its own round
-	list[key "e"] = list[key "e"] " " $4
-	list[key "b"] = list[key "b"] " " ($4 ? $5 / $4 : 0)
-	list[key "l"] = list[key "l"] " " $6
-	list[key "cpu"] = list[key "cpu"] " " $7
-	list[key "mib"] = list[key "mib"] " " $8
-	list[key "late"] = list[key "late"] " " $9
+	put("none " $2, $3)
+	put(key "s", $5)
+	put(key "slower", ($5 / $3 - 1) * 100)
+	put(key "cpu", (($6 + $10) / $4 - 1) * 100) # the work and the recorder
+	put(key "ns", ($5 - $3) * 1e9 / (loops * 3))
+	put(key "b", $7 ? $8 / $7 : 0)
+	put(key "e", $7)
+	put(key "l", $9)
+	put(key "own", $10)
+	put(key "mib", $11)
+	put(key "late", $12)
 }
 END {
 	n = split(recorders, rec, " ")
 	m = split(workloads, work, " ")
-	format = "%-10s %-11s %8s %8s %9s %12s %9s %8s %6s %9s\n"
-	printf format, "workload", "recorder", "seconds", "slower", "ns/event", "bytes/event", "lost", "own CPU", "MiB", "finish s"
+	format = "%-10s %-11s %8s %7s %10s %9s %9s %9s %6s %8s %5s %9s\n"
+	printf format, "workload", "recorder", "seconds", "slower", "(spread)", "more CPU", "ns/event", "B/event", "lost", "own CPU", "MiB", "finish s"
 	for (w = 1; w <= m; w++) {
+		printf format, work[w], "none", sprintf("%.3f", median("none " work[w])), "", "", "", "", "", "", "", "", ""
 		for (r = 1; r <= n; r++) {
 			key = rec[r] " " work[w] " "
-			s = median(key "s"); e = median(key "e"); own = rec[r] ~ /^chaincap/
-			added[rec[r]] = (s - median("none " work[w] " s")) * 1e9 / (loops * 3)
-			slower[rec[r]] = median(key "slower")
-			printf format, work[w], rec[r], sprintf("%.3f", s), sprintf("%.0f%%", slower[rec[r]]),
-				rec[r] != "none" && work[w] == "pipe" ? sprintf("%.0f", added[rec[r]]) : "-",
-				e ? sprintf("%.1f", median(key "b")) : "-", e ? median(key "l") : "-",
-				own ? sprintf("%.2f", median(key "cpu")) : "-", own ? median(key "mib") : "-",
-				own ? median(key "late") : "-"
+			is_log = median(key "e") > 0
+			printf format, work[w], rec[r], sprintf("%.3f", median(key "s")),
+				sprintf("%.0f%%", median(key "slower")), spread(key "slower"),
+				sprintf("%.0f%%", median(key "cpu")),
+				work[w] == "pipe" ? sprintf("%.0f", median(key "ns")) : "-",
+				is_log ? sprintf("%.1f", median(key "b")) : "-", is_log ? median(key "l") : "-",
+				sprintf("%.2f", median(key "own")), median(key "mib"), sprintf("%.2f", median(key "late"))
 		}
-		if (work[w] == "pipe" && added["perf"] > 0)
-			ratio = ratio sprintf("pipe: chaincap adds %.2f times what perf adds to an event\n", added["chaincap"] / added["perf"])
-		else if (slower["perf"] > 0)
-			ratio = ratio sprintf("%s: chaincap slows down %.2f times as much as perf\n", work[w], slower["chaincap"] / slower["perf"])
+		if (!(("chaincap " work[w] " s") in list) || !(("perf " work[w] " s") in list))
+			continue
+		if (work[w] == "pipe")
+			ratio = ratio sprintf("pipe: chaincap adds %.2f times what perf adds to an event (goal: 0.33)\n", median("chaincap pipe ns") / median("perf pipe ns"))
+		else
+			ratio = ratio sprintf("%s: chaincap loses %.0f %%, %.2f times what perf loses; by CPU time %.2f times (goal: 0.33)\n", work[w],
+				(1 - 1 / (1 + median("chaincap " work[w] " slower") / 100)) * 100,
+				(1 - 1 / (1 + median("chaincap " work[w] " slower") / 100)) / (1 - 1 / (1 + median("perf " work[w] " slower") / 100)),
+				median("chaincap " work[w] " cpu") / median("perf " work[w] " cpu"))
 	}
 	printf "%s", ratio
 }' "$dir/all"

@@ -13,8 +13,11 @@
 #include <unistd.h>
 
 #include "format.h"
+#include "import.h"
 #include "progress.h"
+#include "several.h"
 #include "summary.h"
+#include "unmatched.h"
 
 enum exit_code {
 	EXIT_OK = 0,
@@ -30,11 +33,11 @@ static const char *open_error(int err)
 	case -ENODATA:
 		return "it is empty, not a trace";
 	case -EBADMSG:
-		return "not a trace that chaincap wrote";
+		return "neither a trace that chaincap wrote nor text of perf script";
 	case -EPROTONOSUPPORT:
 		return "a trace in another version of the format; a newer chainwalk may read it";
 	default:
-		return strerror(-err);
+		return import_error_text(err) ? import_error_text(err) : strerror(-err);
 	}
 }
 
@@ -92,15 +95,67 @@ static bool same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-static int open_output(const struct options *o, const char *trace, FILE **out)
+/* A run over all traces. */
+struct run {
+	const struct options *o;
+	FILE *out; /* NULL: not open yet */
+	const char *out_name;
+	struct several *merged; /* NULL: each trace's result goes straight to out */
+	bool together;		/* several traces, or one below a root frame */
+	bool damaged;
+	size_t n_done;
+};
+
+/* Where a trace is read from, if it is the i-th. */
+static const char *path_of(const struct options *o, size_t i)
 {
-	*out = stdout;
-	if (!o->output || !strcmp(o->output, "-"))
+	return o->n_traces ? o->traces[i] : "trace.bin";
+}
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+static size_t n_traces(const struct options *o)
+{
+	return o->n_traces ? o->n_traces : 1;
+}
+
+/* Only once a trace is there: a mistyped name must not cost the last result. */
+static int open_output(struct run *r)
+{
+	const char *path = r->o->output;
+	int err = 0;
+
+	r->out_name = path ? path : "standard output";
+	if (r->out)
 		return 0;
-	if (same_file(o->output, trace))
-		return -ETXTBSY;
-	*out = fopen(o->output, "we");
-	return *out ? 0 : -errno;
+	if (!path || !strcmp(path, "-")) {
+		r->out = stdout;
+		return 0;
+	}
+	for (size_t i = 0; i < n_traces(r->o) && !err; i++)
+		if (same_file(path, path_of(r->o, i)))
+			err = -ETXTBSY;
+	if (!err) {
+		r->out = fopen(path, "we");
+		err = r->out ? 0 : -errno;
+	}
+	if (err)
+		fprintf(stderr, "chainwalk: %s: %s\n", path,
+			err == -ETXTBSY ? "it is the trace itself" : strerror(-err));
+	return err;
+}
+
+/* Ends what has been written so far. Returns 0 or a negative errno, told unless it is -EPIPE. */
+static int flush_output(struct run *r)
+{
+	int err = finish_output(r->out);
+
+	if (err && err != -EPIPE)
+		fprintf(stderr, "chainwalk: %s: %s\n", r->out_name, strerror(-err));
+	return err;
 }
 
 /* Builds the timelines; a trace with malformed events is checked first, and read without them. */
@@ -108,87 +163,110 @@ static int link_waits(struct trace *trace, struct timelines **timelines)
 {
 	int err = timelines_new(timelines, trace);
 
-	if (err == -EBADMSG)
-		err = trace_check(trace);
-	else
+	if (err != -EBADMSG)
 		return err;
+	err = trace_check(trace);
 	return err ? err : timelines_new(timelines, trace);
 }
 
 /* Writes what was asked for, and the summary. Returns 0 or a negative errno, told to the user. */
-static int explain(const struct options *o, struct trace *trace, const char *name)
+static int explain(struct run *r, struct trace *trace, const char *name)
 {
+	const struct options *o = r->o;
 	const struct format *format = format_find(o->format);
 	struct format_totals totals = { .known = false };
 	struct format_input in = { .trace = trace, .options = o };
 	struct timelines *timelines = NULL;
-	const char *output = o->output ? o->output : "standard output";
-	FILE *out = NULL;
 	int err;
 
-	err = open_output(o, name, &out);
-	if (err) {
-		fprintf(stderr, "chainwalk: %s: %s\n", output,
-			err == -ETXTBSY ? "it is the trace itself" : strerror(-err));
+	err = open_output(r);
+	if (err)
 		return err;
-	}
 	if (format->wants_timelines)
 		err = link_waits(trace, &timelines);
-	if (trace_damage(trace)->what)
+	if (timelines)
+		unmatched_print(timelines, o, name, stderr);
+	r->damaged |= trace_damage(trace)->what != NULL;
+	if (trace_import(trace))
+		import_report_print(trace_import(trace), name, o->quiet, stderr);
+	else if (trace_damage(trace)->what)
 		print_damage(name, trace_damage(trace));
 	in.timelines = timelines;
 	in.totals = o->quiet ? NULL : &totals;
 	if (!err)
-		err = format->write(&in, out);
+		err = r->merged	    ? several_add(r->merged, &in, name)
+		      : r->together ? several_part(&in, name, !r->n_done, r->out)
+				    : format->write(&in, r->out);
 	if (err) {
 		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 		goto out;
 	}
-	err = finish_output(out);
-	if (err && err != -EPIPE)
-		fprintf(stderr, "chainwalk: %s: %s\n", output, strerror(-err));
-	if (err)
-		goto out;
-	if (!o->quiet) {
+	err = flush_output(r);
+	if (!err && !o->quiet) {
 		err = summary_print(&in, name, stderr);
 		if (err)
 			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 	}
 out:
-	if (out != stdout && fclose(out) && !err) {
-		err = -errno;
-		fprintf(stderr, "chainwalk: %s: %s\n", output, strerror(-err));
-	}
 	timelines_free(timelines);
+	return err;
+}
+
+/* One trace. Returns 0 or a negative errno, told to the user. */
+static int walk_trace(struct run *r, const char *path)
+{
+	const char *name = name_of(path);
+	uint64_t started_ns = now_ns();
+	struct trace *trace;
+	int err;
+
+	err = format_find(r->o->format)->wants_timelines ? trace_open_quick(&trace, path)
+							 : trace_open(&trace, path);
+	if (err) {
+		progress_stop();
+		fprintf(stderr, "chainwalk: %s: %s\n", name, open_error(err));
+		return err == -EPIPE ? -EIO : err;
+	}
+	err = explain(r, trace, name);
+	if (!err && r->o->verbose)
+		print_cost(trace, started_ns);
+	trace_close(trace);
+	r->n_done++;
 	return err;
 }
 
 static int walk(const struct options *o)
 {
-	const char *path = o->n_traces ? o->traces[0] : "trace.bin";
-	const char *name = strcmp(path, "-") ? path : "standard input";
-	bool damaged;
-	uint64_t started_ns = now_ns();
-	struct trace *trace;
-	int err;
+	const struct format *format = format_find(o->format);
+	struct run r = { .o = o, .together = o->n_traces > 1 || o->root != ROOT_NONE };
+	int err = 0;
 
-	progress_start(!o->quiet);
-	err = format_find(o->format)->wants_timelines ? trace_open_quick(&trace, path)
-						      : trace_open(&trace, path);
-	if (err) {
-		progress_stop();
-		fprintf(stderr, "chainwalk: %s: %s\n", name, open_error(err));
-		return EXIT_FAILED;
+	if (r.together && format->several == SEVERAL_MERGED) {
+		r.merged = several_new(o);
+		if (!r.merged) {
+			fprintf(stderr, "chainwalk: %s\n", strerror(ENOMEM));
+			return EXIT_FAILED;
+		}
 	}
-	err = explain(o, trace, name);
+	progress_start(!o->quiet);
+	for (size_t i = 0; i < n_traces(o) && !err; i++)
+		err = walk_trace(&r, path_of(o, i));
 	progress_stop();
-	damaged = trace_damage(trace)->what;
-	if (!err && o->verbose)
-		print_cost(trace, started_ns);
-	trace_close(trace);
+	if (!err && r.merged) {
+		err = several_write(r.merged, r.out);
+		if (err)
+			fprintf(stderr, "chainwalk: %s\n", strerror(-err));
+		else
+			err = flush_output(&r);
+	}
+	if (r.out && r.out != stdout && fclose(r.out) && !err) {
+		err = -errno;
+		fprintf(stderr, "chainwalk: %s: %s\n", r.out_name, strerror(-err));
+	}
+	several_free(r.merged);
 	if (err && err != -EPIPE)
 		return EXIT_FAILED;
-	return damaged ? EXIT_DAMAGED : EXIT_OK;
+	return r.damaged ? EXIT_DAMAGED : EXIT_OK;
 }
 
 /* The trace is mapped: if another process makes the file shorter, its pages are gone. */
@@ -221,10 +299,6 @@ int main(int argc, char **argv)
 		options_help(stdout);
 	} else if (o.version) {
 		puts("chainwalk " CHAIN_VERSION);
-	} else if (o.n_traces > 1) {
-		fprintf(stderr, "chainwalk: one trace at a time: '%s' is one too many\n",
-			o.traces[1]);
-		ret = EXIT_USAGE;
 	} else {
 		ret = walk(&o);
 	}

@@ -27,11 +27,20 @@ struct format_input {
 	struct format_totals *totals; /* NULL: nobody wants to know them */
 };
 
+/* What a format makes of several traces. */
+enum format_several {
+	SEVERAL_REFUSED, /* bad usage */
+	SEVERAL_MERGED,	 /* folded lines, which are added up (several.h) */
+	SEVERAL_HEADED,	 /* one after the other, each below its name */
+	SEVERAL_KEYED,	 /* objects, each of which says its trace */
+};
+
 struct format {
 	const char *name;    /* as --format takes it */
 	const char *summary; /* one line for --help */
 	bool wants_timelines;
-	bool blocked_only;    /* shows blocked time alone: --state for other parts is bad usage */
+	bool blocked_only; /* shows blocked time alone: --state for other parts is bad usage */
+	enum format_several several;
 	unsigned int refuses; /* enum options_given without a meaning here: bad usage */
 	/*
 	 * Writes the result to out. Returns 0 or a negative errno; -EPIPE and other write errors
@@ -42,7 +51,8 @@ struct format {
 
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
-	format_wakers, format_events, format_info;
+	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
+	format_speedscope;
 
 /* NULL: there is no such format. */
 const struct format *format_find(const char *name);

@@ -68,7 +68,8 @@ static bool wanted_thread(const struct printer *p, uint32_t tid)
 
 	if (o->tids.n && !has_id(&o->tids, tid))
 		return false;
-	if (o->pids.n && !(p->who[tid].tgid && has_id(&o->pids, p->who[tid].tgid)))
+	/* Where the process is not known, the thread may at least be its leader. */
+	if (o->pids.n && !has_id(&o->pids, p->who[tid].tgid ? p->who[tid].tgid : tid))
 		return false;
 	return !o->names.n || regex_list_match(&o->names, thread_name(p, tid));
 }
@@ -213,6 +214,7 @@ out:
 const struct format format_events = {
 	.name = "events",
 	.summary = "every event as text, with its stacks if -v",
+	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
 		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
 		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_NO_IDLE |

@@ -153,6 +153,7 @@ const struct format format_hist = {
 	.name = "hist",
 	.summary = "log2 histogram of the waits' lengths",
 	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW,
 	.write = write_hist,

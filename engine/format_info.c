@@ -11,6 +11,7 @@ struct totals {
 	uint64_t threads;      /* distinct tids, the idle loop not counted */
 	uint64_t lost_spans;   /* stretches in which events are missing */
 	uint64_t lost_unknown; /* of them, how many have no number of events */
+	uint64_t untraced;     /* switches that must have been between two recorded ones */
 	uint64_t stacks, cut_stacks;
 	uint64_t frames[2], named[2]; /* kernel, user */
 };
@@ -27,8 +28,42 @@ static void put_number(FILE *out, const char *key, uint64_t v)
 	fprintf(out, "%s: %llu\n", key, (unsigned long long)v);
 }
 
-static int count_threads(const struct trace *t, struct totals *sum)
+/* Who came on each CPU with the last switch. */
+struct on_cpu {
+	uint32_t *tid; /* by CPU; TID_UNKNOWN: events of this CPU were lost, or none was seen yet */
+	size_t n;
+};
+
+#define TID_UNKNOWN UINT32_MAX
+
+static int follow_switches(struct on_cpu *on, const struct event *ev, struct totals *sum)
 {
+	if (ev->kind == EVENT_LOST) {
+		for (size_t i = 0; i < on->n; i++)
+			if (ev->cpu == EVENT_CPU_UNKNOWN || ev->cpu == i)
+				on->tid[i] = TID_UNKNOWN;
+		return 0;
+	}
+	if (ev->kind != EVENT_SWITCH)
+		return 0;
+	if (ev->cpu >= on->n) {
+		size_t n = (size_t)ev->cpu + 1;
+		uint32_t *p = realloc(on->tid, n * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		on->tid = p;
+		for (; on->n < n; on->n++)
+			p[on->n] = TID_UNKNOWN;
+	}
+	sum->untraced += on->tid[ev->cpu] != TID_UNKNOWN && on->tid[ev->cpu] != ev->tid;
+	on->tid[ev->cpu] = ev->other;
+	return 0;
+}
+
+static int read_events(const struct trace *t, struct totals *sum)
+{
+	struct on_cpu on = { .n = 0 };
 	uint32_t n_bytes = trace_info(t)->tids_end / 8 + 1;
 	uint8_t *seen = calloc(n_bytes, 1);
 	struct trace_cursor *c = trace_cursor_new(t);
@@ -43,6 +78,9 @@ static int count_threads(const struct trace *t, struct totals *sum)
 	for (size_t i = 0; i < n; i++)
 		seen[threads[i].tid / 8] |= (uint8_t)(1 << threads[i].tid % 8);
 	while (trace_cursor_next(c, &ev)) {
+		err = follow_switches(&on, &ev, sum);
+		if (err)
+			goto out;
 		if (ev.kind == EVENT_LOST) {
 			sum->lost_spans++;
 			sum->lost_unknown += !ev.n;
@@ -57,6 +95,7 @@ static int count_threads(const struct trace *t, struct totals *sum)
 		sum->threads += (uint64_t)__builtin_popcount(seen[i]);
 out:
 	trace_cursor_free(c);
+	free(on.tid);
 	free(seen);
 	return err;
 }
@@ -114,7 +153,10 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 	put_number(out, "lost", i->lost);
 	put_number(out, "lost_spans", sum->lost_spans);
 	put_number(out, "lost_spans_of_unknown_size", sum->lost_unknown);
-	if (i->complete) {
+	/* The kernel showed them to no tracer: some hypervisors' and recorders' own threads. */
+	put_number(out, "untraced_switches", sum->untraced);
+	/* What was imported has no such counter. */
+	if (i->complete && (i->kernel_events || !i->events)) {
 		put_number(out, "kernel_counted", i->kernel_events);
 		/* Written by two counters that know nothing of each other. */
 		fprintf(out, "accounted: %s\n",
@@ -155,7 +197,7 @@ static int write_info(const struct format_input *in, FILE *out)
 	size_t at_start;
 	int err;
 
-	err = count_threads(in->trace, &sum);
+	err = read_events(in->trace, &sum);
 	if (err)
 		return err;
 	count_definitions(in->trace, &sum);
@@ -191,6 +233,7 @@ static int write_info(const struct format_input *in, FILE *out)
 const struct format format_info = {
 	.name = "info",
 	.summary = "what the trace holds, and what was lost",
+	.several = SEVERAL_HEADED,
 	.refuses = ~0u,
 	.write = write_info,
 };

@@ -409,6 +409,7 @@ const struct format format_json = {
 	.name = "json",
 	.summary = "one JSON object a line for each wait, with its chain",
 	.wants_timelines = true,
+	.several = SEVERAL_KEYED,
 	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_UNIT | GIVEN_VIEW |
 		   GIVEN_BY_NAME,
 	.write = write_json,

@@ -144,6 +144,7 @@ const struct format format_threads = {
 	.name = "threads",
 	.summary = "a table of threads and where their time went",
 	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_threads,

@@ -57,6 +57,7 @@ const struct format format_tree = {
 	.name = "tree",
 	.summary = "waits, each with its chain, for reading",
 	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_tree,
 };

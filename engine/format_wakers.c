@@ -191,6 +191,7 @@ const struct format format_wakers = {
 	.summary = "a table of who wakes whom, and the blocked time that ends",
 	.wants_timelines = true,
 	.blocked_only = true,
+	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_wakers,

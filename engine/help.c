@@ -12,8 +12,8 @@ void options_help(FILE *out)
 	const struct format *f;
 	size_t col = COLUMN;
 
-	fputs("Usage: chainwalk [options] [TRACE | -]          (left out: trace.bin)\n"
-	      "Explains what threads waited for, from a trace that chaincap recorded.\n\n"
+	fputs("Usage: chainwalk [options] [TRACE... | -]       (left out: trace.bin)\n"
+	      "Explains what threads waited for: from chaincap's trace, or perf script's text.\n\n"
 	      "  -d, --depth N            links followed, 6 if left out; 0: off-CPU only\n"
 	      "      --mode exact|classic how a wait's time is shared out\n"
 	      "  -f, --format F           ",
@@ -41,6 +41,7 @@ void options_help(FILE *out)
 	      "      --blocked-stacks     show where each waker itself had slept\n"
 	      "      --annotate           _[w] after waker frames, _[k] after kernel frames\n"
 	      "      --no-ends, --no-delim, -K, -U     frames shown (-K: kernel only)\n"
+	      "      --root host|trace    several traces: the first frame says of which\n"
 	      "      --unit us|ns, --top N, -o FILE    weights; the N largest; output\n"
 	      "  -q, -v, -h, -V           quiet, verbose, help, version\n\n"
 	      "Examples:\n"

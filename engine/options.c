@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "options.h"
-
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -9,6 +7,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "options_private.h"
 #include "units.h"
 
 enum {
@@ -30,6 +29,7 @@ enum {
 	OPT_BY_NAME,
 	OPT_WITHIN,
 	OPT_WITHOUT,
+	OPT_ROOT,
 };
 
 static const char short_options[] = ":d:f:p:t:c:KUo:qvhV";
@@ -51,6 +51,7 @@ static const struct option long_options[] = {
 	{ "no-kthreads", no_argument, NULL, OPT_NO_KTHREADS },
 	{ "no-idle", no_argument, NULL, OPT_NO_IDLE },
 	{ "view", required_argument, NULL, OPT_VIEW },
+	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "by-name", no_argument, NULL, OPT_BY_NAME },
 	{ "blocked-stacks", no_argument, NULL, OPT_BLOCKED_STACKS },
 	{ "annotate", no_argument, NULL, OPT_ANNOTATE },
@@ -68,15 +69,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* A command line being read: where its one line of complaint goes. */
-struct parser {
-	struct options *o;
-	const char *name; /* of the option at hand, as the user may spell it */
-	char *err;
-	size_t err_size;
-};
-
-__attribute__((format(printf, 2, 3))) static int complain(struct parser *p, const char *fmt, ...)
+int options_complain(struct parser *p, const char *fmt, ...)
 {
 	va_list args;
 
@@ -88,7 +81,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct parser *p, cons
 
 static int out_of_memory(struct parser *p)
 {
-	complain(p, "out of memory");
+	options_complain(p, "out of memory");
 	return -ENOMEM;
 }
 
@@ -100,7 +93,7 @@ static int add_id(struct parser *p, struct id_list *l, const char *s)
 	uint32_t *ids;
 
 	if (parse_number(s, TRACE_TID_LIMIT - 1, &v))
-		return complain(p, "%s: '%s' is not a process or thread id", p->name, s);
+		return options_complain(p, "%s: '%s' is not a process or thread id", p->name, s);
 	ids = realloc(l->ids, (l->n + 1) * sizeof(*ids));
 	if (!ids)
 		return out_of_memory(p);
@@ -113,17 +106,19 @@ static int add_regex(struct parser *p, struct regex_list *l, const char *s)
 {
 	char why[128];
 	regex_t *regex = realloc(l->regex, (l->n + 1) * sizeof(*regex));
+	const char **text = realloc(l->text, (l->n + 1) * sizeof(*text));
 	int err;
 
-	if (!regex)
+	l->regex = regex ? regex : l->regex;
+	l->text = text ? text : l->text;
+	if (!regex || !text)
 		return out_of_memory(p);
-	l->regex = regex;
 	err = regcomp(&regex[l->n], s, REG_EXTENDED | REG_NOSUB);
 	if (err) {
 		regerror(err, NULL, why, sizeof(why));
-		return complain(p, "%s: '%s': %s", p->name, s, why);
+		return options_complain(p, "%s: '%s': %s", p->name, s, why);
 	}
-	l->n++;
+	text[l->n++] = s;
 	return 0;
 }
 
@@ -132,9 +127,10 @@ static int set_duration(struct parser *p, const char *s, uint64_t default_ns, ui
 	if (!parse_duration(s, default_ns, ns))
 		return 0;
 	if (default_ns)
-		return complain(p, "%s: '%s' is not a number of seconds, such as 1.5", p->name, s);
-	return complain(p, "%s: '%s' is not a time with a unit, such as 10us, 2ms or 1s", p->name,
-			s);
+		return options_complain(p, "%s: '%s' is not a number of seconds, such as 1.5",
+					p->name, s);
+	return options_complain(p, "%s: '%s' is not a time with a unit, such as 10us, 2ms or 1s",
+				p->name, s);
 }
 
 /* The parts that a word of len bytes stands for; 0: it is no such word. */
@@ -174,14 +170,18 @@ static int set_states(struct parser *p, const char *s)
 				states[n_states] = 0;
 			}
 		} else {
-			return complain(p,
-					"--state: '%.*s' is none of blocked, runnable, preempted, "
-					"all, S, D, I, T, t, P",
-					(int)(len < 40 ? len : 40), item);
+			return options_complain(
+				p,
+				"--state: '%.*s' is none of blocked, runnable, preempted, "
+				"all, S, D, I, T, t, P",
+				(int)(len < 40 ? len : 40), item);
 		}
 		if (!item[len])
 			break;
 	}
+	/* Letters pick sleeps: beside "preempted" alone they would pick nothing. */
+	if (parts == PART_PREEMPTED && n_states)
+		parts |= PART_BLOCKED | PART_RUNNABLE;
 	if (parts) {
 		p->o->parts = parts;
 		p->o->given |= GIVEN_PARTS;
@@ -202,7 +202,7 @@ static int set_format(struct parser *p, const char *s)
 	for (size_t i = 0; (f = format_at(i)) && len < sizeof(names); i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
 					f->name);
-	return complain(p, "--format: there is no '%s'; there are %s", s, names);
+	return options_complain(p, "--format: there is no '%s'; there are %s", s, names);
 }
 
 /* Takes the one of two words that s is. */
@@ -212,15 +212,15 @@ static int set_word(struct parser *p, const char *s, const char *first, const ch
 	*is_second = !strcmp(s, second);
 	if (*is_second || !strcmp(s, first))
 		return 0;
-	return complain(p, "%s: '%s' is neither %s nor %s", p->name, s, first, second);
+	return options_complain(p, "%s: '%s' is neither %s nor %s", p->name, s, first, second);
 }
 
 static int set_number(struct parser *p, const char *s, uint64_t max, uint64_t *v)
 {
 	if (!parse_number(s, max, v))
 		return 0;
-	return complain(p, "%s: '%s' is not a number from 0 to %llu", p->name, s,
-			(unsigned long long)max);
+	return options_complain(p, "%s: '%s' is not a number from 0 to %llu", p->name, s,
+				(unsigned long long)max);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -250,6 +250,10 @@ static int set_valued(struct parser *p, int opt, const char *arg)
 		err = set_word(p, arg, "chain", "wakeup", &second);
 		o->view = second ? VIEW_WAKEUP : VIEW_CHAIN;
 		return err;
+	case OPT_ROOT:
+		err = set_word(p, arg, "host", "trace", &second);
+		o->root = second ? ROOT_TRACE : ROOT_HOST;
+		return err;
 	case 'f':
 		return set_format(p, arg);
 	case 'p':
@@ -276,9 +280,9 @@ static int set_valued(struct parser *p, int opt, const char *arg)
 		return set_number(p, arg, UINT32_MAX, &o->top);
 	case 'o':
 		o->output = arg;
-		return *arg ? 0 : complain(p, "-o: the file name is empty");
+		return *arg ? 0 : options_complain(p, "-o: the file name is empty");
 	default:
-		return complain(p, "bad option"); /* not in the table: cannot be */
+		return options_complain(p, "bad option"); /* not in the table: cannot be */
 	}
 }
 
@@ -330,8 +334,7 @@ static bool set_flag(struct options *o, int opt)
 	}
 }
 
-/* How the user may spell opt in a message. */
-static const char *option_name(int opt, char *buf, size_t size)
+const char *options_name(int opt, char *buf, size_t size)
 {
 	if (opt <= UCHAR_MAX) {
 		snprintf(buf, size, "-%c", opt);
@@ -343,8 +346,7 @@ static const char *option_name(int opt, char *buf, size_t size)
 	return buf;
 }
 
-/* The bit of an option in options.given; 0 for those that any format can take. */
-static unsigned int given_bit(int opt)
+unsigned int options_given_bit(int opt)
 {
 	static const struct {
 		int opt;
@@ -366,6 +368,7 @@ static unsigned int given_bit(int opt)
 		{ OPT_NO_IDLE, GIVEN_NO_IDLE },
 		{ OPT_VIEW, GIVEN_VIEW },
 		{ OPT_BY_NAME, GIVEN_BY_NAME },
+		{ OPT_ROOT, GIVEN_ROOT },
 		{ OPT_BLOCKED_STACKS, GIVEN_BLOCKED_STACKS },
 		{ OPT_ANNOTATE, GIVEN_ANNOTATE },
 		{ OPT_NO_ENDS, GIVEN_NO_ENDS },
@@ -379,47 +382,6 @@ static unsigned int given_bit(int opt)
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
 		if (bits[i].opt == opt)
 			return bits[i].bit;
-	return 0;
-}
-
-/* An option that the format could only ignore is an error: the user meant something by it. */
-static int check_format_takes(struct parser *p, const int *opts, size_t n_opts)
-{
-	const unsigned int not_in_wakeup =
-		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS;
-	const struct options *o = p->o;
-	const struct format *f = format_find(o->format);
-	bool wakeup = o->view == VIEW_WAKEUP;
-	char name[32];
-
-	for (size_t i = 0; i < n_opts; i++) {
-		option_name(opts[i], name, sizeof(name));
-		if (f->refuses & given_bit(opts[i]))
-			return complain(p, "%s has no meaning with --format=%s", name, f->name);
-		if (wakeup && (not_in_wakeup & given_bit(opts[i])))
-			return complain(p, "%s has no meaning with --view wakeup", name);
-	}
-	if ((wakeup || f->blocked_only) && o->given & GIVEN_PARTS && o->parts != PART_BLOCKED)
-		return complain(p,
-				"%s%s shows blocked time: no other part can be chosen by --state",
-				wakeup ? "--view wakeup" : "--format=", wakeup ? "" : f->name);
-	if (o->given & GIVEN_TOP && !strcmp(f->name, "hist") && !o->by_name)
-		return complain(p, "--top has no meaning with --format=hist unless --by-name");
-	return 0;
-}
-
-static int check_together(struct parser *p)
-{
-	const struct options *o = p->o;
-
-	if (!o->kernel && !o->user)
-		return complain(p, "-K and -U exclude each other");
-	if (o->quiet && o->verbose)
-		return complain(p, "-q and -v exclude each other");
-	if (o->from_ns >= o->to_ns)
-		return complain(p, "--to is not after --from");
-	if (o->min_wait_ns > o->max_wait_ns)
-		return complain(p, "--min-wait is more than --max-wait");
 	return 0;
 }
 
@@ -448,31 +410,27 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 	opterr = 0;
 	while (!ret && (opt = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		if (opt == '?' && optopt && optopt <= UCHAR_MAX)
-			ret = complain(&p, "there is no option -%c", optopt);
+			ret = options_complain(&p, "there is no option -%c", optopt);
 		else if (opt == '?' && optopt)
-			ret = complain(&p, "%s takes no value",
-				       option_name(optopt, name, sizeof(name)));
+			ret = options_complain(&p, "%s takes no value",
+					       options_name(optopt, name, sizeof(name)));
 		else if (opt == '?')
-			ret = complain(&p, "there is no option %s", argv[optind - 1]);
+			ret = options_complain(&p, "there is no option %s", argv[optind - 1]);
 		else if (opt == ':')
-			ret = complain(&p, "%s needs a value",
-				       option_name(optopt, name, sizeof(name)));
+			ret = options_complain(&p, "%s needs a value",
+					       options_name(optopt, name, sizeof(name)));
 		else if (!set_flag(o, opt)) {
-			option_name(opt, name, sizeof(name));
+			options_name(opt, name, sizeof(name));
 			ret = set_valued(&p, opt, optarg);
 		}
-		if (!ret && (given_bit(opt) & ~o->given)) {
-			o->given |= given_bit(opt);
+		if (!ret && (options_given_bit(opt) & ~o->given)) {
+			o->given |= options_given_bit(opt);
 			seen[n_seen++] = opt;
 		}
 	}
-	if (!ret)
-		ret = check_format_takes(&p, seen, n_seen);
-	if (ret)
-		return ret;
 	o->traces = argv + optind;
 	o->n_traces = (size_t)(argc - optind);
-	return check_together(&p);
+	return ret ? ret : options_check(&p, seen, n_seen);
 }
 
 static void free_regexes(struct regex_list *l)
@@ -480,7 +438,8 @@ static void free_regexes(struct regex_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		regfree(&l->regex[i]);
 	free(l->regex);
-	*l = (struct regex_list) { NULL, 0 };
+	free(l->text);
+	*l = (struct regex_list) { .n = 0 };
 }
 
 void options_free(struct options *o)

@@ -27,6 +27,13 @@ enum options_view {
 	VIEW_WAKEUP, /* waker stacks only */
 };
 
+/* The first frame of all lines of a trace. */
+enum options_root {
+	ROOT_NONE,
+	ROOT_HOST,  /* where it was recorded */
+	ROOT_TRACE, /* its path */
+};
+
 /* Parts of off-CPU time, for options.parts. */
 enum options_part {
 	PART_BLOCKED = 1,
@@ -55,6 +62,7 @@ enum options_given {
 	GIVEN_NO_IDLE = 1 << 16,
 	GIVEN_BY_NAME = 1 << 17,
 	GIVEN_PARTS = 1 << 18, /* --state with a part, not with letters only */
+	GIVEN_ROOT = 1 << 19,
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -70,6 +78,7 @@ struct id_list {
 struct regex_list {
 	regex_t *regex;
 	size_t n;
+	const char **text; /* as they were given, borrowed from argv */
 };
 
 struct options {
@@ -105,7 +114,8 @@ struct options {
 	/* What is shown of a chain. */
 	bool blocked_stacks, annotate, no_ends, no_delim;
 	bool kernel, user; /* which frames: both unless -K or -U */
-	bool by_name;	   /* histograms: one for each thread name */
+	enum options_root root;
+	bool by_name; /* histograms: one for each thread name */
 	enum options_unit unit;
 	uint64_t top; /* the N largest of what the format lists; 0: all */
 

@@ -68,5 +68,9 @@ int summary_print(const struct format_input *in, const char *name, FILE *out)
 			seconds(s.idle_ns));
 	putc('\n', out);
 	print_ends(&s, out);
+	if (s.ends_ns[CHAIN_NOT_WOKEN] > s.blocked_ns / 2 && !(in->options->given & GIVEN_WHO))
+		fputs("most of it is threads that slept to the end: -p, -t, -c, --no-idle and "
+		      "--max-wait leave them out\n",
+		      out);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "import.h"
 #include "trace_private.h"
 
 /* A stream without a single sync word in its first bytes is given up: it may have no end. */
@@ -20,12 +21,52 @@ static bool has_sync(const uint8_t *p, size_t len)
 	return memmem(p, len, sync, sizeof(sync)) != NULL;
 }
 
-/* Reads fd to its end into growing memory. */
+/* The log that an import has made stands in for the input. */
+static void set_imported(struct trace *t, uint8_t *log, size_t offset, size_t len)
+{
+	t->heap = log;
+	t->base = log + offset;
+	t->len = len;
+}
+
+/* The text that begins with [p, p + len) and goes on in fd. */
+static int import_fd(struct trace *t, const uint8_t *p, size_t len, int fd)
+{
+	size_t offset, log_len;
+	uint8_t *log;
+	int err = import_stream((const char *)p, len, fd, &log, &offset, &log_len, t->import);
+
+	if (!err)
+		set_imported(t, log, offset, log_len);
+	return err;
+}
+
+/* Imports a file if it is text; -EBADMSG: it is none, and is to be read as a trace. */
+static int import_file(struct trace *t, int fd)
+{
+	uint8_t head[IMPORT_SNIFF];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	int err;
+
+	if (n > 0 && import_is_perf_data(head, (size_t)n))
+		return -IMPORT_E_DATA;
+	if (n <= 0 || !import_is_text(head, (size_t)n))
+		return -EBADMSG;
+	err = import_fd(t, NULL, 0, fd);
+	if (err == -EBADMSG) {
+		t->import->lines = 0;
+		if (lseek(fd, 0, SEEK_SET) < 0)
+			err = -errno;
+	}
+	return err;
+}
+
+/* Reads fd to its end into growing memory; what is text is imported on the way. */
 static int read_all(struct trace *t, int fd)
 {
 	size_t cap = 1u << 20, len = 0;
 	uint8_t *p = malloc(cap), *q;
-	bool sniffed = false;
+	bool sniffed = false, looked = false;
 	ssize_t got;
 	int err;
 
@@ -48,9 +89,20 @@ static int read_all(struct trace *t, int fd)
 			err = -errno;
 			goto fail;
 		}
+		len += (size_t)got;
+		if (!looked && (len >= IMPORT_SNIFF || !got)) {
+			looked = true;
+			err = import_is_perf_data(p, len) ? -IMPORT_E_DATA : 0;
+			if (err)
+				goto fail;
+			if (import_is_text(p, len)) {
+				err = import_fd(t, p, len, fd);
+				free(p);
+				return err;
+			}
+		}
 		if (!got)
 			break;
-		len += (size_t)got;
 		if (!sniffed && len >= SNIFF_BYTES) {
 			err = -EBADMSG;
 			if (!has_sync(p, len))
@@ -71,6 +123,7 @@ static int get_input(struct trace *t, int fd)
 {
 	struct stat st;
 	void *map;
+	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -78,6 +131,9 @@ static int get_input(struct trace *t, int fd)
 		return -EISDIR;
 	/* Standard input may be a file that was read from already: only from its start on. */
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
+		err = import_file(t, fd);
+		if (err != -EBADMSG)
+			return err;
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (map != MAP_FAILED) {
 			t->map = map;
@@ -107,6 +163,9 @@ static int load(struct trace *t)
 	if (!err)
 		err = trace_find_losses(t);
 	set_info_texts(t);
+	if (!err && t->import && import_damaged(t->import))
+		trace_note_damage(t, t->import->bad_offset, 0, 0,
+				  "lines that perf script does not write");
 	return err;
 }
 
@@ -119,11 +178,20 @@ static int open_path(struct trace **out, const char *path, bool checked)
 	*out = NULL;
 	if (!t)
 		return -ENOMEM;
+	t->import = calloc(1, sizeof(*t->import));
+	if (!t->import) {
+		trace_close(t);
+		return -ENOMEM;
+	}
 	t->checked = checked;
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	err = fd < 0 ? -errno : get_input(t, fd);
 	if (!is_stdin && fd >= 0)
 		close(fd);
+	if (!err && !t->import->lines) { /* chaincap's own */
+		free(t->import);
+		t->import = NULL;
+	}
 	if (!err)
 		err = load(t);
 	if (err) {
@@ -199,7 +267,12 @@ int trace_check(struct trace *t)
 		return 0;
 	unload(t);
 	*t = (struct trace) {
-		.base = t->base, .len = t->len, .map = t->map, .heap = t->heap, .checked = true
+		.base = t->base,
+		.len = t->len,
+		.map = t->map,
+		.heap = t->heap,
+		.import = t->import,
+		.checked = true,
 	};
 	return load(t);
 }
@@ -212,7 +285,13 @@ void trace_close(struct trace *t)
 	if (t->map)
 		munmap(t->map, t->len);
 	free(t->heap);
+	free(t->import);
 	free(t);
+}
+
+const struct import_report *trace_import(const struct trace *t)
+{
+	return t->import;
 }
 
 const struct trace_info *trace_info(const struct trace *t)

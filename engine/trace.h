@@ -19,6 +19,7 @@
 #include "chainlog.h"
 
 struct trace;
+struct import_report;
 
 /* What kind of event; the first ones are the log's own numbers. */
 enum event_kind {
@@ -105,11 +106,12 @@ struct trace_damage {
 };
 
 /*
- * Reads a trace from path, "-" being standard input (no seeking needed). *out is to be closed
- * with trace_close().
+ * Reads a trace from path, "-" being standard input (no seeking needed): chaincap's own, or text of
+ * perf script, which is told by its bytes. *out is to be closed with trace_close().
  * Returns 0 also for a damaged or cut-off trace (see trace_damage); a negative errno if it cannot
  * be opened or read; -ENODATA if it is empty, -EBADMSG if it is not a trace at all,
- * -EPROTONOSUPPORT if it is one of another version of the format.
+ * -EPROTONOSUPPORT if it is one of another version of the format; a negative enum import_error
+ * (import.h) if it is a text that does not tell enough.
  */
 int trace_open(struct trace **out, const char *path);
 /*
@@ -129,6 +131,8 @@ int trace_check(struct trace *t);
 int trace_open_memory_quick(struct trace **out, const void *p, size_t len);
 int trace_open_memory(struct trace **out, const void *p, size_t len);
 void trace_close(struct trace *t);
+/* What there is to tell of the import of a text (import.h); NULL: chaincap's own trace. */
+const struct import_report *trace_import(const struct trace *t);
 
 const struct trace_info *trace_info(const struct trace *t);
 const struct trace_damage *trace_damage(const struct trace *t);

@@ -59,8 +59,9 @@ struct trace {
 	/* The input. */
 	const uint8_t *base;
 	size_t len;
-	void *map;  /* to be unmapped, or NULL */
-	void *heap; /* to be freed, or NULL */
+	void *map;		      /* to be unmapped, or NULL */
+	void *heap;		      /* to be freed, or NULL */
+	struct import_report *import; /* of an imported text, or NULL; to be freed */
 
 	bool checked; /* every event has been decoded once, or is to be when loading */
 	struct trace_info info;

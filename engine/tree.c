@@ -324,8 +324,10 @@ static void put_head(struct tree *t, FILE *out, const struct wait *w, const stru
 	}
 	if (w->flags & WAIT_SINCE_START && slept)
 		fputs("; asleep since before the trace began", out);
-	if (w->flags & WAIT_NEW)
-		fputs("; its first run", out);
+	if (w->flags & WAIT_NEW) {
+		fputs("; its first run\n", out);
+		return;
+	}
 	fputs("\n    in ", out);
 	stack_words(out, t->names, t->timelines, t->options, w->stack, UINT32_MAX, true);
 	putc('\n', out);

@@ -87,7 +87,10 @@ static void events_can_be_chosen_by_thread_name_process_and_time(void **state)
 	expect(FORMAT(m, "-f", "events", "-c", "^renamed$"),
 	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"
 	       "     0.000000400 [000] switch renamed/7 D -> child/9\n");
+	/* Nobody has said yet which process thread 7 belongs to: it may be the leader of 7. */
 	expect(FORMAT(m, "-f", "events", "-p", "7", "--to", "0.00000026"),
+	       "     0.000000100 [000] switch swapper/0 R -> [unknown]/7\n"
+	       "     0.000000200 [000] waking [unknown]/7 -> [unknown]/8\n"
 	       "     0.000000250 [000] fork   [unknown]/7 -> child/9 of process 7\n");
 	expect(FORMAT(m, "-f", "events", "--from", "350ns", "--to", "500ns"),
 	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"

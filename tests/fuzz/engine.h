@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * engine.h - what the engine's fuzz targets have in common: what trace.h promises of any input, all
+ * output formats over it, and the program that runs files once each (-DREPLAY).
+ */
+#ifndef TESTS_FUZZ_ENGINE_H
+#define TESTS_FUZZ_ENGINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/format.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void must(int ok, const char *what)
+{
+	if (!ok) {
+		fprintf(stderr, "broken promise: %s\n", what);
+		abort();
+	}
+}
+
+/* What trace.h promises of any input. */
+static inline void check_promises(const struct trace *t)
+{
+	struct trace_cursor *c = trace_cursor_new(t);
+	const struct trace_info *info = trace_info(t);
+	uint64_t last_ns = info->start_ns, n = 0;
+	struct event ev;
+
+	must(c != NULL, "memory for a cursor");
+	must(info->tids_end <= TRACE_TID_LIMIT, "tids are bounded");
+	while (trace_cursor_next(c, &ev)) {
+		must(ev.time_ns >= last_ns, "times do not decrease");
+		must(ev.time_ns <= info->end_ns, "no event after the end");
+		must(ev.tid < info->tids_end && ev.other < info->tids_end, "tids are bounded");
+		must(ev.kstack < trace_stacks_end(t), "stack ids are in range");
+		must(ev.ustack < trace_stacks_end(t), "stack ids are in range");
+		must(ev.string < trace_strings_end(t), "string ids are in range");
+		must(ev.kind != EVENT_LOST || ev.last_ns >= ev.time_ns, "losses have a length");
+		last_ns = ev.time_ns;
+		n += ev.kind != EVENT_LOST;
+	}
+	must(trace_cursor_error(c) == 0, "the cursor meets no malformed block");
+	must(n == info->events, "as many events as counted");
+	trace_cursor_free(c);
+}
+
+static inline void write_all(const struct trace *t, const struct options *o)
+{
+	struct format_input in = { .trace = t, .options = o };
+	struct timelines *timelines = NULL;
+	const struct format *f;
+
+	if (timelines_new(&timelines, t))
+		return;
+	for (size_t i = 0; (f = format_at(i)); i++) {
+		FILE *out = fopen("/dev/null", "w");
+
+		must(out != NULL, "/dev/null");
+		in.timelines = f->wants_timelines ? timelines : NULL;
+		(void)f->write(&in, out);
+		fclose(out);
+	}
+	timelines_free(timelines);
+}
+
+#ifdef REPLAY
+static int replay(const char *path)
+{
+	static uint8_t buf[4 << 20];
+	FILE *f = fopen(path, "rb");
+	size_t len;
+
+	if (!f) {
+		perror(path);
+		return 1;
+	}
+	len = fread(buf, 1, sizeof(buf), f);
+	fclose(f);
+	LLVMFuzzerTestOneInput(buf, len);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	for (int i = 1; i < argc; i++)
+		failed |= replay(argv[i]);
+	printf("%d inputs replayed\n", argc - 1);
+	return failed;
+}
+#endif
+
+#endif /* TESTS_FUZZ_ENGINE_H */

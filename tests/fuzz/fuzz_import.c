@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target: any bytes as text of perf script, through the import, the reader and every output
+ * format. What the import makes must be a sound trace, whatever the text.
+ *
+ * Built by libFuzzer (make fuzz), or with -DREPLAY as a program that runs the files named on its
+ * command line once each.
+ */
+#include "engine.h"
+
+#include "../../engine/import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct import_report report;
+	size_t offset, log_len;
+	struct options o;
+	struct trace *t;
+	uint8_t *log;
+	/* Of just this size, so that a read beyond it is caught. */
+	char *copy = malloc(size + !size);
+	int err;
+
+	must(copy != NULL, "memory for a copy");
+	if (size)
+		memcpy(copy, data, size);
+	err = import_memory(copy, size, &log, &offset, &log_len, &report);
+	free(copy);
+	if (err)
+		return 0;
+	must(trace_open_memory(&t, log + offset, log_len) == 0, "a trace is made");
+	must(!trace_damage(t)->what, "the trace is sound");
+	must(trace_info(t)->complete, "the trace is complete");
+	must(trace_info(t)->events_of[EVENT_SWITCH] == report.switches, "no switch is lost");
+	check_promises(t);
+	options_init(&o);
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	write_all(t, &o);
+	options_free(&o);
+	trace_close(t);
+	free(log);
+	return 0;
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=perfetto, read back field by field with the numbers of the published schema. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <glob.h>
+
+#include "export_read.h"
+#include "made_schedule.h"
+
+#define STRINGS_MAX 256
+#define TRACKS_MAX 64
+
+/* What a reader keeps of the packets before: interned strings by number, names of tracks. */
+struct reader {
+	char *names[STRINGS_MAX], *args[STRINGS_MAX], *values[STRINGS_MAX];
+	char *tracks[TRACKS_MAX];
+	FILE *out;
+};
+
+static char *text_of(struct field f)
+{
+	char *s = calloc(1, f.len + 1);
+
+	assert_non_null(s);
+	assert_int_not_equal(f.number, 0);
+	memcpy(s, f.p, f.len);
+	return s;
+}
+
+static void keep(char **strings, size_t max, uint64_t id, char *s)
+{
+	assert_true(id && id < max);
+	assert_null(strings[id]); /* told once */
+	strings[id] = s;
+}
+
+static void read_interned(struct reader *r, struct field data)
+{
+	const uint8_t *p = data.p, *end = p + data.len;
+	struct field f;
+
+	while (read_field(&p, end, &f)) {
+		uint64_t iid = field_of(f.p, f.len, 1, 0).v;
+		char *s = text_of(field_of(f.p, f.len, 2, 0));
+
+		if (f.number == 2)
+			keep(r->names, STRINGS_MAX, iid, s);
+		else if (f.number == 3)
+			keep(r->args, STRINGS_MAX, iid, s);
+		else if (f.number == 29)
+			keep(r->values, STRINGS_MAX, iid, s);
+		else
+			free(s); /* categories */
+	}
+}
+
+/* "track A 101/101", "track process A 101" */
+static void read_track(struct reader *r, struct field track)
+{
+	uint64_t uuid = field_of(track.p, track.len, 1, 0).v;
+	struct field process = field_of(track.p, track.len, 3, 0);
+	struct field thread = field_of(track.p, track.len, 4, 0);
+	char *name;
+
+	if (process.number) {
+		name = text_of(field_of(process.p, process.len, 6, 0));
+		fprintf(r->out, "process %s %llu\n", name,
+			(unsigned long long)field_of(process.p, process.len, 1, 0).v);
+	} else if (thread.number) {
+		name = text_of(field_of(thread.p, thread.len, 5, 0));
+		fprintf(r->out, "thread %s %llu/%llu\n", name,
+			(unsigned long long)field_of(thread.p, thread.len, 1, 0).v,
+			(unsigned long long)field_of(thread.p, thread.len, 2, 0).v);
+	} else {
+		name = text_of(field_of(track.p, track.len, 2, 0));
+		fprintf(r->out, "track %s\n", name);
+	}
+	keep(r->tracks, TRACKS_MAX, uuid, name);
+}
+
+/* "A 100 + blocked stack=main" for a begin, "-" for an end, "!" for an instant; flows as "~1". */
+static void read_event(struct reader *r, uint64_t ns, struct field e)
+{
+	static const char types[] = "?+-!";
+	uint64_t type = field_of(e.p, e.len, 9, 0).v, track = field_of(e.p, e.len, 11, 0).v;
+	uint64_t name = field_of(e.p, e.len, 10, 0).v;
+	struct field f;
+
+	assert_true(type && type < 4 && track < TRACKS_MAX && name < STRINGS_MAX);
+	assert_non_null(r->tracks[track]);
+	assert_true(type == 2 || r->names[name]);
+	fprintf(r->out, "%s %llu %c", r->tracks[track], (unsigned long long)ns, types[type]);
+	if (name)
+		fprintf(r->out, " %s", r->names[name]);
+	for (size_t i = 0; (f = field_of(e.p, e.len, 4, i)).number; i++) {
+		uint64_t arg = field_of(f.p, f.len, 1, 0).v, value = field_of(f.p, f.len, 17, 0).v;
+
+		assert_non_null(r->args[arg]);
+		assert_non_null(r->values[value]);
+		fprintf(r->out, " %s=%s", r->args[arg], r->values[value]);
+	}
+	if ((f = field_of(e.p, e.len, 47, 0)).number)
+		fprintf(r->out, " ~%llu>", (unsigned long long)f.v);
+	if ((f = field_of(e.p, e.len, 48, 0)).number)
+		fprintf(r->out, " >~%llu", (unsigned long long)f.v);
+	putc('\n', r->out);
+}
+
+/* All packets as text. */
+static char *events(struct bytes b)
+{
+	struct reader r = { .out = NULL };
+	const uint8_t *p = b.p, *end = b.p + b.len;
+	char *text = NULL;
+	struct field packet;
+	size_t len;
+
+	r.out = open_memstream(&text, &len);
+	while (read_field(&p, end, &packet)) {
+		struct field interned = field_of(packet.p, packet.len, 12, 0);
+		struct field track = field_of(packet.p, packet.len, 60, 0);
+		struct field event = field_of(packet.p, packet.len, 11, 0);
+		bool first = packet.p < b.p + 16;
+
+		assert_int_equal(packet.number, 1);
+		assert_int_equal(field_of(packet.p, packet.len, 10, 0).v, 1);
+		/* State is cleared by the first packet, which all others need. */
+		assert_int_equal(field_of(packet.p, packet.len, 13, 0).v, first ? 1 : 2);
+		if (interned.number)
+			read_interned(&r, interned);
+		if (track.number)
+			read_track(&r, track);
+		if (event.number)
+			read_event(&r, field_of(packet.p, packet.len, 8, 0).v, event);
+	}
+	fclose(r.out);
+	for (size_t i = 0; i < STRINGS_MAX; i++) {
+		free(r.names[i]);
+		free(r.args[i]);
+		free(r.values[i]);
+	}
+	for (size_t i = 0; i < TRACKS_MAX; i++)
+		free(r.tracks[i]);
+	free(b.p);
+	return text;
+}
+
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+static const char chain[] = "0    c0 - R > B\n"
+			    "0    c1 - R > A\n"
+			    "0    c2 - R > C\n"
+			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "300  c0 B D > - klock|ulock\n"
+			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
+			    "700  c0 - R > B\n"
+			    "900  c0 B wakes A kwake;ksend|usend\n"
+			    "930  c1 - R > A\n"
+			    "950  c1 A R > - kpre|upre\n"
+			    "970  c1 - R > A\n"
+			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "end 2000\n";
+
+static struct options options_of(uint32_t tid)
+{
+	static uint32_t tids[2];
+	struct options o;
+
+	tids[tid & 1] = tid;
+	options_init(&o);
+	o.tids = (struct id_list) { &tids[tid & 1], 1 };
+	return o;
+}
+
+/* All that A did; of B, which was not chosen, the waking alone, from where the arrow comes. */
+static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
+{
+	struct options o = options_of(101);
+
+	(void)state;
+	expect_text(events(script_exported(chain, &o, "perfetto")),
+		    "process A 101\n"
+		    "thread A 101/101\n"
+		    "A 0 + running\n"
+		    "A 100000 -\n"
+		    "A 100000 + blocked stack=umain;usleep;-;ksys;ksleep state=S"
+		    " waker=B (tid 102) waker_stack=kwake;ksend;-;usend\n"
+		    "A 900000 -\n"
+		    "A 900000 + runnable\n"
+		    "A 930000 -\n"
+		    "process B 102\n"
+		    "thread B 102/102\n"
+		    "B 900000 ! wakes A wakee=A (tid 101) stack=kwake;ksend;-;usend ~1>\n"
+		    "A 930000 + running >~1\n"
+		    "A 950000 -\n"
+		    "A 950000 + preempted stack=upre;-;kpre\n"
+		    "A 970000 -\n"
+		    "A 970000 + running\n"
+		    "A 1000000 -\n"
+		    "A 1000000 + blocked stack=umain;usleep;-;ksys;ksleep state=S"
+		    " flags=not_woken,still\n"
+		    "A 2000000 -\n");
+}
+
+static void interrupts_wake_from_a_track_of_their_own(void **state)
+{
+	struct options o = options_of(102);
+
+	(void)state;
+	o.user = false;
+	expect_text(events(script_exported(chain, &o, "perfetto")),
+		    "process B 102\n"
+		    "thread B 102/102\n"
+		    "B 0 + running\n"
+		    "B 300000 -\n"
+		    "B 300000 + blocked stack=klock state=D waker=[interrupt] hrtimer_wakeup"
+		    " waker_stack=try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+		    "asm_sysvec_apic_timer_interrupt\n"
+		    "B 700000 -\n"
+		    "track [interrupt]\n"
+		    "[interrupt] 700000 ! wakes B wakee=B (tid 102)"
+		    " waker=[interrupt] hrtimer_wakeup"
+		    " stack=try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+		    "asm_sysvec_apic_timer_interrupt ~1>\n"
+		    "B 700000 + running >~1\n"
+		    "B 2000000 -\n");
+}
+
+/* Slices are cut to the window; an arrow needs both of its ends in it. */
+static void a_window_of_time_cuts_slices(void **state)
+{
+	struct options o = options_of(101);
+
+	(void)state;
+	o.from_ns = 50000;
+	o.to_ns = 920000;
+	o.kernel = false;
+	expect_text(events(script_exported(chain, &o, "perfetto")),
+		    "process A 101\n"
+		    "thread A 101/101\n"
+		    "A 50000 + running\n"
+		    "A 100000 -\n"
+		    "A 100000 + blocked stack=umain;usleep state=S waker=B (tid 102)"
+		    " waker_stack=usend\n"
+		    "A 900000 -\n"
+		    "A 900000 + runnable\n"
+		    "A 920000 -\n"
+		    "process B 102\n"
+		    "thread B 102/102\n"
+		    "B 900000 ! wakes A wakee=A (tid 101) stack=usend\n");
+}
+
+static void waits_that_are_not_chosen_are_gaps(void **state)
+{
+	struct options o = options_of(101);
+
+	(void)state;
+	o.parts = PART_RUNNABLE;
+	o.given = GIVEN_STATE | GIVEN_PARTS;
+	expect_text(events(script_exported(chain, &o, "perfetto")),
+		    "process A 101\n"
+		    "thread A 101/101\n"
+		    "A 0 + running\n"
+		    "A 100000 -\n"
+		    "A 900000 + runnable\n"
+		    "A 930000 -\n"
+		    "process B 102\n"
+		    "thread B 102/102\n"
+		    "B 900000 ! wakes A wakee=A (tid 101) stack=kwake;ksend;-;usend ~1>\n"
+		    "A 930000 + running >~1\n"
+		    "A 950000 -\n"
+		    "A 970000 + running\n"
+		    "A 1000000 -\n");
+}
+
+/* What is missing is told as that; a track has its thread's last name. */
+static void losses_are_unknown_slices(void **state)
+{
+	struct options o = options_of(101);
+
+	(void)state;
+	expect_text(events(script_exported("thread A * main\n"
+					   "100 c0 A renames-to new\n"
+					   "200 c0 lost 300\n"
+					   "400 c0 A S > - x\n"
+					   "end 500\n",
+					   &o, "perfetto")),
+		    "process new 101\n"
+		    "thread new 101/101\n"
+		    "new 0 + running\n"
+		    "new 200000 -\n"
+		    "new 200000 + unknown\n"
+		    "new 300001 -\n"
+		    "new 300001 + running\n"
+		    "new 400000 -\n"
+		    "new 400000 + blocked stack=x state=S flags=no_waking,still\n"
+		    "new 500000 -\n");
+}
+
+/* ---- the law: a track is a thread's timeline ------------------------------------------------ */
+
+struct track {
+	const char *state; /* of the open slice; NULL: none */
+	uint64_t at_ns;	   /* when it began, or the one before ended */
+	struct thread_sums sums;
+};
+
+static void end_slice(struct track *t, uint64_t ns)
+{
+	uint64_t len = ns - t->at_ns;
+
+	assert_non_null(t->state);
+	assert_true(ns > t->at_ns);
+	t->sums.lifetime_ns += len;
+	if (!strcmp(t->state, "running"))
+		t->sums.running_ns += len;
+	else if (!strcmp(t->state, "blocked"))
+		t->sums.blocked_ns += len;
+	else if (!strcmp(t->state, "runnable"))
+		t->sums.runnable_ns += len;
+	else if (!strcmp(t->state, "preempted"))
+		t->sums.preempted_ns += len;
+	else
+		t->sums.unknown_ns += len;
+	t->state = NULL;
+	t->at_ns = ns;
+}
+
+/* Numbers of slices' names are fixed by the first packet, which other tests read. */
+static void read_slices(struct bytes b, struct track *tracks, size_t n_tracks)
+{
+	static const char *const states[] = { "",	  "running",   "blocked",
+					      "runnable", "preempted", "unknown" };
+	const uint8_t *p = b.p, *end = b.p + b.len;
+	uint64_t flows_begun = 0, flows_ended = 0;
+	struct field packet;
+
+	while (read_field(&p, end, &packet)) {
+		struct field e = field_of(packet.p, packet.len, 11, 0);
+		uint64_t ns = field_of(packet.p, packet.len, 8, 0).v;
+		uint64_t type = field_of(e.p, e.len, 9, 0).v;
+		uint64_t track = field_of(e.p, e.len, 11, 0).v;
+		uint64_t name = field_of(e.p, e.len, 10, 0).v;
+
+		flows_begun += field_of(e.p, e.len, 47, 0).number != 0;
+		flows_ended += field_of(e.p, e.len, 48, 0).number != 0;
+		if (!e.number || type == 3)
+			continue;
+		assert_true(track < n_tracks);
+		if (type == 2) {
+			end_slice(&tracks[track], ns);
+			continue;
+		}
+		assert_true(name && name < 6);
+		assert_null(tracks[track].state);
+		assert_true(ns >= tracks[track].at_ns);
+		tracks[track].state = states[name];
+		tracks[track].at_ns = ns;
+	}
+	assert_int_equal(flows_begun, flows_ended);
+	free(b.p);
+}
+
+static void tracks_are_timelines(const struct trace *t, uint64_t from_ns, uint64_t to_ns)
+{
+	struct timelines *tl;
+	struct track *tracks;
+	struct options o;
+	uint64_t start;
+
+	options_init(&o);
+	o.from_ns = from_ns;
+	o.to_ns = to_ns;
+	assert_int_equal(timelines_new(&tl, t), 0);
+	start = timelines_start_ns(tl);
+	tracks = calloc(2 * (size_t)timelines_threads(tl) + 4, sizeof(*tracks));
+	assert_non_null(tracks);
+	read_slices(trace_exported(t, &o, "perfetto"), tracks,
+		    2 * (size_t)timelines_threads(tl) + 4);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		struct thread_sums s = thread_sums(timelines_thread(tl, i), start + from_ns,
+						   to_ns == UINT64_MAX ? to_ns : start + to_ns);
+
+		assert_null(tracks[2 * i + 2].state);
+		assert_memory_equal(&tracks[2 * i + 2].sums, &s, sizeof(s));
+	}
+	free(tracks);
+	timelines_free(tl);
+}
+
+static void slices_add_up_to_timelines_on_random_schedules(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 5));
+		char *script = schedule_script(s);
+		struct made *m = script_made(script);
+		struct trace *t = made_open(m);
+
+		tracks_are_timelines(t, 0, UINT64_MAX);
+		tracks_are_timelines(t, 20000, 90000);
+		trace_close(t);
+		made_free(m);
+		free(script);
+		schedule_free(s);
+	}
+}
+
+static void slices_add_up_to_timelines_of_recorded_traces(void **state)
+{
+	glob_t found;
+
+	(void)state;
+	if (glob("tests/data/*.bin", 0, NULL, &found)) {
+		print_message("no recorded traces in tests/data\n");
+		skip();
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct trace *t;
+
+		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
+		tracks_are_timelines(t, 0, UINT64_MAX);
+		tracks_are_timelines(t, 10000000, 50000000);
+		trace_close(t);
+	}
+	globfree(&found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_is_a_track_and_a_waking_an_arrow),
+		cmocka_unit_test(interrupts_wake_from_a_track_of_their_own),
+		cmocka_unit_test(a_window_of_time_cuts_slices),
+		cmocka_unit_test(waits_that_are_not_chosen_are_gaps),
+		cmocka_unit_test(losses_are_unknown_slices),
+		cmocka_unit_test(slices_add_up_to_timelines_on_random_schedules),
+		cmocka_unit_test(slices_add_up_to_timelines_of_recorded_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

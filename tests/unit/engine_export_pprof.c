@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=pprof, read back field by field with the numbers of profile.proto. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "export_read.h"
+
+static const char *string_at(const struct bytes *b, uint64_t i)
+{
+	static char text[8][512];
+	static unsigned int turn;
+	struct field f = field_of(b->p, b->len, 6, (size_t)i);
+	char *s = text[turn++ % 8];
+
+	assert_int_equal(f.number, 6);
+	assert_true(f.len < sizeof(text[0]));
+	memcpy(s, f.p, f.len);
+	s[f.len] = 0;
+	return s;
+}
+
+/* The message in field number of the profile whose own field 1 is id. */
+static struct field by_id(const struct bytes *b, uint32_t number, uint64_t id)
+{
+	struct field f;
+
+	for (size_t i = 0; (f = field_of(b->p, b->len, number, i)).number; i++)
+		if (field_of(f.p, f.len, 1, 0).v == id)
+			return f;
+	fail_msg("field %u: no %llu", number, (unsigned long long)id);
+	return f;
+}
+
+static void put_stack(const struct bytes *b, const struct field *sample, FILE *out)
+{
+	struct field ids = field_of(sample->p, sample->len, 1, 0);
+	const uint8_t *p = ids.p, *end = ids.p + ids.len;
+	const char *names[256];
+	size_t n = 0;
+
+	while (p < end) {
+		struct field location = by_id(b, 4, read_varint(&p, end));
+		struct field line = field_of(location.p, location.len, 4, 0);
+		struct field function = by_id(b, 5, field_of(line.p, line.len, 1, 0).v);
+
+		assert_true(n < 256);
+		names[n++] = strdup(string_at(b, field_of(function.p, function.len, 2, 0).v));
+	}
+	while (n-- > 0) {
+		fprintf(out, "%s%s", names[n], n ? ";" : "");
+		free((char *)names[n]);
+	}
+}
+
+static void put_labels(const struct bytes *b, const struct field *sample, FILE *out)
+{
+	struct field f;
+
+	for (size_t i = 0; (f = field_of(sample->p, sample->len, 3, i)).number; i++) {
+		struct field str = field_of(f.p, f.len, 2, 0);
+
+		fprintf(out, " %s=", string_at(b, field_of(f.p, f.len, 1, 0).v));
+		if (str.number)
+			fputs(string_at(b, str.v), out);
+		else
+			fprintf(out, "%llu", (unsigned long long)field_of(f.p, f.len, 3, 0).v);
+	}
+}
+
+/* A sample a line: its stack root first, waits, nanoseconds; then its labels, if wanted. */
+static char *samples(const struct bytes *b, bool labels)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	struct field f;
+
+	for (size_t i = 0; (f = field_of(b->p, b->len, 2, i)).number; i++) {
+		struct field values = field_of(f.p, f.len, 2, 0);
+		const uint8_t *p = values.p, *end = values.p + values.len;
+
+		put_stack(b, &f, out);
+		fprintf(out, " %llu", (unsigned long long)read_varint(&p, end));
+		fprintf(out, " %llu", (unsigned long long)read_varint(&p, end));
+		assert_ptr_equal(p, end);
+		if (labels)
+			put_labels(b, &f, out);
+		putc('\n', out);
+	}
+	fclose(out);
+	return text;
+}
+
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+static const char chain[] = "0    c0 - R > B\n"
+			    "0    c1 - R > A\n"
+			    "0    c2 - R > C\n"
+			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "300  c0 B D > - klock|ulock\n"
+			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
+			    "700  c0 - R > B\n"
+			    "900  c0 B wakes A kwake;ksend|usend\n"
+			    "930  c1 - R > A\n"
+			    "950  c1 A R > - kpre|upre\n"
+			    "970  c1 - R > A\n"
+			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "end 2000\n";
+
+static struct options options_of_a(void)
+{
+	static uint32_t a = 101;
+	struct options o;
+
+	options_init(&o);
+	o.tids = (struct id_list) { &a, 1 };
+	return o;
+}
+
+static struct bytes profile(const char *script, const struct options *o)
+{
+	return unpacked(script_exported(script, o, "pprof"));
+}
+
+/* The off-CPU stack at the root, the links on it; the waits with those who ended them. */
+static void a_sample_is_a_chain(void **state)
+{
+	struct options o = options_of_a();
+	struct bytes b;
+
+	(void)state;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	b = profile(chain, &o);
+	expect_text(
+		samples(&b, true),
+		"A;umain;usleep;-;ksys;ksleep;[runnable] 0 30000"
+		" thread=A process=A pid=101 host=testhost state=runnable end=[runnable] links=0\n"
+		"A;umain;usleep;-;ksys;ksleep;[not woken] 1 1000000"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[not woken] links=0\n"
+		"A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;[running] 0 400000"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[running] links=1\n"
+		"A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B 1 0"
+		" thread=A process=A pid=101 host=testhost state=blocked links=1\n"
+		"A;upre;-;kpre;[preempted] 1 20000"
+		" thread=A process=A pid=101 host=testhost state=preempted end=[preempted] "
+		"links=0\n"
+		"A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;--;try_to_wake_up;"
+		"hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;"
+		"[interrupt] 0 400000"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[interrupt] "
+		"links=2\n");
+	free(b.p);
+}
+
+static void an_interrupt_that_ends_a_wait_is_counted_where_its_time_is(void **state)
+{
+	static uint32_t b_only = 102;
+	struct options o = options_of_a();
+	struct bytes b;
+
+	(void)state;
+	o.tids.ids = &b_only;
+	o.parts = PART_BLOCKED;
+	b = profile(chain, &o);
+	expect_text(samples(&b, false),
+		    "B;ulock;-;klock;--;try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+		    "asm_sysvec_apic_timer_interrupt;[interrupt] 1 400000\n");
+	free(b.p);
+}
+
+static void frames_are_shown_as_the_options_want_them(void **state)
+{
+	struct options o = options_of_a();
+	struct bytes b;
+
+	(void)state;
+	o.parts = PART_BLOCKED;
+	o.from_ns = 650000;
+	o.to_ns = 750000;
+	o.user = false;
+	o.no_ends = true;
+	o.annotate = true;
+	o.blocked_stacks = true;
+	b = profile(chain, &o);
+	expect_text(samples(&b, false),
+		    "A;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];B_[w] 0 50000\n"
+		    "A;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];B_[w] 1 0\n"
+		    "A;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];B_[w];-;klock_[k];--;"
+		    "try_to_wake_up_[w];hrtimer_wakeup_[w];__hrtimer_run_queues_[w];"
+		    "asm_sysvec_apic_timer_interrupt_[w] 0 50000\n");
+	/* 650 to 750 us of the trace, which began at wall time 0: it is not told. */
+	assert_int_equal(field_of(b.p, b.len, 9, 0).number, 0);
+	assert_int_equal(field_of(b.p, b.len, 10, 0).v, 100000);
+	free(b.p);
+}
+
+/* The number of events first, as profile.proto asks; time is what is looked at by default. */
+static void sample_types_are_waits_and_blocked_time(void **state)
+{
+	struct options o = options_of_a();
+	struct bytes b = profile(chain, &o);
+	struct field count = field_of(b.p, b.len, 1, 0), time = field_of(b.p, b.len, 1, 1);
+
+	(void)state;
+	assert_string_equal(string_at(&b, 0), "");
+	assert_string_equal(string_at(&b, field_of(count.p, count.len, 1, 0).v), "waits");
+	assert_string_equal(string_at(&b, field_of(count.p, count.len, 2, 0).v), "count");
+	assert_string_equal(string_at(&b, field_of(time.p, time.len, 1, 0).v), "blocked");
+	assert_string_equal(string_at(&b, field_of(time.p, time.len, 2, 0).v), "nanoseconds");
+	assert_int_equal(field_of(b.p, b.len, 1, 2).number, 0);
+	assert_string_equal(string_at(&b, field_of(b.p, b.len, 14, 0).v), "blocked");
+	free(b.p);
+}
+
+/* One function in two files is two locations; names stand as they are, mangled ones are not told.
+ */
+static void functions_have_their_files_and_build_ids(void **state)
+{
+	static const uint8_t build_id[] = { 0xab, 0xcd, 0x01 };
+	struct made *m = made_new();
+	struct encoder *e = made_encoder(m);
+	uint32_t frames[2], stack, module[2];
+	struct options o;
+	struct trace *t;
+	struct bytes b;
+	size_t n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		module[i] = encoder_module(e, i ? "/lib/other.so" : "/bin/some;where", build_id,
+					   i ? 0 : sizeof(build_id));
+		frames[i] = encoder_frame(e, 1, 0x1000 + i);
+		assert_int_equal(encoder_name(e, frames[i], "f<a, b>(char*)", module[i], i), 0);
+	}
+	stack = encoder_stack(e, frames, 2, false);
+	made_thread_full(
+		m, &(struct encoder_thread) {
+			   .tid = 7, .tgid = 7, .state = 'S', .name = "seven", .ustack = stack });
+	made_end(m, 1000);
+	t = made_open(m);
+	options_init(&o);
+	b = unpacked(trace_exported(t, &o, "pprof"));
+	expect_text(samples(&b, false), "seven;f<a, b>(char*);f<a, b>(char*);[not woken] 1 1000\n");
+	for (size_t i = 0; field_of(b.p, b.len, 3, i).number; i++, n++) {
+		struct field f = field_of(b.p, b.len, 3, i);
+		const char *file = string_at(&b, field_of(f.p, f.len, 5, 0).v);
+		const char *id = string_at(&b, field_of(f.p, f.len, 6, 0).v);
+
+		assert_string_equal(id, strcmp(file, "/bin/some:where") ? "" : "abcd01");
+		assert_true(!strcmp(file, "/bin/some:where") || !strcmp(file, "/lib/other.so"));
+		assert_int_equal(field_of(f.p, f.len, 7, 0).v, 1);
+	}
+	assert_int_equal(n, 2);
+	for (size_t i = 0; field_of(b.p, b.len, 5, i).number; i++) {
+		struct field f = field_of(b.p, b.len, 5, i);
+
+		assert_int_equal(field_of(f.p, f.len, 3, 0).number, 0);
+	}
+	free(b.p);
+	trace_close(t);
+	made_free(m);
+}
+
+/* Two profiles of one trace are the same file. */
+static void the_same_trace_gives_the_same_bytes(void **state)
+{
+	struct options o = options_of_a();
+	struct bytes a = script_exported(chain, &o, "pprof");
+	struct bytes b = script_exported(chain, &o, "pprof");
+
+	(void)state;
+	assert_int_equal(a.len, b.len);
+	assert_memory_equal(a.p, b.p, a.len);
+	free(a.p);
+	free(b.p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_is_a_chain),
+		cmocka_unit_test(an_interrupt_that_ends_a_wait_is_counted_where_its_time_is),
+		cmocka_unit_test(frames_are_shown_as_the_options_want_them),
+		cmocka_unit_test(sample_types_are_waits_and_blocked_time),
+		cmocka_unit_test(functions_have_their_files_and_build_ids),
+		cmocka_unit_test(the_same_trace_gives_the_same_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

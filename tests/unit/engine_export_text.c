@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=csv and --format=speedscope: what is written, to the byte. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "export_read.h"
+
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+static const char chain[] = "0    c0 - R > B\n"
+			    "0    c1 - R > A\n"
+			    "0    c2 - R > C\n"
+			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "300  c0 B D > - klock|ulock\n"
+			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
+			    "700  c0 - R > B\n"
+			    "900  c0 B wakes A kwake;ksend|usend\n"
+			    "930  c1 - R > A\n"
+			    "950  c1 A R > - kpre|upre\n"
+			    "970  c1 - R > A\n"
+			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "end 2000\n";
+
+#define CSV_HEADER                                                                         \
+	"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,blocked_ns,"  \
+	"runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack,"    \
+	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns," \
+	"end_depth_limit_ns,end_loop_ns,stack\n"
+
+static struct options options_of(uint32_t tid)
+{
+	static uint32_t tids[2];
+	struct options o;
+
+	tids[tid & 1] = tid;
+	options_init(&o);
+	o.tids = (struct id_list) { &tids[tid & 1], 1 };
+	return o;
+}
+
+static char *exported(const char *script, const struct options *o, const char *format)
+{
+	return (char *)script_exported(script, o, format).p;
+}
+
+/* ---- csv ------------------------------------------------------------------------------------ */
+
+static void a_row_is_a_wait(void **state)
+{
+	struct options o = options_of(101);
+
+	(void)state;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	expect_text(exported(chain, &o, "csv"),
+		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,800000,30000,0,"
+			       "B,102,102,,kwake;ksend;-;usend,400000,0,400000,0,0,0,0,"
+			       "umain;usleep;-;ksys;ksleep\n"
+			       "950000,,970000,,A,101,101,A,preempted,R,0,0,20000,"
+			       ",,,,,0,0,0,0,0,0,0,upre;-;kpre\n"
+			       "1000000,,2000000,,A,101,101,A,sleep,S,1000000,0,0,"
+			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep;-;ksys;ksleep\n");
+}
+
+static void an_interrupt_as_waker_has_a_handler(void **state)
+{
+	struct options o = options_of(102);
+
+	(void)state;
+	o.user = false;
+	expect_text(exported(chain, &o, "csv"),
+		    CSV_HEADER "300000,700000,700000,,B,102,102,B,sleep,D,400000,0,0,"
+			       "[interrupt],,,hrtimer_wakeup,try_to_wake_up;hrtimer_wakeup;"
+			       "__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt,"
+			       "0,0,400000,0,0,0,0,klock\n");
+}
+
+static void csv_shows_what_options_choose(void **state)
+{
+	struct options o = options_of(101);
+
+	(void)state;
+	o.top = 2;
+	o.depth = 1;
+	o.kernel = false;
+	/* The longest ones first; B slept from 300 to 700, and that is beyond the depth. */
+	expect_text(exported(chain, &o, "csv"),
+		    CSV_HEADER "1000000,,2000000,,A,101,101,A,sleep,S,1000000,0,0,"
+			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep\n"
+			       "100000,900000,930000,,A,101,101,A,sleep,S,800000,30000,0,"
+			       "B,102,102,,usend,400000,0,0,0,0,400000,0,umain;usleep\n");
+	o = options_of(101);
+	o.parts = PART_BLOCKED;
+	o.from_ns = 650000;
+	o.to_ns = 750000;
+	o.kernel = false;
+	o.mode = MODE_CLASSIC;
+	/* The times are the whole wait's, the amounts what is shown; classic gives all to one end.
+	 */
+	expect_text(exported(chain, &o, "csv"),
+		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,100000,0,0,"
+			       "B,102,102,,usend,0,0,100000,0,0,0,0,umain;usleep\n");
+}
+
+/* What a process may call itself, and what a function may be called, stays in its field. */
+static void hostile_names_stay_in_their_fields(void **state)
+{
+	static const struct {
+		const char *name, *written;
+	} names[] = {
+		{ "a,b", "\"a,b\"" },
+		{ "a\"b", "\"a\"\"b\"" },
+		{ "\"", "\"\"\"\"" },
+		{ "a\nb\r", "a?b?" },
+		{ "\",\"\n1,2", "\"\"\",\"\"?1,2\"" },
+		{ "\377\033[31m", "??[31m" },
+		{ "a;b", "a:b" },
+		{ " a ", " a " },
+		{ "=1+1", "=1+1" },
+		{ "", "[unknown]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct made *m = made_new();
+		struct options o;
+		struct trace *t;
+		char expected[1024];
+		struct bytes b;
+
+		made_thread_full(m,
+				 &(struct encoder_thread) { .tid = 7,
+							    .tgid = 7,
+							    .state = 'S',
+							    .name = names[i].name,
+							    .kstack = made_kstack(m, "x,\"y;z") });
+		made_end(m, 1000);
+		t = made_open(m);
+		options_init(&o);
+		b = trace_exported(t, &o, "csv");
+		snprintf(expected, sizeof(expected),
+			 CSV_HEADER "0,,1000,,%s,7,7,%s,sleep,S,1000,0,0,,,,,,0,0,0,1000,0,0,0,"
+				    "\"z;x,\"\"y\"\n",
+			 names[i].written, *names[i].name ? names[i].written : "");
+		expect_text((char *)b.p, expected);
+		trace_close(t);
+		made_free(m);
+	}
+}
+
+static void wall_time_is_utc_to_the_nanosecond(void **state)
+{
+	struct made *m = made_new();
+	struct options o;
+	struct trace *t;
+	char *text;
+
+	(void)state;
+	/* 2000-02-29 23:59:59.5 is when the trace's clock was at 0. */
+	made_info(m,
+		  &(struct encoder_info) { .host = "h", .cpus = 1, .wall_ns = 951868799500000000 });
+	made_thread(m, 7, "seven");
+	made_switch(m, 0, 1500000007, 7, 'S', 0, "wait");
+	made_end(m, 2000000000);
+	t = made_open(m);
+	options_init(&o);
+	text = (char *)trace_exported(t, &o, "csv").p;
+	assert_non_null(strstr(text, ",2000-03-01T00:00:01.000000007Z,seven,7,"));
+	free(text);
+	trace_close(t);
+	made_free(m);
+}
+
+/* ---- speedscope ----------------------------------------------------------------------------- */
+
+/* All threads, then each by itself; frames from root to leaf by their place in the table. */
+static void profiles_of_all_threads_and_of_each(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.parts = PART_BLOCKED;
+	o.user = false;
+	expect_text(exported(chain, &o, "speedscope"),
+		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+		    "\"exporter\":\"chainwalk " CHAIN_VERSION "\",\"name\":\"testhost\","
+		    "\"activeProfileIndex\":0,\"profiles\":[\n"
+		    "{\"name\":\"all threads\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
+		    "\"samples\":[\n"
+		    "[0,1,2,12],\n"
+		    "[0,1,2,3,4,5,6,13],\n"
+		    "[0,1,2,3,4,5,6,3,8,9,10,11,14],\n"
+		    "[6,7,3,8,9,10,11,14]],"
+		    "\"weights\":[1000000,400000,400000,400000],\"startValue\":0,"
+		    "\"endValue\":2200000},\n"
+		    "{\"name\":\"A (A 101)\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
+		    "\"samples\":[\n"
+		    "[0,1,2,12],\n"
+		    "[0,1,2,3,4,5,6,13],\n"
+		    "[0,1,2,3,4,5,6,3,8,9,10,11,14]],"
+		    "\"weights\":[1000000,400000,400000],\"startValue\":0,\"endValue\":1800000},\n"
+		    "{\"name\":\"B (B 102)\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
+		    "\"samples\":[\n"
+		    "[6,7,3,8,9,10,11,14]],"
+		    "\"weights\":[400000],\"startValue\":0,\"endValue\":400000}],\n"
+		    "\"shared\":{\"frames\":[\n"
+		    "{\"name\":\"A\"},\n{\"name\":\"ksys\"},\n{\"name\":\"ksleep\"},\n"
+		    "{\"name\":\"--\"},\n{\"name\":\"kwake\"},\n{\"name\":\"ksend\"},\n"
+		    "{\"name\":\"B\"},\n{\"name\":\"klock\"},\n{\"name\":\"try_to_wake_up\"},\n"
+		    "{\"name\":\"hrtimer_wakeup\"},\n{\"name\":\"__hrtimer_run_queues\"},\n"
+		    "{\"name\":\"asm_sysvec_apic_timer_interrupt\"},\n{\"name\":\"[not woken]\"},\n"
+		    "{\"name\":\"[running]\"},\n{\"name\":\"[interrupt]\"}]}}\n");
+}
+
+static void a_trace_without_waits_is_one_empty_profile(void **state)
+{
+	struct options o = options_of(999);
+
+	(void)state;
+	expect_text(exported(chain, &o, "speedscope"),
+		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+		    "\"exporter\":\"chainwalk " CHAIN_VERSION "\",\"name\":\"testhost\","
+		    "\"activeProfileIndex\":0,\"profiles\":[\n"
+		    "{\"name\":\"all threads\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
+		    "\"samples\":[\n],\"weights\":[],\"startValue\":0,\"endValue\":0}],\n"
+		    "\"shared\":{\"frames\":[\n]}}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_is_a_wait),
+		cmocka_unit_test(an_interrupt_as_waker_has_a_handler),
+		cmocka_unit_test(csv_shows_what_options_choose),
+		cmocka_unit_test(hostile_names_stay_in_their_fields),
+		cmocka_unit_test(wall_time_is_utc_to_the_nanosecond),
+		cmocka_unit_test(profiles_of_all_threads_and_of_each),
+		cmocka_unit_test(a_trace_without_waits_is_one_empty_profile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
