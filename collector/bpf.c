@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpf_private.h"
+#include "pidspace.h"
 #include "rights.h"
 
 /*
@@ -142,9 +143,12 @@ static void explain(int err, char *why, size_t why_size)
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size)
 {
-	struct bpf_session *s = calloc(1, sizeof(*s));
-	int err, cpus = libbpf_num_possible_cpus();
+	int cpus = libbpf_num_possible_cpus(), err = pidspace_check(why, why_size);
+	struct bpf_session *s;
 
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
