@@ -257,6 +257,51 @@ struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
 	return i;
 }
 
+/* Whether addresses of the image mean something else when m is mapped. */
+static bool is_replaced(const struct images *im, const struct image *i, const struct mapping *m)
+{
+	for (uint32_t k = 0; i->maps && k < i->maps->n; k++) {
+		const struct mapping *old = &i->maps->list[k];
+
+		if (old->end <= m->start || old->start >= m->end)
+			continue;
+		if (old->file != m->file)
+			return true;
+		if (old->pgoff - old->start != m->pgoff - m->start &&
+		    code_files_kind(im->files, m->file) != CODE_GENERATED)
+			return true;
+	}
+	return false;
+}
+
+struct image *images_replace(struct images *im, struct image *old, const struct mapping *m)
+{
+	struct image *i;
+
+	/* In the past of what was found in /proc nothing is certain. */
+	if (m->time_ns <= old->start_ns || *newest_link(im, old->tgid) != old ||
+	    !is_replaced(im, old, m))
+		return old;
+	i = add_image(im, old->tgid, m->time_ns);
+	if (!i)
+		return old;
+	i->parent = old->parent;
+	i->read_ns = old->read_ns;
+	memcpy(i->comm, old->comm, sizeof(i->comm));
+	i->maps = old->maps;
+	i->maps->refs++;
+	i->replaces = true;
+	old->replaced_ns = m->time_ns;
+	end_image(im, old);
+	return i;
+}
+
+bool image_holds(const struct image *i, uint64_t time_ns)
+{
+	return (!i->replaces || time_ns >= i->start_ns) &&
+	       (!i->replaced_ns || time_ns < i->replaced_ns);
+}
+
 void images_exe(struct images *im, struct image *i, const char *exe)
 {
 	struct map_list *l = own_list(im, i);

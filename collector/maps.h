@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * maps.h - what code each process had mapped where, over time. A process image is one process
- * between two execs; it has its mappings, each with the time from which it holds. Fed with what
- * the sideband and /proc say; opens nothing itself.
+ * between two execs, or until code of another file is mapped where some was: in an image, an
+ * address means one thing. It has its mappings, each with the time from which it holds. Fed with
+ * what the sideband and /proc say; opens nothing itself.
  *
  * Memory: images of processes that have ended, and that no recorded stack belongs to, are dropped
  * after a grace time; of the others only the mappings are. A child shares its parent's mappings
@@ -32,12 +33,14 @@ struct map_list {
 
 struct image {
 	uint32_t tgid, parent;
-	uint32_t space;	    /* the encoder's id; 0: no stack was recorded. The user's to set */
-	uint32_t generated; /* the user's, for generated code; 0 at first */
-	uint64_t start_ns;  /* fork, exec, or when /proc was read */
-	uint64_t read_ns;   /* when /proc was last read for it; 0: never. The user's to set */
-	char comm[16];	    /* as the exec record had it; "" if not known */
-	bool by_exec;	    /* older is the program that called exec */
+	uint32_t space;	      /* the encoder's id; 0: no stack was recorded. The user's to set */
+	uint32_t generated;   /* the user's, for generated code; 0 at first */
+	uint64_t start_ns;    /* fork, exec, or when /proc was read */
+	uint64_t read_ns;     /* when /proc was last read for it; 0: never. The user's to set */
+	char comm[16];	      /* as the exec record had it; "" if not known */
+	bool by_exec;	      /* older is the program that called exec */
+	bool replaces;	      /* the older one, in which other code was at the same place */
+	uint64_t replaced_ns; /* when the newer one did that; 0: none did */
 	bool ended;
 	bool expired;		     /* and is only kept because of its space */
 	struct map_list *maps;	     /* NULL: none */
@@ -78,6 +81,13 @@ void images_exe(struct images *im, struct image *i, const char *exe);
  * Out of memory, what cannot be kept is left out: its frames will have no name.
  */
 void images_map(struct images *im, struct image *i, const struct mapping *m);
+/*
+ * Before images_map() of what the sideband tells: the image that m is for. That is i, or if m takes
+ * the place of other code, a new one from then on. Out of memory it is i.
+ */
+struct image *images_replace(struct images *im, struct image *i, const struct mapping *m);
+/* Whether addresses meant at time_ns what they mean in this image of their process and program. */
+bool image_holds(const struct image *i, uint64_t time_ns);
 void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns);
 void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm);
 void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns);

@@ -100,7 +100,7 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 	if (m.file && code_files_kind(s->files, m.file) == CODE_GENERATED)
 		locate_perf_map(s, i);
 	if (m.file)
-		images_map(s->images, i, &m);
+		images_map(s->images, images_replace(s->images, i, &m), &m);
 }
 
 static void take_record(void *ctx, const struct sideband_record *r)
@@ -327,6 +327,15 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 static struct image *space_image(const struct symbolizer *s, uint32_t space)
 {
 	return space && space <= s->n_spaces ? s->spaces[space - 1] : NULL;
+}
+
+bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns)
+{
+	const struct image *i = space_image(s, space);
+
+	if (i && time_ns > s->polled_ns)
+		symbolizer_poll(s);
+	return !i || image_holds(i, time_ns);
 }
 
 bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)

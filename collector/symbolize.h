@@ -76,9 +76,17 @@ void symbolizer_wait(struct symbolizer *s, int timeout_ms);
 
 /*
  * The address space that process tgid had at time_ns, for encoder_frame(): one id per process and
- * exec. Polls if need be. 0 only when out of memory.
+ * exec, and another one from when a file's code is mapped in place of other code. Polls if need be.
+ * 0 only when out of memory.
  */
 uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns);
+
+/*
+ * Whether an address of that space is the same code at time_ns, in the same program of the same
+ * process; if not, a library took the place of another one, and symbolizer_space() gives another
+ * space. Polls if need be.
+ */
+bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns);
 
 /*
  * Tells a new user frame: frame is encoder_frame(enc, space, addr), seen at time_ns. To be told

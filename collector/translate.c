@@ -13,12 +13,28 @@
 /* Stacks for one event stand right before it in the ring; programs nest at most a few deep. */
 #define ONCE_SLOTS 16u
 
+/*
+ * A user stack as the kernel side knows it, which goes by addresses: in a process that loads a
+ * library where another one was, the same addresses are another stack then.
+ */
+struct user_stack {
+	uint32_t tgid, space, n;
+	bool cut;
+	__u64 addrs[];
+};
+
+struct known_stack {
+	uint32_t id;		 /* the trace's, or 0; UNDEFINED may be set */
+	uint64_t named_ns;	 /* UNDEFINED: by the last event that did */
+	struct user_stack *user; /* NULL: a kernel stack */
+};
+
 struct translator {
 	struct encoder *enc;
 	struct symbolizer *sym;
 	translator_sample_fn on_sample;
 	void *sample_ctx;
-	uint32_t *ids; /* by kernel-side stack id: the trace's, or 0; UNDEFINED may be set */
+	struct known_stack *known; /* by kernel-side stack id */
 	uint32_t cap;
 	uint32_t last_frame;
 	struct {
@@ -45,7 +61,9 @@ void translator_free(struct translator *t)
 {
 	if (!t)
 		return;
-	free(t->ids);
+	for (uint32_t i = 0; i < t->cap; i++)
+		free(t->known[i].user);
+	free(t->known);
 	free(t);
 }
 
@@ -66,10 +84,11 @@ char translator_state_letter(uint32_t bits)
 	return bits ? 'D' : 'R';
 }
 
-/* Makes ids reach wire_id; false if that cannot be. */
+/* Makes known reach wire_id; false if that cannot be. */
 static bool has_room(struct translator *t, uint32_t wire_id)
 {
-	uint32_t cap = t->cap ? t->cap : 4096, *ids;
+	uint32_t cap = t->cap ? t->cap : 4096;
+	struct known_stack *known;
 
 	if (wire_id < t->cap)
 		return true;
@@ -77,32 +96,13 @@ static bool has_room(struct translator *t, uint32_t wire_id)
 		return false;
 	while (cap <= wire_id)
 		cap *= 2;
-	ids = realloc(t->ids, cap * sizeof(*ids));
-	if (!ids)
+	known = realloc(t->known, cap * sizeof(*known));
+	if (!known)
 		return false;
-	memset(ids + t->cap, 0, (cap - t->cap) * sizeof(*ids));
-	t->ids = ids;
+	memset(known + t->cap, 0, (cap - t->cap) * sizeof(*known));
+	t->known = known;
 	t->cap = cap;
 	return true;
-}
-
-/* The trace's id for an event's stack. */
-static uint32_t event_stack(struct translator *t, uint32_t wire_id)
-{
-	if (!wire_id)
-		return 0;
-	if (wire_id & WIRE_STACK_ONCE) {
-		for (unsigned int i = 0; i < ONCE_SLOTS; i++)
-			if (t->once[i].wire_id == wire_id)
-				return t->once[i].id;
-		/* Its stack found no room: an id that stays undefined says so. */
-		return encoder_stack_reserve(t->enc);
-	}
-	if (!has_room(t, wire_id))
-		return 0;
-	if (!t->ids[wire_id])
-		t->ids[wire_id] = encoder_stack_reserve(t->enc) | UNDEFINED;
-	return t->ids[wire_id] & ~UNDEFINED;
 }
 
 static uint32_t frame_id(struct translator *t, uint32_t space, uint64_t addr, uint64_t time_ns)
@@ -144,10 +144,9 @@ static size_t kernel_frames(struct translator *t, uint64_t time_ns, const __u64 
  * Fills ids with a user stack's frames. Code without frame pointers leads the walk astray: from
  * the first return address that lies in no code on, what it found are not frames.
  */
-static size_t user_frames(struct translator *t, uint32_t tgid, uint64_t time_ns, const __u64 *addrs,
-			  size_t n, uint32_t *ids)
+static size_t user_frames(struct translator *t, uint32_t space, uint64_t time_ns,
+			  const __u64 *addrs, size_t n, uint32_t *ids)
 {
-	uint32_t space = symbolizer_space(t->sym, tgid, time_ns);
 	size_t i = 0;
 
 	for (; space && i < n; i++) {
@@ -159,21 +158,36 @@ static size_t user_frames(struct translator *t, uint32_t tgid, uint64_t time_ns,
 }
 
 /* A stack record's frames into ids; *cut tells whether the real stack went on. */
-static size_t frame_ids(struct translator *t, const struct wire_stack *s, uint32_t *ids, bool *cut)
+static size_t frame_ids(struct translator *t, const struct wire_stack *s, uint32_t space,
+			uint32_t *ids, bool *cut)
 {
 	size_t n;
 
 	*cut = s->n >= WIRE_STACK_MAX;
 	if (!s->tgid)
 		return kernel_frames(t, s->r.time_ns, s->frames, s->n, ids);
-	n = user_frames(t, s->tgid, s->r.time_ns, s->frames, s->n, ids);
+	n = user_frames(t, space, s->r.time_ns, s->frames, s->n, ids);
 	*cut |= n < s->n;
 	return n;
 }
 
+/* Without memory for it NULL: then the stack has its first meaning for good. */
+static struct user_stack *keep_user_stack(const struct wire_stack *s, uint32_t space)
+{
+	size_t bytes = s->n * sizeof(s->frames[0]);
+	struct user_stack *u = malloc(sizeof(*u) + bytes);
+
+	if (!u)
+		return NULL;
+	*u = (struct user_stack) { s->tgid, space, s->n, s->n >= WIRE_STACK_MAX };
+	memcpy(u->addrs, s->frames, bytes);
+	return u;
+}
+
 static int take_stack(struct translator *t, const struct wire_stack *s, size_t len)
 {
-	uint32_t ids[WIRE_STACK_MAX], id, *known = NULL;
+	uint32_t ids[WIRE_STACK_MAX], id, space = 0;
+	struct known_stack *known = NULL;
 	bool cut;
 	size_t n;
 
@@ -184,24 +198,68 @@ static int take_stack(struct translator *t, const struct wire_stack *s, size_t l
 		if (!has_room(t, s->id))
 			return -ENOMEM;
 		/* Two CPUs may have sent it at the same time. */
-		known = &t->ids[s->id];
-		if (*known && !(*known & UNDEFINED))
+		known = &t->known[s->id];
+		if (known->id && !(known->id & UNDEFINED))
 			return 0;
 	}
-	n = frame_ids(t, s, ids, &cut);
-	if (known && *known) {
-		*known &= ~UNDEFINED;
-		return encoder_stack_define(t->enc, *known, ids, n, cut);
+	if (s->tgid)
+		space = symbolizer_space(t->sym, s->tgid, s->r.time_ns);
+	n = frame_ids(t, s, space, ids, &cut);
+	if (known && space && !known->user)
+		known->user = keep_user_stack(s, space);
+	/* What an event named that came after a change of code stays undefined. */
+	if (known && known->id && (!space || symbolizer_holds(t->sym, space, known->named_ns))) {
+		known->id &= ~UNDEFINED;
+		return encoder_stack_define(t->enc, known->id, ids, n, cut);
 	}
 	id = encoder_stack(t->enc, ids, n, cut);
 	if (known) {
-		*known = id;
+		known->id = id;
 		return id ? 0 : -ENOMEM;
 	}
 	t->once[t->next_once].wire_id = s->id;
 	t->once[t->next_once].id = id;
 	t->next_once = (t->next_once + 1) % ONCE_SLOTS;
 	return id ? 0 : -ENOMEM;
+}
+
+/* The stack's id where other code is now at its addresses than when it was told. */
+static uint32_t tell_again(struct translator *t, struct known_stack *k, uint64_t time_ns)
+{
+	struct user_stack *u = k->user;
+	uint32_t ids[WIRE_STACK_MAX];
+	size_t n;
+
+	u->space = symbolizer_space(t->sym, u->tgid, time_ns);
+	n = user_frames(t, u->space, time_ns, u->addrs, u->n, ids);
+	k->id = encoder_stack(t->enc, ids, n, u->cut || n < u->n);
+	return k->id;
+}
+
+/* The trace's id for the stack of an event. */
+static uint32_t event_stack(struct translator *t, uint32_t wire_id, uint64_t time_ns)
+{
+	struct known_stack *k;
+
+	if (!wire_id)
+		return 0;
+	if (wire_id & WIRE_STACK_ONCE) {
+		for (unsigned int i = 0; i < ONCE_SLOTS; i++)
+			if (t->once[i].wire_id == wire_id)
+				return t->once[i].id;
+		/* Its stack found no room: an id that stays undefined says so. */
+		return encoder_stack_reserve(t->enc);
+	}
+	if (!has_room(t, wire_id))
+		return 0;
+	k = &t->known[wire_id];
+	if (k->user && !symbolizer_holds(t->sym, k->user->space, time_ns))
+		return tell_again(t, k, time_ns);
+	if (!k->id)
+		k->id = encoder_stack_reserve(t->enc) | UNDEFINED;
+	if (k->id & UNDEFINED && time_ns > k->named_ns)
+		k->named_ns = time_ns;
+	return k->id & ~UNDEFINED;
 }
 
 int translator_thread(void *ctx, const struct wire_thread *w)
@@ -295,16 +353,18 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 
 		return encoder_switch(t->enc, r->cpu, r->time_ns, ev->prev,
 				      translator_state_letter(ev->state), ev->next,
-				      event_stack(t, ev->kstack), event_stack(t, ev->ustack));
+				      event_stack(t, ev->kstack, r->time_ns),
+				      event_stack(t, ev->ustack, r->time_ns));
 	}
 	case WIRE_WAKING:
 	case WIRE_WAKING_NEW: {
 		const struct wire_waking *ev = (const void *)r;
 
-		return encoder_waking(
-			t->enc, r->cpu, r->time_ns,
-			r->kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW, ev->waker,
-			ev->target, event_stack(t, ev->kstack), event_stack(t, ev->ustack));
+		return encoder_waking(t->enc, r->cpu, r->time_ns,
+				      r->kind == WIRE_WAKING ? CHAINLOG_WAKING
+							     : CHAINLOG_WAKING_NEW,
+				      ev->waker, ev->target, event_stack(t, ev->kstack, r->time_ns),
+				      event_stack(t, ev->ustack, r->time_ns));
 	}
 	case WIRE_STACK:
 		return take_stack(t, (const void *)r, len);

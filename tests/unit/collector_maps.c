@@ -161,6 +161,56 @@ static void the_same_mapping_again_takes_no_memory(void **state)
 	assert_int_equal(images_find(w->im, P, 500)->maps->n, 3);
 }
 
+/* path is mapped as the sideband tells it. */
+static void replace(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, uint64_t len,
+		    const char *path)
+{
+	struct image *i = images_find(w->im, tgid, time_ns);
+	struct code_place place = {
+		.tgid = tgid,
+		.start = start,
+		.end = start + len,
+		.ino = strlen(path),
+		.path = path,
+	};
+	struct mapping m = { .start = start, .end = start + len, .time_ns = time_ns };
+
+	m.file = code_files_get(w->files, &place);
+	assert_true(m.file != 0);
+	images_map(w->im, images_replace(w->im, i, &m), &m);
+}
+
+static void code_in_the_place_of_other_code_begins_another_image(void **state)
+{
+	struct world *w = *state;
+	struct image *first, *second;
+
+	images_exec(w->im, P, 100, "host");
+	replace(w, P, 110, 0x1000, 0x1000, "/bin/host");
+	replace(w, P, 120, 0x8000, 0x2000, "/lib/plugin1");
+	replace(w, P, 130, 0x20000, 0x1000, "//anon");
+	replace(w, P, 140, 0x20800, 0x1000, "//anon");
+	replace(w, P, 150, 0x8000, 0x2000, "/lib/plugin1");
+	first = images_find(w->im, P, 190);
+	assert_int_equal(images_count(w->im), 1);
+	replace(w, P, 200, 0x9000, 0x2000, "/lib/second");
+	second = images_find(w->im, P, 200);
+	assert_int_equal(images_count(w->im), 2);
+	assert_ptr_equal(images_find(w->im, P, 199), first);
+	assert_true(image_holds(first, 199) && !image_holds(first, 200));
+	assert_true(image_holds(second, 200) && !image_holds(second, 199));
+	assert_string_equal(at(w, P, 0x9500, 199), "/lib/plugin1");
+	assert_string_equal(at(w, P, 0x9500, 200), "/lib/second");
+	assert_string_equal(at(w, P, 0x8500, 200), "/lib/plugin1");
+	assert_string_equal(at(w, P, 0x1500, 200), "/bin/host");
+	assert_string_equal(image_exe(second), "/bin/host");
+	/* The mapping of a moment before /proc was read, which has what came after it. */
+	images_found(w->im, CHILD, 500);
+	replace(w, CHILD, 500, 0x1000, 0x1000, "/lib/now");
+	replace(w, CHILD, 400, 0x1000, 0x1000, "/lib/earlier");
+	assert_int_equal(images_count(w->im), 3);
+}
+
 static void a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records(void **state)
 {
 	struct world *w = *state;
@@ -312,6 +362,7 @@ int main(void)
 		TEST(who_is_inside_exec_comes_from_the_program_before),
 		TEST(a_later_mapping_hides_an_earlier_one_from_then_on),
 		TEST(the_same_mapping_again_takes_no_memory),
+		TEST(code_in_the_place_of_other_code_begins_another_image),
 		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
 		TEST(an_unknown_process_has_no_image),
 		TEST(a_storm_of_processes_leaves_only_those_with_stacks),

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A library that is loaded where another one has been: what waits there is named after the one that
+# was there at the time, although the addresses are the same. Also when both come back.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+command -v "${CC:-cc}" >/dev/null || skip "no C compiler (${CC:-cc}) to build the libraries with"
+workload=$(cd "$(dirname "$0")/../workload" && pwd)
+
+cat >"$tmp/plugin.c" <<'END'
+#include "rawcall.h"
+__attribute__((noinline)) void NAME(void)
+{
+	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + 10000000);
+	__asm__ volatile("");
+}
+END
+cat >"$tmp/host.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include "rawcall.h"
+__attribute__((noinline)) static uint64_t uses(const char *path, const char *name)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	void (*f)(void) = (void (*)(void))(library ? dlsym(library, name) : NULL);
+	uint64_t start = raw_clock_ns(CLOCK_MONOTONIC), took;
+
+	if (!f)
+		return 0;
+	for (int i = 0; i < 5; i++)
+		f();
+	took = raw_clock_ns(CLOCK_MONOTONIC) - start;
+	printf("at %p\n", (void *)f);
+	dlclose(library);
+	return took;
+}
+int main(int argc, char **argv)
+{
+	uint64_t one = 0, two = 0;
+
+	for (int round = 0; argc > 2 && round < 3; round++) {
+		one += uses(argv[1], "plugin_one");
+		two += uses(argv[2], "plugin_two");
+	}
+	printf("one %llu\ntwo %llu\n", (unsigned long long)one, (unsigned long long)two);
+	return !one || !two;
+}
+END
+build() {
+	# shellcheck disable=SC2086 # options
+	"${CC:-cc}" -O1 -fno-omit-frame-pointer -D_GNU_SOURCE -I"$workload" "$@" 2>"$tmp/err" ||
+		fail "cannot build $*: $(cat "$tmp/err")"
+}
+build -shared -fPIC -DNAME=plugin_one -o "$tmp/one.so" "$tmp/plugin.c"
+build -shared -fPIC -DNAME=plugin_two -o "$tmp/two.so" "$tmp/plugin.c"
+build -o "$tmp/pluginhost" "$tmp/host.c" -ldl
+
+timeout 30 "$cap" -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
+expect_exit "chaincap -- a host of plugins" 0 $?
+expect "addresses at which the plugins were" 1 "$(grep '^at ' "$tmp/told" | sort -u | wc -l)"
+walk_to "$tmp/folded" --depth=0 --state=all -c '^pluginhost$' "$tmp/trace"
+for which in one two; do
+	expect_near "waits in plugin_$which" "$(awk -v name=$which '$1 == name { print $2 }' "$tmp/told")" \
+		"$(weight_of ";plugin_$which;" "$tmp/folded")" 15 "$tmp/folded"
+done
