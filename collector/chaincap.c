@@ -13,6 +13,7 @@
 
 #include "options.h"
 #include "session.h"
+#include "signals.h"
 
 /* timeout(1) and terminals may send the same wish twice: a second one counts after this time. */
 #define SECOND_SIGNAL_NS 300000000
@@ -73,17 +74,14 @@ static bool open_standard_files(void)
 
 static void catch_signals(const struct options *o)
 {
-	struct sigaction sa = { .sa_handler = on_stop };
-
-	sigemptyset(&sa.sa_mask);
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-	sa.sa_handler = on_dump;
+	/* Shells in scripts ignore it in what is started with "&"; but kill -INT is meant. */
+	signals_catch(SIGINT, on_stop, SIGNALS_TAKE);
+	signals_catch(SIGTERM, on_stop, SIGNALS_LEAVE);
+	signals_catch(SIGHUP, on_stop, SIGNALS_LEAVE);
 	if (o->flight_ns)
-		sigaction(SIGUSR1, &sa, NULL);
+		signals_catch(SIGUSR1, on_dump, SIGNALS_TAKE);
 	/* A pipe that closes is an error of a write, told by name. */
-	signal(SIGPIPE, SIG_IGN);
+	signals_catch(SIGPIPE, SIG_IGN, SIGNALS_TAKE);
 }
 
 /* The command line in one string, as the trace keeps it. NULL when out of memory. */

@@ -7,14 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "signals.h"
+
 static _Noreturn void become(char **argv, int gate, int report)
 {
 	char go;
 	int err;
 
-	signal(SIGPIPE, SIG_DFL);
 	if (read(gate, &go, 1) != 1)
 		_exit(125); /* the recorder gave up */
+	signals_restore();
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))
