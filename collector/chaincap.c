@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "options.h"
 #include "session.h"
 #include "signals.h"
@@ -126,11 +127,17 @@ int main(int argc, char **argv)
 		fputs("chaincap: standard output is closed\n", stderr);
 		return 1;
 	}
+	/* Before anything is opened: a mistyped name is no reason to empty an earlier trace. */
+	err = o.command ? command_find(o.command[0]) : 0;
+	if (err) {
+		fprintf(stderr, "chaincap: %s: %s\n", o.command[0], strerror(-err));
+		return command_error_status(err);
+	}
 	catch_signals(&o);
 	command_line = join(argc, argv);
 	err = session_run(&o, command_line ? command_line : "", &wishes, &result);
 	free(command_line);
-	if (err)
+	if (err && !result.command_failed)
 		return 1;
 	return o.command ? result.command_status : 0;
 }

@@ -3,11 +3,63 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "signals.h"
+
+int command_error_status(int err)
+{
+	return err == -ENOENT ? 127 : 126;
+}
+
+static int can_run(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	/* By the effective ids, as exec has it. */
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? -errno : 0;
+}
+
+int command_find(const char *name)
+{
+	const char *list = getenv("PATH"), *end;
+	char path[PATH_MAX];
+	int err = -ENOENT;
+
+	if (strchr(name, '/'))
+		return can_run(name);
+	/* What execvp() looks through if there is no PATH. */
+	if (!list)
+		list = "/bin:/usr/bin";
+	for (bool more = *name; more; list = end + 1) {
+		int this, len;
+
+		end = strchrnul(list, ':');
+		more = *end;
+		/* An empty part is the current folder. */
+		len = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - list), list,
+			       end > list ? "/" : "", name);
+		if (len < 0 || (size_t)len >= sizeof(path))
+			continue;
+		this = can_run(path);
+		if (!this)
+			return 0;
+		if (this == -EACCES)
+			err = this;
+	}
+	return err;
+}
 
 static _Noreturn void become(char **argv, int gate, int report)
 {
@@ -21,8 +73,7 @@ static _Noreturn void become(char **argv, int gate, int report)
 	err = errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))
 		_exit(126);
-	/* As shells and env(1) have it. */
-	_exit(err == ENOENT ? 127 : 126);
+	_exit(command_error_status(-err));
 }
 
 int command_prepare(struct command *c, char **argv)
@@ -73,6 +124,7 @@ int command_start(struct command *c)
 	c->gate = c->report = -1;
 	if (n != sizeof(err))
 		return 0;
+	c->failed = true;
 	command_ended(c, true);
 	return -err;
 }

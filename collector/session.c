@@ -432,6 +432,7 @@ int session_run(const struct options *o, const char *command_line,
 		command_stop(&s.command);
 	command_ended(&s.command, true);
 	result->command_status = s.command.status;
+	result->command_failed = s.command.failed;
 	session_close(&s);
 	return err;
 }

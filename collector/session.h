@@ -8,6 +8,7 @@
 #define SESSION_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -19,7 +20,8 @@ struct session_signals {
 };
 
 struct session_result {
-	int command_status; /* of the command, if there was one */
+	int command_status;  /* of the command, if there was one */
+	bool command_failed; /* it could not be started; the status is what env(1) gives then */
 };
 
 /*

@@ -14,7 +14,30 @@ timeout 30 "$cap" -o "$tmp/trace" -- sh -c 'kill -TERM $$' >"$tmp/out" 2>"$tmp/e
 expect_exit "chaincap -- a command that a signal ends" 143 $?
 got=$(echo in | timeout 30 "$cap" -o "$tmp/trace" -- sed 's/^/out of /' 2>"$tmp/err")
 expect "the command's input and output" "out of in" "$got"
-timeout 30 "$cap" -o "$tmp/trace" -- /nonexistent/command >"$tmp/out" 2>"$tmp/err"
-expect_exit "chaincap -- a command that does not exist" "1 127" $?
-grep -q '/nonexistent/command' "$tmp/err" || fail "the missing command is not named in
+
+# What cannot be run is known before an earlier trace is emptied, and ends as with env.
+touch "$tmp/plain"
+mkdir "$tmp/path"
+touch "$tmp/path/notrunnable"
+PATH=$tmp/path:$PATH
+for missing in nosuchcommand /nonexistent/command "$tmp/plain" notrunnable "$tmp" ''; do
+	echo precious >"$tmp/trace"
+	env -- "$missing" 2>/dev/null
+	expected=$?
+	timeout 30 "$cap" -o "$tmp/trace" -- "$missing" >"$tmp/out" 2>"$tmp/err"
+	expect_exit "chaincap -- '$missing'" $expected $?
+	expect_one_line "chaincap -- '$missing'"
+	grep -qF "chaincap: $missing: " "$tmp/err" || fail "the command '$missing' is not named in
 $(cat "$tmp/err")"
+	expect "an earlier trace, after chaincap -- '$missing'" precious "$(cat "$tmp/trace")"
+done
+# That this one has no interpreter is only seen when it is started.
+printf '#!/nonexistent/interpreter\n' >"$tmp/script"
+chmod 755 "$tmp/script"
+timeout 30 "$cap" -o "$tmp/trace" -- "$tmp/script" >"$tmp/out" 2>"$tmp/err"
+expect_exit "chaincap -- a script without its interpreter" 127 $?
+expect_one_line "chaincap -- a script without its interpreter"
+# A program in a folder of PATH, and in the current one, which an empty part of PATH stands for.
+cp /bin/true "$tmp/path/truly"
+(cd "$tmp/path" && timeout 30 env PATH=/nonexistent: "$cap" -q -o "$tmp/trace" -- truly) 2>"$tmp/err"
+expect_exit "chaincap -- a command in the current folder" 0 $?
