@@ -132,6 +132,9 @@ static void explain(int err, char *why, size_t why_size)
 			"not permitted to load BPF programs, missing %s: run it as root (sudo), or "
 			"with CAP_BPF and CAP_PERFMON",
 			missing);
+	else if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		snprintf(why, why_size, "cannot load the BPF programs: %s%s", strerror(-err),
+			 err == -EMFILE ? " (ulimit -n)" : "");
 	else
 		snprintf(why, why_size,
 			 "the kernel did not take the BPF programs (%s): Linux 5.12 or newer is "

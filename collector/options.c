@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,20 @@ static enum options_result check_flight(const struct options *o)
 	return OPTIONS_RUN;
 }
 
+/* The option that getopt() stopped at; what it said is '?' or ':'. */
+static enum options_result bad_option(int said, char **argv)
+{
+	char letter[3] = { '-', (char)optopt, '\0' };
+
+	if (said == ':')
+		return usage("the option needs a value", argv[optind - 1]);
+	if (!optopt)
+		return usage("there is no such option", argv[optind - 1]);
+	if (optopt > UCHAR_MAX)
+		return usage("the option takes no value", argv[optind - 1]);
+	return usage("there is no such option", letter);
+}
+
 enum options_result options_parse(struct options *o, int argc, char **argv)
 {
 	enum { BUFFER_SIZE = 256, MAX_SIZE, VERIFY, FLIGHT, TRIGGER_WAIT };
@@ -170,14 +185,15 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
-	bool only_kernel = false, only_user = false;
+	bool only_kernel = false, only_user = false, quiet = false, verbose = false;
 	uint64_t size;
 	int c;
 
 	*o = (struct options) { .output = "trace.bin" };
 	optind = 1;
+	opterr = 0;
 	/* "+": options end at the first word, so that COMMAND's own options stay its own. */
-	while ((c = getopt_long(argc, argv, "+o:KUc:qvhV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:KUc:qvhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			o->output = optarg;
@@ -189,7 +205,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			only_user = true;
 			break;
 		case BUFFER_SIZE:
-			if (!options_size(optarg, &size) || !size || size > 1u << 30)
+			if (!options_size(optarg, &size) || size < 4096 || size > 1u << 30)
 				return usage("not a buffer size between 4K and 1G", optarg);
 			o->buffer_size = (size_t)size;
 			break;
@@ -213,10 +229,10 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			o->comm = optarg;
 			break;
 		case 'q':
-			o->verbosity = -1;
+			quiet = true;
 			break;
 		case 'v':
-			o->verbosity = 1;
+			verbose = true;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -224,12 +240,15 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		case 'V':
 			puts("chaincap " CHAIN_VERSION);
 			return OPTIONS_DONE;
-		default: /* getopt has said what */
-			return OPTIONS_USAGE;
+		default:
+			return bad_option(c, argv);
 		}
 	}
 	if (only_kernel && only_user)
 		return usage("-K and -U exclude each other", NULL);
+	if (quiet && verbose)
+		return usage("-q and -v exclude each other", NULL);
+	o->verbosity = verbose - quiet;
 	if (check_flight(o) != OPTIONS_RUN)
 		return OPTIONS_USAGE;
 	o->kernel_stacks = !only_user;

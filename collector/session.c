@@ -193,10 +193,12 @@ static int tell_missed(struct session *s, const struct bpf_counts *c, uint64_t n
 	return n ? encoder_lost(s->enc, -1, n, s->last_flush_ns, now) : 0;
 }
 
-static int flush(struct session *s, uint64_t now)
+static int flush(struct session *s)
 {
 	struct bpf_counts c;
 	int err = bpf_session_counts(s->bpf, &c);
+	/* After the counters: what they say was missed lies before it. */
+	uint64_t now = session_now_ns();
 
 	if (!err)
 		err = tell_missed(s, &c, now);
@@ -252,7 +254,7 @@ static int record(struct session *s)
 		if (session_over(s, now))
 			break;
 		if (now - s->last_flush_ns >= FLUSH_NS) {
-			int err = flush(s, now);
+			int err = flush(s);
 
 			if (err)
 				return err;

@@ -12,14 +12,24 @@ refuses() {
 $(head -3 "$tmp/out")"
 }
 
-refuses "$cap" --nonsense
-refuses "$cap" -o
+helps() {
+	grep -q 'chaincap --help tells more' "$tmp/err" || fail "$*: where to find help is not said in
+$(cat "$tmp/err")"
+	expect_one_line "$*"
+}
+
+for option in --nonsense -o --output -1 -q1 --verify=yes --ver; do
+	refuses "$cap" $option
+	helps "chaincap $option"
+done
+refuses "$cap" -q -v -o trace 1
 refuses "$cap" -o trace -5
 refuses "$cap" -o trace abc
 refuses "$cap" -o trace 1x
 refuses "$cap" -o trace 1 2
 refuses "$cap" -o trace --buffer-size lots 1
 refuses "$cap" -o trace --buffer-size 0 1
+refuses "$cap" -o trace --buffer-size 4095 1
 refuses "$cap" -o trace --max-size -1 1
 refuses "$cap" -K -U -o trace 1
 refuses "$cap" -o trace --flight 1

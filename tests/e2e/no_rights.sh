@@ -17,3 +17,12 @@ $(cat "$tmp/err")"
 timeout 20 "$cap" -o "$tmp/missing/trace" 1 >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap into a folder that does not exist" 1 $?
 expect_one_line "chaincap into a folder that does not exist"
+
+# What is missing is not always a right, or a newer kernel.
+if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
+	(ulimit -n 20 && exec timeout 20 "$cap" -o "$tmp/few" 1) >"$tmp/out" 2>"$tmp/err"
+	expect_exit "chaincap with 20 files" 1 $?
+	expect_one_line "chaincap with 20 files"
+	grep -q 'ulimit -n' "$tmp/err" || fail "the line does not say what is missing:
+$(cat "$tmp/err")"
+fi
