@@ -66,7 +66,8 @@ int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx);
 /*
  * Takes a sample of a stack (a record, WIRE_SAMPLE), whose first `first` frames are the tracer's
  * own, and teaches the BPF side the stack's layout once it is certain. Returns the layout's number
- * then, else 0. With the option recycle the stack's id is WIRE_STACK_LAYOUT | number from then on.
+ * if it is the stack's first one, else 0. With the option recycle the stack's id is
+ * WIRE_STACK_LAYOUT | number from then on.
  */
 uint32_t bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first);
 

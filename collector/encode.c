@@ -225,6 +225,9 @@ uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n, int 
 		n = CHAINLOG_STACK_MAX;
 		cut = 1;
 	}
+	/* A stack that comes again after this is another one to the reader. */
+	if (e->stacks.arena_len > STACKS_KEPT_BYTES)
+		intern_free(&e->stacks);
 	key[0] = cut != 0;
 	memcpy(key + 1, frames, n * sizeof(*frames));
 	i = intern_id(&e->stacks, key, (n + 1) * sizeof(*key), &is_new);

@@ -5,8 +5,8 @@
  * stacks (each distinct one is defined once); it does no I/O: finished blocks go to a sink.
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
- * until encoder_flush(). Memory grows with the number of distinct strings, frames and stacks, not
- * with the number of events.
+ * until encoder_flush(). Memory grows with the number of distinct strings and frames, not with the
+ * number of events; of stacks those are known again that came lately, if there are very many.
  */
 #ifndef ENCODE_H
 #define ENCODE_H

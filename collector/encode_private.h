@@ -21,6 +21,8 @@
 /* Longer strings are cut: a demangled template name can be endless. */
 #define STRING_MAX 4000u
 #define BLOCK_CAP (BLOCK_TARGET + ITEM_MAX)
+/* Of the stacks that are known again; some half a million of them. */
+#define STACKS_KEPT_BYTES (24u << 20)
 /* An event block's head is written when the block is closed; room for its four varints. */
 #define EVENTS_HEAD_MAX (4 * CHAINLOG_VARINT_MAX)
 

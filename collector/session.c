@@ -87,9 +87,9 @@ void session_warn_about_names(const struct session *s)
 		      stderr);
 }
 
-static void learn(void *ctx, const struct wire_sample *sample, uint32_t first)
+static uint32_t learn(void *ctx, const struct wire_sample *sample, uint32_t first)
 {
-	(void)bpf_session_learn(ctx, sample, first);
+	return bpf_session_learn(ctx, sample, first);
 }
 
 unsigned int session_parts(const struct session *s)
@@ -154,7 +154,7 @@ static int open_all(struct session *s)
 {
 	const struct options *o = s->options;
 	/* Rights first: a trace of an earlier day is not emptied by someone who may not record. */
-	int err = session_load(s, false);
+	int err = session_load(s, true);
 
 	if (err)
 		return err;
@@ -246,6 +246,7 @@ static int record(struct session *s)
 {
 	const struct options *o = s->options;
 	long n;
+	int err;
 
 	for (;;) {
 		uint64_t now = session_now_ns();
@@ -254,8 +255,7 @@ static int record(struct session *s)
 		if (session_over(s, now))
 			break;
 		if (now - s->last_flush_ns >= FLUSH_NS) {
-			int err = flush(s);
-
+			err = flush(s);
 			if (err)
 				return err;
 			show_progress(s, now);
@@ -270,6 +270,10 @@ static int record(struct session *s)
 		n = bpf_session_drain(s->bpf, translator_record, s->translator);
 		if (n < 0)
 			return (int)n;
+		symbolizer_forget_ended(s->sym);
+		err = bpf_session_recycle(s->bpf);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -335,6 +339,11 @@ void session_say_recorder(const struct session *s)
 {
 	struct rusage ru;
 
+	if (s->translator && translator_stacks_once(s->translator))
+		fprintf(stderr,
+			"chaincap: too many different stacks at once: %llu were sent again for a "
+			"single event, which costs more\n",
+			(unsigned long long)translator_stacks_once(s->translator));
 	if (s->options->verbosity > 0)
 		fprintf(stderr,
 			"chaincap: kernel stacks: %llu known without a walk, %llu walked; %u "

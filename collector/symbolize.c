@@ -212,6 +212,7 @@ void symbolizer_free(struct symbolizer *s)
 	free(s->modules);
 	free(s->nameless);
 	free(s->spaces);
+	free(s->file_spaces);
 	free(s->frames);
 	free(s);
 }
@@ -331,11 +332,18 @@ static struct image *space_image(const struct symbolizer *s, uint32_t space)
 
 bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns)
 {
-	const struct image *i = space_image(s, space);
-
-	if (i && time_ns > s->polled_ns)
+	if (time_ns > s->polled_ns)
 		symbolizer_poll(s);
-	return !i || image_holds(i, time_ns);
+	/* Of an image that is forgotten nobody knows any more. */
+	return space_image(s, space) && image_holds(space_image(s, space), time_ns);
+}
+
+const struct mapping *symbolize_mapping(struct symbolizer *s, uint32_t space, uint64_t addr,
+					uint64_t time_ns)
+{
+	struct image *i = space_image(s, space);
+
+	return i ? find_mapping(s, i, addr, time_ns) : NULL;
 }
 
 bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)
@@ -352,12 +360,11 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
 {
 	struct user_frame u = { .frame = frame };
 	const struct mapping *m;
-	struct image *i;
+	struct image *i = space_image(s, space);
 	void *p;
 
 	s->stats.user_frames++;
-	i = space_image(s, space);
-	m = i ? find_mapping(s, i, addr, time_ns) : NULL;
+	m = symbolize_mapping(s, space, addr, time_ns);
 	p = m ? symbolize_grow(s->frames, s->n_frames, &s->cap_frames, sizeof(*s->frames)) : NULL;
 	if (!p) {
 		s->stats.unmapped++;

@@ -89,8 +89,15 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns);
 
 /*
- * Tells a new user frame: frame is encoder_frame(enc, space, addr), seen at time_ns. To be told
- * once per frame id (they are dense: an id above all before is new).
+ * The frame for an address of that space, to be given to encoder_frame(): the code of a file is the
+ * same wherever it is mapped, so *space becomes the file's and *addr the place in it. Other
+ * addresses stay as they are.
+ */
+void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, uint64_t time_ns);
+
+/*
+ * Tells a new user frame: frame is that of addr in space (as from symbolizer_space()) at time_ns.
+ * To be told once per frame id (they are dense: an id above all before is new).
  */
 void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint64_t addr,
 		      uint64_t time_ns);
@@ -101,6 +108,12 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
  * not known.
  */
 bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
+
+/*
+ * Forgets the spaces of processes that ended a while ago, now and then. For who keeps no space for
+ * longer than a stack of it may come.
+ */
+void symbolizer_forget_ended(struct symbolizer *s);
 
 /* Tells a new kernel frame, encoder_frame(enc, 0, addr), and names it now if that is possible. */
 void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr);

@@ -60,7 +60,10 @@ struct symbolizer {
 	struct images *images;
 	struct image **spaces; /* by space id - 1; NULL: not one of ours */
 	uint32_t n_spaces;
-	uint64_t vdso_len; /* of the kernel's vdso for our own kind of programs */
+	uint32_t *file_spaces; /* by code_files id - 1: the encoder's space of the file, or 0 */
+	uint32_t n_file_spaces;
+	uint32_t forget_at; /* images, at which to look for those not needed any more */
+	uint64_t vdso_len;  /* of the kernel's vdso for our own kind of programs */
 
 	struct user_frame *frames;
 	uint32_t n_frames, cap_frames;
@@ -76,6 +79,10 @@ uint64_t symbolize_now_ns(void);
 
 /* Names those kernel frames that had no name yet. Returns 0 or the encoder's error. */
 int symbolize_kernel_frames(struct symbolizer *s);
+
+/* The mapping at addr of the space at time_ns; NULL: none, or the space is forgotten. */
+const struct mapping *symbolize_mapping(struct symbolizer *s, uint32_t space, uint64_t addr,
+					uint64_t time_ns);
 
 /* Names all of s->frames and closes what was open for that. Returns 0 or the encoder's error. */
 int symbolize_user_frames(struct symbolizer *s);

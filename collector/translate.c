@@ -6,10 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf.h"
+
 /* An id that an event has named before its stack came (from another CPU's ring). */
 #define UNDEFINED 0x80000000u
-/* Kernel-side ids above this are nonsense: its map holds an eighth of it. */
-#define STACK_IDS_MAX (1u << 20)
+/*
+ * The kernel side names the ids of the last BPF_SESSION_IDS, and half of that until the next sweep,
+ * and those of a very busy moment. A power of two.
+ */
+#define KNOWN (2 * BPF_SESSION_IDS)
 /* Stacks for one event stand right before it in the ring; programs nest at most a few deep. */
 #define ONCE_SLOTS 16u
 
@@ -20,10 +25,11 @@
 struct user_stack {
 	uint32_t tgid, space, n;
 	bool cut;
-	__u64 addrs[];
+	uint8_t addrs[]; /* each as a varint: the difference to the one before */
 };
 
 struct known_stack {
+	uint32_t wire_id;	 /* the kernel side's; 0: free */
 	uint32_t id;		 /* the trace's, or 0; UNDEFINED may be set */
 	uint64_t named_ns;	 /* UNDEFINED: by the last event that did */
 	struct user_stack *user; /* NULL: a kernel stack */
@@ -34,13 +40,14 @@ struct translator {
 	struct symbolizer *sym;
 	translator_sample_fn on_sample;
 	void *sample_ctx;
-	struct known_stack *known; /* by kernel-side stack id */
-	uint32_t cap;
+	struct known_stack *known; /* by the kernel side's id modulo KNOWN */
 	uint32_t last_frame;
+	uint32_t layouts[WIRE_LAYOUTS]; /* the trace's ids of the stacks with a layout */
 	struct {
 		uint32_t wire_id, id;
 	} once[ONCE_SLOTS];
 	unsigned int next_once;
+	uint64_t n_once;
 };
 
 struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
@@ -54,6 +61,11 @@ struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
 	t->sym = sym;
 	t->on_sample = fn;
 	t->sample_ctx = ctx;
+	t->known = calloc(KNOWN, sizeof(*t->known));
+	if (!t->known) {
+		free(t);
+		return NULL;
+	}
 	return t;
 }
 
@@ -61,10 +73,15 @@ void translator_free(struct translator *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; i < t->cap; i++)
+	for (uint32_t i = 0; i < KNOWN; i++)
 		free(t->known[i].user);
 	free(t->known);
 	free(t);
+}
+
+uint64_t translator_stacks_once(const struct translator *t)
+{
+	return t->n_once;
 }
 
 char translator_state_letter(uint32_t bits)
@@ -84,37 +101,46 @@ char translator_state_letter(uint32_t bits)
 	return bits ? 'D' : 'R';
 }
 
-/* Makes known reach wire_id; false if that cannot be. */
-static bool has_room(struct translator *t, uint32_t wire_id)
+static bool is_layout(uint32_t wire_id)
 {
-	uint32_t cap = t->cap ? t->cap : 4096;
-	struct known_stack *known;
-
-	if (wire_id < t->cap)
-		return true;
-	if (wire_id >= STACK_IDS_MAX)
-		return false;
-	while (cap <= wire_id)
-		cap *= 2;
-	known = realloc(t->known, cap * sizeof(*known));
-	if (!known)
-		return false;
-	memset(known + t->cap, 0, (cap - t->cap) * sizeof(*known));
-	t->known = known;
-	t->cap = cap;
-	return true;
+	return (wire_id & (WIRE_STACK_ONCE | WIRE_STACK_LAYOUT)) == WIRE_STACK_LAYOUT;
 }
 
-static uint32_t frame_id(struct translator *t, uint32_t space, uint64_t addr, uint64_t time_ns)
+/* What is known of the stack; NULL: nothing any more, newer ones have been given its place. */
+static struct known_stack *known_stack(struct translator *t, uint32_t wire_id)
 {
-	uint32_t id = encoder_frame(t->enc, space, addr);
+	struct known_stack *k = &t->known[wire_id % KNOWN];
+
+	if (k->wire_id == wire_id)
+		return k;
+	if (k->wire_id && ((wire_id - k->wire_id) & (WIRE_STACK_IDS - 1)) > WIRE_STACK_IDS / 2)
+		return NULL;
+	free(k->user);
+	*k = (struct known_stack) { .wire_id = wire_id };
+	return k;
+}
+
+static uint32_t kernel_frame(struct translator *t, uint64_t addr)
+{
+	uint32_t id = encoder_frame(t->enc, 0, addr);
 
 	if (id > t->last_frame) {
 		t->last_frame = id;
-		if (space)
-			symbolizer_frame(t->sym, id, space, addr, time_ns);
-		else
-			symbolizer_kernel_frame(t->sym, id, addr);
+		symbolizer_kernel_frame(t->sym, id, addr);
+	}
+	return id;
+}
+
+static uint32_t user_frame(struct translator *t, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	uint32_t in_space = space, id;
+	uint64_t at = addr;
+
+	symbolizer_locate(t->sym, &in_space, &at, time_ns);
+	id = encoder_frame(t->enc, in_space, at);
+	if (id > t->last_frame) {
+		t->last_frame = id;
+		symbolizer_frame(t->sym, id, space, addr, time_ns);
 	}
 	return id;
 }
@@ -130,13 +156,12 @@ static uint32_t tracer_frames(struct translator *t, const __u64 *addrs, size_t n
 }
 
 /* Fills ids with a kernel stack's frames, the tracer's own left out; returns how many. */
-static size_t kernel_frames(struct translator *t, uint64_t time_ns, const __u64 *addrs, size_t n,
-			    uint32_t *ids)
+static size_t kernel_frames(struct translator *t, const __u64 *addrs, size_t n, uint32_t *ids)
 {
 	size_t first = tracer_frames(t, addrs, n);
 
 	for (size_t i = first; i < n; i++)
-		ids[i - first] = frame_id(t, 0, addrs[i], time_ns);
+		ids[i - first] = kernel_frame(t, addrs[i]);
 	return n - first;
 }
 
@@ -152,7 +177,7 @@ static size_t user_frames(struct translator *t, uint32_t space, uint64_t time_ns
 	for (; space && i < n; i++) {
 		if (i && !symbolizer_is_code(t->sym, space, addrs[i], time_ns))
 			break;
-		ids[i] = frame_id(t, space, addrs[i], time_ns);
+		ids[i] = user_frame(t, space, addrs[i], time_ns);
 	}
 	return i;
 }
@@ -165,7 +190,7 @@ static size_t frame_ids(struct translator *t, const struct wire_stack *s, uint32
 
 	*cut = s->n >= WIRE_STACK_MAX;
 	if (!s->tgid)
-		return kernel_frames(t, s->r.time_ns, s->frames, s->n, ids);
+		return kernel_frames(t, s->frames, s->n, ids);
 	n = user_frames(t, space, s->r.time_ns, s->frames, s->n, ids);
 	*cut |= n < s->n;
 	return n;
@@ -174,14 +199,31 @@ static size_t frame_ids(struct translator *t, const struct wire_stack *s, uint32
 /* Without memory for it NULL: then the stack has its first meaning for good. */
 static struct user_stack *keep_user_stack(const struct wire_stack *s, uint32_t space)
 {
-	size_t bytes = s->n * sizeof(s->frames[0]);
-	struct user_stack *u = malloc(sizeof(*u) + bytes);
+	uint8_t addrs[WIRE_STACK_MAX * CHAINLOG_VARINT_MAX], *p = addrs;
+	uint64_t before = 0;
+	struct user_stack *u;
 
+	for (uint32_t i = 0; i < s->n; i++) {
+		p = chainlog_put_varint(p, chainlog_zigzag((int64_t)(s->frames[i] - before)));
+		before = s->frames[i];
+	}
+	u = malloc(sizeof(*u) + (size_t)(p - addrs));
 	if (!u)
 		return NULL;
 	*u = (struct user_stack) { s->tgid, space, s->n, s->n >= WIRE_STACK_MAX };
-	memcpy(u->addrs, s->frames, bytes);
+	memcpy(u->addrs, addrs, (size_t)(p - addrs));
 	return u;
+}
+
+static void get_addrs(const struct user_stack *u, __u64 *addrs)
+{
+	const uint8_t *p = u->addrs;
+	uint64_t before = 0, v = 0;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		p = chainlog_get_varint(p, p + CHAINLOG_VARINT_MAX, &v);
+		addrs[i] = before += (uint64_t)chainlog_unzigzag(v);
+	}
 }
 
 static int take_stack(struct translator *t, const struct wire_stack *s, size_t len)
@@ -192,14 +234,12 @@ static int take_stack(struct translator *t, const struct wire_stack *s, size_t l
 	size_t n;
 
 	if (s->n > WIRE_STACK_MAX ||
-	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64))
+	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64) || is_layout(s->id))
 		return -EBADMSG;
 	if (!(s->id & WIRE_STACK_ONCE)) {
-		if (!has_room(t, s->id))
-			return -ENOMEM;
 		/* Two CPUs may have sent it at the same time. */
-		known = &t->known[s->id];
-		if (known->id && !(known->id & UNDEFINED))
+		known = known_stack(t, s->id);
+		if (!known || (known->id && !(known->id & UNDEFINED)))
 			return 0;
 	}
 	if (s->tgid)
@@ -220,6 +260,7 @@ static int take_stack(struct translator *t, const struct wire_stack *s, size_t l
 	t->once[t->next_once].wire_id = s->id;
 	t->once[t->next_once].id = id;
 	t->next_once = (t->next_once + 1) % ONCE_SLOTS;
+	t->n_once++;
 	return id ? 0 : -ENOMEM;
 }
 
@@ -228,10 +269,12 @@ static uint32_t tell_again(struct translator *t, struct known_stack *k, uint64_t
 {
 	struct user_stack *u = k->user;
 	uint32_t ids[WIRE_STACK_MAX];
+	__u64 addrs[WIRE_STACK_MAX];
 	size_t n;
 
+	get_addrs(u, addrs);
 	u->space = symbolizer_space(t->sym, u->tgid, time_ns);
-	n = user_frames(t, u->space, time_ns, u->addrs, u->n, ids);
+	n = user_frames(t, u->space, time_ns, addrs, u->n, ids);
 	k->id = encoder_stack(t->enc, ids, n, u->cut || n < u->n);
 	return k->id;
 }
@@ -250,9 +293,11 @@ static uint32_t event_stack(struct translator *t, uint32_t wire_id, uint64_t tim
 		/* Its stack found no room: an id that stays undefined says so. */
 		return encoder_stack_reserve(t->enc);
 	}
-	if (!has_room(t, wire_id))
-		return 0;
-	k = &t->known[wire_id];
+	if (is_layout(wire_id))
+		return t->layouts[(wire_id & ~WIRE_STACK_LAYOUT) % WIRE_LAYOUTS];
+	k = known_stack(t, wire_id);
+	if (!k)
+		return encoder_stack_reserve(t->enc);
 	if (k->user && !symbolizer_holds(t->sym, k->user->space, time_ns))
 		return tell_again(t, k, time_ns);
 	if (!k->id)
@@ -284,7 +329,7 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	if (n > WIRE_STACK_MAX)
 		return -EBADMSG;
 	if (n) {
-		n = kernel_frames(t, w->seen_ns, w->frames, n, ids);
+		n = kernel_frames(t, w->frames, n, ids);
 		thread.kstack = encoder_stack(t->enc, ids, n, w->n_kernel == WIRE_STACK_MAX);
 	}
 	return encoder_thread(t->enc, &thread);
@@ -321,6 +366,17 @@ int translator_identity(struct encoder *enc, const struct wire_record *r)
 		return encoder_exit(enc, r->cpu, r->time_ns,
 				    ((const struct wire_exit *)(const void *)r)->tid);
 	}
+}
+
+/* From now on the kernel side may name the stack by its layout. */
+static void take_sample(struct translator *t, const struct wire_sample *s)
+{
+	uint32_t layout =
+		t->on_sample ? t->on_sample(t->sample_ctx, s, tracer_frames(t, s->frames, s->n))
+			     : 0;
+
+	if (layout)
+		t->layouts[layout % WIRE_LAYOUTS] = event_stack(t, s->id, s->r.time_ns);
 }
 
 int translator_check(const struct wire_record *r, size_t len)
@@ -378,8 +434,7 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 
 		if (s->n > WIRE_LAYOUT_FRAMES || s->n_words > WIRE_SAMPLE_WORDS)
 			return -EBADMSG;
-		if (t->on_sample)
-			t->on_sample(t->sample_ctx, s, tracer_frames(t, s->frames, s->n));
+		take_sample(t, s);
 		return 0;
 	}
 	default:

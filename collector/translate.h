@@ -18,8 +18,11 @@
 
 struct translator;
 
-/* Takes a sample of a kernel stack whose first `first` frames are the tracer's own. */
-typedef void (*translator_sample_fn)(void *ctx, const struct wire_sample *s, uint32_t first);
+/*
+ * Takes a sample of a kernel stack whose first `first` frames are the tracer's own. Returns the
+ * number of the layout if the stack has one now, by which it may be named; else 0.
+ */
+typedef uint32_t (*translator_sample_fn)(void *ctx, const struct wire_sample *s, uint32_t first);
 
 /*
  * enc and sym are borrowed until translator_free(). Samples are handed to fn(ctx, ...); fn may be
@@ -41,6 +44,10 @@ int translator_thread(void *ctx, const struct wire_thread *w);
 int translator_check(const struct wire_record *r, size_t len);
 /* Encodes a checked record of a kind from WIRE_FORK to WIRE_EXIT. Returns as the encoder does. */
 int translator_identity(struct encoder *enc, const struct wire_record *r);
+
+/* Stacks so far that were sent for one event only, as the kernel side's table was full. */
+uint64_t translator_stacks_once(const struct translator *t);
+
 /* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
 char translator_state_letter(uint32_t bits);
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "bpf.h"
 #include "translate.h"
 
 struct fixture {
@@ -138,6 +139,64 @@ static void stacks_for_one_event_are_told_apart_and_shared_by_content(void **sta
 	assert_int_equal(counts(f).stacks, 2);
 }
 
+/* The kernel side's ids go on, and it names none that is as old as this. */
+static void an_id_long_gone_is_no_other_stack(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t later = 3 + 2 * BPF_SESSION_IDS, stacks;
+
+	assert_int_equal(give_stack(f, 3, 0x1000), 0);
+	assert_int_equal(give_stack(f, later, 0x2000), 0);
+	assert_int_equal(give_switch(f, later), 0);
+	stacks = counts(f).stacks;
+	assert_int_equal(stacks, 2);
+	assert_int_equal(give_switch(f, 3), 0);
+	assert_int_equal(counts(f).stacks, 3); /* one that is not defined */
+	assert_int_equal(give_switch(f, later), 0);
+	assert_int_equal(give_stack(f, 3, 0x3000), 0);
+	assert_int_equal(counts(f).stacks, 3);
+	/* After the last id comes the first one. */
+	assert_int_equal(give_stack(f, WIRE_STACK_IDS, 0x4000), 0);
+	assert_int_equal(give_stack(f, 1, 0x5000), 0);
+	assert_int_equal(give_switch(f, WIRE_STACK_IDS), 0);
+	assert_int_equal(give_switch(f, 1), 0);
+	assert_int_equal(counts(f).stacks, 5);
+}
+
+static uint32_t learns_layout_7(void *ctx, const struct wire_sample *s, uint32_t first)
+{
+	(void)ctx;
+	(void)first;
+	return s->id == 3 ? 7 : 0;
+}
+
+static void a_stack_is_also_named_by_its_layout(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_sample s = { .r = { .time_ns = 6, .kind = WIRE_SAMPLE }, .id = 3 };
+
+	translator_free(f->t);
+	f->t = translator_new(f->enc, f->sym, learns_layout_7, NULL);
+	assert_non_null(f->t);
+	/* The sample may be there before the stack, which another CPU has sent. */
+	assert_int_equal(translator_record(f->t, &s.r, sizeof(s)), 0);
+	assert_int_equal(give_stack(f, 3, 0x1000), 0);
+	assert_int_equal(give_switch(f, WIRE_STACK_LAYOUT | 7), 0);
+	assert_int_equal(give_switch(f, 3), 0);
+	assert_int_equal(counts(f).stacks, 1);
+	assert_int_equal(give_stack(f, WIRE_STACK_LAYOUT | 7, 0x1000), -EBADMSG);
+}
+
+static void what_is_told_for_one_event_is_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(translator_stacks_once(f->t), 0);
+	assert_int_equal(give_stack(f, 5, 0x1000), 0);
+	assert_int_equal(give_stack(f, 6 | WIRE_STACK_ONCE, 0x1000), 0);
+	assert_int_equal(translator_stacks_once(f->t), 1);
+}
+
 static void records_that_are_none_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -159,6 +218,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stack_may_come_after_the_event_that_names_it,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stack_that_two_cpus_sent_is_defined_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_id_long_gone_is_no_other_stack, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stack_is_also_named_by_its_layout, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_told_for_one_event_is_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),

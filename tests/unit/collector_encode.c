@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the encoder keeps in memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <malloc.h>
+
+#include "encode.h"
+
+static int drop(void *ctx, const void *block, size_t len)
+{
+	(void)ctx;
+	(void)block;
+	return len ? 0 : -1;
+}
+
+/* A stack of 100 frames, another one for each i. */
+static uint32_t stack(struct encoder *e, uint32_t i)
+{
+	uint32_t frames[100];
+
+	for (uint32_t k = 0; k < 100; k++)
+		frames[k] = 1 + (i >> k % 20 & 1) + 2 * k;
+	return encoder_stack(e, frames, 100, 0);
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+static void a_million_stacks_do_not_stay_in_memory(void **state)
+{
+	struct encoder *e = encoder_new(drop, NULL);
+	uint32_t first, last = 0, before;
+	size_t most = 0, at_first = in_use();
+
+	(void)state;
+	assert_non_null(e);
+	first = stack(e, 0);
+	assert_int_equal(stack(e, 0), first);
+	for (uint32_t i = 1; i < 1000000; i++) {
+		before = last;
+		last = stack(e, i);
+		assert_true(last > before);
+		if (i % 1000 == 0 && in_use() > most)
+			most = in_use();
+	}
+	assert_true(most - at_first < 80u << 20);
+	assert_int_equal(stack(e, 999999), last);
+	/* That one is forgotten, so it is defined once more. */
+	assert_int_equal(stack(e, 0), last + 1);
+	encoder_free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_million_stacks_do_not_stay_in_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
