@@ -158,6 +158,12 @@ int on_switch(unsigned long long *ctx)
 	if (prev_tid) {
 		if (!preempt)
 			state = switch_has_state ? (__u32)ctx[3] : task_state(prev);
+		/*
+		 * Before 6.14 that is what prev wanted to do: if a signal is pending, schedule()
+		 * makes it runnable again. Nobody else sets 0 while it has this run queue locked.
+		 */
+		if (state && !task_state(prev))
+			state = 0;
 		if (kernel_stacks)
 			kstack = kernel_stack_id(ctx, ring, k, now, WIRE_SWITCH, prev);
 		if (has_user_stack(prev))
