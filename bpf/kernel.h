@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #define PF_IO_WORKER 0x00000010
+#define PF_USER_WORKER 0x00004000 /* since 6.4, with what kernel_clone_args has */
 #define PF_KTHREAD 0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -53,6 +54,10 @@ struct rb_node {
 
 struct linux_binprm {
 	const char *filename;
+};
+
+struct kernel_clone_args {
+	unsigned int user_worker : 1;
 };
 
 struct seq_file;

@@ -10,8 +10,15 @@
 
 static __always_inline bool has_user_stack(struct task_struct *t)
 {
-	/* Without an address space it is exiting; io_uring's workers have one, but no user part. */
-	return user_stacks && t->pid && t->mm && !(t->flags & (PF_KTHREAD | PF_IO_WORKER)) &&
+	__u32 workers = PF_KTHREAD | PF_IO_WORKER;
+
+	if (bpf_core_field_exists(((struct kernel_clone_args *)0)->user_worker))
+		workers |= PF_USER_WORKER;
+	/*
+	 * Without an address space it is exiting; workers of io_uring and of vhost have one, but no
+	 * user part.
+	 */
+	return user_stacks && t->pid && t->mm && !(t->flags & workers) &&
 	       (__u32)t->tgid != self_tgid;
 }
 
