@@ -69,6 +69,14 @@ static __always_inline __u32 walk(void *ctx, struct wire_stack *s, __u64 flags)
 	return len < 8 ? 0 : (__u32)len / 8;
 }
 
+/* The id in what the map has for the hash; 0: it has nothing, or that was replaced just now. */
+static __always_inline __u32 known_id(const struct wire_known_stack *known, __u64 hash)
+{
+	__u64 both = known ? *(const volatile __u64 *)known : 0;
+
+	return both >> 32 == hash >> 32 ? (__u32)both : 0;
+}
+
 /*
  * The id of the n frames in the kind's scratch record, which is sent if nobody has sent it yet.
  * owner: whose user stack; NULL: a kernel stack. *found: what is known of it, NULL if the map is
@@ -78,22 +86,25 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 					  struct task_struct *owner, __u32 n, __u64 hash,
 					  struct wire_known_stack **found)
 {
-	struct wire_known_stack *known, fresh = {};
+	struct wire_known_stack *known, fresh = { .check = hash >> 32 };
 	struct wire_stack *s = &k->scratch;
 	__u32 id;
 
 	known = bpf_map_lookup_elem(&stacks, &hash);
 	*found = known;
-	if (known && known->sent)
-		return known->id;
-	if (!known) {
+	fresh.id = known_id(known, hash);
+	if (fresh.id && known->sent)
+		return fresh.id;
+	if (!fresh.id) {
 		fresh.id = (__sync_fetch_and_add(&last_stack_id, 1) & (WIRE_STACK_IDS - 1)) + 1;
 		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
 		/* Another CPU may have been faster; then its id counts. */
 		known = bpf_map_lookup_elem(&stacks, &hash);
 		*found = known;
+		id = known_id(known, hash);
+		fresh.id = id ? id : fresh.id | WIRE_STACK_ONCE;
 	}
-	id = known ? known->id : fresh.id | WIRE_STACK_ONCE;
+	id = fresh.id;
 	fill_record(&s->r, now, WIRE_STACK);
 	s->id = id;
 	s->tgid = owner ? owner->tgid : 0;
@@ -104,10 +115,14 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	if (n > WIRE_STACK_MAX)
 		n = WIRE_STACK_MAX;
 	if (bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
-			       BPF_RB_NO_WAKEUP))
+			       BPF_RB_NO_WAKEUP)) {
 		k->stacks_unsent++;
-	else if (known)
-		known->sent = 1;
+	} else if (!(id & WIRE_STACK_ONCE)) {
+		/* By its key: where it was there may be another one by now. */
+		fresh.sent = 1;
+		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_EXIST);
+		*found = bpf_map_lookup_elem(&stacks, &hash);
+	}
 	return id;
 }
 

@@ -47,7 +47,8 @@ void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end)
 
 uint32_t bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first)
 {
-	struct wire_known_stack known = { .id = sample->id, .sent = 1 }, old;
+	struct wire_known_stack known = { sample->id, (uint32_t)(sample->hash >> 32), .sent = 1 };
+	struct wire_known_stack old;
 	int stacks = bpf_map__fd(s->skel->maps.stacks);
 	struct layout layout;
 

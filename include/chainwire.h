@@ -197,9 +197,14 @@ struct wire_range {
 	__u64 start, end; /* 0: there is no such range, and none after it */
 };
 
-/* Value of the map "stacks", by the hash of the frames. */
+/*
+ * Value of the map "stacks", by the hash of the frames. The place of one that is deleted, or
+ * replaced, goes to another one at once, and a program may be looking at it: so it reads id and
+ * check in one go, and what it writes there is no more than a hint.
+ */
 struct wire_known_stack {
 	__u32 id;
+	__u32 check; /* the hash's upper half */
 	__u32 sent;
 	__u32 walks;  /* kernel stacks: how often it was walked, not being found among the steps */
 	__u32 layout; /* its number among those that are; 0: it is not */
