@@ -184,20 +184,14 @@ int on_switch(unsigned long long *ctx)
 	return 0;
 }
 
-static __always_inline int waking(void *ctx, struct task_struct *target, __u8 kind)
+static __always_inline int keep_waking(void *ctx, struct wire_kind_state *k, __u64 now,
+				       struct task_struct *target, __u8 kind)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	__u64 now = bpf_ktime_get_ns();
 	__u32 kstack = 0, ustack = 0;
-	struct wire_kind_state *k;
 	struct wire_waking *ev;
 	void *ring;
 
-	if ((__u32)target->tgid == self_tgid)
-		return 0;
-	k = kind_state(kind);
-	if (!k)
-		return 0;
 	ring = this_ring();
 	if (!ring)
 		return count_lost(k, now);
@@ -216,6 +210,32 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 	ev->kstack = kstack;
 	ev->ustack = ustack;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline int waking(void *ctx, struct task_struct *target, __u8 kind)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct wire_kind_state *k;
+	__u32 key = kind;
+
+	if ((__u32)target->tgid == self_tgid)
+		return 0;
+	k = bpf_map_lookup_elem(&kinds, &key);
+	if (!k)
+		return 0;
+	/*
+	 * A thread that wakes itself, as it has not gone to sleep yet, does so with interrupts on,
+	 * and what these wake comes here before it is done.
+	 */
+	if (*(volatile __u64 *)&k->busy) {
+		__sync_fetch_and_add(&k->nested, 1);
+		return 0;
+	}
+	*(volatile __u64 *)&k->busy = 1;
+	k->seen++;
+	keep_waking(ctx, k, now, target, kind);
+	*(volatile __u64 *)&k->busy = 0;
 	return 0;
 }
 

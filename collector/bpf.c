@@ -298,6 +298,7 @@ static int add_counts(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
 	(void)cpu;
 	c->seen += k->seen;
 	c->lost += k->lost;
+	c->missed += k->nested;
 	c->stacks_unsent += k->stacks_unsent;
 	c->walked += k->walked;
 	c->known += k->known;

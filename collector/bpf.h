@@ -33,7 +33,7 @@ struct bpf_counts {
 	uint64_t walked, known; /* kernel stacks walked, and known again without a walk */
 	/* Stacks compared with a plain walk, and those that it contradicted. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;
-	uint64_t missed; /* runs of a program that the kernel skipped: neither seen nor lost */
+	uint64_t missed; /* runs of a program that were skipped: neither seen nor lost */
 };
 
 /* Takes one record of len bytes. A negative result ends bpf_session_drain(), which returns it. */

@@ -212,12 +212,16 @@ struct wire_known_stack {
 
 /*
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one
- * program, which does not nest on a CPU, so that nothing here needs to be atomic.
+ * program, which does not nest on a CPU: the kernel sees to it since 6.1, and before that a waking
+ * that interrupts another one is passed over, and counted. So nothing here needs to be atomic but
+ * that count.
  */
 #define WIRE_BLOCK_WORDS 256 /* of 8 bytes */
 
 struct wire_kind_state {
 	__u64 seen;	     /* events, kept or not */
+	__u64 nested;	     /* passed over, and not seen */
+	__u64 busy;	     /* a program is at work here */
 	__u64 lost;	     /* of them not kept, in all */
 	__u64 stacks_unsent; /* stacks that did not fit; sent when they are seen again */
 	__u64 pending;	     /* lost, and not yet said in a WIRE_LOST record */
