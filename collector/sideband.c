@@ -2,7 +2,9 @@
 #include "sideband.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,6 +15,8 @@
 
 /* How much makes the kernel wake who waits: a mapping's record does, a thread's alone does not. */
 #define WAKE_BYTES 80
+/* How often to look whether an offline CPU has come online. */
+#define LOOK_NS 500000000u
 
 struct ring {
 	int fd;
@@ -29,7 +33,10 @@ struct batch_item {
 struct sideband {
 	struct ring *rings;
 	uint32_t n_rings;
-	int epoll; /* of the rings; -1: none */
+	int epoll;    /* of the rings; -1: none */
+	int *offline; /* CPUs that were, and so have no ring */
+	uint32_t n_offline;
+	uint64_t looked_ns; /* for whether they still are */
 	size_t page_bytes;
 	uint64_t lost;
 	struct batch_item *items;
@@ -139,12 +146,15 @@ int sideband_open(struct sideband **out, uint32_t ring_bytes, bool with_tasks)
 		err = -errno;
 	sb->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	sb->rings = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*sb->rings));
-	if (!sb->rings)
+	sb->offline = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*sb->offline));
+	if (!sb->rings || !sb->offline)
 		err = -ENOMEM;
 	for (int cpu = 0; !err && cpu < cpus; cpu++) {
 		err = open_ring(sb, cpu, ring_bytes, with_tasks);
-		if (err == -ENODEV) /* offline */
+		if (err == -ENODEV) {
+			sb->offline[sb->n_offline++] = cpu;
 			err = 0;
+		}
 	}
 	if (!err && !sb->n_rings)
 		err = -ENODEV;
@@ -167,6 +177,7 @@ void sideband_close(struct sideband *sb)
 	if (sb->epoll >= 0)
 		close(sb->epoll);
 	free(sb->rings);
+	free(sb->offline);
 	free(sb->items);
 	free(sb->bytes);
 	free(sb);
@@ -352,10 +363,46 @@ static bool decode(struct sideband *sb, uint8_t *raw, struct sideband_record *r)
 	}
 }
 
+static bool is_online(int cpu)
+{
+	char path[64], online = '0';
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, &online, 1) != 1)
+		online = '0';
+	close(fd);
+	return online == '1';
+}
+
+/*
+ * A CPU that has come online since the beginning has no ring, and the right to open one is given up
+ * then: what happens on it is lost. How much that is nobody knows, so it counts once.
+ */
+static void look_for_cpus(struct sideband *sb, uint64_t time_ns)
+{
+	if (time_ns - sb->looked_ns < LOOK_NS)
+		return;
+	sb->looked_ns = time_ns;
+	for (uint32_t i = 0; i < sb->n_offline;) {
+		if (is_online(sb->offline[i])) {
+			sb->offline[i] = sb->offline[--sb->n_offline];
+			sb->lost++;
+		} else {
+			i++;
+		}
+	}
+}
+
 uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx)
 {
 	uint64_t until_ns = now_ns();
 
+	if (sb->n_offline)
+		look_for_cpus(sb, until_ns);
 	sb->n_items = 0;
 	sb->len = 0;
 	for (uint32_t i = 0; i < sb->n_rings; i++)

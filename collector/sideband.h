@@ -54,7 +54,10 @@ uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx)
  */
 bool sideband_wait(struct sideband *sb, int timeout_ms);
 
-/* Records that the kernel could not keep, as far as it has told. */
+/*
+ * Records that the kernel could not keep, as far as it has told, and one for each CPU that was
+ * offline at the beginning and has come online.
+ */
 uint64_t sideband_lost(const struct sideband *sb);
 
 #endif /* SIDEBAND_H */

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64}
-guest=${GUEST:-kernels/guest/relay.sh kernels/guest/verify.sh e2e/losses_counted.sh e2e/context_interrupt.sh
+guest=${GUEST:-kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh e2e/losses_counted.sh e2e/context_interrupt.sh
 	e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh}
 boot_seconds=600 # for all of a guest's life
 store=$O/kernels
