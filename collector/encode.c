@@ -100,7 +100,10 @@ struct encoder *encoder_new(encoder_sink sink, void *ctx)
 	e->sink = sink;
 	e->ctx = ctx;
 	e->out = malloc(CHAINLOG_HEADER_SIZE + EVENTS_HEAD_MAX + BLOCK_CAP);
-	if (!e->out) {
+	e->tids = calloc(TIDS / 8, 1);
+	if (!e->out || !e->tids) {
+		free(e->tids);
+		free(e->out);
 		free(e);
 		return NULL;
 	}
@@ -119,7 +122,7 @@ void encoder_free(struct encoder *e)
 	intern_free(&e->strings);
 	intern_free(&e->frames);
 	intern_free(&e->stacks);
-	intern_free(&e->tids);
+	free(e->tids);
 	free(e->stack_ids);
 	free(e->out);
 	free(e);
@@ -132,7 +135,8 @@ void encoder_define_elsewhere(struct encoder *e, const struct encoder_elsewhere 
 
 void encoder_forget_threads(struct encoder *e)
 {
-	intern_free(&e->tids);
+	memset(e->tids, 0, TIDS / 8);
+	e->n_tids = 0;
 }
 
 /* ---- definitions --------------------------------------------------------------------------- */
@@ -303,13 +307,23 @@ int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t
 	return 0;
 }
 
+void encode_count_thread(struct encoder *e, uint32_t tid)
+{
+	uint8_t bit = (uint8_t)(1u << tid % 8);
+
+	if (tid >= TIDS || e->tids[tid / 8] & bit)
+		return;
+	e->tids[tid / 8] |= bit;
+	e->n_tids++;
+}
+
 int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 {
 	uint32_t name = encode_cstring(e, t->name);
 	uint8_t *p;
 	int err;
 
-	intern_id(&e->tids, &t->tid, sizeof(t->tid), NULL);
+	encode_count_thread(e, t->tid);
 	p = begin_item(e, CHAINLOG_BLOCK_THREADS, 0, &err);
 	if (!p)
 		return err;
@@ -413,7 +427,7 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 	p = put_tag_number(p, CHAINLOG_END_STACKS, e->last_stack);
 	p = put_tag_number(p, CHAINLOG_END_FRAMES, e->frames.n);
 	p = put_tag_number(p, CHAINLOG_END_STRINGS, e->strings.n);
-	p = put_tag_number(p, CHAINLOG_END_THREADS, e->tids.n);
+	p = put_tag_number(p, CHAINLOG_END_THREADS, e->n_tids);
 	p = put_tag_number(p, CHAINLOG_END_SIDEBAND_LOST, sideband_lost);
 	err = encode_put_block(e, CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body));
 	if (err)
@@ -431,6 +445,6 @@ void encoder_counts(const struct encoder *e, struct encoder_counts *out)
 		.stacks = e->last_stack,
 		.frames = e->frames.n,
 		.strings = e->strings.n,
-		.threads = e->tids.n,
+		.threads = e->n_tids,
 	};
 }

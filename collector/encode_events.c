@@ -124,7 +124,7 @@ static struct thread_slot *thread_slot(struct encoder *e, struct cpu_block *b, u
 	*is_new = s->generation != b->generation;
 	if (*is_new) {
 		*s = (struct thread_slot) { tid, b->generation, b->threads++, { { 0 } }, { 0 } };
-		intern_id(&e->tids, &tid, sizeof(tid), NULL);
+		encode_count_thread(e, tid);
 	}
 	return s;
 }

@@ -23,6 +23,8 @@
 #define BLOCK_CAP (BLOCK_TARGET + ITEM_MAX)
 /* Of the stacks that are known again; some half a million of them. */
 #define STACKS_KEPT_BYTES (24u << 20)
+/* The kernel gives none from here on (PID_MAX_LIMIT). */
+#define TIDS (1u << 22)
 /* An event block's head is written when the block is closed; room for its four varints. */
 #define EVENTS_HEAD_MAX (4 * CHAINLOG_VARINT_MAX)
 
@@ -70,7 +72,9 @@ struct encoder {
 	encoder_sink sink;
 	void *ctx;
 	uint64_t bytes, events, lost;
-	struct intern strings, frames, stacks, tids;
+	struct intern strings, frames, stacks;
+	uint8_t *tids; /* one bit for each that came up */
+	uint32_t n_tids;
 	struct list_block list[CHAINLOG_BLOCK_END];
 	uint32_t *stack_ids; /* by intern id - 1: reserved ids are not interned */
 	uint32_t stack_ids_cap, last_stack;
@@ -88,6 +92,8 @@ int encode_put_block(struct encoder *e, enum chainlog_block type, const uint8_t 
 uint32_t encode_cstring(struct encoder *e, const char *s);
 /* Finishes the block of one CPU if it holds anything. */
 int encode_flush_events(struct encoder *e, struct cpu_block *b);
+/* Takes note of a thread, for the number of different ones. */
+void encode_count_thread(struct encoder *e, uint32_t tid);
 void encode_free_cpu(struct cpu_block *b);
 
 #endif /* ENCODE_PRIVATE_H */
