@@ -20,6 +20,7 @@
 struct named {
 	uint32_t wire_id; /* 0: free */
 	uint32_t id;
+	uint32_t space; /* of a user stack that has come */
 };
 
 struct space {
@@ -155,9 +156,10 @@ static size_t kernel_frames(struct flight_stacks *f, uint64_t time_ns, const __u
 }
 
 /* Likewise a user stack's, up to the first return address that lies in no code: see translate.c. */
-static size_t user_frames(struct flight_stacks *f, const struct wire_stack *s, uint32_t *ids)
+static size_t user_frames(struct flight_stacks *f, uint32_t space, const struct wire_stack *s,
+			  uint32_t *ids)
 {
-	uint32_t space = symbolizer_space(f->sym, s->tgid, s->r.time_ns), i = 0;
+	uint32_t i = 0;
 
 	for (; space && i < s->n; i++) {
 		if (i && !symbolizer_is_code(f->sym, space, s->frames[i], s->r.time_ns))
@@ -195,6 +197,31 @@ static bool is_layout(uint32_t wire_id)
 	return (wire_id & (WIRE_STACK_ONCE | WIRE_STACK_LAYOUT)) == WIRE_STACK_LAYOUT;
 }
 
+/*
+ * The stack's id where other code is now at its addresses than when it came: a library has been
+ * loaded where another one was.
+ */
+static uint32_t tell_again(struct flight_stacks *f, struct named *n, uint64_t time_ns)
+{
+	uint32_t key[1 + WIRE_STACK_MAX];
+	const uint32_t *told;
+	size_t len;
+
+	told = pool_key(&f->stacks, n->id, &len);
+	if (!told)
+		return n->id;
+	memcpy(key, told, len);
+	n->space = symbolizer_space(f->sym, f->spaces[n->space - 1].tgid, time_ns);
+	for (size_t i = 1; i < len / sizeof(key[0]); i++) {
+		size_t frame_len;
+		const struct frame_key *frame = pool_key(&f->frames, key[i], &frame_len);
+
+		key[i] = frame_id(f, n->space, frame->addr, time_ns);
+	}
+	n->id = pool_id(&f->stacks, key, len, time_ns, NULL);
+	return n->id;
+}
+
 uint32_t flight_stacks_id(struct flight_stacks *f, uint32_t wire_id, uint64_t time_ns)
 {
 	struct named *n;
@@ -213,6 +240,8 @@ uint32_t flight_stacks_id(struct flight_stacks *f, uint32_t wire_id, uint64_t ti
 		if (!n->id)
 			n->id = pool_reserve(&f->stacks, time_ns);
 		id = n->id;
+		if (n->space && !symbolizer_holds(f->sym, n->space, time_ns))
+			id = tell_again(f, n, time_ns);
 	}
 	if (id)
 		pool_touch(&f->stacks, id, time_ns);
@@ -226,7 +255,7 @@ void flight_stacks_alias(struct flight_stacks *f, uint32_t wire_id, uint32_t lay
 
 int flight_stacks_take(struct flight_stacks *f, const struct wire_stack *s, size_t len)
 {
-	uint32_t key[1 + WIRE_STACK_MAX], id;
+	uint32_t key[1 + WIRE_STACK_MAX], id, space = 0;
 	struct named *known = NULL;
 	size_t n;
 
@@ -241,7 +270,11 @@ int flight_stacks_take(struct flight_stacks *f, const struct wire_stack *s, size
 		if (known->id && pool_key(&f->stacks, known->id, &old))
 			return 0;
 	}
-	n = s->tgid ? user_frames(f, s, key + 1)
+	if (s->tgid)
+		space = symbolizer_space(f->sym, s->tgid, s->r.time_ns);
+	if (known)
+		known->space = space;
+	n = s->tgid ? user_frames(f, space, s, key + 1)
 		    : kernel_frames(f, s->r.time_ns, s->frames, s->n, key + 1);
 	key[0] = s->n >= WIRE_STACK_MAX || (s->tgid && n < s->n);
 	n = (n + 1) * sizeof(key[0]);
@@ -251,7 +284,7 @@ int flight_stacks_take(struct flight_stacks *f, const struct wire_stack *s, size
 	if (known) {
 		known->id = id;
 	} else {
-		f->once[f->next_once] = (struct named) { s->id, id };
+		f->once[f->next_once] = (struct named) { s->id, id, 0 };
 		f->next_once = (f->next_once + 1) % ONCE_SLOTS;
 	}
 	return id ? 0 : -ENOMEM;

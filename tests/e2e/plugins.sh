@@ -55,11 +55,14 @@ build -shared -fPIC -DNAME=plugin_one -o "$tmp/one.so" "$tmp/plugin.c"
 build -shared -fPIC -DNAME=plugin_two -o "$tmp/two.so" "$tmp/plugin.c"
 build -o "$tmp/pluginhost" "$tmp/host.c" -ldl
 
-timeout 30 "$cap" -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
-expect_exit "chaincap -- a host of plugins" 0 $?
-expect "addresses at which the plugins were" 1 "$(grep '^at ' "$tmp/told" | sort -u | wc -l)"
-walk_to "$tmp/folded" --depth=0 --state=all -c '^pluginhost$' "$tmp/trace"
-for which in one two; do
-	expect_near "waits in plugin_$which" "$(awk -v name=$which '$1 == name { print $2 }' "$tmp/told")" \
-		"$(weight_of ";plugin_$which;" "$tmp/folded")" 15 "$tmp/folded"
+for how in "" "--flight 20s"; do
+	# shellcheck disable=SC2086 # an option and its value
+	timeout 30 "$cap" $how -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
+	expect_exit "chaincap $how -- a host of plugins" 0 $?
+	expect "addresses at which the plugins were" 1 "$(grep '^at ' "$tmp/told" | sort -u | wc -l)"
+	walk_to "$tmp/folded" --depth=0 --state=all -c '^pluginhost$' "$tmp/trace"
+	for which in one two; do
+		expect_near "waits in plugin_$which, chaincap $how" "$(awk -v name=$which '$1 == name { print $2 }' "$tmp/told")" \
+			"$(weight_of ";plugin_$which;" "$tmp/folded")" 15 "$tmp/folded"
+	done
 done
