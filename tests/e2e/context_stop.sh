@@ -14,7 +14,8 @@ for what in "$stopper;" "$stopper;--;\\[interrupt\\]"; do
 	expect_at_most "time from stop to continue, $what" $most "$got" "$tmp/chains"
 done
 walk_to "$tmp/stopped" -t "$(tid stopped)" --state=T "$tmp/trace"
-expect "the same by its state" "$(weight_of "^$stopper;" "$tmp/chains")" "$(weight_of ';--;' "$tmp/stopped")"
+# the signal may meet it where its own function is not on the stack as yet
+expect "the same by its state" "$(weight_of "^stopped;.*stopper;" "$tmp/chains")" "$(weight_of ';--;' "$tmp/stopped")"
 
 # one that was stopped before the recording began and is not continued in it
 sleep 60 &
