@@ -128,23 +128,22 @@ static void read_stack(struct import *m, const struct import_event *ev, struct i
 {
 	/* The same thread does the same things. */
 	uint32_t who = ev->a.tid << 1 | (ev->kind == IMPORT_SWITCH);
-	const char *p = m->text.p;
-	size_t there = (size_t)(m->text.end - p);
+	size_t there = (size_t)(m->text.end - m->text.p);
+	uint64_t offset = m->text.offset;
 	struct import_line block;
-	size_t known = import_stack_guess(&m->stacks, who, p, there, stack);
+	size_t known = import_stack_guess(&m->stacks, who, m->text.p, there, stack);
 
 	if (known) {
 		import_text_skip(&m->text, known);
-		m->text.lines += stack->lines;
-		return;
+	} else {
+		import_text_block(&m->text, import_stack_goes_on, &block);
+		if (!block.len)
+			return;
+		there = (size_t)(m->text.end - block.p); /* more may have been read */
+		m->err = import_stack_read(&m->stacks, who, block.p, block.len, there, stack);
 	}
-	import_text_block(&m->text, import_stack_goes_on, &block);
-	if (!block.len)
-		return;
-	there = (size_t)(m->text.end - block.p); /* more may have been read */
-	m->err = import_stack_read(&m->stacks, who, block.p, block.len, there, stack);
 	if (stack->bad_lines)
-		note_bad(m, block.number + stack->first_bad, block.offset, stack->bad_lines);
+		note_bad(m, m->text.lines + 1 + stack->first_bad, offset, stack->bad_lines);
 	m->text.lines += stack->lines;
 }
 

@@ -200,12 +200,18 @@ static bool read_comm_record(struct scan s, struct import_event *ev)
 	return true;
 }
 
+/* How many events were lost: more than that nobody can have counted. */
+static bool read_count(struct scan *s, uint64_t *n)
+{
+	return scan_number(s, n) && *n <= UINT32_MAX;
+}
+
 /* What follows "PERF_RECORD_" at s. */
 static void read_record(struct scan s, struct import_event *ev)
 {
 	ev->kind = IMPORT_OTHER;
 	if (scan_text(&s, "LOST_SAMPLES") || scan_text(&s, "LOST")) {
-		if (scan_to(&s, "lost ") && scan_number(&s, &ev->n))
+		if (scan_to(&s, "lost ") && read_count(&s, &ev->n))
 			ev->kind = IMPORT_LOST;
 	} else if (scan_text(&s, "COMM")) {
 		if (read_comm_record(s, ev))
@@ -255,7 +261,7 @@ static bool read_lost_line(const char *line, size_t len, struct import_event *ev
 	struct scan s = { line, line + len };
 
 	scan_spaces(&s);
-	if (!scan_text(&s, "LOST ") || !scan_number(&s, &ev->n) || !scan_text(&s, " events"))
+	if (!scan_text(&s, "LOST ") || !read_count(&s, &ev->n) || !scan_text(&s, " events"))
 		return false;
 	ev->kind = IMPORT_LOST;
 	ev->cpu = -1;

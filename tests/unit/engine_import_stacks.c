@@ -181,6 +181,25 @@ static void lines_that_are_no_frames(void **state)
 	assert_int_equal(r.bad_line, 3);
 }
 
+static void bad_lines_count_each_time(void **state)
+{
+	struct text_trace tt;
+
+	(void)state;
+	text.len = 0;
+	for (int i = 0; i < 10; i++)
+		text_line(&text,
+			  "A  101 [000]     1.00001%d000: sched:sched_switch: prev_comm=A "
+			  "prev_pid=101 prev_prio=120 prev_state=S ==> next_comm=A next_pid=101 "
+			  "next_prio=120\n\tffffffff81f8c03f a+0x1 ([kernel.kallsyms])\n\tx\n\n",
+			  i);
+	assert_int_equal(text_open(&tt, text.p, text.len), 0);
+	assert_int_equal(tt.report.bad_lines, 10);
+	assert_int_equal(tt.report.bad_line, 3);
+	assert_int_equal(tt.report.lines, 40);
+	text_close(&tt);
+}
+
 static void more_frames_than_fit(void **state)
 {
 	static char lines[32 << 10];
@@ -300,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_choice_of_fields),
 		cmocka_unit_test(lines_that_are_no_frames),
+		cmocka_unit_test(bad_lines_count_each_time),
 		cmocka_unit_test(more_frames_than_fit),
 		cmocka_unit_test(a_stream_is_read_like_a_file),
 	};
