@@ -105,20 +105,23 @@ static int add_id(struct parser *p, struct id_list *l, const char *s)
 static int add_regex(struct parser *p, struct regex_list *l, const char *s)
 {
 	char why[128];
-	regex_t *regex = realloc(l->regex, (l->n + 1) * sizeof(*regex));
-	const char **text = realloc(l->text, (l->n + 1) * sizeof(*text));
+	void *grown;
 	int err;
 
-	l->regex = regex ? regex : l->regex;
-	l->text = text ? text : l->text;
-	if (!regex || !text)
+	grown = realloc(l->regex, (l->n + 1) * sizeof(*l->regex));
+	if (!grown)
 		return out_of_memory(p);
-	err = regcomp(&regex[l->n], s, REG_EXTENDED | REG_NOSUB);
+	l->regex = grown;
+	grown = realloc(l->text, (l->n + 1) * sizeof(*l->text));
+	if (!grown)
+		return out_of_memory(p);
+	l->text = grown;
+	err = regcomp(&l->regex[l->n], s, REG_EXTENDED | REG_NOSUB);
 	if (err) {
 		regerror(err, NULL, why, sizeof(why));
 		return options_complain(p, "%s: '%s': %s", p->name, s, why);
 	}
-	text[l->n++] = s;
+	l->text[l->n++] = s;
 	return 0;
 }
 
