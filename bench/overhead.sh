@@ -113,7 +113,7 @@ start() {
 	[ "$recorder_pid" ] || { echo "bench: $1 does not run: $(tail -n 3 "$dir/err")" >&2; exit 1; }
 }
 
-# stop RECORDER: sets events, bytes, lost, and mib, late (s from the end until it has finished, 30 at most).
+# stop RECORDER: sets events, bytes, lost, and mib, late (s from the end until it has finished; some 30 at most).
 stop() {
 	local from
 	events=0 bytes=0 lost=0
@@ -188,9 +188,10 @@ function put(key, value) { list[key] = list[key] " " value }
 	put(key "slower", ($5 / $3 - 1) * 100)
 	put(key "cpu", (($6 + $10) / $4 - 1) * 100) # the work and the recorder
 	put(key "ns", ($5 - $3) * 1e9 / (loops * 3))
-	put(key "b", $7 ? $8 / $7 : 0)
-	put(key "e", $7)
-	put(key "l", $9)
+	if ($7 > 0) { # perf report cannot read some traces of its own
+		put(key "b", $8 / $7)
+		put(key "l", $9)
+	}
 	put(key "own", $10)
 	put(key "mib", $11)
 	put(key "late", $12)
@@ -204,7 +205,7 @@ END {
 		printf format, work[w], "none", sprintf("%.3f", median("none " work[w])), "", "", "", "", "", "", "", "", ""
 		for (r = 1; r <= n; r++) {
 			key = rec[r] " " work[w] " "
-			is_log = median(key "e") > 0
+			is_log = (key "b") in list
 			printf format, work[w], rec[r], sprintf("%.3f", median(key "s")),
 				sprintf("%.0f%%", median(key "slower")), spread(key "slower"),
 				sprintf("%.0f%%", median(key "cpu")),

@@ -230,7 +230,7 @@ out:
 	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
 }
 
-/* A sample of the 2nd, 3rd, 4th walk, the 8th ...: not of what is rare, and more if it takes more. */
+/* A sample of the 2nd, 3rd, 4th, 8th ... walk: not of what is rare, more if it takes more. */
 static __always_inline bool wants_sample(__u32 walks)
 {
 	return walks == 3 || (walks >= 2 && walks <= 1u << 16 && !(walks & (walks - 1)));

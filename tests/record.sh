@@ -18,7 +18,8 @@ trap '[ -z "$load" ] || kill "$load" 2>/dev/null; rm -rf "$tmp"' EXIT
 objects=$(ls "$O"/engine/*.o | grep -v /chainwalk.o)
 # shellcheck disable=SC2086 # a list
 ${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -o "$tmp/neutral" neutral.c \
-	$objects "$O/collector/encode.o" "$O/collector/encode_events.o" "$O/collector/intern.o" -pthread
+	$objects "$O/libflamegraph.o" "$O/collector/encode.o" "$O/collector/encode_events.o" "$O/collector/intern.o" \
+	-pthread -lz -lm
 cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$tmp"
 cd "$tmp"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is known without a walk is what a walk finds: --verify compares on mixed load and finds no
-# difference; and most stacks of a busy pipe are known without a walk.
+# difference, nor in interrupts; and most stacks of a busy pipe are known without a walk.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 cat >"$tmp/mixed" <<END
@@ -9,6 +9,7 @@ taskset -c 0 perf bench --format simple sched pipe -l 30000
 perf bench --format simple sched messaging -g 4 -l 200
 "$load" relay --rounds 10 --hops tcp,unix,pipe
 "$load" diskio --dir "$tmp" --seconds 5
+"$load" bystander --rounds 200 --sleep 1000
 find /usr/share -name 'x*'
 END
 timeout 60 "$cap" --verify -v -o "$tmp/trace" -- sh "$tmp/mixed" >/dev/null 2>"$tmp/err"

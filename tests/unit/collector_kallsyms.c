@@ -220,6 +220,44 @@ static void the_build_id_is_found_among_other_notes_and_not_past_the_end(void **
 	assert_int_equal(kallsyms_build_id("/nonexistent", id), 0);
 }
 
+static bool is_asm(const char *name)
+{
+	return !strncmp(name, "asm_", 4);
+}
+
+static void note_stretch(void *ctx, uint64_t start, uint64_t end)
+{
+	uint64_t **next = ctx;
+
+	*(*next)++ = start;
+	*(*next)++ = end;
+}
+
+static void neighbours_of_a_kind_are_one_stretch(void **state)
+{
+	int err;
+	struct kallsyms *k = load_text("ffffffff81000100 T before\n"
+				       "ffffffff81000200 T asm_one\n"
+				       "ffffffff81000220 T asm_two\n"
+				       "ffffffff81000250 T between\n"
+				       "ffffffff81000300 T asm_three\n"
+				       "ffffffff81000310 T after\n"
+				       "ffffffffc0000000 t asm_module\t[ext4]\n"
+				       "ffffffffc0000100 t other\t[ext4]\n",
+				       &err);
+	uint64_t found[8] = { 0 }, *next = found;
+
+	(void)state;
+	assert_int_equal(err, 0);
+	kallsyms_stretches(k, is_asm, note_stretch, &next);
+	assert_int_equal(next - found, 4);
+	assert_int_equal(found[0], 0xffffffff81000200);
+	assert_int_equal(found[1], 0xffffffff81000250);
+	assert_int_equal(found[2], 0xffffffff81000300);
+	assert_int_equal(found[3], 0xffffffff81000310);
+	kallsyms_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +270,7 @@ int main(void)
 		cmocka_unit_test(hidden_addresses_are_told_from_a_missing_file),
 		cmocka_unit_test(a_failed_load_leaves_the_table),
 		cmocka_unit_test(the_running_kernels_functions_are_found),
+		cmocka_unit_test(neighbours_of_a_kind_are_one_stretch),
 		cmocka_unit_test(the_build_id_is_found_among_other_notes_and_not_past_the_end),
 	};
 
