@@ -230,6 +230,9 @@ static void check_heads(struct events_checks *all)
 		struct events_check *c = &all->checks[i];
 
 		c->no_head = event_block_begin(&decoder, c->block.payload, c->block.len, &c->head);
+		/* Nobody will read what has no events: whether it is sound is seen now or never. */
+		if (!c->no_head && !c->head.count)
+			c->ret = event_block_next(&decoder, &(struct event) { .time_ns = 0 });
 	}
 }
 
