@@ -35,9 +35,10 @@ COLLECTOR := $(call objs,collector)
 ENGINE    := $(call objs,engine)
 RENDER    := $(call objs,render)
 COLLECTOR_LIB := $(filter-out $(O)/collector/chaincap.o,$(COLLECTOR))
-ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE))
+# The report has the renderer's graph in it.
+ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE)) $(O)/libflamegraph.o
 RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
-ENGINE_LIBS := -lz
+ENGINE_LIBS := -lz -lm
 ENCODER := $(O)/collector/encode.o $(O)/collector/encode_events.o $(O)/collector/intern.o
 COLLECTOR_LIBS := -lbpf -luring -lelf -liberty
 # Names in .gnu_debugdata, where liblzma is there (make LZMA= builds without it).
@@ -48,7 +49,7 @@ $(O)/collector/minidebug.o: ROOM = $(LZMA_FLAGS)
 
 $(O)/chaincap: $(COLLECTOR)
 	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ $(COLLECTOR_LIBS)
-$(O)/chainwalk: $(ENGINE)
+$(O)/chainwalk: $(ENGINE) $(O)/libflamegraph.o
 	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ $(ENGINE_LIBS)
 $(O)/flamegraph: $(RENDER)
 	$(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^ -lm
@@ -86,6 +87,16 @@ $(O)/gen/page_%.h: render/page.%
 $(RENDER): | $(O)/gen/page_js.h $(O)/gen/page_css.h
 $(O)/gen/page_js.h: $(wildcard render/page/*.js) render/embed.sh
 $(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
+
+# The report's, which is one script: its files in this order, in a scope of their own.
+REPORT_JS := $(addprefix engine/report/,words.js data.js timeline.js waits.js tables.js filter.js)
+$(O)/gen/report_js.h: $(REPORT_JS) render/embed.sh
+	@mkdir -p $(@D)
+	$(Q){ echo '"use strict"; {'; cat $(REPORT_JS); echo '}'; } | sh render/embed.sh report_js >$@.tmp && mv $@.tmp $@
+$(O)/gen/report_css.h: engine/report/report.css render/embed.sh
+	@mkdir -p $(@D)
+	$(Q)sh render/embed.sh report_css <$< >$@.tmp && mv $@.tmp $@
+$(O)/engine/format_html.o: $(O)/gen/report_js.h $(O)/gen/report_css.h
 
 # ---- tests ----
 , := ,
@@ -201,7 +212,8 @@ $(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c test
 		$(filter-out collector/chaincap.c,$(wildcard collector/*.c)) | $(O)/gen/chaincap.skel.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) $(FUZZFLAGS) $(LZMA_FLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
-$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c))
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c)) $(O)/libflamegraph.o \
+		| $(O)/gen/report_js.h $(O)/gen/report_css.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) $(FUZZFLAGS) -o $@ $^ $(ENGINE_LIBS)
 

@@ -52,7 +52,7 @@ struct format {
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
-	format_speedscope;
+	format_speedscope, format_html;
 
 /* NULL: there is no such format. */
 const struct format *format_find(const char *name);

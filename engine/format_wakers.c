@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "context.h"
 #include "format.h"
 #include "grow.h"
-#include "handler.h"
 #include "names.h"
 #include "picks.h"
+#include "waker_name.h"
 
 #define NAME_WIDTH_MIN 16
 #define NAME_WIDTH_MAX 48
@@ -21,53 +20,13 @@ struct row {
 };
 
 struct table {
-	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
-	struct contexts *contexts;
-	uint32_t *of_stack; /* text of an interrupt by the waker's stack pair; 0: not made yet */
-	struct pairs keys;  /* (waker, target) */
-	struct row *rows;   /* by the key's id, from 1 */
+	struct waker_names *wakers;
+	struct pairs keys; /* (waker, target) */
+	struct row *rows;  /* by the key's id, from 1 */
 	size_t cap;
-	struct text_buf buf;
 };
-
-static uint32_t interrupt_text(struct table *t, uint32_t kstack, uint32_t frames)
-{
-	uint32_t frame = handler_frame(timelines_trace(t->timelines), kstack, frames);
-	uint32_t handler = frame ? names_frame(t->names, frame) : 0;
-
-	if (frame && !handler)
-		return 0;
-	t->buf.len = 0;
-	text_puts(&t->buf, "[interrupt]");
-	if (handler) {
-		text_puts(&t->buf, " ");
-		text_puts(&t->buf, names_text(t->names, handler));
-	}
-	return t->buf.failed ? 0 : names_clean(t->names, t->buf.p);
-}
-
-/* Who ended w; 0: out of memory. */
-static uint32_t waker_text(struct table *t, const struct wait *w)
-{
-	uint32_t kstack = timelines_pair(t->timelines, w->waker_stack).kstack;
-	struct context context;
-	uint32_t *slot;
-
-	if (w->flags & WAIT_NOT_WOKEN)
-		return names_clean(t->names, chain_end_name(CHAIN_NOT_WOKEN));
-	if (w->waker == THREAD_NONE)
-		return names_clean(t->names, chain_end_name(CHAIN_UNKNOWN));
-	context = context_of(t->contexts, kstack, w->waker == THREAD_IDLE);
-	if (context.interrupt) {
-		slot = &t->of_stack[2 * (size_t)w->waker_stack + (w->waker == THREAD_IDLE)];
-		if (!*slot)
-			*slot = interrupt_text(t, kstack, context.frames);
-		return *slot;
-	}
-	return names_thread(t->names, w->waker, w->wake_ns);
-}
 
 static int count_wait(void *arg, const struct pick *p)
 {
@@ -80,7 +39,7 @@ static int count_wait(void *arg, const struct pick *p)
 
 	if (w->kind != WAIT_SLEEP)
 		return 0;
-	waker = waker_text(t, w);
+	waker = waker_name(t->wakers, w);
 	target = names_thread(t->names, p->thread, w->out_ns);
 	id = waker && target ? pairs_id_new(&t->keys, waker, target, &is_new) : 0;
 	if (!id)
@@ -164,23 +123,18 @@ static void put_table(FILE *out, struct table *t)
 
 static int write_wakers(const struct format_input *in, FILE *out)
 {
-	struct table t = { .timelines = in->timelines,
-			   .options = in->options,
-			   .names = names_new(in->timelines, in->options),
-			   .contexts = contexts_new(in->trace) };
+	struct table t = { .options = in->options, .names = names_new(in->timelines, in->options) };
 	struct selection *s = t.names ? selection_new(in->timelines, in->options, t.names) : NULL;
 	int err = -ENOMEM;
 
-	t.of_stack = calloc(2 * (size_t)timelines_pairs_end(in->timelines), sizeof(*t.of_stack));
-	if (s && t.contexts && t.of_stack)
+	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
+	if (s && t.wakers)
 		err = picks_walk(in->timelines, s, 0, count_wait, &t);
 	if (!err)
 		put_table(out, &t);
 	pairs_free(&t.keys);
 	free(t.rows);
-	free(t.of_stack);
-	text_free(&t.buf);
-	contexts_free(t.contexts);
+	waker_names_free(t.wakers);
 	selection_free(s);
 	names_free(t.names);
 	return err;

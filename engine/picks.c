@@ -18,7 +18,7 @@ uint64_t pick_ns(const struct pick *p)
 	       p->shown.off_from_ns;
 }
 
-static int longest_first(const void *pa, const void *pb)
+int pick_longest_first(const void *pa, const void *pb)
 {
 	const struct pick *a = pa, *b = pb;
 	uint64_t la = pick_ns(a), lb = pick_ns(b);
@@ -40,7 +40,7 @@ static void swap(struct longest *l, size_t i, size_t k)
 
 static void sift_up(struct longest *l, size_t i)
 {
-	for (; i && longest_first(&l->at[i], &l->at[(i - 1) / 2]) > 0; i = (i - 1) / 2)
+	for (; i && pick_longest_first(&l->at[i], &l->at[(i - 1) / 2]) > 0; i = (i - 1) / 2)
 		swap(l, i, (i - 1) / 2);
 }
 
@@ -49,9 +49,9 @@ static void sift_down(struct longest *l)
 	size_t i = 0, child;
 
 	while ((child = 2 * i + 1) < l->n) {
-		if (child + 1 < l->n && longest_first(&l->at[child + 1], &l->at[child]) > 0)
+		if (child + 1 < l->n && pick_longest_first(&l->at[child + 1], &l->at[child]) > 0)
 			child++;
-		if (longest_first(&l->at[child], &l->at[i]) <= 0)
+		if (pick_longest_first(&l->at[child], &l->at[i]) <= 0)
 			break;
 		swap(l, i, child);
 		i = child;
@@ -64,7 +64,7 @@ static int keep_if_longer(void *arg, const struct pick *pick)
 	struct pick *p;
 
 	if (l->n == l->top) {
-		if (longest_first(pick, &l->at[0]) < 0) {
+		if (pick_longest_first(pick, &l->at[0]) < 0) {
 			l->at[0] = *pick;
 			sift_down(l);
 		}
@@ -107,7 +107,7 @@ int picks_walk(const struct timelines *tl, struct selection *s, uint64_t top,
 		return walk_all(tl, s, visit, arg);
 	err = walk_all(tl, s, keep_if_longer, &l);
 	if (l.n)
-		qsort(l.at, l.n, sizeof(*l.at), longest_first);
+		qsort(l.at, l.n, sizeof(*l.at), pick_longest_first);
 	for (size_t i = 0; i < l.n && !err; i++)
 		err = visit(arg, &l.at[i]);
 	free(l.at);

@@ -17,6 +17,8 @@ struct pick {
 
 /* How much of the wait is shown. */
 uint64_t pick_ns(const struct pick *p);
+/* For qsort(): the longest pick first; equal ones in order of time. */
+int pick_longest_first(const void *a, const void *b);
 
 /*
  * Calls visit for each wait that s chooses; with top only for the top longest ones, longest first.

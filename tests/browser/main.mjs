@@ -5,4 +5,5 @@ import "./chain.test.mjs";
 import "./hostile.test.mjs";
 import "./embedded.test.mjs";
 import "./large.test.mjs";
+import "./report.test.mjs";
 await run();

@@ -19,10 +19,12 @@ for name in chromium chromium-browser google-chrome; do
 done
 [ -n "$chromium" ] || skip "no chromium"
 command -v node >/dev/null || skip "no node"
-[ -x "$build/flamegraph" ] || { echo "run.sh: no $build/flamegraph" >&2; exit 1; }
+for program in flamegraph chainwalk; do
+	[ -x "$build/$program" ] || { echo "run.sh: no $build/$program" >&2; exit 1; }
+done
 if [ ! -d node_modules/playwright-core ]; then
 	command -v npm >/dev/null || skip "no npm"
 	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 timeout 180 npm ci --no-audit --no-fund --silent \
 		>/dev/null 2>&1 || skip "npm ci failed"
 fi
-CHROMIUM=$chromium FLAMEGRAPH=$build/flamegraph timeout 300 node main.mjs
+CHROMIUM=$chromium FLAMEGRAPH=$build/flamegraph CHAINWALK=$build/chainwalk timeout 300 node main.mjs

@@ -170,7 +170,7 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--unit ms", "--unit: 'ms' is neither us nor ns");
 	refuse("-f xml",
 	       "--format: there is no 'xml'; there are folded, tree, json, threads, hist, "
-	       "wakers, events, info, csv, pprof, perfetto, speedscope");
+	       "wakers, events, info, csv, pprof, perfetto, speedscope, html");
 	refuse("-p x", "-p: 'x' is not a process or thread id");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");

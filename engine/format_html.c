@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A report for people without a terminal: one page that needs nothing else. What can be said
+ * without a script is in the page itself; the rest is drawn by engine/report/ from report_json.c's
+ * data, and by the renderer's own graph. The page's policy allows just these scripts and styles, by
+ * their hashes, and no connection anywhere.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flamegraph.h"
+#include "html.h"
+#include "report.h"
+#include "report_css.h"
+#include "report_js.h"
+#include "report_page.h"
+#include "sha256.h"
+
+#define GRAPH_BYTES 1500000
+#define GRAPH_FRAMES 20000
+
+/* What the parts of the page are made in, before it is known how much of them there is. */
+struct part {
+	char *p;
+	size_t len;
+};
+
+static int end_part(FILE *f, int err)
+{
+	if (!f)
+		return -ENOMEM;
+	if (ferror(f) && !err)
+		err = -ENOMEM;
+	return fclose(f) && !err ? -ENOMEM : err;
+}
+
+static int make_folded(const struct report *r, struct part *folded)
+{
+	struct options o = *r->in->options;
+	FILE *f = open_memstream(&folded->p, &folded->len);
+	size_t n;
+	const struct fold_line *lines = fold_lines(r->fold, &n);
+
+	o.top = 0; /* it is of the waits that are listed */
+	o.unit = UNIT_US;
+	return end_part(f, f ? fold_lines_write(lines, n, &o, f) : 0);
+}
+
+static int draw_graph(const struct part *folded, uint32_t frames, struct part *svg)
+{
+	struct flamegraph_options o = { .title = "Wakeup chains",
+					.embedded = true,
+					.max_frames = frames };
+	struct flamegraph *g;
+	FILE *f;
+	int err = flamegraph_new(&g, &o);
+
+	if (!err)
+		err = flamegraph_add(g, folded->p, folded->len);
+	if (!err) {
+		free(svg->p);
+		*svg = (struct part) { 0 };
+		f = open_memstream(&svg->p, &svg->len);
+		err = end_part(f, f ? flamegraph_write(g, f) : 0);
+	}
+	flamegraph_free(g);
+	return err;
+}
+
+/* The graph, with as many frames as there is room for; none if nobody waited. */
+static int make_graph(const struct report *r, struct part *svg)
+{
+	struct part folded = { 0 };
+	uint32_t frames = GRAPH_FRAMES;
+	int err = make_folded(r, &folded);
+
+	while (!err) {
+		err = draw_graph(&folded, frames, svg);
+		if (err || svg->len <= GRAPH_BYTES || frames < 1000)
+			break;
+		frames /= 2;
+	}
+	if (err == -ENODATA) {
+		svg->len = 0;
+		err = 0;
+	}
+	free(folded.p);
+	return err;
+}
+
+static int make_data(struct report *r, struct part *data)
+{
+	FILE *f = open_memstream(&data->p, &data->len);
+
+	return end_part(f, f ? report_json_write(r, f) : 0);
+}
+
+/* Allows what stands between an element's tags, in the first such element of the graph. */
+static void allow_element(FILE *out, const struct part *svg, const char *name)
+{
+	static const char cdata[] = "<![CDATA[", cdata_end[] = "]]>";
+	const char *begin, *end;
+	char source[SHA256_SOURCE_SIZE], tag[16];
+
+	snprintf(tag, sizeof(tag), "<%s>", name);
+	begin = svg->len ? strstr(svg->p, tag) : NULL;
+	snprintf(tag, sizeof(tag), "</%s>", name);
+	end = begin ? strstr(begin, tag) : NULL;
+	if (!end)
+		return;
+	begin += strlen(name) + 2;
+	if (!strncmp(begin, cdata, strlen(cdata))) {
+		begin += strlen(cdata);
+		end -= strlen(cdata_end);
+	}
+	sha256_source(source, begin, (size_t)(end - begin));
+	fprintf(out, " '%s'", source);
+}
+
+static void put_policy(FILE *out, const struct part *svg)
+{
+	char source[SHA256_SOURCE_SIZE];
+
+	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "base-uri 'none'; form-action 'none'; script-src",
+	      out);
+	sha256_source(source, report_js, report_js_len);
+	fprintf(out, " '%s'", source);
+	allow_element(out, svg, "script");
+	sha256_source(source, report_css, report_css_len);
+	fprintf(out, "; style-src '%s'", source);
+	allow_element(out, svg, "style");
+	fputs("\">\n", out);
+}
+
+static void put_head(FILE *out, const struct report *r, const struct part *svg)
+{
+	const char *host = trace_info(r->in->trace)->host;
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
+	put_policy(out, svg);
+	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION "\">\n<title>"
+	      "Wakeup chains",
+	      out);
+	if (*host) {
+		fputs(" of ", out);
+		html_text(out, host);
+	}
+	fputs("</title>\n<style>", out);
+	fwrite(report_css, 1, report_css_len, out);
+	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
+}
+
+static void put_graph(FILE *out, const struct part *svg)
+{
+	fputs("<section id=\"graph\">\n<h2>What the waiting time went to</h2>\n"
+	      "<p class=\"note\">Width is time. At the bottom, blue, the thread that waited and "
+	      "where; "
+	      "above each gray <code>--</code> who woke it, and who had woken that one; at the top "
+	      "why the "
+	      "chain ends. Click to zoom.</p>\n"
+	      "<p class=\"note\" id=\"graph-said\"></p>\n",
+	      out);
+	if (svg->len)
+		fwrite(svg->p, 1, svg->len, out);
+	else
+		fputs("<p>Nobody waited.</p>\n", out);
+	fputs("</section>\n", out);
+}
+
+static void put_page(FILE *out, const struct report *r, const struct part *svg,
+		     const struct part *data)
+{
+	put_head(out, r, svg);
+	report_page_summary(out, r);
+	report_page_filter(out);
+	report_page_waits(out, r);
+	put_graph(out, svg);
+	report_page_tables(out, r);
+	report_page_lost(out, r);
+	fputs("</main>\n<script type=\"application/json\" id=\"report-data\">", out);
+	fwrite(data->p, 1, data->len, out);
+	fputs("</script>\n<script>", out);
+	fwrite(report_js, 1, report_js_len, out);
+	fputs("</script>\n</body>\n</html>\n", out);
+}
+
+static int write_html(const struct format_input *in, FILE *out)
+{
+	struct part svg = { 0 }, data = { 0 };
+	struct report r;
+	int err = report_init(&r, in);
+
+	if (!err)
+		err = make_graph(&r, &svg);
+	if (!err)
+		err = make_data(&r, &data);
+	if (!err)
+		put_page(out, &r, &svg, &data);
+	if (!err && in->totals)
+		*in->totals = (struct format_totals) { true, *fold_summary(r.fold) };
+	free(svg.p);
+	free(data.p);
+	report_free(&r);
+	return err;
+}
+
+const struct format format_html = {
+	.name = "html",
+	.summary = "a report for a browser: one page, with everything in it",
+	.wants_timelines = true,
+	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_html,
+};

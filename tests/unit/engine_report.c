@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says (--format=html): the chain of a wait in time agrees with the chains that the
+ * other formats tell, to the nanosecond; the page takes any name; its policy names its scripts.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+#include "made_schedule.h"
+#include "made_script.h"
+#include "report_chain.h"
+#include "sha256.h"
+
+#define SCHEDULES 300
+
+/* ---- the chain in time ------------------------------------------------------------------- */
+
+static uint32_t any_label(void *arg, const struct wait *w, struct context context, bool first)
+{
+	(void)arg;
+	(void)w;
+	(void)context;
+	(void)first;
+	return 1;
+}
+
+static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	uint64_t *ends = arg;
+
+	(void)node;
+	ends[end] += ns;
+}
+
+/* Compares both explanations of every sleep. Returns how many could be compared end by end. */
+static unsigned int check_chains(const struct trace *t, uint32_t depth, const char *what)
+{
+	uint64_t ends[CHAIN_ENDS + 1];
+	struct report_chain in_time;
+	struct timelines *tl;
+	struct chains chains;
+	unsigned int n = 0;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(chains_init(&chains, tl, MODE_EXACT, depth,
+				     (struct chain_user) { ends, any_label, add_end }),
+			 0);
+	assert_int_equal(report_chain_init(&in_time, tl, depth), 0);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; k < th->n_waits; k++) {
+			const struct wait *w = &th->waits[k];
+			uint64_t got[CHAIN_ENDS + 1] = { 0 }, sum = 0;
+
+			if (w->kind != WAIT_SLEEP || w->wake_ns == w->out_ns)
+				continue;
+			memset(ends, 0, sizeof(ends));
+			chains_explain(&chains, chains_head(&chains, 1), i, w, w->out_ns,
+				       w->wake_ns);
+			report_chain_explain(&in_time, i, w, w->out_ns, w->wake_ns);
+			assert_false(in_time.out_of_memory);
+			for (size_t p = 0; p < in_time.n_parts; p++) {
+				got[in_time.parts[p].end] += in_time.parts[p].ns;
+				sum += in_time.parts[p].ns;
+				assert_true(in_time.parts[p].lane < in_time.n_lanes);
+			}
+			assert_int_equal(sum, w->wake_ns - w->out_ns);
+			if (got[REPORT_SHORT])
+				continue;
+			n++;
+			for (int e = 0; e < CHAIN_ENDS; e++)
+				if (got[e] != ends[e])
+					fail_msg("%s: thread %" PRIu32 ", wait %" PRIu32
+						 ", depth %" PRIu32 ": %s is %" PRIu64
+						 ", chains say %" PRIu64,
+						 what, th->tid, k, depth,
+						 chain_end_name((enum chain_end)e), got[e],
+						 ends[e]);
+		}
+	}
+	report_chain_free(&in_time);
+	chains_free(&chains);
+	timelines_free(tl);
+	return n;
+}
+
+static void a_chain_in_time_is_the_chain_of_other_formats_on_random_schedules(void **state)
+{
+	static const enum schedule_kind kinds[] = { SCHEDULE_WHOLE, SCHEDULE_LOSSY,
+						    SCHEDULE_DAMAGED };
+	unsigned int n = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SCHEDULES; seed++) {
+		struct schedule *s = schedule_new(seed, kinds[seed % 3]);
+		char *script = schedule_script(s);
+		struct made *m = script_made(script);
+		struct trace *t = made_open(m);
+
+		n += check_chains(t, (uint32_t)seed % 8, script);
+		trace_close(t);
+		made_free(m);
+		free(script);
+		schedule_free(s);
+	}
+	assert_true(n > SCHEDULES);
+}
+
+static void a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces(void **state)
+{
+	glob_t g;
+
+	(void)state;
+	assert_int_equal(glob("tests/data/*.bin", 0, NULL, &g), 0);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		struct trace *t;
+
+		assert_int_equal(trace_open(&t, g.gl_pathv[i]), 0);
+		assert_true(check_chains(t, 6, g.gl_pathv[i]) > 0);
+		trace_close(t);
+	}
+	globfree(&g);
+}
+
+/* chain-semantics, example 2: B slept meanwhile, and C woke it. */
+static void lanes_windows_and_wakes_of_a_chain(void **state)
+{
+	struct made *m = script_made("100 c0 A S > B recv;main\n"
+				     "300 c0 B S > - lock;work\n"
+				     "700 c1 C wakes B wake;unlock;cwork\n"
+				     "710 c0 - R > B idle\n"
+				     "900 c0 B wakes A wake;send;work\n"
+				     "930 c0 B S > A work\n"
+				     "end 1000\n");
+	struct trace *t = made_open(m);
+	struct report_chain c;
+	struct timelines *tl;
+	uint32_t a = 0;
+
+	(void)state;
+	assert_int_equal(timelines_new(&tl, t), 0);
+	while (timelines_thread(tl, a)->tid != 101)
+		a++;
+	assert_int_equal(report_chain_init(&c, tl, 6), 0);
+	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++) {
+		const struct wait *w = &timelines_thread(tl, a)->waits[k];
+
+		if (w->out_ns == 100000)
+			report_chain_explain(&c, a, w, w->out_ns, w->wake_ns);
+	}
+	assert_int_equal(c.n_lanes, 3);
+	assert_int_equal(timelines_thread(tl, c.lanes[1].thread)->tid, 102);
+	assert_int_equal(timelines_thread(tl, c.lanes[2].thread)->tid, 103);
+	assert_int_equal(c.n_windows, 3);
+	assert_int_equal(c.windows[2].lane, 2);
+	assert_int_equal(c.windows[2].from_ns, 300000);
+	assert_int_equal(c.windows[2].to_ns, 700000);
+	assert_int_equal(c.n_wakes, 2);
+	assert_int_equal(c.wakes[0].waker, 1);
+	assert_int_equal(c.wakes[0].wait->wake_ns, 900000);
+	assert_int_equal(c.wakes[1].waker, 2);
+	assert_int_equal(c.wakes[1].target, 1);
+	report_chain_free(&c);
+	timelines_free(tl);
+	trace_close(t);
+	made_free(m);
+}
+
+/* A waker that slept a thousand times: the picture is bounded, the sum is whole. */
+static void a_busy_chain_is_bounded(void **state)
+{
+	struct made *m = made_new();
+	struct report_chain c;
+	struct timelines *tl;
+	struct trace *t;
+	uint64_t sum = 0;
+	uint32_t a = 0;
+
+	(void)state;
+	for (uint32_t tid = 101; tid < 200; tid++)
+		made_thread(m, tid, "busy");
+	made_switch(m, 0, 1000, 101, 'S', 102, "recv");
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t at = 10000 + i * 1000;
+
+		made_switch(m, 0, at, 102, 'S', 0, "sleep");
+		made_waking(m, 1, at + 400 + i % 97, 103 + i % 97, 102, "wake");
+		made_switch(m, 0, at + 600, 0, 'R', 102, "");
+	}
+	made_waking(m, 0, 2000000, 102, 101, "wake;send");
+	made_switch(m, 0, 2000100, 102, 'S', 101, "sleep");
+	made_end(m, 2001000);
+	t = made_open(m);
+	assert_int_equal(timelines_new(&tl, t), 0);
+	while (timelines_thread(tl, a)->tid != 101)
+		a++;
+	assert_int_equal(report_chain_init(&c, tl, 6), 0);
+	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++)
+		if (timelines_thread(tl, a)->waits[k].out_ns == 1000)
+			report_chain_explain(&c, a, &timelines_thread(tl, a)->waits[k], 1000,
+					     2000000);
+	assert_in_range(c.n_lanes, 3, REPORT_LANES);
+	assert_in_range(c.n_wakes, 2, REPORT_WAKES);
+	for (size_t i = 0; i < c.n_parts; i++)
+		sum += c.parts[i].ns;
+	assert_int_equal(sum, 1999000);
+	report_chain_free(&c);
+	timelines_free(tl);
+	trace_close(t);
+	made_free(m);
+}
+
+/* ---- the page ---------------------------------------------------------------------------- */
+
+static char *page_of(struct made *m)
+{
+	struct trace *t = made_open(m);
+	struct options o;
+	char *page;
+
+	options_init(&o);
+	page = trace_formatted(t, &o, "html");
+	options_free(&o);
+	trace_close(t);
+	return page;
+}
+
+static unsigned int count_of(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, word)); text += strlen(word))
+		n++;
+	return n;
+}
+
+/* However a thread calls itself: no element of its own, no end of the data's. */
+static void hostile_names_stay_text(void **state)
+{
+	struct made *m = made_new();
+	char *page, *plain;
+
+	(void)state;
+	made_info(m, &(struct encoder_info) { .cpus = 2, .host = "<img src=x>" });
+	made_thread(m, 101, "</script><u>");
+	made_thread(m, 102, "\"'><i>&amp;\x1b[1m");
+	made_thread(m, 103, "<!--\xff\xc2\x9b");
+	made_switch(m, 0, 1000, 101, 'S', 102, "</script><script>alert(1)</script>;main");
+	made_waking(m, 0, 5000, 102, 101, "]]>;<svg onload=alert(1)>");
+	made_switch(m, 0, 6000, 102, 'S', 101, "x");
+	made_end(m, 9000);
+	page = page_of(m);
+	made_free(m);
+	assert_null(strstr(page, "<u>"));
+	assert_null(strstr(page, "<i>"));
+	assert_null(strstr(page, "<img"));
+	assert_null(strstr(page, "<!--\xff"));
+	assert_null(strstr(page, "<svg onload"));
+	assert_null(strstr(page, "<script>alert"));
+	assert_null(strchr(page, 0x1b));
+	assert_null(strchr(page, (char)0xff));
+	assert_non_null(strstr(page, "&#60;/script&#62;&#60;u&#62;"));
+
+	/* Exactly the elements of a page with plain names. */
+	m = made_new();
+	made_switch(m, 0, 1000, 101, 'S', 102, "recv;main");
+	made_waking(m, 0, 5000, 102, 101, "wake;send");
+	made_switch(m, 0, 6000, 102, 'S', 101, "x");
+	made_end(m, 9000);
+	plain = page_of(m);
+	made_free(m);
+	assert_int_equal(count_of(page, "<script"), count_of(plain, "<script"));
+	assert_int_equal(count_of(page, "</script"), count_of(plain, "</script"));
+	free(page);
+	free(plain);
+}
+
+/* A trace in which nothing happened is a page, too. */
+static void an_empty_trace_is_a_page(void **state)
+{
+	struct made *m = made_new();
+	char *page;
+
+	(void)state;
+	made_end(m, 0);
+	page = page_of(m);
+	made_free(m);
+	assert_non_null(strstr(page, "Nobody waited."));
+	assert_non_null(strstr(page, "Nothing: every event"));
+	assert_non_null(strstr(page, "</html>"));
+	free(page);
+}
+
+static void losses_are_listed(void **state)
+{
+	struct made *m = made_new();
+	char *page;
+
+	(void)state;
+	made_switch(m, 0, 1000, 101, 'S', 102, "recv");
+	made_lost(m, 1, 77, 3000000, 4000000);
+	made_waking(m, 0, 5000000, 102, 101, "wake");
+	made_end(m, 9000000);
+	page = page_of(m);
+	made_free(m);
+	assert_non_null(
+		strstr(page, "<td>0.003000 s</td><td>0.004000 s</td><td>1</td><td>77</td>"));
+	assert_non_null(strstr(page, "77 events are known to be lost"));
+	assert_non_null(strstr(page, "\"losses\":[3000000,4000000,1,77]"));
+	free(page);
+}
+
+/* The policy allows the scripts by hash and nothing else. */
+static void the_policy_is_strict(void **state)
+{
+	struct made *m = made_new();
+	char *page, *policy, *end;
+
+	(void)state;
+	made_switch(m, 0, 1000, 101, 'S', 102, "recv");
+	made_end(m, 9000);
+	page = page_of(m);
+	made_free(m);
+	policy = strstr(page, "Content-Security-Policy");
+	assert_non_null(policy);
+	assert_true(policy < strstr(page, "<style>"));
+	end = strchr(policy, '\n');
+	*end = '\0';
+	assert_non_null(strstr(policy, "default-src 'none'"));
+	assert_null(strstr(policy, "unsafe"));
+	assert_int_equal(count_of(policy, "'sha256-"), 4);
+	free(page);
+}
+
+/* FIPS 180-4's own examples, and the lengths at which the padding changes. */
+static void hashes(void **state)
+{
+	static const struct {
+		const char *text, *hash;
+	} known[] = {
+		{ "", "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" },
+		{ "abc", "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=" },
+		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+		  "sha256-JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=" },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		  "sha256-n0OQ+NMMLdkuyfCVtl4rmumwqSWlJY4kHJ8ekQ9zQxg=" },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		  "sha256-/+BU/nrgy23GXDr5th1SCfQ5hR20PQulmXM33xVGaOs=" },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		  "sha256-MeulHDE6XAgiat8Y1KNZz9/Y0ugWsT9K+VL36mWE3Ps=" },
+	};
+	char got[SHA256_SOURCE_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		sha256_source(got, known[i].text, strlen(known[i].text));
+		assert_string_equal(got, known[i].hash);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_random_schedules),
+		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces),
+		cmocka_unit_test(lanes_windows_and_wakes_of_a_chain),
+		cmocka_unit_test(a_busy_chain_is_bounded),
+		cmocka_unit_test(hostile_names_stay_text),
+		cmocka_unit_test(an_empty_trace_is_a_page),
+		cmocka_unit_test(losses_are_listed),
+		cmocka_unit_test(the_policy_is_strict),
+		cmocka_unit_test(hashes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
