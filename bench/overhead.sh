@@ -109,7 +109,11 @@ start() {
 	"$O/bench/cost" "$@" >"$dir/cost" 2>"$dir/err" &
 	recording=$!
 	sleep $settle
-	recorder_pid=$(ps -o pid= --ppid $recording | tr -d ' ')
+	for _ in $(seq 50); do
+		recorder_pid=$(ps -o pid= --ppid $recording | tr -d ' ')
+		[ -z "$recorder_pid" ] || break
+		sleep 0.1
+	done
 	[ "$recorder_pid" ] || { echo "bench: $1 does not run: $(tail -n 3 "$dir/err")" >&2; exit 1; }
 }
 
