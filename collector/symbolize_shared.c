@@ -61,8 +61,11 @@ void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, ui
 
 void symbolizer_forget_ended(struct symbolizer *s)
 {
-	uint32_t count = s->images ? images_count(s->images) : 0;
+	uint32_t count;
 
+	if (!s->images) /* with -K there are none */
+		return;
+	count = images_count(s->images);
 	if (count < s->forget_at)
 		return;
 	for (uint32_t i = 0; i < s->n_spaces; i++) {
