@@ -81,11 +81,11 @@ $(COLLECTOR): | $(O)/gen/chaincap.skel.h
 $(O)/collector/bpf.o $(O)/collector/bpf_stacks.o: $(O)/gen/chaincap.skel.h
 
 # ---- the page's script and style, embedded ----
-$(O)/gen/page_%.h: render/page.%
+$(O)/gen/page_%.h: render/page.% render/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh render/embed.sh page_$* <$< >$@.tmp && mv $@.tmp $@
 $(RENDER): | $(O)/gen/page_js.h $(O)/gen/page_css.h
-$(O)/gen/page_js.h: $(wildcard render/page/*.js) render/embed.sh
+$(O)/gen/page_js.h: $(wildcard render/page/*.js)
 $(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # The report's, which is one script: its files in this order, in a scope of their own.

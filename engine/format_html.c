@@ -16,7 +16,6 @@
 #include "report_css.h"
 #include "report_js.h"
 #include "report_page.h"
-#include "sha256.h"
 
 #define GRAPH_BYTES 1500000
 #define GRAPH_FRAMES 20000
@@ -97,41 +96,17 @@ static int make_data(struct report *r, struct part *data)
 	return end_part(f, f ? report_json_write(r, f) : 0);
 }
 
-/* Allows what stands between an element's tags, in the first such element of the graph. */
-static void allow_element(FILE *out, const struct part *svg, const char *name)
-{
-	static const char cdata[] = "<![CDATA[", cdata_end[] = "]]>";
-	const char *begin, *end;
-	char source[SHA256_SOURCE_SIZE], tag[16];
-
-	snprintf(tag, sizeof(tag), "<%s>", name);
-	begin = svg->len ? strstr(svg->p, tag) : NULL;
-	snprintf(tag, sizeof(tag), "</%s>", name);
-	end = begin ? strstr(begin, tag) : NULL;
-	if (!end)
-		return;
-	begin += strlen(name) + 2;
-	if (!strncmp(begin, cdata, strlen(cdata))) {
-		begin += strlen(cdata);
-		end -= strlen(cdata_end);
-	}
-	sha256_source(source, begin, (size_t)(end - begin));
-	fprintf(out, " '%s'", source);
-}
-
 static void put_policy(FILE *out, const struct part *svg)
 {
-	char source[SHA256_SOURCE_SIZE];
-
-	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "base-uri 'none'; form-action 'none'; script-src",
-	      out);
-	sha256_source(source, report_js, report_js_len);
-	fprintf(out, " '%s'", source);
-	allow_element(out, svg, "script");
-	sha256_source(source, report_css, report_css_len);
-	fprintf(out, "; style-src '%s'", source);
-	allow_element(out, svg, "style");
+	fprintf(out,
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"base-uri 'none'; form-action 'none'; script-src '%s'",
+		report_js_source);
+	if (svg->len)
+		fprintf(out, " '%s'", flamegraph_script_source);
+	fprintf(out, "; style-src '%s'", report_css_source);
+	if (svg->len)
+		fprintf(out, " '%s'", flamegraph_style_source);
 	fputs("\">\n", out);
 }
 

@@ -125,14 +125,19 @@ static uint32_t take_text(struct names *n)
 	return id;
 }
 
-uint32_t names_clean(struct names *n, const char *raw)
+void names_put(struct text_buf *b, const char *raw)
 {
 	if (!*raw)
-		text_puts(&n->buf, "[unknown]");
+		text_puts(b, "[unknown]");
 	else if (!strcmp(raw, "-") || !strcmp(raw, "--"))
-		(text_puts(&n->buf, "["), text_puts(&n->buf, raw), text_puts(&n->buf, "]"));
+		(text_puts(b, "["), text_puts(b, raw), text_puts(b, "]"));
 	else
-		put_clean(&n->buf, raw);
+		put_clean(b, raw);
+}
+
+uint32_t names_clean(struct names *n, const char *raw)
+{
+	names_put(&n->buf, raw);
 	return take_text(n);
 }
 

@@ -31,8 +31,10 @@ uint32_t names_adopt(struct names *n, const char *text);
 
 /*
  * A raw name, cleaned: ';' becomes ':', control characters and what is not UTF-8 '?', an empty
- * one "[unknown]"; "-" and "--", which are delimiters, "[-]" and "[--]".
+ * one "[unknown]"; "-" and "--", which are delimiters, "[-]" and "[--]". names_put() adds it to a
+ * text in the making.
  */
+void names_put(struct text_buf *b, const char *raw);
 uint32_t names_clean(struct names *n, const char *raw);
 /* The name of a thread at a time. */
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);

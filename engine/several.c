@@ -8,9 +8,8 @@
 
 #include "grow.h"
 #include "json.h"
+#include "names.h"
 #include "print.h"
-#include "texts.h"
-#include "utf8.h"
 
 struct several {
 	const struct options *options;
@@ -45,31 +44,6 @@ static const char *label(const struct format_input *in, const char *name)
 	return in->options->root == ROOT_HOST && *host ? host : name;
 }
 
-/* A frame's name, as it may stand in a folded line, and the separator after it. */
-static void put_root(struct text_buf *b, const char *name)
-{
-	const unsigned char *s = (const unsigned char *)name;
-	uint32_t c;
-	size_t len;
-
-	if (!strcmp(name, "-") || !strcmp(name, "--")) {
-		text_puts(b, "[");
-		text_puts(b, name);
-		text_puts(b, "];");
-		return;
-	}
-	for (; *s; s += len ? len : 1) {
-		len = utf8_read(s, &c);
-		if (!len || utf8_is_control(c))
-			text_puts(b, "?");
-		else if (c == ';')
-			text_puts(b, ":");
-		else
-			text_put(b, (const char *)s, len);
-	}
-	text_puts(b, ";");
-}
-
 static int add_line(struct several *s, const struct text_buf *line, uint64_t ns)
 {
 	uint32_t before = s->texts.n;
@@ -97,8 +71,10 @@ static int add_lines(struct several *s, const char *text, const char *root)
 		if (!weight)
 			continue;
 		line.len = 0;
-		if (root)
-			put_root(&line, root);
+		if (root) {
+			names_put(&line, root);
+			text_puts(&line, ";");
+		}
 		text_put(&line, text, (size_t)(weight - text));
 		err = add_line(s, &line, strtoull(weight + 1, NULL, 10));
 	}

@@ -115,10 +115,10 @@ struct trace_damage {
  */
 int trace_open(struct trace **out, const char *path);
 /*
- * The same, but of a block of events only the checksum and the head are looked at, which takes
- * half the time. What an event is then is found out by who reads it: a cursor that meets a
- * malformed one ends with -EBADMSG. (The checksum was right, so this is no accident: some other
- * program wrote it.) Then trace_check() is to be called.
+ * The same, but of a block of events only the checksum and the head are looked at, so that events
+ * are decoded once and not twice. What an event is is then found out by who reads it: a cursor that
+ * meets a malformed one ends with -EBADMSG. (The checksum was right, so this is no accident: some
+ * other program wrote it.) Then trace_check() is to be called.
  */
 int trace_open_quick(struct trace **out, const char *path);
 /*

@@ -69,4 +69,10 @@ int flamegraph_write(struct flamegraph *g, FILE *f);
 
 void flamegraph_free(struct flamegraph *g); /* NULL is fine */
 
+/*
+ * What a page's Content-Security-Policy allows the script and the style of every graph by:
+ * "sha256-...", without quotes.
+ */
+extern const char flamegraph_script_source[], flamegraph_style_source[];
+
 #endif

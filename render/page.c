@@ -8,6 +8,7 @@
 #include "colors.h"
 #include "data.h"
 #include "elide.h"
+#include "flamegraph.h"
 #include "page_css.h"
 #include "page_js.h"
 #include "picture.h"
@@ -18,6 +19,9 @@
 #define LEGEND 2.0
 #define FOOT 2.0
 #define FOOT_PX 10.0
+
+const char flamegraph_script_source[] = page_js_source;
+const char flamegraph_style_source[] = page_css_source;
 
 const struct page_range page_width_range = { 100, 1e6 };
 const struct page_range page_height_range = { 4, 1000 };
