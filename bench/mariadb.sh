@@ -3,7 +3,9 @@
 # shellcheck disable=SC2154 # dir is whose it is
 # A MariaDB server of one's own, loaded by sysbench's oltp_read_only with 8 threads; to be sourced. Wants
 # $dir, a folder for it, exported. mariadb_missing says what is not installed; mariadb_start and
-# mariadb_stop; mariadb_load TRANSACTIONS prints the seconds that they took.
+# mariadb_stop; mariadb_load TRANSACTIONS prints the seconds that they took. Or mariadb_busy, and
+# mariadb_idle, with the load going on in between; mariadb_rate SECONDS prints how many transactions
+# a second it does in the next whole seconds.
 
 mariadb_missing() {
 	for tool in mariadbd mariadb-install-db mariadb sysbench; do
@@ -12,7 +14,7 @@ mariadb_missing() {
 }
 
 mariadb_sysbench() {
-	sysbench oltp_read_only --mysql-socket="$dir/socket" --mysql-user=root --tables=2 \
+	${how:-} sysbench oltp_read_only --mysql-socket="$dir/socket" --mysql-user=root --tables=2 \
 		--table-size=20000 --threads=8 --time=0 "$@"
 }
 
@@ -31,10 +33,34 @@ mariadb_start() {
 }
 
 mariadb_stop() {
+	mariadb_idle
 	[ -z "${mariadb_pid:-}" ] || { kill "$mariadb_pid" && wait "$mariadb_pid"; } 2>/dev/null || true
 	mariadb_pid=
 }
 
 mariadb_load() {
 	mariadb_sysbench --events="$1" run | sed -n 's/.*total time: *\([0-9.]*\)s.*/\1/p'
+}
+
+mariadb_busy() {
+	how='exec' mariadb_sysbench --report-interval=1 run >"$dir/sysbench" &
+	mariadb_client=$!
+	mariadb_rate 2 >"$dir/rate" # warm up
+}
+
+mariadb_idle() {
+	[ -z "${mariadb_client:-}" ] || { kill "$mariadb_client" && wait "$mariadb_client"; } 2>/dev/null || true
+	mariadb_client=
+}
+
+mariadb_rate() {
+	local reports
+	reports="sed -n s/.*tps:.\([0-9.]*\).*/\1/p $dir/sysbench"
+	local from
+	from=$(($($reports | wc -l) + 1)) # the second under way does not count
+	until [ "$($reports | wc -l)" -ge $((from + $1)) ]; do
+		kill -0 "$mariadb_client" || return 1
+		sleep 0.2
+	done
+	$reports | awk -v from="$from" -v n="$1" 'NR > from && NR <= from + n { sum += $1 } END { print sum / n }'
 }

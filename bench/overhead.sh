@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What recording costs, beside other recorders, in one run: every recorder in turn, right after the same
-# work without one, ROUNDS times; medians of the pairs, and their spread.
+# work without one, ROUNDS times; medians of the pairs, and their quartiles.
 #   bench/overhead.sh [-i] BUILD_DIR [ROUNDS]
 #   -i               installs what is missing of the workloads and recorders below (apt-get)
 #   WORKLOADS="pipe messaging mariadb"   what is measured
@@ -9,7 +9,9 @@
 #                    installed is left out by name
 # pipe: perf bench sched pipe on one CPU, the recorder free to use the others; an operation is two
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
-# oltp_read_only with 8 threads on a server of its own, all CPUs.
+# oltp_read_only with 8 threads on a server of its own, all CPUs; it goes on while recorders come and
+# go, and its seconds are those of 6000 transactions at the rate of WINDOW seconds (5).
+# A recorder's start is not measured: loading BPF takes half a second of CPU time, bpftrace's more.
 # chaincap, perf record -g and bpftrace take kernel and user stack at every switch and waking,
 # offcputime and wakeuptime (libbpf-tools) one stack of either sort for some of them.
 set -eu
@@ -21,7 +23,8 @@ O=$(cd "$1" && pwd)
 rounds=${2:-5}
 workloads=${WORKLOADS:-pipe messaging mariadb}
 recorders=${RECORDERS:-chaincap chaincap-K perf bpftrace offcputime wakeuptime}
-export loops=${LOOPS:-200000} groups=${GROUPS_OF_40:-10} transactions=${TRANSACTIONS:-6000}
+export loops=${LOOPS:-200000} groups=${GROUPS_OF_40:-10} window=${WINDOW:-5}
+transactions=6000
 dir=$(mktemp -d)
 export dir
 recording='' recorder_pid=''
@@ -42,10 +45,10 @@ if [ "$install" ]; then
 		mariadb-server sysbench bpftrace libbpf-tools >/dev/null
 fi
 
-# Each does the same work each time, and prints the seconds that it took.
+# Each prints the seconds that the same work took.
 pipe() { taskset -c 0 perf bench --format simple sched pipe -l "$loops"; }
 messaging() { perf bench --format simple sched messaging -g "$groups" -l 400; }
-mariadb() { mariadb_load "$transactions"; }
+mariadb() { calc "$transactions / $(mariadb_rate "$window")"; }
 
 # what_runs PROGRAM: false, having said so, if it is not installed. The same names are python scripts elsewhere.
 what_runs() {
@@ -80,16 +83,21 @@ used() {
 		{ n = split(fields, f, " "); for (i = 1; i <= n; i++) t += $(f[i] - 2); print t / tick }'
 }
 
-# measure WORKLOAD: sets seconds, and the CPU seconds that were used meanwhile: cpu by the workload and the
-# server, own by the recorder.
+# cpu_now: of the workload and the server.
+cpu_now() { calc "$(used $$ 16 17)+$(used "${mariadb_pid:-}" 14 15)+$(used "${mariadb_client:-}" 14 15)"; }
+
+# measure WORKLOAD: sets seconds, and the CPU seconds that this work took: cpu the workload and the server,
+# own the recorder.
 measure() {
-	local before recorder_before
-	before=$(used $$ 16 17)+$(used "${mariadb_pid:-}" 14 15)
-	recorder_before=$(used "$recorder_pid" 14 15)
+	local from cpu_before own_before share=1
+	cpu_before=$(cpu_now)
+	own_before=$(used "$recorder_pid" 14 15)
+	from=$(date +%s.%N)
 	$1 >"$dir/seconds" # not in a subshell: its children are counted
 	seconds=$(cat "$dir/seconds")
-	own=$(calc "$(used "$recorder_pid" 14 15) - $recorder_before")
-	cpu=$(calc "$(used $$ 16 17)+$(used "${mariadb_pid:-}" 14 15) - ($before)")
+	[ "$1" != mariadb ] || share=$(calc "$seconds / ($(date +%s.%N) - $from)")
+	own=$(calc "($(used "$recorder_pid" 14 15) - $own_before) * $share")
+	cpu=$(calc "($(cpu_now) - $cpu_before) * $share")
 }
 
 calc() { awk "BEGIN { print $1 }"; }
@@ -108,7 +116,8 @@ start() {
 	esac
 	"$O/bench/cost" "$@" >"$dir/cost" 2>"$dir/err" &
 	recording=$!
-	sleep $settle
+	[ "$workload" != mariadb ] || settle=$settle+2 # the CPUs are taken
+	sleep "$(calc "$settle")"
 	for _ in $(seq 50); do
 		recorder_pid=$(ps -o pid= --ppid $recording | tr -d ' ')
 		[ -z "$recorder_pid" ] || break
@@ -150,10 +159,11 @@ stop() {
 }
 
 case " $workloads " in *" mariadb "*) mariadb_start ;; esac
-for w in $workloads; do measure "$w"; done # warm up
+for w in $workloads; do [ "$w" = mariadb ] || measure "$w"; done # warm up
 order=$recorders
 for round in $(seq "$rounds"); do
 	for workload in $workloads; do
+		[ "$workload" != mariadb ] || mariadb_busy
 		for recorder in $order; do
 			measure "$workload"
 			none="$seconds $cpu"
@@ -162,13 +172,14 @@ for round in $(seq "$rounds"); do
 			stop "$recorder"
 			echo "$recorder $workload $none $seconds $cpu ${events:-0} $bytes ${lost:-0} $own $mib $late"
 		done
+		mariadb_idle
 	done
 	order=$(for r in $recorders; do echo "$r"; done | awk -v by="$round" '{ v[NR] = $0 } END { for (i = 0; i < NR; i++) print v[(i + by) % NR + 1] }')
 	[ ! -t 2 ] || printf '\rround %d of %d' "$round" "$rounds" >&2
 done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
-echo "rounds $rounds, pipe loops $loops, transactions $transactions, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
+echo "rounds $rounds, pipe loops $loops, window $window s, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
 awk -v loops="$loops" -v workloads="$workloads" -v recorders="$recorders" '
 function sorted(key, v,    n, i, j, t) {
 	n = split(list[key], v, " ")
@@ -180,9 +191,9 @@ function median(key,    n, v) {
 	n = sorted(key, v)
 	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
-function spread(key,    n, v) {
+function quartiles(key,    n, v) {
 	n = sorted(key, v)
-	return sprintf("%.0f..%.0f", v[1], v[n])
+	return sprintf("%.0f..%.0f", v[int((n + 3) / 4)], v[n + 1 - int((n + 3) / 4)])
 }
 function put(key, value) { list[key] = list[key] " " value }
 {
@@ -204,14 +215,14 @@ END {
 	n = split(recorders, rec, " ")
 	m = split(workloads, work, " ")
 	format = "%-10s %-11s %8s %7s %10s %9s %9s %9s %6s %8s %5s %9s\n"
-	printf format, "workload", "recorder", "seconds", "slower", "(spread)", "more CPU", "ns/event", "B/event", "lost", "own CPU", "MiB", "finish s"
+	printf format, "workload", "recorder", "seconds", "slower", "quartiles", "more CPU", "ns/event", "B/event", "lost", "own CPU", "MiB", "finish s"
 	for (w = 1; w <= m; w++) {
 		printf format, work[w], "none", sprintf("%.3f", median("none " work[w])), "", "", "", "", "", "", "", "", ""
 		for (r = 1; r <= n; r++) {
 			key = rec[r] " " work[w] " "
 			is_log = (key "b") in list
 			printf format, work[w], rec[r], sprintf("%.3f", median(key "s")),
-				sprintf("%.0f%%", median(key "slower")), spread(key "slower"),
+				sprintf("%.0f%%", median(key "slower")), quartiles(key "slower"),
 				sprintf("%.0f%%", median(key "cpu")),
 				work[w] == "pipe" ? sprintf("%.0f", median(key "ns")) : "-",
 				is_log ? sprintf("%.1f", median(key "b")) : "-", is_log ? median(key "l") : "-",

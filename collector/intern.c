@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a over 8-byte pieces with a final mix: keys are short and trusted to nobody's patience. */
-static uint32_t hash_bytes(const uint8_t *p, size_t len)
+uint32_t intern_hash(const void *key, size_t len)
 {
+	const uint8_t *p = key;
 	uint64_t h = 0xcbf29ce484222325u ^ len, v;
 
 	for (; len >= 8; p += 8, len -= 8) {
@@ -79,7 +79,7 @@ uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new)
 		return 0;
 	if ((!t->slots || t->n >= t->mask / 2) && !grow_slots(t))
 		return 0;
-	hash = hash_bytes(key, len);
+	hash = intern_hash(key, len);
 	for (i = hash & t->mask; t->slots[i]; i = (i + 1) & t->mask) {
 		const struct intern_key *k = &t->keys[t->slots[i] - 1];
 

@@ -32,4 +32,7 @@ void intern_free(struct intern *t);
  */
 uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new);
 
+/* FNV-1a over 8-byte pieces with a final mix: keys are short and trusted to nobody's patience. */
+uint32_t intern_hash(const void *key, size_t len);
+
 #endif /* INTERN_H */

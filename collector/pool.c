@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intern.h"
+
 enum { FREE, RESERVED, LISTED, UNLISTED }; /* listed: in a bucket, to be found by its bytes */
 
 /* What allocator and buckets add to each piece. */
@@ -12,21 +14,6 @@ enum { FREE, RESERVED, LISTED, UNLISTED }; /* listed: in a bucket, to be found b
 size_t pool_item_bytes(size_t len)
 {
 	return sizeof(struct pool_item) + OVERHEAD + len;
-}
-
-static uint32_t hash_bytes(const uint8_t *p, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325u ^ len, v;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&v, p, 8);
-		h = (h ^ v) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	v = 0;
-	memcpy(&v, p, len);
-	h = (h ^ v) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(h >> 32);
 }
 
 static bool grow_buckets(struct pool *p)
@@ -93,7 +80,7 @@ static bool set_bytes(struct pool *p, struct pool_item *i, const void *key, size
 
 uint32_t pool_id(struct pool *p, const void *key, size_t len, uint64_t now_ns, bool *is_new)
 {
-	uint32_t hash = hash_bytes(key, len), id = p->buckets ? p->buckets[hash & p->mask] : 0;
+	uint32_t hash = intern_hash(key, len), id = p->buckets ? p->buckets[hash & p->mask] : 0;
 	struct pool_item *i;
 
 	if (is_new)

@@ -18,6 +18,15 @@ const char *chain_end_name(enum chain_end end)
 	return end_names[end];
 }
 
+uint32_t chain_any_label(void *arg, const struct wait *w, struct context context, bool first)
+{
+	(void)arg;
+	(void)w;
+	(void)context;
+	(void)first;
+	return 1;
+}
+
 int chains_init(struct chains *c, const struct timelines *tl, enum options_mode mode,
 		uint32_t depth, struct chain_user user)
 {

@@ -31,6 +31,15 @@ enum chain_end {
 /* As shown: "[running]" and so on. */
 const char *chain_end_name(enum chain_end end);
 
+/*
+ * Whether the link that ended w says where the waker itself had slept (--blocked-stacks): not the
+ * first one, whose sleep is the head; nor one that was not started yet and slept nowhere.
+ */
+static inline bool chain_shows_sleep(const struct options *o, const struct wait *w, bool first)
+{
+	return o->blocked_stacks && !first && !(w->flags & WAIT_NEW);
+}
+
 /* What the walker needs from whoever asks. */
 struct chain_user {
 	void *arg;
@@ -42,6 +51,9 @@ struct chain_user {
 	/* ns of the wait go to the chain that leads to node and ends there. */
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
 };
+
+/* A label for whoever wants to know just why chains end. */
+uint32_t chain_any_label(void *arg, const struct wait *w, struct context context, bool first);
 
 struct chain_sums_set;
 

@@ -75,9 +75,13 @@ struct chain_batch *chain_batch_new(struct chains *c)
 		b->first[i] = waits;
 		waits += timelines_thread(c->timelines, i)->n_waits;
 	}
-	b->links = calloc(waits + 1, sizeof(*b->links));
-	if (b->links)
+	b->links = malloc((waits + 1) * sizeof(*b->links));
+	if (b->links) {
+		/* Not calloc(): pages that are read before they are written are mapped twice, and
+		 * the second time all CPUs are interrupted. */
+		memset(b->links, 0, (waits + 1) * sizeof(*b->links));
 		return b;
+	}
 fail:
 	chain_batch_free(b);
 	return NULL;

@@ -7,15 +7,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "format.h"
 #include "handler.h"
 #include "picks.h"
 #include "processes.h"
 #include "stack_text.h"
-
-#define NS_PER_S 1000000000
+#include "wall_time.h"
 
 /* The ends of blocked time, in the order of their columns. */
 static const struct {
@@ -40,16 +38,6 @@ struct writer {
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the wait at hand */
 	struct chain_summary sums;    /* of all waits written */
 };
-
-/* What its links are does not matter here: only where chains end. */
-static uint32_t label_link(void *arg, const struct wait *w, struct context context, bool first)
-{
-	(void)arg;
-	(void)w;
-	(void)context;
-	(void)first;
-	return 1;
-}
 
 static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
@@ -99,21 +87,11 @@ static void put_id(struct writer *c, uint32_t id)
 		fprintf(c->out, "%" PRIu32, id);
 }
 
-/* UTC with nanoseconds, as ISO 8601 has it; nothing if the trace does not tell wall time. */
 static void put_wall_time(struct writer *c, uint64_t ns)
 {
-	int64_t wall = trace_info(c->trace)->wall_ns, at;
-	struct tm tm;
-	char text[32];
-	time_t s;
+	char text[WALL_TIME_SIZE];
 
-	putc(',', c->out);
-	if (!wall || __builtin_add_overflow((int64_t)ns, wall, &at) || at < 0)
-		return;
-	s = at / NS_PER_S;
-	if (!gmtime_r(&s, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
-		return;
-	fprintf(c->out, "%s.%09dZ", text, (int)(at % NS_PER_S));
+	fprintf(c->out, ",%s", wall_time_iso(text, trace_info(c->trace), ns));
 }
 
 /* The name of the process; without a leader to take it from, nothing. */
@@ -263,7 +241,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 			    .names = names,
 			    .processes = processes_new(in->timelines) };
 	int err = chains_init(&c.chains, in->timelines, o->mode, o->depth,
-			      (struct chain_user) { &c, label_link, add });
+			      (struct chain_user) { &c, chain_any_label, add });
 
 	if (!s || !c.processes)
 		err = -ENOMEM;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "flamegraph.h"
-#include "html.h"
+#include "print.h"
 #include "report.h"
 #include "report_css.h"
 #include "report_js.h"
@@ -123,7 +123,7 @@ static void put_head(FILE *out, const struct report *r, const struct part *svg)
 	      out);
 	if (*host) {
 		fputs(" of ", out);
-		html_text(out, host);
+		print_html(out, host);
 	}
 	fputs("</title>\n<style>", out);
 	fwrite(report_css, 1, report_css_len, out);

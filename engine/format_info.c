@@ -2,10 +2,10 @@
 /* --format=info: what the trace holds, as lines of "key: value". */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "format.h"
 #include "print.h"
+#include "wall_time.h"
 
 struct totals {
 	uint64_t threads;      /* distinct tids, the idle loop not counted */
@@ -121,16 +121,9 @@ static void count_definitions(const struct trace *t, struct totals *sum)
 static void put_times(const struct trace_info *i, FILE *out)
 {
 	uint64_t len = i->end_ns - i->start_ns;
-	char text[64] = "";
-	struct tm tm;
-	time_t wall;
+	char text[WALL_TIME_SIZE];
 
-	if (i->wall_ns) {
-		wall = (time_t)(((int64_t)i->start_ns + i->wall_ns) / 1000000000);
-		if (gmtime_r(&wall, &tm))
-			strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	}
-	put_text(out, "recorded", text);
+	put_text(out, "recorded", wall_time(text, i, i->start_ns));
 	fprintf(out, "duration_s: %llu.%09llu\n", (unsigned long long)len / 1000000000,
 		(unsigned long long)len % 1000000000);
 }

@@ -53,7 +53,7 @@ static uint32_t label_link(void *arg, const struct wait *w, struct context conte
 	struct writer *j = arg;
 	bool task = !context.interrupt;
 	uint32_t name = task ? timelines_name(j->timelines, w->waker, w->wake_ns) : 0;
-	bool with_blocked = j->options->blocked_stacks && !first && !(w->flags & WAIT_NEW);
+	bool with_blocked = chain_shows_sleep(j->options, w, first);
 	uint32_t blocked = with_blocked ? w->stack : 0;
 	/* What is an interrupt's own differs between the idle loop and any other thread. */
 	uint32_t who =
@@ -293,23 +293,12 @@ static void put_piece(struct writer *j, const struct piece *p)
 
 static void put_flags(struct writer *j, const struct wait *w)
 {
-	static const struct {
-		unsigned int flag;
-		const char *name;
-	} flags[] = {
-		{ WAIT_EARLY, "early" },
-		{ WAIT_NOT_WOKEN, "not_woken" },
-		{ WAIT_NO_WAKING, "no_waking" },
-		{ WAIT_SINCE_START, "since_start" },
-		{ WAIT_NEW, "new" },
-		{ WAIT_STILL, "still" },
-	};
 	int n = 0;
 
 	fputs("\"flags\":[", j->out);
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (w->flags & flags[i].flag)
-			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", flags[i].name);
+	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
+		if (w->flags & f->flag)
+			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", f->name);
 	fputs("],", j->out);
 }
 

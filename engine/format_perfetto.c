@@ -202,29 +202,18 @@ static void put_state(struct writer *p, const struct wait *w)
 
 static void put_flags(struct writer *p, const struct wait *w)
 {
-	static const struct {
-		unsigned int flag;
-		const char *name;
-	} flags[] = {
-		{ WAIT_EARLY, "early" },
-		{ WAIT_NOT_WOKEN, "not_woken" },
-		{ WAIT_NO_WAKING, "no_waking" },
-		{ WAIT_SINCE_START, "since_start" },
-		{ WAIT_NEW, "new" },
-		{ WAIT_STILL, "still" },
-	};
 	char s[80] = "";
 	unsigned int told = 0;
 	uint32_t value;
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		told |= w->flags & flags[i].flag;
+	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
+		told |= w->flags & f->flag;
 	if (!told || !put_arg(p, PERFETTO_FLAGS, told, STRING_FLAGS, &value))
 		return;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (told & flags[i].flag) {
+	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
+		if (told & f->flag) {
 			strcat(s, *s ? "," : "");
-			strcat(s, flags[i].name);
+			strcat(s, f->name);
 		}
 	tell(p, value, s, strlen(s));
 }

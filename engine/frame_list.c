@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "chain.h"
 #include "grow.h"
 #include "pairs.h"
 
@@ -201,9 +202,7 @@ static uint32_t make_link(struct frame_lists *f, const struct wait *w, struct co
 uint32_t frame_list_link(struct frame_lists *f, const struct wait *w, struct context context,
 			 bool first)
 {
-	uint32_t blocked = f->options->blocked_stacks && !first && !(w->flags & WAIT_NEW)
-				   ? w->stack
-				   : NOT_SHOWN;
+	uint32_t blocked = chain_shows_sleep(f->options, w, first) ? w->stack : NOT_SHOWN;
 	uint32_t stacks = pairs_id(&f->link_stacks, w->waker_stack, blocked);
 	uint32_t name = 0, who, *slot;
 

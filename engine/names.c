@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain.h"
 #include "grow.h"
 #include "pairs.h"
 #include "utf8.h"
@@ -287,8 +288,7 @@ static void put_waker(struct names *n, const struct wait *w, struct context cont
 
 uint32_t names_link(struct names *n, const struct wait *w, struct context context, bool first)
 {
-	/* A thread that was not started yet slept nowhere. */
-	bool with_blocked = n->options->blocked_stacks && !first && !(w->flags & WAIT_NEW);
+	bool with_blocked = chain_shows_sleep(n->options, w, first);
 	uint32_t name = 0, stacks, who = 0, *slot;
 
 	/* An interrupt has no name; what matters instead is where its frames were cut off. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * print.h - strings from a trace, made safe for a terminal. Thread names and symbols are whatever
- * some process chose to call itself, escape sequences included.
+ * print.h - strings from a trace, made safe for a terminal or a page. Thread names and symbols are
+ * whatever some process chose to call itself, escape sequences and tags included.
  */
 #ifndef ENGINE_PRINT_H
 #define ENGINE_PRINT_H
@@ -13,5 +13,7 @@
  * controls, broken sequences) as '?'.
  */
 void print_clean(FILE *out, const char *s);
+/* The same, with `&<>"'` escaped: text of a page, or a quoted attribute's value. */
+void print_html(FILE *out, const char *s);
 
 #endif /* ENGINE_PRINT_H */

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "html.h"
 #include "import.h"
+#include "print.h"
+#include "wall_time.h"
 
 static double seconds(uint64_t ns)
 {
@@ -37,22 +37,15 @@ static void put_time(FILE *out, uint64_t ns)
 static void put_fact(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "<div><dt>%s</dt><dd>", key);
-	html_text(out, *value ? value : "not said");
+	print_html(out, *value ? value : "not said");
 	fputs("</dd></div>\n", out);
 }
 
 static void put_when(FILE *out, const struct trace_info *i)
 {
-	char text[64] = "";
-	struct tm tm;
-	time_t wall;
+	char text[WALL_TIME_SIZE];
 
-	if (i->wall_ns) {
-		wall = (time_t)(((int64_t)i->start_ns + i->wall_ns) / 1000000000);
-		if (gmtime_r(&wall, &tm))
-			strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	}
-	put_fact(out, "Recorded", text);
+	put_fact(out, "Recorded", wall_time(text, i, i->start_ns));
 }
 
 static void put_ids(FILE *out, const char *option, const struct id_list *l)
@@ -65,7 +58,7 @@ static void put_regexes(FILE *out, const char *option, const struct regex_list *
 {
 	for (size_t i = 0; i < l->n; i++) {
 		fprintf(out, " <code>%s ", option);
-		html_text(out, l->text[i]);
+		print_html(out, l->text[i]);
 		fputs("</code>", out);
 	}
 }
@@ -107,7 +100,7 @@ static void put_chosen(FILE *out, const struct options *o)
 		fprintf(out, " <code>--state %s%s%s", o->parts & PART_BLOCKED ? "blocked " : "",
 			o->parts & PART_RUNNABLE ? "runnable " : "",
 			o->parts & PART_PREEMPTED ? "preempted" : "");
-		html_text(out, o->states);
+		print_html(out, o->states);
 		fputs("</code>", out);
 	}
 	put_flag(out, o, GIVEN_NO_KTHREADS, "--no-kthreads");
@@ -161,7 +154,7 @@ void report_page_summary(FILE *out, const struct report *r)
 	fputs("<header>\n<h1>Wakeup chains", out);
 	if (*i->host) {
 		fputs(" of <bdi>", out);
-		html_text(out, i->host);
+		print_html(out, i->host);
 		fputs("</bdi>", out);
 	}
 	fputs("</h1>\n<p class=\"note\">Who waited, for whom, and for what: every sleep of every "
@@ -192,7 +185,7 @@ void report_page_summary(FILE *out, const struct report *r)
 	fputs(" (all threads added up)</dd></div>\n", out);
 	put_ends(out, s);
 	fputs("<div class=\"wide\"><dt>Command</dt><dd><code>", out);
-	html_text(out, *i->options ? i->options : "not said");
+	print_html(out, *i->options ? i->options : "not said");
 	fputs("</code></dd></div>\n", out);
 	fputs("</dl>\n</section>\n", out);
 }
@@ -238,7 +231,8 @@ static void put_thread(FILE *out, const struct report *r, uint32_t row)
 		const struct thread *th = timelines_thread(r->in->timelines, t->thread);
 
 		fputs("<tr><td><bdi>", out);
-		html_text(out, names_text(r->names, names_thread(r->names, t->thread, th->end_ns)));
+		print_html(out,
+			   names_text(r->names, names_thread(r->names, t->thread, th->end_ns)));
 		fprintf(out, "</bdi></td><td>%" PRIu32 "</td><td>", th->tid);
 		if (th->tgid)
 			fprintf(out, "%" PRIu32, th->tgid);
@@ -322,8 +316,8 @@ static void put_import(FILE *out, const struct trace *t)
 	fputs("<ul>\n", out);
 	for (rest = text; (line = strsep(&rest, "\n")) && *line;) {
 		fputs("<li>", out);
-		html_text(out,
-			  strncmp(line, before, strlen(before)) ? line : line + strlen(before));
+		print_html(out,
+			   strncmp(line, before, strlen(before)) ? line : line + strlen(before));
 		fputs("</li>\n", out);
 	}
 	fputs("</ul>\n", out);

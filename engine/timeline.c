@@ -5,6 +5,16 @@
 
 #include "timeline_private.h"
 
+const struct wait_flag_name wait_flag_names[] = {
+	{ WAIT_EARLY, "early" },
+	{ WAIT_NOT_WOKEN, "not_woken" },
+	{ WAIT_NO_WAKING, "no_waking" },
+	{ WAIT_SINCE_START, "since_start" },
+	{ WAIT_NEW, "new" },
+	{ WAIT_STILL, "still" },
+	{ 0, NULL },
+};
+
 void timelines_free(struct timelines *tl)
 {
 	if (!tl)

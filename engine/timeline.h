@@ -42,6 +42,12 @@ enum wait_flags {
 				it had no CPU */
 };
 
+/* What outputs call them; the last one has no name. WAIT_WAKER_RAN is not for them. */
+extern const struct wait_flag_name {
+	unsigned int flag;
+	const char *name;
+} wait_flag_names[];
+
 struct wait {
 	uint64_t out_ns, wake_ns, in_ns;
 	uint32_t stack;		/* off-CPU: a stack pair, see timelines_pair(); 0 none */

@@ -5,10 +5,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <glob.h>
 
 #include "export_read.h"
-#include "made_schedule.h"
+#include "made_many.h"
 
 #define STRINGS_MAX 256
 #define TRACKS_MAX 64
@@ -148,40 +147,13 @@ static char *events(struct bytes b)
 	return text;
 }
 
-/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
-static const char chain[] = "0    c0 - R > B\n"
-			    "0    c1 - R > A\n"
-			    "0    c2 - R > C\n"
-			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "300  c0 B D > - klock|ulock\n"
-			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
-			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
-			    "700  c0 - R > B\n"
-			    "900  c0 B wakes A kwake;ksend|usend\n"
-			    "930  c1 - R > A\n"
-			    "950  c1 A R > - kpre|upre\n"
-			    "970  c1 - R > A\n"
-			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "end 2000\n";
-
-static struct options options_of(uint32_t tid)
-{
-	static uint32_t tids[2];
-	struct options o;
-
-	tids[tid & 1] = tid;
-	options_init(&o);
-	o.tids = (struct id_list) { &tids[tid & 1], 1 };
-	return o;
-}
-
 /* All that A did; of B, which was not chosen, the waking alone, from where the arrow comes. */
 static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
 {
-	struct options o = options_of(101);
+	struct options o = script_options(101);
 
 	(void)state;
-	expect_text(events(script_exported(chain, &o, "perfetto")),
+	expect_text(events(script_exported(script_chain, &o, "perfetto")),
 		    "process A 101\n"
 		    "thread A 101/101\n"
 		    "A 0 + running\n"
@@ -207,11 +179,11 @@ static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
 
 static void interrupts_wake_from_a_track_of_their_own(void **state)
 {
-	struct options o = options_of(102);
+	struct options o = script_options(102);
 
 	(void)state;
 	o.user = false;
-	expect_text(events(script_exported(chain, &o, "perfetto")),
+	expect_text(events(script_exported(script_chain, &o, "perfetto")),
 		    "process B 102\n"
 		    "thread B 102/102\n"
 		    "B 0 + running\n"
@@ -232,13 +204,13 @@ static void interrupts_wake_from_a_track_of_their_own(void **state)
 /* Slices are cut to the window; an arrow needs both of its ends in it. */
 static void a_window_of_time_cuts_slices(void **state)
 {
-	struct options o = options_of(101);
+	struct options o = script_options(101);
 
 	(void)state;
 	o.from_ns = 50000;
 	o.to_ns = 920000;
 	o.kernel = false;
-	expect_text(events(script_exported(chain, &o, "perfetto")),
+	expect_text(events(script_exported(script_chain, &o, "perfetto")),
 		    "process A 101\n"
 		    "thread A 101/101\n"
 		    "A 50000 + running\n"
@@ -255,12 +227,12 @@ static void a_window_of_time_cuts_slices(void **state)
 
 static void waits_that_are_not_chosen_are_gaps(void **state)
 {
-	struct options o = options_of(101);
+	struct options o = script_options(101);
 
 	(void)state;
 	o.parts = PART_RUNNABLE;
 	o.given = GIVEN_STATE | GIVEN_PARTS;
-	expect_text(events(script_exported(chain, &o, "perfetto")),
+	expect_text(events(script_exported(script_chain, &o, "perfetto")),
 		    "process A 101\n"
 		    "thread A 101/101\n"
 		    "A 0 + running\n"
@@ -279,7 +251,7 @@ static void waits_that_are_not_chosen_are_gaps(void **state)
 /* What is missing is told as that; a track has its thread's last name. */
 static void losses_are_unknown_slices(void **state)
 {
-	struct options o = options_of(101);
+	struct options o = script_options(101);
 
 	(void)state;
 	expect_text(events(script_exported("thread A * main\n"
@@ -391,42 +363,33 @@ static void tracks_are_timelines(const struct trace *t, uint64_t from_ns, uint64
 	timelines_free(tl);
 }
 
+static void check_made_tracks(const struct trace *t, const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	tracks_are_timelines(t, 0, UINT64_MAX);
+	tracks_are_timelines(t, 20000, 90000);
+}
+
 static void slices_add_up_to_timelines_on_random_schedules(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 300; seed++) {
-		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 5));
-		char *script = schedule_script(s);
-		struct made *m = script_made(script);
-		struct trace *t = made_open(m);
+	for (uint64_t seed = 1; seed <= 300; seed++)
+		on_schedule(seed, (enum schedule_kind)(seed % 5), check_made_tracks, NULL);
+}
 
-		tracks_are_timelines(t, 0, UINT64_MAX);
-		tracks_are_timelines(t, 20000, 90000);
-		trace_close(t);
-		made_free(m);
-		free(script);
-		schedule_free(s);
-	}
+static void check_recorded_tracks(const struct trace *t, const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	tracks_are_timelines(t, 0, UINT64_MAX);
+	tracks_are_timelines(t, 10000000, 50000000);
 }
 
 static void slices_add_up_to_timelines_of_recorded_traces(void **state)
 {
-	glob_t found;
-
 	(void)state;
-	if (glob("tests/data/*.bin", 0, NULL, &found)) {
-		print_message("no recorded traces in tests/data\n");
-		skip();
-	}
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		struct trace *t;
-
-		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
-		tracks_are_timelines(t, 0, UINT64_MAX);
-		tracks_are_timelines(t, 10000000, 50000000);
-		trace_close(t);
-	}
-	globfree(&found);
+	on_recorded(check_recorded_tracks, NULL);
 }
 
 int main(void)

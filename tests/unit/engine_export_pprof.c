@@ -94,32 +94,6 @@ static char *samples(const struct bytes *b, bool labels)
 	return text;
 }
 
-/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
-static const char chain[] = "0    c0 - R > B\n"
-			    "0    c1 - R > A\n"
-			    "0    c2 - R > C\n"
-			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "300  c0 B D > - klock|ulock\n"
-			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
-			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
-			    "700  c0 - R > B\n"
-			    "900  c0 B wakes A kwake;ksend|usend\n"
-			    "930  c1 - R > A\n"
-			    "950  c1 A R > - kpre|upre\n"
-			    "970  c1 - R > A\n"
-			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "end 2000\n";
-
-static struct options options_of_a(void)
-{
-	static uint32_t a = 101;
-	struct options o;
-
-	options_init(&o);
-	o.tids = (struct id_list) { &a, 1 };
-	return o;
-}
-
 static struct bytes profile(const char *script, const struct options *o)
 {
 	return unpacked(script_exported(script, o, "pprof"));
@@ -128,12 +102,12 @@ static struct bytes profile(const char *script, const struct options *o)
 /* The off-CPU stack at the root, the links on it; the waits with those who ended them. */
 static void a_sample_is_a_chain(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 	struct bytes b;
 
 	(void)state;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	b = profile(chain, &o);
+	b = profile(script_chain, &o);
 	expect_text(
 		samples(&b, true),
 		"A;umain;usleep;-;ksys;ksleep;[runnable] 0 30000"
@@ -158,13 +132,13 @@ static void a_sample_is_a_chain(void **state)
 static void an_interrupt_that_ends_a_wait_is_counted_where_its_time_is(void **state)
 {
 	static uint32_t b_only = 102;
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 	struct bytes b;
 
 	(void)state;
 	o.tids.ids = &b_only;
 	o.parts = PART_BLOCKED;
-	b = profile(chain, &o);
+	b = profile(script_chain, &o);
 	expect_text(samples(&b, false),
 		    "B;ulock;-;klock;--;try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
 		    "asm_sysvec_apic_timer_interrupt;[interrupt] 1 400000\n");
@@ -173,7 +147,7 @@ static void an_interrupt_that_ends_a_wait_is_counted_where_its_time_is(void **st
 
 static void frames_are_shown_as_the_options_want_them(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 	struct bytes b;
 
 	(void)state;
@@ -184,7 +158,7 @@ static void frames_are_shown_as_the_options_want_them(void **state)
 	o.no_ends = true;
 	o.annotate = true;
 	o.blocked_stacks = true;
-	b = profile(chain, &o);
+	b = profile(script_chain, &o);
 	expect_text(samples(&b, false),
 		    "A;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];B_[w] 0 50000\n"
 		    "A;ksys_[k];ksleep_[k];--;kwake_[w];ksend_[w];B_[w] 1 0\n"
@@ -200,8 +174,8 @@ static void frames_are_shown_as_the_options_want_them(void **state)
 /* The number of events first, as profile.proto asks; time is what is looked at by default. */
 static void sample_types_are_waits_and_blocked_time(void **state)
 {
-	struct options o = options_of_a();
-	struct bytes b = profile(chain, &o);
+	struct options o = script_options(101);
+	struct bytes b = profile(script_chain, &o);
 	struct field count = field_of(b.p, b.len, 1, 0), time = field_of(b.p, b.len, 1, 1);
 
 	(void)state;
@@ -267,9 +241,9 @@ static void functions_have_their_files_and_build_ids(void **state)
 /* Two profiles of one trace are the same file. */
 static void the_same_trace_gives_the_same_bytes(void **state)
 {
-	struct options o = options_of_a();
-	struct bytes a = script_exported(chain, &o, "pprof");
-	struct bytes b = script_exported(chain, &o, "pprof");
+	struct options o = script_options(101);
+	struct bytes a = script_exported(script_chain, &o, "pprof");
+	struct bytes b = script_exported(script_chain, &o, "pprof");
 
 	(void)state;
 	assert_int_equal(a.len, b.len);

@@ -9,11 +9,10 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <glob.h>
 
 #include "chain_table.h"
 #include "export_read.h"
-#include "made_schedule.h"
+#include "made_many.h"
 #include "texts.h"
 
 #define SCHEDULES 150
@@ -98,10 +97,12 @@ static void table_is_folded(const struct trace *t, const struct options *o)
 }
 
 /* Every option that a table can take, in some of its values. */
-static void table_is_folded_whatever_the_options(const struct trace *t)
+static void table_is_folded_whatever_the_options(const struct trace *t, const char *name, void *arg)
 {
 	struct options o;
 
+	(void)name;
+	(void)arg;
 	options_init(&o);
 	o.unit = UNIT_NS;
 	table_is_folded(t, &o);
@@ -141,37 +142,15 @@ static void table_is_folded_whatever_the_options(const struct trace *t)
 static void rows_are_folded_lines_on_random_schedules(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
-		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 5));
-		char *script = schedule_script(s);
-		struct made *m = script_made(script);
-		struct trace *t = made_open(m);
-
-		table_is_folded_whatever_the_options(t);
-		trace_close(t);
-		made_free(m);
-		free(script);
-		schedule_free(s);
-	}
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
+		on_schedule(seed, (enum schedule_kind)(seed % 5),
+			    table_is_folded_whatever_the_options, NULL);
 }
 
 static void rows_are_folded_lines_of_recorded_traces(void **state)
 {
-	glob_t found;
-
 	(void)state;
-	if (glob("tests/data/*.bin", 0, NULL, &found)) {
-		print_message("no recorded traces in tests/data\n");
-		skip();
-	}
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		struct trace *t;
-
-		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
-		table_is_folded_whatever_the_options(t);
-		trace_close(t);
-	}
-	globfree(&found);
+	on_recorded(table_is_folded_whatever_the_options, NULL);
 }
 
 /* So many waits that they are taken in slices, some of them longer than a slice. */

@@ -8,53 +8,21 @@
 
 #include "export_read.h"
 
-/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
-static const char chain[] = "0    c0 - R > B\n"
-			    "0    c1 - R > A\n"
-			    "0    c2 - R > C\n"
-			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "300  c0 B D > - klock|ulock\n"
-			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
-			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
-			    "700  c0 - R > B\n"
-			    "900  c0 B wakes A kwake;ksend|usend\n"
-			    "930  c1 - R > A\n"
-			    "950  c1 A R > - kpre|upre\n"
-			    "970  c1 - R > A\n"
-			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "end 2000\n";
-
 #define CSV_HEADER                                                                         \
 	"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,blocked_ns,"  \
 	"runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack,"    \
 	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns," \
 	"end_depth_limit_ns,end_loop_ns,stack\n"
 
-static struct options options_of(uint32_t tid)
-{
-	static uint32_t tids[2];
-	struct options o;
-
-	tids[tid & 1] = tid;
-	options_init(&o);
-	o.tids = (struct id_list) { &tids[tid & 1], 1 };
-	return o;
-}
-
-static char *exported(const char *script, const struct options *o, const char *format)
-{
-	return (char *)script_exported(script, o, format).p;
-}
-
 /* ---- csv ------------------------------------------------------------------------------------ */
 
 static void a_row_is_a_wait(void **state)
 {
-	struct options o = options_of(101);
+	struct options o = script_options(101);
 
 	(void)state;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	expect_text(exported(chain, &o, "csv"),
+	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,800000,30000,0,"
 			       "B,102,102,,kwake;ksend;-;usend,400000,0,400000,0,0,0,0,"
 			       "umain;usleep;-;ksys;ksleep\n"
@@ -66,11 +34,11 @@ static void a_row_is_a_wait(void **state)
 
 static void an_interrupt_as_waker_has_a_handler(void **state)
 {
-	struct options o = options_of(102);
+	struct options o = script_options(102);
 
 	(void)state;
 	o.user = false;
-	expect_text(exported(chain, &o, "csv"),
+	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "300000,700000,700000,,B,102,102,B,sleep,D,400000,0,0,"
 			       "[interrupt],,,hrtimer_wakeup,try_to_wake_up;hrtimer_wakeup;"
 			       "__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt,"
@@ -79,19 +47,19 @@ static void an_interrupt_as_waker_has_a_handler(void **state)
 
 static void csv_shows_what_options_choose(void **state)
 {
-	struct options o = options_of(101);
+	struct options o = script_options(101);
 
 	(void)state;
 	o.top = 2;
 	o.depth = 1;
 	o.kernel = false;
 	/* The longest ones first; B slept from 300 to 700, and that is beyond the depth. */
-	expect_text(exported(chain, &o, "csv"),
+	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "1000000,,2000000,,A,101,101,A,sleep,S,1000000,0,0,"
 			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep\n"
 			       "100000,900000,930000,,A,101,101,A,sleep,S,800000,30000,0,"
 			       "B,102,102,,usend,400000,0,0,0,0,400000,0,umain;usleep\n");
-	o = options_of(101);
+	o = script_options(101);
 	o.parts = PART_BLOCKED;
 	o.from_ns = 650000;
 	o.to_ns = 750000;
@@ -99,7 +67,7 @@ static void csv_shows_what_options_choose(void **state)
 	o.mode = MODE_CLASSIC;
 	/* The times are the whole wait's, the amounts what is shown; classic gives all to one end.
 	 */
-	expect_text(exported(chain, &o, "csv"),
+	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,100000,0,0,"
 			       "B,102,102,,usend,0,0,100000,0,0,0,0,umain;usleep\n");
 }
@@ -184,7 +152,7 @@ static void profiles_of_all_threads_and_of_each(void **state)
 	options_init(&o);
 	o.parts = PART_BLOCKED;
 	o.user = false;
-	expect_text(exported(chain, &o, "speedscope"),
+	expect_text(script_formatted(script_chain, &o, "speedscope"),
 		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 		    "\"exporter\":\"chainwalk " CHAIN_VERSION "\",\"name\":\"testhost\","
 		    "\"activeProfileIndex\":0,\"profiles\":[\n"
@@ -217,10 +185,10 @@ static void profiles_of_all_threads_and_of_each(void **state)
 
 static void a_trace_without_waits_is_one_empty_profile(void **state)
 {
-	struct options o = options_of(999);
+	struct options o = script_options(999);
 
 	(void)state;
-	expect_text(exported(chain, &o, "speedscope"),
+	expect_text(script_formatted(script_chain, &o, "speedscope"),
 		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 		    "\"exporter\":\"chainwalk " CHAIN_VERSION "\",\"name\":\"testhost\","
 		    "\"activeProfileIndex\":0,\"profiles\":[\n"

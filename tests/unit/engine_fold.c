@@ -15,16 +15,6 @@ static void folds(const char *script, const struct options *o, const char *expec
 	expect_text(script_folded(script, o), expected);
 }
 
-static struct options options_of_a(void)
-{
-	static uint32_t a = 101;
-	struct options o;
-
-	options_init(&o);
-	o.tids = (struct id_list) { &a, 1 };
-	return o;
-}
-
 static struct regex_list regex(regex_t *r, const char *pattern)
 {
 	assert_int_equal(regcomp(r, pattern, REG_EXTENDED | REG_NOSUB), 0);
@@ -49,7 +39,7 @@ static const char chain[] = "0   c0 - R > B\n"
 
 static void both_parts_of_a_stack_with_a_delimiter(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	folds(chain, &o,
@@ -61,7 +51,7 @@ static void both_parts_of_a_stack_with_a_delimiter(void **state)
 
 static void without_ends(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.no_ends = true;
@@ -74,7 +64,7 @@ static void without_ends(void **state)
 
 static void without_delimiters(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.no_delim = true;
@@ -86,7 +76,7 @@ static void without_delimiters(void **state)
 
 static void kernel_or_user_frames_only(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.user = false;
@@ -104,7 +94,7 @@ static void kernel_or_user_frames_only(void **state)
 
 static void blocked_stacks_of_wakers(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.blocked_stacks = true;
@@ -117,7 +107,7 @@ static void blocked_stacks_of_wakers(void **state)
 
 static void annotations(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.annotate = true;
@@ -196,7 +186,7 @@ static void frames_without_a_symbol(void **state)
 
 static void weights_in_us_add_up_to_the_rounded_sum(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 	static const char script[] = "0     c0 - R > B\n"
 				     "10    c1 A S > - one\n"
 				     "10.4  c0 B wakes A w\n"
@@ -227,7 +217,7 @@ static void weights_in_us_add_up_to_the_rounded_sum(void **state)
 
 static void parts_and_states(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.depth = 0;
@@ -246,7 +236,7 @@ static void parts_and_states(void **state)
 
 static void time_window_clips(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.user = false;
@@ -350,7 +340,7 @@ static void formatted(const char *format, const struct options *o, const char *e
 
 static void a_tree_of_words(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	formatted("tree", &o,
@@ -365,7 +355,7 @@ static void a_tree_of_words(void **state)
 
 static void a_table_of_threads(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.unit = UNIT_NS;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The laws of chain-semantics, section 7, on random schedules and on recorded traces (those of
- * LAWS_RECORDED, a glob pattern, or else of tests/data). LAWS_TRACES=N tries N schedules.
+ * TRACES, a glob pattern, or else of tests/data). LAWS_TRACES=N tries N schedules.
  */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../engine/chain.h"
 #include "../../engine/fold.h"
-#include "made_schedule.h"
-#include "made_script.h"
+#include "made_many.h"
 
 #define USUAL_TRACES 1000
 
@@ -46,52 +44,13 @@ static char *folded(const char *script, unsigned int depth, enum options_mode mo
 	return script_folded(script, &o);
 }
 
-/* Calls check for each recorded trace there is; skips the test if there is none. */
-static void on_recorded(void (*check)(const struct trace *t))
+static void on_schedules(enum schedule_kind kind, trace_checker check)
 {
-	const char *pattern = getenv("LAWS_RECORDED");
-	glob_t found;
-
-	if (glob(pattern ? pattern : "tests/data/*.bin", 0, NULL, &found)) {
-		print_message("no recorded traces in tests/data\n");
-		skip();
-	}
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		struct trace *t;
-
-		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
-		check(t);
-		trace_close(t);
-	}
-	globfree(&found);
-}
-
-static void on_schedules(enum schedule_kind kind, void (*check)(const struct trace *t))
-{
-	for (unsigned long seed = 1; seed <= traces(); seed++) {
-		struct schedule *s = schedule_new(seed, kind);
-		char *script = schedule_script(s);
-		struct made *m = script_made(script);
-		struct trace *t = made_open(m);
-
-		check(t);
-		trace_close(t);
-		made_free(m);
-		free(script);
-		schedule_free(s);
-	}
+	for (unsigned long seed = 1; seed <= traces(); seed++)
+		on_schedule(seed, kind, check, NULL);
 }
 
 /* ---- 1: conservation ------------------------------------------------------------------------ */
-
-static uint32_t any_label(void *arg, const struct wait *w, struct context context, bool first)
-{
-	(void)arg;
-	(void)w;
-	(void)context;
-	(void)first;
-	return 1;
-}
 
 static void add_up(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
@@ -107,7 +66,7 @@ static void waits_are_conserved(const struct timelines *tl, enum options_mode mo
 	struct chains c;
 
 	assert_int_equal(chains_init(&c, tl, mode, depth,
-				     (struct chain_user) { &sum, any_label, add_up }),
+				     (struct chain_user) { &sum, chain_any_label, add_up }),
 			 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -177,10 +136,12 @@ static void lines_are_conserved(const struct timelines *tl, enum options_mode mo
 	fold_free(f);
 }
 
-static void check_conservation(const struct trace *t)
+static void check_conservation(const struct trace *t, const char *name, void *arg)
 {
 	struct timelines *tl;
 
+	(void)name;
+	(void)arg;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	threads_are_conserved(tl);
 	for (unsigned int depth = 0; depth < 8; depth++) {
@@ -203,7 +164,7 @@ static void time_is_conserved(void **state)
 static void time_is_conserved_in_recorded_traces(void **state)
 {
 	(void)state;
-	on_recorded(check_conservation);
+	on_recorded(check_conservation, NULL);
 }
 
 /* ---- 2: depth refines ----------------------------------------------------------------------- */
@@ -277,8 +238,10 @@ static char *merged(const char *text, unsigned int links)
 	return out;
 }
 
-static void check_depth(const struct trace *t)
+static void check_depth(const struct trace *t, const char *name, void *arg)
 {
+	(void)name;
+	(void)arg;
 	for (int mode = MODE_EXACT; mode <= MODE_CLASSIC; mode++) {
 		struct options o = options_of(8, (enum options_mode)mode);
 		char *deeper = trace_folded(t, &o);
@@ -307,7 +270,7 @@ static void depth_refines(void **state)
 static void depth_refines_in_recorded_traces(void **state)
 {
 	(void)state;
-	on_recorded(check_depth);
+	on_recorded(check_depth, NULL);
 }
 
 /* ---- 3: order ------------------------------------------------------------------------------- */

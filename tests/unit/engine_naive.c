@@ -9,13 +9,11 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "made_schedule.h"
-#include "made_script.h"
+#include "made_many.h"
 #include "naive.h"
 
 #define USUAL_TRACES 2000
@@ -132,33 +130,27 @@ static void on_damaged_schedules(void **state)
 	schedules_agree(SCHEDULE_DAMAGED);
 }
 
+static void recorded_agrees(const struct trace *t, const char *name, void *arg)
+{
+	(void)arg;
+	for (unsigned int depth = 0; depth <= 6; depth += 2)
+		for (int classic = 0; classic < 2; classic++) {
+			char *engine, *naive;
+
+			if (!agree(t, depth, classic, &engine, &naive)) {
+				fprintf(stderr, "%s, depth %u, %s\n", name, depth,
+					classic ? "classic" : "exact");
+				assert_string_equal(engine, naive);
+			}
+			free(engine);
+			free(naive);
+		}
+}
+
 static void on_recorded_traces(void **state)
 {
-	const char *pattern = getenv("NAIVE_RECORDED");
-	glob_t found;
-
 	(void)state;
-	if (glob(pattern ? pattern : "tests/data/*.bin", 0, NULL, &found)) {
-		print_message("no recorded traces in tests/data\n");
-		skip();
-	}
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		for (unsigned int depth = 0; depth <= 6; depth += 2)
-			for (int classic = 0; classic < 2; classic++) {
-				char *engine, *naive;
-				struct trace *t;
-
-				assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
-				if (!agree(t, depth, classic, &engine, &naive)) {
-					fprintf(stderr, "%s, depth %u, %s\n", found.gl_pathv[i],
-						depth, classic ? "classic" : "exact");
-					assert_string_equal(engine, naive);
-				}
-				free(engine);
-				free(naive);
-				trace_close(t);
-			}
-	globfree(&found);
+	on_recorded(recorded_agrees, NULL);
 }
 
 int main(void)

@@ -8,29 +8,18 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chain.h"
-#include "made_schedule.h"
-#include "made_script.h"
+#include "made_many.h"
 #include "report_chain.h"
 
 #define SCHEDULES 300
 
 /* ---- the chain in time ------------------------------------------------------------------- */
-
-static uint32_t any_label(void *arg, const struct wait *w, struct context context, bool first)
-{
-	(void)arg;
-	(void)w;
-	(void)context;
-	(void)first;
-	return 1;
-}
 
 static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
@@ -51,7 +40,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 
 	assert_int_equal(timelines_new(&tl, t), 0);
 	assert_int_equal(chains_init(&chains, tl, MODE_EXACT, depth,
-				     (struct chain_user) { ends, any_label, add_end }),
+				     (struct chain_user) { ends, chain_any_label, add_end }),
 			 0);
 	assert_int_equal(report_chain_init(&in_time, tl, depth), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
@@ -93,42 +82,40 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	return n;
 }
 
+struct chain_check {
+	uint32_t depth;
+	unsigned int n; /* chains that were compared */
+};
+
+static void check_made_chains(const struct trace *t, const char *name, void *arg)
+{
+	struct chain_check *c = arg;
+
+	c->n += check_chains(t, c->depth, name);
+}
+
 static void a_chain_in_time_is_the_chain_of_other_formats_on_random_schedules(void **state)
 {
-	static const enum schedule_kind kinds[] = { SCHEDULE_WHOLE, SCHEDULE_LOSSY,
-						    SCHEDULE_DAMAGED };
-	unsigned int n = 0;
+	struct chain_check c = { 0 };
 
 	(void)state;
 	for (uint64_t seed = 0; seed < SCHEDULES; seed++) {
-		struct schedule *s = schedule_new(seed, kinds[seed % 3]);
-		char *script = schedule_script(s);
-		struct made *m = script_made(script);
-		struct trace *t = made_open(m);
-
-		n += check_chains(t, (uint32_t)seed % 8, script);
-		trace_close(t);
-		made_free(m);
-		free(script);
-		schedule_free(s);
+		c.depth = (uint32_t)seed % 8;
+		on_schedule(seed, (enum schedule_kind)(seed % 3), check_made_chains, &c);
 	}
-	assert_true(n > SCHEDULES);
+	assert_true(c.n > SCHEDULES);
+}
+
+static void check_recorded_chains(const struct trace *t, const char *name, void *arg)
+{
+	(void)arg;
+	assert_true(check_chains(t, 6, name) > 0);
 }
 
 static void a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces(void **state)
 {
-	glob_t g;
-
 	(void)state;
-	assert_int_equal(glob("tests/data/*.bin", 0, NULL, &g), 0);
-	for (size_t i = 0; i < g.gl_pathc; i++) {
-		struct trace *t;
-
-		assert_int_equal(trace_open(&t, g.gl_pathv[i]), 0);
-		assert_true(check_chains(t, 6, g.gl_pathv[i]) > 0);
-		trace_close(t);
-	}
-	globfree(&g);
+	on_recorded(check_recorded_chains, NULL);
 }
 
 /* chain-semantics, example 2: B slept meanwhile, and C woke it. */

@@ -15,58 +15,21 @@
 #include "json.h"
 #include "made_script.h"
 
-static struct options options_of_a(void)
-{
-	static uint32_t a = 101;
-	struct options o;
-
-	options_init(&o);
-	o.tids = (struct id_list) { &a, 1 };
-	return o;
-}
-
-static char *formatted(const char *script, const struct options *o, const char *format)
-{
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
-	char *text = trace_formatted(t, o, format);
-
-	trace_close(t);
-	made_free(m);
-	return text;
-}
-
 static void gives(const char *script, const struct options *o, const char *format,
 		  const char *expected)
 {
-	expect_text(formatted(script, o, format), expected);
+	expect_text(script_formatted(script, o, format), expected);
 }
-
-/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
-static const char chain[] = "0    c0 - R > B\n"
-			    "0    c1 - R > A\n"
-			    "0    c2 - R > C\n"
-			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "300  c0 B D > - klock|ulock\n"
-			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
-			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
-			    "700  c0 - R > B\n"
-			    "900  c0 B wakes A kwake;ksend|usend\n"
-			    "930  c1 - R > A\n"
-			    "950  c1 A R > - kpre|upre\n"
-			    "970  c1 - R > A\n"
-			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
-			    "end 2000\n";
 
 /* ---- json ----------------------------------------------------------------------------------- */
 
 static void a_wait_as_json(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	gives(chain, &o, "json",
+	gives(script_chain, &o, "json",
 	      "{\"tid\":101,\"pid\":101,\"name\":\"A\",\"start\":100000,\"wake\":900000,"
 	      "\"end\":930000,\"kind\":\"sleep\",\"state\":\"S\",\"flags\":[],\"blocked\":800000,"
 	      "\"runnable\":30000,\"preempted\":0,"
@@ -96,7 +59,7 @@ static void a_wait_as_json(void **state)
 
 static void json_shows_what_options_ask_for(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.parts = PART_BLOCKED;
@@ -105,7 +68,7 @@ static void json_shows_what_options_ask_for(void **state)
 	o.user = false;
 	o.blocked_stacks = true;
 	/* 650..700 is B's sleep, 700..750 its work; the times of the wait itself are not cut. */
-	gives(chain, &o, "json",
+	gives(script_chain, &o, "json",
 	      "{\"tid\":101,\"pid\":101,\"name\":\"A\",\"start\":100000,\"wake\":900000,"
 	      "\"end\":930000,\"kind\":\"sleep\",\"state\":\"S\",\"flags\":[],\"blocked\":100000,"
 	      "\"runnable\":0,\"preempted\":0,\"stack\":{\"kernel\":[\"ksys\",\"ksleep\"]},"
@@ -130,7 +93,7 @@ static void top_gives_the_longest_waits_of_all_threads(void **state)
 	options_init(&o);
 	o.top = 2;
 	o.depth = 0;
-	text = formatted(chain, &o, "json");
+	text = script_formatted(script_chain, &o, "json");
 	/* 1000 us of A that does not end, then its 830 us; B's 400 us are not among the two. */
 	char *second = strchr(text, '\n');
 
@@ -178,7 +141,7 @@ static void strings_are_json_whatever_their_bytes(void **state)
 
 static void hostile_names_in_json(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	o.kernel = false;
@@ -277,12 +240,12 @@ static void lengths_by_name_and_in_ns(void **state)
 
 static void numbers_of_more_than_ten_digits(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 	char *text, *last;
 
 	(void)state;
 	o.unit = UNIT_NS;
-	text = formatted("0 c0 - R > A\n1 c0 A S > - a\nend 5000001\n", &o, "hist");
+	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 5000001\n", &o, "hist");
 	assert_memory_equal(text, "               nsecs                         : count", 52);
 	last = strstr(text, "          4294967296 -> 8589934591           : 1        "
 			    "|********************|\n");
@@ -299,7 +262,7 @@ static void who_wakes_whom(void **state)
 
 	(void)state;
 	options_init(&o);
-	gives(chain, &o, "wakers",
+	gives(script_chain, &o, "wakers",
 	      "WAKER                       TARGET               COUNT         BLOCKED         "
 	      "LONGEST\n"
 	      "[not woken]                 A                        1        1000.000        "
@@ -371,19 +334,19 @@ static void wakers_stacks_only(void **state)
 	(void)state;
 	options_init(&o);
 	o.view = VIEW_WAKEUP;
-	gives(chain, &o, "folded",
+	gives(script_chain, &o, "folded",
 	      "B;usend;-;ksend;kwake;A 800\n"
 	      "[interrupt];asm_sysvec_apic_timer_interrupt;__hrtimer_run_queues;hrtimer_wakeup;"
 	      "try_to_wake_up;B 400\n"
 	      "[not woken];A 1000\n");
 	o.no_delim = o.annotate = true;
 	o.top = 2;
-	gives(chain, &o, "folded",
+	gives(script_chain, &o, "folded",
 	      "B_[w];usend_[w];ksend_[w];kwake_[w];A 800\n[not woken];A 1000\n");
 	o.no_delim = o.annotate = false;
 	o.user = false;
 	o.parts = PART_BLOCKED;
-	gives(chain, &o, "folded", "B;ksend;kwake;A 800\n[not woken];A 1000\n");
+	gives(script_chain, &o, "folded", "B;ksend;kwake;A 800\n[not woken];A 1000\n");
 }
 
 /* ---- --no-idle ------------------------------------------------------------------------------ */
@@ -447,7 +410,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 				     "550 c0 A R > - do_epoll_wait\n"
 				     "560 c0 - R > A\n"
 				     "end 1000\n";
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 	struct made *m = script_made(script);
 	struct trace *t = made_open(m);
 	struct timelines *tl;
@@ -474,7 +437,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 
 static void a_renamed_thread_has_a_heading_for_each_name(void **state)
 {
-	struct options o = options_of_a();
+	struct options o = script_options(101);
 
 	(void)state;
 	gives("0   c0 - R > A\n"
@@ -515,7 +478,7 @@ static void the_longest_waits_of_all_threads_as_trees(void **state)
 	options_init(&o);
 	o.top = 2;
 	o.parts = PART_BLOCKED;
-	gives(chain, &o, "tree",
+	gives(script_chain, &o, "tree",
 	      "A (101)\n"
 	      "  +0.001000000 s  slept 1.000 ms (S)\n"
 	      "    in ksleep < ksys | usleep < umain\n"

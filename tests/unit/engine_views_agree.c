@@ -9,15 +9,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fold.h"
-#include "made_schedule.h"
-#include "made_script.h"
+#include "made_many.h"
 
 #define SCHEDULES 300
 
@@ -147,12 +145,13 @@ static void check_agreement(const struct trace *t, const struct options *o, cons
 	views_free(&v);
 }
 
-static void check_trace(const struct trace *t, const char *script)
+static void check_trace(const struct trace *t, const char *script, void *arg)
 {
 	const struct trace_info *info = trace_info(t);
 	uint64_t long_ns = info->end_ns - info->start_ns;
 	struct options o;
 
+	(void)arg;
 	options_init(&o);
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	check_agreement(t, &o, script);
@@ -172,41 +171,15 @@ static void check_trace(const struct trace *t, const char *script)
 
 static void views_of_made_traces_agree_to_the_nanosecond(void **state)
 {
-	static const enum schedule_kind kinds[] = { SCHEDULE_WHOLE, SCHEDULE_LOSSY,
-						    SCHEDULE_DAMAGED };
-
 	(void)state;
-	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
-		struct schedule *sched = schedule_new(seed, kinds[seed % 3]);
-		char *script = schedule_script(sched);
-		struct made *m = script_made(script);
-		struct trace *t = made_open(m);
-
-		check_trace(t, script);
-		trace_close(t);
-		made_free(m);
-		free(script);
-		schedule_free(sched);
-	}
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
+		on_schedule(seed, (enum schedule_kind)(seed % 3), check_trace, NULL);
 }
 
 static void views_of_recorded_traces_agree_to_the_nanosecond(void **state)
 {
-	glob_t found;
-
 	(void)state;
-	if (glob("tests/data/*.bin", 0, NULL, &found)) {
-		print_message("no recorded traces in tests/data\n");
-		skip();
-	}
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		struct trace *t;
-
-		assert_int_equal(trace_open(&t, found.gl_pathv[i]), 0);
-		check_trace(t, found.gl_pathv[i]);
-		trace_close(t);
-	}
-	globfree(&found);
+	on_recorded(check_trace, NULL);
 }
 
 /* ---- options -------------------------------------------------------------------------------- */

@@ -32,20 +32,9 @@ struct field {
 static inline struct bytes trace_exported(const struct trace *t, const struct options *o,
 					  const char *format)
 {
-	const struct format *f = format_find(format);
-	struct format_input in = { .trace = t, .options = o };
-	struct timelines *tl = NULL;
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	size_t len;
+	char *text = trace_written(t, o, format, &len);
 
-	assert_non_null(f);
-	assert_non_null(out);
-	assert_int_equal(timelines_new(&tl, t), 0);
-	in.timelines = tl;
-	assert_int_equal(f->write(&in, out), 0);
-	fclose(out);
-	timelines_free(tl);
 	return (struct bytes) { (uint8_t *)text, len };
 }
 

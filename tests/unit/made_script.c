@@ -183,20 +183,64 @@ struct made *script_made(const char *script)
 	return m;
 }
 
-char *trace_formatted(const struct trace *t, const struct options *o, const char *format)
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+const char script_chain[] = "0    c0 - R > B\n"
+			    "0    c1 - R > A\n"
+			    "0    c2 - R > C\n"
+			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "300  c0 B D > - klock|ulock\n"
+			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
+			    "700  c0 - R > B\n"
+			    "900  c0 B wakes A kwake;ksend|usend\n"
+			    "930  c1 - R > A\n"
+			    "950  c1 A R > - kpre|upre\n"
+			    "970  c1 - R > A\n"
+			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "end 2000\n";
+
+struct options script_options(uint32_t tid)
+{
+	static uint32_t tids[2];
+	struct options o;
+
+	tids[tid & 1] = tid;
+	options_init(&o);
+	o.tids = (struct id_list) { &tids[tid & 1], 1 };
+	return o;
+}
+
+char *trace_written(const struct trace *t, const struct options *o, const char *format, size_t *len)
 {
 	const struct format *f = format_find(format);
 	struct format_input in = { .trace = t, .options = o };
 	struct timelines *tl = NULL;
 	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = open_memstream(&text, len);
 
 	MUST(f && out && !timelines_new(&tl, t));
 	in.timelines = tl;
 	MUST(!f->write(&in, out));
 	fclose(out);
 	timelines_free(tl);
+	return text;
+}
+
+char *trace_formatted(const struct trace *t, const struct options *o, const char *format)
+{
+	size_t len;
+
+	return trace_written(t, o, format, &len);
+}
+
+char *script_formatted(const char *script, const struct options *o, const char *format)
+{
+	struct made *m = script_made(script);
+	struct trace *t = made_open(m);
+	char *text = trace_formatted(t, o, format);
+
+	trace_close(t);
+	made_free(m);
 	return text;
 }
 
@@ -207,13 +251,7 @@ char *trace_folded(const struct trace *t, const struct options *o)
 
 char *script_folded(const char *script, const struct options *o)
 {
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
-	char *text = trace_folded(t, o);
-
-	trace_close(t);
-	made_free(m);
-	return text;
+	return script_formatted(script, o, "folded");
 }
 
 static void put_us(FILE *out, uint64_t ns)

@@ -27,11 +27,21 @@
 /* The script as a trace; a line that makes no sense aborts the test. To be freed by made_free(). */
 struct made *script_made(const char *script);
 
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+extern const char script_chain[];
+
+/* The usual options, but one thread only: 101 is A. Two of different parity may be in use at once.
+ */
+struct options script_options(uint32_t tid);
+
 /* What chainwalk makes of it, or of any trace: folded lines. To be freed. */
 char *script_folded(const char *script, const struct options *o);
 char *trace_folded(const struct trace *t, const struct options *o);
-/* The output of any format by its name. */
+/* The output of any format by its name, with a 0 at its end that *len does not count. */
+char *script_formatted(const char *script, const struct options *o, const char *format);
 char *trace_formatted(const struct trace *t, const struct options *o, const char *format);
+char *trace_written(const struct trace *t, const struct options *o, const char *format,
+		    size_t *len);
 
 /*
  * A thread's timeline in words, a line for each stretch: "100-900-930 S" is out-wake-in and state,
