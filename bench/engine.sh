@@ -64,9 +64,9 @@ if [ "$(id -u)" != 0 ] || ! command -v perf >/dev/null; then
 	echo "== recorded traces: left out, needs root and perf"
 	exit 0
 fi
-echo "== recorded by chaincap and perf at once, read on one core: CPU time, medians"
-printf '%-10s %9s %12s %8s %9s %11s %7s %10s\n' workload events "chainwalk s" "Mev/s" "perf ev." \
-	"timehist s" ratio "per event"
+echo "== recorded by chaincap and perf at once, read on one core: CPU time, medians; and on all, by the wall"
+printf '%-10s %9s %12s %8s %9s %11s %7s %10s %10s %10s\n' workload events "chainwalk s" "Mev/s" "perf ev." \
+	"timehist s" ratio "per event" "$cores cores s" ratio
 for load in "messaging -g 10 -l 2000" "pipe -l 400000"; do
 	"$O/chaincap" -q -o "$dir/t.bin" -- perf record -q -a -g -o "$dir/p.data" \
 		-e sched:sched_switch -e sched:sched_wakeup -e sched:sched_waking \
@@ -75,14 +75,17 @@ for load in "messaging -g 10 -l 2000" "pipe -l 400000"; do
 	events=$("$O/chainwalk" -q -f info "$dir/t.bin" | sed -n 's/^events: //p')
 	measure taskset -c "$core" "$O/chainwalk" -q "$dir/t.bin"
 	ours=$cpu
+	measure "$O/chainwalk" -q "$dir/t.bin"
+	ours_wall=$wall
 	perf_events=$(perf report -i "$dir/p.data" --stats 2>/dev/null |
 		awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')
 	all=$rounds
 	rounds=$(((rounds + 1) / 2)) # it takes long
 	measure taskset -c "$core" perf sched timehist -w -i "$dir/p.data" 2>"$dir/err"
 	rounds=$all
-	printf '%-10s %9d %12.3f %8.2f %9d %11.2f %6.1fx %9.1fx\n' "${load%% *}" "$events" "$ours" \
+	printf '%-10s %9d %12.3f %8.2f %9d %11.2f %6.1fx %9.1fx %10.3f %9.1fx\n' "${load%% *}" "$events" "$ours" \
 		"$(calc %f "$events / $ours / 1e6")" "$perf_events" "$cpu" "$(calc %f "$cpu / $ours")" \
-		"$(calc %f "($cpu / $perf_events) / ($ours / $events)")"
+		"$(calc %f "($cpu / $perf_events) / ($ours / $events)")" "$ours_wall" \
+		"$(calc %f "$wall / $ours_wall")"
 	rm -f "$dir/p.data"
 done

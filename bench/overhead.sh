@@ -39,6 +39,12 @@ if [ "$(id -u)" != 0 ]; then
 	echo "bench: needs root" >&2
 	exit 1
 fi
+for other in chaincap perf bpftrace offcputime wakeuptime; do
+	if pgrep -x "$other" >"$dir/others"; then
+		echo "bench: $other is running (pid $(tr '\n' ' ' <"$dir/others")): nothing would come out" >&2
+		exit 1
+	fi
+done
 if [ "$install" ]; then
 	apt-get -q update >/dev/null
 	DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends linux-perf \

@@ -22,8 +22,6 @@ const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* Walk plainly what was known without a walk, compare, and count what differs. */
 const volatile bool verify = false;
-/* The collector makes room for new stacks by forgetting old ones. */
-const volatile bool recycle = false;
 /* The kernel has bpf_rdonly_cast(). */
 const volatile bool can_cast = false;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */

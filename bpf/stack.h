@@ -128,7 +128,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 
 /*
  * Like id_of_frames(), for stacks of which nothing else is to be known. An id given long ago may be
- * another stack's by now, if the collector recycles them.
+ * another stack's by now, as the collector makes room for new ones.
  */
 static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, __u64 now,
 				       struct task_struct *owner, __u32 n, __u64 hash)
@@ -141,8 +141,7 @@ static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, __
 		__u64 tag = *(volatile __u64 *)&r->tag ^ hash;
 
 		if (!(tag >> 32) && tag &&
-		    (!recycle ||
-		     ((last_stack_id - (__u32)tag) & (WIRE_STACK_IDS - 1)) < WIRE_RECENT_IDS))
+		    ((last_stack_id - (__u32)tag) & (WIRE_STACK_IDS - 1)) < WIRE_RECENT_IDS)
 			return (__u32)tag;
 	}
 	id = id_of_frames(ring, k, now, owner, n, hash, &known);

@@ -168,7 +168,6 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
 	s->skel->rodata->verify = o->verify;
-	s->skel->rodata->recycle = s->recycle = o->recycle;
 	configure_for_kernel(s->skel);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = chaincap_bpf__load(s->skel);

@@ -22,7 +22,6 @@ struct bpf_options {
 			     */
 	bool kernel_stacks, user_stacks;
 	bool verify;  /* compare what was known without a walk with a walk */
-	bool recycle; /* for recordings without end: see bpf_session_recycle() */
 	bool verbose; /* libbpf's own messages to standard error */
 };
 
@@ -66,16 +65,16 @@ int bpf_session_threads(struct bpf_session *s, bpf_thread_fn fn, void *ctx);
 /*
  * Takes a sample of a stack (a record, WIRE_SAMPLE), whose first `first` frames are the tracer's
  * own, and teaches the BPF side the stack's layout once it is certain. Returns the layout's number
- * if it is the stack's first one, else 0. With the option recycle the stack's id is
+ * if it is the stack's first one, else 0. The stack's id is
  * WIRE_STACK_LAYOUT | number from then on.
  */
 uint32_t bpf_session_learn(struct bpf_session *s, const struct wire_sample *sample, uint32_t first);
 
 /*
- * With the option recycle: makes room on the BPF side for new stacks, when it takes some. Stacks
- * without a layout whose id is older than BPF_SESSION_IDS ids are sent again, under a new id, when
- * they are seen again. Takes a few milliseconds every 32 thousand new stacks.
- * Returns 0 or a negative errno.
+ * Makes room on the BPF side for new stacks, when it takes some, as a recording may go on for ever.
+ * Stacks without a layout whose id is older than BPF_SESSION_IDS ids are sent again, under a new
+ * id, when they are seen again. Takes a few milliseconds every 32 thousand new stacks. Returns 0 or
+ * a negative errno.
  */
 #define BPF_SESSION_IDS (1u << 16)
 int bpf_session_recycle(struct bpf_session *s);

@@ -21,8 +21,7 @@
 struct bpf_session {
 	struct chaincap_bpf *skel;
 	uint32_t cpus;
-	uint32_t layouts; /* taught so far */
-	bool recycle;
+	uint32_t layouts;  /* taught so far */
 	uint32_t swept_at; /* the last id given when stacks were last recycled */
 	struct layout_finder *finder;
 	bool learning;	    /* samples came at the last drain */

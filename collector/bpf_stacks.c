@@ -60,8 +60,7 @@ uint32_t bpf_session_learn(struct bpf_session *s, const struct wire_sample *samp
 		return 0;
 	}
 	known.layout = s->layouts + 1;
-	if (s->recycle)
-		known.id = WIRE_STACK_LAYOUT | known.layout;
+	known.id = WIRE_STACK_LAYOUT | known.layout;
 	if (bpf_map_update_elem(stacks, &sample->hash, &known, BPF_EXIST))
 		return 0;
 	s->layouts++;
@@ -114,7 +113,7 @@ int bpf_session_recycle(struct bpf_session *s)
 	uint64_t *hashes;
 	int err = -ENOMEM;
 
-	if (!s->recycle || last - s->swept_at < SWEEP_EVERY)
+	if (last - s->swept_at < SWEEP_EVERY)
 		return 0;
 	hashes = malloc(SWEEP_BATCH * sizeof(*hashes));
 	known = malloc(SWEEP_BATCH * sizeof(*known));

@@ -214,9 +214,12 @@ static uint32_t tell_again(struct flight_stacks *f, struct named *n, uint64_t ti
 	n->space = symbolizer_space(f->sym, f->spaces[n->space - 1].tgid, time_ns);
 	for (size_t i = 1; i < len / sizeof(key[0]); i++) {
 		size_t frame_len;
-		const struct frame_key *frame = pool_key(&f->frames, key[i], &frame_len);
+		const struct frame_key *frame =
+			key[i] ? pool_key(&f->frames, key[i], &frame_len) : NULL;
 
-		key[i] = frame_id(f, n->space, frame->addr, time_ns);
+		/* 0: there was no memory for it. */
+		if (frame)
+			key[i] = frame_id(f, n->space, frame->addr, time_ns);
 	}
 	n->id = pool_id(&f->stacks, key, len, time_ns, NULL);
 	return n->id;

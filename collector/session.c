@@ -98,7 +98,7 @@ unsigned int session_parts(const struct session *s)
 	       (s->options->user_stacks ? SYMBOLIZER_USER : 0);
 }
 
-int session_load(struct session *s, bool recycle)
+int session_load(struct session *s)
 {
 	const struct options *o = s->options;
 	struct bpf_options bpf_options = {
@@ -106,7 +106,6 @@ int session_load(struct session *s, bool recycle)
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
 		.verify = o->verify,
-		.recycle = recycle,
 		.verbose = o->verbosity > 0,
 	};
 	int err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
@@ -154,7 +153,7 @@ static int open_all(struct session *s)
 {
 	const struct options *o = s->options;
 	/* Rights first: a trace of an earlier day is not emptied by someone who may not record. */
-	int err = session_load(s, true);
+	int err = session_load(s);
 
 	if (err)
 		return err;

@@ -172,7 +172,7 @@ static int open_all(struct recorder *r)
 	struct session *s = r->s;
 	const struct options *o = s->options;
 	struct flight_options options = { .window_ns = o->flight_ns };
-	int err = session_load(s, true);
+	int err = session_load(s);
 
 	if (!err)
 		err = session_prepare_command(s);

@@ -43,7 +43,7 @@ int session_put_info(const struct session *s, struct encoder *enc, uint64_t star
 /* SYMBOLIZER_*, as the options have it. */
 unsigned int session_parts(const struct session *s);
 /* Loads the programs; makes the command wait at its gate, if there is one. */
-int session_load(struct session *s, bool recycle);
+int session_load(struct session *s);
 int session_prepare_command(struct session *s);
 /* Says which names will be missing. */
 void session_warn_about_names(const struct session *s);

@@ -25,10 +25,11 @@ struct weights {
 	uint64_t ns[CHAIN_ENDS];
 };
 
-/* A wait that is as long as many slices, kept until last. */
+/* A wait that is longer than a slice, and what of its blocked part is wanted. */
 struct long_wait {
 	uint32_t thread;
 	const struct wait *wait;
+	uint64_t from_ns, to_ns;
 };
 
 /* The trace's time in slices, each of which is folded by one of the folders. */
@@ -39,10 +40,13 @@ struct slices {
 	atomic_uint next;
 };
 
-/* Who folds: each works on slices of its own, and knows nothing of the others. */
+struct fold;
+
+/* Who folds: each works on slices of its own, and then on a share of the long waits' time. */
 struct folder {
 	const struct options *options;
 	struct slices *slices;
+	const struct fold *fold;
 	struct names *names;
 	struct selection *selection;
 	struct chains chains;
@@ -120,6 +124,18 @@ static uint32_t head_of(struct folder *f, uint32_t thread, const struct wait *w)
 	return slot->node;
 }
 
+static void keep_long(struct folder *f, struct long_wait w)
+{
+	struct long_wait *p = grow_array(f->long_waits, f->n_long, &f->cap_long, sizeof(*p));
+
+	if (!p) {
+		f->out_of_memory = true;
+		return;
+	}
+	f->long_waits = p;
+	p[f->n_long++] = w;
+}
+
 static void fold_wait(struct folder *f, uint32_t thread, const struct wait *w)
 {
 	uint64_t off_ns;
@@ -138,11 +154,14 @@ static void fold_wait(struct folder *f, uint32_t thread, const struct wait *w)
 	} else {
 		f->summary.runnable_ns += off_ns;
 		f->summary.blocked_ns += s.blocked_to_ns - s.blocked_from_ns;
-		if (f->batch)
-			chain_batch_add(f->batch, head, w, s.blocked_from_ns, s.blocked_to_ns);
-		else
+		if (!f->batch)
 			chains_explain(&f->chains, head, thread, w, s.blocked_from_ns,
 				       s.blocked_to_ns);
+		else if (w->in_ns - w->out_ns > f->slices->span_ns)
+			keep_long(f, (struct long_wait) { thread, w, s.blocked_from_ns,
+							  s.blocked_to_ns });
+		else
+			chain_batch_add(f->batch, head, w, s.blocked_from_ns, s.blocked_to_ns);
 	}
 	if (off_ns && f->with_text)
 		weigh(f, head, w->kind == WAIT_PREEMPTED ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
@@ -164,18 +183,6 @@ static uint32_t position_from(const struct thread *th, uint32_t at, uint64_t ns)
 	return at;
 }
 
-static void keep_long(struct folder *f, uint32_t thread, const struct wait *w)
-{
-	struct long_wait *p = grow_array(f->long_waits, f->n_long, &f->cap_long, sizeof(*p));
-
-	if (!p) {
-		f->out_of_memory = true;
-		return;
-	}
-	f->long_waits = p;
-	p[f->n_long++] = (struct long_wait) { thread, w };
-}
-
 /* The waits that end in (from_ns, to_ns]. */
 static void fold_slice(struct folder *f, uint64_t from_ns, uint64_t to_ns)
 {
@@ -189,16 +196,8 @@ static void fold_slice(struct folder *f, uint64_t from_ns, uint64_t to_ns)
 		if (!selection_thread(f->selection, th))
 			continue;
 		k = position_from(th, f->position[i], from_ns);
-		for (; k < th->n_waits && th->waits[k].in_ns <= to_ns; k++) {
-			const struct wait *w = &th->waits[k];
-
-			/* Together their windows cost one look at the wakers' time, not one each.
-			 */
-			if (w->in_ns - w->out_ns > f->slices->span_ns)
-				keep_long(f, i, w);
-			else
-				fold_wait(f, i, w);
-		}
+		for (; k < th->n_waits && th->waits[k].in_ns <= to_ns; k++)
+			fold_wait(f, i, &th->waits[k]);
 		f->position[i] = k;
 	}
 }
@@ -213,8 +212,6 @@ static void fold_waits(struct folder *f)
 			   i + 1 < s->n ? s->start_ns + (i + 1) * s->span_ns : UINT64_MAX);
 		progress_add(1);
 	}
-	for (size_t k = 0; k < f->n_long; k++)
-		fold_wait(f, f->long_waits[k].thread, f->long_waits[k].wait);
 	if (f->batch)
 		chain_batch_run(f->batch);
 	selection_idle(f->selection, &f->summary.idle_waits, &f->summary.idle_ns);
@@ -329,6 +326,43 @@ static void *folder_run(void *arg)
 	return NULL;
 }
 
+/* Where a share of the trace's time begins; the first one begins at 0. */
+static uint64_t share_from(const struct slices *s, uint32_t share, uint32_t n)
+{
+	if (share == n)
+		return UINT64_MAX;
+	return share ? s->start_ns + s->span_ns * s->n / n * share : 0;
+}
+
+/*
+ * A share of the long waits' time, of all of them: together their windows cost one look at the
+ * wakers' time, not one each.
+ */
+static void *folder_run_long(void *arg)
+{
+	struct folder *f = arg;
+	const struct fold *fold = f->fold;
+	uint32_t share = (uint32_t)(f - fold->folders);
+	uint64_t from_ns = share_from(f->slices, share, fold->n_folders);
+	uint64_t to_ns = share_from(f->slices, share + 1, fold->n_folders);
+
+	if (!f->batch)
+		return NULL;
+	for (uint32_t i = 0; i < fold->n_folders; i++)
+		for (size_t k = 0; k < fold->folders[i].n_long; k++) {
+			const struct long_wait *l = &fold->folders[i].long_waits[k];
+			uint64_t from = l->from_ns > from_ns ? l->from_ns : from_ns;
+			uint64_t to = l->to_ns < to_ns ? l->to_ns : to_ns;
+
+			if (from < to)
+				chain_batch_add(f->batch, head_of(f, l->thread, l->wait), l->wait,
+						from, to);
+		}
+	chain_batch_run(f->batch);
+	f->out_of_memory |= f->chains.out_of_memory;
+	return NULL;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static void set_slices(struct slices *s, const struct timelines *tl)
@@ -398,31 +432,45 @@ static int gather(struct fold *f, bool with_text)
 	return all->out_of_memory ? -ENOMEM : 0;
 }
 
+/* Each on a thread of its own, as far as there can be any. */
+static void all_folders(struct fold *f, void *(*run)(void *))
+{
+	pthread_t threads[FOLDERS_MAX];
+	bool runs[FOLDERS_MAX] = { false };
+
+	for (uint32_t i = 1; i < f->n_folders; i++)
+		runs[i] = !pthread_create(&threads[i], NULL, run, &f->folders[i]);
+	run(&f->folders[0]);
+	for (uint32_t i = 1; i < f->n_folders; i++) {
+		if (runs[i])
+			pthread_join(threads[i], NULL);
+		else
+			run(&f->folders[i]);
+	}
+}
+
 static int fold_run(struct fold *f, const struct timelines *tl, const struct options *o,
 		    bool with_text)
 {
-	pthread_t threads[FOLDERS_MAX];
 	struct slices slices;
-	uint32_t wanted;
+	size_t n_long = 0;
 
 	set_slices(&slices, tl);
-	wanted = cpus_usable(FOLDERS_MAX);
-	if (wanted > slices.n)
-		wanted = slices.n;
-	for (uint32_t i = 0; i < wanted; i++) {
+	f->n_folders = cpus_usable(FOLDERS_MAX);
+	if (f->n_folders > slices.n)
+		f->n_folders = slices.n;
+	for (uint32_t i = 0; i < f->n_folders; i++) {
 		f->folders[i].options = o;
 		f->folders[i].slices = &slices;
+		f->folders[i].fold = f;
 		f->folders[i].with_text = with_text;
 	}
 	progress_begin(PROGRESS_FOLD, slices.n, trace_info(timelines_trace(tl))->events);
-	/* Fewer threads than wanted will do: slices go to whoever is there. */
-	for (f->n_folders = 1; f->n_folders < wanted; f->n_folders++)
-		if (pthread_create(&threads[f->n_folders], NULL, folder_run,
-				   &f->folders[f->n_folders]))
-			break;
-	folder_run(&f->folders[0]);
-	for (uint32_t i = 1; i < f->n_folders; i++)
-		pthread_join(threads[i], NULL);
+	all_folders(f, folder_run);
+	for (uint32_t i = 0; i < f->n_folders; i++)
+		n_long += f->folders[i].n_long;
+	if (n_long)
+		all_folders(f, folder_run_long);
 	progress_end();
 	return gather(f, with_text);
 }

@@ -41,9 +41,9 @@ struct wire_record {
 #define WIRE_STACK_ONCE 0x80000000u
 /* Other ids are given in turn, modulo this; an id without its stack any more is never named. */
 #define WIRE_STACK_IDS 0x40000000u
-/* Which is so of those that the last so many were given after, if the collector recycles stacks. */
+/* Which is so of those that no more than so many were given after. */
 #define WIRE_RECENT_IDS 0x10000u
-/* If the collector asked for it: the stack of the layout with the number in the bits below. */
+/* The stack of the layout with the number in the bits below. */
 #define WIRE_STACK_LAYOUT 0x60000000u
 
 struct wire_switch {

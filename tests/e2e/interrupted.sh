@@ -6,7 +6,7 @@ needs_bpf
 "$load" relay --rounds 1000 --seconds 20 >"$tmp/told" &
 started="$started $!"
 for signal in INT TERM; do
-	timeout --preserve-status -s $signal -k 20 1.5 "$cap" -o "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
+	timeout --preserve-status -s $signal -k 20 3 "$cap" -o "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chaincap, ended by SIG$signal" 0 $?
 	walk_to "$tmp/folded" "$tmp/trace"
 	grep -q '^alpha;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" ||

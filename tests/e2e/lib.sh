@@ -265,6 +265,7 @@ $(cat "$tmp/err.cap" 2>/dev/null)"
 fly() {
 	trace=$1
 	shift
+	: >"$tmp/err.cap" # what the last one said is not to be taken for its own
 	"$cap" -v -o "$trace" "$@" >"$tmp/out" 2>"$tmp/err.cap" &
 	recorder=$!
 	started="$started $recorder" flying="$flying $recorder"
