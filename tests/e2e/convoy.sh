@@ -15,7 +15,7 @@ for name in convoy0 convoy1 convoy2 convoy3; do
 	for links in 1 2 3; do
 		awk -v links=$links -F';--;' '/\[running\] / && NF == links + 1' "$tmp/chains" >"$tmp/at"
 		work=$(weight_of . "$tmp/at")
-		expect_at_most "$name: work at link $links" $((rounds * 2200000)) "$work" "$tmp/chains"
+		expect_at_most "$name: work at link $links" $((rounds * 2800000)) "$work" "$tmp/chains"
 		expect_at_least "$name: work at link $links" $((rounds * 1600000 / (links * 3 - 2))) \
 			"$work" "$tmp/chains"
 	done
