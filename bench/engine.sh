@@ -8,6 +8,7 @@
 # Events a second are given by CPU time, which other load on the machine disturbs least, and by the
 # clock on the wall.
 set -eu
+export LC_ALL=C # the decimal point
 O=$(cd "$1" && pwd)
 rounds=${2:-5}
 sizes="1 10 ${FULL:+100}"

@@ -5,6 +5,7 @@
 # Made traces of 1 and 10 million events, read on one core, medians of ROUNDS, 3 if left out. CPU time is
 # what other load on the machine disturbs least.
 set -eu
+export LC_ALL=C # the decimal point
 O=$(cd "$1" && pwd)
 rounds=${2:-3}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/bench-exports.XXXXXX")

@@ -4,6 +4,7 @@
 # long waits: its own CPU time per event, under a pair of threads that switch as fast as they can. Each
 # round does all of them, one after the other; medians of the rounds. flight.sh BUILD_DIR [ROUNDS [SECONDS]]
 set -eu
+export LC_ALL=C # the decimal point
 O=$(cd "${1:?usage: $0 BUILD_DIR [ROUNDS [SECONDS]]}" && pwd)
 rounds=${2:-5} seconds=${3:-4}
 tmp=$(mktemp -d)
@@ -33,5 +34,5 @@ echo "recorder's own CPU time per kernel stack recorded, ns: median of $rounds (
 for name in plain flight trigger; do
 	awk -v name=$name '$1 == name { print $2 }' "$tmp/figures" | sort -n | awk -v name=$name '
 		{ v[NR] = $1 }
-		END { printf "%-8s %6d  (%d - %d)\n", name, v[int((NR + 1) / 2)], v[1], v[NR] }'
+		END { printf "%-8s %6.0f  (%.0f - %.0f)\n", name, v[int((NR + 1) / 2)], v[1], v[NR] }'
 done

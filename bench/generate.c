@@ -166,7 +166,7 @@ static int write_block(void *ctx, const void *block, size_t len)
 
 static int generate(struct output *out, struct server_options *o)
 {
-	struct encoder_info info = {
+	struct chainlog_info info = {
 		.host = "made",
 		.release = "6.1.0",
 		.arch = "x86_64",

@@ -7,6 +7,7 @@
 # it at depth 6, three times a round each. The least of ROUNDS, 3 if left out (other load on the machine
 # can only add), of CPU time (user and system) and of the time on the wall. Ratios are of these.
 set -eu
+export LC_ALL=C # the decimal point
 O=$(cd "$1" && pwd)
 rounds=${2:-3}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/bench-import.XXXXXX")

@@ -43,6 +43,7 @@ mariadb_load() {
 }
 
 mariadb_busy() {
+	# The process that is killed in the end is sysbench itself.
 	how='exec' mariadb_sysbench --report-interval=1 run >"$dir/sysbench" &
 	mariadb_client=$!
 	mariadb_rate 2 >"$dir/rate" # warm up
@@ -54,13 +55,15 @@ mariadb_idle() {
 }
 
 mariadb_rate() {
-	local reports
-	reports="sed -n s/.*tps:.\([0-9.]*\).*/\1/p $dir/sysbench"
 	local from
-	from=$(($($reports | wc -l) + 1)) # the second under way does not count
-	until [ "$($reports | wc -l)" -ge $((from + $1)) ]; do
+	from=$(($(mariadb_reports) + 1)) # the second under way does not count
+	until [ "$(mariadb_reports)" -ge $((from + $1)) ]; do
 		kill -0 "$mariadb_client" || return 1
 		sleep 0.2
 	done
-	$reports | awk -v from="$from" -v n="$1" 'NR > from && NR <= from + n { sum += $1 } END { print sum / n }'
+	awk -v from="$from" -v n="$1" 'sub(/.*tps: /, "") && ++i > from && i <= from + n { sum += $1 }
+		END { printf "%.1f\n", sum / n }' "$dir/sysbench"
 }
+
+# How many seconds sysbench has reported on.
+mariadb_reports() { grep -c tps: "$dir/sysbench" || true; }

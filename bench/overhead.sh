@@ -11,10 +11,11 @@
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
 # oltp_read_only with 8 threads on a server of its own, all CPUs; it goes on while recorders come and
 # go, and its seconds are those of 6000 transactions at the rate of WINDOW seconds (5).
-# A recorder's start is not measured: loading BPF takes half a second of CPU time, bpftrace's more.
+# A recorder's start is not measured: chaincap's takes half a second of CPU time.
 # chaincap, perf record -g and bpftrace take kernel and user stack at every switch and waking,
 # offcputime and wakeuptime (libbpf-tools) one stack of either sort for some of them.
 set -eu
+export LC_ALL=C # the decimal point
 # shellcheck source=bench/mariadb.sh
 . "$(dirname "$0")/mariadb.sh"
 install=
@@ -86,7 +87,7 @@ used() {
 	shift
 	[ "$pid" ] || { echo 0; return; }
 	sed 's/.*) //' "/proc/$pid/stat" | awk -v fields="$*" -v tick="$(getconf CLK_TCK)" '
-		{ n = split(fields, f, " "); for (i = 1; i <= n; i++) t += $(f[i] - 2); print t / tick }'
+		{ n = split(fields, f, " "); for (i = 1; i <= n; i++) t += $(f[i] - 2); printf "%.2f\n", t / tick }'
 }
 
 # cpu_now: of the workload and the server.
@@ -106,7 +107,7 @@ measure() {
 	cpu=$(calc "($(cpu_now) - $cpu_before) * $share")
 }
 
-calc() { awk "BEGIN { print $1 }"; }
+calc() { awk "BEGIN { printf \"%.6f\", $1 }"; }
 
 # start RECORDER: in the background; what it took is in $dir/cost in the end.
 start() {
@@ -159,7 +160,7 @@ stop() {
 		perf report -i "$dir/trace" --stats >"$dir/stats" 2>/dev/null || true
 		# perf 6.1 prints a block for all and one for each event: the first one counts.
 		events=$(awk '/SAMPLE events:/ { print $3; exit }' "$dir/stats")
-		lost=$(awk '/LOST events:/ { n = $3; exit } END { print n + 0 }' "$dir/stats")
+		lost=$(awk '/LOST events:/ { n = $3; exit } END { printf "%.0f\n", n }' "$dir/stats")
 		;;
 	esac
 }

@@ -6,6 +6,7 @@
 #   bench/programs.sh ROUNDS BUILD_DIR [BUILD_DIR...]
 # Workloads as in overhead.sh: pipe, messaging, and mariadb if it is installed.
 set -eu
+export LC_ALL=C # the decimal point
 # shellcheck source=bench/mariadb.sh
 . "$(dirname "$0")/mariadb.sh"
 rounds=$1
@@ -66,7 +67,7 @@ sort -k1,1 -k2,2 -k3,3 -k4,4n "$dir/all" | awk '
 	END { tell() }
 	function tell() {
 		split(last, part, " ")
-		printf "%-10s %-7s %6.0f ns (%d..%d), kernel stacks walked: %.1f %%  %s\n", part[1], part[3],
+		printf "%-10s %-7s %6.0f ns (%.0f..%.0f), kernel stacks walked: %.1f %%  %s\n", part[1], part[3],
 			n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2, v[1], v[n],
 			walked * 100 / (known + walked), part[2]
 	}'

@@ -8,6 +8,8 @@
 #
 # Without flamegraph.pl the rows are our own only. FULL=1 runs it above 100 000 lines, too: minutes, 12 GB.
 set -eu
+LC_ALL=C
+export LC_ALL
 build=${1:?usage: bench/render.sh BUILD_DIR [LINES...]}
 shift
 here=$(dirname "$0")
@@ -25,7 +27,7 @@ least() {
 }
 
 mib() {
-	awk "BEGIN { print $1 / 1024 }"
+	awk "BEGIN { printf \"%.1f\", $1 / 1024 }"
 }
 
 printf '%9s %5s  %-13s %8s %8s %8s  %s\n' lines MB tool seconds CPU 'peak MB' 'against flamegraph.pl'

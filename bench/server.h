@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "../collector/encode.h"
+#include "log/encode.h"
 
 enum server_role {
 	ROLE_CLIENT,

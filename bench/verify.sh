@@ -6,6 +6,7 @@
 # The load: pipe and messaging, MariaDB, a fork storm, TCP over loopback, timers, a disk read and written.
 # What is not installed is left out by name. Exit 1 if any stack differs.
 set -eu
+export LC_ALL=C # the decimal point
 O=$(cd "$1" && pwd)
 wanted=${2:-10000000}
 . "$(dirname "$0")/mariadb.sh"

@@ -20,6 +20,8 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile __u32 self_tgid = 0;
 const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
+/* User stacks by call frame information; else by frame pointers. */
+const volatile bool unwinding = true;
 /* Walk plainly what was known without a walk, compare, and count what differs. */
 const volatile bool verify = false;
 /* The kernel has bpf_rdonly_cast(). */
@@ -164,8 +166,9 @@ int on_switch(unsigned long long *ctx)
 			state = 0;
 		if (kernel_stacks)
 			kstack = kernel_stack_id(ctx, ring, k, now, WIRE_SWITCH, prev);
-		if (has_user_stack(prev))
-			ustack = user_stack_id(ctx, ring, k, now, prev);
+		/* Where a thread is preempted says nothing of what it waits for. */
+		if (state && has_user_stack(prev))
+			ustack = user_stack_id(ctx, ring, k, WIRE_SWITCH, now, prev);
 	}
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
@@ -196,8 +199,9 @@ static __always_inline int keep_waking(void *ctx, struct wire_kind_state *k, __u
 	/* In the idle thread it is an interrupt: its frames are the cause, and say so. */
 	if (kernel_stacks)
 		kstack = kernel_stack_id(ctx, ring, k, now, kind, waker);
-	if (has_user_stack(waker))
-		ustack = user_stack_id(ctx, ring, k, now, waker);
+	/* The thread that an interrupt interrupted has no part in what it wakes. */
+	if (!k->interrupt && has_user_stack(waker))
+		ustack = user_stack_id(ctx, ring, k, kind, now, waker);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;
@@ -277,6 +281,8 @@ int on_fork(unsigned long long *ctx)
 
 	if ((__u32)child->tgid == self_tgid)
 		return 0;
+	if (unwinding && user_stacks)
+		inherit_rules(parent, child);
 	ev = record_event(WIRE_FORK, now, struct wire_fork);
 	if (!ev)
 		return 0;
@@ -357,6 +363,9 @@ struct {
 	__type(value, struct wire_thread);
 } iter_scratch SEC(".maps");
 
+/* Set by the collector before it lists: stacks as well. */
+bool list_stacks = false;
+
 SEC("iter/task")
 int list_threads(struct bpf_iter__task *ctx)
 {
@@ -378,12 +387,21 @@ int list_threads(struct bpf_iter__task *ctx)
 	t->state = task_state(task) | (__u32)task->exit_state;
 	t->flags = (task->flags & PF_KTHREAD ? WIRE_THREAD_KTHREAD : 0) |
 		   (task->on_cpu ? WIRE_THREAD_ON_CPU : 0);
-	t->n_kernel = 0;
-	t->pad = 0;
+	t->n_kernel = t->ustack = 0;
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
-	if (kernel_stacks && t->state && !task->on_cpu) {
-		len = bpf_get_task_stack(task, t->frames, sizeof(t->frames), 0);
-		t->n_kernel = len > 0 ? (__u32)len / 8 : 0;
+	if (list_stacks && t->state && !task->on_cpu) {
+		/*
+		 * Between on_cpu and the stacks: a thread that runs from here on has another number
+		 * when it is off its CPU again.
+		 */
+		barrier();
+		t->switches = task->nvcsw + task->nivcsw;
+		barrier();
+		if (kernel_stacks) {
+			len = bpf_get_task_stack(task, t->frames, sizeof(t->frames), 0);
+			t->n_kernel = len > 0 ? (__u32)len / 8 : 0;
+		}
+		list_user_stack(t, task);
 	}
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;

@@ -26,16 +26,23 @@ struct task_struct {
 	int tgid;
 	__u64 start_time;
 	__u64 self_exec_id;
+	unsigned long nvcsw, nivcsw;
 	char comm[16];
 	struct task_struct *group_leader;
 	void *stack;
-	void *mm;
+	struct mm_struct *mm;
+};
+
+struct mm_struct {
+	unsigned long start_code;
+	unsigned long exec_vm;
 };
 
 #if defined(__TARGET_ARCH_x86)
 /* x86-64; what user code had in its registers. */
 struct pt_regs {
-	unsigned long bp;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

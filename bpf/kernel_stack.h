@@ -90,7 +90,7 @@ static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
  * Goes down the tree of steps: the id of the stack, if all its return addresses are where they were
  * before; else 0. copied: words in k->block.
  */
-__noinline __u32 follow_steps(const struct wire_kind_state *k, __u32 kind, __u32 copied)
+__noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copied)
 {
 	__u64 word = kind, leaf, stack, addr = 0;
 	__u32 from = WIRE_STEP_FIRST;
@@ -109,8 +109,10 @@ __noinline __u32 follow_steps(const struct wire_kind_state *k, __u32 kind, __u32
 			continue;
 		}
 		if (s->stack) {
-			if (!s->slot || addr == stack + STACK_SIZE - s->slot * 8)
+			if (!s->slot || addr == stack + STACK_SIZE - s->slot * 8) {
+				k->interrupt = s->interrupt;
 				return s->stack;
+			}
 			word = WIRE_STEP_ELSE;
 			continue;
 		}
@@ -199,7 +201,7 @@ static __always_inline void send_sample(void *ring, struct wire_kind_state *k, _
 	s->link = 0;
 	s->to_root = 1;
 	s->cut = cut;
-	s->pad = 0;
+	s->interrupt = (__u32)k->interrupt;
 	__builtin_memcpy(s->frames, k->scratch.frames, sizeof(s->frames));
 	if (depth >= STACK_SIZE) {
 		own = rest_of_page(from);
@@ -236,12 +238,12 @@ static __always_inline bool wants_sample(__u32 walks)
 	return walks == 3 || (walks >= 2 && walks <= 1u << 16 && !(walks & (walks - 1)));
 }
 
-/* The current thread's kernel stack; 0 if it has none. */
+/* The current thread's kernel stack, and whether it is an interrupt's; 0 if it has none. */
 static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					     __u64 now, __u32 kind, struct task_struct *task)
 {
 	struct wire_known_stack *known;
-	__u32 n, all, id, quick;
+	__u32 n, last, all, id, quick;
 	__u64 depth, hash;
 
 	/* A pointer that has been through memory is a number to the verifier. */
@@ -256,8 +258,13 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 	all = n = walk(ctx, &k->scratch, 0);
 	if (depth >= STACK_SIZE)
 		n = cut_at_entry(&k->scratch, n);
+	k->interrupt = 0;
 	if (!n)
 		return 0;
+	/* The mask is for the verifier of 6.1, which forgets the bounds of n. */
+	last = n - 1;
+	barrier_var(last);
+	k->interrupt = (__u64)is_entry(k->scratch.frames[last & WIRE_STACK_MAX]);
 	hash = hash_frames(&k->scratch, n, n);
 	id = id_of_frames(ring, k, now, NULL, n, hash, &known);
 	if (quick) {

@@ -69,6 +69,11 @@ static __always_inline __u32 walk(void *ctx, struct wire_stack *s, __u64 flags)
 	return len < 8 ? 0 : (__u32)len / 8;
 }
 
+static __always_inline __u32 new_stack_id(void)
+{
+	return (__sync_fetch_and_add(&last_stack_id, 1) & (WIRE_STACK_IDS - 1)) + 1;
+}
+
 /* The id in what the map has for the hash; 0: it has nothing, or that was replaced just now. */
 static __always_inline __u32 known_id(const struct wire_known_stack *known, __u64 hash)
 {
@@ -96,7 +101,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	if (fresh.id && known->sent)
 		return fresh.id;
 	if (!fresh.id) {
-		fresh.id = (__sync_fetch_and_add(&last_stack_id, 1) & (WIRE_STACK_IDS - 1)) + 1;
+		fresh.id = new_stack_id();
 		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
 		/* Another CPU may have been faster; then its id counts. */
 		known = bpf_map_lookup_elem(&stacks, &hash);
@@ -109,7 +114,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	s->id = id;
 	s->tgid = owner ? owner->tgid : 0;
 	s->n = n;
-	s->pad = 0;
+	s->end = owner ? (__u32)k->end : WIRE_END_UNTOLD;
 	/* Bounded right here: the verifier of 6.1 forgets bounds of what was spilled. */
 	barrier_var(n);
 	if (n > WIRE_STACK_MAX)

@@ -16,10 +16,10 @@
 #include "session.h"
 #include "signals.h"
 
-/* timeout(1) and terminals may send the same wish twice: a second one counts after this time. */
+/* timeout(1) and terminals may send a signal twice: a second one counts after this time. */
 #define SECOND_SIGNAL_NS 300000000
 
-static struct session_signals wishes;
+static struct session_signals requests;
 static struct timespec first_signal;
 
 static bool is_impatient(void)
@@ -27,7 +27,7 @@ static bool is_impatient(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!wishes.stop) {
+	if (!requests.stop) {
 		first_signal = now;
 		return false;
 	}
@@ -47,18 +47,18 @@ static void on_stop(int sig)
 			_exit(1);
 		_exit(1);
 	}
-	wishes.stop = 1;
+	requests.stop = 1;
 }
 
 static void on_dump(int sig)
 {
 	(void)sig;
-	wishes.dump++;
+	requests.dump++;
 }
 
 /*
- * Files that are opened must not become standard output or error because those were closed.
- * Returns false if standard output was.
+ * Opens standard files that are closed on /dev/null: else the next file opened would become
+ * standard output or error. Returns false if standard output was closed.
  */
 static bool open_standard_files(void)
 {
@@ -75,17 +75,18 @@ static bool open_standard_files(void)
 
 static void catch_signals(const struct options *o)
 {
-	/* Shells in scripts ignore it in what is started with "&"; but kill -INT is meant. */
+	/* Scripts' shells start jobs with "&" with SIGINT ignored; kill -INT must end them anyway.
+	 */
 	signals_catch(SIGINT, on_stop, SIGNALS_TAKE);
 	signals_catch(SIGTERM, on_stop, SIGNALS_LEAVE);
 	signals_catch(SIGHUP, on_stop, SIGNALS_LEAVE);
 	if (o->flight_ns)
 		signals_catch(SIGUSR1, on_dump, SIGNALS_TAKE);
-	/* A pipe that closes is an error of a write, told by name. */
+	/* A closed pipe is then an error of write(), reported with the file's name. */
 	signals_catch(SIGPIPE, SIG_IGN, SIGNALS_TAKE);
 }
 
-/* The command line in one string, as the trace keeps it. NULL when out of memory. */
+/* The command line in one string, for the trace. NULL when out of memory. */
 static char *join(int argc, char **argv)
 {
 	size_t len = 1;
@@ -127,7 +128,7 @@ int main(int argc, char **argv)
 		fputs("chaincap: standard output is closed\n", stderr);
 		return 1;
 	}
-	/* Before anything is opened: a mistyped name is no reason to empty an earlier trace. */
+	/* Before anything is opened: a mistyped command must not empty an earlier trace. */
 	err = o.command ? command_find(o.command[0]) : 0;
 	if (err) {
 		fprintf(stderr, "chaincap: %s: %s\n", o.command[0], strerror(-err));
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
 	}
 	catch_signals(&o);
 	command_line = join(argc, argv);
-	err = session_run(&o, command_line ? command_line : "", &wishes, &result);
+	err = session_run(&o, command_line ? command_line : "", &requests, &result);
 	free(command_line);
 	if (err && !result.command_failed)
 		return 1;

@@ -27,7 +27,7 @@ static int can_run(const char *path)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EACCES;
-	/* By the effective ids, as exec has it. */
+	/* By the effective ids, like exec. */
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? -errno : 0;
 }
 
@@ -39,7 +39,7 @@ int command_find(const char *name)
 
 	if (strchr(name, '/'))
 		return can_run(name);
-	/* What execvp() looks through if there is no PATH. */
+	/* What execvp() uses without PATH. */
 	if (!list)
 		list = "/bin:/usr/bin";
 	for (bool more = *name; more; list = end + 1) {
@@ -47,7 +47,7 @@ int command_find(const char *name)
 
 		end = strchrnul(list, ':');
 		more = *end;
-		/* An empty part is the current folder. */
+		/* An empty part is the current directory. */
 		len = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - list), list,
 			       end > list ? "/" : "", name);
 		if (len < 0 || (size_t)len >= sizeof(path))

@@ -10,39 +10,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
+#include "duration.h"
+
+static const char synopsis[] =
 	"Usage: chaincap [-o FILE] [options] [SECONDS | -- COMMAND [ARG...]]\n"
-	"\n"
-	"Record context switches and wakeups of the whole machine, with stacks, for chainwalk.\n"
-	"Without SECONDS or COMMAND it records until Ctrl-C. Needs root (or CAP_BPF + "
-	"CAP_PERFMON).\n"
-	"\n"
-	"  -o, --output FILE       the trace (default trace.bin; - is standard output)\n"
-	"  -K                      kernel stacks only\n"
-	"  -U                      user stacks only\n"
-	"      --buffer-size SIZE  ring buffer of each CPU (K, M, G; default from the number of "
-	"CPUs)\n"
-	"      --max-size SIZE     end the recording when the trace has this size; with --flight: "
-	"the "
-	"memory\n"
-	"                          for what is kept (default 128M)\n"
-	"      --flight TIME       keep only the last TIME (such as 30s), in memory; write it on "
-	"SIGUSR1\n"
-	"                          and at the end: trace.bin, trace.1.bin, trace.2.bin ...\n"
-	"      --trigger-wait TIME with --flight: write it also when a thread has waited longer "
-	"(500ms)\n"
-	"  -c, --comm REGEX        with --trigger-wait: only threads with such a name\n"
-	"      --verify            check each stack that was known without a walk by a walk "
-	"(slow)\n"
-	"  -q, --quiet             errors only\n"
-	"  -v, --verbose           say more, also what the kernel says of the BPF programs\n"
-	"  -h, --help              this help\n"
-	"  -V, --version           version\n"
-	"\n"
+	"Records context switches and wakeups of the whole machine, for chainwalk.\n"
+	"Until Ctrl-C, for SECONDS, or as long as COMMAND runs. Needs root, or CAP_BPF\n"
+	"and CAP_PERFMON.\n\n";
+
+static const char few_options[] =
+	"  -o, --output FILE        the trace (default trace.bin); -: standard output\n"
+	"  -K                       kernel stacks only\n"
+	"  -U                       user stacks only\n"
+	"      --max-size SIZE      end when the trace has this size: 500M, 2G\n"
+	"      --flight TIME        keep only the last TIME, in memory, until SIGUSR1\n"
+	"  -q, --quiet              print errors only\n\n"
+	"--help shows all options.\n\n";
+
+static const char all_options[] =
+	"What is recorded:\n"
+	"  -o, --output FILE        the trace (default trace.bin); -: standard output\n"
+	"  -K                       kernel stacks only\n"
+	"  -U                       user stacks only\n"
+	"      --max-size SIZE      end when the trace has this size: 500M, 2G\n"
+	"      --buffer-size SIZE   ring buffer of each CPU (default: by number of CPUs)\n\n"
+	"Flight recorder:\n"
+	"      --flight TIME        keep only the last TIME (30s) in memory; write it on\n"
+	"                           SIGUSR1 and at the end: trace.bin, trace.1.bin...\n"
+	"      --max-size SIZE      memory for what is kept (default 128M)\n"
+	"      --trigger-wait TIME  write it also after a wait longer than TIME (500ms)\n"
+	"  -c, --comm REGEX         only after waits of threads whose name matches\n\n"
+	"Other:\n"
+	"      --no-unwind          user stacks by frame pointers only\n"
+	"      --verify             check stacks that were known without a walk (slow)\n"
+	"  -q, --quiet              print errors only\n"
+	"  -v, --verbose            print figures of the recorder, messages of libbpf\n"
+	"  -h                       the most used options\n"
+	"      --help               all options\n"
+	"  -V, --version            version\n\n";
+
+static const char examples[] =
 	"Examples:\n"
-	"  chaincap -o trace.bin 10            record for 10 seconds, then: chainwalk trace.bin\n"
-	"  chaincap -o - -- make | chainwalk - record while make runs, and walk it at once\n"
-	"  chaincap --flight 30s -o hang.bin   wait for it, then: pkill -USR1 -x chaincap\n";
+	"  chaincap -o trace.bin 10             then: chainwalk trace.bin\n"
+	"  chaincap -o - -- make | chainwalk -\n"
+	"  chaincap --flight 30s -o hang.bin    then: pkill -USR1 -x chaincap\n";
+
+static enum options_result help(const char *options)
+{
+	fputs(synopsis, stdout);
+	fputs(options, stdout);
+	fputs(examples, stdout);
+	return OPTIONS_DONE;
+}
 
 bool options_size(const char *s, uint64_t *bytes)
 {
@@ -65,7 +84,7 @@ bool options_size(const char *s, uint64_t *bytes)
 	case 'K':
 		unit <<= 10;
 		end++;
-		/* "64KiB" and "64KB" mean what "64K" means */
+		/* "64KiB" and "64KB" are "64K" */
 		if (*end == 'i')
 			end++;
 	}
@@ -79,39 +98,12 @@ bool options_size(const char *s, uint64_t *bytes)
 
 bool options_seconds(const char *s, uint64_t *ns)
 {
-	char *end;
-	double v;
-
-	if (!isdigit((unsigned char)*s) && *s != '.')
-		return false;
-	v = strtod(s, &end);
-	if (!strcmp(end, "s"))
-		end++;
-	if (*end || !(v > 0) || v > 8e9)
-		return false;
-	*ns = (uint64_t)(v * 1e9 + 0.5);
-	return *ns > 0;
+	return duration_parse(s, 1000000000, ns) && *ns;
 }
 
 bool options_duration(const char *s, uint64_t *ns)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "min", 6e10 } };
-	char *end;
-	double v;
-
-	if (!isdigit((unsigned char)*s) && *s != '.')
-		return false;
-	v = strtod(s, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name) || !(v > 0) || v * units[i].ns > 8e18)
-			continue;
-		*ns = (uint64_t)(v * units[i].ns + 0.5);
-		return *ns > 0;
-	}
-	return false;
+	return duration_parse(s, 0, ns) && *ns;
 }
 
 static enum options_result usage(const char *what, const char *arg)
@@ -121,11 +113,11 @@ static enum options_result usage(const char *what, const char *arg)
 	return OPTIONS_USAGE;
 }
 
-/* A window below this is no while. */
+/* Limits below which a window holds next to nothing. */
 #define FLIGHT_LEAST_NS 100000000u
 #define FLIGHT_LEAST_BYTES (1u << 20)
 
-/* What --flight needs, and what needs --flight. */
+/* Options that go with --flight. */
 static enum options_result check_flight(const struct options *o)
 {
 	char why[128];
@@ -140,7 +132,7 @@ static enum options_result check_flight(const struct options *o)
 	if (o->flight_ns && !strcmp(o->output, "-"))
 		return usage("--flight may write several traces: it needs a file (-o FILE)", NULL);
 	if (o->trigger_ns && o->trigger_ns >= o->flight_ns)
-		return usage("--trigger-wait has to be shorter than what --flight keeps", NULL);
+		return usage("--trigger-wait must be shorter than --flight", NULL);
 	if (o->flight_ns && o->max_size && o->max_size < FLIGHT_LEAST_BYTES)
 		return usage("--flight needs a --max-size of 1M or more", NULL);
 	err = o->comm ? regcomp(&re, o->comm, REG_EXTENDED | REG_NOSUB) : 0;
@@ -154,12 +146,12 @@ static enum options_result check_flight(const struct options *o)
 	return OPTIONS_RUN;
 }
 
-/* The option that getopt() stopped at; what it said is '?' or ':'. */
-static enum options_result bad_option(int said, char **argv)
+/* Prints why getopt() returned '?' or ':'. */
+static enum options_result bad_option(int returned, char **argv)
 {
 	char letter[3] = { '-', (char)optopt, '\0' };
 
-	if (said == ':')
+	if (returned == ':')
 		return usage("the option needs a value", argv[optind - 1]);
 	if (!optopt)
 		return usage("there is no such option", argv[optind - 1]);
@@ -170,18 +162,19 @@ static enum options_result bad_option(int said, char **argv)
 
 enum options_result options_parse(struct options *o, int argc, char **argv)
 {
-	enum { BUFFER_SIZE = 256, MAX_SIZE, VERIFY, FLIGHT, TRIGGER_WAIT };
+	enum { BUFFER_SIZE = 256, MAX_SIZE, NO_UNWIND, VERIFY, FLIGHT, TRIGGER_WAIT, HELP };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
 		{ "max-size", required_argument, NULL, MAX_SIZE },
+		{ "no-unwind", no_argument, NULL, NO_UNWIND },
 		{ "verify", no_argument, NULL, VERIFY },
 		{ "flight", required_argument, NULL, FLIGHT },
 		{ "trigger-wait", required_argument, NULL, TRIGGER_WAIT },
 		{ "comm", required_argument, NULL, 'c' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
+		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
@@ -192,7 +185,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	*o = (struct options) { .output = "trace.bin" };
 	optind = 1;
 	opterr = 0;
-	/* "+": options end at the first word, so that COMMAND's own options stay its own. */
+	/* "+": options end at the first word: COMMAND keeps its own. */
 	while ((c = getopt_long(argc, argv, "+:o:KUc:qvhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'o':
@@ -213,17 +206,20 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			if (!options_size(optarg, &o->max_size) || !o->max_size)
 				return usage("not a size", optarg);
 			break;
+		case NO_UNWIND:
+			o->no_unwind = true;
+			break;
 		case VERIFY:
 			o->verify = true;
 			break;
 		case FLIGHT:
 			if (!options_duration(optarg, &o->flight_ns) ||
 			    o->flight_ns < FLIGHT_LEAST_NS)
-				return usage("not a time from 100ms on", optarg);
+				return usage("--flight must be at least 100ms", optarg);
 			break;
 		case TRIGGER_WAIT:
 			if (!options_duration(optarg, &o->trigger_ns))
-				return usage("not a time, such as 500ms", optarg);
+				return usage("--trigger-wait must be a time such as 500ms", optarg);
 			break;
 		case 'c':
 			o->comm = optarg;
@@ -235,8 +231,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			verbose = true;
 			break;
 		case 'h':
-			fputs(help, stdout);
-			return OPTIONS_DONE;
+			return help(few_options);
+		case HELP:
+			return help(all_options);
 		case 'V':
 			puts("chaincap " CHAIN_VERSION);
 			return OPTIONS_DONE;

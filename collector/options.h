@@ -11,32 +11,33 @@
 
 struct options {
 	const char *output;   /* "-": standard output */
-	uint64_t duration_ns; /* 0: until it is told to end */
+	uint64_t duration_ns; /* 0: until a signal */
 	char **command;	      /* NULL-terminated, part of argv; NULL: none */
 	bool kernel_stacks, user_stacks;
-	size_t buffer_size;  /* of each CPU's ring buffer, bytes; 0: default */
-	uint64_t max_size;   /* of the trace, or what is kept for it, bytes; 0: default, no limit */
-	bool verify;	     /* walk also what was known without a walk, and compare */
-	uint64_t flight_ns;  /* keep this much and write it when told to; 0: write everything */
-	uint64_t trigger_ns; /* also when a wait was longer than this; 0: no */
-	const char *comm;    /* of threads whose name matches this; NULL: of all */
+	size_t buffer_size; /* of each CPU's ring buffer, bytes; 0: default */
+	uint64_t
+		max_size; /* bytes of the trace, or with --flight of memory; 0: no limit, default */
+	bool no_unwind;	  /* user stacks by frame pointers */
+	bool verify;	  /* walk stacks known without a walk, too, and compare */
+	uint64_t flight_ns;  /* window to keep in memory; 0: write everything at once */
+	uint64_t trigger_ns; /* write the window after a wait longer than this; 0: no */
+	const char *comm;    /* only of threads whose name matches; NULL: of all */
 	int verbosity;	     /* -1 quiet, 0, 1 verbose */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_USAGE };
 
 /*
- * Fills *o from the command line. OPTIONS_RUN: go on; OPTIONS_DONE: help or version was printed
- * on standard output; OPTIONS_USAGE: it was wrong, and one line on standard error says what.
+ * Fills *o from the command line. OPTIONS_RUN: record; OPTIONS_DONE: help or version was printed
+ * on standard output; OPTIONS_USAGE: a line on standard error says what is wrong.
  */
 enum options_result options_parse(struct options *o, int argc, char **argv);
 
 /* A size with an optional unit K, M or G (powers of 1024) into *bytes; false: it is none. */
 bool options_size(const char *s, uint64_t *bytes);
-/* "30s", "1.5ms" (ns, us, ms, s, min) into *ns; false: it is no positive time below 2^33 seconds.
- */
+/* A positive duration (duration.h) with a unit, into *ns; false: it is none. */
 bool options_duration(const char *s, uint64_t *ns);
-/* Seconds, decimals allowed, into *ns; false: it is no positive number below 2^33 seconds. */
+/* The same; a number without a unit is in seconds. */
 bool options_seconds(const char *s, uint64_t *ns);
 
 #endif /* COLLECTOR_OPTIONS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * progress.h - the line on a terminal that says how a recording goes. Elsewhere nothing is shown.
+ * progress.h - the progress line of a recording, on a terminal only.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -15,12 +15,12 @@ struct progress {
 	uint64_t last_ns, last_events;
 };
 
-/* Shown if standard error is a terminal and quiet is not set. */
+/* Enables the line if standard error is a terminal and quiet is not set. */
 void progress_init(struct progress *p, bool quiet);
 /* elapsed_ns since the start; events, bytes and lost so far. */
 void progress_show(struct progress *p, uint64_t elapsed_ns, uint64_t events, uint64_t bytes,
 		   uint64_t lost);
-/* Takes the line away. */
+/* Erases the line. */
 void progress_clear(struct progress *p);
 
 /* "512 B", "3.2 MB": bytes with a unit (powers of 1000) into buf of size bytes. */

@@ -1,69 +1,109 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_private.h - what session.c (a recording into a file) and session_flight.c (one that is
- * kept in memory) share. Nobody else includes it.
+ * session_private.h - one recording (session.c drives it) and its two sinks: a trace file that is
+ * written at once (session_file.c), and the flight recorder's memory (session_flight.c).
  */
 #ifndef SESSION_PRIVATE_H
 #define SESSION_PRIVATE_H
 
-#include "bpf.h"
 #include "command.h"
+#include "kernel/bpf.h"
+#include "log/encode.h"
+#include "log/writer.h"
+#include "names/asker.h"
+#include "names/symbolize.h"
 #include "progress.h"
 #include "session.h"
-#include "translate.h"
-#include "writer.h"
+#include "user_stacks.h"
 
-/* What is lost at most when the recorder is killed; also how often the progress line moves. */
-#define FLUSH_NS 500000000u
+struct session;
+
+struct sink_counts {
+	uint64_t events, lost, bytes; /* to be shown to the user */
+	uint64_t kernel;	      /* events kept or reported lost since the start */
+	uint64_t stacks_once;	      /* WIRE_STACK_ONCE stacks since the start */
+};
+
+enum sink_wish { SINK_CONTINUE, SINK_FLUSH_NOW, SINK_END };
+
+/*
+ * Where a recording goes. Functions that return int return 0 or a negative errno; open() and
+ * begin() have then printed what failed, the others have not.
+ */
+struct session_sink {
+	/* Opens the output, or checks it; sets s->sink_state and s->enc. Called before any event.
+	 */
+	int (*open)(struct session *s);
+	/* Sets s->record, s->thread and s->ctx. s->sym exists, events come from s->start_ns on. */
+	int (*begin)(struct session *s);
+	/* "io_uring, ...", as -v shows it. */
+	const char *(*method)(const struct session *s);
+	/* Gives up the capabilities that are not needed after attaching. */
+	int (*drop_caps)(void);
+	/* n events on an unknown CPU between the last flush and now_ns were not seen. */
+	int (*lost)(struct session *s, uint64_t n, uint64_t now_ns);
+	/* Asked in every turn. */
+	enum sink_wish (*wish)(struct session *s);
+	/* At least every FLUSH_NS: everything drained so far is to survive the recorder's death. */
+	int (*flush)(struct session *s, uint64_t now_ns);
+	void (*counts)(const struct session *s, struct sink_counts *out);
+	/*
+	 * Completes the recording, which failed if err is not 0: prints the figures of the
+	 * recording, errors too. Returns err or, if that is 0, its own.
+	 */
+	int (*finish)(struct session *s, int err);
+	/* After s->sym is freed. s->sink_state may be NULL. */
+	void (*close)(struct session *s);
+};
 
 struct session {
 	const struct options *options;
 	const struct session_signals *signals;
 	const char *command_line;
-	int fd;
-	struct writer *writer;
-	struct encoder *enc;
+	const struct session_sink *sink;
+	void *sink_state;
+	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct translator *translator;
+	struct asker *asker; /* NULL: no servers are asked for names */
 	struct bpf_session *bpf;
+	bpf_record_fn record; /* these two take ctx */
+	bpf_thread_fn thread;
+	void *ctx;
 	struct command command;
 	struct progress progress;
 	uint64_t start_ns, end_ns;
+	uint64_t drained_ns; /* all CPUs are drained up to then */
 	uint64_t last_flush_ns;
-	uint64_t missed;	 /* told as lost so far */
-	struct bpf_counts final; /* when all is drained */
+	uint64_t missed;	 /* events reported as lost on an unknown CPU */
+	struct bpf_counts final; /* after the last drain */
+	struct user_stacks *user_stacks;
 	char why[256];
 };
 
-uint64_t session_now_ns(void);
-/* Says on standard error what failed, and why; returns err. */
-int session_fail(const struct session *s, const char *what, int err);
-/* The INFO block of a trace that begins at start_ns. */
-int session_put_info(const struct session *s, struct encoder *enc, uint64_t start_ns);
-/* SYMBOLIZER_*, as the options have it. */
-unsigned int session_parts(const struct session *s);
-/* Loads the programs; makes the command wait at its gate, if there is one. */
-int session_load(struct session *s);
-int session_prepare_command(struct session *s);
-/* Says which names will be missing. */
-void session_warn_about_names(const struct session *s);
-/*
- * Events flow from here on: lists the threads, gives up what rights it can by drop(), lets the
- * command go.
- */
-int session_attach(struct session *s, bpf_thread_fn fn, void *ctx, int (*drop)(void));
-/* True if the recording is over: told to end, or time or command are. */
-bool session_over(struct session *s, uint64_t now_ns);
-/* How long to sleep before the next look at the rings. */
-int session_wait_ms(const struct session *s, uint64_t now_ns);
-/* One closing line for a trace, and with -v more; the recorder's own figures, with -v. */
-void session_say_trace(const struct session *s, const char *output, const struct encoder *enc,
-		       const struct symbolizer_stats *stats);
-void session_say_recorder(const struct session *s);
-/* Frees all of it. */
-void session_close(struct session *s);
+extern const struct session_sink session_file_sink, session_flight_sink;
 
-/* A recording with --flight. Returns as session_run(). */
-int session_fly(struct session *s);
+/* Prints on standard error what failed, and why; returns err. */
+int session_fail(const struct session *s, const char *what, int err);
+
+/* A trace file being written. */
+struct trace_file {
+	int fd; /* -1: not open */
+	struct writer *writer;
+	struct encoder *enc;
+};
+
+/* Opens path. Returns 0, or a negative errno that is printed; trace_file_free() in both cases. */
+int trace_file_open(struct trace_file *t, struct session *s, const char *path);
+/* The INFO block of a trace that begins at start_ns. Returns 0 or the encoder's negative errno. */
+int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns);
+/*
+ * Writes out everything encoded before an error, too, and prints err, or the error of this.
+ * Returns the one or the other, or 0.
+ */
+int trace_file_close(struct trace_file *t, const char *path, int err);
+/* Prints one line on a finished trace, and with -v more. */
+void trace_file_report(const struct trace_file *t, const struct session *s, const char *path,
+		       const struct symbolizer_stats *stats);
+void trace_file_free(struct trace_file *t);
 
 #endif /* SESSION_PRIVATE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * chainwalk - explains a trace: each wait is linked to its waker, recursively. This file is the
- * order of things and the messages; all work is done behind the other headers.
+ * chainwalk - explains a trace: each wait is linked to its waker, recursively. This file opens each
+ * trace, has the chosen format write it, reports errors and sets the exit status.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,12 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format.h"
-#include "import.h"
-#include "progress.h"
-#include "several.h"
-#include "summary.h"
-#include "unmatched.h"
+#include "command_line.h"
+#include "diagnostics.h"
+#include "format_table.h"
+#include "merge_traces.h"
+#include "base/progress.h"
+#include "import/recording.h"
+#include "symbols/symbols.h"
 
 enum exit_code {
 	EXIT_OK = 0,
@@ -26,35 +27,24 @@ enum exit_code {
 	EXIT_DAMAGED = 3,
 };
 
-/* Why a trace could not be opened, in the user's words. */
+/* Why a trace could not be opened. */
 static const char *open_error(int err)
 {
 	switch (err) {
 	case -ENODATA:
-		return "it is empty, not a trace";
+		return "not a trace: the file is empty";
 	case -EBADMSG:
-		return "neither a trace that chaincap wrote nor text of perf script";
+		return "neither a trace of chaincap nor text of perf script";
 	case -EPROTONOSUPPORT:
-		return "a trace in another version of the format; a newer chainwalk may read it";
+		return "unknown version of the trace format; a newer chainwalk may read it";
 	default:
 		return import_error_text(err) ? import_error_text(err) : strerror(-err);
 	}
 }
 
-static void print_damage(const char *name, const struct trace_damage *d)
-{
-	fprintf(stderr, "chainwalk: %s: damaged at byte %llu: %s", name,
-		(unsigned long long)d->first_offset, d->what);
-	if (d->bytes)
-		fprintf(stderr, "; skipped %llu bytes", (unsigned long long)d->bytes);
-	if (d->blocks)
-		fprintf(stderr, " (damaged blocks: %llu)", (unsigned long long)d->blocks);
-	fputs(d->cut ? "; read up to there\n" : "; the rest was read\n", stderr);
-}
-
 /*
- * Finishes writing. Returns 0 or a negative errno; -EPIPE also where an earlier write met it and
- * errno is long overwritten.
+ * Flushes out. Returns 0 or a negative errno. -EPIPE is also returned when an earlier write failed
+ * with it, whose errno is overwritten since.
  */
 static int finish_output(FILE *out)
 {
@@ -86,7 +76,7 @@ static void print_cost(const struct trace *trace, uint64_t started_ns)
 		s > 0 ? (double)trace_info(trace)->events / s / 1e6 : 0);
 }
 
-/* True if both names lead to one file: writing one would cut the other off. */
+/* True if both paths are one regular file: opening it for writing would truncate the trace. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -100,13 +90,15 @@ struct run {
 	const struct options *o;
 	FILE *out; /* NULL: not open yet */
 	const char *out_name;
-	struct several *merged; /* NULL: each trace's result goes straight to out */
-	bool together;		/* several traces, or one below a root frame */
+	struct symbols *symbols; /* NULL: names are those of the traces */
+	bool merging;		 /* lines are added up and written at the end */
+	struct folded merged;
+	bool together; /* several traces, or one below a root frame */
 	bool damaged;
 	size_t n_done;
 };
 
-/* Where a trace is read from, if it is the i-th. */
+/* The i-th trace; "-" is standard input. */
 static const char *path_of(const struct options *o, size_t i)
 {
 	return o->n_traces ? o->traces[i] : "trace.bin";
@@ -122,7 +114,7 @@ static size_t n_traces(const struct options *o)
 	return o->n_traces ? o->n_traces : 1;
 }
 
-/* Only once a trace is there: a mistyped name must not cost the last result. */
+/* Called after a trace was opened: a mistyped trace must not truncate the previous result. */
 static int open_output(struct run *r)
 {
 	const char *path = r->o->output;
@@ -144,11 +136,11 @@ static int open_output(struct run *r)
 	}
 	if (err)
 		fprintf(stderr, "chainwalk: %s: %s\n", path,
-			err == -ETXTBSY ? "it is the trace itself" : strerror(-err));
+			err == -ETXTBSY ? "the output is the trace itself" : strerror(-err));
 	return err;
 }
 
-/* Ends what has been written so far. Returns 0 or a negative errno, told unless it is -EPIPE. */
+/* Returns 0 or a negative errno, which is reported unless it is -EPIPE. */
 static int flush_output(struct run *r)
 {
 	int err = finish_output(r->out);
@@ -158,7 +150,7 @@ static int flush_output(struct run *r)
 	return err;
 }
 
-/* Builds the timelines; a trace with malformed events is checked first, and read without them. */
+/* Builds the timelines. Malformed events are found on the way: then again, without their blocks. */
 static int link_waits(struct trace *trace, struct timelines **timelines)
 {
 	int err = timelines_new(timelines, trace);
@@ -169,13 +161,13 @@ static int link_waits(struct trace *trace, struct timelines **timelines)
 	return err ? err : timelines_new(timelines, trace);
 }
 
-/* Writes what was asked for, and the summary. Returns 0 or a negative errno, told to the user. */
-static int explain(struct run *r, struct trace *trace, const char *name)
+/* Writes the result and prints the summary. Returns 0 or a negative errno, which is reported. */
+static int explain(struct run *r, const struct recording *rec, const char *name)
 {
 	const struct options *o = r->o;
 	const struct format *format = format_find(o->format);
 	struct format_totals totals = { .known = false };
-	struct format_input in = { .trace = trace, .options = o };
+	struct format_input in = { .trace = rec->trace, .import = rec->import, .options = o };
 	struct timelines *timelines = NULL;
 	int err;
 
@@ -183,19 +175,21 @@ static int explain(struct run *r, struct trace *trace, const char *name)
 	if (err)
 		return err;
 	if (format->wants_timelines)
-		err = link_waits(trace, &timelines);
+		err = link_waits(rec->trace, &timelines);
+	if (!err && r->symbols)
+		err = symbols_apply(r->symbols, rec->trace);
 	if (timelines)
-		unmatched_print(timelines, o, name, stderr);
-	r->damaged |= trace_damage(trace)->what != NULL;
-	if (trace_import(trace))
-		import_report_print(trace_import(trace), name, o->quiet, stderr);
-	else if (trace_damage(trace)->what)
-		print_damage(name, trace_damage(trace));
+		print_filter_warnings(name, timelines, o);
+	r->damaged |= trace_damage(rec->trace)->what != NULL;
+	if (rec->import)
+		import_report_print(rec->import, name, o->quiet, stderr);
+	else if (trace_damage(rec->trace)->what)
+		print_damage(name, trace_damage(rec->trace));
 	in.timelines = timelines;
 	in.totals = o->quiet ? NULL : &totals;
 	if (!err)
-		err = r->merged	    ? several_add(r->merged, &in, name)
-		      : r->together ? several_part(&in, name, !r->n_done, r->out)
+		err = r->merging    ? merge_trace(&r->merged, &in, name)
+		      : r->together ? write_trace_part(&in, name, !r->n_done, r->out)
 				    : format->write(&in, r->out);
 	if (err) {
 		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
@@ -203,7 +197,7 @@ static int explain(struct run *r, struct trace *trace, const char *name)
 	}
 	err = flush_output(r);
 	if (!err && !o->quiet) {
-		err = summary_print(&in, name, stderr);
+		err = print_summary(name, &in);
 		if (err)
 			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 	}
@@ -212,25 +206,25 @@ out:
 	return err;
 }
 
-/* One trace. Returns 0 or a negative errno, told to the user. */
+/* Processes one trace. Returns 0 or a negative errno, which is reported. */
 static int walk_trace(struct run *r, const char *path)
 {
 	const char *name = name_of(path);
 	uint64_t started_ns = now_ns();
-	struct trace *trace;
+	struct recording rec;
 	int err;
 
-	err = format_find(r->o->format)->wants_timelines ? trace_open_quick(&trace, path)
-							 : trace_open(&trace, path);
+	/* Building timelines finds malformed events, see link_waits(): no separate check then. */
+	err = recording_open(&rec, path, !format_find(r->o->format)->wants_timelines);
 	if (err) {
 		progress_stop();
 		fprintf(stderr, "chainwalk: %s: %s\n", name, open_error(err));
 		return err == -EPIPE ? -EIO : err;
 	}
-	err = explain(r, trace, name);
+	err = explain(r, &rec, name);
 	if (!err && r->o->verbose)
-		print_cost(trace, started_ns);
-	trace_close(trace);
+		print_cost(rec.trace, started_ns);
+	recording_close(&rec);
 	r->n_done++;
 	return err;
 }
@@ -241,9 +235,10 @@ static int walk(const struct options *o)
 	struct run r = { .o = o, .together = o->n_traces > 1 || o->root != ROOT_NONE };
 	int err = 0;
 
-	if (r.together && format->several == SEVERAL_MERGED) {
-		r.merged = several_new(o);
-		if (!r.merged) {
+	r.merging = r.together && format->several == SEVERAL_MERGED;
+	if (symbols_wanted(o)) {
+		r.symbols = symbols_new(o);
+		if (!r.symbols) {
 			fprintf(stderr, "chainwalk: %s\n", strerror(ENOMEM));
 			return EXIT_FAILED;
 		}
@@ -252,8 +247,8 @@ static int walk(const struct options *o)
 	for (size_t i = 0; i < n_traces(o) && !err; i++)
 		err = walk_trace(&r, path_of(o, i));
 	progress_stop();
-	if (!err && r.merged) {
-		err = several_write(r.merged, r.out);
+	if (!err && r.merging) {
+		err = folded_write(&r.merged, o, r.out);
 		if (err)
 			fprintf(stderr, "chainwalk: %s\n", strerror(-err));
 		else
@@ -263,22 +258,25 @@ static int walk(const struct options *o)
 		err = -errno;
 		fprintf(stderr, "chainwalk: %s: %s\n", r.out_name, strerror(-err));
 	}
-	several_free(r.merged);
+	if (r.symbols && !err)
+		print_symbols(r.symbols, o->quiet);
+	symbols_free(r.symbols);
+	folded_free(&r.merged);
 	if (err && err != -EPIPE)
 		return EXIT_FAILED;
 	return r.damaged ? EXIT_DAMAGED : EXIT_OK;
 }
 
-/* The trace is mapped: if another process makes the file shorter, its pages are gone. */
+/* The trace is mapped: pages past its end are lost if another process truncates the file. */
 static void on_sigbus(int sig)
 {
-	static const char message[] = "chainwalk: the trace became shorter while it was read\n";
+	static const char message[] = "chainwalk: the trace was truncated while it was read\n";
 
 	ssize_t written;
 
 	(void)sig;
 	written = write(STDERR_FILENO, message, sizeof(message) - 1);
-	(void)written; /* nothing is left to be done about it */
+	(void)written; /* an error cannot be reported either */
 	_exit(EXIT_FAILED);
 }
 
@@ -288,15 +286,15 @@ int main(int argc, char **argv)
 	char why[256];
 	int ret;
 
-	/* A closed pipe is then an error of a write, and ends the program with an exit code. */
+	/* A write to a closed pipe then fails with EPIPE and does not kill the program. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGBUS, on_sigbus);
 	ret = options_parse(&o, argc, argv, why, sizeof(why));
 	if (ret) {
 		fprintf(stderr, "chainwalk: %s (chainwalk --help tells more)\n", why);
 		ret = ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	} else if (o.help) {
-		options_help(stdout);
+	} else if (o.help || o.help_all) {
+		options_help(stdout, o.help_all);
 	} else if (o.version) {
 		puts("chainwalk " CHAIN_VERSION);
 	} else {

@@ -49,6 +49,20 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_THREADS = 9, /* threads alive at the start: see below */
 	CHAINLOG_BLOCK_LOST = 10, /* count { cpu+1 (0: not known) n first_ns last_ns - first_ns } */
 	CHAINLOG_BLOCK_END = 11,  /* last block: tag, length, bytes; enum chainlog_end_tag */
+	CHAINLOG_BLOCK_STACK_ENDS = 12, /* count { svarint(stack - previous) end } */
+	CHAINLOG_BLOCK_SEGMENTS = 13,	/* count { module offset bytes address }: its code */
+	CHAINLOG_BLOCKS,
+};
+
+/* Why a user stack has no more frames; a stack that no STACK_ENDS block lists: UNTOLD. */
+enum chainlog_stack_end {
+	CHAINLOG_STACK_UNTOLD,	   /* not known */
+	CHAINLOG_STACK_WHOLE,	   /* its last frame is the outermost one */
+	CHAINLOG_STACK_DEPTH,	   /* it has more frames than a stack can have here */
+	CHAINLOG_STACK_UNREADABLE, /* the stack's memory could not be read */
+	CHAINLOG_STACK_NO_RULE,	   /* how the code keeps its frames is not known */
+	CHAINLOG_STACK_GUESSED,	   /* a frame pointer was followed that may be none */
+	CHAINLOG_STACK_ENDS,
 };
 
 /* Tags of the INFO block. Values are strings without a terminator, or one varint (marked v). */
@@ -95,7 +109,7 @@ enum chainlog_end_tag {
  */
 enum chainlog_event {
 	CHAINLOG_SWITCH = 0,	 /* [prev] [state] [next] [pair] */
-	CHAINLOG_WAKING = 1,	 /* [waker] target [pair] */
+	CHAINLOG_WAKING = 1,	 /* [waker] wakee [pair] */
 	CHAINLOG_WAKING_NEW = 2, /* as WAKING: a thread's first */
 	CHAINLOG_FORK = 3,	 /* [parent] child tgid_of_child name */
 	CHAINLOG_EXEC = 4,   /* thread old_tid filename: old_tid differs if not the leader called */
@@ -118,6 +132,20 @@ enum chainlog_event {
 #define CHAINLOG_F_RUNNABLE 0x80
 
 /*
+ * What writer and reader of an EVENTS block remember while they go over it: the threads and stack
+ * pairs that it has named, each with its reference, n + 1 for the index n.
+ */
+struct chainlog_thread {
+	uint32_t tid;
+	uint32_t last[2]; /* reference of its last pair as prev [0], as waker [1]; 0: none yet */
+};
+
+struct chainlog_pair {
+	uint32_t kstack, ustack;
+	uint32_t user; /* whatever the reader's caller makes of it; 0 when the pair is new */
+};
+
+/*
  * A switch's state: the letter that ps shows. R: still runnable (preempted, or it yielded);
  * S D I T t P: sleeping; X Z: it has exited.
  */
@@ -130,6 +158,8 @@ enum chainlog_event {
 #define CHAINLOG_THREAD_RUNNING 0x02 /* was on a CPU when it was looked at */
 
 #define CHAINLOG_STACK_MAX 127 /* frames of one stack; a longer one is cut at the root's end */
+#define CHAINLOG_TID_LIMIT (1u << 22) /* tids and tgids are below: the kernel's PID_MAX_LIMIT */
+#define CHAINLOG_CPU_LIMIT (1u << 16) /* CPU numbers are below */
 
 /* ---- varints ------------------------------------------------------------------------------- */
 
@@ -146,11 +176,9 @@ static inline uint8_t *chainlog_put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/*
- * Reads a varint from [p, end) into *v. Returns the byte after it, or NULL if it is cut off by
- * end or does not fit 64 bits.
- */
-static inline const uint8_t *chainlog_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
+/* Any varint; chainlog_get_varint() is for callers. */
+static inline const uint8_t *chainlog_get_long_varint(const uint8_t *p, const uint8_t *end,
+						      uint64_t *v)
 {
 	uint64_t r = 0;
 
@@ -166,6 +194,38 @@ static inline const uint8_t *chainlog_get_varint(const uint8_t *p, const uint8_t
 		}
 	}
 	return NULL;
+}
+
+/*
+ * Reads a varint from [p, end) into *v. Returns the byte after it, or NULL if it is cut off by
+ * end or does not fit 64 bits. Nearly all have one or two bytes: these are read without a loop.
+ */
+static inline const uint8_t *chainlog_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	if (end - p >= 2) {
+		if (p[0] < 0x80) {
+			*v = p[0];
+			return p + 1;
+		}
+		if (p[1] < 0x80) {
+			*v = (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+			return p + 2;
+		}
+	}
+	return chainlog_get_long_varint(p, end, v);
+}
+
+/* Reads a varint below limit, which is at most 2^32, into *v; NULL if it is not. */
+static inline const uint8_t *chainlog_get_below(const uint8_t *p, const uint8_t *end,
+						uint64_t limit, uint32_t *v)
+{
+	uint64_t wide;
+
+	p = chainlog_get_varint(p, end, &wide);
+	if (!p || wide >= limit)
+		return NULL;
+	*v = (uint32_t)wide;
+	return p;
 }
 
 static inline uint64_t chainlog_zigzag(int64_t v)

@@ -23,6 +23,7 @@ enum wire_kind {
 	WIRE_STACK = WIRE_EVENT_KINDS,
 	WIRE_LOST,
 	WIRE_SAMPLE,
+	WIRE_COPY,
 	WIRE_KINDS,
 };
 
@@ -88,8 +89,19 @@ struct wire_stack {
 	__u32 id;
 	__u32 tgid; /* whose user stack; 0: kernel stack */
 	__u32 n;    /* frames, leaf first; WIRE_STACK_MAX: it may have been cut */
-	__u32 pad;
+	__u32 end;  /* enum wire_stack_end */
 	__u64 frames[WIRE_STACK_MAX];
+};
+
+/* Why a stack has no more frames. The values are those of enum chainlog_stack_end. */
+enum wire_stack_end {
+	WIRE_END_UNTOLD,     /* not known: kernel stacks, and walks by frame pointers */
+	WIRE_END_WHOLE,	     /* the outermost frame was reached */
+	WIRE_END_DEPTH,	     /* there are more than WIRE_STACK_MAX */
+	WIRE_END_UNREADABLE, /* the stack's memory could not be read */
+	WIRE_END_NO_RULE,    /* how to go on is not known */
+	WIRE_END_GUESSED,    /* at least one frame was found by a frame pointer that may be none */
+	WIRE_ENDS,
 };
 
 /* n events of this CPU were lost, the first at r.time_ns. */
@@ -122,14 +134,14 @@ struct wire_lost {
 
 struct wire_sample {
 	struct wire_record r;
-	__u64 hash;    /* of the stack, its key in the map "stacks" */
-	__u32 id, n;   /* the stack's id; frames, all of them here */
-	__u32 event;   /* the kind of event it was walked for */
-	__u32 n_words; /* from the fixed point on; */
-	__u32 link;    /* 0, or the slot with the address from which on the words after it are; */
-	__u32 to_root; /* 1: up to the root end; 0: not so far */
-	__u32 cut;     /* 1: what an interrupt interrupted is cut off the frames */
-	__u32 pad;
+	__u64 hash;	 /* of the stack, its key in the map "stacks" */
+	__u32 id, n;	 /* the stack's id; frames, all of them here */
+	__u32 event;	 /* the kind of event it was walked for */
+	__u32 n_words;	 /* from the fixed point on; */
+	__u32 link;	 /* 0, or the slot with the address from which on the words after it are; */
+	__u32 to_root;	 /* 1: up to the root end; 0: not so far */
+	__u32 cut;	 /* 1: what an interrupt interrupted is cut off the frames */
+	__u32 interrupt; /* 1: the last frame is an interrupt's entry */
 	__u64 frames[WIRE_LAYOUT_FRAMES];
 	__u64 words[WIRE_SAMPLE_WORDS];
 };
@@ -159,8 +171,9 @@ struct wire_step {
 	__u32 stack; /* id of the stack that ends here; 0: it goes on */
 	__u16 slot;  /* of a stack's end: words from that address to the end, 0: as it may be */
 	__u16 link;
-	__u8 base; /* enum wire_base */
-	__u8 pad[7];
+	__u8 base;	/* enum wire_base */
+	__u8 interrupt; /* of a stack's end: it is an interrupt's */
+	__u8 pad[6];
 };
 
 /* The first step for a kind of event: from 0, and `ret` is the kind. */
@@ -198,6 +211,96 @@ struct wire_range {
 };
 
 /*
+ * Unwinding user stacks.
+ *
+ * Programs are built without frame pointers; where a function has its caller's frame is said, for
+ * each of its instructions, by the file's call frame information. It depends on the address only,
+ * so for each address that is met the collector looks it up once, by libdw, and puts it as a rule
+ * into the map "rules", under the address space and the address. The BPF side goes from frame to
+ * frame by one look-up each. If it meets an address without a rule, it sends the registers and a
+ * copy of the stack (struct wire_copy); the collector completes that stack, and adds rules for all
+ * of its addresses.
+ *
+ * A return address is looked up one byte lower, in the call: that may be its function's last
+ * instruction. So is the leaf of a system call; an interrupted instruction is looked up itself.
+ *
+ * A rule: its kind (bits 0 to 7), the offsets from the CFA at which the return address (8 to 15, in
+ * words) and the caller's frame pointer (16 to 31, in bytes; 0: unchanged) are saved, and the CFA's
+ * own offset (32 to 63, in bytes). The CFA is what the stack pointer is in the caller.
+ */
+enum wire_rule_kind {
+	WIRE_RULE_UNKNOWN,   /* there is none in the map */
+	WIRE_RULE_SP,	     /* CFA = sp + offset */
+	WIRE_RULE_FP,	     /* CFA = fp + offset */
+	WIRE_RULE_PLT,	     /* CFA = sp + 8; sp + 16 from byte `offset` of the 16-byte stub on */
+	WIRE_RULE_REALIGNED, /* CFA = *(fp + offset); the caller's fp = *fp */
+	WIRE_RULE_SIGNAL,    /* the kernel saved all registers on the stack */
+	WIRE_RULE_END,	     /* the outermost frame */
+	WIRE_RULE_NONE,	     /* the file has no rule here: by frame pointer, which is a guess */
+	WIRE_RULE_NO_CODE,   /* no code is there: what led here was no frame */
+	WIRE_RULE_HARD,	     /* an expression that is not followed */
+	WIRE_RULE_ASK,	     /* only the collector can follow it */
+};
+
+static inline __u64 wire_rule(enum wire_rule_kind kind, int cfa, int fp, int ra_words)
+{
+	return (__u64)kind | (__u64)(ra_words & 0xff) << 8 | (__u64)(fp & 0xffff) << 16 |
+	       (__u64)(__u32)cfa << 32;
+}
+
+/*
+ * A bucket of the map "rules". Written while programs read, without a lock: a rule is only taken if
+ * check ^ rule is its key, so halves that do not belong together are none.
+ */
+#define WIRE_RULE_WAYS 4
+#define WIRE_RULE_BUCKETS (1u << 15)
+
+struct wire_rules {
+	__u64 check[WIRE_RULE_WAYS];
+	__u64 rule[WIRE_RULE_WAYS];
+};
+
+#define WIRE_GENERATIONS (1u << 15) /* a power of two */
+
+static inline __u64 wire_rule_key(__u64 space, __u64 addr)
+{
+	__u64 h = (space ^ addr) * 0x9e3779b97f4a7c15ull;
+
+	return h ^ h >> 32;
+}
+
+static inline __u32 wire_rule_bucket(__u64 key)
+{
+	return (__u32)key & (WIRE_RULE_BUCKETS - 1);
+}
+
+/* A stack that the BPF side cannot unwind to its end, right before the event that it is for. */
+#define WIRE_COPY_WORDS 3072 /* of 8 bytes; a value of a map by CPU is 32 KiB at most */
+#define WIRE_REGISTERS 33    /* by DWARF's numbers, pc last; x86-64 has 17 */
+/* The id of a copy's stack: it is good for one event, like those with WIRE_STACK_ONCE alone. */
+#define WIRE_STACK_COPY (WIRE_STACK_ONCE | 0x40000000u)
+
+struct wire_copy {
+	struct wire_record r;
+	__u32 id; /* 0: for no event; --verify, to compare with all of the frames */
+	__u32 tgid, tid;
+	__u32 pad;
+	__u32 n;	   /* frames found so far, at least the leaf */
+	__u32 end;	   /* WIRE_END_GUESSED, or WIRE_END_UNTOLD; of all of them how they ended */
+	__u64 sp;	   /* of the leaf */
+	__u64 space;	   /* for wire_rule_key() */
+	__u64 look;	   /* address that the last frame is looked up by */
+	__u32 registers;   /* 1: all of that frame's are known; 0: stack and frame pointer only */
+	__u32 len;	   /* bytes of words */
+	__u64 base;	   /* address of words[0] */
+	__u64 top;	   /* BPF side: where the thread's stack ended the last time, */
+	__u64 hash_before; /* and the hash without the last frame */
+	__u64 regs[WIRE_REGISTERS];
+	__u64 frames[WIRE_STACK_MAX];
+	__u64 words[WIRE_COPY_WORDS];
+};
+
+/*
  * Value of the map "stacks", by the hash of the frames. The place of one that is deleted, or
  * replaced, goes to another one at once, and a program may be looking at it: so it reads id and
  * check in one go, and what it writes there is no more than a hint.
@@ -229,10 +332,14 @@ struct wire_kind_state {
 	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */
 	__u64 verified, mismatches, verified_user, mismatches_user;
-	__u64 fixed_point; /* where the program's arguments lie, */
-	__u64 stack;	   /* and where the thread's kernel stack begins */
-	__u64 hash;	   /* of the user stack just walked, */
-	__u64 tid;	   /* and whose it is */
+	__u64 fixed_point;     /* where the program's arguments lie, */
+	__u64 stack;	       /* and where the thread's kernel stack begins */
+	__u64 interrupt;       /* the kernel stack just found is that of an interrupt */
+	__u64 hash;	       /* of the user stack just walked, */
+	__u64 tid;	       /* whose it is, */
+	__u64 end;	       /* and enum wire_stack_end */
+	__u64 ends[WIRE_ENDS]; /* user stacks by how they ended, those in a WIRE_COPY left out */
+	__u64 woken_ns;	       /* when the collector was last woken for a WIRE_COPY */
 	__u64 block_at, block_len, block[WIRE_BLOCK_WORDS]; /* copy of a piece of a stack, bytes */
 	struct wire_stack scratch;
 	struct wire_stack check; /* --verify: the plain walk */
@@ -246,7 +353,16 @@ struct wire_thread {
 	__u32 flags; /* WIRE_THREAD_* */
 	char name[WIRE_COMM_LEN];
 	__u32 n_kernel; /* frames of its kernel stack, leaf first; 0: running, or not readable */
-	__u32 pad;
+	/*
+	 * Id of its user stack, 0: it has none. The collector makes the WIRE_STACK record: it
+	 * unwinds from these registers, which the thread had when it entered the kernel, and reads
+	 * the stack's memory later. That memory is of the same sleep if the number of context
+	 * switches has not changed by then.
+	 */
+	__u32 ustack;
+	__u64 switches;		    /* voluntary and involuntary ones */
+	__u64 space, look;	    /* as in struct wire_copy */
+	__u64 regs[WIRE_REGISTERS]; /* likewise */
 	__u64 frames[WIRE_STACK_MAX];
 };
 #define WIRE_THREAD_KTHREAD 1

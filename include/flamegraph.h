@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flamegraph.h - the renderer as a library: folded lines in memory in, one SVG out, the same that
- * the program flamegraph writes. Link $(O)/libflamegraph.o (all of render/ in one object that
- * shows no other names than these) with -lm -pthread.
+ * flamegraph.h - the renderer as a library. It turns folded lines in memory into the SVG that the
+ * program flamegraph writes. Link $(O)/libflamegraph.o, which exports only the names of this
+ * header, with -lm -pthread.
  *
  *	struct flamegraph_options o = { .title = "mysqld", .embedded = true };
  *	struct flamegraph *g;
@@ -25,53 +25,55 @@
 struct flamegraph;
 
 /*
- * Zeroed is what `flamegraph` does without options; texts are borrowed until flamegraph_free().
- * They are UTF-8 and may hold anything: they are escaped.
+ * All zero: as the program without options. Strings are UTF-8 and borrowed until
+ * flamegraph_free(); any content is allowed, as it is escaped.
  */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;
-	const char *countname; /* NULL: "us" where a frame `--` is seen, else "samples" */
+	const char *countname; /* NULL: "us" if there is a frame `--`, else "samples" */
 	const char *nametype;  /* NULL: "Function:" */
-	const char *colors;    /* a palette; NULL: "chain" where a frame `--` is seen, else "hot" */
+	const char *colors;    /* a palette; NULL: "chain" if there is a frame `--`, else "hot" */
 	const char *bgcolors;  /* NULL: the palette's */
-	const char *fonttype;
-	double width, height, fontsize; /* of the picture, a row, the letters, in pixels; 0: 1200,
-					   16, 12 */
-	double minwidth;		/* narrower frames are not drawn; pixels; 0: 0.1 */
-	uint32_t max_frames;		/* kept in the file for zooming; 0: 100000 */
+	const char *fonttype;  /* NULL: "Verdana, DejaVu Sans, sans-serif" */
+	double width;	       /* of the picture, in pixels; 0: 1200 */
+	double height;	       /* of a row, in pixels; 0: 16 */
+	double fontsize;       /* in pixels; 0: 12 */
+	double minwidth;       /* in pixels; narrower frames are not drawn; 0: 0.1 */
+	uint32_t max_frames;   /* kept in the file for zooming; 0: 100000 */
 	bool reverse, inverted, flamechart;
 	/*
-	 * To be put into the body of an HTML page: no XML declaration; the keys that it answers
-	 * are those pressed while it has the focus or the pointer is on it; as wide as its parent.
-	 * It keeps its state in the page's fragment, beside what else stands there. One on a page:
-	 * it uses ids that begin with "fg-".
+	 * For the body of an HTML page: no XML declaration, and as wide as its parent element. It
+	 * handles keys only while it has the focus or the pointer is over it. It keeps its state in
+	 * the page's URL fragment and leaves the rest of the fragment alone. A page can have only
+	 * one: its element ids are fixed and begin with "fg-".
 	 */
 	bool embedded;
 };
 
-/* 0, -ENOMEM, or -EINVAL: no such palette or background, a size out of range. *g is NULL then. */
+/* 0, -ENOMEM, or -EINVAL (unknown palette or background, size out of range) with *g NULL. */
 int flamegraph_new(struct flamegraph **g, const struct flamegraph_options *o);
 
 /*
- * Add the folded lines [text, text+len), as flamegraph reads them from a file; each call's last
- * line ends with its text. Lines that are none are left out and counted. 0, -ENOMEM, -EOVERFLOW.
+ * Add the folded lines [text, text+len). The end of the text ends its last line. Invalid lines are
+ * skipped and counted. 0, -ENOMEM, -EOVERFLOW, or -EINVAL after flamegraph_write().
  */
 int flamegraph_add(struct flamegraph *g, const char *text, size_t len);
 
-/* Lines left out so far. */
+/* The number of invalid lines so far. */
 uint64_t flamegraph_bad_lines(const struct flamegraph *g);
 
 /*
- * Write the document; once, and after it nothing can be added. Write errors are left to ferror(f).
- * 0, -ENOMEM, or -ENODATA: no line had a count above 0, and nothing was written.
+ * Write the document. Call it once, after the last line. The caller checks for write errors with
+ * ferror(f). 0, -ENOMEM, -EOVERFLOW, -EINVAL on a second call, or -ENODATA: no line had a count
+ * above 0, and nothing was written.
  */
 int flamegraph_write(struct flamegraph *g, FILE *f);
 
-void flamegraph_free(struct flamegraph *g); /* NULL is fine */
+void flamegraph_free(struct flamegraph *g); /* NULL is allowed */
 
 /*
- * What a page's Content-Security-Policy allows the script and the style of every graph by:
- * "sha256-...", without quotes.
+ * The sources that allow the script and the style of every graph in a page's
+ * Content-Security-Policy: "sha256-...", without quotes.
  */
 extern const char flamegraph_script_source[], flamegraph_style_source[];
 

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SORT_LINES 8192 /* fewer are added as they come: their tree fits in the caches */
-#define SORT_FEW 12	/* sorted by insertion */
-#define AHEAD 8		/* lines fetched before their turn */
+#define SORT_LINES 8192 /* smaller batches are not sorted: their part of the tree stays cached */
+#define SORT_FEW 12	/* at most this many items: insertion sort */
+#define AHEAD 8		/* prefetch distance in lines */
 
-/* A line while it is sorted, and the two name numbers that it is sorted by just now. */
+/* A sort item: a line, and the two name ids at the depth of its range. */
 struct item {
 	uint64_t key;
 	uint32_t line;
 };
 
-/* Lines that agree in their first `depth` names. */
+/* Items whose lines share their first `depth` names. */
 struct range {
 	uint32_t from, n, depth;
-	bool keyed; /* the items' keys are those of this depth */
+	bool keyed; /* the items' keys are of this depth already */
 };
 
 struct sort {
@@ -50,7 +50,7 @@ void batch_free(struct batch *b)
 
 static int grow_ids(struct batch *b, size_t need)
 {
-	size_t cap = b->id_cap ? b->id_cap : 64; /* never none, so that .id is never NULL */
+	size_t cap = b->id_cap ? b->id_cap : 64; /* so that .id is never NULL */
 	uint32_t *id;
 
 	while (cap < need)
@@ -70,7 +70,7 @@ int batch_reset(struct batch *b, uint32_t lines)
 	b->lines = 0;
 	b->ids = b->shared = 0;
 	if (lines > b->line_cap) {
-		/* Nothing in it is needed: a new one saves copying. */
+		/* The lines are no longer needed: realloc() would copy them. */
 		free(b->line);
 		b->line_cap = 0;
 		b->line = malloc(lines * sizeof(*b->line));
@@ -105,9 +105,9 @@ int batch_add(struct batch *b, const uint32_t *id, uint32_t n, uint32_t shared, 
 	return 0;
 }
 
-/* ---- sorting: by two names at a time, in three parts (less, equal, greater) ---- */
+/* ---- multikey quicksort (Bentley and Sedgewick), two names at a time ---- */
 
-/* Names depth and depth + 1 of the line; 0 stands for its end. */
+/* Names depth and depth + 1 of the line, each id plus one; 0: past the line's end. */
 static uint64_t key_at(const struct batch *b, uint32_t line, uint32_t depth)
 {
 	const struct batch_line *l = &b->line[line];
@@ -204,7 +204,7 @@ static int sort_range(struct sort *s, struct range r)
 	err = push(s, r.from, less, r.depth, true);
 	if (!err)
 		err = push(s, r.from + greater, r.n - greater, r.depth, true);
-	if (!err && (uint32_t)p) /* else these end here, and are the same */
+	if (!err && (uint32_t)p) /* else these lines end here and are equal */
 		err = push(s, r.from + less, greater - less, r.depth + 2, false);
 	return err;
 }
@@ -259,7 +259,7 @@ int batch_merge(struct batch *b, struct tree *t)
 {
 	int err = 0;
 
-	/* Sorted input shares most as it is; a flame chart's order is what it shows. */
+	/* Sorted input shares enough already; a flame chart must keep the input's order. */
 	if (b->lines >= SORT_LINES && b->shared < b->ids / 2 && !t->in_order)
 		err = merge_sorted(b, t);
 	else

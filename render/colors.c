@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "colors.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "elide.h"
+#include "diff.h"
+#include "document.h"
+#include "page.h"
 
 static void add_ramp(struct colors *c, enum ramp ramp)
 {
@@ -17,92 +17,99 @@ static void add_ramp(struct colors *c, enum ramp ramp)
 		c->rgb[c->n++] = palette_rgb(ramp, s);
 }
 
-int colors_init(struct colors *c, const struct page *pg, const struct tree *t,
-		const struct layout *l)
+static void add_name(struct document *d, uint32_t id)
 {
-	uint32_t names = t->names.n;
+	const char *name = name_str(&d->tree->names, id);
+	size_t len = name_len(&d->tree->names, id);
+	enum palette_by by = d->page->by == PALETTE_RANDOM ? PALETTE_BY_NAME : d->page->by;
+	struct colors *c = &d->colors;
+
+	c->ramp[id] = (uint16_t)palette_ramp(d->page->palette, name, len);
+	c->shade[id] = (uint8_t)palette_shade(by, name, len, 0);
+	if (c->ramp[id] < RAMPS)
+		add_ramp(c, c->ramp[id]);
+	else
+		for (uint32_t k = 0; k <= d->layout->max_link && k <= PALETTE_LINKS; k++)
+			add_ramp(c, palette_link_ramp(k));
+}
+
+int colors_init(struct document *d)
+{
+	const uint32_t *fixed = d->page->name_color;
+	uint32_t names = d->tree->names.n;
+	struct colors *c = &d->colors;
 
 	memset(c, 0, sizeof(*c));
 	memset(c->at, -1, sizeof(c->at));
-	c->rgb = malloc((RAMPS * PALETTE_SHADES + (size_t)(pg->name_color ? names : 0)) *
-			sizeof(*c->rgb));
+	c->rgb = malloc((RAMPS * PALETTE_SHADES + (size_t)(fixed ? names : 0)) * sizeof(*c->rgb));
 	c->ramp = malloc((size_t)(names + 1) * sizeof(*c->ramp));
 	c->shade = malloc((size_t)names + 1);
 	if (!c->rgb || !c->ramp || !c->shade)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < names; i++)
 		c->ramp[i] = RAMPS + 1;
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t id = l->frame[i].name;
-		const char *name = names_str(&t->names, id);
-		size_t len = names_len(&t->names, id);
-
-		if (c->ramp[id] <= RAMPS)
-			continue;
-		c->ramp[id] = (uint16_t)palette_ramp(pg->palette, name, len);
-		c->shade[id] = (uint8_t)palette_shade(
-			pg->by == PALETTE_RANDOM ? PALETTE_BY_NAME : pg->by, name, len, 0);
-		if (c->ramp[id] < RAMPS)
-			add_ramp(c, c->ramp[id]);
-		else
-			for (uint32_t k = 0; k <= l->max_link && k <= PALETTE_LINKS; k++)
-				add_ramp(c, palette_link_ramp(k));
-	}
-	if (t->diff) {
+	for (uint32_t i = 0; i < d->layout->n; i++)
+		if (c->ramp[d->layout->frame[i].name] > RAMPS)
+			add_name(d, d->layout->frame[i].name);
+	if (d->tree->diff) {
 		add_ramp(c, RAMP_MORE);
 		add_ramp(c, RAMP_LESS);
 		add_ramp(c, RAMP_GONE);
 	}
-	if (pg->name_color) {
+	if (fixed) {
 		c->fixed = c->n;
-		memcpy(c->rgb + c->n, pg->name_color, names * sizeof(*c->rgb));
+		memcpy(c->rgb + c->n, fixed, names * sizeof(*c->rgb));
 		c->n += names;
 	}
 	return 0;
 }
 
-void colors_free(struct colors *c)
+void colors_free(struct document *d)
 {
-	free(c->rgb);
-	free(c->ramp);
-	free(c->shade);
-	memset(c, 0, sizeof(*c));
+	free(d->colors.rgb);
+	free(d->colors.ramp);
+	free(d->colors.shade);
+	d->colors = (struct colors) { 0 };
 }
 
-static uint32_t diff_color(const struct colors *c, const struct page *pg, double delta)
+static uint32_t delta_color(const struct document *d, double delta)
 {
+	const struct page *pg = d->page;
 	double strength = pg->max_delta > 0 ? fabs(delta) / pg->max_delta : 0;
 	uint32_t shade = (uint32_t)lround(strength * (PALETTE_SHADES - 1));
 
 	if (shade > PALETTE_SHADES - 1)
 		shade = PALETTE_SHADES - 1;
-	return (uint32_t)c->at[(delta > 0) != pg->negate ? RAMP_MORE : RAMP_LESS] + shade;
+	return (uint32_t)d->colors.at[(delta > 0) != pg->negate ? RAMP_MORE : RAMP_LESS] + shade;
 }
 
-bool colors_gone(const struct tree *t, const struct layout *l, uint32_t i)
+bool colors_gone(const struct document *d, uint32_t i)
 {
-	uint32_t name = l->frame[layout_top(l, i)].name;
+	const struct frame *frame = d->layout->frame;
 
-	return t->diff && names_len(&t->names, name) == strlen(ELIDE_NAME) &&
-	       !memcmp(names_str(&t->names, name), ELIDE_NAME, strlen(ELIDE_NAME));
+	if (!d->tree->diff)
+		return false;
+	while (frame[i].depth > 1)
+		i = frame[i].parent;
+	return name_is(&d->tree->names, frame[i].name, DIFF_GONE);
 }
 
-uint32_t colors_frame(const struct colors *c, const struct page *pg, const struct tree *t,
-		      const struct layout *l, uint32_t i)
+uint32_t colors_frame(const struct document *d, uint32_t i)
 {
-	const struct frame *f = &l->frame[i];
-	uint32_t ramp = c->ramp[f->name], shade = c->shade[f->name];
+	const struct frame *fr = &d->layout->frame[i];
+	const struct colors *c = &d->colors;
+	uint32_t ramp = c->ramp[fr->name], shade = c->shade[fr->name];
 
 	if (ramp != RAMP_STACK_DELIM && ramp != RAMP_PART_DELIM) {
-		if (t->diff)
-			return colors_gone(t, l, i) ? (uint32_t)c->at[RAMP_GONE]
-						    : diff_color(c, pg, l->diff[i].self);
+		if (d->tree->diff)
+			return colors_gone(d, i) ? (uint32_t)c->at[RAMP_GONE]
+						 : delta_color(d, d->layout->delta[i].self);
 		if (c->fixed)
-			return c->fixed + f->name;
-		if (pg->by == PALETTE_RANDOM)
+			return c->fixed + fr->name;
+		if (d->page->by == PALETTE_RANDOM)
 			shade = palette_shade(PALETTE_RANDOM, "", 0, i);
 	}
 	if (ramp == RAMP_BY_LINK)
-		ramp = palette_link_ramp(f->link);
+		ramp = palette_link_ramp(fr->link);
 	return (uint32_t)c->at[ramp] + shade;
 }

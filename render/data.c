@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "data.h"
-
+/*
+ * All frames of the layout in a compact form. The script draws from it after a zoom, so frames that
+ * are too narrow at first become visible. Three elements:
+ *
+ *   colors  the colour table: #rrggbb, separated by blanks
+ *   names   one name a line; only the names in use, the most frequent first
+ *   nodes   numbers (svg_put_vlq()) without separators. First the style of each name: 0..15 is a
+ *           shade of the ramp of the frame's link, 16 + n is colour n. Then the frames in preorder,
+ *           for each:
+ *             rows to go up from below the frame before
+ *             index of the name
+ *             gap between the end of the left sibling (or the start of the caller) and its start
+ *             gap between its end and the end of its caller; for the root its end
+ *             differential input only: self and total delta d, as 2d, or -2d-1 if negative
+ *           Positions and deltas are counts times data_scale().
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "document.h"
+#include "page.h"
+
 struct use {
 	uint32_t name, times;
-	uint32_t first; /* frame that has it: not the order of the input, which must not matter */
+	uint32_t first; /* frame with this name: breaks ties, as ids depend on the input's order */
 };
 
-double data_scale(const struct page *pg, const struct layout *l)
+double data_scale(const struct document *d)
 {
-	double scale = 1;
+	double total = d->layout->total, scale = 1;
 
-	/* Numbers stay whole and exact in the script: below 2^53. */
-	for (unsigned i = 0; i < pg->decimals && l->total * scale * 10 < 9e15; i++)
+	/* Below 2^53, whole numbers are exact in the script. */
+	for (unsigned i = 0; i < d->page->decimals && total * scale * 10 < 9e15; i++)
 		scale *= 10;
-	while (l->total * scale > 9e15)
+	while (total * scale > 9e15)
 		scale /= 2;
 	return scale;
 }
 
-/* To the nearest whole number from 0 on, for v < 2^53; round() is a call, and this runs millions of
- * times. */
+/* Round v < 2^53 to a whole number; 0 if negative. Inline: round() is a call, millions of times. */
 static uint64_t whole(double v)
 {
 	return v > 0 ? (uint64_t)(v + 0.5) : 0;
@@ -46,15 +62,17 @@ static void put_style(FILE *f, uint64_t style)
 	fwrite(buf, 1, (size_t)(end - buf), f);
 }
 
-static void write_names(FILE *f, const struct page *pg, const struct tree *t,
-			const struct colors *c, const struct use *use, uint32_t n)
+static void write_names(FILE *f, const struct document *d, const struct use *use, uint32_t n)
 {
+	const struct name_table *names = &d->tree->names;
+	const struct colors *c = &d->colors;
+
 	fputs("<metadata id=\"fg-names\">", f);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
 			putc_unlocked('\n', f);
-		svg_text(f, pg->encoding, names_str(&t->names, use[i].name),
-			 names_len(&t->names, use[i].name), SIZE_MAX);
+		svg_text(f, d->page->encoding, name_str(names, use[i].name),
+			 name_len(names, use[i].name), SIZE_MAX);
 	}
 	fputs("</metadata>\n<metadata id=\"fg-nodes\">", f);
 	for (uint32_t i = 0; i < n; i++) {
@@ -70,26 +88,28 @@ static void write_names(FILE *f, const struct page *pg, const struct tree *t,
 	}
 }
 
-static uint64_t difference(double v)
+static uint64_t signed_whole(double v)
 {
 	v = round(v);
-	return whole(fmin(v < 0 ? -2 * v - 1 : 2 * v, 0x1p54)); /* what was before has no bound */
+	return whole(fmin(v < 0 ? -2 * v - 1 : 2 * v, 0x1p54)); /* counts before are unbounded */
 }
 
-/* How far the frame open at a depth is filled from the left, and where it ends. */
+/* The last frame at a depth: the end of its last callee so far, or its start; and its end. */
 struct open {
 	uint64_t filled, end;
 };
 
-#define FRAME_CHARS (6 * SVG_VLQ_LEN) /* of one frame at most */
+#define FRAME_CHARS (6 * SVG_VLQ_LEN) /* at most, of one frame */
 
 /*
- * Gaps are taken between rounded edges, so that rounding never adds up. open: for each depth. This
- * runs for each of many frames: what is written is gathered here.
+ * Gaps are between rounded edges, so rounding errors do not add up. index: by name id; open: by
+ * depth. Output is buffered here, as millions of short fwrite() calls are slow.
  */
-static void write_frames(FILE *f, const struct tree *t, const struct layout *l, double scale,
-			 const uint32_t *number, struct open *open)
+static void write_frames(FILE *f, const struct document *d, const uint32_t *index,
+			 struct open *open)
 {
+	const struct layout *l = d->layout;
+	double scale = data_scale(d);
 	char buf[8192], *p = buf;
 	uint32_t depth = 0; /* of the frame before, plus one */
 
@@ -99,7 +119,7 @@ static void write_frames(FILE *f, const struct tree *t, const struct layout *l, 
 		uint64_t end = whole((fr->start + fr->total) * scale);
 
 		p = svg_put_vlq(p, depth - fr->depth);
-		p = svg_put_vlq(p, number[fr->name]);
+		p = svg_put_vlq(p, index[fr->name]);
 		if (i) {
 			struct open *up = &open[fr->depth - 1];
 
@@ -110,9 +130,9 @@ static void write_frames(FILE *f, const struct tree *t, const struct layout *l, 
 			p = svg_put_vlq(p, 0);
 			p = svg_put_vlq(p, end);
 		}
-		if (t->diff) {
-			p = svg_put_vlq(p, difference(l->diff[i].self * scale));
-			p = svg_put_vlq(p, difference(l->diff[i].total * scale));
+		if (l->delta) {
+			p = svg_put_vlq(p, signed_whole(l->delta[i].self * scale));
+			p = svg_put_vlq(p, signed_whole(l->delta[i].total * scale));
 		}
 		open[fr->depth] = (struct open) { .filled = start, .end = end };
 		depth = fr->depth + 1;
@@ -125,40 +145,37 @@ static void write_frames(FILE *f, const struct tree *t, const struct layout *l, 
 		fwrite(buf, 1, (size_t)(p - buf), f);
 }
 
-int data_write(FILE *f, const struct page *pg, const struct tree *t, const struct layout *l,
-	       const struct colors *c)
+int data_write(FILE *f, const struct document *d)
 {
-	struct use *use = calloc((size_t)t->names.n + 1, sizeof(*use));
-	uint32_t *number = calloc((size_t)t->names.n + 1, sizeof(*number));
+	const struct layout *l = d->layout;
+	uint32_t names = d->tree->names.n, used = 0;
+	struct use *use = calloc((size_t)names + 1, sizeof(*use));
+	uint32_t *index = calloc((size_t)names + 1, sizeof(*index));
 	struct open *open = calloc((size_t)l->max_depth + 1, sizeof(*open));
-	uint32_t used = 0;
-	int ret = -ENOMEM;
+	int err = use && index && open ? 0 : -ENOMEM;
 
-	if (!use || !number || !open)
+	if (err)
 		goto out;
-	for (uint32_t i = 0; i < t->names.n; i++)
+	for (uint32_t i = 0; i < names; i++)
 		use[i].name = i;
 	for (uint32_t i = l->n; i-- > 0;) {
 		use[l->frame[i].name].times++;
 		use[l->frame[i].name].first = i;
 	}
-	qsort(use, t->names.n, sizeof(*use), most_used_first);
-	while (used < t->names.n && use[used].times) {
-		number[use[used].name] = used;
-		used++;
-	}
+	qsort(use, names, sizeof(*use), most_used_first);
+	for (; used < names && use[used].times; used++)
+		index[use[used].name] = used;
 
 	fputs("<metadata id=\"fg-colors\">", f);
-	for (uint32_t i = 0; i < c->n; i++)
-		fprintf(f, "%s#%06x", i ? " " : "", c->rgb[i]);
+	for (uint32_t i = 0; i < d->colors.n; i++)
+		fprintf(f, "%s#%06x", i ? " " : "", d->colors.rgb[i]);
 	fputs("</metadata>\n", f);
-	write_names(f, pg, t, c, use, used);
-	write_frames(f, t, l, data_scale(pg, l), number, open);
+	write_names(f, d, use, used);
+	write_frames(f, d, index, open);
 	fputs("</metadata>\n", f);
-	ret = 0;
 out:
 	free(use);
-	free(number);
+	free(index);
 	free(open);
-	return ret;
+	return err;
 }

@@ -53,7 +53,7 @@ void draw_settle(struct draw *d, struct tree *t, const struct folded_stats *st)
 
 	if (!pg->countname)
 		pg->countname = t->chain ? "us" : "samples";
-	/* Merged from the leaves, chains have no first link: nothing is said of links then. */
+	/* Merged from the leaves, a path does not start at the sleeper: links cannot be counted. */
 	t->chain &= !d->reverse;
 
 	if (!pg->palette)
@@ -62,7 +62,7 @@ void draw_settle(struct draw *d, struct tree *t, const struct folded_stats *st)
 		pg->background = t->diff ? "#fafafc" : pg->palette->background;
 	if (!pg->title)
 		pg->title = title(d, t);
-	/* Nobody can know how to read a kind of graph that he sees for the first time. */
+	/* Chain graphs are new to most readers: explain how to read one. */
 	if (!pg->subtitle && t->chain && !t->diff && !d->page.inverted)
 		pg->subtitle = "Bottom: who waited, and where. Above each gray --: who ended "
 			       "that wait. Top: why the chain ends. Width: time.";

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Standard input as a C array named $1, with $1_len, and $1_source, which is how a Content-Security-Policy
-# allows it: how page.js and page.css get into flamegraph, and the report's into chainwalk.
-# A line `//= FILE` stands for that file of this directory, without its comment lines.
+# Prints standard input as a C array $1 with its length $1_len, and as $1_source the hash that allows
+# it in a Content-Security-Policy. Embeds page.js and page.css in flamegraph, and the report's script
+# and style in chainwalk. A line `//= FILE` is replaced by that file of this directory without its
+# comment lines.
 dir=$(dirname "$0")
 text=$(awk -v dir="$dir" '
 	$1 == "//=" {
@@ -21,5 +22,6 @@ text=$(awk -v dir="$dir" '
 printf 'static const unsigned char %s[] = {\n' "$1"
 printf '%s\n' "$text" | od -An -v -tx1 | sed 's/[0-9a-f][0-9a-f]/0x&,/g'
 printf '};\nstatic const unsigned long %s_len = sizeof(%s);\n' "$1" "$1"
-hash=$(printf '%s\n' "$text" | sha256sum | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64 -w0) || exit 1
+hash=$(printf '%s\n' "$text" | sha256sum | cut -c1-64 | tr a-f A-F | basenc --base16 -d |
+	base64 -w0) || exit 1
 printf '#define %s_source "sha256-%s"\n' "$1" "$hash"

@@ -6,11 +6,11 @@
 #include <string.h>
 
 /*
- * Small batches keep both threads busy from the start and stay in the caches; once the tree does
- * not, they grow, to be worth sorting.
+ * Small batches keep both threads busy from the start and stay in the caches. Once the tree is
+ * larger than the caches, batches grow: sorting gains more in a larger batch.
  */
-#define FIRST_LINES 1024 /* fewer in all, and no thread is started */
-#define LARGE 16384
+#define FIRST_LINES 1024 /* input of fewer lines starts no thread */
+#define LARGE 16384	 /* lines handed over before batches grow */
 #define MOST_LINES (1u << 18)
 #define MOST_IDS (UINT32_C(8) << 20)
 
@@ -54,7 +54,7 @@ static void *merger(void *arg)
 	return NULL;
 }
 
-/* Hand the full batch over and take an empty one; the first time starts the thread. */
+/* Hand over the full batch and take an empty one. The first call starts the thread. */
 static int hand_over(struct feed *f)
 {
 	int err;

@@ -2,10 +2,10 @@
 #ifndef RENDER_FEED_H
 #define RENDER_FEED_H
 /*
- * Stacks from their text into the tree, on two threads where there are many: the caller's splits
- * lines into names, a second one merges them, batch by batch and in order, so that the tree is the
- * same as if one thread had done both. While a feed is open the caller must leave the tree and its
- * names alone.
+ * From the text of stacks to the tree. The caller's thread splits stacks into name ids; if there
+ * are many, a second thread merges them into the tree, batch by batch in input order, so the tree
+ * does not depend on the number of threads. While a feed is open the caller must not touch the
+ * tree or its names: the splitting thread owns tree->names, the merging thread the rest.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -20,24 +20,25 @@ struct feed {
 	struct tree *tree;
 	bool reverse; /* merge from the leaves */
 	struct split split;
-	uint32_t room;	     /* lines for the batch that is being filled */
-	uint64_t lines;	     /* handed over so far */
-	struct batch *fill;  /* the caller's */
-	struct batch *spare; /* free to be filled next; NULL: the other thread has it */
-	struct batch *merge; /* to be merged; NULL: none waits */
-	pthread_mutex_t lock;
+	uint32_t room;	    /* lines per batch */
+	uint64_t lines;	    /* handed over to the merging thread so far */
+	struct batch *fill; /* being filled; the caller's thread alone uses it */
+	pthread_t thread;   /* the merging thread, if .started */
+	bool started;
+
+	pthread_mutex_t lock; /* protects: spare, merge, done, err */
 	pthread_cond_t change;
-	pthread_t thread;
-	bool started, done;
-	int err;
+	struct batch *spare; /* empty; NULL: the merging thread has it */
+	struct batch *merge; /* full; NULL: none waits */
+	bool done;	     /* no more batches will come */
+	int err;	     /* the first error of merging */
 };
 
-/* All return 0 or a negative errno (-ENOMEM, -EOVERFLOW, what pthread_create(3) says). */
+/* All return 0, -ENOMEM, -EOVERFLOW, or an error of pthread_create(3), negated. */
 int feed_open(struct feed *f, struct tree *t, bool reverse);
 int feed_add(struct feed *f, const char *stack, size_t len, double count, double before);
 
-/* Merge what is left, end the thread, free all but the tree. Sets the tree's .chain. Also after an
- * error. */
+/* Merge the rest, set tree->chain, end the thread, free all but the tree. Also after errors. */
 int feed_close(struct feed *f);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flamegraph: folded stacks in, one self-contained SVG out. Here: what is read and said; options,
- * merging and drawing are in the other files of this directory.
+ * flamegraph: reads folded stacks, writes one self-contained SVG. This file has files and messages;
+ * options, merging and drawing are in the other files of this directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,43 +11,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "diff.h"
 #include "draw.h"
-#include "elide.h"
 #include "feed.h"
 #include "folded.h"
 #include "options.h"
 #include "page.h"
 #include "palette_map.h"
-#include "strip.h"
 #include "tree.h"
 
-#define BAD_SHOWN 3 /* unusable lines that get a message of their own */
+#define BAD_SHOWN 3 /* invalid lines that are reported one by one */
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
-enum side { SIDE_ALONE, SIDE_BEFORE, SIDE_AFTER };
+/* --diff: which of its two files is being read. */
+enum side { SIDE_NONE, SIDE_BEFORE, SIDE_AFTER };
 
 struct input {
 	struct tree *tree;
-	struct feed feed; /* of the tree */
+	struct feed feed; /* into the tree */
 	const struct options *o;
-	const char *file; /* as messages call it */
-	enum side side;	  /* --diff: which of the two files */
+	const char *file; /* its name in messages */
+	enum side side;
 	struct folded_stats stats;
-	struct strip strip;
+	struct diff_strip strip;
 };
 
 static int on_line(void *ctx, const struct folded_line *given)
 {
 	struct folded_line line = *given;
 	struct input *in = ctx;
-	int err = in->o->strip_hex ? strip_hex(&in->strip, &line) : 0;
+	int err = in->o->strip_hex ? diff_strip_hex(&in->strip, &line) : 0;
 
 	if (err)
 		return err;
 	if (in->side == SIDE_BEFORE)
 		return feed_add(&in->feed, line.stack, line.len, 0, line.count);
-	if (in->side == SIDE_ALONE && in->stats.good == 1)
+	if (in->side == SIDE_NONE && in->stats.good == 1)
 		in->tree->diff = in->stats.two;
 	return feed_add(&in->feed, line.stack, line.len, line.count, line.before);
 }
@@ -85,17 +85,17 @@ static void report(const struct options *o, const struct input *in, double total
 		fprintf(stderr, "flamegraph: ignored %llu line%s with invalid format\n",
 			(unsigned long long)in->stats.bad, in->stats.bad == 1 ? "" : "s");
 	if (in->stats.mixed)
-		fputs("flamegraph: some lines have two counts and some one: the latter count as "
-		      "unchanged\n",
+		fputs("flamegraph: some lines have one count, others two: one count means no "
+		      "change\n",
 		      stderr);
 	if (o->draw.page.total > 0 && o->draw.page.total / total > 0.02 &&
 	    o->draw.page.total < total)
 		fprintf(stderr,
-			"flamegraph: --total %g is less than the actual total %g: not used\n",
+			"flamegraph: --total %g is less than the actual total %g: ignored\n",
 			o->draw.page.total, total);
 }
 
-/* --cp: what colour each name has by the file, which is told of new ones. The caller frees *rgb. */
+/* --cp: the colour of each name; new names are added to the file. The caller frees *rgb. */
 static int map_colors(const struct options *o, const struct tree *t, uint32_t **rgb)
 {
 	struct palette_map map;
@@ -112,20 +112,17 @@ static int map_colors(const struct options *o, const struct tree *t, uint32_t **
 	return err;
 }
 
-/* Merged stacks made ready to be drawn. 0 or a negative errno. */
 static int finish_tree(const struct options *o, struct tree *t)
 {
-	int err = 0;
+	int err;
 
-	if (o->diff) {
-		if (o->normalize)
-			tree_normalize(t);
-		err = elide(t);
-	}
+	if (o->normalize)
+		diff_normalize(t);
+	err = o->diff ? diff_add_gone(t) : 0;
 	return err ? err : tree_finish(t);
 }
 
-/* Draw what was read into f. An exit status. */
+/* Draw the input into f. An exit status. */
 static int draw(struct options *o, struct input *in, FILE *f)
 {
 	struct tree *t = in->tree;
@@ -157,7 +154,7 @@ out:
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Flush and close f; a reader that went away is no error of ours to talk about. */
+/* Flush and close f. 0, or -1 after a message; there is none if the reader closed the pipe. */
 static int finish_output(FILE *f, const char *name)
 {
 	int bad = ferror(f);
@@ -173,14 +170,14 @@ static int finish_output(FILE *f, const char *name)
 	return -1;
 }
 
-/* All files into the tree. 0, or -1 after a message. */
+/* Read all files into the tree. 0, or -1 after a message. */
 static int read_all(struct input *in, char **files, int n)
 {
 	char *const dash[] = { (char[]) { "-" } };
 	int err = feed_open(&in->feed, in->tree, in->o->draw.reverse), closed, failed = 0;
 
 	if (in->o->diff)
-		in->stats.decided = true; /* one count a line in each of the files */
+		in->stats.decided = true; /* each file has one count a line */
 	for (int i = 0; i < (n ? n : 1) && !err && !failed; i++) {
 		if (in->o->diff)
 			in->side = i ? SIDE_AFTER : SIDE_BEFORE;
@@ -192,7 +189,7 @@ static int read_all(struct input *in, char **files, int n)
 	return err || closed || failed ? -1 : 0;
 }
 
-/* True if out is one of the files that are read: drawing would cost the lines drawn from. */
+/* Is out one of the input files? Writing to it would destroy the input. */
 static bool is_input(const char *out, char **files, int n)
 {
 	struct stat a, b;
@@ -217,7 +214,7 @@ static int run(struct options *o, char **files, int n)
 		goto out;
 	}
 	if (o->out && is_input(o->out, files, n)) {
-		fprintf(stderr, "flamegraph: %s: it is the input itself\n", o->out);
+		fprintf(stderr, "flamegraph: %s: this is an input file\n", o->out);
 		goto out;
 	}
 	tree.in_order = o->draw.flamechart;
@@ -237,7 +234,7 @@ static int run(struct options *o, char **files, int n)
 		status = EXIT_FAILED;
 out:
 	tree_free(&tree);
-	strip_free(&in.strip);
+	diff_strip_free(&in.strip);
 	return status;
 }
 
@@ -245,7 +242,6 @@ int main(int argc, char **argv)
 {
 	struct options o;
 
-	options_init(&o);
 	if (options_parse(&o, argc, argv)) {
 		fputs("Try 'flamegraph --help'.\n", stderr);
 		return EXIT_USAGE;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK (1u << 18) /* stays in the caches from reading to splitting */
+#define CHUNK (1u << 18) /* bytes; what one read(2) returns is still cached when it is split */
 
 static bool is_blank(char c)
 {
@@ -19,8 +19,8 @@ static bool is_digit(char c)
 }
 
 /*
- * The number that ends [p, end), and what stands before it and its blank.
- * Only digits with at most one point are numbers: no sign, no exponent, as flamegraph.pl has it.
+ * Parse the number that ends [p, end) into *count; *rest is the end of the text before its blank.
+ * As in flamegraph.pl, a number is digits with at most one point: no sign, no exponent.
  */
 static enum folded_err take_count(const char *p, const char *end, const char **rest, double *count,
 				  unsigned *decimals)
@@ -40,7 +40,7 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 	if (q > p && !is_blank(q[-1]))
 		return q[-1] == '-' && (q - 1 == p || is_blank(q[-2])) ? FOLDED_NEGATIVE
 								       : FOLDED_NO_COUNT;
-	if (q == p) /* a count and nothing before it: no blank either, so not a stack's */
+	if (q == p) /* no blank before the count: the line has no stack */
 		return FOLDED_NO_COUNT;
 	*decimals = 0;
 	for (const char *d = q; d < end; d++) {
@@ -57,7 +57,7 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 			fraction += (*d - '0') * unit;
 		}
 	}
-	/* One blank parts them; any before it belongs to the last frame: some are named " ". */
+	/* One blank is the separator; more belong to the last frame, as its name may be " ". */
 	*rest = q - 1;
 	*count = (double)whole + fraction;
 	return FOLDED_OK;

@@ -2,9 +2,9 @@
 #ifndef RENDER_FOLDED_H
 #define RENDER_FOLDED_H
 /*
- * Folded stacks: one line per stack, frames joined by `;`, blanks, a count. Differential input has
- * two counts, before and after. The reader takes what any stackcollapse tool writes, trusts none
- * of it, and hands each good line to its caller; what it could not use it counts and explains.
+ * Reads folded stacks: one stack a line, frames joined by `;`, a blank, a count. Differential input
+ * has two counts, before and after. The reader accepts what any stackcollapse tool writes and
+ * trusts none of it: valid lines go to one callback, invalid ones with the reason to another.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 enum folded_err {
 	FOLDED_OK,
-	FOLDED_EMPTY,	 /* nothing but blanks on the line: skipped without a word */
+	FOLDED_EMPTY,	 /* only blanks on the line: skipped, and not counted as bad */
 	FOLDED_NO_COUNT, /* no number at the end of the line */
 	FOLDED_NEGATIVE,
 	FOLDED_TOO_BIG, /* a count of 2^64 or more */
@@ -22,41 +22,40 @@ struct folded_line {
 	const char *stack; /* borrowed from the line; frames joined by `;` */
 	size_t len;	   /* bytes */
 	double count;	   /* the only count, or the second of two */
-	double before;	   /* the first of two counts; else 0 */
-	bool two;	   /* the line had two counts */
-	unsigned decimals; /* digits after the point in the longer of the counts */
+	double before;	   /* the first of two counts, or 0 */
+	bool two;	   /* the line has two counts */
+	unsigned decimals; /* digits after the point, the larger number of the two counts */
 };
 
-/* Parse the line [p, end), without its newline. two: look for two counts. */
+/* Parse the line [p, end), without its newline. two: accept two counts. */
 enum folded_err folded_parse(const char *p, const char *end, bool two, struct folded_line *line);
 
-/* What is wrong with such a line, for a message. */
+/* The reason why such a line is invalid, for a message. */
 const char *folded_strerror(enum folded_err err);
 
 /*
- * What came of the files read. `two` is decided by the first good line of all: if it ends in two
- * counts the input is differential, and a later line with one count then counts on both sides.
+ * Statistics over all files read. The first valid line decides `two`: if it has two counts, the
+ * input is differential, and the count of a later line with only one is used for both.
  */
 struct folded_stats {
 	uint64_t lines, good, bad;
 	bool two, decided;
-	bool mixed;	   /* a differential file had lines of one count */
-	unsigned decimals; /* most digits after the point seen; at most 6 */
+	bool mixed;	   /* differential input has lines with one count */
+	unsigned decimals; /* greatest number of digits after the point; at most 6 */
 };
 
-/* Called for each good line; a negative result ends the reading and is returned. */
+/* Called for each valid line; a negative result ends the reading and is returned. */
 typedef int folded_line_fn(void *ctx, const struct folded_line *line);
-/* Called for each bad one, with its number in the file (from 1); likewise. */
+/* Called for each invalid line, with its number in the file, from 1; result as above. */
 typedef int folded_bad_fn(void *ctx, uint64_t line_no, enum folded_err err);
 
-/* The lines in [p, p+len), the last of which may lack its newline. What a callback returned, or 0.
- */
+/* Scan the lines in [p, p+len); the last may lack its newline. 0, or a callback's error. */
 int folded_scan(const char *p, size_t len, struct folded_stats *st, folded_line_fn *on_line,
 		folded_bad_fn *on_bad, void *ctx);
 
 /*
- * Read descriptor fd to its end. Returns 0, a negative errno of read(2), or what a callback
- * returned. Lines may be of any length; memory is that of the longest.
+ * Read descriptor fd to its end. Lines may have any length; memory use is that of the longest line.
+ * 0, -ENOMEM, an error of read(2), or a callback's error.
  */
 int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded_bad_fn *on_bad,
 		void *ctx);

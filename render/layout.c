@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* A node to be laid out, and what its first frame gets. */
 struct todo {
 	uint32_t node, parent, depth, link;
 	double start;
@@ -34,7 +35,7 @@ static int by_key(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Most nodes have few children: not worth qsort()'s calls. */
+/* Most nodes have few children, for which insertion sort is faster than qsort(). */
 #define FEW 12
 static void sort_few(struct sibling *s, uint32_t n)
 {
@@ -48,7 +49,7 @@ static void sort_few(struct sibling *s, uint32_t n)
 	}
 }
 
-/* Node's children into w->sib, in the order of drawing. Their number, or -ENOMEM. */
+/* Collect the node's children into w->sib, from left to right. Their number, or -ENOMEM. */
 static int64_t gather(struct work *w, uint32_t node)
 {
 	const struct tree *t = w->t;
@@ -91,18 +92,15 @@ static int push(struct work *w, const struct todo *what)
 	return 0;
 }
 
-static bool is_delim(const struct tree *t, uint32_t name)
-{
-	return names_len(&t->names, name) == 2 && !memcmp(names_str(&t->names, name), "--", 2);
-}
-
-/* Only the last frame of a node can have time of its own, and so a difference of its own. */
+/* Only the last frame of a node can have self time, and so a self delta. */
 static void add_frame(struct layout *l, const struct tree *t, const struct todo *td, uint32_t name,
 		      bool is_last)
 {
 	if (t->diff)
-		l->diff[l->n] = (struct frame_diff) { .self = is_last ? t->dif[td->node].self : 0,
-						      .total = t->dif[td->node].total };
+		l->delta[l->n] = (struct tree_delta) {
+			.self = is_last ? t->delta[td->node].self : 0,
+			.total = t->delta[td->node].total,
+		};
 	l->frame[l->n++] = (struct frame) {
 		.start = td->start,
 		.total = t->node[td->node].total,
@@ -117,7 +115,7 @@ static void add_frame(struct layout *l, const struct tree *t, const struct todo 
 		l->max_depth = td->depth;
 }
 
-/* All frames of a node; td is then what its children start from. */
+/* Add all frames of a node; td then holds what its children start from. */
 static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 {
 	const struct tree_node *node = &t->node[td->node];
@@ -125,7 +123,7 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 	for (uint32_t i = 0; i < node->len; i++) {
 		uint32_t name = t->label[node->label + i];
 
-		if (t->chain && td->node && is_delim(t, name))
+		if (t->chain && td->node && name_is(&t->names, name, "--"))
 			td->link++;
 		add_frame(l, t, td, name, i + 1 == node->len);
 		td->parent = l->n - 1;
@@ -133,7 +131,7 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 	}
 }
 
-/* Put node's children on the list so that the leftmost is taken next. */
+/* Push the node's children so that the leftmost is popped first. */
 static int push_children(struct work *w, struct layout *l, const struct todo *td, uint32_t frame)
 {
 	const struct tree *t = w->t;
@@ -142,7 +140,7 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 
 	if (n < 0)
 		return (int)n;
-	/* From right to left: what then remains on the left is the frame's own time. */
+	/* From right to left: the self time remains on the left. */
 	for (int64_t i = n; i-- > 0;) {
 		uint32_t c = w->sib[i].node;
 		struct todo next = {
@@ -166,7 +164,7 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 	return 0;
 }
 
-/* The leading bits of a time: times of positive doubles sort like their bit patterns. */
+/* The leading bits of a count: positive doubles sort like their bit patterns. */
 static uint32_t bucket_of(double time)
 {
 	uint64_t bits;
@@ -176,8 +174,8 @@ static uint32_t bucket_of(double time)
 }
 
 /*
- * The least time such that no more than max_frames nodes have as much: found to within 3 % from a
- * histogram over the times' leading bits. hist: 2^16 zeros.
+ * The least count such that at most max_frames frames have as much, to within 3 %: from a histogram
+ * over the leading bits of the counts. hist: 2^16 zeros.
  */
 static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *hist)
 {
@@ -202,7 +200,7 @@ static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *his
 	return least;
 }
 
-/* All of it will be written to: pages at once cost less than one by one. Only a wish. */
+/* All of it will be written: one call is cheaper than a fault a page. Failing is harmless. */
 static void will_fill(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -217,7 +215,7 @@ static void will_fill(void *p, size_t bytes)
 #endif
 }
 
-/* Room for all frames of l->least and more. No frame has more time than its caller. */
+/* Room for all frames of at least l->least; no frame has more counts than its caller. */
 static int make_room(struct layout *l, const struct tree *t)
 {
 	size_t n = 1;
@@ -229,8 +227,8 @@ static int make_room(struct layout *l, const struct tree *t)
 	if (l->frame)
 		will_fill(l->frame, n * sizeof(*l->frame));
 	if (t->diff)
-		l->diff = malloc(n * sizeof(*l->diff));
-	return l->frame && (l->diff || !t->diff) ? 0 : -ENOMEM;
+		l->delta = malloc(n * sizeof(*l->delta));
+	return l->frame && (l->delta || !t->diff) ? 0 : -ENOMEM;
 }
 
 int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames)
@@ -255,7 +253,7 @@ int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t m
 	}
 	err = make_room(l, t);
 	if (!err && !t->in_order)
-		err = names_rank(&t->names, &w.rank);
+		err = name_table_rank(&t->names, &w.rank);
 	if (!err && t->n)
 		err = push(&w, &td);
 	while (!err && w.n) {
@@ -272,13 +270,6 @@ int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t m
 void layout_free(struct layout *l)
 {
 	free(l->frame);
-	free(l->diff);
+	free(l->delta);
 	memset(l, 0, sizeof(*l));
-}
-
-uint32_t layout_top(const struct layout *l, uint32_t i)
-{
-	while (l->frame[i].depth > 1)
-		i = l->frame[i].parent;
-	return i;
 }

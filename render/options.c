@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -41,242 +42,152 @@ void options_usage(FILE *f)
 	      f);
 }
 
-static bool parse_number(const char *s, double least, double most, double *v)
+enum kind {
+	FLAG, /* bool */
+	HASH,
+	RANDOM,
+	WITH_VALUE,
+	TEXT = WITH_VALUE, /* const char * */
+	NUMBER,		   /* double, within .range */
+	WIDTH,
+	MINWIDTH,
+	MAX_FRAMES,
+	PALETTE,
+	BACKGROUND,
+	ENCODING,
+};
+
+#define FIELD(f) .field = offsetof(struct options, f)
+#define NUMBER_IN(f, r) .kind = NUMBER, FIELD(f), .range = &(r)
+
+static const struct page_range fontwidth_range = { 0.1, 10 };
+static const struct page_range total_range = { 0, 1e19 };
+static const struct page_range factor_range = { 1e-12, 1e12 };
+
+static const struct spec {
+	const char *name;
+	enum kind kind;
+	size_t field; /* of FLAG, TEXT, NUMBER, WIDTH */
+	const struct page_range *range;
+	int letter; /* 0: none */
+} specs[] = {
+	{ .name = "colors", .kind = PALETTE }, /* first: see options_parse() */
+	{ .name = "title", .kind = TEXT, FIELD(draw.page.title) },
+	{ .name = "subtitle", .kind = TEXT, FIELD(draw.page.subtitle) },
+	{ .name = "notes", .kind = TEXT, FIELD(draw.page.notes) },
+	{ .name = "width", .kind = WIDTH, FIELD(draw.page.width), .range = &page_width_range },
+	{ .name = "height", NUMBER_IN(draw.page.height, page_height_range) },
+	{ .name = "minwidth", .kind = MINWIDTH },
+	{ .name = "fonttype", .kind = TEXT, FIELD(draw.page.fonttype) },
+	{ .name = "fontsize", NUMBER_IN(draw.page.fontsize, page_fontsize_range) },
+	{ .name = "fontwidth", NUMBER_IN(draw.page.fontwidth, fontwidth_range) },
+	{ .name = "countname", .kind = TEXT, FIELD(draw.page.countname) },
+	{ .name = "nametype", .kind = TEXT, FIELD(draw.page.nametype) },
+	{ .name = "bgcolors", .kind = BACKGROUND },
+	{ .name = "hash", .kind = HASH },
+	{ .name = "random", .kind = RANDOM },
+	{ .name = "reverse", .kind = FLAG, FIELD(draw.reverse) },
+	{ .name = "inverted", .kind = FLAG, FIELD(draw.page.inverted) },
+	{ .name = "flamechart", .kind = FLAG, FIELD(draw.flamechart) },
+	{ .name = "negate", .kind = FLAG, FIELD(draw.page.negate) },
+	{ .name = "diff", .kind = FLAG, FIELD(diff) },
+	{ .name = "normalize", .kind = FLAG, FIELD(normalize) },
+	{ .name = "strip-hex", .kind = FLAG, FIELD(strip_hex) },
+	{ .name = "cp", .kind = FLAG, FIELD(cp) },
+	{ .name = "total", NUMBER_IN(draw.page.total, total_range) },
+	{ .name = "factor", NUMBER_IN(draw.page.factor, factor_range) },
+	{ .name = "encoding", .kind = ENCODING },
+	{ .name = "max-frames", .kind = MAX_FRAMES },
+	{ .name = "embedded", .kind = FLAG, FIELD(draw.page.embedded) },
+	{ .name = "strict", .kind = FLAG, FIELD(strict) },
+	{ .name = "output", .kind = TEXT, FIELD(out), .letter = 'o' },
+	{ .name = "help", .kind = FLAG, FIELD(help), .letter = 'h' },
+	{ .name = "version", .kind = FLAG, FIELD(version), .letter = 'V' },
+};
+
+#define SPECS (sizeof(specs) / sizeof(*specs))
+#define NO_LETTER 256 /* above all letters */
+
+/* What getopt_long() returns for specs[i]. */
+static int value_of(size_t i)
+{
+	return specs[i].letter ? specs[i].letter : NO_LETTER + (int)i;
+}
+
+/* Parse a number that `tail` follows. False: it is not a number, or out of range. */
+static bool parse_number(const char *s, const char *tail, struct page_range r, double *v)
 {
 	char *end;
 
 	errno = 0;
 	*v = strtod(s, &end);
-	return end != s && !*end && !errno && *v >= least && *v <= most;
+	return end != s && !strcmp(end, tail) && !errno && *v >= r.least && *v <= r.most;
 }
 
-static int bad_value(const char *option, const char *value)
-{
-	fprintf(stderr, "flamegraph: --%s: bad value '%s'\n", option, value);
-	return -1;
-}
-
-static int parse_size(const char *option, const char *value, struct page_range r, double *v)
-{
-	return parse_number(value, r.least, r.most, v) ? 0 : bad_value(option, value);
-}
-
-static int parse_minwidth(struct page *pg, const char *value)
+static bool parse_minwidth(struct page *pg, const char *value)
 {
 	size_t n = strlen(value);
-	char *copy = strdup(value);
-	bool ok;
 
-	if (!copy)
-		return -1;
-	pg->minwidth_percent = n && copy[n - 1] == '%';
+	pg->minwidth_percent = n && value[n - 1] == '%';
 	if (pg->minwidth_percent)
-		copy[n - 1] = 0;
-	ok = parse_number(copy, 0, pg->minwidth_percent ? 100 : page_minwidth_range.most,
-			  &pg->minwidth);
-	free(copy);
-	return ok ? 0 : bad_value("minwidth", value);
+		return parse_number(value, "%", (struct page_range) { 0, 100 }, &pg->minwidth);
+	return parse_number(value, "", page_minwidth_range, &pg->minwidth);
 }
 
-static int parse_encoding(struct page *pg, const char *value)
+static bool parse_encoding(struct page *pg, const char *value)
 {
-	if (!strcasecmp(value, "utf-8") || !strcasecmp(value, "utf8"))
-		pg->encoding = SVG_UTF8;
-	else if (!strcasecmp(value, "iso-8859-1") || !strcasecmp(value, "latin1"))
-		pg->encoding = SVG_LATIN1;
-	else
-		return bad_value("encoding", value);
-	return 0;
+	bool latin1 = !strcasecmp(value, "iso-8859-1") || !strcasecmp(value, "latin1");
+
+	pg->encoding = latin1 ? SVG_LATIN1 : SVG_UTF8;
+	return latin1 || !strcasecmp(value, "utf-8") || !strcasecmp(value, "utf8");
 }
 
-enum { /* options without a letter */
-       O_TITLE = 256,
-       O_SUBTITLE,
-       O_NOTES,
-       O_WIDTH,
-       O_HEIGHT,
-       O_MINWIDTH,
-       O_FONTTYPE,
-       O_FONTSIZE,
-       O_FONTWIDTH,
-       O_COUNTNAME,
-       O_NAMETYPE,
-       O_COLORS,
-       O_BGCOLORS,
-       O_HASH,
-       O_RANDOM,
-       O_REVERSE,
-       O_INVERTED,
-       O_FLAMECHART,
-       O_NEGATE,
-       O_DIFF,
-       O_NORMALIZE,
-       O_STRIP_HEX,
-       O_CP,
-       O_TOTAL,
-       O_FACTOR,
-       O_ENCODING,
-       O_MAX_FRAMES,
-       O_EMBEDDED,
-       O_STRICT,
-};
-
-static const struct option longopts[] = {
-	{ "title", required_argument, NULL, O_TITLE },
-	{ "subtitle", required_argument, NULL, O_SUBTITLE },
-	{ "notes", required_argument, NULL, O_NOTES },
-	{ "width", required_argument, NULL, O_WIDTH },
-	{ "height", required_argument, NULL, O_HEIGHT },
-	{ "minwidth", required_argument, NULL, O_MINWIDTH },
-	{ "fonttype", required_argument, NULL, O_FONTTYPE },
-	{ "fontsize", required_argument, NULL, O_FONTSIZE },
-	{ "fontwidth", required_argument, NULL, O_FONTWIDTH },
-	{ "countname", required_argument, NULL, O_COUNTNAME },
-	{ "nametype", required_argument, NULL, O_NAMETYPE },
-	{ "colors", required_argument, NULL, O_COLORS },
-	{ "color", required_argument, NULL, O_COLORS },
-	{ "bgcolors", required_argument, NULL, O_BGCOLORS },
-	{ "hash", no_argument, NULL, O_HASH },
-	{ "random", no_argument, NULL, O_RANDOM },
-	{ "reverse", no_argument, NULL, O_REVERSE },
-	{ "inverted", no_argument, NULL, O_INVERTED },
-	{ "flamechart", no_argument, NULL, O_FLAMECHART },
-	{ "negate", no_argument, NULL, O_NEGATE },
-	{ "diff", no_argument, NULL, O_DIFF },
-	{ "normalize", no_argument, NULL, O_NORMALIZE },
-	{ "strip-hex", no_argument, NULL, O_STRIP_HEX },
-	{ "cp", no_argument, NULL, O_CP },
-	{ "total", required_argument, NULL, O_TOTAL },
-	{ "factor", required_argument, NULL, O_FACTOR },
-	{ "encoding", required_argument, NULL, O_ENCODING },
-	{ "max-frames", required_argument, NULL, O_MAX_FRAMES },
-	{ "embedded", no_argument, NULL, O_EMBEDDED },
-	{ "strict", no_argument, NULL, O_STRICT },
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
-
-/* One option into *o. 0, or -1 after a message. */
-static int take_option(struct options *o, int c, char *arg)
+/* Put one option into *o. False: its value is invalid. */
+static bool take_option(struct options *o, const struct spec *s, const char *value)
 {
 	struct page *pg = &o->draw.page;
+	void *field = (char *)o + s->field;
+	uint32_t top, bottom;
 	double v;
 
-	switch (c) {
-	case O_TITLE:
-		pg->title = arg;
-		break;
-	case O_SUBTITLE:
-		pg->subtitle = arg;
-		break;
-	case O_NOTES:
-		pg->notes = arg;
-		break;
-	case O_FONTTYPE:
-		pg->fonttype = arg;
-		break;
-	case O_COUNTNAME:
-		pg->countname = arg;
-		break;
-	case O_NAMETYPE:
-		pg->nametype = arg;
-		break;
-	case O_HASH:
+	switch (s->kind) {
+	case FLAG:
+		*(bool *)field = true;
+		return true;
+	case HASH:
 		pg->by = PALETTE_BY_HASH;
-		break;
-	case O_RANDOM:
+		return true;
+	case RANDOM:
 		pg->by = PALETTE_RANDOM;
-		break;
-	case O_REVERSE:
-		o->draw.reverse = true;
-		break;
-	case O_INVERTED:
-		pg->inverted = true;
-		break;
-	case O_FLAMECHART:
-		o->draw.flamechart = true;
-		break;
-	case O_NEGATE:
-		pg->negate = true;
-		break;
-	case O_EMBEDDED:
-		pg->embedded = true;
-		break;
-	case O_STRICT:
-		o->strict = true;
-		break;
-	case O_DIFF:
-		o->diff = true;
-		break;
-	case O_NORMALIZE:
-		o->normalize = true;
-		break;
-	case O_STRIP_HEX:
-		o->strip_hex = true;
-		break;
-	case O_CP:
-		o->cp = true;
-		break;
-	case 'h':
-		o->help = true;
-		break;
-	case 'V':
-		o->version = true;
-		break;
-	case 'o':
-		o->out = arg;
-		break;
-	case O_MINWIDTH:
-		return parse_minwidth(pg, arg);
-	case O_ENCODING:
-		return parse_encoding(pg, arg);
-	case O_WIDTH:
+		return true;
+	case TEXT:
+		*(const char **)field = value;
+		return true;
+	case WIDTH:
 		pg->fluid = false;
-		return parse_size("width", arg, page_width_range, &pg->width);
-	case O_HEIGHT:
-		return parse_size("height", arg, page_height_range, &pg->height);
-	case O_FONTSIZE:
-		return parse_size("fontsize", arg, page_fontsize_range, &pg->fontsize);
-	case O_FONTWIDTH:
-		return parse_number(arg, 0.1, 10, &pg->fontwidth) ? 0 : bad_value("fontwidth", arg);
-	case O_TOTAL:
-		return parse_number(arg, 0, 1e19, &pg->total) ? 0 : bad_value("total", arg);
-	case O_FACTOR:
-		return parse_number(arg, 1e-12, 1e12, &pg->factor) ? 0 : bad_value("factor", arg);
-	case O_MAX_FRAMES:
-		if (!parse_number(arg, 1, 1e9, &v))
-			return bad_value("max-frames", arg);
+		return parse_number(value, "", *s->range, field);
+	case NUMBER:
+		return parse_number(value, "", *s->range, field);
+	case MINWIDTH:
+		return parse_minwidth(pg, value);
+	case MAX_FRAMES:
+		if (!parse_number(value, "", (struct page_range) { 1, 1e9 }, &v))
+			return false;
 		o->draw.max_frames = (uint32_t)v;
-		break;
-	case O_COLORS:
-		pg->palette = palette_find(arg);
-		if (!pg->palette)
-			return bad_value("colors", arg);
-		break;
-	case O_BGCOLORS: {
-		uint32_t top, bottom;
-
-		pg->background = arg;
-		if (!palette_background(arg, &top, &bottom))
-			return bad_value("bgcolors", arg);
-		break;
+		return true;
+	case PALETTE:
+		pg->palette = palette_find(value);
+		return pg->palette != NULL;
+	case BACKGROUND:
+		pg->background = value;
+		return palette_background(value, &top, &bottom);
+	case ENCODING:
+		return parse_encoding(pg, value);
 	}
-	default:
-		return -1; /* getopt_long has said it */
-	}
-	return 0;
+	return false;
 }
 
-void options_init(struct options *o)
-{
-	memset(o, 0, sizeof(*o));
-	draw_init(&o->draw);
-}
-
-/* What cannot go together. */
-static const char *clash(const struct options *o, int files)
+static const char *conflict(const struct options *o, int files)
 {
 	if (o->diff && files != 2)
 		return "--diff takes two files";
@@ -285,22 +196,43 @@ static const char *clash(const struct options *o, int files)
 	if (!o->diff && (o->normalize || o->strip_hex))
 		return "--normalize and --strip-hex are for --diff";
 	if (o->cp && (o->diff || o->draw.page.by == PALETTE_RANDOM))
-		return "--cp does not go with --diff or --random: their colours are not the names'";
+		return "--cp does not go with --diff or --random: their colours do not depend on "
+		       "names";
 	return NULL;
 }
 
 int options_parse(struct options *o, int argc, char **argv)
 {
+	struct option longopts[SPECS + 2] = { 0 };
 	const char *why;
 	int c;
 
+	memset(o, 0, sizeof(*o));
+	draw_init(&o->draw);
+	for (size_t i = 0; i < SPECS; i++)
+		longopts[i] = (struct option) {
+			.name = specs[i].name,
+			.has_arg = specs[i].kind >= WITH_VALUE,
+			.val = value_of(i),
+		};
+	longopts[SPECS] = longopts[0];
+	longopts[SPECS].name = "color"; /* flamegraph.pl has --colors and --color */
 	while ((c = getopt_long(argc, argv, "o:hV", longopts, NULL)) != -1) {
-		if (take_option(o, c, optarg))
+		size_t i = 0;
+
+		while (i < SPECS && value_of(i) != c)
+			i++;
+		if (i == SPECS)
+			return -1; /* getopt_long() has printed the reason */
+		if (!take_option(o, &specs[i], optarg)) {
+			fprintf(stderr, "flamegraph: --%s: bad value '%s'\n", specs[i].name,
+				optarg);
 			return -1;
+		}
 		if (o->help || o->version)
 			return 0;
 	}
-	why = clash(o, argc - optind);
+	why = conflict(o, argc - optind);
 	if (why)
 		fprintf(stderr, "flamegraph: %s\n", why);
 	return why ? -1 : 0;

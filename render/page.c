@@ -5,15 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "colors.h"
-#include "data.h"
-#include "elide.h"
+#include "diff.h"
+#include "document.h"
 #include "flamegraph.h"
 #include "page_css.h"
 #include "page_js.h"
-#include "picture.h"
 
-/* Heights above and below the frames, in font sizes where not said otherwise. */
+/* Heights of the parts above and below the frames, in font sizes; _PX: in pixels. */
 #define HEAD 3.0
 #define SUBTITLE 1.6
 #define LEGEND 2.0
@@ -27,13 +25,6 @@ const struct page_range page_width_range = { 100, 1e6 };
 const struct page_range page_height_range = { 4, 1000 };
 const struct page_range page_fontsize_range = { 1, 1000 };
 const struct page_range page_minwidth_range = { 0, 1e6 };
-
-double page_min_time(const struct page *pg, double total)
-{
-	if (pg->minwidth_percent)
-		return total * pg->minwidth / 100;
-	return pg->minwidth * total / (pg->width - 2 * PAGE_XPAD);
-}
 
 static void text(FILE *f, const char *s)
 {
@@ -77,7 +68,7 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 		text(f, pg->notes);
 		fputs("</metadata>\n", f);
 	}
-	/* A phone lays a lone SVG out as if it were 980 pixels wide unless told otherwise. */
+	/* Without this a phone lays out a lone SVG 980 pixels wide. */
 	if (!pg->embedded)
 		fputs("<meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" "
 		      "content=\"width=device-width, initial-scale=1\"/>\n",
@@ -111,21 +102,21 @@ static void write_heading(FILE *f, const struct page *pg)
 	fputs("</text>\n", f);
 }
 
-/* Which ramps the frames are on: they make the legend. False: none to explain. */
-static bool legend_ramps(const struct layout *l, const struct colors *c, const struct tree *t,
-			 bool seen[RAMPS])
+/* Find the ramps in use, for the legend. False: none of them has a label. */
+static bool legend_ramps(const struct document *d, bool seen[RAMPS])
 {
+	const struct layout *l = d->layout;
 	bool any = false;
 
 	memset(seen, 0, RAMPS * sizeof(*seen));
-	if (t->diff) {
+	if (d->tree->diff) {
 		seen[RAMP_MORE] = seen[RAMP_LESS] = true;
 		for (uint32_t i = 1; i < l->n && !seen[RAMP_GONE]; i++)
-			seen[RAMP_GONE] = l->frame[i].depth == 1 && colors_gone(t, l, i);
+			seen[RAMP_GONE] = l->frame[i].depth == 1 && colors_gone(d, i);
 		return true;
 	}
 	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t ramp = c->ramp[l->frame[i].name];
+		uint32_t ramp = d->colors.ramp[l->frame[i].name];
 
 		if (ramp == RAMP_BY_LINK)
 			ramp = palette_link_ramp(l->frame[i].link);
@@ -135,6 +126,7 @@ static bool legend_ramps(const struct layout *l, const struct colors *c, const s
 	return any;
 }
 
+/* The first pass measures the width, the second writes the legend centred. */
 static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS], double y)
 {
 	double box = round(pg->fontsize * 0.9), width = 0, x;
@@ -166,9 +158,11 @@ static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS],
 	fputs("</g>\n", f);
 }
 
-static void write_data_head(FILE *f, const struct page *pg, const struct tree *t,
-			    const struct layout *l, const struct colors *c, bool chain)
+static void write_data_head(FILE *f, const struct document *d)
 {
+	const struct page *pg = d->page;
+	const int32_t *at = d->colors.at;
+
 	fputs("<metadata id=\"fg-graph\"", f);
 	number_attr(f, "data-width", pg->width);
 	number_attr(f, "data-fluid", pg->fluid);
@@ -181,69 +175,81 @@ static void write_data_head(FILE *f, const struct page *pg, const struct tree *t
 	number_attr(f, "data-inverted", pg->inverted);
 	number_attr(f, "data-total", pg->total);
 	number_attr(f, "data-factor", pg->factor);
-	number_attr(f, "data-scale", data_scale(pg, l));
-	number_attr(f, "data-chain", chain);
+	number_attr(f, "data-scale", data_scale(d));
+	number_attr(f, "data-chain", d->tree->chain);
 	number_attr(f, "data-random", pg->by == PALETTE_RANDOM);
-	number_attr(f, "data-frames", l->n);
-	number_attr(f, "data-left-out", (double)l->left_out);
+	number_attr(f, "data-frames", d->layout->n);
+	number_attr(f, "data-left-out", (double)d->layout->left_out);
 	attr(f, "data-count", pg->countname);
 	attr(f, "data-nametype", pg->nametype);
 	fputs(" data-links=\"", f);
 	for (uint32_t k = 0; k <= PALETTE_LINKS; k++)
-		fprintf(f, "%s%d", k ? " " : "", c->at[palette_link_ramp(k)]);
+		fprintf(f, "%s%d", k ? " " : "", at[palette_link_ramp(k)]);
 	putc_unlocked('"', f);
-	if (t->diff) {
+	if (d->tree->diff) {
 		number_attr(f, "data-max-delta", pg->max_delta);
 		number_attr(f, "data-negate", pg->negate);
-		number_attr(f, "data-more", c->at[RAMP_MORE]);
-		number_attr(f, "data-less", c->at[RAMP_LESS]);
-		number_attr(f, "data-gone", c->at[RAMP_GONE]);
-		attr(f, "data-gone-name", ELIDE_NAME);
+		number_attr(f, "data-more", at[RAMP_MORE]);
+		number_attr(f, "data-less", at[RAMP_LESS]);
+		number_attr(f, "data-gone", at[RAMP_GONE]);
+		attr(f, "data-gone-name", DIFF_GONE);
 	}
 	fputs("/>\n", f);
 }
 
+/* Derive the scale and the visible rows from the rest. */
+static void measure(struct document *d)
+{
+	const struct page *pg = d->page;
+	const struct layout *l = d->layout;
+	double inner = pg->width - 2 * PAGE_XPAD;
+
+	d->whole = pg->total > 0 ? pg->total : l->total;
+	d->px = inner / d->whole;
+	d->min_time = pg->minwidth_percent ? d->whole * pg->minwidth / 100
+					   : pg->minwidth * d->whole / inner;
+	d->rows = 1;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->frame[i].total >= d->min_time && l->frame[i].depth >= d->rows)
+			d->rows = l->frame[i].depth + 1;
+}
+
 int page_write(FILE *f, const struct page *pg, const struct tree *t, const struct layout *l)
 {
-	double whole = pg->total > 0 ? pg->total : l->total;
-	struct picture pic = {
-		.px = (pg->width - 2 * PAGE_XPAD) / whole,
-		.min_time = page_min_time(pg, whole),
-	};
+	struct document d = { .page = pg, .tree = t, .layout = l };
 	char count[SVG_COUNT_LEN], desc[256];
 	bool seen[RAMPS], legend;
-	struct colors colors;
 	double legend_y;
-	int err = colors_init(&colors, pg, t, l);
+	int err = colors_init(&d);
 
 	if (err)
 		goto out;
-	legend = legend_ramps(l, &colors, t, seen) && (t->chain || t->diff);
+	measure(&d);
+	legend = legend_ramps(&d, seen) && (t->chain || t->diff);
 	legend_y = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0)) - pg->fontsize * 0.2;
-	pic.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend ? LEGEND : 0));
-	pic.rows = picture_max_depth(l, pic.min_time) + 1.0;
+	d.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend ? LEGEND : 0));
 
 	svg_count(count, l->total * pg->factor);
-	snprintf(desc, sizeof(desc), "%s of %s %.40s, frames in up to %.0f rows.",
-		 pg->inverted ? "Icicle graph" : "Flame graph", count, pg->countname, pic.rows);
-	write_head(f, pg, pic.top + pic.rows * pg->height + pg->fontsize * FOOT + FOOT_PX, desc);
+	snprintf(desc, sizeof(desc), "%s of %s %.40s, frames in up to %u rows.",
+		 pg->inverted ? "Icicle graph" : "Flame graph", count, pg->countname, d.rows);
+	write_head(f, pg, d.top + d.rows * pg->height + pg->fontsize * FOOT + FOOT_PX, desc);
 	write_heading(f, pg);
 	if (legend)
 		write_legend(f, pg, seen, legend_y);
-	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\">\n", pic.top);
-	err = picture_write(f, &pic, pg, t, l, &colors);
+	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\">\n", d.top);
+	err = picture_write(f, &d);
 	if (err)
 		goto out;
 	fputs("</g>\n", f);
-	write_data_head(f, pg, t, l, &colors, t->chain);
-	err = data_write(f, pg, t, l, &colors);
+	write_data_head(f, &d);
+	err = data_write(f, &d);
 	if (err)
 		goto out;
 	fputs("<script><![CDATA[", f);
 	fwrite(page_js, 1, page_js_len, f);
 	fputs("]]></script>\n</svg>\n", f);
 out:
-	colors_free(&colors);
+	colors_free(&d);
 	return err;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The script of a flame graph: decodes the frames that the document carries, draws the part of
-// them that is zoomed to, and answers mouse, keyboard and URL fragment. It fetches nothing,
-// evaluates nothing, and puts names into the document as text only. embed.sh puts the files of
-// page/ in at the lines that name them.
+// The script of the document. It decodes the frames, draws the zoomed part of them, and handles
+// mouse, keyboard and URL fragment. It fetches nothing, evaluates nothing, and inserts names as
+// text only. embed.sh replaces each line `//= FILE` by that file.
 "use strict";
 (function () {
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
@@ -10,7 +9,7 @@ const svg = (document.currentScript || document.querySelector("script")).closest
 const byId = (id) => svg.querySelector("#fg-" + id);
 const opt = byId("graph").dataset;
 const num = (key) => Number(opt[key] || 0);
-const ALONE = document.documentElement === svg; // not a part of somebody's page
+const ALONE = document.documentElement === svg; // not embedded in a page
 const XPAD = 10, BAR = 34, FOUND = "#f067f0";
 const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
 const FONT = num("fontSize"), rowHeight = num("row"), charWidth = FONT * num("fontWidth");
@@ -25,7 +24,7 @@ const ENDS = {
 	"[unknown]": "what happened here was not recorded",
 };
 
-const SLEPT = /^(__)?schedule$/; // where the stack of a thread that slept ends
+const SLEPT = /^(__)?schedule$/; // the last frame of a sleeping thread's stack
 
 function make(ns, tag, attrs, text) {
 	const e = document.createElementNS(ns, tag);
@@ -68,14 +67,14 @@ function comeAlive() {
 	svg.classList.add("live");
 }
 
-// Chains are read from the root on: where it lies below the window's edge, begin there.
+// A chain graph is read from the root: scroll to it if it is below the window.
 function showRoot() {
 	const flip = new URLSearchParams(location.hash.slice(1)).has("flip");
 	if (ALONE && CHAIN && INVERTED === flip && !svg.classList.contains("live"))
 		scrollTo(0, document.documentElement.scrollHeight);
 }
 
-// The picture is complete without the script: let it be painted first.
+// The picture is complete without the script: wait for its first paint.
 showRoot();
 const afterPaint = () => requestAnimationFrame(() => setTimeout(comeAlive));
 if (document.readyState === "complete")

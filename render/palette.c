@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Each channel runs from base to base + span along the shades. The ranges up to orange are those
- * that flamegraph.pl made familiar, less the shades too dark to read a name on.
+ * Each channel runs from base to base + span over the shades. The ranges up to orange are those of
+ * flamegraph.pl, without the shades that are too dark to read a name on.
  */
 static const struct ramp_range {
 	uint8_t base[3];
@@ -46,7 +46,7 @@ static const struct ramp_range {
 	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
 };
 
-/* ---- looking at names ---- */
+/* ---- matching names ---- */
 
 static bool ends_with(const char *s, size_t len, const char *tail)
 {
@@ -80,7 +80,7 @@ size_t palette_bare_len(const char *name, size_t len)
 	return len;
 }
 
-/* ---- one function a palette ---- */
+/* ---- one function for each palette ---- */
 
 #define PLAIN(fn, which)                                  \
 	static enum ramp fn(const char *name, size_t len) \
@@ -172,14 +172,9 @@ static const struct palette palettes[] = {
 	{ "yellow", "grey", yellow }, { "purple", "grey", purple }, { "orange", "grey", orange },
 };
 
-const struct palette *palette_at(size_t i)
-{
-	return i < sizeof(palettes) / sizeof(*palettes) ? &palettes[i] : NULL;
-}
-
 const struct palette *palette_find(const char *name)
 {
-	for (size_t i = 0; palette_at(i); i++)
+	for (size_t i = 0; i < sizeof(palettes) / sizeof(*palettes); i++)
 		if (!strcmp(palettes[i].name, name))
 			return &palettes[i];
 	return NULL;
@@ -209,8 +204,8 @@ static uint32_t mix(uint32_t h)
 }
 
 /*
- * --hash: names that begin alike look alike. The first three characters count, each less than the
- * one before, as flamegraph.pl weighs them; a module before a backquote does not.
+ * --hash: names with the same beginning get similar shades. As in flamegraph.pl, the first three
+ * characters count, with decreasing weight, after the module name that ends with a backquote.
  */
 static unsigned shade_by_letters(const char *name, size_t len)
 {

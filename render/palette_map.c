@@ -11,7 +11,7 @@
 static int put(struct palette_map *m, const char *name, size_t len, uint32_t rgb)
 {
 	uint32_t id;
-	int err = names_get(&m->names, name, len, &id);
+	int err = name_table_add(&m->names, name, len, &id);
 
 	if (err)
 		return err;
@@ -51,7 +51,7 @@ int palette_map_load(struct palette_map *m, const char *file)
 	int err;
 
 	memset(m, 0, sizeof(*m));
-	err = names_init(&m->names);
+	err = name_table_init(&m->names);
 	if (!f)
 		return err ? err : errno == ENOENT ? 0 : -errno;
 	while (!err && (len = getline(&line, &cap, f)) >= 0)
@@ -65,24 +65,24 @@ int palette_map_load(struct palette_map *m, const char *file)
 
 void palette_map_free(struct palette_map *m)
 {
-	names_free(&m->names);
+	name_table_free(&m->names);
 	free(m->rgb);
 	memset(m, 0, sizeof(*m));
 }
 
 int palette_map_colors(struct palette_map *m, const struct palette *p, enum palette_by by,
-		       const struct names *names, uint32_t **rgb)
+		       const struct name_table *names, uint32_t **rgb)
 {
 	uint32_t *out = malloc(((size_t)names->n + 1) * sizeof(*out));
 	int err = out ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < names->n && !err; i++) {
-		const char *name = names_str(names, i);
-		size_t len = names_len(names, i);
+		const char *name = name_str(names, i);
+		size_t len = name_len(names, i);
 		uint32_t had = m->names.n, id;
 		enum ramp ramp = palette_ramp(p, name, len);
 
-		err = names_get(&m->names, name, len, &id);
+		err = name_table_add(&m->names, name, len, &id);
 		if (err)
 			break;
 		if (id == had) {
@@ -112,13 +112,13 @@ int palette_map_save(const struct palette_map *m, const char *file)
 		return -ENOMEM;
 	snprintf(temp, n, "%s.XXXXXX", file);
 	order = malloc(((size_t)m->names.n * 2 + 1) * sizeof(*order));
-	if (!order || names_rank(&m->names, &rank))
+	if (!order || name_table_rank(&m->names, &rank))
 		goto out;
 	for (uint32_t i = 0; i < m->names.n * 2; i++)
 		order[rank[i]] = i;
 	fd = mkstemp(temp);
 	if (fd >= 0)
-		(void)!fchmod(fd, 0644); /* as any file of the user's; failing, it stays private */
+		(void)!fchmod(fd, 0644); /* mkstemp() makes it 0600; if this fails, it stays so */
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f) {
 		err = -errno;
@@ -127,9 +127,9 @@ int palette_map_save(const struct palette_map *m, const char *file)
 	for (uint32_t i = 0; i < m->names.n * 2; i++) {
 		uint32_t id = order[i] / 2;
 
-		if (!(order[i] & 1)) /* each name has two ranks; one line is enough */
+		if (!(order[i] & 1)) /* a name has two ranks, but gets one line */
 			continue;
-		fwrite(names_str(&m->names, id), 1, names_len(&m->names, id), f);
+		fwrite(name_str(&m->names, id), 1, name_len(&m->names, id), f);
 		fprintf(f, "->rgb(%u,%u,%u)\n", m->rgb[id] >> 16, m->rgb[id] >> 8 & 0xff,
 			m->rgb[id] & 0xff);
 	}

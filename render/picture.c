@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "picture.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "document.h"
+#include "page.h"
+
 /*
- * A rectangle without a name: one narrow frame, or neighbours in a row that touch and have one
- * colour, or that are together no wider than a pixel and take the colour of the widest.
+ * A rectangle without a name: one narrow frame, or touching neighbours in a row, merged because
+ * they have the same colour or are at most a pixel wide together (the widest gives the colour).
  */
 struct narrow {
 	double start, end, widest; /* in counts */
@@ -18,108 +19,92 @@ struct narrow {
 struct narrows {
 	struct narrow *v;
 	size_t n, cap;
-	struct narrow *open; /* by depth: the rectangle that may still grow; .end 0: none */
+	struct narrow *open; /* by depth: the rectangle that can still grow; .end 0: none */
 	uint32_t depths;
 };
 
-size_t picture_room(const struct page *pg, double width)
+/* Characters of a name that fit in a frame this wide; 0 if fewer than 3. */
+static size_t room_in(const struct page *pg, double width)
 {
 	double room = width / (pg->fontsize * pg->fontwidth);
 
 	return room < 3 ? 0 : room > 1e6 ? 1000000 : (size_t)room;
 }
 
-uint32_t picture_max_depth(const struct layout *l, double min_time)
+static double row_y(const struct document *d, uint32_t depth)
 {
-	uint32_t max = 0;
+	double row = d->page->inverted ? depth : d->rows - 1.0 - depth;
 
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->frame[i].total >= min_time && l->frame[i].depth > max)
-			max = l->frame[i].depth;
-	return max;
+	return d->top + row * d->page->height;
 }
 
-static double row_y(const struct picture *pic, const struct page *pg, uint32_t depth)
+/* With --total the root is as wide as that. */
+static double frame_time(const struct document *d, const struct frame *fr)
 {
-	double row = pg->inverted ? depth : pic->rows - 1 - depth;
-
-	return pic->top + row * pg->height;
+	return !fr->depth && d->page->total > fr->total ? d->page->total : fr->total;
 }
 
-/* With --total the root stands for all of it. */
-static double frame_time(const struct page *pg, const struct frame *fr)
+static void write_title(FILE *f, const struct document *d, uint32_t i, const char *name, size_t len)
 {
-	return !fr->depth && pg->total > fr->total ? pg->total : fr->total;
-}
-
-static void write_title(FILE *f, const struct page *pg, const struct tree *t,
-			const struct layout *l, const struct frame *fr)
-{
-	double whole = pg->total > 0 ? pg->total : l->total;
-	const char *name = names_str(&t->names, fr->name);
+	const struct frame *fr = &d->layout->frame[i];
+	const struct page *pg = d->page;
 	char count[SVG_COUNT_LEN];
 
-	svg_count(count, frame_time(pg, fr) * pg->factor);
+	svg_count(count, frame_time(d, fr) * pg->factor);
 	fputs("<title>", f);
-	svg_text(f, pg->encoding, name, palette_bare_len(name, names_len(&t->names, fr->name)),
-		 SIZE_MAX);
+	svg_text(f, pg->encoding, name, len, SIZE_MAX);
 	fprintf(f, " (%s ", count);
 	svg_text(f, SVG_UTF8, pg->countname, strlen(pg->countname), SIZE_MAX);
 	if (fr->depth)
-		fprintf(f, ", %.2f%%", 100 * fr->total / whole);
+		fprintf(f, ", %.2f%%", 100 * fr->total / d->whole);
 	else
 		fputs(", 100%", f);
-	if (colors_gone(t, l, (uint32_t)(fr - l->frame)))
+	if (colors_gone(d, i))
 		fputs(", only before", f);
-	else if (t->diff && fr->depth)
+	else if (d->tree->diff && fr->depth)
 		fprintf(f, "; %+.2f%%",
-			(pg->negate ? -100 : 100) * l->diff[fr - l->frame].total / whole);
+			(pg->negate ? -100 : 100) * d->layout->delta[i].total / d->whole);
 	fputs(")</title>", f);
 }
 
-static bool is_named(const struct tree *t, const struct layout *l, uint32_t i, const char *name)
-{
-	return names_len(&t->names, l->frame[i].name) == strlen(name) &&
-	       !memcmp(names_str(&t->names, l->frame[i].name), name, strlen(name));
-}
-
 /*
- * Names of threads stand out in a chain graph: the sleeper's, and each waker's, which ends its
- * link, unless the stack in which the waker itself had slept is shown on top of it.
+ * In a chain graph, names of threads are bold: the sleeper's, and each waker's, which is the last
+ * frame of its link. With chainwalk --blocked-stacks the last frame is the function in which the
+ * waker slept instead.
  */
-static bool is_thread(const struct tree *t, const struct layout *l, const struct colors *c,
-		      uint32_t i)
+static bool is_thread(const struct document *d, uint32_t i)
 {
+	const struct name_table *names = &d->tree->names;
+	const struct frame *fr = &d->layout->frame[i];
 	uint32_t above;
 
-	if (!t->chain || !l->frame[i].depth)
+	if (!d->tree->chain || !fr->depth)
 		return false;
-	if (l->frame[i].depth == 1)
+	if (fr->depth == 1)
 		return true;
-	if (is_named(t, l, i, "__schedule") || is_named(t, l, i, "schedule"))
+	if (name_is(names, fr->name, "__schedule") || name_is(names, fr->name, "schedule"))
 		return false;
-	if (!l->frame[i].link || i + 1 == l->n || l->frame[i + 1].parent != i)
+	if (!fr->link || i + 1 == d->layout->n || fr[1].parent != i)
 		return false;
-	above = c->ramp[l->frame[i + 1].name];
+	above = d->colors.ramp[fr[1].name];
 	return above == RAMP_STACK_DELIM || (above > RAMP_INTERRUPT && above <= RAMP_UNKNOWN);
 }
 
-static void write_wide(FILE *f, const struct picture *pic, const struct page *pg,
-		       const struct tree *t, const struct layout *l, const struct colors *c,
-		       uint32_t i)
+static void write_wide(FILE *f, const struct document *d, uint32_t i)
 {
-	const struct frame *fr = &l->frame[i];
-	const char *name = names_str(&t->names, fr->name);
-	size_t len = palette_bare_len(name, names_len(&t->names, fr->name));
-	bool bold = is_thread(t, l, c, i);
-	double x = PAGE_XPAD + fr->start * pic->px, y = row_y(pic, pg, fr->depth);
-	double width = frame_time(pg, fr) * pic->px;
-	size_t room = picture_room(pg, width);
+	const struct page *pg = d->page;
+	const struct frame *fr = &d->layout->frame[i];
+	const char *name = name_str(&d->tree->names, fr->name);
+	size_t len = palette_bare_len(name, name_len(&d->tree->names, fr->name));
+	double x = PAGE_XPAD + fr->start * d->px, y = row_y(d, fr->depth);
+	double width = frame_time(d, fr) * d->px;
+	size_t room = room_in(pg, width);
+	bool bold = is_thread(d, i);
 
 	if (bold)
-		room -= room / 9; /* its letters are so much wider */
+		room -= room / 9; /* bold letters are wider */
 	fputs("<g>", f);
-	write_title(f, pg, t, l, fr);
+	write_title(f, d, i, name, len);
 	fputs("<rect x=\"", f);
 	svg_fixed(f, x);
 	fputs("\" y=\"", f);
@@ -128,8 +113,8 @@ static void write_wide(FILE *f, const struct picture *pic, const struct page *pg
 	svg_fixed(f, width);
 	fputs("\" height=\"", f);
 	svg_fixed(f, pg->height - 1);
-	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", c->rgb[colors_frame(c, pg, t, l, i)],
-		colors_gone(t, l, i) ? " class=\"gone\"" : "");
+	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", d->colors.rgb[colors_frame(d, i)],
+		colors_gone(d, i) ? " class=\"gone\"" : "");
 	svg_fixed(f, x + 3);
 	fputs("\" y=\"", f);
 	svg_fixed(f, y + (pg->height - 1) / 2 + pg->fontsize * 0.34);
@@ -148,7 +133,7 @@ static uint32_t narrow_key(const struct narrow *nar, bool by_color)
 	return by_color ? nar->color : nar->depth;
 }
 
-/* Stable counting sort of from[0..n) into to by colour or depth; keys are below `keys`. */
+/* Stable counting sort of from[0..n) into to, by colour or depth; all keys are below `keys`. */
 static int sort_by(const struct narrow *from, struct narrow *to, size_t n, bool by_color,
 		   uint32_t keys)
 {
@@ -166,7 +151,7 @@ static int sort_by(const struct narrow *from, struct narrow *to, size_t n, bool 
 	return 0;
 }
 
-/* By depth, then colour, then place: each row's came from left to right, and stay so. */
+/* Sort by depth, then colour, then position: each row is in order of position already. */
 static int sort_narrows(struct narrows *ns, uint32_t colors)
 {
 	struct narrow *tmp = malloc((ns->n + 1) * sizeof(*tmp));
@@ -186,25 +171,24 @@ static double tenth(double v)
 }
 
 /*
- * One path a row and colour. Each rectangle starts from where the one before did, so that the
- * numbers stay short: parsing the paths is what a browser spends most of its time on before it
- * can paint. (Strokes as wide as a row are shorter still, but take twice as long to draw.)
+ * One path for each row and colour. The start of a rectangle is relative to the start of the one
+ * before, which keeps numbers short: before the first paint, a browser spends most of its time on
+ * parsing the paths. Strokes as wide as a row would be shorter, but take twice as long to draw.
  */
-static void write_narrow(FILE *f, const struct picture *pic, const struct page *pg,
-			 const struct colors *c, const struct narrow *nar, size_t n)
+static void write_narrow(FILE *f, const struct document *d, const struct narrow *nar, size_t n)
 {
 	char height[SVG_FIXED_LEN + 1];
 
-	*svg_put_fixed(height, pg->height - 1) = 0;
+	*svg_put_fixed(height, d->page->height - 1) = 0;
 	for (size_t i = 0; i < n;) {
 		const struct narrow *first = &nar[i];
 		double last_x = 0;
 
-		fprintf(f, "<path fill=\"#%06x\" d=\"M0 ", c->rgb[first->color]);
-		svg_fixed(f, row_y(pic, pg, first->depth));
+		fprintf(f, "<path fill=\"#%06x\" d=\"M0 ", d->colors.rgb[first->color]);
+		svg_fixed(f, row_y(d, first->depth));
 		for (; i < n && nar[i].depth == first->depth && nar[i].color == first->color; i++) {
-			double x = tenth(PAGE_XPAD + nar[i].start * pic->px);
-			double width = (nar[i].end - nar[i].start) * pic->px;
+			double x = tenth(PAGE_XPAD + nar[i].start * d->px);
+			double width = (nar[i].end - nar[i].start) * d->px;
 			char buf[4 * SVG_FIXED_LEN + 8], *p = buf;
 
 			*p++ = 'm';
@@ -263,36 +247,31 @@ static int add_narrow(struct narrows *ns, const struct frame *fr, uint32_t color
 	return err;
 }
 
-int picture_write(FILE *f, const struct picture *pic, const struct page *pg, const struct tree *t,
-		  const struct layout *l, const struct colors *c)
+int picture_write(FILE *f, const struct document *d)
 {
-	struct narrows ns = { .depths = picture_max_depth(l, pic->min_time) + 1 };
-	int err = 0;
+	const struct layout *l = d->layout;
+	struct narrows ns = { .depths = d->rows, .open = calloc(d->rows, sizeof(*ns.open)) };
+	int err = ns.open ? 0 : -ENOMEM;
 
-	ns.open = calloc(ns.depths, sizeof(*ns.open));
-	if (!ns.open)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < l->n && !err; i++) {
 		const struct frame *fr = &l->frame[i];
 
-		if (fr->total >= pic->min_time && !picture_room(pg, frame_time(pg, fr) * pic->px))
-			err = add_narrow(&ns, fr, colors_frame(c, pg, t, l, i), pic->px);
+		if (fr->total >= d->min_time && !room_in(d->page, frame_time(d, fr) * d->px))
+			err = add_narrow(&ns, fr, colors_frame(d, i), d->px);
 	}
-	for (uint32_t d = 0; d < ns.depths && !err; d++)
-		if (ns.open[d].end > 0)
-			err = keep(&ns, &ns.open[d]);
+	for (uint32_t k = 0; k < ns.depths && !err; k++)
+		if (ns.open[k].end > 0)
+			err = keep(&ns, &ns.open[k]);
+	if (!err && ns.n)
+		err = sort_narrows(&ns, d->colors.n);
 	if (err)
 		goto out;
-	if (ns.n)
-		err = sort_narrows(&ns, c->n);
-	if (err)
-		goto out;
-	write_narrow(f, pic, pg, c, ns.v, ns.n);
+	write_narrow(f, d, ns.v, ns.n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct frame *fr = &l->frame[i];
 
-		if (fr->total >= pic->min_time && picture_room(pg, frame_time(pg, fr) * pic->px))
-			write_wide(f, pic, pg, t, l, c, i);
+		if (fr->total >= d->min_time && room_in(d->page, frame_time(d, fr) * d->px))
+			write_wide(f, d, i);
 	}
 out:
 	free(ns.v);

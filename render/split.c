@@ -32,7 +32,7 @@ static int grow_depth(struct split *s)
 	return 0;
 }
 
-/* The text becomes the last one, with a `;` and what name_end() wants behind it. */
+/* Make the text the last one, followed by `;` and the slack that name_end() reads. */
 static int keep_text(struct split *s, const char *stack, size_t len, size_t same)
 {
 	size_t need = len + 1 + NAME_SLACK;
@@ -54,7 +54,7 @@ static int keep_text(struct split *s, const char *stack, size_t len, size_t same
 	return 0;
 }
 
-int split_stack(struct split *s, struct names *names, const char *stack, size_t len)
+int split_stack(struct split *s, struct name_table *names, const char *stack, size_t len)
 {
 	uint32_t d = s->depth;
 	size_t same, at = 0;
@@ -64,13 +64,13 @@ int split_stack(struct split *s, struct names *names, const char *stack, size_t 
 		len--;
 	same = common_prefix(stack, s->last, len < s->last_len ? len : s->last_len);
 
-	/* A frame is shared if it lies within the common bytes and ends there in both. */
+	/* A frame is shared if it ends at the same byte of both, within their common bytes. */
 	while (d && (s->end[d - 1] > same || (s->end[d - 1] < len && stack[s->end[d - 1]] != ';')))
 		d--;
 	if (d)
 		at = s->end[d - 1] + 1;
 	s->shared = d;
-	s->depth = 0; /* in case of an error below: nothing is shared with a half-read stack */
+	s->depth = 0; /* after an error below, nothing is shared with the incomplete stack */
 	err = keep_text(s, stack, len, same);
 	while (!err && at < len) {
 		const char *name = s->last + at;
@@ -81,7 +81,7 @@ int split_stack(struct split *s, struct names *names, const char *stack, size_t 
 		if (err)
 			break;
 		name_key(name, name_end(name), &key);
-		err = names_find_quick(names, name, &key, &s->id[d]);
+		err = name_table_add_key(names, name, &key, &s->id[d]);
 		if (key.len == 2 && name[0] == '-' && name[1] == '-')
 			s->chain = true;
 		at += key.len;

@@ -8,8 +8,8 @@
 const char svg_digits[65] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
 /*
- * The next character of [p, end) into *cp; returns its bytes. Invalid sequences count as one
- * U+FFFD for each longest beginning of a valid one, as the WHATWG encoding standard decodes.
+ * Decode the next character of [p, end) into *cp; returns its length in bytes. As in the WHATWG
+ * encoding standard, each maximal prefix of a valid sequence becomes one U+FFFD.
  */
 static size_t next_utf8(const unsigned char *p, const unsigned char *end, uint32_t *cp)
 {
@@ -171,7 +171,7 @@ void svg_count(char out[SVG_COUNT_LEN], double v)
 	bool whole = v == floor(v) || fabs(v) >= 100;
 
 	n = (size_t)snprintf(plain, sizeof(plain), whole ? "%.0f" : "%.2f", fabs(v));
-	if (n >= sizeof(plain)) /* beyond 10^47 commas help nobody */
+	if (n >= sizeof(plain)) /* 10^47 or more: no commas */
 		n = (size_t)snprintf(plain, sizeof(plain), "%.6g", fabs(v));
 	digits = strcspn(plain, ".e");
 	if (v < 0)

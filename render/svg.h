@@ -2,9 +2,9 @@
 #ifndef RENDER_SVG_H
 #define RENDER_SVG_H
 /*
- * Putting text and numbers into XML. Every byte that comes from outside goes through svg_text():
- * whatever it is given, what it writes is valid UTF-8 and valid XML, in element content and in
- * attribute values alike. Write errors are left to ferror() at the end.
+ * Writes text and numbers into XML. All text from outside goes through svg_text(), whose output is
+ * valid UTF-8 and valid XML for any input, in element content and in attribute values. The caller
+ * checks for write errors with ferror().
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,25 +13,25 @@
 enum svg_encoding { SVG_UTF8, SVG_LATIN1 };
 
 /*
- * Write [p, p+len), at most max_chars characters of it. In UTF-8 what is not valid becomes U+FFFD;
- * control characters become their pictures (U+2400...), as XML cannot hold them in any form.
+ * Write at most max_chars characters of [p, p+len). Invalid UTF-8 becomes U+FFFD. Control
+ * characters become their pictures (U+2400...), as XML has no escape for them.
  */
 void svg_text(FILE *f, enum svg_encoding enc, const char *p, size_t len, size_t max_chars);
 
-/* Characters that svg_text() would write for it; counting stops at limit. */
+/* The number of characters that svg_text() would write; counting stops at limit. */
 size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit);
 
 /*
- * v with one decimal at most and nothing needless: 12, 3.5, .5, -.1. Puts at most SVG_FIXED_LEN
- * characters at p, returns their end.
+ * v with at most one decimal, in the shortest form: 12, 3.5, .5, -.1. Writes at most SVG_FIXED_LEN
+ * characters at p and returns their end.
  */
 #define SVG_FIXED_LEN 24
 char *svg_put_fixed(char *p, double v);
 void svg_fixed(FILE *f, double v);
 
 /*
- * A number in base 64, five bits a character, low ones first; a character above `V` (32 in
- * svg_digits) says that more follows. Puts at most SVG_VLQ_LEN characters at p, returns their end.
+ * A variable-length quantity in base 64: five bits a character, low bits first, and 32 added to all
+ * but the last digit. Writes at most SVG_VLQ_LEN characters at p and returns their end.
  */
 #define SVG_VLQ_LEN 13
 extern const char svg_digits[65];
@@ -43,7 +43,7 @@ static inline char *svg_put_vlq(char *p, uint64_t v)
 	return p;
 }
 
-/* A count for people, into out: thousands apart by commas, decimals only where they matter. */
+/* Format a count for display: commas between thousands, two decimals only for fractions < 100. */
 #define SVG_COUNT_LEN 64
 void svg_count(char out[SVG_COUNT_LEN], double v);
 

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Siblings looked at one by one before a node's children go into the edge table. */
+/* A search that passes this many siblings puts all of them into the edge table. */
 #define WIDE_AFTER 6
 #define HUGE_PAGE (2u << 20)
 
-/* ---- room for more ---- */
+/* ---- growing arrays ---- */
 
 /*
- * Paths through a tree of millions of nodes jump about in memory: with small pages nearly every
- * step also misses the TLB. Only a wish, so failing is fine.
+ * Paths through millions of nodes are random accesses: with small pages nearly every step misses
+ * the TLB as well. An optimization only, so its failure is ignored.
  */
 static void want_huge_pages(void *p, size_t bytes)
 {
@@ -44,7 +44,7 @@ static int grow_nodes(struct tree *t)
 	if (cap > INT32_MAX)
 		return -EOVERFLOW;
 	if (grow(&t->node, sizeof(*t->node), cap) ||
-	    (t->diff && grow(&t->dif, sizeof(*t->dif), cap)) ||
+	    (t->diff && grow(&t->delta, sizeof(*t->delta), cap)) ||
 	    (t->in_order && grow(&t->start, sizeof(*t->start), cap)))
 		return -ENOMEM;
 	t->cap = cap;
@@ -121,7 +121,7 @@ static int edge_add(struct tree *t, uint32_t wide, uint32_t node)
 	return 0;
 }
 
-/* The child of parent that starts with this name, moved to the front of its siblings; 0: none. */
+/* The child whose label starts with this name, moved to the front of its siblings; 0: none. */
 static uint32_t find_child(struct tree *t, uint32_t parent, uint32_t name, int *err)
 {
 	struct tree_node *node = t->node;
@@ -158,7 +158,7 @@ static int new_child(struct tree *t, uint32_t parent, uint32_t label, uint32_t l
 	*id = t->n++;
 	t->node[*id] = (struct tree_node) { .label = label, .len = len, .name = t->label[label] };
 	if (t->diff)
-		t->dif[*id] = (struct tree_diff) { 0 };
+		t->delta[*id] = (struct tree_delta) { 0 };
 	if (t->in_order)
 		t->start[*id] = t->now;
 	if (!*id)
@@ -169,8 +169,8 @@ static int new_child(struct tree *t, uint32_t parent, uint32_t label, uint32_t l
 }
 
 /*
- * Cut the node's label after `keep` names. The node keeps its place and these; a new one below it
- * takes the rest, the children and the time.
+ * Split the node after `keep` names of its label. It keeps its index, parent and these names; a new
+ * child takes the other names, the children and the counts.
  */
 static int split_node(struct tree *t, uint32_t node, uint32_t keep)
 {
@@ -191,8 +191,8 @@ static int split_node(struct tree *t, uint32_t node, uint32_t keep)
 	upper->wide = 0;
 	upper->total = 0;
 	if (t->diff) {
-		t->dif[t->n] = t->dif[node];
-		t->dif[node] = (struct tree_diff) { 0 };
+		t->delta[t->n] = t->delta[node];
+		t->delta[node] = (struct tree_delta) { 0 };
 	}
 	if (t->in_order)
 		t->start[t->n] = t->start[node];
@@ -207,22 +207,23 @@ int tree_init(struct tree *t)
 	uint32_t name;
 
 	memset(t, 0, sizeof(*t));
-	return names_init(&t->names) || names_get(&t->names, "all", 3, &name) ? -ENOMEM : 0;
+	return name_table_init(&t->names) || name_table_add(&t->names, "all", 3, &name) ? -ENOMEM
+											: 0;
 }
 
 void tree_free(struct tree *t)
 {
-	names_free(&t->names);
+	name_table_free(&t->names);
 	free(t->node);
 	free(t->label);
-	free(t->dif);
+	free(t->delta);
 	free(t->start);
 	free(t->path);
 	free(t->edge);
 	memset(t, 0, sizeof(*t));
 }
 
-/* Add the rest of a path as one new node below `at`. */
+/* Add the names id[0..n) as one new node below `at`. */
 static int add_tail(struct tree *t, uint32_t at, const uint32_t *id, uint32_t n, uint32_t *node)
 {
 	int err = t->label_cap - t->labels < n ? grow_labels(t, t->labels + n) : 0;
@@ -260,7 +261,7 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 				d++;
 				continue;
 			}
-			/* Here this path leaves the label, or ends. */
+			/* The path leaves the label, or ends inside it. */
 			err = split_node(t, at, used);
 			if (err)
 				return err;
@@ -274,7 +275,7 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 				t->path[d] = (struct tree_step) { id[d], child, used };
 			used--;
 		} else if (child) {
-			/* Its first name is known to fit: the label need not be fetched for it. */
+			/* find_child() has compared the first name: the label is not read here. */
 			t->path[d] = (struct tree_step) { id[d], child, 1 };
 			d++;
 			used = 1;
@@ -287,21 +288,8 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 	t->node[at].total += count;
 	t->now += count;
 	if (t->diff)
-		t->dif[at].self += count - before;
+		t->delta[at].self += count - before;
 	return 0;
-}
-
-void tree_normalize(struct tree *t)
-{
-	double after = 0, before = 0;
-
-	for (uint32_t i = 0; i < t->n; i++) {
-		after += t->node[i].total;
-		before += t->node[i].total - t->dif[i].self;
-	}
-	for (uint32_t i = 0; i < t->n && before > 0; i++)
-		t->dif[i].self =
-			t->node[i].total - (t->node[i].total - t->dif[i].self) * after / before;
 }
 
 int tree_finish(struct tree *t)
@@ -319,8 +307,8 @@ int tree_finish(struct tree *t)
 		order[done++] = 0;
 	for (uint32_t i = 0; i < done; i++) {
 		if (t->diff) {
-			t->dif[order[i]].total = t->dif[order[i]].self;
-			t->max_delta = fmax(t->max_delta, fabs(t->dif[order[i]].self));
+			t->delta[order[i]].total = t->delta[order[i]].self;
+			t->max_delta = fmax(t->max_delta, fabs(t->delta[order[i]].self));
 		}
 		for (uint32_t c = t->node[order[i]].child; c; c = t->node[c].next) {
 			parent[c] = order[i];
@@ -332,7 +320,7 @@ int tree_finish(struct tree *t)
 
 		t->node[parent[c]].total += t->node[c].total;
 		if (t->diff)
-			t->dif[parent[c]].total += t->dif[c].total;
+			t->delta[parent[c]].total += t->delta[c].total;
 	}
 	free(order);
 	free(parent);

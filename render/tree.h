@@ -2,77 +2,75 @@
 #ifndef RENDER_TREE_H
 #define RENDER_TREE_H
 /*
- * The merged stacks: a trie whose paths from the root are the stacks. Frames that nothing branches
- * off or ends between share one node, whose label is a run of name numbers: most of a stack is
- * such a run, so millions of stacks take few nodes. Nodes refer to each other by index; node 0 is
- * the root, "all", with its label of one name.
+ * The merged stacks: a compressed trie whose paths from the root are the stacks. A run of frames
+ * without a branch or the end of a stack inside is one node, labelled with the run's name ids. Most
+ * of a stack is such a run, so millions of stacks need few nodes. Nodes refer to each other by
+ * index; node 0 is the root, labelled with the one name "all".
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names.h"
+#include "name_table.h"
 
 struct tree_node {
-	uint32_t label, len; /* its frames' names: t->label[label .. label+len) */
-	uint32_t child;	     /* most recently added or used; 0: none */
+	uint32_t label, len; /* name ids: t->label[label .. label+len) */
+	uint32_t child;	     /* the one most recently added or used; 0: none */
 	uint32_t next;	     /* sibling; 0: none */
-	uint32_t name;	     /* the first of its label's, at hand for its siblings' search */
-	uint32_t wide;	     /* key of its children in the edge table; 0: they are few */
-	double total;	     /* before tree_finish(): the time of the stacks that end here */
+	uint32_t name;	     /* the label's first id, copied: comparing it needs no other memory */
+	uint32_t wide;	     /* key of this node's children in the edge table; 0: not in it */
+	double total;	     /* counts; until tree_finish() only of the stacks that end here */
 };
 
-struct tree_diff {
-	double self, total; /* after minus before; total is set by tree_finish() */
+/* Counts after minus counts before. */
+struct tree_delta {
+	double self;  /* of the stacks that end here */
+	double total; /* set by tree_finish() */
 };
 
 struct tree_edge {
 	uint32_t wide, name, node; /* node 0: free */
 };
 
-/* A frame on the path of the last stack: the next one usually shares most of it. */
+/* A frame of the last stack, whose path most next stacks share in part. */
 struct tree_step {
-	uint32_t name, node, used; /* used: how much of the node's label lies up to here */
+	uint32_t name, node;
+	uint32_t used; /* names of the node's label up to and including this frame */
 };
 
 struct tree {
-	struct names names;
+	struct name_table names;
 	struct tree_node *node;
 	uint32_t n, cap;
 	uint32_t *label;
 	uint32_t labels, label_cap;
-	bool reverse;	       /* merge from the leaves */
-	bool in_order;	       /* flame chart: only neighbours merge, and stay in input order */
-	bool diff;	       /* keep .dif */
-	bool chain;	       /* a frame `--` was seen */
-	struct tree_diff *dif; /* one a node, where .diff */
-	double *start;	       /* one a node, where .in_order */
-	double now;	       /* .in_order: the time at which the next stack starts */
-	double max_delta;      /* tree_finish(): the greatest difference of one stack, unsigned */
+	bool in_order;		  /* flame chart: merge only neighbours, keep the input's order */
+	bool diff;		  /* differential: keep .delta */
+	bool chain;		  /* a frame `--` was seen */
+	struct tree_delta *delta; /* by node; only where .diff */
+	double *start;		  /* by node, in counts; only where .in_order */
+	double now;		  /* .in_order: the start of the next stack */
+	double max_delta;	  /* greatest absolute delta.self, set by tree_finish() */
 
 	struct tree_step *path;
 	uint32_t path_depth, depth_cap;
 
+	/* Hash table of the children of nodes with many: (parent's .wide, name) to node. */
 	struct tree_edge *edge;
 	uint32_t edges, edge_mask, wides;
 };
 
-/* Set .in_order, .diff between init and the first add. 0 or -ENOMEM. */
+/* Set .in_order and .diff between tree_init() and the first tree_add_path(). 0 or -ENOMEM. */
 int tree_init(struct tree *t);
 void tree_free(struct tree *t);
 
 /*
- * Add a stack of n name numbers, from the root. before is used where .diff is set. 0, -ENOMEM, or
- * -EOVERFLOW past 2^31 nodes.
+ * Add a stack of n name ids, root first. before is ignored unless .diff is set. 0, -ENOMEM, or
+ * -EOVERFLOW at 2^31 nodes.
  */
 int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, double before);
 
-/* Of a tree with .diff, before tree_finish(): scale what was before to the sum of what came after.
- */
-void tree_normalize(struct tree *t);
-
-/* After the last add: sums every node's time (and difference) over what is below it. 0 or -ENOMEM.
- */
+/* After the last stack: turn each node's own counts into sums over its subtree. 0 or -ENOMEM. */
 int tree_finish(struct tree *t);
 
 #endif

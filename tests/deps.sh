@@ -1,23 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs what is missing for "build", "test" and "kernels", from the distribution's packages.
+# Installs what is missing for "build", "test", "lint" and "kernels", from the distribution's packages.
 # With everything there it says nothing and needs neither root nor a network.
 set -eu
 
 if command -v dpkg-query >/dev/null; then
-	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev"
-	test="libcmocka-dev linux-perf libxml2-utils clang-format cppcheck chromium nodejs npm procps util-linux zsh dpkg-dev man-db golang-go protobuf-compiler sqlite3 python3"
+	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev"
+	test="libcmocka-dev linux-perf libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 elfutils musl-tools rustc redis-server nginx-light curl mariadb-server postgresql apache2-bin default-jdk-headless debuginfod"
+	lint="clang-format cppcheck shellcheck"
 	kernels="qemu-system-x86 cpio busybox-static"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() {
 		[ -n "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ] || apt-get -q update
+		# The servers are for the tests to start: their packages must not.
+		policy=/usr/sbin/policy-rc.d
+		if [ -e $policy ]; then
+			policy=
+		else
+			printf '#!/bin/sh\nexit 101\n' >$policy
+			chmod 755 $policy
+			trap 'rm -f $policy' EXIT
+		fi
 		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@" ||
 			{ apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"; }
 	}
 	how="apt-get install"
 elif command -v dnf >/dev/null; then
-	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel binutils-devel zlib-devel xz-devel"
-	test="libcmocka-devel perf libxml2 clang-tools-extra cppcheck chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3"
+	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel elfutils-devel binutils-devel zlib-devel xz-devel"
+	test="libcmocka-devel perf libxml2 chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3 elfutils redis elfutils-debuginfod"
+	lint="clang-tools-extra cppcheck ShellCheck"
 	kernels="qemu-system-x86-core cpio busybox"
 	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
 	install() { dnf -q -y install --setopt=install_weak_deps=False "$@"; }
@@ -32,6 +43,7 @@ for set; do
 	case $set in
 	build) packages=$build ;;
 	test) packages=$test ;;
+	lint) packages=$lint ;;
 	kernels) packages=$kernels ;;
 	*) echo "deps: no such set: $set" >&2; exit 2 ;;
 	esac

@@ -5,6 +5,8 @@
 # or stack would tell left out (tests/data/neutral.c). What a trace has to show stands in
 # tests/unit/engine_recorded.c, which is to be run and looked through after this.
 set -eu
+LC_ALL=C
+export LC_ALL
 [ "${IN_NAMESPACE:-}" ] || exec env IN_NAMESPACE=1 unshare --uts "$0" "$@"
 O=$(cd "$1" && pwd)
 shift
@@ -15,10 +17,10 @@ tmp=$(mktemp -d)
 load=
 trap '[ -z "$load" ] || kill "$load" 2>/dev/null; rm -rf "$tmp"' EXIT
 
-objects=$(ls "$O"/engine/*.o | grep -v /chainwalk.o)
+objects=$(find "$O/engine" -name "*.o" ! -name chainwalk.o)
 # shellcheck disable=SC2086 # a list
-${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -o "$tmp/neutral" neutral.c \
-	$objects "$O/libflamegraph.o" "$O/collector/encode.o" "$O/collector/encode_events.o" "$O/collector/intern.o" \
+${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -I../../engine -I../../collector -o "$tmp/neutral" neutral.c \
+	$objects "$O/libflamegraph.o" "$O"/collector/log/encode.o \
 	-pthread -lz -lm
 cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$tmp"
 cd "$tmp"

@@ -1,94 +1,163 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs all tests against the programs in the build folder $1: unit tests, end-to-end tests, the
-# renderer's in a browser. A skipped test is named with its reason. TESTS="glob..." picks some.
+# Runs the tests against the programs in the build folder $1: unit tests, fuzz inputs, end-to-end tests, the
+# page's in a browser. A skipped test is named with its reason.
+#   TESTS="glob..."   picks some
+#   JOBS=N            as many side by side (default: the number of CPUs)
+#   QUICK=1           no test that records, builds a package or starts a browser
+# What does not record runs side by side. Then those that record or measure time run one by one: they call
+# needs_bpf, or have a line "# Alone: WHY". Output is in the order of the list, whatever ends first.
 set -u
-O=$(cd "$1" && pwd) || exit 2
-cd "$(dirname "$0")/.." || exit 2
-passed=0 failed=0 skipped=0 names=
-log=$(mktemp) || exit 2
-trap 'rm -f "$log"' EXIT
-trap 'exit 130' INT TERM
+LC_ALL=C
+export LC_ALL
 
-wanted() {
-	[ -z "${TESTS:-}" ] && return 0
-	set -f # the patterns are for names of tests, not of files
-	for pattern in $TESTS; do
-		# shellcheck disable=SC2254 # a glob
-		case $1 in $pattern) set +f; return 0 ;; esac
-	done
-	set +f
-	return 1
-}
-count() { grep -c "$1" "$log"; }
+# cmocka NAME: "OK", "FAILED" or "SKIPPED", how many tests
+cmocka() { grep "^\[ *$1 \] [a-zA-Z_]" "$log" | sort -u | wc -l; }
 
-for t in "$O"/tests/unit/*; do
-	case $t in *.o | *.d) continue ;; esac
-	[ -x "$t" ] && wanted "${t##*/}" || continue
-	timeout 300 "$t" >"$log" 2>&1
+# Each of these runs one test with its output in $log, writes what the reader is to see, and leaves the
+# numbers in $passed, $failed and $skipped.
+run_unit() {
+	if [ ! -x "$O/tests/unit/$1" ]; then
+		skipped=1
+		echo "SKIP $1: not built (needs cmocka)"
+		return
+	fi
+	timeout 300 "$O/tests/unit/$1" >"$log" 2>&1
 	status=$?
-	ok=$(count '^\[       OK \]') bad=$(count '^\[  FAILED  \] [^0-9]') skip=$(count '^\[  SKIPPED \] [^0-9]')
-	[ "$bad" -gt 0 ] && bad=$(count '^\[  FAILED  \] .*') && bad=$(grep '^\[  FAILED  \] [a-zA-Z_]' "$log" | sort -u | wc -l)
-	[ "$skip" -gt 0 ] && skip=$(grep '^\[  SKIPPED \] [a-zA-Z_]' "$log" | sort -u | wc -l)
-	passed=$((passed + ok)) skipped=$((skipped + skip))
+	passed=$(cmocka OK) skipped=$(cmocka SKIPPED) failed=$(cmocka FAILED)
 	if [ $status -ne 0 ]; then
-		[ "$bad" -gt 0 ] || bad=1
-		failed=$((failed + bad)) names="$names ${t##*/}"
+		[ "$failed" -gt 0 ] || failed=1
 		cat "$log"
-		echo "FAIL ${t##*/} (exit $status)"
+		echo "FAIL $1 (exit $status)"
 	else
-		echo "ok   ${t##*/}: $ok tests"
+		echo "ok   $1: $passed tests"
 		grep -v '^\[' "$log" | grep -i '^skip'
-		[ "$skip" -eq 0 ] || grep '^\[  SKIPPED \] [a-zA-Z_]' "$log" | sort -u
+		grep '^\[ *SKIPPED \] [a-zA-Z_]' "$log" | sort -u
 	fi
-done
+}
 
-for t in "$O"/tests/replay/*; do
-	name=${t##*/}
-	[ -x "$t" ] && [ -d "tests/fuzz/corpus/$name" ] && wanted "replay_$name" || continue
-	if timeout 120 "$t" tests/fuzz/corpus/"$name"/* >"$log" 2>&1; then
-		passed=$((passed + 1))
-		echo "ok   replay_$name: $(find tests/fuzz/corpus/"$name" -type f | wc -l) inputs"
+run_replay() {
+	target=${1#replay_}
+	inputs=tests/fuzz/corpus/$target
+	if timeout 120 "$O/tests/replay/$target" "$inputs"/* >"$log" 2>&1; then
+		passed=1
+		echo "ok   $1: $(find "$inputs" -type f | wc -l) inputs"
 	else
-		failed=$((failed + 1)) names="$names replay_$name"
+		failed=1
 		cat "$log"
-		echo "FAIL replay_$name"
+		echo "FAIL $1"
 	fi
-done
+}
 
-for t in tests/e2e/*.sh; do
-	name=$(basename "$t" .sh)
-	case $name in lib | '*') continue ;; esac
-	wanted "$name" || continue
+run_e2e() {
+	script=tests/e2e/$1.sh
 	begin=$(date +%s)
-	timeout 120 bash "$t" "$O" >"$log" 2>&1
+	timeout 300 "$(sed -n '1s/^#! *//p' "$script")" "$script" "$O" >"$log" 2>&1
 	status=$?
 	took=$(($(date +%s) - begin))
 	case $status in
-	0) passed=$((passed + 1)); echo "ok   $name (${took} s)"; grep '^note:' "$log" ;;
-	77) skipped=$((skipped + 1)); echo "SKIP $name: $(tail -n 1 "$log")" ;;
-	*) failed=$((failed + 1)) names="$names $name"; cat "$log"; echo "FAIL $name (exit $status, ${took} s)" ;;
+	0) passed=1; echo "ok   $1 (${took} s)"; grep '^note:' "$log" ;;
+	77) skipped=1; echo "SKIP $1: $(tail -n 1 "$log")" ;;
+	*) failed=1; cat "$log"; echo "FAIL $1 (exit $status, ${took} s)" ;;
 	esac
-done
+}
 
-if wanted browser && [ -f tests/browser/run.sh ]; then
-	timeout 600 bash tests/browser/run.sh "$O" >"$log" 2>&1
+run_browser() {
+	timeout 600 sh tests/browser/run.sh "$O" >"$log" 2>&1
 	status=$?
 	sums=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-	p=$(echo "$sums" | sed -n 's/^\([0-9]*\) passed.*/\1/p') f=$(echo "$sums" | sed -n 's/.* \([0-9]*\) failed.*/\1/p')
-	k=$(echo "$sums" | sed -n 's/.* \([0-9]*\) skipped.*/\1/p')
-	passed=$((passed + ${p:-0})) skipped=$((skipped + ${k:-0}))
+	if [ "$sums" ]; then
+		# shellcheck disable=SC2086 # "N passed, N failed, N skipped"
+		set -- $sums
+		passed=$1 failed=$3 skipped=${5:-0}
+	fi
 	grep -i '^skip' "$log"
-	if [ $status -ne 0 ] || [ "${f:-1}" -ne 0 ]; then
-		[ "${f:-0}" -gt 0 ] || f=1
-		failed=$((failed + f)) names="$names browser"
+	if [ $status -ne 0 ] || [ "$failed" -ne 0 ]; then
+		[ "$failed" -gt 0 ] || failed=1
 		cat "$log"
 		echo "FAIL browser (exit $status)"
-	else
-		echo "ok   browser: ${p:-0} tests"
+	elif [ "$passed" -gt 0 ]; then
+		echo "ok   browser: $passed tests"
 	fi
+}
+
+# run.sh --one BUILD_DIR RESULTS KIND NAME: one test, for run_list below.
+if [ "$1" = --one ]; then
+	O=$2 result=$3/$4-$5 passed=0 failed=0 skipped=0
+	log=$result.log
+	"run_$4" "$5" >"$result.text"
+	echo "$passed $failed $skipped" >"$result.part"
+	mv "$result.part" "$result.sums"
+	exit
 fi
 
-[ $failed -eq 0 ] || echo "failed:$names"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+O=$(cd "$1" && pwd) || exit 2
+cd "$(dirname "$0")/.." || exit 2
+results=$(mktemp -d) || exit 2
+pool='' all_passed=0 all_failed=0 all_skipped=0 names=''
+trap '[ -z "$pool" ] || kill "$pool" 2>/dev/null; rm -rf "$results"' EXIT
+trap 'exit 130' INT TERM
+
+# list KIND NAME...: a line "KIND NAME" for each test that is wanted.
+list() {
+	kind=$1
+	shift
+	set -f # the patterns are for names of tests, not of files
+	for name; do
+		for pattern in ${TESTS:-*}; do
+			# shellcheck disable=SC2254 # a glob
+			case $name in $pattern) echo "$kind $name"; break ;; esac
+		done
+	done
+	set +f
+}
+
+# names_of FILE...: without folder and suffix
+names_of() {
+	for file; do
+		file=${file##*/}
+		echo "${file%.*}"
+	done
+}
+
+# run_list JOBS LIST: runs what the file LIST lists, the browser's tests first as they take longest, and shows
+# each in the order of the list as soon as it and those before it are done.
+run_list() {
+	[ -s "$2" ] || return
+	{ grep '^browser' "$2"; grep -v '^browser' "$2"; } |
+		xargs -P "$1" -n 2 sh tests/run.sh --one "$O" "$results" &
+	pool=$!
+	while read -r kind name; do
+		until [ -e "$results/$kind-$name.sums" ]; do
+			kill -0 $pool 2>/dev/null || exit 2
+			sleep 0.1
+		done
+		cat "$results/$kind-$name.text"
+		read -r passed failed skipped <"$results/$kind-$name.sums"
+		all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed)) all_skipped=$((all_skipped + skipped))
+		[ "$failed" -eq 0 ] || names="$names $name"
+	done <"$2"
+	wait $pool
+	pool=''
+}
+
+# shellcheck disable=SC2046 # names have no spaces
+{
+	list unit $(names_of tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c)
+	list replay $(names_of "$O"/tests/replay/* | sed 's/^/replay_/')
+	list e2e $(names_of $(grep -L -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh) | grep -vx lib)
+	list browser browser
+} >"$results/side_by_side"
+# shellcheck disable=SC2046
+list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) | grep -vx 'e2e lib' >"$results/alone"
+if [ "${QUICK:-}" ]; then
+	grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
+	run_list "${JOBS:-$(nproc)}" "$results/quick"
+else
+	run_list "${JOBS:-$(nproc)}" "$results/side_by_side"
+	run_list 1 "$results/alone"
+fi
+
+[ $all_failed -eq 0 ] || echo "failed:$names"
+echo "$all_passed passed, $all_failed failed, $all_skipped skipped"
+[ $all_failed -eq 0 ] && [ $all_passed -gt 0 ]

@@ -14,7 +14,7 @@ log=$out/build.log
 rm -rf "$source" "$out"/*.deb "$out"/*.buildinfo "$out"/*.changes
 mkdir "$source"
 
-tar -c --exclude=node_modules --exclude='build*/*' Makefile ./*.md COPYING \
+tar -c --exclude=node_modules --exclude='build*/*' Makefile ./*.mk ./*.md COPYING \
 	bench bpf collector docs engine include render tests | tar -x -C "$source"
 cp -R "$source/docs/debian" "$source/debian"
 rm "$source/debian/build.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
 # What the examples share. Each is run as NAME.sh BUILD_DIR, prints what docs/tutorial.md shows,
 # checks that its cause is found, and exits 0: it is, 1: it is not, 77: cannot run here (why is printed).
 # Traces and pictures stay in BUILD_DIR/demo-all/NAME.
@@ -82,7 +83,7 @@ pictures() {
 # share REGEX FILE: percent of the folded lines' time that match it.
 share() {
 	REGEX=$1 awk '{ all += $NF } $0 ~ ENVIRON["REGEX"] { sum += $NF }
-		END { printf "%d\n", all ? 100 * sum / all : 0 }' "$2"
+		END { printf "%.0f\n", all ? int(100 * sum / all) : 0 }' "$2"
 }
 
 # claim TEXT LEAST GOT: percents.

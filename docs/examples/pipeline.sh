@@ -5,7 +5,7 @@
 needs basename coreutils
 cd "$tmp" || exit 1
 awk 'BEGIN { for (i = 0; i < 3000; i++)
-	printf "/srv/www/shop/static/pictures/%04d/article-%04d-%s.jpg\n", i % 7, i % 97, i % 2 ? "small" : "large" }' >paths
+	printf "/srv/www/shop/static/pictures/%04.0f/article-%04.0f-%s.jpg\n", i % 7, i % 97, i % 2 ? "small" : "large" }' >paths
 
 cat >names.sh <<'EOF'
 cat paths | while read -r path; do basename "$path"; done | sort | uniq -c >names

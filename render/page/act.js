@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What keys and clicks do.
+// Handles keys, clicks and changes of the width.
 
 function zoom(i) {
 	if (i !== state.zoom)
@@ -22,7 +22,7 @@ function step(by) {
 	mark(list[next][1]);
 }
 
-// Arrows walk the frames as they lie on the screen.
+// Move the focus from frame to frame, in screen directions.
 function walk(dx, dy) {
 	if (focus < 0 || !boxOf(focus)) {
 		mark(state.zoom);
@@ -104,7 +104,7 @@ function onKey(e) {
 		},
 		Enter: () => focus >= 0 && zoom(focus),
 	};
-	// A button that has the focus keeps Enter and the blank for itself.
+	// A button with the focus handles Enter itself.
 	if (!keys[e.key] || (e.key === "Enter" && e.target.closest && e.target.closest("button")))
 		return;
 	e.preventDefault();
@@ -115,7 +115,7 @@ function target() {
 	return focus >= 0 ? focus : hover;
 }
 
-// By the path: what was clicked may have left the document since.
+// Uses the path, as the target may have been removed from the document since.
 function onFrames(e) {
 	return !e.composedPath().some((n) => n.localName === "foreignObject");
 }
@@ -173,8 +173,8 @@ function listen() {
 	});
 }
 
-// A picture that is the whole page may be as wide as the window; one in a page is as wide as what
-// it stands in, once that is shown. True: the width changed.
+// A document of its own is as wide as the window, an embedded one as wide as its parent element,
+// once that is visible. Returns whether the width changed.
 function fit() {
 	const room = svg.parentNode.clientWidth;
 	let want = num("width");
@@ -189,7 +189,7 @@ function fit() {
 	return changed;
 }
 
-// Headings and legend follow a changed width; the legend breaks into as many lines as it needs.
+// Centre the headings and the legend after a change of the width; the legend wraps.
 function centre() {
 	for (const id of ["title", "subtitle"])
 		if (byId(id))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The bar at the lower edge of the window.
+// The toolbar at the lower edge of the window.
 
 const bar = make(SVG, "foreignObject", { class: "bar", x: 0, height: BAR });
 const barBox = bar.appendChild(make(HTML, "div", { role: "toolbar", "aria-label": "Flame graph" }));

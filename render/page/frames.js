@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The frames: parallel arrays in preorder, decoded from the document (render/data.h says how).
+// The frames: parallel arrays in preorder, decoded from the document (format: render/data.c).
 
 let names, colors, name, parent, depth, begin, end, last, color, link, delta;
 const isDelim = (i) => names[name[i]] === "--" || names[name[i]] === "-";
@@ -82,7 +82,7 @@ function decode() {
 		end[0] = Math.max(end[0], num("total") * SCALE);
 }
 
-// In the region of stacks that only the first of two inputs has?
+// Is frame i in the region of the stacks that only the first of two inputs has?
 function isGone(i) {
 	return delta && i > 0 && names[name[ancestorAt(i, 1)]] === opt.goneName;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The menu of a frame.
+// The context menu of a frame.
 
 const menu = make(SVG, "foreignObject", { class: "menu", width: 230 });
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What moves with the pointer or the focus: outlines and the hover text.
+// Outlines and the hover text, which follow the pointer and the focus.
 
 const over = make(SVG, "rect", { class: "over", visibility: "hidden" });
 const ring = make(SVG, "rect", { class: "ring", visibility: "hidden" });
@@ -29,7 +29,7 @@ function point(i, x, y) {
 	tipBox.replaceChildren(make(HTML, "b", {}, short(label(i), 200)),
 		...lines.map((s) => make(HTML, "div", {}, s)));
 	say(i);
-	// Measured at its widest first; then beside the pointer, within what is on the screen.
+	// Measure at the maximum width, then place beside the pointer, within the visible part.
 	const most = Math.min(width - 8, 560), seen = visible();
 	tip.setAttribute("width", most);
 	const box = tipBox.getBoundingClientRect();
@@ -41,7 +41,7 @@ function point(i, x, y) {
 	tip.setAttribute("visibility", "visible");
 }
 
-// What part of the picture the window shows, in the picture's coordinates.
+// The part of the picture that is visible in the window, in the picture's coordinates.
 function visible() {
 	const box = svg.getBoundingClientRect(), scale = box.width / width || 1;
 	const x = Math.max(0, -box.left / scale), y = Math.max(0, -box.top / scale);

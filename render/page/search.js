@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Matching names, and the share of time under them.
+// Matches names, and sums the time of matching frames.
 
 function search() {
 	matched = null;
@@ -12,7 +12,7 @@ function search() {
 		try {
 			re = new RegExp(state.search, state.exact ? "" : "i");
 		} catch (e2) {
-			re = null; // an unfinished expression is taken literally
+			re = null; // an incomplete expression is matched literally
 		}
 	}
 	const plain = state.exact ? state.search : state.search.toLowerCase();
@@ -25,7 +25,7 @@ function search() {
 	});
 }
 
-// Time under matching frames in what is zoomed to, and of what; nested matches count once.
+// The share of matching frames in the time of the zoomed part; nested matches count once.
 function matchedShare() {
 	let sum = 0, whole = 0;
 	const z = state.zoom;

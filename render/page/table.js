@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of the widest frames, by name.
+// The table of the widest frames: self and total time by name.
 
 const panel = make(SVG, "foreignObject", { class: "panel" });
 

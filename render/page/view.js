@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is shown. The state is the URL fragment, and the fragment is the state; layout picks the
-// frames that are wide enough, and drawing replaces the picture by them.
+// The state, which mirrors the URL fragment; the layout, which picks the frames that are wide
+// enough; and drawing, which replaces the picture by them.
 
-// ---- what is shown: the state is the URL fragment, and the fragment is the state ----
+// ---- state ----
 const state = { zoom: 0, search: "", exact: false, flip: false, thread: "" };
 let rows = [], matched = null, width = num("width"), top = Number(byId("frames").dataset.top);
 let height = 0, hover = -1, focus = -1, drawn = false;
@@ -18,7 +18,7 @@ function readState() {
 }
 
 function fragment() {
-	const p = new URLSearchParams(location.hash.slice(1)); // a page may keep things there, too
+	const p = new URLSearchParams(location.hash.slice(1)); // a page may have keys of its own
 	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
 	put("zoom", state.zoom);
 	put("search", state.search);
@@ -28,7 +28,7 @@ function fragment() {
 	return "#" + p.toString();
 }
 
-// Take the changes over; keep: as a step that the back button undoes.
+// Apply a change of the state. keep: as a history entry, which the back button undoes.
 function go(change, keep) {
 	Object.assign(state, change);
 	const hash = fragment();
@@ -38,7 +38,7 @@ function go(change, keep) {
 		try {
 			history.replaceState(null, "", hash);
 		} catch (e) {
-			// a sandboxed frame has no history: the picture works without it
+			// a sandboxed frame has no history: not needed to draw
 		}
 	}
 	apply();
@@ -49,7 +49,7 @@ function apply() {
 	redraw();
 }
 
-// ---- layout: which frames have at least the least width, row by row ----
+// ---- layout: the frames of at least the minimum width, row by row ----
 function layout() {
 	const z = state.zoom, span = width - 2 * XPAD;
 	const only = state.thread;
@@ -165,8 +165,8 @@ function redraw() {
 				wide.push(r, t);
 				continue;
 			}
-			// Too narrow for a name: as picture.c has it, neighbours that touch and have one
-			// colour, or are together no wider than a pixel, are one rectangle.
+			// Too narrow for a name. As in picture.c, touching neighbours of one colour, or
+			// at most a pixel wide together, are one rectangle.
 			if (run && x - run.to < 0.05 && (run.fill === fill || x + w - run.x <= 1)) {
 				run.to = x + w;
 				if ((hit ? Infinity : w) > run.widest) {

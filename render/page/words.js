@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is said about a frame: times, shares, its link, its waker.
+// Text about a frame: time, share, link, waker.
 
 function commas(v) {
 	const whole = v === Math.floor(v) || Math.abs(v) >= 100;
@@ -22,7 +22,7 @@ function percent(part, whole) {
 	return (whole ? 100 * part / whole : 0).toFixed(2) + "%";
 }
 
-// Who woke in the link that frame i is part of: names of the frames that end it, most time first.
+// The wakers whose link frame i is part of: names by decreasing time.
 function wakers(i) {
 	const found = new Map();
 	let steps = 0, whole = 0;
@@ -43,9 +43,10 @@ function wakers(i) {
 		(list.length > 3 ? " and " + (list.length - 3) + " more" : "");
 }
 
-// The waker's name in the link that ends in frame j: that frame, unless the stack in which the waker
-// itself slept stands on it (chainwalk --blocked-stacks). Then the name is what that one starts from:
-// kernel - user NAME - user - kernel, or, of a kernel thread, kernel NAME - kernel.
+// The waker's name in the link that ends in frame j. Usually this is frame j. With
+// chainwalk --blocked-stacks the stack in which the waker slept follows the name, which is then the
+// frame before the second `-`, or, for a kernel thread, before the only one:
+// kernel - user NAME - user - kernel, or kernel NAME - kernel.
 function nameInLink(j) {
 	const before = [];
 	let i = j;
@@ -57,7 +58,7 @@ function nameInLink(j) {
 	return names[name[before[before.length > 1 ? 1 : 0]]];
 }
 
-// The frames of the stack that slept: the one that the first `--` above or below stands on.
+// The last frame of the off-CPU stack below frame i; i itself if it is in that stack.
 function waitOf(i) {
 	let j = i;
 	while (link[j])
@@ -105,12 +106,12 @@ function folded(i) {
 	return path.reverse().join(";") + " " + time(i) / SCALE;
 }
 
-// An interrupt has no name of its own: its link ends in the function it was entered by.
+// An interrupt has no thread name: its link ends with its entry function.
 function byInterrupt(i) {
 	return isEnd(i) && names[name[i]] === "[interrupt]";
 }
 
-// The sleeper's name, or a waker's, which ends its link.
+// Is this the name of the sleeper, or of a waker, which ends its link?
 function isThread(i) {
 	return CHAIN && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > i + 1 &&
 		(names[name[i + 1]] === "--" || (isEnd(i + 1) && !byInterrupt(i + 1)))));

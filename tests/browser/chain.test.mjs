@@ -11,7 +11,7 @@ const folded = [
 ];
 const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 
-test("a chain graph has its palette, unit and legend without being asked", async () => {
+test("a chain graph has its palette, unit and legend by default", async () => {
 	const page = await open(render(folded));
 	const legend = await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
 	is(legend, ["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
@@ -23,7 +23,7 @@ test("a chain graph has its palette, unit and legend without being asked", async
 	has(await hover(page, "alpha"), "1.00 ms (1,000 us), 50.00% of all", "time in a handy unit");
 });
 
-test("hover says link, waker, and share of the wait", async () => {
+test("the hover text has the link, the waker, and the share of the wait", async () => {
 	const page = await open(render(folded));
 	const first = await hover(page, "send");
 	has(first, "link 1, waker bravo", "first link");
@@ -35,7 +35,7 @@ test("hover says link, waker, and share of the wait", async () => {
 	has(await hover(page, "[running]"), "it waited for the work this waker did", "what an end means");
 });
 
-test("a click on -- offers to zoom to this link", async () => {
+test("a click on -- opens a menu that can zoom to this link", async () => {
 	const page = await open(render(folded));
 	await click(page, "--", 1);
 	await page.getByText("Zoom to this link").click();
@@ -50,7 +50,7 @@ test("delimiters are never matched by a search", async () => {
 	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%", "share");
 });
 
-test("delimiters are not in the table, and merge over no two callers", async () => {
+test("delimiters are not in the table, and each link keeps its own", async () => {
 	const page = await open(render(folded));
 	await page.keyboard.press("t");
 	const rows = await page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")]
@@ -59,7 +59,7 @@ test("delimiters are not in the table, and merge over no two callers", async () 
 	is((await labels(page)).filter((s) => s === "--").length, 3, "each wait and each link has its own");
 });
 
-test("names of threads stand out", async () => {
+test("names of threads are bold", async () => {
 	const page = await open(render(folded));
 	const bold = () => page.evaluate(() => [...document.querySelectorAll("#fg-frames text[font-weight]")]
 		.map((e) => e.textContent).sort().join(" "));
@@ -68,7 +68,7 @@ test("names of threads stand out", async () => {
 	is(await bold(), "alpha bravo bravo charlie charlie", "after the script has drawn");
 });
 
-test("an interrupt is called one, and its entry is no thread", async () => {
+test("an interrupt is shown as one, and its entry function is not bold", async () => {
 	const page = await open(render(timed));
 	has(await hover(page, "tick"), "link 1, waker an interrupt", "hover within the link");
 	has(await hover(page, "[interrupt]"), "link 1, waker an interrupt", "hover at its end");
@@ -76,7 +76,7 @@ test("an interrupt is called one, and its entry is no thread", async () => {
 		.map((e) => e.textContent)), ["delta"], "names that stand out");
 });
 
-test("a waker whose own sleep is shown is still known by its name", async () => {
+test("a waker whose own stack is shown has its name in the hover text", async () => {
 	const page = await open(render([
 		"a;main;--;wake;-;send;bravo;-;main;read;-;sys_read;__schedule;--;wake;kw;-;kthread;__schedule;[running] 500",
 	]));
@@ -84,7 +84,7 @@ test("a waker whose own sleep is shown is still known by its name", async () => 
 	has(await hover(page, "wake", 1), "link 2, waker kw", "of a kernel thread");
 });
 
-test("a chain graph taller than the window begins at its root", async () => {
+test("a chain graph taller than the window is scrolled to its root", async () => {
 	const deep = "alpha;" + Array.from({ length: 80 }, (_, i) => "f" + i).join(";") + ";--;wake;bravo;[running] 5";
 	const bottom = (page) => page.evaluate(() => Math.round(innerHeight + scrollY -
 		document.documentElement.getBoundingClientRect().height));
@@ -95,7 +95,7 @@ test("a chain graph taller than the window begins at its root", async () => {
 	is(await scrolled(render([deep.replace("--", "x")])), 0, "no chain");
 });
 
-test("an icicle of chains has the legend, links and wakers as well", async () => {
+test("an icicle chain graph has the legend, links and wakers", async () => {
 	const page = await open(render(folded, "--inverted"));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
 		["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
@@ -104,7 +104,7 @@ test("an icicle of chains has the legend, links and wakers as well", async () =>
 		throw new Error("the root is not on top");
 });
 
-test("merged from the leaves, chains have no first link, and nothing is said of links", async () => {
+test("merged from the leaves, chains show no links", async () => {
 	for (const palette of [[], ["--colors", "chain"]]) {
 		const page = await open(render(folded, "--reverse", ...palette));
 		is(await page.evaluate(() => document.querySelectorAll("#fg-legend").length), 0, "legends");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A graph inside somebody's HTML page (flamegraph --embedded).
+// A graph inside an HTML page (flamegraph --embedded).
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, render, open, frame, labels, is, near, dir } from "./harness.mjs";
@@ -24,7 +24,7 @@ async function live(html, fragment = "") {
 	return p;
 }
 
-test("embedded: the page around it stays whole", async () => {
+test("embedded: the page around it is unchanged", async () => {
 	const p = await live(page(["main;<b>&lt 3", "]]></svg><script>alert(1)</script>;x 2"]));
 	is(await p.evaluate(() => [...document.body.children].map((e) => e.localName).join(" ")),
 		"h1 div p input", "the body's elements");
@@ -34,7 +34,7 @@ test("embedded: the page around it stays whole", async () => {
 		"labels, as they were");
 });
 
-test("embedded: as wide as its box, also when that changes or is hidden at first", async () => {
+test("embedded: it is as wide as its parent, also if that changes or is hidden at first", async () => {
 	const p = await live(page(folded));
 	near((await frame(p, "main")).w, 680 * 0.8, 1, "main in 700 pixels");
 	await p.evaluate(() => { document.querySelector("#box").style.width = "500px"; });
@@ -46,7 +46,7 @@ test("embedded: as wide as its box, also when that changes or is hidden at first
 	await p.waitForFunction(() => document.querySelector("svg").getAttribute("width") === "600");
 });
 
-test("embedded: its state is in the page's fragment, beside what else is there", async () => {
+test("embedded: its state is in the page's fragment, whose other parts are kept", async () => {
 	const p = await live(page(folded), "#tab=2&zoom=3");
 	near((await frame(p, "work")).w, 680, 1, "zoomed by the fragment");
 	await p.mouse.move(300, 150);
@@ -58,7 +58,7 @@ test("embedded: its state is in the page's fragment, beside what else is there",
 	near((await frame(p, "other")).w, 680, 1, "the thread that the page asked for");
 });
 
-test("embedded: it answers keys only under the pointer or with the focus", async () => {
+test("embedded: it handles keys only under the pointer or with the focus", async () => {
 	const p = await live(page(folded));
 	await p.mouse.move(900, 10);
 	await p.keyboard.press("v");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the tests of the page share: a list of named tests, one browser, and ways to get an SVG
-// from folded lines and to find frames in it as a user would, by what is drawn.
+// Shared by the tests of the page: the list of tests, one browser, and functions that make an SVG
+// from folded lines and find frames in it by what is drawn, as a user does.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,8 +24,8 @@ export function render(folded, ...options) {
 	return svg;
 }
 
-// A page that shows the SVG (null: nothing yet); anything that looks like script from the data, an error or a fetch
-// fails the test.
+// A page that shows the SVG (null: nothing yet). Script from the data, an error or a fetch fails the
+// test.
 export async function open(svg, { fragment = "", context = {} } = {}) {
 	const ctx = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...context });
 	const page = await ctx.newPage();

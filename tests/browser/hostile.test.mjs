@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names that would like to be markup or script, and policies that forbid much.
+// Names that contain markup or script, and strict content security policies.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const names = [
 	"\u2603 \u{1f525} \u4e2d\u6587",
 ];
 
-test("hostile names are shown as what they are, and nothing runs", async () => {
+test("hostile names are shown as text, and nothing runs", async () => {
 	const page = await open(render(names.map((n, i) => "root;" + n.replaceAll(";", ":") + " " + (100 + i)),
 		"--title", names[0], "--subtitle", names[1], "--notes", names[7], "--nametype", names[2],
 		"--countname", names[3]));
@@ -39,7 +39,7 @@ test("hostile names are shown as what they are, and nothing runs", async () => {
 	is(await page.evaluate(() => document.querySelectorAll("img").length), 0, "images");
 });
 
-test("control characters and broken UTF-8 are pictured, not lost", async () => {
+test("control characters and invalid UTF-8 are shown as pictures", async () => {
 	const bytes = Buffer.concat([Buffer.from("root;a\x01b\x1b[31mc\x7f 10\nroot;bad"),
 		Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0xef, 0xbf, 0xbe]), Buffer.from(" 5\n")]);
 	const page = await open(render(bytes));
@@ -48,7 +48,7 @@ test("control characters and broken UTF-8 are pictured, not lost", async () => {
 	is(text.some((s) => s.startsWith("bad\ufffd\ufffd(\ufffd")), true, "broken UTF-8");
 });
 
-test("a name of a megabyte does no harm", async () => {
+test("a name of a megabyte is cut where it is drawn", async () => {
 	const page = await open(render(["root;" + "x".repeat(1 << 20) + " 5", "root;y 5"]));
 	has(await hover(page, "y"), "50.00% of all", "hover");
 	const tip = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")][1].textContent.length);
@@ -69,7 +69,7 @@ test("all works under a strict Content-Security-Policy", async () => {
 	await new Promise((done) => server.listen(0, "127.0.0.1", done));
 	try {
 		const page = await open(render(["x 1"]));
-		page.removeAllListeners("request"); // this one is fetched, from the server above
+		page.removeAllListeners("request"); // the SVG itself is fetched, from the server above
 		page.on("console", (m) => {
 			if (m.type() === "error" && /Security Policy/.test(m.text()))
 				page.trouble.push(m.text());
@@ -84,7 +84,7 @@ test("all works under a strict Content-Security-Policy", async () => {
 	}
 });
 
-test("in an <img> it is a right static picture", async () => {
+test("in an <img> it is a static picture", async () => {
 	const svg = render(["main;work 3", "main;rest 1"]);
 	const html = join(dir, "img.html");
 	writeFileSync(html, "<!doctype html><body style='margin:0'><img src='" + pathToFileURL(svg).href + "'>");
@@ -98,7 +98,7 @@ test("in an <img> it is a right static picture", async () => {
 		throw new Error("the picture is empty");
 });
 
-test("it fits a phone, and dark mode is dark", async () => {
+test("it fits a phone, and has a dark mode", async () => {
 	const svg = render(["main;work 3", "main;rest 1"]);
 	const page = await open(svg, { context: { viewport: { width: 360, height: 640 }, colorScheme: "dark",
 		hasTouch: true, isMobile: true } });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Zoom, search, URL state, keyboard: on an ordinary flame graph.
+// Zoom, search, URL state and keyboard, on an ordinary flame graph.
 import { test, render, open, frame, labels, hover, click, is, has, near } from "./harness.mjs";
 
 const folded = [
@@ -15,14 +15,14 @@ const share = (page) => page.evaluate(() => document.querySelector(".share").tex
 const hash = (page) => page.evaluate(() => location.hash);
 const drawn = async (page, label, n = 0) => (await frame(page, label, n)).w;
 
-test("hover says the frame's name, count and percent", async () => {
+test("the hover text has the frame's name, count and percent", async () => {
 	const page = await open(render(folded));
 	has(await hover(page, "sum"), "sum390 samples, 39.00% of all", "the hover text");
 	has(await page.evaluate(() => document.querySelector("[role=status]").textContent),
 		"Function: sum (390 samples, 39.00%)", "the status line");
 });
 
-test("a click zooms, Reset zoom leads back", async () => {
+test("a click zooms, Reset zoom returns to the root", async () => {
 	const page = await open(render(folded));
 	near(await drawn(page, "work"), 1180 * 0.591, 1, "width before");
 	await click(page, "work");
@@ -34,7 +34,7 @@ test("a click zooms, Reset zoom leads back", async () => {
 	is(await hash(page), "", "fragment after the reset");
 });
 
-test("frames too narrow to be drawn come back when zoomed into", async () => {
+test("frames too narrow to be drawn appear after a zoom", async () => {
 	const lines = ["main;wide 999990", "main;deep;needle 9", "main;deep;straw 1"];
 	const page = await open(render(lines));
 	is((await labels(page)).includes("needle"), false, "too narrow, yet shown");
@@ -53,7 +53,7 @@ test("Ctrl-F searches, nested matches count once", async () => {
 	is(await share(page), "", "share after Escape");
 });
 
-test("search heeds case only when asked to", async () => {
+test("search ignores case unless Match case is on", async () => {
 	const page = await open(render(["Main;Sum 10", "Main;sum 30"]));
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("Sum");
@@ -62,14 +62,14 @@ test("search heeds case only when asked to", async () => {
 	is(await share(page), "Matched: 25.00%", "this case");
 });
 
-test("an unfinished expression is searched for as it stands", async () => {
+test("an incomplete expression is matched literally", async () => {
 	const page = await open(render(["main;f(int) 1", "main;g 3"]));
 	await page.keyboard.press("/");
 	await page.keyboard.type("f(");
 	is(await share(page), "Matched: 25.00%", "share");
 });
 
-test("zoom and search are in the URL and come back from it", async () => {
+test("zoom and search are written to the URL and read from it", async () => {
 	const svg = render(folded), page = await open(svg);
 	await click(page, "work");
 	await page.keyboard.press("Control+f");
@@ -93,7 +93,7 @@ test("the back button undoes a zoom, and forward repeats it", async () => {
 	near(await drawn(page, "work"), 1180, 1, "forward");
 });
 
-test("keys walk the frames, zoom, and go from match to match", async () => {
+test("keys move from frame to frame, zoom, and go to the next match", async () => {
 	const page = await open(render(folded));
 	const status = () => page.evaluate(() => document.querySelector("[role=status]").textContent);
 	await page.keyboard.press("ArrowUp");
@@ -117,7 +117,7 @@ test("keys walk the frames, zoom, and go from match to match", async () => {
 	has(await status(), "split (200 ", "second match");
 });
 
-test("keys go back to the match before, to the caller, open the menu and close it", async () => {
+test("keys go to the previous match and to the caller, and open and close the menu", async () => {
 	const page = await open(render(folded));
 	const status = () => page.evaluate(() => document.querySelector("[role=status]").textContent);
 	await page.keyboard.press("/");
@@ -138,7 +138,7 @@ test("keys go back to the match before, to the caller, open the menu and close i
 	is(await page.locator(".menu").count(), 0, "Escape closes it");
 });
 
-test("V turns the picture upside down, and the URL says so", async () => {
+test("V turns the picture upside down, also in the URL", async () => {
 	const page = await open(render(folded));
 	const above = async () => (await frame(page, "main")).y < (await frame(page, "work")).y;
 	is(await above(), false, "root below");
@@ -180,7 +180,7 @@ test("a frame's name and folded line can be copied", async () => {
 	is(await page.evaluate(() => navigator.clipboard.readText()), "read_line", "name");
 });
 
-test("differences are red where more and blue where less, and said", async () => {
+test("increases are red, decreases blue, and the hover text has them", async () => {
 	const page = await open(render(["main;grew 100 200", "main;shrank 300 100", "main;same 50 50"]));
 	const fill = (label) => page.evaluate((want) => [...document.querySelectorAll("#fg-frames text")]
 		.find((e) => e.textContent === want).previousElementSibling.getAttribute("fill"), label);
@@ -196,7 +196,7 @@ test("differences are red where more and blue where less, and said", async () =>
 	has(await hover(page, "grew"), "+100 samples against before", "hover");
 });
 
-test("the script draws what the document showed before it ran", async () => {
+test("the script draws the same picture as the document without it", async () => {
 	const svg = render(folded);
 	const shape = (page) => page.evaluate(() => [...document.querySelectorAll("#fg-frames rect")].map((r) =>
 		["x", "y", "width", "height", "fill"].map((a) => r.getAttribute(a)).map((v) =>
@@ -208,7 +208,7 @@ test("the script draws what the document showed before it ran", async () => {
 	is(await shape(page), still, "rectangles");
 });
 
-test("the bar stays at the window's lower edge, and the picture where it was scrolled to", async () => {
+test("the bar stays at the window's lower edge, and the scroll position is kept", async () => {
 	const deep = Array.from({ length: 120 }, (_, i) => "f" + i).join(";");
 	const page = await open(render([deep + " 10", "g 1"]));
 	const bottom = () => page.evaluate(() => Math.round(

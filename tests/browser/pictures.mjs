@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The pictures of docs/flamegraph.md, to be looked at by a person:
+// Makes the pictures of docs/flamegraph.md from a chain graph:
 //     CHROMIUM=... node pictures.mjs GRAPH.svg OUT_DIR
-// Each is named after what it shows. GRAPH.svg is a chain graph.
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";

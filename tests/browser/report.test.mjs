@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page of chainwalk --format=html: what it shows is what the other formats say, filters work on all
-// of it, and names are text whatever they are.
+// The page of chainwalk --format=html: it shows the same as the other formats, filters apply to all
+// of it, and names are inserted as text.
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const chooseWho = async (page, who) => {
 	await page.press("#who", "Enter");
 };
 
-// As the page writes times.
+// Formats a time as the page does.
 function time(ns) {
 	if (!ns)
 		return "0";
@@ -59,7 +59,7 @@ test("report: the thread table is that of --format=threads", async () => {
 	is(sort(shown), sort(threadsOf(trace("relay"))), "all rows");
 });
 
-test("report: with a range of time the thread table is that of --from and --to", async () => {
+test("report: with a time range the thread table is that of --from and --to", async () => {
 	const p = await show(report(trace("relay")));
 	const d = await data(p);
 	const [from, to] = [d.step * 20, d.step * 55];
@@ -73,7 +73,7 @@ test("report: with a range of time the thread table is that of --from and --to",
 	is(times(await cells(p, "#threads tbody tr")), times(want), "names and times");
 });
 
-test("report: the histogram counts what --format=hist counts, of one thread too", async () => {
+test("report: the histogram is that of --format=hist, also for one thread", async () => {
 	const p = await show(report(trace("relay")));
 	const counts = async () => (await cells(p, "#lengths-chart tr")).map((r) => +r[3]).join(" ");
 	const want = (...options) => {
@@ -86,11 +86,11 @@ test("report: the histogram counts what --format=hist counts, of one thread too"
 	is(await counts(), want("-t", tid), "bravo");
 });
 
-test("report: the matrix has what --format=wakers says", async () => {
+test("report: the matrix is that of --format=wakers", async () => {
 	const p = await show(report(trace("relay")));
 	await chooseWho(p, "alpha");
 	const rows = await cells(p, ".matrix tbody tr"), tid = threadsOf("-c", "^alpha$", trace("relay"))[0][1];
-	// Its first waits were those of a thread still called chainload.
+	// Its first waits were recorded under the thread's earlier name, chainload.
 	const sums = new Map();
 	for (const line of walk("--format=wakers", "--unit=ns", "-t", tid, trace("relay")).split("\n").slice(1)) {
 		const [, waker, count, ns] = line.match(/^(.*?) {2,}(?:alpha|chainload) +(\d+) +(\d+) +\d+$/) || [];
@@ -103,7 +103,7 @@ test("report: the matrix has what --format=wakers says", async () => {
 	is(rows.map((r) => r.join("|")).sort(), want.sort(), "who woke alpha");
 });
 
-test("report: a wait opens to its chain in time, with lanes, arrows and words", async () => {
+test("report: a wait opens to its chain over time, with lanes, arrows and text", async () => {
 	const p = await show(report(trace("relay")));
 	await chooseWho(p, "alpha");
 	for (const open of await p.$$("#waits .is-open button.open"))
@@ -117,7 +117,7 @@ test("report: a wait opens to its chain in time, with lanes, arrows and words", 
 	const words = await p.evaluate(() => document.querySelector(".opened .words").textContent);
 	has(words, "bravo_wakes_alpha", "where bravo woke alpha");
 	has(words, "alpha_waits", "where alpha had slept");
-	// The arrow to alpha ends where alpha's sleep does.
+	// The arrow to alpha ends at the end of alpha's sleep.
 	const gap = await p.evaluate(() => {
 		const bars = [...document.querySelectorAll(".opened .timeline rect.blocked:not(.soft)")];
 		const top = Math.min(...bars.map((b) => +b.getAttribute("y")));
@@ -141,7 +141,7 @@ test("report: each wait's parts add up to it", async () => {
 	}
 });
 
-test("report: the thread filter holds for waits, table and graph, and is in the link", async () => {
+test("report: the thread filter applies to waits, table and graph, and is in the URL", async () => {
 	const html = report(trace("relay"));
 	const p = await show(html);
 	await chooseWho(p, "charlie");
@@ -159,7 +159,7 @@ test("report: the thread filter holds for waits, table and graph, and is in the 
 	is((await cells(q, "#threads tbody tr")).map((r) => r[0]), ["charlie"], "the table of one who got the link");
 });
 
-test("report: a time range picks waits by when they were, and dragging chooses one", async () => {
+test("report: a time range selects waits, and dragging sets it", async () => {
 	const p = await show(report(trace("relay")));
 	const d = await data(p);
 	const box = await (await p.$("#overview")).boundingBox();
@@ -194,7 +194,7 @@ test("report: tables sort by any column", async () => {
 	is(waits, [...waits].sort((a, b) => b - a), "by waits");
 });
 
-// Text of perf script: a thread may have any name in it.
+// Text of perf script, in which a thread can have any name.
 function perfText(file, events) {
 	const lines = [];
 	for (const [at, what, name, pid, other, otherPid, frame] of events)
@@ -214,8 +214,8 @@ const hostile = (names) => perfText("hostile.txt", names.flatMap((name, i) => {
 		[at + 0.6, "S", other, b, name, a, "x"]];
 }));
 
-test("report: of many lanes those that took next to nothing are hidden until asked for", async () => {
-	// Before worker woke patient, twelve helpers had each ended a short sleep of its.
+test("report: of many lanes, those with very short times are hidden until a click", async () => {
+	// Before worker woke patient, twelve helpers had each ended a short sleep of worker.
 	const events = [[10, "S", "patient", 1, "worker", 2, "recv"]];
 	for (let i = 0; i < 12; i++)
 		events.push([11 + i, "S", "worker", 2, "helper" + i, 100 + i, "lock"],
@@ -232,15 +232,15 @@ test("report: of many lanes those that took next to nothing are hidden until ask
 	is(await p.locator(".opened .arrow").count(), 13, "arrows then");
 });
 
-test("report: hostile names are text everywhere", async () => {
+test("report: hostile names are shown as text everywhere", async () => {
 	const names = ["<script>alert(1)", "\"onload='x'", "<img src=q>", "]]>&lt", "e\u0007\u001b[1mvil", "\u202eabc", "</title>"];
 	const p = await show(report(hostile(names)));
 	const shown = (await cells(p, "#threads tbody tr")).map((r) => r[0]);
 	for (const name of names)
-		has(shown.join("\n"), name.replace(/[\x00-\x1f]/g, "?"), "in the table"); // as folded lines have it
+		has(shown.join("\n"), name.replace(/[\x00-\x1f]/g, "?"), "in the table"); // as in folded lines
 	is(await p.evaluate(() => document.querySelectorAll("img, script").length), 3, "scripts of the page: data, its own, the graph's");
 	has(await p.title(), "Wakeup chains", "title");
-	has(await p.locator("#lost").innerText(), "switches are missing, at least", "what the text's import has to say");
+	has(await p.locator("#lost").innerText(), "switches are missing", "what the text's import has to say");
 	await p.locator("#waits-list tbody tr:not(.is-open) button.open").first().click();
 	await chooseWho(p, "<script>alert(1)");
 	is((await cells(p, "#threads tbody tr")).length > 0, true, "the filter takes it");
@@ -249,7 +249,7 @@ test("report: hostile names are text everywhere", async () => {
 	is(await p.evaluate(() => document.querySelectorAll("img").length), 0, "images");
 });
 
-test("report: the policy forbids what is not the page's own", async () => {
+test("report: the policy allows only the page's own script and style", async () => {
 	const p = await show(report(trace("relay")));
 	const blocked = await p.evaluate(async () => {
 		const what = [];
@@ -270,7 +270,7 @@ test("report: the policy forbids what is not the page's own", async () => {
 	p.trouble = p.trouble.filter((t) => !/Content Security Policy|violates|Refused/.test(t));
 });
 
-test("report: without a script the summary and the threads are there", async () => {
+test("report: without a script it shows the summary and the threads", async () => {
 	const p = await show(report(trace("relay")), { context: { javaScriptEnabled: false } });
 	const all = await p.locator("body").innerText();
 	for (const part of ["testhost", "380", "Without JavaScript", "delta"])
@@ -278,7 +278,7 @@ test("report: without a script the summary and the threads are there", async () 
 	is(await p.locator("#threads tbody tr").count(), threadsOf(trace("relay")).length, "rows");
 });
 
-test("report: dark, narrow, and with what was lost", async () => {
+test("report: dark mode, narrow window, and lost events", async () => {
 	const html = report(trace("lost"));
 	const p = await show(html, { context: { colorScheme: "dark", viewport: { width: 390, height: 800 } } });
 	has(await p.locator("#lost").innerText(), "known to be lost", "the losses");

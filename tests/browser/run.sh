@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The page's tests in headless Chromium: tests/browser/run.sh BUILD_DIR
-# Needs chromium, node and (once) npm; what cannot be had makes the tests skipped, by name.
+# Runs the page's tests in headless Chromium: tests/browser/run.sh BUILD_DIR
+# Needs chromium, node and, the first time, npm; if one is missing, all tests are skipped by name.
 set -u
 build=$(cd "${1:-build}" 2>/dev/null && pwd) || { echo "usage: run.sh BUILD_DIR" >&2; exit 2; }
 cd "$(dirname "$0")" || exit 1
 
 skip() {
-	n=$(grep -c '^test("' ./*.test.mjs | awk -F: '{ n += $2 } END { print n }')
+	n=$(grep -c '^test("' ./*.test.mjs | awk -F: '{ n += $2 } END { printf "%.0f\n", n }')
 	sed -n 's/^test("\([^"]*\)".*/SKIP browser: \1/p' ./*.test.mjs | sed "s|\$| ($1)|"
 	echo "0 passed, 0 failed, $n skipped"
 	exit 0

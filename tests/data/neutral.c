@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../collector/encode.h"
-#include "../../engine/trace.h"
+#include "log/encode.h"
+#include "import/recording.h"
 
 struct neutral {
 	const struct trace *trace;
@@ -117,7 +117,7 @@ static uint32_t stack(struct neutral *n, uint32_t old, uint32_t tid)
 		return n->stacks[old];
 	for (uint32_t i = 0; i < s.n && i < CHAINLOG_STACK_MAX; i++)
 		frames[i] = frame(n, s.frames[i], tid);
-	n->stacks[old] = encoder_stack(n->enc, frames, s.n, s.cut);
+	n->stacks[old] = encoder_stack(n->enc, frames, s.n, s.end);
 	return n->stacks[old];
 }
 
@@ -130,7 +130,7 @@ static int copy_info(struct neutral *n)
 {
 	const struct trace_info *i = trace_info(n->trace);
 	char release[64];
-	struct encoder_info info = {
+	struct chainlog_info info = {
 		.host = i->host,
 		.release = release,
 		.arch = i->arch,
@@ -265,7 +265,7 @@ static int make_tables(struct neutral *n)
 int main(int argc, char **argv)
 {
 	struct neutral n = { 0 };
-	struct trace *trace = NULL;
+	struct recording r;
 	int err;
 
 	if (argc < 3) {
@@ -273,9 +273,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	n.keep = argv + 3;
-	err = trace_open(&trace, argv[1]);
-	n.trace = trace;
-	if (!err && trace_damage(trace)->what)
+	err = recording_open(&r, argv[1], true);
+	n.trace = r.trace;
+	if (!err && trace_damage(r.trace)->what)
 		err = -EBADMSG;
 	if (!err && !(n.out = fopen(argv[2], "wb")))
 		err = -errno;
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 	if (err)
 		fprintf(stderr, "neutral %s: %s\n", argv[1], strerror(-err));
 	encoder_free(n.enc);
-	trace_close(trace);
+	recording_close(&r);
 	free(n.name);
 	free(n.tgid);
 	free(n.kthread);

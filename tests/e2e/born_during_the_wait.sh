@@ -18,7 +18,7 @@ awk '
 	/;\[unknown\] / { unknown += $NF }
 	/;echo;--;.*;bash;--;.*;sleep;--;.*;\[interrupt\] / { timer += $NF }
 	END {
-		printf "of %d ns that cat waited, %d are explained by the timer of the sleep before echo\n", all, timer
+		printf "of %.0f ns that cat waited, %.0f are explained by the timer of the sleep before echo\n", all, timer
 		# the rest, if any, is how long a busy machine let echo wait for a CPU
 		exit !(timer > 250000000 && unknown < all / 100)
 	}' "$tmp/folded" || fail "the chain does not lead through who started the waker

@@ -17,7 +17,7 @@ for format in events folded; do
 	expect "chainwalk --format=$format | head -c 100, standard error" "" "$(cat "$tmp/err")"
 done
 
-awk 'BEGIN { for (i = 0; i < 20000; i++) printf "main;f%d;g%d 100\n", i % 200, i }' >"$tmp/folded"
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "main;f%.0f;g%.0f 100\n", i % 200, i }' >"$tmp/folded"
 {
 	timeout 20 "$flame" --minwidth 0 "$tmp/folded" 2>"$tmp/err"
 	echo $? >"$tmp/exit"

@@ -67,8 +67,7 @@ check chaingraph "$flame" docs/flamegraph.1
 # Values: one by one, each that --help lists is offered, and each that is offered is taken.
 function=chainwalk
 export function
-formats=$("$walk" --help | sed -n '/--format F/,/^  -p\|^      --[a-z]/p' | sed '$d; s/.*--format F//' |
-	tr -d '\n' | tr ', ' '\n\n' | grep . | sort -u)
+formats=$("$walk" --help | sed -n '/^Formats:/,/^$/s/^  \([a-z]*\).*/\1/p' | sort -u)
 expect_at_least "formats in chainwalk --help" 8 "$(echo "$formats" | wc -l)"
 for spelled in "-f " "--format " "--format = "; do
 	# shellcheck disable=SC2086 # the words of a command line

@@ -12,7 +12,7 @@ marked() {
 		$2 == "[???]" { nowhere += $4; next }
 		{ cpu = substr($2, 2, 3) + 0 }
 		$3 == "lost" { count[cpu] += $4; next }
-		$3 == "rename" && $NF ~ /^mark-[0-9]+-[0-9]+$/ { print cpu, $NF, count[cpu] + 0, nowhere + 0 }
+		$3 == "rename" && $NF ~ /^mark-[0-9]+-[0-9]+$/ { printf "%.0f %s %.0f %.0f\n", cpu, $NF, count[cpu], nowhere }
 		{ count[cpu]++ }' "$1"
 }
 
@@ -81,11 +81,11 @@ count_beside() {
 						if (off >= 0 && off <= extra) equal++
 						else if (off < -2 || off > extra + 2) far++
 					}
-				printf "cpu %d: kernel %d, log and lost %d, %d of %d pairs agree, %d far off\n",
+				printf "cpu %.0f: kernel %.0f, log and lost %.0f, %.0f of %.0f pairs agree, %.0f far off\n",
 					cpu, kernel, log_lost, equal, pairs, far
 			}
 		}' "$tmp/$1.counted" "$tmp/$1.logged" >"$tmp/$1.result"
-	expect "$1: CPUs compared" "$(awk '$1 == "mark" && !seen[$2]++ { n++ } END { print n + 0 }' "$tmp/$1.counted")" \
+	expect "$1: CPUs compared" "$(awk '$1 == "mark" && !seen[$2]++ { n++ } END { printf "%.0f\n", n }' "$tmp/$1.counted")" \
 		"$(wc -l <"$tmp/$1.result" | tr -d ' ')"
 	awk '!($9 >= 4 && $11 >= 6 && $14 == 0)' "$tmp/$1.result" >"$tmp/$1.wrong"
 	expect "$1: CPUs whose counts differ

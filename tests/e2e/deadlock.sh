@@ -20,7 +20,7 @@ expect "events of the deadlocked threads" "" "$(grep -e "castor/$(tid castor)" -
 
 timeout 60 "$walk" --format=info "$tmp/trace" >"$tmp/info" 2>"$tmp/err"
 expect_exit "chainwalk --format=info" 0 $?
-recorded=$(awk '$1 == "duration_s:" { sub(/[.]/, "", $2); print $2 + 0 }' "$tmp/info")
+recorded=$(awk '$1 == "duration_s:" { sub(/[.]/, "", $2); printf "%.0f\n", $2 }' "$tmp/info")
 expect_at_least "the recording, ns" 1000000000 "$recorded" "$tmp/info"
 walk_to "$tmp/folded" --state=all -t "$(tid castor)" -t "$(tid pollux)" "$tmp/trace"
 for name in castor pollux; do

@@ -54,7 +54,7 @@ as_folded() {
 			for (line in sum)
 				if (sum[line])
 					printf "%s %.0f\n", line, sum[line]
-			print total + 0 >waits
+			printf "%.0f\n", total >waits
 		}' "$tmp/raw" | sort
 }
 

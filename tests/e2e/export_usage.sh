@@ -5,14 +5,14 @@
 trace=$(dirname "$0")/../data/relay.bin
 
 takes() {
-	timeout 60 "$walk" -q --format="$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
+	timeout 60 "$walk" -q --format "$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$*" 0 $?
 	[ -s "$tmp/out" ] || fail "chainwalk --format=$*: nothing written"
 	[ ! -s "$tmp/said" ] && [ ! -s "$tmp/err" ] || fail "chainwalk --format=$* says: $(head -3 "$tmp/said" "$tmp/err")"
 	rm "$tmp/out"
 }
 refuses() {
-	timeout 60 "$walk" -q --format="$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
+	timeout 60 "$walk" -q --format "$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$*" 2 $?
 	grep -q "has no meaning with --format=$1" "$tmp/err" || fail "chainwalk --format=$*: $(cat "$tmp/err")"
 	[ ! -e "$tmp/out" ] || fail "chainwalk --format=$* was refused and left a file"

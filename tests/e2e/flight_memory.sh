@@ -49,31 +49,46 @@ finish() {
 	done 2>/dev/null
 }
 
-busy 100
+busy 600
 load_pid=$!
 started="$started $load_pid"
 fly "$tmp/fast" --flight 1s
 bounded "switches at full speed, 1 s of them" 81920
 finish "$tmp/fast"
 
-"$load" stacks --hops pipe --rounds 1000000000 --seconds 100 >/dev/null &
+"$load" stacks --hops pipe --rounds 1000000000 --seconds 600 >/dev/null &
 load_pid=$!
 started="$started $load_pid"
-fly "$tmp/stacks" --flight 1s
+fly "$tmp/stacks.bin" --flight 1s
 bounded "a new stack at each switch, 1 s of them" 204800
-finish "$tmp/stacks"
-"$walk" -q --format=folded -c rover "$tmp/stacks" >"$tmp/folded" 2>"$tmp/err"
+# A recorder that gets no CPU for longer than its rings hold (half a second of this) loses what comes then: on
+# an overloaded machine all of a second can be lost, which is counted.
+for try in 1 2 3 4 5 6; do
+	n=$((try - 1))
+	file=$tmp/stacks$([ $n = 0 ] || echo ".$n").bin
+	kill -USR1 $recorder
+	wait_for "a trace on SIGUSR1" 20 written "$file"
+	expect_whole "$file"
+	[ "$lost" -gt 0 ] || break
+	echo "note: try $try: $lost of $counted events lost"
+	[ $try -lt 6 ] || fail "events lost in each of $try tries"
+done
+"$walk" -q --format=folded -c rover "$file" >"$tmp/folded" 2>"$tmp/err"
 expect_at_least "stacks that end in rover_waits" 100 "$(grep -c ';rover_waits;' "$tmp/folded")"
+finish "$tmp/stacks.$try.bin"
 
-"$load" stacks --hops pipe --rounds 1000000000 --seconds 100 >/dev/null &
+"$load" stacks --hops pipe --rounds 1000000000 --seconds 600 >/dev/null &
 load_pid=$!
 started="$started $load_pid"
 sh -c 'while :; do /bin/true; done' &
 load_pid="$load_pid $!"
 started="$started $!"
 fly "$tmp/small" --flight 30s --max-size 4M
+began=$(date +%s%N)
 bounded "stacks and processes, --max-size 4M" 131072
+lasted=$(($(date +%s%N) - began))
 finish "$tmp/small"
+# Where most was lost, the rest may be no more than 4 MiB: then it has to be all since the beginning.
 grep -q "$tmp/small: only the last [0-9.]* s" "$tmp/err.cap" ||
-	fail "that the window is shorter than asked for is not said:
-$(cat "$tmp/err.cap")"
+	expect_at_least "that the window is shorter than asked for is not said; its length, ns" "$lasted" \
+		"$(duration "$tmp/small")" "$tmp/err.cap"

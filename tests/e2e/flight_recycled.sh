@@ -20,7 +20,7 @@ numbers() {
 				rest = substr(rest, RSTART + RLENGTH)
 			}
 			kernel = rest ~ /"kernel":\[[^]]*pipe_read/ ? "pipe_read" : "elsewhere"
-			print bit == 4294967296 && at ? number : "unknown", kernel
+			printf "%s %s\n", bit == 4294967296 && at ? sprintf("%.0f", number) : "unknown", kernel
 		}'
 }
 
@@ -44,7 +44,7 @@ awk '
 	$1 == "unknown" || $2 != "pipe_read" { wrong++ }
 	NR > 1 && $1 != last + 1 { skipped++ }
 	{ last = $1 }
-	END { print NR + 0, wrong + 0, skipped + 0 }' "$tmp/numbers" >"$tmp/result"
+	END { printf "%.0f %.0f %.0f\n", NR, wrong, skipped }' "$tmp/numbers" >"$tmp/result"
 read -r waits wrong skipped <"$tmp/result"
 echo "note: $waits waits, up to number $(tail -n 1 "$tmp/numbers" | cut -d' ' -f1)"
 expect_at_least "waits" 2000 "$waits"

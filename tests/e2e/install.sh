@@ -10,7 +10,7 @@ unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES PREFIX DESTDIR
 install_to() {
 	prefix=$1
 	shift
-	timeout 100 make -s O="$build" DESTDIR="$tmp/root" PREFIX="$prefix" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 280 make -s O="$build" DESTDIR="$tmp/root" PREFIX="$prefix" "$@" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "make $*" 0 $?
 }
 installed() {
@@ -27,6 +27,7 @@ cat >"$tmp/expected" <<EOF
 /usr/share/bash-completion/completions/chainwalk
 /usr/share/bash-completion/completions/flamegraph
 /usr/share/doc/wakeup-chains/CHANGELOG.md
+/usr/share/doc/wakeup-chains/chain-semantics.md
 /usr/share/doc/wakeup-chains/security.md
 /usr/share/doc/wakeup-chains/trace-format.md
 /usr/share/man/man1/chaincap.1

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2034 # what a test does not use another one does
 # What the end-to-end tests share. Each is run as NAME.sh BUILD_DIR, is one behaviour, and exits
 # 0: holds, 1: does not (expected and got are printed), 77: cannot run here (why is printed).
 #
@@ -10,7 +11,7 @@
 
 build=${1:?usage: $0 BUILD_DIR}
 build=$(cd "$build" && pwd) || exit 1
-cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/chainload
+cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/${LOAD:-chainload}
 started='' mounted='' flying=''
 LC_ALL=C
 export LC_ALL
@@ -76,22 +77,16 @@ record() {
 }
 
 # record_thread TRACE FOLDED NAME SCENARIO [OPTION...]: record, and walk that thread's waits in nanoseconds.
-# What disturbs the scenario itself makes it be recorded again: a relay's thread that a busy machine
-# kept from going to sleep in time; and holes. On some virtual machines the switches away from certain
-# threads of the host's agent are traced by no tool at all, and a wait that this touches is rightly [unknown].
+# Recorded again where there are holes: on some virtual machines the switches away from certain threads of
+# the host's agent are traced by no tool at all, and a wait that this touches is rightly [unknown].
 record_thread() {
 	trace=$1 folded=$2 name=$3
 	shift 3
 	for try in 1 2 3 4 5 6; do
 		record "$trace" "$@"
 		walk_to "$folded" --state=all -t "$(tid "$name")" "$trace"
-		if [ "$(told late)" -gt 0 ] 2>/dev/null; then
-			echo "note: try $try: $(told late) rounds in which a thread was not asleep in time"
-		elif grep -q ';\[unknown\] ' "$folded" && [ "$(holes "$trace")" -gt 0 ]; then
-			echo "note: try $try: [unknown] beside $(holes "$trace") untraced switches"
-		else
-			return
-		fi
+		grep -q ';\[unknown\] ' "$folded" && [ "$(holes "$trace")" -gt 0 ] || return 0
+		echo "note: try $try: [unknown] beside $(holes "$trace") untraced switches"
 	done
 	fail "chainload $*: disturbed in each of $try tries"
 }
@@ -108,7 +103,7 @@ holes() {
 				count++
 			on_cpu[$2] = next_tid + 0
 		}
-		END { print count + 0 }'
+		END { printf "%.0f\n", count }'
 }
 
 # tid NAME: of chainload's thread.
@@ -182,15 +177,14 @@ got:      $3 ns
 $(cat "${5:-/dev/null}")"
 }
 
-# expect_work WHAT ASKED_NS WALL_NS GOT_NS TIMES FILE: like expect_near of what was asked for, but where
-# interrupts or the host took CPU time away the thread was on its CPU for longer, by its own clock.
+# expect_work WHAT THREAD RUNNING_NS FILE: how long a chain says that the thread ran while the waiter slept
+# all the time. Both bounds hold however busy the machine is: the thread ran for the CPU time of its work, and
+# not longer than from when it was let go on until it was about to wait again, by the clock. The kernel's
+# account of CPU time changes hands a little before the switch is traced, more if the host takes the CPU
+# just then, and each preemption adds to that: a tenth.
 expect_work() {
-	if [ "$4" -gt "$2" ] && [ "$3" -gt "$2" ]; then
-		most=$(($4 < $3 ? $4 : $3))
-	else
-		most=$2
-	fi
-	expect_near "$1 (asked for $2, took $3)" "$most" "$4" "$5" "$6"
+	expect_at_least "$1: running, and nine tenths of its CPU time" $(($(told "$2" cpu_ns) * 9 / 10)) "$3" "$4"
+	expect_at_most "$1: running, and held" "$(told "$2" held_ns)" "$3" "$4"
 }
 
 # expect_at_least WHAT LEAST GOT FILE
@@ -288,5 +282,21 @@ $(cat "$tmp/info")"
 
 # duration TRACE: in ns
 duration() {
-	"$walk" --format=info "$1" 2>/dev/null | awk '$1 == "duration_s:" { sub(/[.]/, "", $2); print $2 + 0 }'
+	"$walk" --format=info "$1" 2>/dev/null | awk '$1 == "duration_s:" { sub(/[.]/, "", $2); printf "%.0f\n", $2 }'
+}
+
+# serve_debug_files FOLDER: a debuginfod server for it on this machine, in DEBUGINFOD_URLS.
+serve_debug_files() {
+	port=$((20000 + $$ % 20000))
+	debuginfod -v -d "$tmp/debuginfod.sqlite" -p "$port" -t 1 -F "$1" >"$tmp/debuginfod.log" 2>&1 &
+	started="$started $!"
+	DEBUGINFOD_URLS=http://127.0.0.1:$port
+	export DEBUGINFOD_URLS
+	# It looks again when all that it found before is in its database.
+	for try in $(seq 300); do
+		[ "$(grep -c 'fts traversed' "$tmp/debuginfod.log")" -lt 2 ] || return 0
+		sleep 0.1
+	done
+	fail "debuginfod does not serve:
+$(tail -5 "$tmp/debuginfod.log")"
 }

@@ -11,13 +11,13 @@ cat >"$tmp/variety.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include "rawcall.h"
+#include "calls.h"
 /* Each path of calls is another stack. */
 static void zero(int depth, unsigned int path);
 IN_STACK void one(int depth, unsigned int path)
 {
 	if (!depth)
-		raw_sleep_until(1 + raw_clock_ns(CLOCK_MONOTONIC));
+		sleep_until(1 + clock_ns(CLOCK_MONOTONIC));
 	else
 		(path & 1 ? one : zero)(depth - 1, path >> 1);
 	__asm__ volatile("");
@@ -25,7 +25,7 @@ IN_STACK void one(int depth, unsigned int path)
 IN_STACK void zero(int depth, unsigned int path)
 {
 	if (!depth)
-		raw_sleep_until(1 + raw_clock_ns(CLOCK_MONOTONIC));
+		sleep_until(1 + clock_ns(CLOCK_MONOTONIC));
 	else
 		(path & 1 ? one : zero)(depth - 1, path >> 1);
 	__asm__ volatile("");
@@ -33,7 +33,7 @@ IN_STACK void zero(int depth, unsigned int path)
 IN_STACK void after_all(void)
 {
 	for (int i = 0; i < 50; i++)
-		raw_sleep_until(1000000 + raw_clock_ns(CLOCK_MONOTONIC));
+		sleep_until(1000000 + clock_ns(CLOCK_MONOTONIC));
 	__asm__ volatile("");
 }
 int main(int argc, char **argv)
@@ -53,9 +53,9 @@ int main(int argc, char **argv)
 			zero(17, path);
 		_exit(0);
 	}
-	start = raw_clock_ns(CLOCK_MONOTONIC);
+	start = clock_ns(CLOCK_MONOTONIC);
 	after_all();
-	printf("after %llu\n", (unsigned long long)(raw_clock_ns(CLOCK_MONOTONIC) - start));
+	printf("after %llu\n", (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - start));
 	return 0;
 }
 END

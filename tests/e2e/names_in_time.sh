@@ -10,7 +10,7 @@ command -v cc >/dev/null || skip "no C compiler, to make a program of 100 thousa
 awk 'BEGIN {
 	print ".text"
 	for (i = 0; i < 100000; i++)
-		printf ".type function_%d, %%function\nfunction_%d:\n.skip 8\n.size function_%d, 8\n", i, i, i
+		printf ".type function_%.0f, %%function\nfunction_%.0f:\n.skip 8\n.size function_%.0f, 8\n", i, i, i
 	print ".section .note.GNU-stack,\"\""
 }' >"$tmp/functions.s"
 cc -O2 -D_GNU_SOURCE -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread -o "$tmp/n_big1" \
@@ -33,7 +33,7 @@ record_load() {
 slowdown() {
 	begin=$(date +%s%N)
 	cpu=$(sh -c 'awk "BEGIN { for (i = 0; i < 4000000; i++) x += i }"; times' |
-		awk 'END { split($1, time, "[ms]"); print time[1] * 60 + time[2] }')
+		awk 'END { split($1, time, "[ms]"); printf "%.3f\n", time[1] * 60 + time[2] }')
 	awk -v wall=$(($(date +%s%N) - begin)) -v cpu="$cpu" 'BEGIN { printf "%.1f", wall / 1e9 / (cpu + 0.001) }'
 }
 

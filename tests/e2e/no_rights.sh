@@ -20,6 +20,7 @@ expect_one_line "chaincap into a folder that does not exist"
 
 # What is missing is not always a right, or a newer kernel.
 if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
+	# shellcheck disable=SC3045 # dash has it
 	(ulimit -n 20 && exec timeout 20 "$cap" -o "$tmp/few" 1) >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chaincap with 20 files" 1 $?
 	expect_one_line "chaincap with 20 files"

@@ -34,4 +34,4 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 [ "$inner" ] || fail "no sleep in the namespace"
 started="$started $inner"
-refuses "with a container's /proc" nsenter -t "$inner" -m
+refuses "with a container's /proc" nsenter -t "$inner" -m -r

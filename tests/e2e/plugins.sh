@@ -8,28 +8,28 @@ command -v "${CC:-cc}" >/dev/null || skip "no C compiler (${CC:-cc}) to build th
 workload=$(cd "$(dirname "$0")/../workload" && pwd)
 
 cat >"$tmp/plugin.c" <<'END'
-#include "rawcall.h"
+#include "calls.h"
 __attribute__((noinline)) void NAME(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + 10000000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + 10000000);
 	__asm__ volatile("");
 }
 END
 cat >"$tmp/host.c" <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
-#include "rawcall.h"
+#include "calls.h"
 __attribute__((noinline)) static uint64_t uses(const char *path, const char *name)
 {
 	void *library = dlopen(path, RTLD_NOW);
 	void (*f)(void) = (void (*)(void))(library ? dlsym(library, name) : NULL);
-	uint64_t start = raw_clock_ns(CLOCK_MONOTONIC), took;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
 
 	if (!f)
 		return 0;
 	for (int i = 0; i < 5; i++)
 		f();
-	took = raw_clock_ns(CLOCK_MONOTONIC) - start;
+	took = clock_ns(CLOCK_MONOTONIC) - start;
 	printf("at %p\n", (void *)f);
 	dlclose(library);
 	return took;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # chainwalk shows a bar with percent and rate on a terminal when it takes longer than a second, takes
 # it away again, and shows none with -q or where standard error is no terminal.
+# Alone: it finds a trace that takes long enough by the clock.
 . "$(dirname "$0")/lib.sh"
 command -v script >/dev/null || skip "script (util-linux) is not installed"
 generate=$build/bench/generate

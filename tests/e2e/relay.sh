@@ -12,20 +12,18 @@ delta="$charlie;--;delta_wakes_charlie;delta"
 for hop in futex pipe eventfd unix tcp; do
 	record_thread "$tmp/trace" "$tmp/folded" alpha \
 		relay --hops $hop --work 1500,2500,3500 --rounds $rounds
-	grep -q '^alpha;.*thread_main;alpha_runs;alpha_waits;-;.*;bravo_wakes_alpha;bravo_runs;thread_main;' \
+	grep -q '^alpha;.*thread_main;alpha_runs;alpha_waits;[^;]*;-;.*;bravo_wakes_alpha;bravo_runs;thread_main;' \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
 	grep ';alpha_waits;.*;--;' "$tmp/folded" |
 		skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
-	expect_work "$hop: bravo's work" $((rounds * 1500000)) "$(told bravo wall_ns)" \
-		"$(weight "$bravo;[running]" "$tmp/chains")" $rounds "$tmp/chains"
-	expect_work "$hop: charlie's work" $((rounds * 2500000)) "$(told charlie wall_ns)" \
-		"$(weight "$charlie;[running]" "$tmp/chains")" $rounds "$tmp/chains"
-	expect_work "$hop: delta's work" $((rounds * 3500000)) "$(told delta wall_ns)" \
-		"$(weight "$delta;[running]" "$tmp/chains")" $rounds "$tmp/chains"
-	# delta measured until it ran again: on a busy machine, some of that it waited for a CPU
+	expect_work "$hop: bravo" bravo "$(weight "$bravo;[running]" "$tmp/chains")" "$tmp/chains"
+	expect_work "$hop: charlie" charlie "$(weight "$charlie;[running]" "$tmp/chains")" "$tmp/chains"
+	expect_work "$hop: delta" delta "$(weight "$delta;[running]" "$tmp/chains")" "$tmp/chains"
+	# timer_ns is from before alpha sleeps until delta runs again: on a busy machine delta waited for a
+	# CPU during some of that.
 	timer=$(weight "$delta;--;[interrupt]" "$tmp/chains")
-	expect_at_most "$hop: the timer" $(($(told timer_ns) + rounds * 200000)) "$timer" "$tmp/chains"
+	expect_at_most "$hop: the timer" "$(told timer_ns)" "$timer" "$tmp/chains"
 	expect_at_least "$hop: the timer, and delta waiting for a CPU" $(($(told timer_ns) * 9 / 10)) \
 		$((timer + $(weight "$delta;[runnable]" "$tmp/chains"))) "$tmp/chains"
 	expect_near "$hop: all of alpha's waits" "$(told alpha waited_ns)" \

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is known without a walk is what a walk finds: --verify compares on mixed load and finds no
-# difference, nor in interrupts; and most stacks of a busy pipe are known without a walk.
+# difference, nor in interrupts; and most stacks of a busy pipe are known without a walk. User stacks
+# are what libdwfl makes of a copy of them.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 cat >"$tmp/mixed" <<END
@@ -16,10 +17,12 @@ timeout 60 "$cap" --verify -v -o "$tmp/trace" -- sh "$tmp/mixed" >/dev/null 2>"$
 expect_exit "chaincap --verify" 0 $?
 line=$(grep '^chaincap: verified:' "$tmp/err") || fail "no verdict: $(cat "$tmp/err")"
 echo "note: ${line#chaincap: }"
+# shellcheck disable=SC2046 # numbers
 set -- $(echo "$line" | tr -cs '0-9' ' ')
 [ "$1" -gt 20000 ] || fail "only $1 kernel stacks were compared"
-[ "$3" -gt 20000 ] || fail "only $3 user stacks were compared"
+[ "$3" -gt 5000 ] || fail "only $3 user stacks were compared"
 [ "$2" -eq 0 ] || fail "$2 kernel stacks differ from a plain walk"
 [ "$4" -eq 0 ] || fail "$4 user stacks differ from a plain walk"
+# shellcheck disable=SC2046 # numbers
 set -- $(sed -n 's/^chaincap: kernel stacks: \([0-9]*\) known without a walk, \([0-9]*\) walked.*/\1 \2/p' "$tmp/err")
 [ "$1" -gt $((2 * $2)) ] || fail "of the kernel stacks $1 were known and $2 walked"

@@ -49,7 +49,7 @@ for filter in '' '--no-idle' '--min-wait=1ms --no-kthreads' '-c ^(alpha|bravo)$'
 	expect "[$chain] json's blocked time, and wakers'" "$blocked" "$(total 2 "$tmp/wakers")"
 	expect "[$chain] json's blocked time, and --view wakeup" "$blocked" "$(last_numbers "$tmp/wakeup")"
 	expect "[$chain] waits in json and hist" "$(wc -l <"$tmp/json")" \
-		"$(awk '/ -> / { n += $5 } END { print n + 0 }' "$tmp/hist")"
+		"$(awk '/ -> / { n += $5 } END { printf "%.0f\n", n }' "$tmp/hist")"
 	expect "[$chain] sleeps in json and wakers" "$(wc -l <"$tmp/sleeps")" "$(total 1 "$tmp/wakers")"
 	[ -n "$chain" ] && continue
 	view "$tmp/threads" --format=threads --unit=ns --state=all

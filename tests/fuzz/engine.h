@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../engine/format.h"
+#include "chain/folded.h"
+#include "format_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

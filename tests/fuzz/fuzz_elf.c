@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzz target: any bytes as an ELF file, out of a file and out of memory. Both must say the same,
- * and a name that is given must be one of a function that begins no later than the address.
+ * and a function that is found must begin no later than the address.
  */
 #include "collector.h"
 
-#include "../../collector/elfsym.h"
+#include "names/elfsym.h"
 
 #define ADDRESSES 24u
 
@@ -28,6 +28,7 @@ static void find(struct elfsym *e, const uint8_t *data, size_t size, struct elfs
 	}
 	qsort(a, ADDRESSES, sizeof(*a), compare);
 	elfsym_find(e, a, ADDRESSES);
+	elfsym_find_bounds(e, a, ADDRESSES);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -48,11 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	find(file, data, size, a);
 	find(memory, data, size, b);
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		must(!a[i].name == !b[i].name);
-		if (!a[i].name)
-			continue;
-		must(!strcmp(a[i].name, b[i].name) && a[i].start == b[i].start);
-		must(a[i].start <= a[i].vaddr && *a[i].name);
+		must(!a[i].name == !b[i].name && a[i].is_bounded == b[i].is_bounded);
+		must(!a[i].name || (*a[i].name && !strcmp(a[i].name, b[i].name)));
+		if (a[i].name || a[i].is_bounded)
+			must(a[i].start == b[i].start && a[i].start <= a[i].vaddr);
 	}
 	elfsym_close(file);
 	elfsym_close(memory);

@@ -7,8 +7,9 @@
  * Built by libFuzzer (make fuzz), or with -DREPLAY as a program that runs the files named on its
  * command line once each.
  *
- * The first byte of an input is a set of flags: reverse, in order, two counts, elided (and brought
- * to equal totals, where inverted), inverted, Latin-1, few frames, --cp; the lines follow. With
+ * The first byte of an input is a set of flags: reverse, in order, two counts, gone stacks (and
+ * brought to equal totals, where inverted), inverted, Latin-1, few frames, --cp; the lines follow.
+ * With
  * --cp what comes before a line `=` is the palette.map, and the lines are stripped of addresses.
  */
 #include <math.h>
@@ -18,15 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../render/batch.h"
-#include "../../render/elide.h"
-#include "../../render/feed.h"
-#include "../../render/folded.h"
-#include "../../render/layout.h"
-#include "../../render/page.h"
-#include "../../render/palette_map.h"
-#include "../../render/strip.h"
-#include "../../render/tree.h"
+#include "batch.h"
+#include "diff.h"
+#include "feed.h"
+#include "folded.h"
+#include "layout.h"
+#include "page.h"
+#include "palette_map.h"
+#include "tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct layout l;
 	struct feed feed;
 	struct tree t;
-	struct strip strip = { 0 };
+	struct diff_strip strip = { 0 };
 	const char *map = NULL;
 	size_t map_len = 0;
 	double sum = 0;
@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (folded_parse(p, stop, t.diff, &line) == FOLDED_OK) {
 			must(line.stack == p && line.stack + line.len < stop);
 			must(line.count >= 0 && line.before >= 0);
-			must(!map || strip_hex(&strip, &line) == 0);
+			must(!map || diff_strip_hex(&strip, &line) == 0);
 			must(feed_add(&feed, line.stack, line.len, line.count, line.before) == 0);
 			sum += line.count;
 		}
@@ -177,8 +177,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(feed_close(&feed) == 0);
 	if (t.diff && flags & 8 && !t.in_order && !(flags & 1)) {
 		if (flags & 16)
-			tree_normalize(&t);
-		must(elide(&t) == 0);
+			diff_normalize(&t);
+		must(diff_add_gone(&t) == 0);
 		sum = NAN; /* the region adds to it */
 	}
 	must(tree_finish(&t) == 0);
@@ -190,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		layout_free(&l);
 	}
 	tree_free(&t);
-	strip_free(&strip);
+	diff_strip_free(&strip);
 	return 0;
 }
 

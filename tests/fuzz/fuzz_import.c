@@ -8,7 +8,7 @@
  */
 #include "engine.h"
 
-#include "../../engine/import.h"
+#include "import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
  */
 #include "collector.h"
 
-#include "../../collector/kallsyms.h"
+#include "names/kallsyms.h"
 
 static void check(const struct kallsyms *k, uint64_t addr)
 {

@@ -12,8 +12,8 @@
 #include <lzma.h>
 #endif
 
-#include "../../collector/elfsym.h"
-#include "../../collector/minidebug.h"
+#include "names/elfsym.h"
+#include "names/debugfile.h"
 
 #define ADDRESSES 24u
 

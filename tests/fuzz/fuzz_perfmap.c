@@ -2,7 +2,7 @@
 /* Fuzz target: any bytes as a perf map, which any program can write about itself. */
 #include "collector.h"
 
-#include "../../collector/perfmap.h"
+#include "names/perfmap.h"
 
 #define ADDRESSES 32u
 

@@ -44,13 +44,14 @@ static char *folded(const struct timelines *timelines, const struct options *o)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	must(out && !fold_new(&f, timelines, o) && !fold_write(f, o, out), "folded lines");
+	must(out && !fold_new(&f, timelines, o, FOLD_BY_NAME) && !fold_write(f, o, out),
+	     "folded lines");
 	fclose(out);
 	fold_free(f);
 	return text;
 }
 
-/* Opened quickly, and checked only if a malformed event is met, it gives the same. */
+/* Opened without a check, and checked only if a malformed event is met, it gives the same. */
 static void read_quickly(const struct trace *checked, const uint8_t *p, size_t len,
 			 const struct options *o)
 {
@@ -59,7 +60,8 @@ static void read_quickly(const struct trace *checked, const uint8_t *p, size_t l
 	char *a, *b;
 	int err;
 
-	must(!trace_open_memory_quick(&t, p, len), "what can be checked can be opened");
+	must(!trace_open_bytes(&t, &(struct trace_bytes) { .base = p, .len = len }, false),
+	     "what can be checked can be opened");
 	err = timelines_new(&quick, t);
 	if (err == -EBADMSG) {
 		must(!trace_check(t), "it can be checked later");

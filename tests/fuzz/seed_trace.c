@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../unit/made.h"
+#include "../unit/synth.h"
 
-static int save(const char *dir, const char *name, int flags, struct made *m)
+static int save(const char *dir, const char *name, int flags, struct synth *m)
 {
 	char path[4096];
 	uint8_t *bytes;
@@ -23,7 +23,7 @@ static int save(const char *dir, const char *name, int flags, struct made *m)
 		perror(path);
 		return 1;
 	}
-	bytes = made_bytes(m, &len);
+	bytes = synth_bytes(m, &len);
 	ok = putc(flags, f) != EOF && fwrite(bytes, 1, len, f) == len;
 	if (fclose(f) || !ok) {
 		perror(path);
@@ -33,56 +33,56 @@ static int save(const char *dir, const char *name, int flags, struct made *m)
 }
 
 /* A relay: a waits for b, b for c, c for an interrupt. */
-static struct made *relay(void)
+static struct synth *relay(void)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
-	made_thread(m, 10, "a");
-	made_thread(m, 11, "b");
-	made_thread(m, 12, "c");
-	made_switch(m, 0, 100, 10, 'S', 0, "schedule;futex");
-	made_switch(m, 1, 110, 11, 'S', 12, "schedule;pipe_read");
-	made_switch(m, 1, 120, 12, 'D', 0, "schedule;io_schedule");
-	made_waking(m, 1, 500, 0, 12, "try_to_wake_up;bio_endio;asm_common_interrupt;idle");
-	made_switch(m, 1, 505, 0, 'R', 12, "");
-	made_waking(m, 1, 700, 12, 11, "try_to_wake_up;pipe_write");
-	made_switch(m, 1, 710, 12, 'R', 11, "schedule");
-	made_waking(m, 1, 900, 11, 10, "try_to_wake_up;futex_wake");
-	made_switch(m, 0, 930, 0, 'R', 10, "");
-	made_lost(m, 1, 3, 940, 950);
-	made_switch(m, 0, 960, 10, 'X', 0, "schedule;do_exit");
-	made_end(m, 1000);
+	synth_thread(m, 10, "a");
+	synth_thread(m, 11, "b");
+	synth_thread(m, 12, "c");
+	synth_switch(m, 0, 100, 10, 'S', 0, "schedule;futex");
+	synth_switch(m, 1, 110, 11, 'S', 12, "schedule;pipe_read");
+	synth_switch(m, 1, 120, 12, 'D', 0, "schedule;io_schedule");
+	synth_waking(m, 1, 500, 0, 12, "try_to_wake_up;bio_endio;asm_common_interrupt;idle");
+	synth_switch(m, 1, 505, 0, 'R', 12, "");
+	synth_waking(m, 1, 700, 12, 11, "try_to_wake_up;pipe_write");
+	synth_switch(m, 1, 710, 12, 'R', 11, "schedule");
+	synth_waking(m, 1, 900, 11, 10, "try_to_wake_up;futex_wake");
+	synth_switch(m, 0, 930, 0, 'R', 10, "");
+	synth_lost(m, 1, 3, 940, 950);
+	synth_switch(m, 0, 960, 10, 'X', 0, "schedule;do_exit");
+	synth_end(m, 1000);
 	return m;
 }
 
 /* Two threads that wake each other, in many blocks, then cut off. */
-static struct made *ping_pong(void)
+static struct synth *ping_pong(void)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	for (uint32_t i = 0; i < 20; i++) {
 		uint32_t self = 20 + i % 2, peer = 20 + (i + 1) % 2;
 
-		made_waking(m, 0, 100 * i + 10, self, peer, "wake;write");
-		made_switch(m, 0, 100 * i + 20, self, 'S', peer, "schedule;read");
+		synth_waking(m, 0, 100 * i + 10, self, peer, "wake;write");
+		synth_switch(m, 0, 100 * i + 20, self, 'S', peer, "schedule;read");
 		if (i % 5 == 4)
-			made_flush(m);
+			synth_flush(m);
 	}
 	return m;
 }
 
 /* Impossible payloads behind right checksums. */
-static struct made *odd(void)
+static struct synth *odd(void)
 {
 	static const uint8_t many[] = { 1, 0xff, 0xff, 0xff, 0x7f, 1, 'x' };
 	static const uint8_t events[] = { 0, 20, 30, 2, 0x48, 0, 1, 2 };
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
-	made_flush(m);
+	synth_flush(m);
 	for (unsigned int type = CHAINLOG_BLOCK_STRINGS; type <= CHAINLOG_BLOCK_LOST; type++)
-		made_add_block(m, type, many, sizeof(many));
-	made_add_block(m, CHAINLOG_BLOCK_EVENTS, events, sizeof(events));
-	made_add_block(m, 77, "", 0);
+		synth_add_block(m, type, many, sizeof(many));
+	synth_add_block(m, CHAINLOG_BLOCK_EVENTS, events, sizeof(events));
+	synth_add_block(m, 77, "", 0);
 	return m;
 }
 
@@ -90,9 +90,9 @@ int main(int argc, char **argv)
 {
 	struct {
 		const char *name;
-		struct made *m;
+		struct synth *m;
 	} seeds[] = {
-		{ "sample", made_sample() },
+		{ "sample", synth_sample() },
 		{ "relay", relay() },
 		{ "ping-pong", ping_pong() },
 		{ "odd", odd() },
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
 		if (!failed)
 			failed = save(argv[1], seeds[i].name, 1 + 2 * (int)(i % 2), seeds[i].m);
-		made_free(seeds[i].m);
+		synth_free(seeds[i].m);
 	}
 	return failed;
 }

@@ -16,15 +16,15 @@ programs=${PROGRAMS:-chaincap chainwalk flamegraph}
 # copy_to FOLDER: the sources as they stand.
 copy_to() {
 	mkdir -p "$1"
-	tar -c --exclude=node_modules --exclude='build*/*' Makefile ./*.md COPYING \
+	tar -c --exclude=node_modules --exclude='build*/*' Makefile ./*.mk ./*.md COPYING \
 		bench bpf collector docs engine include render tests | tar -x -C "$1"
 }
 
 copy_to "$tmp/one"
 cp -a "$tmp/one" "$tmp/another-place" # the same moment of a tree that may be worked on
-# shellcheck disable=SC2086 # a list of words
+# shellcheck disable=SC2046,SC2086 # a list of words
 (cd "$tmp/one" && umask 022 && LC_ALL=C TZ=UTC make -s -j2 $(printf 'build/%s ' $programs) >/dev/null)
-# shellcheck disable=SC2086
+# shellcheck disable=SC2046,SC2086
 (cd "$tmp/another-place" && umask 027 && LC_ALL=C.UTF-8 TZ=Pacific/Auckland \
 	make -s -j2 O="$tmp/elsewhere/out" $(printf "$tmp/elsewhere/out/%s " $programs) >/dev/null)
 

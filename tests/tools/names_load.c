@@ -21,8 +21,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
-#include "../workload/rawcall.h"
+#include "../workload/calls.h"
 
 /* In the dynamic symbol table (the program is linked with -rdynamic), and a frame of its own. */
 #define EXPORTED __attribute__((noinline, visibility("default")))
@@ -30,11 +31,17 @@
 static long rounds, sleep_us;
 static void (*before_sleep)(long round);
 
-IN_STACK void local_sleep(void)
+/* A frame of its own only where inlined functions are shown. */
+INLINED void inlined_sleep(void)
 {
 	struct timespec t = { sleep_us / 1000000, sleep_us % 1000000 * 1000 };
 
-	raw_call(SYS_nanosleep, (long)(uintptr_t)&t, 0, 0, 0, 0, 0);
+	nanosleep(&t, NULL);
+}
+
+IN_STACK void local_sleep(void)
+{
+	inlined_sleep();
 }
 
 IN_STACK void local_inner(void)
@@ -170,7 +177,7 @@ static int exec_over(char **argv)
 IN_STACK long wait_for_child(void)
 {
 	int status = 0;
-	long pid = raw_call(SYS_wait4, -1, (long)(uintptr_t)&status, 0, 0, 0, 0);
+	pid_t pid = waitpid(-1, &status, 0);
 
 	return pid < 0 || status ? -1 : pid;
 }
@@ -178,8 +185,7 @@ IN_STACK long wait_for_child(void)
 IN_STACK void short_life(char *const args[])
 {
 	exported_outer(exported_inner);
-	raw_call(SYS_execve, (long)(uintptr_t)args[0], (long)(uintptr_t)args,
-		 (long)(uintptr_t)environ, 0, 0, 0);
+	execve(args[0], args, environ);
 	_exit(1);
 }
 
@@ -192,7 +198,7 @@ static int storm(char **argv)
 	sleep_us = atol(argv[4]);
 	while (n || running) {
 		if (n && running < parallel) {
-			long pid = raw_call(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+			pid_t pid = fork();
 
 			if (pid < 0)
 				return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Debug files in the root of a container, by build ID: which are read, and which are refused. */
+/* Debug files in the root of a container: which are read, and which are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "debugfile.h"
+#include "names/debugfile.h"
 #include "stripped_program.h"
 
 struct world {
@@ -60,7 +60,7 @@ static const char *name_with(struct world *w, const char *line)
 	assert_int_equal(setenv("D", w->debug, 1), 0);
 	assert_true(shell(line));
 	assert_string_equal(name_in(w->e), "none");
-	debugfile_add(w->e, w->fd, w->root);
+	debugfile_add(w->e, w->fd, w->root, "/bin/program");
 	return name_in(w->e);
 }
 
@@ -128,6 +128,76 @@ static void what_is_no_file_or_no_elf_file_is_passed_over(void **state)
 	assert_string_equal(name_with(*state, "rmdir $D && echo no >$D"), "none");
 }
 
+/* ---- by path ---------------------------------------------------------------------------------
+ */
+
+/* The program has no build ID, but a link to "link.debug" with a checksum. */
+static void link_program(struct world *w)
+{
+	elfsym_close(w->e);
+	close(w->fd);
+	if (!shell("objcopy --remove-section .note.gnu.build-id whole link.debug && "
+		   "strip -o linked link.debug && objcopy --add-gnu-debuglink=link.debug linked && "
+		   "mkdir -p bin/.debug usr/lib/debug/bin && mv link.debug kept")) {
+		w->e = open_program("stripped", &w->fd);
+		print_message("needs objcopy\n");
+		skip();
+	}
+	w->e = open_program("linked", &w->fd);
+}
+
+static void a_linked_file_is_found_where_debuggers_look(void **state)
+{
+	static const char *const places[] = { "bin/link.debug", "bin/.debug/link.debug",
+					      "usr/lib/debug/bin/link.debug" };
+	struct world *w = *state;
+	char line[128];
+
+	link_program(w);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "mv kept %s", places[i]);
+		assert_string_equal(name_with(w, line), "a_local_function");
+		snprintf(line, sizeof(line), "mv %s kept", places[i]);
+		assert_true(shell(line));
+		elfsym_close(w->e);
+		close(w->fd);
+		w->e = open_program("linked", &w->fd);
+	}
+	assert_string_equal(name_with(w, "true"), "none");
+}
+
+static void a_linked_file_with_another_checksum_is_refused(void **state)
+{
+	struct world *w = *state;
+
+	link_program(w);
+	assert_string_equal(name_with(w, "cp kept bin/link.debug && echo >>bin/link.debug"),
+			    "none");
+	assert_string_equal(name_with(w, "cp kept bin/link.debug"), "a_local_function");
+}
+
+static void a_linked_file_of_another_owner_is_refused(void **state)
+{
+	if (geteuid()) {
+		print_message("needs root, to give a file away\n");
+		skip();
+	}
+	link_program(*state);
+	assert_string_equal(
+		name_with(*state, "cp kept bin/link.debug && chown 12345 bin/link.debug"), "none");
+}
+
+static void without_a_link_a_file_by_path_needs_the_same_build_id(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(shell("mkdir -p usr/lib/debug/bin && "
+			  "objcopy --remove-section .note.gnu.build-id whole without"));
+	assert_string_equal(name_with(w, "cp without usr/lib/debug/bin/program.debug"), "none");
+	assert_string_equal(name_with(w, "cp whole usr/lib/debug/bin/program.debug"),
+			    "a_local_function");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -138,6 +208,10 @@ int main(void)
 		TEST(a_debug_file_of_another_owner_is_refused),
 		TEST(a_debug_file_on_another_file_system_is_refused),
 		TEST(what_is_no_file_or_no_elf_file_is_passed_over),
+		TEST(a_linked_file_is_found_where_debuggers_look),
+		TEST(a_linked_file_with_another_checksum_is_refused),
+		TEST(a_linked_file_of_another_owner_is_refused),
+		TEST(without_a_link_a_file_by_path_needs_the_same_build_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "encode.h"
-#include "window.h"
+#include "log/encode.h"
+#include "flight/window.h"
 
 /* ---- made events, and what they say -------------------------------------------------------- */
 
@@ -25,10 +25,10 @@ static uint32_t draw(uint32_t n)
 }
 
 /* An event that may have happened; the acting thread is often the one that came last. */
-static struct decoded_event make_event(uint32_t cpu, uint64_t time_ns, uint32_t current)
+static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_t current)
 {
 	static const char states[] = "SRDITZX";
-	struct decoded_event ev = {
+	struct chainlog_fields ev = {
 		.time_ns = time_ns,
 		.cpu = cpu,
 		.kind = (uint8_t)(draw(4) ? draw(2) : draw(CHAINLOG_EVENT_KINDS)),
@@ -58,7 +58,7 @@ static struct decoded_event make_event(uint32_t cpu, uint64_t time_ns, uint32_t 
 	return ev;
 }
 
-static int encode(struct encoder *e, const struct decoded_event *ev)
+static int encode(struct encoder *e, const struct chainlog_fields *ev)
 {
 	switch (ev->kind) {
 	case CHAINLOG_SWITCH:
@@ -80,7 +80,7 @@ static int encode(struct encoder *e, const struct decoded_event *ev)
 }
 
 /* What is to be read again: the string "a" has the id 1. */
-static void expect_event(const struct decoded_event *expected, const struct decoded_event *got)
+static void expect_event(const struct chainlog_fields *expected, const struct chainlog_fields *got)
 {
 	bool has_string = expected->kind == CHAINLOG_FORK || expected->kind == CHAINLOG_EXEC ||
 			  expected->kind == CHAINLOG_RENAME;
@@ -101,9 +101,9 @@ static void expect_event(const struct decoded_event *expected, const struct deco
 #define CPUS 3u
 
 /* n events on several CPUs, which overlap; times differ, so that there is one order only. */
-static struct decoded_event *make_events(struct encoder *e, size_t n)
+static struct chainlog_fields *make_events(struct encoder *e, size_t n)
 {
-	struct decoded_event *events = calloc(n, sizeof(*events));
+	struct chainlog_fields *events = calloc(n, sizeof(*events));
 	uint32_t current[CPUS] = { 1000, 1001, 1002 };
 	uint64_t time_ns = 5000;
 
@@ -130,7 +130,7 @@ static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
 	struct window w = { 0 };
 	struct window_view v = { 0 };
 	struct encoder *e = encoder_new(window_put, &w);
-	struct decoded_event *events;
+	struct chainlog_fields *events;
 
 	(void)state;
 	seed = 1;
@@ -152,7 +152,7 @@ static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **sta
 	struct window w = { 0 };
 	struct window_view v = { 0 };
 	struct encoder *e = encoder_new(window_put, &w);
-	struct decoded_event *first, *second;
+	struct chainlog_fields *first, *second;
 	size_t read = 0;
 
 	(void)state;
@@ -181,7 +181,7 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 	struct window w = { 0 };
 	struct window_view tail = { 0 }, all = { 0 };
 	struct encoder *e = encoder_new(window_put, &w);
-	struct decoded_event *events;
+	struct chainlog_fields *events;
 	size_t before;
 
 	(void)state;
@@ -209,8 +209,8 @@ static void damaged_blocks_are_refused(void **state)
 {
 	struct window w = { 0 };
 	struct encoder *e = encoder_new(window_put, &w);
-	struct decoded_event *events, ev;
-	struct decoder d = { 0 };
+	struct chainlog_fields *events, ev;
+	struct chainlog_reader d = { 0 };
 	const struct window_block *b;
 	uint8_t *copy;
 
@@ -227,8 +227,8 @@ static void damaged_blocks_are_refused(void **state)
 		uint8_t *cut = malloc(len ? len : 1);
 
 		memcpy(cut, b->payload, len);
-		ret = decoder_begin(&d, cut, len);
-		while (!ret && (ret = decoder_next(&d, &ev)) > 0)
+		ret = chainlog_reader_begin(&d, cut, cut + len);
+		while (!ret && (ret = chainlog_read_event(&d, &ev)) > 0)
 			ret = 0;
 		assert_int_equal(ret, -EBADMSG);
 		free(cut);
@@ -239,12 +239,12 @@ static void damaged_blocks_are_refused(void **state)
 		memcpy(copy, b->payload, b->len);
 		for (int k = 0; k < 3; k++)
 			copy[draw((uint32_t)b->len)] = (uint8_t)draw(256);
-		ret = decoder_begin(&d, copy, b->len);
-		while (!ret && (ret = decoder_next(&d, &ev)) > 0)
+		ret = chainlog_reader_begin(&d, copy, copy + b->len);
+		while (!ret && (ret = chainlog_read_event(&d, &ev)) > 0)
 			ret = 0;
 		assert_true(ret == 0 || ret == -EBADMSG);
 	}
-	decoder_free(&d);
+	chainlog_reader_free(&d);
 	free(copy);
 	window_free(&w);
 	encoder_free(e);

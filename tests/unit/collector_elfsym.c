@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elfsym.h"
+#include "names/elfsym.h"
 
 extern const char __executable_start[];
 
@@ -284,6 +284,7 @@ static void ask_all(int fd)
 		a[i].vaddr = i * 1024;
 	}
 	elfsym_find(e, a, 64);
+	elfsym_find_bounds(e, a, 64);
 	for (size_t i = 0; i < 64; i++)
 		if (a[i].name)
 			total += strlen(a[i].name);

@@ -8,7 +8,7 @@
 
 #include <malloc.h>
 
-#include "encode.h"
+#include "log/encode.h"
 
 static int drop(void *ctx, const void *block, size_t len)
 {

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "writer.h"
+#include "log/writer.h"
 #include "writer_faults.h"
 
 #define TOTAL (9u << 20)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "flight_dump.h"
+#include "flight/flight.h"
 #include "flight_trace.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -159,7 +159,7 @@ static struct written *write_it(struct fixture *f, uint64_t now_ns)
 static void expect_switches(const struct written *w, const char *expected)
 {
 	struct window_view v = { 0 };
-	const struct decoded_event *ev;
+	const struct chainlog_fields *ev;
 	char got[2000] = "";
 
 	assert_int_equal(window_view_refresh(&v, &w->events), 0);

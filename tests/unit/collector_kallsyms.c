@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kallsyms.h"
+#include "names/kallsyms.h"
 
 static const char *const text = "ffffffff81000000 T _text\n"
 				"ffffffff81000000 T _stext\n"
@@ -249,7 +249,7 @@ static void neighbours_of_a_kind_are_one_stretch(void **state)
 
 	(void)state;
 	assert_int_equal(err, 0);
-	kallsyms_stretches(k, is_asm, note_stretch, &next);
+	kallsyms_each_run(k, is_asm, note_stretch, &next);
 	assert_int_equal(next - found, 4);
 	assert_int_equal(found[0], 0xffffffff81000200);
 	assert_int_equal(found[1], 0xffffffff81000250);

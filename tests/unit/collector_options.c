@@ -97,6 +97,8 @@ static void flight_takes_times_with_units(void **state)
 		     options_duration("5", &ns) || options_duration("0s", &ns) ||
 		     options_duration("-1s", &ns) || options_duration("1h", &ns) ||
 		     options_duration("1e30s", &ns) || options_duration("nans", &ns));
+	assert_int_equal(PARSE(&o, "500ms"), OPTIONS_RUN);
+	assert_int_equal(o.duration_ns, 500000000);
 }
 
 static void what_is_wrong_is_refused(void **state)

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "perfmap.h"
+#include "names/perfmap.h"
 
 static char own_map[64];
 

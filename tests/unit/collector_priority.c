@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "priority.h"
-#include "rights.h"
+#include "names/priority.h"
+#include "kernel/caps.h"
 
 #define SECOND 1000000000u
 
@@ -59,7 +59,7 @@ static void work_is_done_where_nothing_else_wants_to_run(void **state)
 	struct seen s = { -1, -1, 0 };
 
 	(void)state;
-	if (!rights_have(CAP_SYS_NICE)) {
+	if (!caps_have(CAP_SYS_NICE)) {
 		print_message("needs CAP_SYS_NICE\n");
 		skip();
 	}
@@ -73,7 +73,7 @@ static void after_a_while_it_goes_on_as_any_other(void **state)
 	struct seen s = { -1, -1, 0 };
 
 	(void)state;
-	if (!rights_have(CAP_SYS_NICE)) {
+	if (!caps_have(CAP_SYS_NICE)) {
 		print_message("needs CAP_SYS_NICE\n");
 		skip();
 	}

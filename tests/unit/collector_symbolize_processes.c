@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elfsym.h"
+#include "names/elfsym.h"
 #include "symbolized_trace.h"
 
 /* ---- a process to look at ------------------------------------------------------------------ */

@@ -10,14 +10,13 @@
 
 #include <cmocka.h>
 
-#include "encode.h"
-#include "flight.h"
-#include "threads.h"
-#include "trigger.h"
+#include "log/encode.h"
+#include "flight/threads.h"
+#include "flight/trigger.h"
 
 static void switches(struct threads *t, uint64_t time_ns, uint32_t prev, char state, uint32_t next)
 {
-	struct decoded_event ev = {
+	struct chainlog_fields ev = {
 		.time_ns = time_ns,
 		.kind = CHAINLOG_SWITCH,
 		.state = state,
@@ -33,7 +32,7 @@ static void switches(struct threads *t, uint64_t time_ns, uint32_t prev, char st
 static void happens(struct threads *t, uint64_t time_ns, enum chainlog_event kind, uint32_t tid,
 		    uint32_t other, const char *name)
 {
-	struct decoded_event ev = {
+	struct chainlog_fields ev = {
 		.time_ns = time_ns,
 		.kind = (uint8_t)kind,
 		.tid = tid,
@@ -169,7 +168,6 @@ static void a_table_of_many_threads_finds_each(void **state)
 #define MS 1000000u
 
 struct fixture {
-	struct flight *flight; /* for the names of events: there are none here */
 	struct window window;
 	struct encoder *enc;
 	struct trigger *trigger;
@@ -177,11 +175,9 @@ struct fixture {
 
 static void begin(struct fixture *f, uint64_t limit_ns, const char *comm)
 {
-	struct flight_options o = { .window_ns = 1000 * MS, .cpus = 1, .max_bytes = 1 << 20 };
 	char why[64];
 
 	*f = (struct fixture) { 0 };
-	f->flight = flight_new(&o);
 	f->enc = encoder_new(window_put, &f->window);
 	assert_int_equal(trigger_new(&f->trigger, limit_ns, comm, why, sizeof(why)), 0);
 }
@@ -191,7 +187,6 @@ static void end(struct fixture *f)
 	trigger_free(f->trigger);
 	encoder_free(f->enc);
 	window_free(&f->window);
-	flight_free(f->flight);
 }
 
 static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, uint32_t flags)
@@ -211,10 +206,11 @@ static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, 
 /* The wait that is seen in all that was put, in ms; 0: none. */
 static uint64_t seen_ms(struct fixture *f, uint32_t *tid)
 {
+	struct id_pool names = { 0 }; /* of events: there are none here */
 	struct trigger_wait wait = { 0 };
 
 	assert_int_equal(encoder_flush(f->enc), 0);
-	assert_int_equal(trigger_look(f->trigger, f->flight, &f->window, UINT64_MAX), 0);
+	assert_int_equal(trigger_look(f->trigger, &f->window, &names, UINT64_MAX), 0);
 	if (!trigger_take(f->trigger, &wait))
 		return 0;
 	*tid = wait.tid;

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "bpf.h"
-#include "translate.h"
+#include "kernel/bpf.h"
+#include "events/translate.h"
 
 struct fixture {
 	struct encoder *enc;
@@ -38,7 +38,7 @@ static int setup(void **state)
 	*f = (struct fixture) { 0 };
 	f->enc = encoder_new(count_blocks, f);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
-	f->t = translator_new(f->enc, f->sym, NULL, NULL);
+	f->t = translator_new(f->enc, f->sym, NULL, NULL, NULL);
 	*state = f;
 	return f->t ? 0 : -1;
 }
@@ -176,7 +176,7 @@ static void a_stack_is_also_named_by_its_layout(void **state)
 	struct wire_sample s = { .r = { .time_ns = 6, .kind = WIRE_SAMPLE }, .id = 3 };
 
 	translator_free(f->t);
-	f->t = translator_new(f->enc, f->sym, learns_layout_7, NULL);
+	f->t = translator_new(f->enc, f->sym, NULL, learns_layout_7, NULL);
 	assert_non_null(f->t);
 	/* The sample may be there before the stack, which another CPU has sent. */
 	assert_int_equal(translator_record(f->t, &s.r, sizeof(s)), 0);
@@ -191,10 +191,10 @@ static void what_is_told_for_one_event_is_counted(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(translator_stacks_once(f->t), 0);
+	assert_int_equal(stack_map_once(translator_stacks(f->t)), 0);
 	assert_int_equal(give_stack(f, 5, 0x1000), 0);
 	assert_int_equal(give_stack(f, 6 | WIRE_STACK_ONCE, 0x1000), 0);
-	assert_int_equal(translator_stacks_once(f->t), 1);
+	assert_int_equal(stack_map_once(translator_stacks(f->t)), 1);
 }
 
 static void records_that_are_none_are_refused(void **state)

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "writer.h"
+#include "log/writer.h"
 
 /* Bytes that say where they stand, so that any misplaced piece shows. */
 static void pattern(uint8_t *p, size_t len, uint64_t at)

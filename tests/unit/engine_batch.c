@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain_batch.h"
-#include "made.h"
-#include "made_schedule.h"
-#include "made_script.h"
+#include "chain/chain_batch.h"
+#include "synth.h"
+#include "synth_schedule.h"
+#include "synth_script.h"
 
 #define SCHEDULES 400
 /* More waits than chain_batch.c takes at a time. */
@@ -26,11 +26,10 @@ struct sums {
 	size_t n;
 };
 
-static uint32_t label(void *arg, const struct wait *w, struct context context, bool first)
+static uint32_t label(void *arg, const struct link *l)
 {
 	(void)arg;
-	(void)first;
-	return (context.interrupt ? 1 : w->waker + 2) << 10 | w->waker_stack;
+	return (l->waker == THREAD_NONE ? 1 : l->waker + 2) << 10 | l->stack;
 }
 
 static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
@@ -86,14 +85,15 @@ static char *text_of(const struct sums *s)
 static void compare(const struct timelines *tl, uint32_t depth, struct schedule *random)
 {
 	struct sums one = { .n = 0 }, all = { .n = 0 };
+	struct options o;
 	struct chain_batch *b;
 	char *expected, *got;
 
-	assert_int_equal(chains_init(&one.chains, tl, MODE_EXACT, depth,
-				     (struct chain_user) { &one, label, add }),
+	options_init(&o);
+	o.depth = depth;
+	assert_int_equal(chains_init(&one.chains, tl, &o, (struct chain_user) { &one, label, add }),
 			 0);
-	assert_int_equal(chains_init(&all.chains, tl, MODE_EXACT, depth,
-				     (struct chain_user) { &all, label, add }),
+	assert_int_equal(chains_init(&all.chains, tl, &o, (struct chain_user) { &all, label, add }),
 			 0);
 	b = chain_batch_new(&all.chains);
 	assert_non_null(b);
@@ -128,16 +128,16 @@ static void compare(const struct timelines *tl, uint32_t depth, struct schedule 
 	free(all.ns);
 }
 
-static void compare_made(struct made *m, uint32_t depth, struct schedule *random)
+static void compare_made(struct synth *m, uint32_t depth, struct schedule *random)
 {
-	struct trace *t = made_open(m);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
 	compare(tl, depth, random);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void random_schedules_give_the_same_sums(void **state)
@@ -159,30 +159,30 @@ static void random_schedules_give_the_same_sums(void **state)
 /* In each round 11 waits for 12, which waits for the disk; 13 waits for many rounds of 11's. */
 static void many_waits_give_the_same_sums(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	uint64_t ns = 1000;
 
 	(void)state;
 	for (uint32_t tid = 11; tid <= 13; tid++)
-		made_thread(m, tid, "thread");
-	made_switch(m, 0, ns, 0, 'R', 11, "");
+		synth_thread(m, tid, "thread");
+	synth_switch(m, 0, ns, 0, 'R', 11, "");
 	for (uint32_t r = 0; r < ROUNDS; r++) {
-		made_waking(m, 0, ns += 10, 11, 12, "wake;ask");
-		made_switch(m, 0, ns += 10, 11, 'S', 0, "schedule;answer");
-		made_switch(m, 1, ns += 10, 0, 'R', 12, "");
-		made_switch(m, 1, ns += 10, 12, 'D', 0, "schedule;io");
-		made_waking(m, 1, ns += 90 + r % 7, 0, 12, "wake;asm_common_interrupt");
-		made_switch(m, 1, ns += 10, 0, 'R', 12, "");
-		made_waking(m, 1, ns += 50, 12, 11, "wake;tell");
-		made_switch(m, 1, ns += 10, 12, 'S', 0, "schedule;ask");
-		made_switch(m, 0, ns += 10, 0, 'R', 11, "");
+		synth_waking(m, 0, ns += 10, 11, 12, "wake;ask");
+		synth_switch(m, 0, ns += 10, 11, 'S', 0, "schedule;answer");
+		synth_switch(m, 1, ns += 10, 0, 'R', 12, "");
+		synth_switch(m, 1, ns += 10, 12, 'D', 0, "schedule;io");
+		synth_waking(m, 1, ns += 90 + r % 7, 0, 12, "wake;asm_common_interrupt");
+		synth_switch(m, 1, ns += 10, 0, 'R', 12, "");
+		synth_waking(m, 1, ns += 50, 12, 11, "wake;tell");
+		synth_switch(m, 1, ns += 10, 12, 'S', 0, "schedule;ask");
+		synth_switch(m, 0, ns += 10, 0, 'R', 11, "");
 		if (r % 500)
 			continue;
-		made_waking(m, 0, ns += 10, 11, 13, "wake;work");
-		made_switch(m, 1, ns += 10, 0, 'R', 13, "");
-		made_switch(m, 1, ns += 10, 13, 'S', 0, "schedule;work");
+		synth_waking(m, 0, ns += 10, 11, 13, "wake;work");
+		synth_switch(m, 1, ns += 10, 0, 'R', 13, "");
+		synth_switch(m, 1, ns += 10, 13, 'S', 0, "schedule;work");
 	}
-	made_end(m, ns + 10);
+	synth_end(m, ns + 10);
 	compare_made(m, 6, NULL);
 }
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 
 static void folds(const char *script, const char *expected, uint32_t depth, enum options_mode mode)
 {

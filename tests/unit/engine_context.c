@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 
 static void woken_by(const char *who, const char *stack, const char *expected)
 {

@@ -13,23 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "made.h"
+#include "synth.h"
 
 /* ---- helpers ------------------------------------------------------------------------------- */
 
-static struct trace_damage damage_of(struct made *m)
+static struct trace_damage damage_of(struct synth *m)
 {
-	struct trace *t = made_open(m);
+	struct trace *t = synth_open(m);
 	struct trace_damage d = *trace_damage(t);
 
 	trace_close(t);
 	return d;
 }
 
-static void expect_events(struct made *m, const char *expected)
+static void expect_events(struct synth *m, const char *expected)
 {
-	struct trace *t = made_open(m);
-	char *text = made_events_text(t);
+	struct trace *t = synth_open(m);
+	char *text = synth_events_text(t);
 
 	assert_string_equal(text, expected);
 	free(text);
@@ -105,17 +105,17 @@ static void check_nothing_hidden(const struct event_list *whole, const struct tr
 }
 
 /* Six blocks of each of two CPUs, in the order in which a recorder would have written them. */
-static struct made *made_long(void)
+static struct synth *synth_long(void)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	for (uint32_t i = 0; i < 12; i++) {
 		for (uint32_t k = 0; k < 5; k++)
-			made_switch(m, i & 1, 1000 + i * 100 + k * 10, 10 + i, 'S', 20 + k,
-				    "schedule;futex");
-		made_flush(m);
+			synth_switch(m, i & 1, 1000 + i * 100 + k * 10, 10 + i, 'S', 20 + k,
+				     "schedule;futex");
+		synth_flush(m);
 	}
-	made_end(m, 3000);
+	synth_end(m, 3000);
 	return m;
 }
 
@@ -123,99 +123,99 @@ static struct made *made_long(void)
 
 static void a_damaged_block_becomes_a_loss_between_its_neighbours(void **state)
 {
-	struct made *m = made_long();
+	struct synth *m = synth_long();
 	struct trace_damage d;
 	struct trace *t;
 	size_t at, len;
 	char *text;
 
 	(void)state;
-	at = made_block(m, CHAINLOG_BLOCK_EVENTS, 4, &len);
-	made_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 3] ^= 0x40;
+	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 4, &len);
+	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 3] ^= 0x40;
 	d = damage_of(m);
 	assert_string_equal(d.what, "a block whose checksum does not match");
 	assert_int_equal(d.blocks, 1);
 	assert_int_equal(d.first_offset, at);
 	assert_false(d.cut);
-	t = made_open(m);
-	text = made_events_text(t);
+	t = synth_open(m);
+	text = synth_events_text(t);
 	/* CPU 0 was silent for 300 ns; CPU 1 for the time between two of its events. */
 	assert_non_null(strstr(text, "1240 lost-1600 n=0 cpu=0\n"));
 	assert_non_null(strstr(text, "1340 lost-1500 n=0 cpu=1\n"));
 	assert_int_equal(trace_info(t)->events, 55);
 	free(text);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_block_that_is_cut_out_cleanly_is_missed(void **state)
 {
-	struct made *m = made_long();
+	struct synth *m = synth_long();
 	struct event_list whole;
-	struct trace *t = made_open(m);
+	struct trace *t = synth_open(m);
 	size_t at, len;
 
 	(void)state;
 	whole = take_events(t);
 	trace_close(t);
-	at = made_block(m, CHAINLOG_BLOCK_EVENTS, 7, &len);
-	made_cut_out(m, at, len);
+	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 7, &len);
+	synth_cut_out(m, at, len);
 	/* The END block moved, and its footer does not know. */
 	assert_non_null(damage_of(m).what);
-	t = made_open(m);
+	t = synth_open(m);
 	check_nothing_hidden(&whole, t);
 	trace_close(t);
 	free(whole.ev);
-	made_free(m);
+	synth_free(m);
 }
 
 static void damage_that_hid_no_events_loses_none(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	struct trace_damage d;
 	size_t at, len;
 
 	(void)state;
-	at = made_block(m, CHAINLOG_BLOCK_THREADS, 0, &len);
-	made_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 1] ^= 1;
+	at = synth_block(m, CHAINLOG_BLOCK_THREADS, 0, &len);
+	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 1] ^= 1;
 	d = damage_of(m);
 	assert_int_equal(d.blocks, 1);
-	expect_events(m, made_sample_events); /* END says that these are all */
-	made_free(m);
+	expect_events(m, synth_sample_events); /* END says that these are all */
+	synth_free(m);
 }
 
 static void the_only_block_of_a_cpu_is_a_loss_of_an_unknown_cpu(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	size_t at, len;
 
 	(void)state;
-	made_switch(m, 0, 100, 1, 'S', 2, "");
-	made_switch(m, 0, 900, 2, 'S', 1, "");
-	made_switch(m, 1, 300, 5, 'S', 6, "");
-	made_end(m, 1000);
-	at = made_block(m, CHAINLOG_BLOCK_EVENTS, 1, &len);
-	made_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 2;
+	synth_switch(m, 0, 100, 1, 'S', 2, "");
+	synth_switch(m, 0, 900, 2, 'S', 1, "");
+	synth_switch(m, 1, 300, 5, 'S', 6, "");
+	synth_end(m, 1000);
+	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 1, &len);
+	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 2;
 	expect_events(m, "100 switch 1 S>2\n100 lost-1000 n=0 cpu=?\n900 switch 2 S>1\n"
 			 "900 lost-1000 n=0 cpu=0\n");
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
 static void no_flipped_bit_hides_anything(void **state)
 {
-	struct made *makers[] = { made_sample(), made_long() };
+	struct synth *makers[] = { synth_sample(), synth_long() };
 
 	(void)state;
 	for (size_t k = 0; k < 2; k++) {
-		struct trace *t = made_open(makers[k]);
+		struct trace *t = synth_open(makers[k]);
 		struct event_list whole = take_events(t);
 		uint8_t *bytes;
 		size_t len;
 
 		trace_close(t);
-		bytes = made_bytes(makers[k], &len);
+		bytes = synth_bytes(makers[k], &len);
 		for (size_t bit = 0; bit < len * 8; bit++) {
 			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			assert_int_equal(trace_open_memory(&t, bytes, len), 0);
@@ -225,14 +225,14 @@ static void no_flipped_bit_hides_anything(void **state)
 			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
 		free(whole.ev);
-		made_free(makers[k]);
+		synth_free(makers[k]);
 	}
 }
 
 static void a_cut_anywhere_is_read_up_to_the_cut(void **state)
 {
-	struct made *m = made_long();
-	struct trace *t = made_open(m);
+	struct synth *m = synth_long();
+	struct trace *t = synth_open(m);
 	struct event_list whole = take_events(t);
 	uint64_t events = 0;
 	uint8_t *bytes;
@@ -240,7 +240,7 @@ static void a_cut_anywhere_is_read_up_to_the_cut(void **state)
 
 	(void)state;
 	trace_close(t);
-	bytes = made_bytes(m, &len);
+	bytes = synth_bytes(m, &len);
 	for (size_t cut = 0; cut < len; cut++) {
 		/* A copy of exactly this size, so that a read beyond it is caught. */
 		uint8_t *copy = malloc(cut ? cut : 1);
@@ -269,20 +269,20 @@ static void a_cut_anywhere_is_read_up_to_the_cut(void **state)
 	assert_true(opened > len - 200);
 	assert_int_equal(events, 60);
 	free(whole.ev);
-	made_free(m);
+	synth_free(m);
 }
 
 static void any_stretch_missing_is_told(void **state)
 {
-	struct made *m = made_long();
-	struct trace *t = made_open(m);
+	struct synth *m = synth_long();
+	struct trace *t = synth_open(m);
 	struct event_list whole = take_events(t);
 	uint8_t *bytes, *copy;
 	size_t len;
 
 	(void)state;
 	trace_close(t);
-	bytes = made_bytes(m, &len);
+	bytes = synth_bytes(m, &len);
 	copy = malloc(len);
 	assert_non_null(copy);
 	for (size_t at = 0; at < len - CHAINLOG_FOOTER_SIZE; at += 13) {
@@ -298,31 +298,31 @@ static void any_stretch_missing_is_told(void **state)
 	}
 	free(copy);
 	free(whole.ev);
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_second_trace_behind_the_first_is_not_mixed_in(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	struct trace *t;
 	uint8_t *bytes, *two;
 	char *text;
 	size_t len;
 
 	(void)state;
-	bytes = made_bytes(m, &len);
+	bytes = synth_bytes(m, &len);
 	two = malloc(2 * len);
 	assert_non_null(two);
 	memcpy(two, bytes, len);
 	memcpy(two + len, bytes, len);
 	assert_int_equal(trace_open_memory(&t, two, 2 * len), 0);
 	assert_string_equal(trace_damage(t)->what, "more bytes after the trace's end");
-	text = made_events_text(t);
-	assert_string_equal(text, made_sample_events);
+	text = synth_events_text(t);
+	assert_string_equal(text, synth_sample_events);
 	free(text);
 	trace_close(t);
 	free(two);
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- sound checksums, impossible contents -------------------------------------------------- */
@@ -343,15 +343,15 @@ static size_t put_numbers(uint8_t *p, size_t n, const uint64_t *v)
 	}
 
 /* A trace with one event and a block of a type that holds these numbers. */
-static struct made *made_with(unsigned int type, size_t n, const uint64_t *v)
+static struct synth *synth_with(unsigned int type, size_t n, const uint64_t *v)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	uint8_t payload[256];
 
-	made_switch(m, 0, 10, 1, 'S', 2, "");
-	made_flush(m);
-	made_add_block(m, type, payload, put_numbers(payload, n, v));
-	made_end(m, 100);
+	synth_switch(m, 0, 10, 1, 'S', 2, "");
+	synth_flush(m);
+	synth_add_block(m, type, payload, put_numbers(payload, n, v));
+	synth_end(m, 100);
 	return m;
 }
 
@@ -366,15 +366,15 @@ static void claims_beyond_the_input_are_damage_and_cost_nothing(void **state)
 	(void)state;
 	for (unsigned int type = CHAINLOG_BLOCK_STRINGS; type <= CHAINLOG_BLOCK_LOST; type++) {
 		for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
-			struct made *m = made_with(type, 2, claims[i]);
-			struct trace *t = made_open(m);
+			struct synth *m = synth_with(type, 2, claims[i]);
+			struct trace *t = synth_open(m);
 
 			assert_non_null(trace_damage(t)->what);
 			assert_true(trace_strings_end(t) < 100000);
 			assert_true(trace_frames_end(t) < 100000);
 			assert_true(trace_stacks_end(t) < 100000);
 			trace_close(t);
-			made_free(m);
+			synth_free(m);
 		}
 	}
 }
@@ -411,7 +411,7 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct made *m = made_with(CHAINLOG_BLOCK_EVENTS, cases[i].n, cases[i].v);
+		struct synth *m = synth_with(CHAINLOG_BLOCK_EVENTS, cases[i].n, cases[i].v);
 		char expected[100];
 
 		snprintf(expected, sizeof(expected), "10 switch 1 S>2\n20 lost-50 n=%d cpu=0\n",
@@ -419,7 +419,7 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 		print_message("%s\n", cases[i].what);
 		assert_non_null(damage_of(m).what);
 		expect_events(m, expected);
-		made_free(m);
+		synth_free(m);
 	}
 }
 
@@ -439,44 +439,44 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct made *m = made_new();
+		struct synth *m = synth_new();
 		uint8_t payload[64];
 
-		made_switch(m, 0, 10, 1, 'S', 2, "");
-		made_switch(m, 1, 11, 3, 'S', 4, "");
-		made_flush(m);
-		made_add_block(m, CHAINLOG_BLOCK_EVENTS, payload,
-			       put_numbers(payload, cases[i].n, cases[i].v));
-		made_switch(m, 1, 40, 4, 'S', 3, "");
-		made_flush(m);
+		synth_switch(m, 0, 10, 1, 'S', 2, "");
+		synth_switch(m, 1, 11, 3, 'S', 4, "");
+		synth_flush(m);
+		synth_add_block(m, CHAINLOG_BLOCK_EVENTS, payload,
+				put_numbers(payload, cases[i].n, cases[i].v));
+		synth_switch(m, 1, 40, 4, 'S', 3, "");
+		synth_flush(m);
 		expect_events(m, "10 switch 1 S>2\n10 lost-40 n=0 cpu=0\n11 switch 3 S>4\n"
 				 "11 lost-40 n=0 cpu=1\n40 switch 4 S>3\n"
 				 "40 lost-40 n=0 cpu=1\n");
-		made_free(m);
+		synth_free(m);
 	}
 }
 
 static void ids_out_of_range_are_none(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	struct encoder_thread th = { 5, 5, 0, 0, 0, 'S', "x", 70000, 70001 };
 	const struct trace_thread *threads;
 	struct trace *t;
 	size_t n;
 
 	(void)state;
-	made_thread_full(m, &th);
-	encoder_switch(made_encoder(m), 0, 10, 1, 'S', 2, 4000000000u, 4000000001u);
-	encoder_name(made_encoder(m), 80000, "nobody", 80001, 0);
-	made_end(m, 100);
+	synth_thread_full(m, &th);
+	encoder_switch(synth_encoder(m), 0, 10, 1, 'S', 2, 4000000000u, 4000000001u);
+	encoder_name(synth_encoder(m), 80000, "nobody", 80001, 0);
+	synth_end(m, 100);
 	expect_events(m, "10 switch 1 S>2\n");
-	t = made_open(m);
+	t = synth_open(m);
 	threads = trace_threads(t, &n);
 	assert_int_equal(threads[0].kstack, 0);
 	assert_int_equal(threads[0].ustack, 0);
 	assert_null(trace_damage(t)->what); /* what it means may just not have been written yet */
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void sync_words_everywhere_cost_a_bounded_time(void **state)

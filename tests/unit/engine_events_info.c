@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../engine/format.h"
-#include "../../engine/print.h"
-#include "made.h"
+#include "command_line.h"
+#include "format_table.h"
+#include "base/text.h"
+#include "synth.h"
 
 /* What chainwalk prints for what was made, with options given as words. */
-static char *format_text(struct made *m, int argc, char **argv)
+static char *format_text(struct synth *m, int argc, char **argv)
 {
-	struct trace *t = made_open(m);
+	struct trace *t = synth_open(m);
 	struct format_input in = { .trace = t };
 	struct options o;
 	char why[200], *text;
@@ -55,7 +56,7 @@ static void expect_line(const char *text, const char *line)
 
 static void events_are_one_line_each(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 
 	(void)state;
 	expect(FORMAT(m, "-f", "events"),
@@ -71,12 +72,12 @@ static void events_are_one_line_each(void **state)
 	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"
 	       "     0.000000400 [000] switch renamed/7 D -> child/9\n"
 	       "     0.000000500 [001] exit   [unknown]/8\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void events_can_be_chosen_by_thread_name_process_and_time(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	char *by_tid;
 
 	(void)state;
@@ -95,25 +96,25 @@ static void events_can_be_chosen_by_thread_name_process_and_time(void **state)
 	expect(FORMAT(m, "-f", "events", "--from", "350ns", "--to", "500ns"),
 	       "     0.000000350 [001] waking [unknown]/8 -> renamed/7\n"
 	       "     0.000000400 [000] switch renamed/7 D -> child/9\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void verbose_events_show_stacks(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	uint32_t module, frames[2];
 
 	(void)state;
-	module = encoder_module(made_encoder(m), "/bin/x", NULL, 0);
-	frames[0] = encoder_frame(made_encoder(m), 0, 0xffffffff81000abc);
-	frames[1] = encoder_frame(made_encoder(m), 3, 0x401234);
-	encoder_name(made_encoder(m), frames[0], "schedule", 0, 0x2c);
-	encoder_name(made_encoder(m), frames[1], NULL, module, 0);
-	made_thread(m, 5, "five");
-	encoder_switch(made_encoder(m), 0, 10, 5, 'S', 0,
-		       encoder_stack(made_encoder(m), &frames[0], 1, 0),
-		       encoder_stack(made_encoder(m), &frames[1], 1, 1));
-	made_end(m, 20);
+	module = encoder_module(synth_encoder(m), "/bin/x", NULL, 0);
+	frames[0] = encoder_frame(synth_encoder(m), 0, 0xffffffff81000abc);
+	frames[1] = encoder_frame(synth_encoder(m), 3, 0x401234);
+	encoder_name(synth_encoder(m), frames[0], "schedule", 0, 0x2c);
+	encoder_name(synth_encoder(m), frames[1], NULL, module, 0);
+	synth_thread(m, 5, "five");
+	encoder_switch(synth_encoder(m), 0, 10, 5, 'S', 0,
+		       encoder_stack(synth_encoder(m), &frames[0], 1, 0),
+		       encoder_stack(synth_encoder(m), &frames[1], 1, CHAINLOG_STACK_DEPTH));
+	synth_end(m, 20);
 	expect(FORMAT(m, "-f", "events", "-v"),
 	       "     0.000000010 [000] switch five/5 S -> swapper/0\n"
 	       "\tffffffff81000abc schedule+0x2c\n"
@@ -122,42 +123,42 @@ static void verbose_events_show_stacks(void **state)
 	expect(FORMAT(m, "-f", "events", "-v", "-K"),
 	       "     0.000000010 [000] switch five/5 S -> swapper/0\n"
 	       "\tffffffff81000abc schedule+0x2c\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void losses_are_events_too(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 0, "");
-	made_lost(m, 0, 5, 20, 1000000040);
-	made_end(m, 2000000000);
+	synth_switch(m, 0, 10, 1, 'S', 0, "");
+	synth_lost(m, 0, 5, 20, 1000000040);
+	synth_end(m, 2000000000);
 	expect(FORMAT(m, "-f", "events"),
 	       "     0.000000010 [000] switch [unknown]/1 S -> swapper/0\n"
 	       "     0.000000020 [000] lost   5 events until 1.000000040\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void exec_by_a_thread_takes_the_leaders_tid_over(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_thread(m, 10, "leader");
-	made_thread(m, 11, "worker");
-	encoder_exec(made_encoder(m), 0, 50, 10, 11, "/bin/new");
-	made_switch(m, 0, 60, 10, 'S', 0, "");
-	made_end(m, 100);
+	synth_thread(m, 10, "leader");
+	synth_thread(m, 11, "worker");
+	encoder_exec(synth_encoder(m), 0, 50, 10, 11, "/bin/new");
+	synth_switch(m, 0, 60, 10, 'S', 0, "");
+	synth_end(m, 100);
 	expect(FORMAT(m, "-f", "events"),
 	       "     0.000000050 [000] exec   worker/10 /bin/new (was thread 11)\n"
 	       "     0.000000060 [000] switch worker/10 S -> swapper/0\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void info_counts_what_there_is(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	char *text = FORMAT(m, "-f", "info");
 
 	(void)state;
@@ -181,36 +182,36 @@ static void info_counts_what_there_is(void **state)
 	expect_line(text, "complete: yes");
 	expect_line(text, "damage: none");
 	free(text);
-	made_free(m);
+	synth_free(m);
 }
 
 static void info_says_that_the_kernel_counted_more(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	char *text;
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 0, "");
-	made_lost(m, 0, 5, 20, 40);
-	encoder_end(made_encoder(m), 100, 7, 0);
+	synth_switch(m, 0, 10, 1, 'S', 0, "");
+	synth_lost(m, 0, 5, 20, 40);
+	encoder_end(synth_encoder(m), 100, 7, 0);
 	text = FORMAT(m, "-f", "info");
 	expect_line(text, "lost: 5");
 	expect_line(text, "lost_spans: 1");
 	expect_line(text, "kernel_counted: 7");
 	expect_line(text, "accounted: no");
 	free(text);
-	made_free(m);
+	synth_free(m);
 }
 
 static void info_tells_damage(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	char *text, line[64];
 	size_t at, len;
 
 	(void)state;
-	at = made_block(m, CHAINLOG_BLOCK_EVENTS, 0, &len);
-	made_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 1;
+	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 0, &len);
+	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 1;
 	text = FORMAT(m, "-f", "info");
 	snprintf(line, sizeof(line), "damage_offset: %zu", at);
 	expect_line(text, "damage: a block whose checksum does not match");
@@ -218,7 +219,7 @@ static void info_tells_damage(void **state)
 	expect_line(text, "damage_blocks: 1");
 	expect_line(text, "lost_spans_of_unknown_size: 2");
 	free(text);
-	made_free(m);
+	synth_free(m);
 }
 
 static char *clean(const char *s)
@@ -234,7 +235,7 @@ static char *clean(const char *s)
 
 static void control_characters_are_never_printed_raw(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
 	expect(clean("plain name; with %s"), "plain name; with %s");
@@ -247,12 +248,12 @@ static void control_characters_are_never_printed_raw(void **state)
 	expect(clean("\xff\xc3"), "??");		/* broken */
 	expect(clean("\xc0\x80\xed\xa0\x80"), "?????"); /* overlong, surrogate */
 	expect(clean("\xf4\x90\x80\x80"), "????");	/* beyond Unicode */
-	made_thread(m, 5, "\033]0;evil\a");
-	made_switch(m, 0, 10, 5, 'S', 0, "");
-	made_end(m, 20);
+	synth_thread(m, 5, "\033]0;evil\a");
+	synth_switch(m, 0, 10, 5, 'S', 0, "");
+	synth_end(m, 20);
 	expect(FORMAT(m, "-f", "events"),
 	       "     0.000000010 [000] switch ?]0;evil?/5 S -> swapper/0\n");
-	made_free(m);
+	synth_free(m);
 }
 
 int main(void)

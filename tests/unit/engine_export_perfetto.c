@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "export_read.h"
-#include "made_many.h"
+#include "synth_many.h"
 
 #define STRINGS_MAX 256
 #define TRACKS_MAX 64

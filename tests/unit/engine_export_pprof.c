@@ -194,8 +194,8 @@ static void sample_types_are_waits_and_blocked_time(void **state)
 static void functions_have_their_files_and_build_ids(void **state)
 {
 	static const uint8_t build_id[] = { 0xab, 0xcd, 0x01 };
-	struct made *m = made_new();
-	struct encoder *e = made_encoder(m);
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
 	uint32_t frames[2], stack, module[2];
 	struct options o;
 	struct trace *t;
@@ -210,11 +210,11 @@ static void functions_have_their_files_and_build_ids(void **state)
 		assert_int_equal(encoder_name(e, frames[i], "f<a, b>(char*)", module[i], i), 0);
 	}
 	stack = encoder_stack(e, frames, 2, false);
-	made_thread_full(
+	synth_thread_full(
 		m, &(struct encoder_thread) {
 			   .tid = 7, .tgid = 7, .state = 'S', .name = "seven", .ustack = stack });
-	made_end(m, 1000);
-	t = made_open(m);
+	synth_end(m, 1000);
+	t = synth_open(m);
 	options_init(&o);
 	b = unpacked(trace_exported(t, &o, "pprof"));
 	expect_text(samples(&b, false), "seven;f<a, b>(char*);f<a, b>(char*);[not woken] 1 1000\n");
@@ -235,7 +235,7 @@ static void functions_have_their_files_and_build_ids(void **state)
 	}
 	free(b.p);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* Two profiles of one trace are the same file. */

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "export_read.h"
-#include "gzip.h"
-#include "processes.h"
-#include "proto.h"
+#include "formats/gzip.h"
+#include "timeline/processes.h"
+#include "formats/proto.h"
 
 static void is(const struct proto *b, const char *expected, size_t len)
 {
@@ -153,8 +153,8 @@ static void a_process_is_called_what_its_leader_was_called_last(void **state)
 				     "200 c0 A renames-to new\n"
 				     "300 c0 A S > - wait\n"
 				     "end 1000\n";
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
 	struct processes *p;
 	unsigned int seen = 0;
@@ -177,7 +177,7 @@ static void a_process_is_called_what_its_leader_was_called_last(void **state)
 	processes_free(p);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 int main(void)

@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table that pprof and speedscope are written from: joined by ';', its rows are the folded
- * lines to the nanosecond, and each wait is counted once. On random schedules and on recorded
- * traces.
+ * The rows from which pprof and speedscope are written: joined by ';' they are the folded lines to
+ * the nanosecond, and each wait is counted once. On random schedules and on recorded traces.
  */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <sched.h>
 
-#include "chain_table.h"
+#include "chain/fold.h"
 #include "export_read.h"
-#include "made_many.h"
-#include "texts.h"
+#include "synth_many.h"
+#include "base/text.h"
 
 #define SCHEDULES 150
 
+struct line {
+	char *text;
+	uint64_t ns;
+};
+
 static int by_text(const void *pa, const void *pb)
 {
-	const struct fold_line *a = pa, *b = pb;
+	const struct line *a = pa, *b = pb;
 
 	return strcmp(a->text, b->text);
 }
 
-static char *joined(struct chain_table *t, const struct chain_row *row)
+static char *joined(struct chain_rows *r, const struct chain_row *row)
 {
 	struct text_buf b = { 0 };
 	size_t n;
-	const uint32_t *frames = chain_table_chain(t, row, &n);
+	const uint32_t *frames = chain_row_frames(r, row, &n);
 
 	assert_true(n > 0);
 	for (size_t i = n; i-- > 0;) {
-		text_puts(&b, chain_table_frame(t, frames[i]).text);
+		text_puts(&b, chain_rows_frame(r, frames[i]).text);
 		if (i)
 			text_puts(&b, ";");
 	}
@@ -41,28 +46,27 @@ static char *joined(struct chain_table *t, const struct chain_row *row)
 }
 
 /* The table as folded lines; rows without time are no lines. To be freed. */
-static char *as_folded(struct chain_table *t)
+static char *as_folded(struct chain_rows *r)
 {
-	size_t n, n_lines = 0, len;
-	const struct chain_row *rows = chain_table_rows(t, &n);
-	struct fold_line *lines = calloc(n + 1, sizeof(*lines));
+	size_t n_lines = 0, len;
+	struct line *lines = calloc(r->n + 1, sizeof(*lines));
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(lines);
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].ns)
-			lines[n_lines++] = (struct fold_line) { joined(t, &rows[i]), rows[i].ns };
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].ns)
+			lines[n_lines++] = (struct line) { joined(r, &r->at[i]), r->at[i].ns };
 	qsort(lines, n_lines, sizeof(*lines), by_text);
 	for (size_t i = 0; i < n_lines; i++) {
 		uint64_t ns = lines[i].ns;
 
 		while (i + 1 < n_lines && !strcmp(lines[i].text, lines[i + 1].text)) {
-			free((char *)lines[i].text);
+			free(lines[i].text);
 			ns += lines[++i].ns;
 		}
 		fprintf(out, "%s %llu\n", lines[i].text, (unsigned long long)ns);
-		free((char *)lines[i].text);
+		free(lines[i].text);
 	}
 	fclose(out);
 	free(lines);
@@ -73,26 +77,25 @@ static void table_is_folded(const struct trace *t, const struct options *o)
 {
 	char *expected = trace_folded(t, o);
 	struct timelines *tl;
-	struct chain_table *table;
-	const struct chain_row *rows;
+	struct fold *fold;
+	struct chain_rows *rows;
 	struct chain_summary sums;
 	uint64_t waits = 0, ns = 0;
-	size_t n;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(chain_table_new(&table, tl, o), 0);
-	expect_text(as_folded(table), expected);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	rows = fold_rows(fold);
+	expect_text(as_folded(rows), expected);
 	free(expected);
 	assert_int_equal(chain_summarize(tl, o, &sums), 0);
-	assert_memory_equal(chain_table_summary(table), &sums, sizeof(sums));
-	rows = chain_table_rows(table, &n);
-	for (size_t i = 0; i < n; i++) {
-		waits += rows[i].waits;
-		ns += rows[i].ns;
+	assert_memory_equal(fold_summary(fold), &sums, sizeof(sums));
+	for (size_t i = 0; i < rows->n; i++) {
+		waits += rows->at[i].waits;
+		ns += rows->at[i].ns;
 	}
 	assert_int_equal(waits, sums.waits);
 	assert_int_equal(ns, sums.blocked_ns + sums.runnable_ns + sums.preempted_ns);
-	chain_table_free(table);
+	fold_free(fold);
 	timelines_free(tl);
 }
 
@@ -153,36 +156,99 @@ static void rows_are_folded_lines_of_recorded_traces(void **state)
 	on_recorded(table_is_folded_whatever_the_options, NULL);
 }
 
-/* So many waits that they are taken in slices, some of them longer than a slice. */
-static void rows_are_folded_lines_of_many_slices(void **state)
+/* More waits than a slice holds, one of them longer than a slice; stacks change over time. */
+static struct synth *many_slices(void)
 {
-	struct made *m = made_new();
-	struct options o;
-	struct trace *t;
+	struct synth *m = synth_new();
 	uint64_t ns = 1000;
+	char wake[32];
 
-	(void)state;
-	made_thread(m, 7, "seven");
-	made_thread(m, 8, "eight");
-	made_thread(m, 9, "nine");
-	made_switch(m, 1, ns, 9, 'S', 0, "long;wait");
-	made_switch(m, 0, ns, 0, 'R', 7, "");
+	synth_thread(m, 7, "seven");
+	synth_thread(m, 8, "eight");
+	synth_thread(m, 9, "nine");
+	synth_switch(m, 1, ns, 9, 'S', 0, "long;wait");
+	synth_switch(m, 0, ns, 0, 'R', 7, "");
 	for (int i = 0; i < 50000; i++) {
-		made_waking(m, 0, ns + 100, 7, 8, i % 3 ? "wake;a" : "wake;b");
-		made_switch(m, 0, ns + 200, 7, 'S', 8, "sleep;seven_does");
-		made_waking(m, 0, ns + 300, 8, 7, "wake;c");
-		made_switch(m, 0, ns + 400, 8, 'S', 7, i % 7 ? "sleep;eight_does" : "other");
+		snprintf(wake, sizeof(wake), "wake;phase_%d", i / 1000);
+		synth_waking(m, 0, ns + 100, 7, 8, i % 3 ? "wake;a" : wake);
+		synth_switch(m, 0, ns + 200, 7, 'S', 8, "sleep;seven_does");
+		synth_waking(m, 0, ns + 300, 8, 7, "wake;c");
+		synth_switch(m, 0, ns + 400, 8, 'S', 7, i % 7 ? "sleep;eight_does" : "other");
 		ns += 500;
 	}
-	made_waking(m, 0, ns + 100, 7, 9, "wake;a");
-	made_switch(m, 1, ns + 200, 0, 'R', 9, "");
-	made_end(m, ns + 1000);
-	t = made_open(m);
+	synth_waking(m, 0, ns + 100, 7, 9, "wake;a");
+	synth_switch(m, 1, ns + 200, 0, 'R', 9, "");
+	synth_end(m, ns + 1000);
+	return m;
+}
+
+static void rows_are_folded_lines_of_many_slices(void **state)
+{
+	struct synth *m = many_slices();
+	struct trace *t = synth_open(m);
+	struct options o;
+
+	(void)state;
 	options_init(&o);
 	o.unit = UNIT_NS;
 	table_is_folded(t, &o);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
+}
+
+/* All rows with their frames by number, and the frames. To be freed. */
+static char *numbered(const struct timelines *tl, const struct options *o)
+{
+	struct fold *fold;
+	struct chain_rows *rows;
+	char *text = NULL;
+	size_t len, n;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	rows = fold_rows(fold);
+	for (size_t i = 0; i < rows->n; i++) {
+		const uint32_t *frames = chain_row_frames(rows, &rows->at[i], &n);
+
+		while (n-- > 0)
+			fprintf(out, "%u ", frames[n]);
+		fprintf(out, "%llu\n", (unsigned long long)rows->at[i].ns);
+	}
+	for (uint32_t i = 1; i < chain_rows_frames_end(rows); i++)
+		fprintf(out, "%s\n", chain_rows_frame(rows, i).text);
+	fclose(out);
+	fold_free(fold);
+	return text;
+}
+
+/* Needs a second CPU to tell anything. */
+static void rows_do_not_depend_on_the_number_of_cpus(void **state)
+{
+	struct synth *m = many_slices();
+	struct trace *t = synth_open(m);
+	struct timelines *tl;
+	struct options o;
+	cpu_set_t all, one;
+	char *text;
+	size_t cpu = 0;
+
+	(void)state;
+	options_init(&o);
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	text = numbered(tl, &o);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	for (int i = 0; i < 5; i++)
+		expect_text(numbered(tl, &o), text);
+	free(text);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
 }
 
 /* Threads of one name are one group in a process, and two in two; a rename makes another one. */
@@ -197,29 +263,30 @@ static void groups_are_names_in_processes(void **state)
 				     "130 c0 C renames-to A\n"
 				     "140 c0 C S > - c\n"
 				     "end 200\n";
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
-	struct chain_table *table;
-	const struct chain_row *rows;
+	struct fold *fold;
+	struct chain_rows *rows;
 	struct options o;
 	char *text = NULL;
-	size_t n, len;
+	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	(void)state;
 	options_init(&o);
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(chain_table_new(&table, tl, &o), 0);
-	rows = chain_table_rows(table, &n);
-	for (size_t i = 0; i < n; i++) {
-		struct chain_group g = chain_table_group(table, rows[i].group);
-		char *chain = joined(table, &rows[i]);
+	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
+	rows = fold_rows(fold);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct chain_row *row = &rows->at[i];
+		struct chain_group g = chain_parts_group(rows->parts, row->group);
+		char *chain = joined(rows, row);
 
-		assert_true(!i || rows[i].group >= rows[i - 1].group);
+		assert_true(!i || row->group >= row[-1].group);
 		fprintf(out, "%s of %s %u: %s %llu ns, %llu\n", trace_string(t, g.name),
-			trace_string(t, g.process), g.pid, chain, (unsigned long long)rows[i].ns,
-			(unsigned long long)rows[i].waits);
+			trace_string(t, g.process), g.pid, chain, (unsigned long long)row->ns,
+			(unsigned long long)row->waits);
 		free(chain);
 	}
 	fclose(out);
@@ -228,10 +295,10 @@ static void groups_are_names_in_processes(void **state)
 			  "B of A 101: B;b;[unknown] 100000 ns, 1\n"
 			  "C of A 103: C;c;[unknown] 120000 ns, 1\n"
 			  "A of A 103: A;c;[not woken] 60000 ns, 1\n");
-	chain_table_free(table);
+	fold_free(fold);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void top_keeps_the_rows_of_most_time(void **state)
@@ -244,10 +311,10 @@ static void top_keeps_the_rows_of_most_time(void **state)
 				     "300 c0 C S > B c\n"
 				     "400 c0 B S > - b\n"
 				     "end 450\n";
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
-	struct chain_table *table;
+	struct fold *fold;
 	struct options o;
 	char *text;
 
@@ -255,15 +322,15 @@ static void top_keeps_the_rows_of_most_time(void **state)
 	options_init(&o);
 	o.top = 2;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(chain_table_new(&table, tl, &o), 0);
-	text = as_folded(table);
+	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
+	text = as_folded(fold_rows(fold));
 	expect_text(text, "A;a;[not woken] 450000\n"
 			  "C;c;[not woken] 150000\n");
-	assert_int_equal(chain_table_summary(table)->waits, 5);
-	chain_table_free(table);
+	assert_int_equal(fold_summary(fold)->waits, 5);
+	fold_free(fold);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 int main(void)
@@ -272,6 +339,7 @@ int main(void)
 		cmocka_unit_test(rows_are_folded_lines_on_random_schedules),
 		cmocka_unit_test(rows_are_folded_lines_of_recorded_traces),
 		cmocka_unit_test(rows_are_folded_lines_of_many_slices),
+		cmocka_unit_test(rows_do_not_depend_on_the_number_of_cpus),
 		cmocka_unit_test(groups_are_names_in_processes),
 		cmocka_unit_test(top_keeps_the_rows_of_most_time),
 	};

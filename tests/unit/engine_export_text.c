@@ -92,20 +92,20 @@ static void hostile_names_stay_in_their_fields(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct made *m = made_new();
+		struct synth *m = synth_new();
 		struct options o;
 		struct trace *t;
 		char expected[1024];
 		struct bytes b;
 
-		made_thread_full(m,
-				 &(struct encoder_thread) { .tid = 7,
-							    .tgid = 7,
-							    .state = 'S',
-							    .name = names[i].name,
-							    .kstack = made_kstack(m, "x,\"y;z") });
-		made_end(m, 1000);
-		t = made_open(m);
+		synth_thread_full(
+			m, &(struct encoder_thread) { .tid = 7,
+						      .tgid = 7,
+						      .state = 'S',
+						      .name = names[i].name,
+						      .kstack = synth_kstack(m, "x,\"y;z") });
+		synth_end(m, 1000);
+		t = synth_open(m);
 		options_init(&o);
 		b = trace_exported(t, &o, "csv");
 		snprintf(expected, sizeof(expected),
@@ -114,31 +114,31 @@ static void hostile_names_stay_in_their_fields(void **state)
 			 names[i].written, *names[i].name ? names[i].written : "");
 		expect_text((char *)b.p, expected);
 		trace_close(t);
-		made_free(m);
+		synth_free(m);
 	}
 }
 
 static void wall_time_is_utc_to_the_nanosecond(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	struct options o;
 	struct trace *t;
 	char *text;
 
 	(void)state;
 	/* 2000-02-29 23:59:59.5 is when the trace's clock was at 0. */
-	made_info(m,
-		  &(struct encoder_info) { .host = "h", .cpus = 1, .wall_ns = 951868799500000000 });
-	made_thread(m, 7, "seven");
-	made_switch(m, 0, 1500000007, 7, 'S', 0, "wait");
-	made_end(m, 2000000000);
-	t = made_open(m);
+	synth_info(m, &(struct chainlog_info) {
+			      .host = "h", .cpus = 1, .wall_ns = 951868799500000000 });
+	synth_thread(m, 7, "seven");
+	synth_switch(m, 0, 1500000007, 7, 'S', 0, "wait");
+	synth_end(m, 2000000000);
+	t = synth_open(m);
 	options_init(&o);
 	text = (char *)trace_exported(t, &o, "csv").p;
 	assert_non_null(strstr(text, ",2000-03-01T00:00:01.000000007Z,seven,7,"));
 	free(text);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- speedscope ----------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 
 static void folds(const char *script, const struct options *o, const char *expected)
 {
@@ -164,8 +164,8 @@ static void names_are_those_of_the_moment(void **state)
 
 static void frames_without_a_symbol(void **state)
 {
-	struct made *m = made_new();
-	struct encoder *e = made_encoder(m);
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
 	struct options o;
 	struct trace *t;
 	uint32_t module = encoder_module(e, "/usr/lib/libfoo.so.1", NULL, 0);
@@ -174,14 +174,14 @@ static void frames_without_a_symbol(void **state)
 	(void)state;
 	options_init(&o);
 	assert_int_equal(encoder_name(e, frames[0], "", module, 0), 0);
-	made_thread(m, 101, "A");
+	synth_thread(m, 101, "A");
 	assert_int_equal(
 		encoder_switch(e, 0, 100000, 101, 'S', 0, encoder_stack(e, frames, 2, 0), 0), 0);
-	made_end(m, 1000000);
-	t = made_open(m);
+	synth_end(m, 1000000);
+	t = synth_open(m);
 	expect_text(trace_folded(t, &o), "A;[unknown];[libfoo.so.1];[not woken] 900\n");
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void weights_in_us_add_up_to_the_rounded_sum(void **state)
@@ -304,38 +304,38 @@ static void names_processes_and_kernel_threads(void **state)
 
 static void without_kernel_threads(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	struct options o;
 	struct trace *t;
 
 	(void)state;
 	options_init(&o);
-	made_thread_full(m, &(struct encoder_thread) { .tid = 101,
-						       .tgid = 101,
-						       .state = 'S',
-						       .flags = CHAINLOG_THREAD_KTHREAD,
-						       .name = "kworker" });
-	made_thread(m, 102, "user");
-	made_end(m, 1000000);
-	t = made_open(m);
+	synth_thread_full(m, &(struct encoder_thread) { .tid = 101,
+							.tgid = 101,
+							.state = 'S',
+							.flags = CHAINLOG_THREAD_KTHREAD,
+							.name = "kworker" });
+	synth_thread(m, 102, "user");
+	synth_end(m, 1000000);
+	t = synth_open(m);
 	expect_text(trace_folded(t, &o), "kworker;[unknown stack];[not woken] 1000\n"
 					 "user;[unknown stack];[not woken] 1000\n");
 	o.no_kthreads = true;
 	expect_text(trace_folded(t, &o), "user;[unknown stack];[not woken] 1000\n");
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- other formats over the same waits ------------------------------------------------------ */
 
 static void formatted(const char *format, const struct options *o, const char *expected)
 {
-	struct made *m = script_made(chain);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(chain);
+	struct trace *t = synth_open(m);
 
 	expect_text(trace_formatted(t, o, format), expected);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_tree_of_words(void **state)

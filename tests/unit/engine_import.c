@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 #include "perf_text.h"
 
 static struct perf_text text;

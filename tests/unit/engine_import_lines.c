@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import_perf.h"
+#include "import/import_perf.h"
 
 #define SECONDS 11360
 #define NANOSECONDS 804949216

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 #include "perf_text.h"
 
 static struct perf_text text;

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../engine/chain.h"
-#include "../../engine/fold.h"
-#include "made_many.h"
+#include "chain/chain.h"
+#include "chain/fold.h"
+#include "synth_many.h"
 
 #define USUAL_TRACES 1000
 
@@ -62,12 +62,12 @@ static void add_up(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 static void waits_are_conserved(const struct timelines *tl, enum options_mode mode,
 				unsigned int depth)
 {
+	struct options o = options_of(depth, mode);
 	uint64_t sum;
 	struct chains c;
 
-	assert_int_equal(chains_init(&c, tl, mode, depth,
-				     (struct chain_user) { &sum, chain_any_label, add_up }),
-			 0);
+	assert_int_equal(
+		chains_init(&c, tl, &o, (struct chain_user) { .arg = &sum, .add = add_up }), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -117,15 +117,14 @@ static void lines_are_conserved(const struct timelines *tl, enum options_mode mo
 	struct options o = options_of(OPTIONS_DEPTH_DEFAULT, mode);
 	uint64_t in_lines = 0, in_threads = 0;
 	const struct chain_summary *sum;
-	const struct fold_line *lines;
+	const struct chain_rows *rows;
 	struct fold *f;
-	size_t n;
 
-	assert_int_equal(fold_new(&f, tl, &o), 0);
-	lines = fold_lines(f, &n);
+	assert_int_equal(fold_new(&f, tl, &o, FOLD_BY_NAME), 0);
+	rows = fold_rows(f);
 	sum = fold_summary(f);
-	for (size_t i = 0; i < n; i++)
-		in_lines += lines[i].ns;
+	for (size_t i = 0; i < rows->n; i++)
+		in_lines += rows->at[i].ns;
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		struct thread_sums s = thread_sums(timelines_thread(tl, i), 0, UINT64_MAX);
 

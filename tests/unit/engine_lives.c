@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 
 /* The folded lines of A, of all its waits. */
 static void folds(const char *script, const char *expected)
@@ -29,8 +29,8 @@ static void folds(const char *script, const char *expected)
 /* "tid first-name/..." of all threads, in the order in which they were first seen. */
 static void has_threads(const char *script, const char *expected)
 {
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
 	char *text;
 	size_t len;
@@ -49,7 +49,7 @@ static void has_threads(const char *script, const char *expected)
 	fclose(out);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 	expect_text(text, expected);
 }
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../engine/options.h"
-#include "../../engine/units.h"
+#include "command_line.h"
+#include "duration.h"
 
 #define MAX_ARGS 64
 
@@ -64,6 +64,7 @@ static void nothing_given_means_the_documented_defaults(void **state)
 	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE);
 	assert_string_equal(o.states, "");
 	assert_int_equal(o.unit, UNIT_US);
+	assert_int_equal(o.root, ROOT_NONE);
 	assert_true(o.kernel && o.user);
 	assert_int_equal(o.from_ns, 0);
 	assert_true(o.to_ns == UINT64_MAX && o.max_wait_ns == UINT64_MAX);
@@ -125,6 +126,19 @@ static void every_option_sets_its_value(void **state)
 	assert_string_equal(o.format, "hist");
 	options_free(&o);
 
+	o = accept("-h");
+	assert_true(o.help && !o.help_all && !o.version);
+	options_free(&o);
+
+	o = accept("--help");
+	assert_true(o.help_all && !o.help);
+	options_free(&o);
+
+	o = accept("--root host --max-w 2min");
+	assert_int_equal(o.root, ROOT_HOST);
+	assert_true(o.max_wait_ns == 120000000000);
+	options_free(&o);
+
 	o = accept("trace.bin -U -d0");
 	assert_true(o.user && !o.kernel);
 	assert_int_equal(o.depth, 0);
@@ -157,6 +171,9 @@ static void bad_usage_is_told_in_one_line(void **state)
 	(void)state;
 	refuse("--nonsense", "there is no option --nonsense");
 	refuse("-x", "there is no option -x");
+	refuse("--no", "--no matches several options: --no-kthreads, --no-idle, --no-ends, "
+		       "--no-delim");
+	refuse("--m=3", "--m matches several options: --min-wait, --max-wait, --mode");
 	refuse("-d", "-d needs a value");
 	refuse("--depth", "-d needs a value");
 	refuse("--mode", "--mode needs a value");
@@ -166,11 +183,10 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("-d 6x", "-d: '6x' is not a number from 0 to 1000");
 	refuse("-d 99999999999999999999999",
 	       "-d: '99999999999999999999999' is not a number from 0 to 1000");
-	refuse("--mode fast", "--mode: 'fast' is neither exact nor classic");
-	refuse("--unit ms", "--unit: 'ms' is neither us nor ns");
-	refuse("-f xml",
-	       "--format: there is no 'xml'; there are folded, tree, json, threads, hist, "
-	       "wakers, events, info, csv, pprof, perfetto, speedscope, html");
+	refuse("--mode fast", "--mode: 'fast' is none of: exact, classic");
+	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
+	refuse("-f xml", "-f: 'xml' is none of: folded, tree, json, threads, hist, wakers, "
+			 "events, info, csv, pprof, perfetto, speedscope, html");
 	refuse("-p x", "-p: 'x' is not a process or thread id");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
@@ -180,9 +196,9 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--from 2 --to 1", "--to is not after --from");
 	refuse("--min-wait 2ms --max-wait 1ms", "--min-wait is more than --max-wait");
 	refuse("--state Q",
-	       "--state: 'Q' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
+	       "--state: 'Q' is none of: blocked, runnable, preempted, all, S, D, I, T, t, P");
 	refuse("--state blocked,",
-	       "--state: '' is none of blocked, runnable, preempted, all, S, D, I, T, t, P");
+	       "--state: '' is none of: blocked, runnable, preempted, all, S, D, I, T, t, P");
 	refuse("-K -U", "-K and -U exclude each other");
 	refuse("-q -v", "-q and -v exclude each other");
 }
@@ -219,6 +235,9 @@ static void durations_take_units_and_decimals(void **state)
 		{ "7", 1000000000, 7000000000 },
 		{ "7ms", 1000000000, 7000000 },
 		{ "9223372035", 1000000000, 9223372035000000000 },
+		{ "2min", 0, 120000000000 },
+		{ "1.5min", 1000000000, 90000000000 },
+		{ "0.000000001min", 0, 60 },
 	};
 	static const char *const bad[] = { "",
 					   ".",
@@ -230,6 +249,8 @@ static void durations_take_units_and_decimals(void **state)
 					   "1e3s",
 					   "1sx",
 					   "9223372037s",
+					   "153722868min",
+					   "1mins",
 					   "99999999999999999999999ns",
 					   "+1s",
 					   "0x1s" };
@@ -237,48 +258,89 @@ static void durations_take_units_and_decimals(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_int_equal(parse_duration(good[i].text, good[i].default_ns, &ns), 0);
+		assert_true(duration_parse(good[i].text, good[i].default_ns, &ns));
 		assert_int_equal(ns, good[i].ns);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(parse_duration(bad[i], 0, &ns), -EINVAL);
+		assert_false(duration_parse(bad[i], 0, &ns));
 }
 
-static void help_fits_a_screen_and_names_every_option(void **state)
+/* Writes the help; checks that its lines fit, counts them. To be freed. */
+static char *help(bool all, size_t *lines)
 {
-	static const char *const names[] = {
-		"--depth",    "--mode",
-		"--format",   "-p PID",
-		"-t TID",     "-c REGEX",
-		"--within",   "--without",
-		"--from",     "--to",
-		"--min-wait", "--max-wait",
-		"--state",    "--no-kthreads",
-		"--no-idle",  "--view",
-		"--by-name",  "--blocked-stacks",
-		"--annotate", "--no-ends",
-		"--no-delim", "-K",
-		"-U",	      "--unit",
-		"--top",      "-o FILE",
-		"-q",	      "-v",
-		"-h",	      "-V",
-	};
-	size_t len, lines = 0;
-	char *text;
+	char *text, *line, *end;
+	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	(void)state;
-	options_help(f);
+	options_help(f, all);
 	fclose(f);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strstr(text, names[i]))
-			fail_msg("%s is missing", names[i]);
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		if (strlen(line) > 80)
-			fail_msg("too long: %s", line);
-		lines++;
-	}
+	*lines = 0;
+	for (line = text; (end = strchr(line, '\n')); line = end + 1, (*lines)++)
+		if (end - line > 80)
+			fail_msg("too long: %.*s", (int)(end - line), line);
+	return text;
+}
+
+static void short_help_fits_a_screen(void **state)
+{
+	size_t lines;
+	char *text = help(false, &lines);
+
+	(void)state;
 	assert_true(lines <= 24);
+	assert_non_null(strstr(text, "--depth"));
+	assert_non_null(strstr(text, "speedscope"));
+	assert_non_null(strstr(text, "--help"));
+	free(text);
+}
+
+static void full_help_has_a_line_for_every_option(void **state)
+{
+	static const char *const begins[] = {
+		"  -d, --depth N ",
+		"      --mode exact|classic ",
+		"  -f, --format FORMAT ",
+		"  -p, --pid PID ",
+		"  -t, --tid TID ",
+		"  -c, --comm REGEX ",
+		"      --within REGEX ",
+		"      --without REGEX ",
+		"      --from T ",
+		"      --to T ",
+		"      --min-wait D ",
+		"      --max-wait D ",
+		"      --state LIST ",
+		"      --no-kthreads ",
+		"      --no-idle ",
+		"      --view chain|wakeup ",
+		"      --root host|trace ",
+		"      --by-name ",
+		"      --blocked-stacks ",
+		"      --annotate ",
+		"      --no-ends ",
+		"      --no-delim ",
+		"  -K, --kernel ",
+		"  -U, --user ",
+		"      --unit us|ns ",
+		"      --top N ",
+		"  -o, --output FILE ",
+		"  -q, --quiet ",
+		"  -v, --verbose ",
+		"  -h ",
+		"      --help ",
+		"  -V, --version ",
+		"  perfetto ",
+	};
+	char line[64], *text;
+	size_t lines;
+
+	(void)state;
+	text = help(true, &lines);
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		snprintf(line, sizeof(line), "\n%s", begins[i]);
+		if (!strstr(text, line))
+			fail_msg("no line begins with '%s'", begins[i]);
+	}
 	free(text);
 }
 
@@ -291,7 +353,8 @@ int main(void)
 		cmocka_unit_test(bad_usage_is_told_in_one_line),
 		cmocka_unit_test(an_option_that_a_format_would_ignore_is_refused),
 		cmocka_unit_test(durations_take_units_and_decimals),
-		cmocka_unit_test(help_fits_a_screen_and_names_every_option),
+		cmocka_unit_test(short_help_fits_a_screen),
+		cmocka_unit_test(full_help_has_a_line_for_every_option),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,26 +12,27 @@
 #include <unistd.h>
 
 #include "crc32c.h"
-#include "../../engine/timeline.h"
-#include "made.h"
+#include "timeline/timeline.h"
+#include "import/recording.h"
+#include "synth.h"
 
 /* ---- helpers ------------------------------------------------------------------------------- */
 
 /* Opens what was made, compares its events with the lines expected, and closes it. */
-static void expect_events(struct made *m, const char *expected)
+static void expect_events(struct synth *m, const char *expected)
 {
-	struct trace *t = made_open(m);
-	char *text = made_events_text(t);
+	struct trace *t = synth_open(m);
+	char *text = synth_events_text(t);
 
 	assert_string_equal(text, expected);
 	free(text);
 	trace_close(t);
 }
 
-static const struct trace_damage *damage_of(struct made *m)
+static const struct trace_damage *damage_of(struct synth *m)
 {
 	static struct trace_damage d;
-	struct trace *t = made_open(m);
+	struct trace *t = synth_open(m);
 
 	d = *trace_damage(t);
 	trace_close(t);
@@ -54,18 +55,18 @@ static int open_bytes(const void *p, size_t len)
 
 static void what_was_recorded_comes_back(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 
 	(void)state;
-	expect_events(m, made_sample_events);
+	expect_events(m, synth_sample_events);
 	assert_null(damage_of(m)->what);
-	made_free(m);
+	synth_free(m);
 }
 
 static void info_says_what_the_recorder_said(void **state)
 {
-	struct made *m = made_sample();
-	struct trace *t = made_open(m);
+	struct synth *m = synth_sample();
+	struct trace *t = synth_open(m);
 	const struct trace_info *i = trace_info(t);
 
 	(void)state;
@@ -83,14 +84,14 @@ static void info_says_what_the_recorder_said(void **state)
 	assert_int_equal(i->events_of[EVENT_WAKING], 2);
 	assert_int_equal(i->kernel_events, 12);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void threads_modules_and_names_are_found_by_id(void **state)
 {
 	const uint8_t build_id[] = { 0xab, 0x01, 0xff };
-	struct made *m = made_new();
-	struct encoder *e = made_encoder(m);
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
 	uint32_t module = encoder_module(e, "/lib/libc.so.6", build_id, sizeof(build_id));
 	uint32_t bare = encoder_module(e, "/bin/bare", NULL, 0);
 	uint32_t space = encoder_space(e, 42, "/bin/x");
@@ -103,10 +104,10 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	(void)state;
 	nameless = encoder_frame(e, 0, 0xffffffff80000000);
 	encoder_name(e, frame, "malloc", module, 0x34);
-	th.kstack = made_kstack(m, "io_schedule;kthread");
-	made_thread_full(m, &th);
-	made_end(m, 10);
-	t = made_open(m);
+	th.kstack = synth_kstack(m, "io_schedule;kthread");
+	synth_thread_full(m, &th);
+	synth_end(m, 10);
+	t = synth_open(m);
 	assert_string_equal(trace_module_path(t, module), "/lib/libc.so.6");
 	assert_string_equal(trace_module_build_id(t, module), "ab01ff");
 	assert_string_equal(trace_module_path(t, bare), "/bin/bare");
@@ -126,13 +127,61 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	assert_string_equal(trace_string(t, threads[0].name), "kw");
 	assert_int_equal(trace_stack(t, threads[0].kstack).n, 2);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
+}
+
+/* Of two segments, one with a gap before it; of old traces, which have the address as an offset. */
+static void the_link_time_address_of_a_frame_is_known(void **state)
+{
+	const uint8_t build_id[] = { 1, 2 };
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
+	uint32_t module = encoder_module(e, "/lib/a.so", build_id, sizeof(build_id));
+	uint32_t old = encoder_module(e, "/lib/old.so", build_id, sizeof(build_id));
+	uint32_t file = encoder_space(e, 0, "/lib/a.so"), process = encoder_space(e, 42, "/bin/x");
+	const struct {
+		uint32_t space, module;
+		const char *symbol;
+		uint64_t addr, offset, want; /* want 0: not known */
+	} frames[] = {
+		{ file, module, "f", 0x1234, 4, 0x401234 },
+		{ file, module, NULL, 0x5fff, 0, 0x806fff },
+		{ file, module, NULL, 0x6000, 0, 0 },
+		{ process, module, NULL, 0x1235, 0, 0 },
+		{ file, old, NULL, 0x77, 0x400077, 0x400077 },
+		{ file, old, "g", 0x78, 8, 0 },
+		{ file, 0, NULL, 0x79, 0, 0 },
+	};
+	enum { N = sizeof(frames) / sizeof(frames[0]) };
+	uint32_t id[N];
+	struct trace *t;
+
+	(void)state;
+	assert_int_equal(encoder_segment(e, module, 0x1000, 0x1000, 0x401000), 0);
+	assert_int_equal(encoder_segment(e, module, 0x5000, 0x1000, 0x806000), 0);
+	for (size_t i = 0; i < N; i++) {
+		id[i] = encoder_frame(e, frames[i].space, frames[i].addr);
+		assert_int_equal(encoder_name(e, id[i], frames[i].symbol, frames[i].module,
+					      frames[i].offset),
+				 0);
+	}
+	synth_end(m, 10);
+	t = synth_open(m);
+	for (size_t i = 0; i < N; i++) {
+		uint64_t vaddr = 0;
+
+		assert_int_equal(trace_frame_vaddr(t, id[i], &vaddr), frames[i].want != 0);
+		if (frames[i].want)
+			assert_int_equal(vaddr, frames[i].want);
+	}
+	trace_close(t);
+	synth_free(m);
 }
 
 static void ids_that_were_never_defined_give_nothing(void **state)
 {
-	struct made *m = made_sample();
-	struct trace *t = made_open(m);
+	struct synth *m = synth_sample();
+	struct trace *t = synth_open(m);
 
 	(void)state;
 	for (uint64_t id = 0; id <= UINT32_MAX; id = id * 3 + 1000) {
@@ -143,18 +192,18 @@ static void ids_that_were_never_defined_give_nothing(void **state)
 		assert_null(trace_frame(t, (uint32_t)id));
 	}
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_cut_stack_says_so(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_switch(m, 0, 5, 3, 'S', 0, "+schedule;deep");
-	made_end(m, 10);
+	synth_switch(m, 0, 5, 3, 'S', 0, "+schedule;deep");
+	synth_end(m, 10);
 	expect_events(m, "5 switch 3 S>0 schedule;deep+\n");
-	made_free(m);
+	synth_free(m);
 }
 
 /* Law 3. The same two CPUs' events, told with CPU numbers swapped, in either order of blocks. */
@@ -169,73 +218,73 @@ static void equal_times_come_in_an_order_without_cpu_numbers(void **state)
 
 	(void)state;
 	for (uint32_t swap = 0; swap < 2; swap++) {
-		struct made *m = made_new();
+		struct synth *m = synth_new();
 
 		/* On the first CPU a switch, in the recorded order before two wakings. */
-		made_switch(m, swap, 50, 8, 'S', 0, "b");
-		made_waking(m, swap, 50, 9, 5, "wake");
-		made_waking(m, swap, 50, 9, 6, "wake");
+		synth_switch(m, swap, 50, 8, 'S', 0, "b");
+		synth_waking(m, swap, 50, 9, 5, "wake");
+		synth_waking(m, swap, 50, 9, 6, "wake");
 		if (swap)
-			made_flush(m);
-		made_waking(m, !swap, 50, 7, 8, "wake");
-		made_switch(m, !swap, 50, 5, 'S', 6, "a");
-		made_switch(m, !swap, 60, 6, 'R', 0, "");
-		made_end(m, 100);
+			synth_flush(m);
+		synth_waking(m, !swap, 50, 7, 8, "wake");
+		synth_switch(m, !swap, 50, 5, 'S', 6, "a");
+		synth_switch(m, !swap, 60, 6, 'R', 0, "");
+		synth_end(m, 100);
 		expect_events(m, expected);
-		made_free(m);
+		synth_free(m);
 	}
 }
 
 static void blocks_of_one_cpu_that_meet_keep_their_order(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 2, "");
-	made_switch(m, 0, 20, 2, 'S', 3, "");
-	made_flush(m);
-	made_waking(m, 0, 20, 3, 2, "");
-	made_flush(m);
-	made_switch(m, 0, 20, 3, 'S', 4, "");
-	made_waking(m, 0, 30, 4, 1, "");
-	made_end(m, 100);
+	synth_switch(m, 0, 10, 1, 'S', 2, "");
+	synth_switch(m, 0, 20, 2, 'S', 3, "");
+	synth_flush(m);
+	synth_waking(m, 0, 20, 3, 2, "");
+	synth_flush(m);
+	synth_switch(m, 0, 20, 3, 'S', 4, "");
+	synth_waking(m, 0, 30, 4, 1, "");
+	synth_end(m, 100);
 	expect_events(m, "10 switch 1 S>2\n20 switch 2 S>3\n20 waking 3>2\n"
 			 "20 switch 3 S>4\n30 waking 4>1\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_cpus_time_that_steps_back_is_put_in_order(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 2, "");
-	made_switch(m, 0, 30, 2, 'S', 3, "");
-	made_switch(m, 0, 20, 3, 'S', 4, "");
-	made_end(m, 100);
+	synth_switch(m, 0, 10, 1, 'S', 2, "");
+	synth_switch(m, 0, 30, 2, 'S', 3, "");
+	synth_switch(m, 0, 20, 3, 'S', 4, "");
+	synth_end(m, 100);
 	expect_events(m, "10 switch 1 S>2\n20 switch 3 S>4\n30 switch 2 S>3\n");
-	made_free(m);
+	synth_free(m);
 }
 
 static void recorded_losses_are_events(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 2, "");
-	made_lost(m, 0, 5, 20, 40);
-	made_lost(m, -1, 2, 15, 16);
-	made_switch(m, 0, 50, 2, 'S', 1, "");
-	made_end(m, 100);
+	synth_switch(m, 0, 10, 1, 'S', 2, "");
+	synth_lost(m, 0, 5, 20, 40);
+	synth_lost(m, -1, 2, 15, 16);
+	synth_switch(m, 0, 50, 2, 'S', 1, "");
+	synth_end(m, 100);
 	expect_events(m, "10 switch 1 S>2\n15 lost-16 n=2 cpu=?\n20 lost-40 n=5 cpu=0\n"
 			 "50 switch 2 S>1\n");
 	assert_null(damage_of(m)->what);
-	made_free(m);
+	synth_free(m);
 }
 
 static void many_events_in_many_blocks_come_back_in_order(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	uint64_t n = 0, last = 0;
 	struct trace_cursor *c;
 	struct trace *t;
@@ -245,11 +294,11 @@ static void many_events_in_many_blocks_come_back_in_order(void **state)
 	for (uint32_t i = 0; i < 200000; i++) {
 		uint32_t cpu = i % 3, tid = 100 + i % 517;
 
-		made_switch(m, cpu, 1000 + i * 7, tid, i % 5 ? 'S' : 'D', tid + 1,
-			    i % 11 ? "schedule;read" : "");
+		synth_switch(m, cpu, 1000 + i * 7, tid, i % 5 ? 'S' : 'D', tid + 1,
+			     i % 11 ? "schedule;read" : "");
 	}
-	made_end(m, 10000000);
-	t = made_open(m);
+	synth_end(m, 10000000);
+	t = synth_open(m);
 	c = trace_cursor_new(t);
 	for (; trace_cursor_next(c, &ev); n++) {
 		assert_true(ev.time_ns >= last);
@@ -264,52 +313,52 @@ static void many_events_in_many_blocks_come_back_in_order(void **state)
 	assert_int_equal(n, 200000);
 	trace_cursor_free(c);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_pipe_reads_like_a_file(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	char path[32], *text;
 	uint8_t *bytes;
-	struct trace *t;
+	struct recording r;
 	size_t len;
 	int fds[2];
 
 	(void)state;
-	bytes = made_bytes(m, &len);
+	bytes = synth_bytes(m, &len);
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], bytes, len), len);
 	close(fds[1]);
 	snprintf(path, sizeof(path), "/dev/fd/%d", fds[0]);
-	assert_int_equal(trace_open(&t, path), 0);
-	text = made_events_text(t);
-	assert_string_equal(text, made_sample_events);
+	assert_int_equal(recording_open(&r, path, true), 0);
+	text = synth_events_text(r.trace);
+	assert_string_equal(text, synth_sample_events);
 	free(text);
-	trace_close(t);
+	recording_close(&r);
 	close(fds[0]);
-	made_free(m);
+	synth_free(m);
 }
 
 static void a_block_type_of_the_future_is_skipped(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 2, "");
-	made_flush(m);
-	made_add_block(m, 200, "whatever", 8);
-	made_switch(m, 0, 20, 2, 'S', 1, "");
-	made_flush(m);
+	synth_switch(m, 0, 10, 1, 'S', 2, "");
+	synth_flush(m);
+	synth_add_block(m, 200, "whatever", 8);
+	synth_switch(m, 0, 20, 2, 'S', 1, "");
+	synth_flush(m);
 	expect_events(m, "10 switch 1 S>2\n20 switch 2 S>1\n20 lost-20 n=0 cpu=0\n");
-	made_free(m);
+	synth_free(m);
 }
 
-/* Opened quickly, a trace is taken for sound until somebody reads its events. */
+/* Opened without a check, a trace is taken for sound until somebody reads its events. */
 static void a_malformed_event_is_found_by_who_reads_it(void **state)
 {
 	static const uint8_t bad[] = { 0x00, 0x0a, 0x0a, 0x01, 0x1f, 0x05, 0x00, 0x07 };
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	struct timelines *timelines;
 	struct trace *quick, *checked;
 	const uint8_t *bytes;
@@ -317,22 +366,25 @@ static void a_malformed_event_is_found_by_who_reads_it(void **state)
 	size_t len;
 
 	(void)state;
-	made_switch(m, 0, 10, 1, 'S', 2, "a");
-	made_flush(m);
-	made_add_block(m, CHAINLOG_BLOCK_EVENTS, bad, sizeof(bad));
-	made_switch(m, 0, 30, 2, 'S', 1, "b");
-	made_flush(m);
-	checked = made_open(m);
+	synth_switch(m, 0, 10, 1, 'S', 2, "a");
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_EVENTS, bad, sizeof(bad));
+	synth_switch(m, 0, 30, 2, 'S', 1, "b");
+	synth_flush(m);
+	checked = synth_open(m);
 	assert_int_equal(trace_damage(checked)->blocks, 1);
-	bytes = made_bytes(m, &len);
-	assert_int_equal(trace_open_memory_quick(&quick, bytes, len), 0);
+	bytes = synth_bytes(m, &len);
+	assert_int_equal(trace_open_bytes(&quick,
+					  &(struct trace_bytes) { .base = bytes, .len = len },
+					  false),
+			 0);
 	assert_int_equal(trace_damage(quick)->blocks, 0);
 	assert_int_equal(timelines_new(&timelines, quick), -EBADMSG);
 	assert_null(timelines);
 	assert_int_equal(trace_check(quick), 0);
 	assert_int_equal(trace_damage(quick)->blocks, 1);
-	a = made_events_text(quick);
-	b = made_events_text(checked);
+	a = synth_events_text(quick);
+	b = synth_events_text(checked);
 	assert_string_equal(a, b);
 	assert_non_null(strstr(a, "lost"));
 	assert_int_equal(timelines_new(&timelines, quick), 0);
@@ -341,7 +393,7 @@ static void a_malformed_event_is_found_by_who_reads_it(void **state)
 	free(b);
 	trace_close(quick);
 	trace_close(checked);
-	made_free(m);
+	synth_free(m);
 }
 
 /* The example of docs/trace-format.md, byte by byte. */
@@ -352,19 +404,19 @@ static void the_documented_example_means_what_it_says(void **state)
 		0xa0, 0x00, 0x00, 0x00, 0x00, 0x07, /* 0 -> 7 */
 		0x48, 0x32, 0x01, 0x00, 0x05, 0x02, /* 7 sleeps, -> 0, stacks 5 and 2 */
 	};
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	struct trace_cursor *c;
 	struct trace *t;
 	struct event ev;
 
 	(void)state;
 	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
-	made_flush(m);
+	synth_flush(m);
 	for (int i = 0; i < 5; i++)
-		made_kstack(m, &"a;b;c;d;e"[2 * i]);
-	made_flush(m);
-	made_add_block(m, CHAINLOG_BLOCK_EVENTS, payload, sizeof(payload));
-	t = made_open(m);
+		synth_kstack(m, &"a;b;c;d;e"[2 * i]);
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_EVENTS, payload, sizeof(payload));
+	t = synth_open(m);
 	c = trace_cursor_new(t);
 	assert_true(trace_cursor_next(c, &ev));
 	assert_int_equal(ev.kind, EVENT_SWITCH);
@@ -383,7 +435,7 @@ static void the_documented_example_means_what_it_says(void **state)
 	assert_int_equal(ev.ustack, 2);
 	trace_cursor_free(c);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- what is not a trace ------------------------------------------------------------------- */
@@ -401,34 +453,35 @@ static void what_is_not_a_trace_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)(i * 7919 >> 3);
 	assert_int_equal(open_bytes(text, sizeof(text)), -EBADMSG);
-	assert_int_equal(trace_open(&(struct trace *) { NULL }, "/nonexistent/trace"), -ENOENT);
-	assert_int_equal(trace_open(&(struct trace *) { NULL }, "/"), -EISDIR);
+	assert_int_equal(recording_open(&(struct recording) { 0 }, "/nonexistent/trace", true),
+			 -ENOENT);
+	assert_int_equal(recording_open(&(struct recording) { 0 }, "/", true), -EISDIR);
 }
 
 static void another_version_is_refused_by_name(void **state)
 {
-	struct made *m = made_sample();
+	struct synth *m = synth_sample();
 	uint8_t *bytes;
 	uint32_t crc;
 	size_t len;
 
 	(void)state;
-	bytes = made_bytes(m, &len);
+	bytes = synth_bytes(m, &len);
 	bytes[CHAINLOG_OFF_VERSION] = CHAINLOG_VERSION + 1;
 	/* That alone is damage: the checksum does not match. */
 	assert_string_equal(damage_of(m)->what, "a block whose checksum does not match");
 	assert_int_equal(open_bytes(bytes, 40), -EBADMSG);
-	made_free(m);
+	synth_free(m);
 
-	m = made_new();
-	made_add_block(m, CHAINLOG_BLOCK_INFO, "", 0);
-	bytes = made_bytes(m, &len);
+	m = synth_new();
+	synth_add_block(m, CHAINLOG_BLOCK_INFO, "", 0);
+	bytes = synth_bytes(m, &len);
 	assert_int_equal(open_bytes(bytes, len), 0);
 	bytes[CHAINLOG_OFF_VERSION] = CHAINLOG_VERSION + 1;
 	crc = crc32c(0, bytes, CHAINLOG_OFF_CRC);
 	chainlog_put_le32(bytes + CHAINLOG_OFF_CRC, crc);
 	assert_int_equal(open_bytes(bytes, len), -EPROTONOSUPPORT);
-	made_free(m);
+	synth_free(m);
 }
 
 int main(void)
@@ -437,6 +490,7 @@ int main(void)
 		cmocka_unit_test(what_was_recorded_comes_back),
 		cmocka_unit_test(info_says_what_the_recorder_said),
 		cmocka_unit_test(threads_modules_and_names_are_found_by_id),
+		cmocka_unit_test(the_link_time_address_of_a_frame_is_known),
 		cmocka_unit_test(ids_that_were_never_defined_give_nothing),
 		cmocka_unit_test(a_cut_stack_says_so),
 		cmocka_unit_test(equal_times_come_in_an_order_without_cpu_numbers),

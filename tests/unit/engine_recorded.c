@@ -5,7 +5,7 @@
  * sections 2 and 3). tests/data/README.md tells how they were made and what each thread was told to
  * do.
  *
- * The lines are skeletons of chainwalk's (made_skeleton.h).
+ * The lines are skeletons of chainwalk's (synth_skeleton.h).
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,19 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "made_script.h"
-#include "made_skeleton.h"
+#include "import/recording.h"
+#include "synth_script.h"
+#include "synth_skeleton.h"
 
 static struct trace *open_recorded(const char *name)
 {
-	struct trace *t;
+	struct recording r;
 	char path[256];
 
 	snprintf(path, sizeof(path), "tests/data/%s.bin", name);
-	if (trace_open(&t, path))
+	if (recording_open(&r, path, true))
 		fail_msg("%s cannot be read (run from the project's folder)", path);
-	assert_null(trace_damage(t)->what);
-	return t;
+	assert_null(trace_damage(r.trace)->what);
+	assert_null(r.import); /* so the trace is all that there is to close */
+	return r.trace;
 }
 
 static void shows(const char *name, const char *thread, const char *functions, const char *expected)

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
-#include "made_many.h"
-#include "report_chain.h"
+#include "chain/chain.h"
+#include "synth_many.h"
+#include "report/report_chain.h"
 
 #define SCHEDULES 300
 
@@ -35,12 +35,15 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	uint64_t ends[CHAIN_ENDS + 1];
 	struct report_chain in_time;
 	struct timelines *tl;
+	struct options o;
 	struct chains chains;
 	unsigned int n = 0;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(chains_init(&chains, tl, MODE_EXACT, depth,
-				     (struct chain_user) { ends, chain_any_label, add_end }),
+	options_init(&o);
+	o.depth = depth;
+	assert_int_equal(chains_init(&chains, tl, &o,
+				     (struct chain_user) { .arg = ends, .add = add_end }),
 			 0);
 	assert_int_equal(report_chain_init(&in_time, tl, depth), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
@@ -121,14 +124,14 @@ static void a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces(voi
 /* chain-semantics, example 2: B slept meanwhile, and C woke it. */
 static void lanes_windows_and_wakes_of_a_chain(void **state)
 {
-	struct made *m = script_made("100 c0 A S > B recv;main\n"
-				     "300 c0 B S > - lock;work\n"
-				     "700 c1 C wakes B wake;unlock;cwork\n"
-				     "710 c0 - R > B idle\n"
-				     "900 c0 B wakes A wake;send;work\n"
-				     "930 c0 B S > A work\n"
-				     "end 1000\n");
-	struct trace *t = made_open(m);
+	struct synth *m = script_made("100 c0 A S > B recv;main\n"
+				      "300 c0 B S > - lock;work\n"
+				      "700 c1 C wakes B wake;unlock;cwork\n"
+				      "710 c0 - R > B idle\n"
+				      "900 c0 B wakes A wake;send;work\n"
+				      "930 c0 B S > A work\n"
+				      "end 1000\n");
+	struct trace *t = synth_open(m);
 	struct report_chain c;
 	struct timelines *tl;
 	uint32_t a = 0;
@@ -155,17 +158,17 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 	assert_int_equal(c.wakes[0].waker, 1);
 	assert_int_equal(c.wakes[0].wait->wake_ns, 900000);
 	assert_int_equal(c.wakes[1].waker, 2);
-	assert_int_equal(c.wakes[1].target, 1);
+	assert_int_equal(c.wakes[1].wakee, 1);
 	report_chain_free(&c);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* A waker that slept a thousand times: the picture is bounded, the sum is whole. */
 static void a_busy_chain_is_bounded(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	struct report_chain c;
 	struct timelines *tl;
 	struct trace *t;
@@ -174,19 +177,19 @@ static void a_busy_chain_is_bounded(void **state)
 
 	(void)state;
 	for (uint32_t tid = 101; tid < 200; tid++)
-		made_thread(m, tid, "busy");
-	made_switch(m, 0, 1000, 101, 'S', 102, "recv");
+		synth_thread(m, tid, "busy");
+	synth_switch(m, 0, 1000, 101, 'S', 102, "recv");
 	for (uint32_t i = 0; i < 1000; i++) {
 		uint64_t at = 10000 + i * 1000;
 
-		made_switch(m, 0, at, 102, 'S', 0, "sleep");
-		made_waking(m, 1, at + 400 + i % 97, 103 + i % 97, 102, "wake");
-		made_switch(m, 0, at + 600, 0, 'R', 102, "");
+		synth_switch(m, 0, at, 102, 'S', 0, "sleep");
+		synth_waking(m, 1, at + 400 + i % 97, 103 + i % 97, 102, "wake");
+		synth_switch(m, 0, at + 600, 0, 'R', 102, "");
 	}
-	made_waking(m, 0, 2000000, 102, 101, "wake;send");
-	made_switch(m, 0, 2000100, 102, 'S', 101, "sleep");
-	made_end(m, 2001000);
-	t = made_open(m);
+	synth_waking(m, 0, 2000000, 102, 101, "wake;send");
+	synth_switch(m, 0, 2000100, 102, 'S', 101, "sleep");
+	synth_end(m, 2001000);
+	t = synth_open(m);
 	assert_int_equal(timelines_new(&tl, t), 0);
 	while (timelines_thread(tl, a)->tid != 101)
 		a++;
@@ -203,14 +206,14 @@ static void a_busy_chain_is_bounded(void **state)
 	report_chain_free(&c);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- the page ---------------------------------------------------------------------------- */
 
-static char *page_of(struct made *m)
+static char *page_of(struct synth *m)
 {
-	struct trace *t = made_open(m);
+	struct trace *t = synth_open(m);
 	struct options o;
 	char *page;
 
@@ -233,20 +236,20 @@ static unsigned int count_of(const char *text, const char *word)
 /* However a thread calls itself: no element of its own, no end of the data's. */
 static void hostile_names_stay_text(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	char *page, *plain;
 
 	(void)state;
-	made_info(m, &(struct encoder_info) { .cpus = 2, .host = "<img src=x>" });
-	made_thread(m, 101, "</script><u>");
-	made_thread(m, 102, "\"'><i>&amp;\x1b[1m");
-	made_thread(m, 103, "<!--\xff\xc2\x9b");
-	made_switch(m, 0, 1000, 101, 'S', 102, "</script><script>alert(1)</script>;main");
-	made_waking(m, 0, 5000, 102, 101, "]]>;<svg onload=alert(1)>");
-	made_switch(m, 0, 6000, 102, 'S', 101, "x");
-	made_end(m, 9000);
+	synth_info(m, &(struct chainlog_info) { .cpus = 2, .host = "<img src=x>" });
+	synth_thread(m, 101, "</script><u>");
+	synth_thread(m, 102, "\"'><i>&amp;\x1b[1m");
+	synth_thread(m, 103, "<!--\xff\xc2\x9b");
+	synth_switch(m, 0, 1000, 101, 'S', 102, "</script><script>alert(1)</script>;main");
+	synth_waking(m, 0, 5000, 102, 101, "]]>;<svg onload=alert(1)>");
+	synth_switch(m, 0, 6000, 102, 'S', 101, "x");
+	synth_end(m, 9000);
 	page = page_of(m);
-	made_free(m);
+	synth_free(m);
 	assert_null(strstr(page, "<u>"));
 	assert_null(strstr(page, "<i>"));
 	assert_null(strstr(page, "<img"));
@@ -258,13 +261,13 @@ static void hostile_names_stay_text(void **state)
 	assert_non_null(strstr(page, "&#60;/script&#62;&#60;u&#62;"));
 
 	/* Exactly the elements of a page with plain names. */
-	m = made_new();
-	made_switch(m, 0, 1000, 101, 'S', 102, "recv;main");
-	made_waking(m, 0, 5000, 102, 101, "wake;send");
-	made_switch(m, 0, 6000, 102, 'S', 101, "x");
-	made_end(m, 9000);
+	m = synth_new();
+	synth_switch(m, 0, 1000, 101, 'S', 102, "recv;main");
+	synth_waking(m, 0, 5000, 102, 101, "wake;send");
+	synth_switch(m, 0, 6000, 102, 'S', 101, "x");
+	synth_end(m, 9000);
 	plain = page_of(m);
-	made_free(m);
+	synth_free(m);
 	assert_int_equal(count_of(page, "<script"), count_of(plain, "<script"));
 	assert_int_equal(count_of(page, "</script"), count_of(plain, "</script"));
 	free(page);
@@ -274,13 +277,13 @@ static void hostile_names_stay_text(void **state)
 /* A trace in which nothing happened is a page, too. */
 static void an_empty_trace_is_a_page(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	char *page;
 
 	(void)state;
-	made_end(m, 0);
+	synth_end(m, 0);
 	page = page_of(m);
-	made_free(m);
+	synth_free(m);
 	assert_non_null(strstr(page, "Nobody waited."));
 	assert_non_null(strstr(page, "Nothing: every event"));
 	assert_non_null(strstr(page, "</html>"));
@@ -289,16 +292,16 @@ static void an_empty_trace_is_a_page(void **state)
 
 static void losses_are_listed(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	char *page;
 
 	(void)state;
-	made_switch(m, 0, 1000, 101, 'S', 102, "recv");
-	made_lost(m, 1, 77, 3000000, 4000000);
-	made_waking(m, 0, 5000000, 102, 101, "wake");
-	made_end(m, 9000000);
+	synth_switch(m, 0, 1000, 101, 'S', 102, "recv");
+	synth_lost(m, 1, 77, 3000000, 4000000);
+	synth_waking(m, 0, 5000000, 102, 101, "wake");
+	synth_end(m, 9000000);
 	page = page_of(m);
-	made_free(m);
+	synth_free(m);
 	assert_non_null(
 		strstr(page, "<td>0.003000 s</td><td>0.004000 s</td><td>1</td><td>77</td>"));
 	assert_non_null(strstr(page, "77 events are known to be lost"));
@@ -309,14 +312,14 @@ static void losses_are_listed(void **state)
 /* The policy allows the scripts by hash and nothing else. */
 static void the_policy_is_strict(void **state)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	char *page, *policy, *end;
 
 	(void)state;
-	made_switch(m, 0, 1000, 101, 'S', 102, "recv");
-	made_end(m, 9000);
+	synth_switch(m, 0, 1000, 101, 'S', 102, "recv");
+	synth_end(m, 9000);
 	page = page_of(m);
-	made_free(m);
+	synth_free(m);
 	policy = strstr(page, "Content-Security-Policy");
 	assert_non_null(policy);
 	assert_true(policy < strstr(page, "<style>"));

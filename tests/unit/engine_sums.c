@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Running totals over wakers' timelines (chain_sums.h): the same chains to the nanosecond as from
- * walking every stretch, and a cost that grows with the trace and not with its square (law 5).
+ * Running totals over wakers' timelines: the same chains to the nanosecond as from walking every
+ * off-CPU interval, and a cost that grows with the trace and not with its square (law 5).
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,26 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../engine/chain.h"
-#include "made_schedule.h"
-#include "made_script.h"
+#include "chain/chain.h"
+#include "synth_schedule.h"
+#include "synth_script.h"
 
 #define SCHEDULES 150
 
 /* What a wait's time goes to, as lines of text. */
 struct explained {
+	struct options options;
 	struct chains chains;
 	struct pairs labels; /* (waker, its stack): the same in every struct */
 	char *text;
 	uint64_t ns; /* of them all */
 };
 
-static uint32_t label(void *arg, const struct wait *w, struct context context, bool first)
+static uint32_t label(void *arg, const struct link *l)
 {
 	struct explained *e = arg;
 
-	(void)first;
-	return pairs_id(&e->labels, context.interrupt ? THREAD_IDLE : w->waker, w->waker_stack);
+	return pairs_id(&e->labels, l->waker, l->stack);
 }
 
 static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
@@ -59,9 +59,10 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 static void begin(struct explained *e, const struct timelines *tl, unsigned int depth)
 {
 	*e = (struct explained) { .ns = 0 };
-	assert_int_equal(chains_init(&e->chains, tl, MODE_EXACT, depth,
-				     (struct chain_user) { e, label, add }),
-			 0);
+	options_init(&e->options);
+	e->options.depth = depth;
+	assert_int_equal(
+		chains_init(&e->chains, tl, &e->options, (struct chain_user) { e, label, add }), 0);
 }
 
 static void finish(struct explained *e)
@@ -115,8 +116,8 @@ static uint64_t compare(struct schedule *s, const struct timelines *tl, unsigned
 	walked.chains.long_window = UINT32_MAX;
 	begin(&totals, tl, depth);
 	totals.chains.long_window = 1 + (uint32_t)schedule_random(s, 4);
-	totals.chains.stretches_per_chain = 0;
-	totals.chains.stretches_per_block = 1 + (uint32_t)schedule_random(s, 3);
+	totals.chains.intervals_per_chain = 0;
+	totals.chains.intervals_per_block = 1 + (uint32_t)schedule_random(s, 3);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -158,15 +159,15 @@ static void totals_give_what_walking_gives(void **state)
 	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
 		struct schedule *s = schedule_new(seed, SCHEDULE_LONG);
 		char *script = schedule_script(s);
-		struct made *m = script_made(script);
-		struct trace *t = made_open(m);
+		struct synth *m = script_made(script);
+		struct trace *t = synth_open(m);
 		struct timelines *tl;
 
 		assert_int_equal(timelines_new(&tl, t), 0);
 		used += compare(s, tl, (unsigned int)schedule_random(s, 8));
 		timelines_free(tl);
 		trace_close(t);
-		made_free(m);
+		synth_free(m);
 		free(script);
 		schedule_free(s);
 	}
@@ -179,38 +180,38 @@ static void totals_give_what_walking_gives(void **state)
  * A busy pair: 11 works, and in each round waits for 12, which waits for the disk. And idle
  * threads, tids from 100, all asleep from the start until 11 wakes them at the end.
  */
-static struct made *busy_and_idle(unsigned int rounds, unsigned int idle)
+static struct synth *busy_and_idle(unsigned int rounds, unsigned int idle)
 {
-	struct made *m = made_new();
+	struct synth *m = synth_new();
 	uint64_t ns = 1000;
 
-	made_thread(m, 11, "busy");
-	made_thread(m, 12, "helper");
+	synth_thread(m, 11, "busy");
+	synth_thread(m, 12, "helper");
 	for (uint32_t i = 0; i < idle; i++)
-		made_thread(m, 100 + i, "idle");
-	made_switch(m, 0, ns, 0, 'R', 11, "");
+		synth_thread(m, 100 + i, "idle");
+	synth_switch(m, 0, ns, 0, 'R', 11, "");
 	for (unsigned int r = 0; r < rounds; r++) {
-		made_waking(m, 0, ns += 10, 11, 12, "wake;ask");
-		made_switch(m, 0, ns += 10, 11, 'S', 0, "schedule;answer");
-		made_switch(m, 1, ns += 10, 0, 'R', 12, "");
-		made_switch(m, 1, ns += 10, 12, 'D', 0, "schedule;io");
-		made_waking(m, 1, ns += 100, 0, 12, "wake;bio_done;asm_common_interrupt;do_idle");
-		made_switch(m, 1, ns += 10, 0, 'R', 12, "");
-		made_waking(m, 1, ns += 50, 12, 11, "wake;tell");
-		made_switch(m, 1, ns += 10, 12, 'S', 0, "schedule;ask");
-		made_switch(m, 0, ns += 10, 0, 'R', 11, "");
+		synth_waking(m, 0, ns += 10, 11, 12, "wake;ask");
+		synth_switch(m, 0, ns += 10, 11, 'S', 0, "schedule;answer");
+		synth_switch(m, 1, ns += 10, 0, 'R', 12, "");
+		synth_switch(m, 1, ns += 10, 12, 'D', 0, "schedule;io");
+		synth_waking(m, 1, ns += 100, 0, 12, "wake;bio_done;asm_common_interrupt;do_idle");
+		synth_switch(m, 1, ns += 10, 0, 'R', 12, "");
+		synth_waking(m, 1, ns += 50, 12, 11, "wake;tell");
+		synth_switch(m, 1, ns += 10, 12, 'S', 0, "schedule;ask");
+		synth_switch(m, 0, ns += 10, 0, 'R', 11, "");
 	}
 	for (uint32_t i = 0; i < idle; i++)
-		made_waking(m, 0, ns += 10, 11, 100 + i, "wake;work");
-	made_end(m, ns + 10);
+		synth_waking(m, 0, ns += 10, 11, 100 + i, "wake;work");
+	synth_end(m, ns + 10);
 	return m;
 }
 
 /* What it costs to read it and to explain all its waits. */
 static uint64_t steps(unsigned int rounds, unsigned int idle)
 {
-	struct made *m = busy_and_idle(rounds, idle);
-	struct trace *t = made_open(m);
+	struct synth *m = busy_and_idle(rounds, idle);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
 	struct explained e;
 	uint64_t n;
@@ -233,7 +234,7 @@ static uint64_t steps(unsigned int rounds, unsigned int idle)
 	finish(&e);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 	return n;
 }
 

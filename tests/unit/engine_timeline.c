@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "made_script.h"
+#include "synth_script.h"
 
 static void timeline(const char *script, char thread, const char *expected)
 {

@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
-#include "handler.h"
-#include "idle.h"
-#include "json.h"
-#include "made_script.h"
+#include "chain/fold.h"
+#include "words/kernel_stacks.h"
+#include "base/text.h"
+#include "synth_script.h"
 
 static void gives(const char *script, const struct options *o, const char *format,
 		  const char *expected)
@@ -307,21 +306,25 @@ static void handlers_of_interrupts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct made *m = made_new();
-		uint32_t stack = made_kstack(m, cases[i].stack);
+		struct synth *m = synth_new();
+		uint32_t stack = synth_kstack(m, cases[i].stack);
+		struct kernel_stacks *k;
 		struct trace *t;
 		uint32_t frame;
 
-		made_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
-		made_end(m, 10);
-		t = made_open(m);
-		frame = handler_frame(t, stack, UINT32_MAX);
+		synth_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
+		synth_end(m, 10);
+		t = synth_open(m);
+		k = kernel_stacks_new(t);
+		assert_non_null(k);
+		frame = irq_handler(k, stack, UINT32_MAX);
 		assert_true(frame);
 		assert_string_equal(trace_string(t, trace_frame(t, frame)->symbol),
 				    cases[i].handler);
-		assert_int_equal(handler_frame(t, stack, 0), 0);
+		assert_int_equal(irq_handler(k, stack, 0), 0);
+		kernel_stacks_free(k);
 		trace_close(t);
-		made_free(m);
+		synth_free(m);
 	}
 }
 
@@ -382,18 +385,22 @@ static void only_who_waits_at_the_top_of_its_loop_is_idle(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct made *m = made_new();
-		uint32_t stack = made_kstack(m, cases[i].stack);
+		struct synth *m = synth_new();
+		uint32_t stack = synth_kstack(m, cases[i].stack);
+		struct kernel_stacks *k;
 		struct trace *t;
 
-		made_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
-		made_end(m, 10);
-		t = made_open(m);
-		if (idle_stack(t, stack) != cases[i].idle)
+		synth_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
+		synth_end(m, 10);
+		t = synth_open(m);
+		k = kernel_stacks_new(t);
+		assert_non_null(k);
+		if (kernel_stack_awaits_work(k, stack) != cases[i].idle)
 			fail_msg("idle is wrong for %s", cases[i].stack);
-		assert_false(idle_stack(t, 0));
+		assert_false(kernel_stack_awaits_work(k, 0));
+		kernel_stacks_free(k);
 		trace_close(t);
-		made_free(m);
+		synth_free(m);
 	}
 }
 
@@ -411,8 +418,8 @@ static void idle_waits_are_left_out_and_counted(void **state)
 				     "560 c0 - R > A\n"
 				     "end 1000\n";
 	struct options o = script_options(101);
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
 	struct timelines *tl;
 	struct chain_summary s;
 
@@ -430,7 +437,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 	assert_int_equal(s.blocked_ns, 100000);
 	timelines_free(tl);
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 }
 
 /* ---- trees ---------------------------------------------------------------------------------- */

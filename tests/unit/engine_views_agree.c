@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
-#include "made_many.h"
+#include "chain/fold.h"
+#include "command_line.h"
+#include "synth_many.h"
 
 #define SCHEDULES 300
 
@@ -210,16 +211,14 @@ static void options_without_a_meaning_are_refused(void **state)
 	refused("--by-name -f hist --top 3 --unit ns --state preempted", "");
 	refused("--by-name", "--by-name has no meaning with --format=folded");
 	refused("-f wakers -K", "-K has no meaning with --format=wakers");
-	refused("-f wakers --state all",
-		"--format=wakers shows blocked time: no other part can be chosen by --state");
+	refused("-f wakers --state all", "--state: --format=wakers shows blocked time only");
 	refused("-f wakers --state blocked,D", "");
 	refused("-f wakers --state D --no-idle --top 3 --unit ns", "");
 	refused("--view chain -f tree", "--view has no meaning with --format=tree");
-	refused("--view sideways", "--view: 'sideways' is neither chain nor wakeup");
+	refused("--view sideways", "--view: 'sideways' is none of: chain, wakeup");
 	refused("--view wakeup -d 3", "-d has no meaning with --view wakeup");
 	refused("--view wakeup --no-ends", "--no-ends has no meaning with --view wakeup");
-	refused("--state runnable --view wakeup",
-		"--view wakeup shows blocked time: no other part can be chosen by --state");
+	refused("--state runnable --view wakeup", "--state: --view wakeup shows blocked time only");
 	refused("--view wakeup --state S --annotate --no-delim -U --top 3 --unit ns", "");
 	refused("--view chain -d 3", "");
 	refused("-f threads -d 3", "-d has no meaning with --format=threads");

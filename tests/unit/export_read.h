@@ -12,8 +12,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "format.h"
-#include "made_script.h"
+#include "format_table.h"
+#include "synth_script.h"
 
 struct bytes {
 	uint8_t *p;
@@ -41,12 +41,12 @@ static inline struct bytes trace_exported(const struct trace *t, const struct op
 static inline struct bytes script_exported(const char *script, const struct options *o,
 					   const char *format)
 {
-	struct made *m = script_made(script);
-	struct trace *t = made_open(m);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
 	struct bytes b = trace_exported(t, o, format);
 
 	trace_close(t);
-	made_free(m);
+	synth_free(m);
 	return b;
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "window.h"
+#include "flight/window.h"
 
 #define MANY 4096u
 

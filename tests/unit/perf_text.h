@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import.h"
-#include "trace.h"
+#include "import/import.h"
+#include "trace/trace.h"
 
 struct perf_text {
 	char p[256 << 10];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From text to the tree: names told apart, large batches put into order.
+// From text to the tree: interning names, splitting stacks, sorting large batches.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,31 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../render/batch.h"
-#include "../../render/feed.h"
-#include "../../render/layout.h"
-#include "../../render/split.h"
+#include "batch.h"
+#include "feed.h"
+#include "layout.h"
+#include "split.h"
 
 /* ---- names ---- */
 
-static void names_that_differ_anywhere_are_two(void **state)
+static void names_that_differ_in_one_byte_are_distinct(void **state)
 {
 	char text[2 * 100 + 1], other[100];
 	struct split s = { 0 };
-	struct names ns;
+	struct name_table ns;
 
 	(void)state;
-	assert_int_equal(names_init(&ns), 0);
+	assert_int_equal(name_table_init(&ns), 0);
 	for (size_t len = 1; len < 100; len++) {
 		memset(text, 'n', len);
 		text[len] = ';';
 		memset(text + len + 1, 'n', len);
-		/* the same twice */
+		/* one name twice */
 		assert_int_equal(split_stack(&s, &ns, text, 2 * len + 1), 0);
 		assert_int_equal(s.depth, 2);
 		assert_int_equal(s.id[0], s.id[1]);
-		assert_int_equal(names_len(&ns, s.id[0]), len);
-		for (size_t at = 0; at < len; at++) { /* another one in one byte */
+		assert_int_equal(name_len(&ns, s.id[0]), len);
+		for (size_t at = 0; at < len; at++) { /* another name that differs in one byte */
 			uint32_t id;
 
 			memcpy(other, text, len);
@@ -42,23 +42,23 @@ static void names_that_differ_anywhere_are_two(void **state)
 			memcpy(text + len + 1, other, len);
 			assert_int_equal(split_stack(&s, &ns, text, 2 * len + 1), 0);
 			assert_int_not_equal(s.id[0], s.id[1]);
-			assert_memory_equal(names_str(&ns, s.id[1]), other, len);
-			assert_int_equal(names_get(&ns, other, len, &id), 0);
+			assert_memory_equal(name_str(&ns, s.id[1]), other, len);
+			assert_int_equal(name_table_add(&ns, other, len, &id), 0);
 			assert_int_equal(id, s.id[1]);
 		}
 	}
 	split_free(&s);
-	names_free(&ns);
+	name_table_free(&ns);
 }
 
-static void zeros_and_semicolons_around_do_not_mislead(void **state)
+static void zero_bytes_and_bytes_near_semicolon_are_part_of_names(void **state)
 {
 	static const char text[] = "a;a\0;a\0\0;;a;\xbb;\x3a;\x3c;a";
 	struct split s = { 0 };
-	struct names ns;
+	struct name_table ns;
 
 	(void)state;
-	assert_int_equal(names_init(&ns), 0);
+	assert_int_equal(name_table_init(&ns), 0);
 	assert_int_equal(split_stack(&s, &ns, text, sizeof(text) - 1), 0);
 	assert_int_equal(s.depth, 9);
 	for (uint32_t i = 0; i < 9; i++)
@@ -68,19 +68,19 @@ static void zeros_and_semicolons_around_do_not_mislead(void **state)
 			assert_int_equal(s.id[i] == s.id[k], same);
 		}
 	split_free(&s);
-	names_free(&ns);
+	name_table_free(&ns);
 }
 
-static void a_later_stack_is_read_apart_from_the_one_before(void **state)
+static void a_stack_is_split_right_after_any_other(void **state)
 {
 	static const char *const stacks[] = { "main;work;sum", "main;work;su", "main;work",
 					      "main;workers",  "ma",	       "",
 					      "main;work;sum", "main;;sum" };
 	struct split s = { 0 };
-	struct names ns;
+	struct name_table ns;
 
 	(void)state;
-	assert_int_equal(names_init(&ns), 0);
+	assert_int_equal(name_table_init(&ns), 0);
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
 		char got[64] = "";
 
@@ -88,15 +88,15 @@ static void a_later_stack_is_read_apart_from_the_one_before(void **state)
 		for (uint32_t d = 0; d < s.depth; d++) {
 			if (d)
 				strcat(got, ";");
-			strncat(got, names_str(&ns, s.id[d]), names_len(&ns, s.id[d]));
+			strncat(got, name_str(&ns, s.id[d]), name_len(&ns, s.id[d]));
 		}
 		assert_string_equal(got, stacks[i]);
 	}
 	split_free(&s);
-	names_free(&ns);
+	name_table_free(&ns);
 }
 
-/* ---- order ---- */
+/* ---- sorting ---- */
 
 static uint32_t seed;
 
@@ -116,8 +116,7 @@ static int compare(const struct batch *b, uint32_t x, uint32_t y)
 	return (lx->n > ly->n) - (lx->n < ly->n);
 }
 
-/* Lines of up to `depth` names out of `names`; every line once, each no less than the one before.
- */
+/* Sort lines of up to `depth` of `names` names: each line comes once, and none before a lesser. */
 static void check_order(uint32_t lines, uint32_t depth, uint32_t names)
 {
 	struct batch *b = batch_new(lines);
@@ -145,25 +144,25 @@ static void check_order(uint32_t lines, uint32_t depth, uint32_t names)
 	batch_free(b);
 }
 
-static void lines_are_put_into_order(void **state)
+static void lines_are_sorted_by_name_ids(void **state)
 {
 	(void)state;
 	seed = 1;
 	check_order(1, 5, 5);
 	check_order(12, 5, 2);
 	check_order(13, 5, 2);
-	check_order(1000, 1, 1);  /* all alike, or empty */
-	check_order(1000, 60, 1); /* all alike but in length */
+	check_order(1000, 1, 1);  /* equal, or empty */
+	check_order(1000, 60, 1); /* of different lengths only */
 	check_order(3000, 60, 2);
 	check_order(3000, 8, 1000);
 	check_order(3000, 3, UINT32_MAX / 2);
 }
 
-/* ---- the tree of many lines in no order ---- */
+/* ---- the tree of many unsorted lines ---- */
 
-#define LINES 100000 /* more than are sorted at once */
+#define LINES 100000 /* several batches, which are sorted */
 
-static char *made_line(uint32_t i, char *buf)
+static char *synth_line(uint32_t i, char *buf)
 {
 	char *p = buf;
 
@@ -184,14 +183,14 @@ static void draw_lines(struct layout *l, struct tree *t, bool together, bool in_
 
 		assert_int_equal(feed_open(&f, t, false), 0);
 		for (uint32_t i = 0; i < LINES; i++)
-			assert_int_equal(feed_add(&f, buf, (size_t)(made_line(i, buf) - buf), i, 0),
-					 0);
+			assert_int_equal(
+				feed_add(&f, buf, (size_t)(synth_line(i, buf) - buf), i, 0), 0);
 		assert_int_equal(feed_close(&f), 0);
 	} else {
 		struct split s = { 0 };
 
 		for (uint32_t i = 0; i < LINES; i++) {
-			size_t len = (size_t)(made_line(i, buf) - buf);
+			size_t len = (size_t)(synth_line(i, buf) - buf);
 
 			assert_int_equal(split_stack(&s, &t->names, buf, len), 0);
 			assert_int_equal(tree_add_path(t, s.id, s.depth, i, 0), 0);
@@ -202,7 +201,7 @@ static void draw_lines(struct layout *l, struct tree *t, bool together, bool in_
 	assert_int_equal(layout_tree(l, t, 0, UINT32_MAX), 0);
 }
 
-static void the_frames_are_those_of_lines_added_one_by_one(void **state)
+static void batches_give_the_frames_of_lines_added_one_by_one(void **state)
 {
 	(void)state;
 	for (int in_order = 0; in_order < 2; in_order++) {
@@ -223,11 +222,11 @@ static void the_frames_are_those_of_lines_added_one_by_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_that_differ_anywhere_are_two),
-		cmocka_unit_test(zeros_and_semicolons_around_do_not_mislead),
-		cmocka_unit_test(a_later_stack_is_read_apart_from_the_one_before),
-		cmocka_unit_test(lines_are_put_into_order),
-		cmocka_unit_test(the_frames_are_those_of_lines_added_one_by_one),
+		cmocka_unit_test(names_that_differ_in_one_byte_are_distinct),
+		cmocka_unit_test(zero_bytes_and_bytes_near_semicolon_are_part_of_names),
+		cmocka_unit_test(a_stack_is_split_right_after_any_other),
+		cmocka_unit_test(lines_are_sorted_by_name_ids),
+		cmocka_unit_test(batches_give_the_frames_of_lines_added_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading folded lines: what is a stack, what is a count, what is neither.
+// Parsing folded lines: stacks, counts, invalid lines.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../render/folded.h"
+#include "folded.h"
 
 static struct folded_line line;
 
@@ -51,7 +51,7 @@ static void counts_may_have_a_point(void **state)
 	assert_int_equal(line.decimals, 4);
 }
 
-static void what_is_no_count_is_refused(void **state)
+static void invalid_counts_are_rejected(void **state)
 {
 	static const struct {
 		const char *line;
@@ -99,7 +99,7 @@ static void two_counts_are_before_and_after(void **state)
 
 struct seen {
 	char text[512];
-	int limit; /* stop after so many lines; 0: do not */
+	int limit; /* stop after this many lines; 0: never */
 };
 
 static int on_line(void *ctx, const struct folded_line *l)
@@ -203,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_is_a_stack_a_blank_and_a_count),
 		cmocka_unit_test(counts_may_have_a_point),
-		cmocka_unit_test(what_is_no_count_is_refused),
+		cmocka_unit_test(invalid_counts_are_rejected),
 		cmocka_unit_test(two_counts_are_before_and_after),
 		cmocka_unit_test(bad_lines_are_numbered_and_the_rest_is_read),
 		cmocka_unit_test(the_first_line_decides_about_two_counts),

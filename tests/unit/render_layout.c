@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Merging and laying out: folded lines in, frames out, both in sight.
-// A frame is written as its depth in dots, its name, and [start end).
+// Merging and layout: folded lines in, frames out. Expected frames are written as one dot for each
+// level of depth, the name, and [start end).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../render/elide.h"
-#include "../../render/feed.h"
-#include "../../render/folded.h"
-#include "../../render/layout.h"
-#include "../../render/tree.h"
+#include "diff.h"
+#include "feed.h"
+#include "folded.h"
+#include "layout.h"
+#include "tree.h"
 
 #define REVERSE 1
 #define IN_ORDER 2
 #define DIFF 4
-#define ELIDED 8
+#define GONE 8
 
-/* Lay out the lines and compare; frames under `least` and beyond `most` are left out. */
+/* Lay out the lines with this least count and limit of frames, and compare. */
 static void check(const char *const *lines, unsigned flags, double least, uint32_t most,
 		  const char *want)
 {
@@ -44,19 +44,19 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 		assert_int_equal(feed_add(&feed, f.stack, f.len, f.count, f.before), 0);
 	}
 	assert_int_equal(feed_close(&feed), 0);
-	if (flags & ELIDED)
-		assert_int_equal(elide(&t), 0);
+	if (flags & GONE)
+		assert_int_equal(diff_add_gone(&t), 0);
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(layout_tree(&l, &t, least, most), 0);
 	for (uint32_t i = 0; i < l.n; i++) {
 		const struct frame *f = &l.frame[i];
 
 		n += (size_t)snprintf(got + n, sizeof(got) - n, "%.*s%.*s[%g %g)", (int)f->depth,
-				      "..........", (int)names_len(&t.names, f->name),
-				      names_str(&t.names, f->name), f->start, f->start + f->total);
+				      "..........", (int)name_len(&t.names, f->name),
+				      name_str(&t.names, f->name), f->start, f->start + f->total);
 		if (t.diff)
-			n += (size_t)snprintf(got + n, sizeof(got) - n, "%+g/%+g", l.diff[i].self,
-					      l.diff[i].total);
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%+g/%+g", l.delta[i].self,
+					      l.delta[i].total);
 		n += (size_t)snprintf(got + n, sizeof(got) - n, "\n");
 	}
 	layout_free(&l);
@@ -90,7 +90,7 @@ static void the_same_stack_twice_adds_up(void **state)
 	      ".x[4 5)\n");
 }
 
-static void a_node_may_be_cut_anywhere(void **state)
+static void a_node_can_be_split_anywhere(void **state)
 {
 	(void)state;
 	check(LINES("a;b;c;d;e 1", "a;b;c;d;f 2", "a;b;x 4", "a 8", "a;b;c;d 16"), 0, 0, ALL,
@@ -104,10 +104,11 @@ static void a_node_may_be_cut_anywhere(void **state)
 	      "...x[27 31)\n");
 }
 
-static void siblings_stand_as_sort_would_have_their_lines(void **state)
+static void siblings_are_in_the_order_of_sorted_lines(void **state)
 {
 	(void)state;
-	/* `;` sorts after digits and before letters: foo1;x comes before foo;x, but foo 1 first */
+	/* In sorted lines, foo1;x precedes foo;x, as `1` is less than `;`, but foo 1 precedes foo1.
+	 */
 	check(LINES("foo;x 1", "foo1;x 1", "b 1", "B 1"), 0, 0, ALL,
 	      "all[0 4)\n"
 	      ".B[0 1)\n"
@@ -122,7 +123,7 @@ static void siblings_stand_as_sort_would_have_their_lines(void **state)
 	      ".foo1[1 2)\n");
 }
 
-static void empty_names_inside_stay_and_at_the_end_go(void **state)
+static void empty_names_are_dropped_only_at_the_end(void **state)
 {
 	(void)state;
 	check(LINES("a;;b;; 1", " 2"), 0, 0, ALL,
@@ -167,10 +168,10 @@ static void differences_are_summed_up_the_tree(void **state)
 	      "..c[5 6)-4/-4\n");
 }
 
-static void stacks_that_only_came_before_get_a_region(void **state)
+static void stacks_that_only_the_first_input_has_get_a_region(void **state)
 {
 	(void)state;
-	check(LINES("a;b 1 3", "a;c;d 5 0"), DIFF | ELIDED, 0, ALL,
+	check(LINES("a;b 1 3", "a;c;d 5 0"), DIFF | GONE, 0, ALL,
 	      "all[0 8)+0/-3\n"
 	      ".[only before][0 5)+0/+0\n"
 	      "..a[0 5)+0/+0\n"
@@ -182,7 +183,26 @@ static void stacks_that_only_came_before_get_a_region(void **state)
 	      "...d[8 8)-5/-5\n");
 }
 
-static void narrow_frames_are_left_out_in_place(void **state)
+static void an_input_may_have_frames_named_like_the_region(void **state)
+{
+	(void)state;
+	check(LINES("a;b;d 1 0", "[only before];a;b;c 2 0"), DIFF | GONE, 0, ALL,
+	      "all[0 3)+0/-3\n"
+	      ".[only before][0 3)+0/-2\n"
+	      "..[only before][0 2)+0/+0\n"
+	      "...a[0 2)+0/+0\n"
+	      "....b[0 2)+0/+0\n"
+	      ".....c[0 2)+0/+0\n"
+	      "..a[2 3)+0/-2\n"
+	      "...b[2 3)+0/-2\n"
+	      "....c[2 2)-2/-2\n"
+	      "....d[2 3)+0/+0\n"
+	      ".a[3 3)+0/-1\n"
+	      "..b[3 3)+0/-1\n"
+	      "...d[3 3)-1/-1\n");
+}
+
+static void frames_below_the_least_count_are_left_out(void **state)
 {
 	(void)state;
 	check(LINES("a;x 1", "a;y;z 9", "b 1"), 0, 2, ALL,
@@ -192,7 +212,7 @@ static void narrow_frames_are_left_out_in_place(void **state)
 	      "...z[1 10)\n");
 }
 
-static void the_widest_are_kept_where_there_are_too_many(void **state)
+static void the_widest_frames_are_kept_up_to_the_limit(void **state)
 {
 	(void)state;
 	check(LINES("a;x 1", "a;y;z 90", "b 1", "c 2"), 0, 0, 4,
@@ -226,7 +246,7 @@ static void links_are_counted_by_their_delimiters(void **state)
 	tree_free(&t);
 }
 
-/* Times of all kinds of sharing and branching, against sums taken stack by stack. */
+/* Compares the counts by name with sums that the test makes line by line. */
 static void a_large_tree_has_the_sums_of_its_lines(void **state)
 {
 	enum { STACKS = 20000, NAMES = 50 };
@@ -251,7 +271,7 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 			unsigned name;
 
 			rnd = rnd * 1103515245 + 12345;
-			/* few names near the root, so that stacks share; many of them wide */
+			/* few names near the root, so that stacks share frames */
 			name = (rnd >> 16) % (d < 2 ? 3 : NAMES);
 			n += (size_t)sprintf(line + n, "%sf%u", d ? ";" : "", name);
 			if (!seen[name])
@@ -261,14 +281,14 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 		assert_int_equal(feed_add(&feed, line, n, s % 7, 0), 0);
 		total += s % 7;
 	}
-	assert_true(feed.started); /* enough of them for both threads */
+	assert_true(feed.started); /* enough lines for both threads */
 	assert_int_equal(feed_close(&feed), 0);
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
 	assert_float_equal(l.total, total, 0);
 	for (uint32_t i = 1; i < l.n; i++) {
 		const struct frame *f = &l.frame[i], *up = &l.frame[f->parent];
-		unsigned name = (unsigned)strtoul(names_str(&t.names, f->name) + 1, NULL, 10);
+		unsigned name = (unsigned)strtoul(name_str(&t.names, f->name) + 1, NULL, 10);
 		bool nested = false;
 
 		assert_true(f->start >= up->start && f->start + f->total <= up->start + up->total);
@@ -289,15 +309,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_merge_from_the_root),
 		cmocka_unit_test(the_same_stack_twice_adds_up),
-		cmocka_unit_test(a_node_may_be_cut_anywhere),
-		cmocka_unit_test(siblings_stand_as_sort_would_have_their_lines),
-		cmocka_unit_test(empty_names_inside_stay_and_at_the_end_go),
+		cmocka_unit_test(a_node_can_be_split_anywhere),
+		cmocka_unit_test(siblings_are_in_the_order_of_sorted_lines),
+		cmocka_unit_test(empty_names_are_dropped_only_at_the_end),
 		cmocka_unit_test(reverse_merges_from_the_leaves),
 		cmocka_unit_test(a_flame_chart_keeps_the_order_of_the_lines),
 		cmocka_unit_test(differences_are_summed_up_the_tree),
-		cmocka_unit_test(stacks_that_only_came_before_get_a_region),
-		cmocka_unit_test(narrow_frames_are_left_out_in_place),
-		cmocka_unit_test(the_widest_are_kept_where_there_are_too_many),
+		cmocka_unit_test(stacks_that_only_the_first_input_has_get_a_region),
+		cmocka_unit_test(an_input_may_have_frames_named_like_the_region),
+		cmocka_unit_test(frames_below_the_least_count_are_left_out),
+		cmocka_unit_test(the_widest_frames_are_kept_up_to_the_limit),
 		cmocka_unit_test(links_are_counted_by_their_delimiters),
 		cmocka_unit_test(a_large_tree_has_the_sums_of_its_lines),
 	};

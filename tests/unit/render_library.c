@@ -12,7 +12,7 @@
 
 #include "../../include/flamegraph.h"
 
-/* The document made of these pieces of folded lines; NULL: error *err. The caller frees it. */
+/* The document of these pieces of folded lines, which the caller frees; NULL: see *err. */
 static char *document(const struct flamegraph_options *o, const char *const *piece, int *err)
 {
 	struct flamegraph *g;
@@ -62,7 +62,7 @@ static void lines_in_pieces_make_one_document(void **state)
 	free(two);
 }
 
-static void options_are_heeded(void **state)
+static void options_take_effect(void **state)
 {
 	struct flamegraph_options o = {
 		.title = "A & B",
@@ -92,7 +92,7 @@ static void options_are_heeded(void **state)
 	free(svg);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void invalid_options_are_rejected(void **state)
 {
 	static const struct flamegraph_options bad[] = {
 		{ .colors = "pink" }, { .bgcolors = "pink" }, { .width = 12 },
@@ -109,7 +109,7 @@ static void what_cannot_be_is_refused(void **state)
 	assert_int_equal(err, -ENODATA);
 }
 
-static void lines_that_are_none_are_counted(void **state)
+static void invalid_lines_are_counted(void **state)
 {
 	struct flamegraph *g;
 
@@ -124,9 +124,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_in_pieces_make_one_document),
-		cmocka_unit_test(options_are_heeded),
-		cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(lines_that_are_none_are_counted),
+		cmocka_unit_test(options_take_effect),
+		cmocka_unit_test(invalid_options_are_rejected),
+		cmocka_unit_test(invalid_lines_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

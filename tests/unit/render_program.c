@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The program as its user meets it: exit status, messages, what is on standard output.
-// Runs the flamegraph that was built beside this test.
+// The program: exit status, messages, output. Runs the flamegraph of the same build folder.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +42,7 @@ static void write_input(const char *name, const char *text)
 	fclose(f);
 }
 
-/* Run `flamegraph ARGS` in a directory of its own with this input; output into out and err. */
+/* Run `flamegraph ARGS` with this input, in the directory dir; fills out and err. */
 static int run(const char *args, const char *input)
 {
 	char cmd[8192];
@@ -76,7 +75,7 @@ static void folded_in_and_an_svg_out(void **state)
 	assert_has(out, "</svg>\n");
 }
 
-static void a_chain_graph_is_known_by_its_delimiter(void **state)
+static void a_delimiter_makes_a_chain_graph(void **state)
 {
 	(void)state;
 	assert_int_equal(run("", "A;f;--;w;B;[running] 2000\n"), 0);
@@ -97,10 +96,10 @@ static void the_same_input_gives_the_same_bytes(void **state)
 	assert_int_equal(run("", "d 3\na;c 2\na;b 1\n"), 0);
 	for (size_t i = 0; i < sizeof(out) && (out[i] || first[i]); i++)
 		if (out[i] != first[i])
-			fail_msg("another byte at %zu: %.40s | %.40s", i, out + i, first + i);
+			fail_msg("bytes differ at %zu: %.40s | %.40s", i, out + i, first + i);
 }
 
-static void no_counts_are_an_error_that_can_be_looked_at(void **state)
+static void input_without_counts_gives_an_error_document(void **state)
 {
 	(void)state;
 	assert_int_equal(run("", ""), 2);
@@ -164,7 +163,7 @@ static void help_fits_a_screen(void **state)
 	assert_memory_equal(out, "flamegraph ", 11);
 }
 
-static void files_that_fail_are_named(void **state)
+static void failing_files_are_reported_by_name(void **state)
 {
 	(void)state;
 	assert_int_equal(run("nothing.folded", ""), 1);
@@ -177,7 +176,7 @@ static void files_that_fail_are_named(void **state)
 	assert_string_equal(err, "flamegraph: /dev/full: No space left on device\n");
 }
 
-static void a_reader_that_leaves_ends_it_quietly(void **state)
+static void a_closed_pipe_is_not_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(run("in in in | true", "a 1\n"), 0);
@@ -206,7 +205,7 @@ static void colours_are_kept_in_the_palette_map(void **state)
 	assert_has(out, "main->rgb(1,2,3)\n");
 }
 
-static void options_change_what_they_say(void **state)
+static void options_take_effect(void **state)
 {
 	(void)state;
 	assert_int_equal(
@@ -268,26 +267,26 @@ static void every_palette_of_the_help_draws(void **state)
 	assert_true(others > 10);
 }
 
-static void colours_are_by_name_by_letters_or_by_chance(void **state)
+static void colours_depend_on_the_name_its_letters_or_chance(void **state)
 {
 	char one[8], two[8], three[8];
 	int others = 0;
 
 	(void)state;
-	/* by the first letters: names that begin alike look alike */
+	/* --hash: names with the same first letters have the same colour */
 	assert_int_equal(run("--hash", "read_one 1\nread_two 1\nwrite 1\n"), 0);
 	fill_of("read_one", one);
 	fill_of("read_two", two);
 	fill_of("write", three);
 	assert_string_equal(one, two);
 	assert_string_not_equal(one, three);
-	/* by name: the same name, the same colour */
+	/* default: a name has the same colour in every graph */
 	assert_int_equal(run("", "a;read_one 1\nb;read_one 1\n"), 0);
 	fill_of("read_one", one);
 	assert_int_equal(run("", "x;read_one 5\n"), 0);
 	fill_of("read_one", two);
 	assert_string_equal(one, two);
-	/* by chance: the same name in two places need not look alike */
+	/* --random: a name can have several colours */
 	assert_int_equal(run("--random", "a;f;f;f;f;f;f;f;f 1\n"), 0);
 	fill_of("f", one);
 	for (const char *p = out; (p = strstr(p, "<title>f (")); p++)
@@ -308,7 +307,7 @@ static void a_flame_chart_is_in_the_order_of_its_lines(void **state)
 	assert_has(out, "<title>z (2 samples, 100.00%)</title>");
 }
 
-static void differences_can_be_turned_and_brought_to_equal_totals(void **state)
+static void differences_can_be_negated_and_normalized(void **state)
 {
 	char more[8], turned[8];
 
@@ -322,7 +321,7 @@ static void differences_can_be_turned_and_brought_to_equal_totals(void **state)
 	assert_string_not_equal(more, turned);
 	fill_of("b", turned);
 	assert_string_equal(more, turned);
-	/* twice as much of the same is no difference */
+	/* twice the counts in the same proportions are no difference */
 	write_input("after", "a;0x12 20\nb 10\n");
 	assert_int_equal(run("--diff --normalize --strip-hex in after", "a;0xff 10\nb 5\n"), 0);
 	assert_has(out, "<title>a (20 samples, 66.67%; +0.00%)</title>");
@@ -368,21 +367,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded_in_and_an_svg_out),
-		cmocka_unit_test(a_chain_graph_is_known_by_its_delimiter),
+		cmocka_unit_test(a_delimiter_makes_a_chain_graph),
 		cmocka_unit_test(the_same_input_gives_the_same_bytes),
-		cmocka_unit_test(no_counts_are_an_error_that_can_be_looked_at),
+		cmocka_unit_test(input_without_counts_gives_an_error_document),
 		cmocka_unit_test(bad_lines_are_reported_by_number),
 		cmocka_unit_test(bad_usage_is_status_2),
 		cmocka_unit_test(help_fits_a_screen),
-		cmocka_unit_test(files_that_fail_are_named),
-		cmocka_unit_test(a_reader_that_leaves_ends_it_quietly),
+		cmocka_unit_test(failing_files_are_reported_by_name),
+		cmocka_unit_test(a_closed_pipe_is_not_reported),
 		cmocka_unit_test(a_difference_of_two_files),
 		cmocka_unit_test(colours_are_kept_in_the_palette_map),
-		cmocka_unit_test(options_change_what_they_say),
+		cmocka_unit_test(options_take_effect),
 		cmocka_unit_test(every_palette_of_the_help_draws),
-		cmocka_unit_test(colours_are_by_name_by_letters_or_by_chance),
+		cmocka_unit_test(colours_depend_on_the_name_its_letters_or_chance),
 		cmocka_unit_test(a_flame_chart_is_in_the_order_of_its_lines),
-		cmocka_unit_test(differences_can_be_turned_and_brought_to_equal_totals),
+		cmocka_unit_test(differences_can_be_negated_and_normalized),
 		cmocka_unit_test(embedded_is_an_element_not_a_document),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text and numbers as they stand in the document.
+// Text, numbers and colours of the document.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../render/palette.h"
-#include "../../render/svg.h"
+#include "palette.h"
+#include "svg.h"
 
 static char *text(enum svg_encoding enc, const char *p, size_t len, size_t most)
 {
@@ -50,14 +50,14 @@ static void broken_utf8_becomes_replacement_characters(void **state)
 		const char *in, *out;
 	} cases[] = {
 		{ "\xff", "\ufffd" },
-		{ "a\xc3(", "a\ufffd(" },			    /* cut short */
+		{ "a\xc3(", "a\ufffd(" },			    /* truncated */
 		{ "\xc0\xaf", "\ufffd\ufffd" },			    /* overlong */
 		{ "\xe0\x80\xaf", "\ufffd\ufffd\ufffd" },	    /* overlong */
 		{ "\xed\xa0\x80", "\ufffd\ufffd\ufffd" },	    /* a surrogate */
 		{ "\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd" }, /* above U+10FFFF */
-		{ "\xf0\x9f\x94", "\ufffd" },			    /* the end is missing */
-		{ "\xef\xbf\xbe", "\ufffd" }, /* U+FFFE is no character of XML */
-		{ "\xe2\x98\x83\xf0\x9f\x94\xa5", "\u2603\U0001f525" }, /* nothing wrong */
+		{ "\xf0\x9f\x94", "\ufffd" },			    /* truncated at the end */
+		{ "\xef\xbf\xbe", "\ufffd" }, /* U+FFFE is not allowed in XML */
+		{ "\xe2\x98\x83\xf0\x9f\x94\xa5", "\u2603\U0001f525" }, /* valid */
 	};
 
 	(void)state;
@@ -112,7 +112,7 @@ static void coordinates_have_one_decimal_at_most(void **state)
 	fixed(-9e17, "-900000000000000000");
 }
 
-static void numbers_of_the_data_are_in_base_64(void **state)
+static void numbers_are_in_base_64(void **state)
 {
 	(void)state;
 	vlq(0, "A");
@@ -145,7 +145,7 @@ static void counts_have_commas(void **state)
 	count(1e60, "1e+60");
 }
 
-static void palettes_tell_frames_apart_by_name(void **state)
+static void palettes_map_names_to_ramps(void **state)
 {
 	static const struct {
 		const char *palette, *frame;
@@ -204,17 +204,17 @@ static double luminance(uint32_t rgb)
 	for (int i = 0; i < 3; i++, rgb >>= 8) {
 		double v = (rgb & 0xff) / 255.0;
 
-		/* the sRGB curve, by its usual approximation */
+		/* approximation of the sRGB curve */
 		sum += weight[i] * v * v * (0.3 + 0.7 * v);
 	}
 	return sum;
 }
 
-static void every_colour_can_be_written_on(void **state)
+static void black_text_is_readable_on_every_colour(void **state)
 {
 	(void)state;
-	/* Black on it must have a contrast of 3 at least, WCAG's bound for large text, and on the
-	   chain's colours one of 4.5. */
+	/* WCAG's minimum contrast: 3 for large text, 4.5 otherwise. Chain graphs keep the latter.
+	 */
 	for (unsigned r = 0; r < RAMPS; r++)
 		for (unsigned s = 0; s < PALETTE_SHADES; s++) {
 			double least = r >= RAMP_STACK_DELIM && r <= RAMP_UNKNOWN ? 4.5 : 3;
@@ -235,7 +235,7 @@ static void each_link_has_a_shade_of_its_own(void **state)
 						     palette_rgb(palette_link_ramp(b), s));
 }
 
-static void backgrounds_are_named_or_given(void **state)
+static void backgrounds_are_names_or_rgb_values(void **state)
 {
 	uint32_t top, bottom;
 
@@ -258,13 +258,13 @@ int main(void)
 		cmocka_unit_test(latin1_is_converted),
 		cmocka_unit_test(text_is_cut_by_characters_not_bytes),
 		cmocka_unit_test(coordinates_have_one_decimal_at_most),
-		cmocka_unit_test(numbers_of_the_data_are_in_base_64),
+		cmocka_unit_test(numbers_are_in_base_64),
 		cmocka_unit_test(counts_have_commas),
-		cmocka_unit_test(palettes_tell_frames_apart_by_name),
+		cmocka_unit_test(palettes_map_names_to_ramps),
 		cmocka_unit_test(a_name_has_the_same_shade_everywhere),
-		cmocka_unit_test(every_colour_can_be_written_on),
+		cmocka_unit_test(black_text_is_readable_on_every_colour),
 		cmocka_unit_test(each_link_has_a_shade_of_its_own),
-		cmocka_unit_test(backgrounds_are_named_or_given),
+		cmocka_unit_test(backgrounds_are_names_or_rgb_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elfsym.h"
+#include "names/elfsym.h"
 
 extern const char __executable_start[];
 

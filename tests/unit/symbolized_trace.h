@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "symbolize.h"
+#include "names/symbolize.h"
 
 static inline uint64_t now_ns(void)
 {

@@ -17,7 +17,7 @@
 #include "lives.h"
 #include "options.h"
 #include "processes.h"
-#include "rawcall.h"
+#include "calls.h"
 #include "relay.h"
 #include "stacks.h"
 #include "threads.h"
@@ -58,13 +58,16 @@ IN_STACK int pong_wakes_ping(void)
 
 IN_STACK int ping_runs(struct thread *ping)
 {
+	uint64_t slept_ns;
 	int error = 0;
 
 	for (; !error && ping->rounds < options.rounds; ping->rounds++) {
 		ping_works(ping);
 		error = ping_wakes_pong();
+		slept_ns = clock_ns(CLOCK_MONOTONIC);
 		if (!error)
 			error = ping_waits();
+		ping->waited_ns += clock_ns(CLOCK_MONOTONIC) - slept_ns;
 	}
 	return error;
 }
@@ -74,11 +77,14 @@ IN_STACK int pong_runs(struct thread *pong)
 	int error = 0;
 
 	for (; !error && pong->rounds < options.rounds; pong->rounds++) {
+		count_held(pong);
 		error = pong_waits();
+		pong->let_go_ns = pingpong_hops[1].passed_ns;
 		pong_works(pong);
 		if (!error)
 			error = pong_wakes_ping();
 	}
+	count_held(pong);
 	return error;
 }
 
@@ -98,6 +104,7 @@ static int pingpong_sets_up(void)
 static struct {
 	_Atomic uint32_t next_ticket;
 	_Atomic uint32_t granted[MAX_THREADS + 1]; /* by ticket: 1 + the last ticket let in here */
+	_Atomic uint64_t unlocked_ns;		   /* when the last holder began to unlock */
 } convoy;
 
 IN_STACK void convoy_waits(_Atomic uint32_t *granted, uint32_t ticket)
@@ -117,6 +124,7 @@ IN_STACK void convoy_unlocks(uint32_t ticket)
 {
 	_Atomic uint32_t *granted = &convoy.granted[(ticket + 1) % (MAX_THREADS + 1)];
 
+	convoy.unlocked_ns = clock_ns(CLOCK_MONOTONIC);
 	atomic_store(granted, ticket + 2);
 	futex_wake_one(granted);
 }
@@ -124,14 +132,17 @@ IN_STACK void convoy_unlocks(uint32_t ticket)
 IN_STACK int convoy_runs(struct thread *thread)
 {
 	for (; thread->rounds < options.rounds; thread->rounds++) {
-		uint64_t began_ns = raw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 		uint32_t ticket = atomic_fetch_add(&convoy.next_ticket, 1);
 
+		count_held(thread);
 		convoy_waits(&convoy.granted[ticket % (MAX_THREADS + 1)], ticket);
-		thread->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - began_ns;
+		thread->let_go_ns = ticket ? convoy.unlocked_ns : began_ns;
+		thread->waited_ns += clock_ns(CLOCK_MONOTONIC) - began_ns;
 		convoy_works(thread);
 		convoy_unlocks(ticket);
 	}
+	count_held(thread);
 	return 0;
 }
 
@@ -156,30 +167,30 @@ static struct {
 	void *block;
 } disk;
 
-IN_STACK long disk_reads(uint64_t offset)
+IN_STACK int disk_reads(uint64_t offset)
 {
-	return raw_call(SYS_pread64, disk.fd, (long)(intptr_t)disk.block, DISK_BLOCK, (long)offset,
-			0, 0);
+	return TRANSFER(pread(disk.fd, disk.block, DISK_BLOCK, (off_t)offset), DISK_BLOCK);
 }
 
-IN_STACK long disk_syncs(uint64_t offset)
+IN_STACK int disk_syncs(uint64_t offset)
 {
-	long done = raw_call(SYS_pwrite64, disk.fd, (long)(intptr_t)disk.block, DISK_BLOCK,
-			     (long)offset, 0, 0);
+	int error = TRANSFER(pwrite(disk.fd, disk.block, DISK_BLOCK, (off_t)offset), DISK_BLOCK);
 
-	return done < 0 ? done : raw_call(SYS_fsync, disk.fd, 0, 0, 0, 0, 0);
+	if (!error && fsync(disk.fd))
+		error = -errno;
+	return error;
 }
 
 IN_STACK int disk_runs(struct thread *thread)
 {
 	for (; thread->rounds < options.rounds; thread->rounds++) {
 		uint64_t offset = thread->rounds % 256 * DISK_BLOCK;
-		uint64_t began_ns = raw_clock_ns(CLOCK_MONOTONIC);
-		long done = options.sync ? disk_syncs(offset) : disk_reads(offset);
+		uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+		int done = options.sync ? disk_syncs(offset) : disk_reads(offset);
 
 		if (done < 0)
-			return (int)done;
-		thread->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - began_ns;
+			return done;
+		thread->waited_ns += clock_ns(CLOCK_MONOTONIC) - began_ns;
 	}
 	return 0;
 }
@@ -244,7 +255,7 @@ IN_STACK int idle_runs(struct thread *thread)
 
 IN_STACK void keeper_waits(uint64_t until_ns)
 {
-	raw_sleep_until(until_ns);
+	sleep_until(until_ns);
 }
 
 IN_STACK void keeper_works(struct thread *keeper)
@@ -260,7 +271,7 @@ IN_STACK void keeper_wakes_all(void)
 
 IN_STACK int keeper_runs(struct thread *keeper)
 {
-	keeper_waits(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	keeper_waits(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 	keeper_works(keeper);
 	keeper_wakes_all();
 	keeper->rounds++;

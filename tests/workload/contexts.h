@@ -32,7 +32,7 @@ IN_STACK int reader_waits(void)
 {
 	char byte;
 
-	return raw_transfer(SYS_read, terminal.slave, &byte, 1);
+	return TRANSFER(read(terminal.slave, &byte, 1), 1);
 }
 
 IN_STACK int reader_runs(struct thread *reader)
@@ -44,9 +44,13 @@ IN_STACK int reader_runs(struct thread *reader)
 	return error;
 }
 
-IN_STACK void typist_waits(void)
+IN_STACK void typist_waits(struct thread *typist)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000;
+
+	count_held(typist);
+	sleep_until(until_ns);
+	typist->let_go_ns = until_ns;
 }
 
 IN_STACK void typist_works(struct thread *typist)
@@ -58,7 +62,7 @@ IN_STACK int typist_types(void)
 {
 	char byte = 'c';
 
-	return raw_transfer(SYS_write, terminal.master, &byte, 1);
+	return TRANSFER(write(terminal.master, &byte, 1), 1);
 }
 
 IN_STACK int typist_runs(struct thread *typist)
@@ -66,10 +70,11 @@ IN_STACK int typist_runs(struct thread *typist)
 	int error = 0;
 
 	for (; !error && typist->rounds < options.rounds; typist->rounds++) {
-		typist_waits();
+		typist_waits(typist);
 		typist_works(typist);
 		error = typist_types();
 	}
+	count_held(typist);
 	return error;
 }
 
@@ -106,21 +111,20 @@ static struct {
 	void *block;
 } loopdev;
 
-IN_STACK long loopdev_reads(uint64_t offset)
+IN_STACK int loopdev_reads(uint64_t offset)
 {
-	return raw_call(SYS_pread64, loopdev.fd, (long)(intptr_t)loopdev.block, LOOP_BLOCK,
-			(long)offset, 0, 0);
+	return TRANSFER(pread(loopdev.fd, loopdev.block, LOOP_BLOCK, (off_t)offset), LOOP_BLOCK);
 }
 
 IN_STACK int loopdev_runs(struct thread *thread)
 {
 	for (; thread->rounds < options.rounds; thread->rounds++) {
-		uint64_t began_ns = raw_clock_ns(CLOCK_MONOTONIC);
-		long done = loopdev_reads(thread->rounds % LOOP_BLOCKS * LOOP_BLOCK);
+		uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+		int done = loopdev_reads(thread->rounds % LOOP_BLOCKS * LOOP_BLOCK);
 
 		if (done < 0)
-			return (int)done;
-		thread->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - began_ns;
+			return done;
+		thread->waited_ns += clock_ns(CLOCK_MONOTONIC) - began_ns;
 	}
 	return 0;
 }
@@ -175,22 +179,22 @@ static int loopdev_sets_up(void)
 
 static int timeout_fds[2];
 
-IN_STACK long receiver_waits(void)
+IN_STACK int receiver_waits(void)
 {
 	char byte;
 
-	return raw_call(SYS_recvfrom, timeout_fds[0], (long)(intptr_t)&byte, 1, 0, 0, 0);
+	return TRANSFER(recv(timeout_fds[0], &byte, 1, 0), 1);
 }
 
 IN_STACK int receiver_runs(struct thread *thread)
 {
 	for (; thread->rounds < options.rounds; thread->rounds++) {
-		uint64_t began_ns = raw_clock_ns(CLOCK_MONOTONIC);
-		long result = receiver_waits();
+		uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+		int result = receiver_waits();
 
 		if (result != -EAGAIN)
-			return result < 0 ? (int)result : -EPROTO;
-		thread->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - began_ns;
+			return result ? result : -EPROTO;
+		thread->waited_ns += clock_ns(CLOCK_MONOTONIC) - began_ns;
 	}
 	return 0;
 }
@@ -249,7 +253,7 @@ IN_STACK int bystander_runs(struct thread *bystander)
 
 IN_STACK void sleeper_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK int sleeper_runs(struct thread *sleeper)
@@ -297,9 +301,13 @@ IN_STACK void deep_works(struct thread *deep)
 	work_on_cpu(deep, options.work_us[0]);
 }
 
-IN_STACK void deep_waits(void)
+IN_STACK void deep_waits(struct thread *deep)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000;
+
+	count_held(deep);
+	sleep_until(until_ns);
+	deep->let_go_ns = until_ns;
 }
 
 IN_STACK int deep_descends(struct thread *deep, int depth)
@@ -309,7 +317,7 @@ IN_STACK int deep_descends(struct thread *deep, int depth)
 	if (depth > 1) {
 		error = deep_descends(deep, depth - 1);
 	} else {
-		deep_waits();
+		deep_waits(deep);
 		deep_works(deep);
 		error = deep_wakes_shallow();
 	}
@@ -323,6 +331,7 @@ IN_STACK int deep_runs(struct thread *deep)
 
 	for (; !error && deep->rounds < options.rounds; deep->rounds++)
 		error = deep_descends(deep, DEEP);
+	count_held(deep);
 	return error;
 }
 

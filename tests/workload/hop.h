@@ -18,7 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "rawcall.h"
+#include "calls.h"
 
 enum hop_kind { HOP_FUTEX, HOP_PIPE, HOP_EVENTFD, HOP_UNIX, HOP_TCP, HOP_KINDS };
 
@@ -29,6 +29,7 @@ struct hop {
 	int rx, tx;		 /* what the waiter reads and the passer writes, -1 for a futex */
 	_Atomic uint32_t passes; /* the futex word */
 	uint32_t taken;		 /* the waiter's own count */
+	_Atomic uint64_t passed_ns; /* when the passer last began to pass */
 };
 
 /* The kind of that name, or HOP_KINDS. len is the length of the name. */
@@ -44,17 +45,17 @@ static inline enum hop_kind hop_kind_named(const char *name, size_t len)
 
 INLINED void futex_wait(_Atomic uint32_t *word, uint32_t while_value)
 {
-	raw_call(SYS_futex, (long)(intptr_t)word, FUTEX_WAIT_PRIVATE, while_value, 0, 0, 0);
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, while_value, NULL, NULL, 0);
 }
 
 INLINED void futex_wake_one(_Atomic uint32_t *word)
 {
-	raw_call(SYS_futex, (long)(intptr_t)word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 INLINED void futex_wake_all(_Atomic uint32_t *word)
 {
-	raw_call(SYS_futex, (long)(intptr_t)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static int tcp_pair(int fds[2])
@@ -125,9 +126,9 @@ INLINED int hop_wait(struct hop *hop)
 		return 0;
 	case HOP_UNIX:
 	case HOP_TCP:
-		return raw_transfer(SYS_recvfrom, hop->rx, &token, sizeof(token));
+		return TRANSFER(recv(hop->rx, &token, sizeof(token), 0), sizeof(token));
 	default:
-		return raw_transfer(SYS_read, hop->rx, &token, sizeof(token));
+		return TRANSFER(read(hop->rx, &token, sizeof(token)), sizeof(token));
 	}
 }
 
@@ -136,6 +137,7 @@ INLINED int hop_pass(struct hop *hop)
 {
 	uint64_t token = 1;
 
+	hop->passed_ns = clock_ns(CLOCK_MONOTONIC);
 	switch (hop->kind) {
 	case HOP_FUTEX:
 		atomic_fetch_add(&hop->passes, 1);
@@ -143,9 +145,9 @@ INLINED int hop_pass(struct hop *hop)
 		return 0;
 	case HOP_UNIX:
 	case HOP_TCP:
-		return raw_transfer(SYS_sendto, hop->tx, &token, sizeof(token));
+		return TRANSFER(send(hop->tx, &token, sizeof(token), 0), sizeof(token));
 	default:
-		return raw_transfer(SYS_write, hop->tx, &token, sizeof(token));
+		return TRANSFER(write(hop->tx, &token, sizeof(token)), sizeof(token));
 	}
 }
 

@@ -37,7 +37,7 @@ static void take(_Atomic uint32_t *lock)
 	atomic_store(lock, 1);
 	atomic_fetch_add(&deadlock.taken, 1);
 	while (atomic_load(&deadlock.taken) < 2)
-		raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + 100000);
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + 100000);
 }
 
 IN_STACK int castor_runs(struct thread *thread)
@@ -67,7 +67,7 @@ static int deadlock_sets_up(void)
 
 IN_STACK void heir_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void heir_works(struct thread *heir)
@@ -95,7 +95,7 @@ IN_STACK void *heir_runs(void *argument)
 
 IN_STACK void leader_waits(void)
 {
-	raw_call(SYS_pause, 0, 0, 0, 0, 0, 0);
+	pause();
 }
 
 IN_STACK int leader_runs(struct thread *leader)
@@ -123,7 +123,7 @@ static pid_t tenants_tid;
 
 IN_STACK void tenant_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void first_tenant_works(struct thread *tenant)
@@ -169,10 +169,10 @@ static pid_t clone_tenant(int (*run)(struct thread *), const char *name)
 		.set_tid_size = tenants_tid ? 1 : 0,
 	};
 	struct thread thread = { 0 };
-	long pid = raw_call(SYS_clone3, (long)(intptr_t)&arguments, sizeof(arguments), 0, 0, 0, 0);
+	long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
 
 	if (pid)
-		return (pid_t)pid;
+		return pid < 0 ? -errno : (pid_t)pid;
 	start_child_thread(&thread, name);
 	_exit(run(&thread) ? 1 : 0);
 }
@@ -227,24 +227,24 @@ IN_STACK int stopped_runs(struct thread *stopped)
 
 IN_STACK void stopper_waits(uint64_t us)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + us * 1000);
 }
 
 IN_STACK void stopper_continues(void)
 {
-	raw_call(SYS_kill, child, SIGCONT, 0, 0, 0, 0);
+	kill(child, SIGCONT);
 }
 
 IN_STACK int stopper_runs(struct thread *stopper)
 {
 	stopper_waits(options.sleep_us);
 	for (; stopper->rounds < options.rounds; stopper->rounds++) {
-		uint64_t stopped_ns = raw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t stopped_ns = clock_ns(CLOCK_MONOTONIC);
 
 		if (kill(child, SIGSTOP))
 			return -errno;
 		stopper_waits(options.sleep_us);
-		stopper->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - stopped_ns;
+		stopper->waited_ns += clock_ns(CLOCK_MONOTONIC) - stopped_ns;
 		stopper_continues();
 		stopper_waits(options.work_us[0]);
 	}
@@ -268,7 +268,7 @@ IN_STACK int undead_runs(struct thread *undead)
 
 IN_STACK void parent_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK int parent_runs(struct thread *parent)

@@ -30,12 +30,12 @@ IN_STACK int patient_waits(void)
 IN_STACK int patient_runs(struct thread *patient)
 {
 	while (patient->rounds < patient_wakings) {
-		uint64_t slept_ns = raw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t slept_ns = clock_ns(CLOCK_MONOTONIC);
 		int error = patient_waits();
 
 		if (error)
 			return error;
-		patient->waited_ns += raw_clock_ns(CLOCK_MONOTONIC) - slept_ns;
+		patient->waited_ns += clock_ns(CLOCK_MONOTONIC) - slept_ns;
 		patient->rounds++;
 	}
 	if (child)
@@ -72,7 +72,7 @@ static int start_child(int (*run)(struct thread *), const char *name)
 
 IN_STACK void early_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void early_works(struct thread *early)
@@ -105,7 +105,7 @@ static int earlyexit_sets_up(void)
 
 IN_STACK void before_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void before_works(struct thread *before)
@@ -145,7 +145,7 @@ IN_STACK int before_runs(struct thread *before)
 
 IN_STACK void after_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void after_works(struct thread *after)
@@ -190,7 +190,7 @@ static int exec_sets_up(void)
 
 IN_STACK void larva_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void larva_works(struct thread *larva)
@@ -205,7 +205,7 @@ IN_STACK int larva_wakes_patient(void)
 
 IN_STACK void moth_waits(void)
 {
-	raw_sleep_until(raw_clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
+	sleep_until(clock_ns(CLOCK_MONOTONIC) + options.sleep_us * 1000);
 }
 
 IN_STACK void moth_works(struct thread *moth)

@@ -3,7 +3,7 @@
  * threads.h - the named threads of a scenario, and what they measured of themselves.
  *
  * Every thread starts in thread_main(), calls its own run function, and counts there what it
- * did: rounds, CPU and elapsed time of its work, time spent waiting. The main thread prints the
+ * did: rounds, CPU time of its work, time held and time spent waiting. The main thread prints the
  * thread ids once all have one, waits until all are done or the time is up, and prints the sums.
  */
 #ifndef CHAINLOAD_THREADS_H
@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 
 #include "hop.h"
-#include "rawcall.h"
+#include "calls.h"
 
 #define MAX_THREADS 2000
 
@@ -26,9 +26,13 @@ struct thread {
 	int index;
 	_Atomic int tid;
 	_Atomic int error;
-	/* Sums that the thread itself counts; read by others only when it is done or never will be.
+	uint64_t let_go_ns; /* when another thread or a timer last let it go on, 0 while it waits */
+	/*
+	 * Sums that the thread itself counts; read by others only when it is done or never will be.
+	 * held_ns: from when it was let go on until it was about to wait again. It ran or had no
+	 * CPU then, whatever else the machine did.
 	 */
-	_Atomic uint64_t rounds, cpu_ns, wall_ns, waited_ns;
+	_Atomic uint64_t rounds, cpu_ns, held_ns, waited_ns;
 };
 
 struct crew {
@@ -52,22 +56,25 @@ static struct thread *crew_add(const char *name, int (*run)(struct thread *))
 	return thread;
 }
 
-/*
- * Works for work_us of this thread's CPU time, and counts what it took. Asking the clock by a raw
- * call keeps the C library out of this stack too.
- */
+/* Works for work_us of this thread's CPU time, and counts it. */
 INLINED void work_on_cpu(struct thread *thread, uint64_t work_us)
 {
-	uint64_t wall = raw_clock_ns(CLOCK_MONOTONIC);
-	uint64_t cpu = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = cpu;
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = cpu;
 
 	while (now - cpu < work_us * 1000) {
 		for (int i = 0; i < 200; i++)
 			__asm__ volatile("" ::: "memory");
-		now = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
 	thread->cpu_ns += now - cpu;
-	thread->wall_ns += raw_clock_ns(CLOCK_MONOTONIC) - wall;
+}
+
+/* To be called when the thread is about to wait, and when it is done. */
+INLINED void count_held(struct thread *thread)
+{
+	if (thread->let_go_ns)
+		thread->held_ns += clock_ns(CLOCK_MONOTONIC) - thread->let_go_ns;
+	thread->let_go_ns = 0;
 }
 
 IN_STACK void waits_for_all(void)
@@ -81,7 +88,7 @@ IN_STACK void *thread_main(void *argument)
 	struct thread *thread = argument;
 
 	prctl(PR_SET_NAME, thread->name);
-	thread->tid = (int)raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	thread->tid = (int)gettid();
 	waits_for_all();
 	thread->error = thread->run(thread);
 	if (atomic_fetch_add(&crew.done, 1) + 1 == crew.count || thread->error)
@@ -130,7 +137,7 @@ static int crew_start(void)
  */
 static int crew_wait(double seconds)
 {
-	uint64_t end = raw_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
 	sigset_t waited;
 
 	sigemptyset(&waited);
@@ -138,7 +145,7 @@ static int crew_wait(double seconds)
 	sigaddset(&waited, SIGINT);
 	sigaddset(&waited, SIGUSR1);
 	for (;;) {
-		uint64_t now = raw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		uint64_t left = end > now ? end - now : 0;
 		struct timespec timeout = { (time_t)(left / 1000000000u),
 					    (long)(left % 1000000000u) };
@@ -154,11 +161,11 @@ static int crew_wait(double seconds)
 	}
 }
 
-/* "told NAME rounds N cpu_ns N wall_ns N waited_ns N" for one thread. */
+/* "told NAME rounds N cpu_ns N held_ns N waited_ns N" for one thread. */
 static void tell_thread(const struct thread *thread)
 {
-	printf("told %s rounds %ju cpu_ns %ju wall_ns %ju waited_ns %ju\n", thread->name,
-	       (uintmax_t)thread->rounds, (uintmax_t)thread->cpu_ns, (uintmax_t)thread->wall_ns,
+	printf("told %s rounds %ju cpu_ns %ju held_ns %ju waited_ns %ju\n", thread->name,
+	       (uintmax_t)thread->rounds, (uintmax_t)thread->cpu_ns, (uintmax_t)thread->held_ns,
 	       (uintmax_t)thread->waited_ns);
 }
 

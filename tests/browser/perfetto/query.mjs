@@ -4,6 +4,7 @@
 //   node query.mjs FOLDER TRACE QUERY...
 // FOLDER has trace_processor.wasm, engine_bundle.node.js (the worker around it) and engine.mjs (who talks to
 // the worker), as they are in Perfetto's UI.
+import { webcrypto as crypto } from "node:crypto"; // a global only since Node.js 19
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";

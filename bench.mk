@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Benchmarks: what the figures in docs/ rest on. Each prints its own.
+$(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(ENCODER)
+	$(LINK)
+$(O)/bench/cost: $(O)/bench/cost.o
+	$(LINK)
+
+bench: bench-overhead
+bench-overhead: deps-test
+	@$(SUBMAKE) all
+	bash bench/overhead.sh $(O)
+bench-import: deps-test
+	@$(SUBMAKE) all $(O)/bench/cost
+	bash bench/import.sh $(O)
+bench-render: deps-test # needs flamegraph.pl on PATH or in FLAMEGRAPH_PL
+	@$(SUBMAKE) all $(O)/bench/cost
+	sh bench/render.sh $(O)
+bench-engine: all $(O)/bench/generate $(O)/bench/cost # FULL=1: a trace of 100 million events, too
+	@bash bench/engine.sh $(O)
+bench-tables: # the hash table against those of uthash-dev and libstb-dev, which nothing else needs
+	@mkdir -p $(O)/bench
+	$(CC) -O2 -D_GNU_SOURCE -Iinclude -Iengine -o $(O)/bench/tables bench/tables.c engine/base/pairs.c
+	@$(O)/bench/tables
+bench-exports: all $(O)/bench/generate $(O)/bench/cost
+	@bash bench/exports.sh $(O)
+bench-flight: all
+	@bash bench/flight.sh $(O)
+bench-programs: all # how long the BPF programs run
+	@bash bench/programs.sh 5 $(O)
+bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
+	@bash bench/verify.sh $(O)
+
+.PHONY: bench bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
+	bench-programs bench-tables bench-verify

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind.h - a user stack by call frame information: chainwire.h says how. Part of chaincap.bpf.c.
+ */
+#ifndef BPF_UNWIND_H
+#define BPF_UNWIND_H
+
+#define DWARF_FP 6
+#define DWARF_SP 7
+#define USER_PAGE 4096u
+
+/* Written by the collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WIRE_RULE_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct wire_rules);
+} rules SEC(".maps");
+
+/* The stack that is being unwound, by kind of event: WIRE_SWITCH, WIRE_WAKING, WIRE_WAKING_NEW. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_WAKING_NEW + 1);
+	__type(key, __u32);
+	__type(value, struct wire_copy);
+} copies SEC(".maps");
+
+/*
+ * Where the stacks of threads ended the last time, by the low bits of the tid. Reading beyond a
+ * stack's end is a page fault, which costs as much as all the rest; reading less is a second copy.
+ * Only a hint. With bit 0 the stack was cut there.
+ */
+#define TOPS (1u << 15)
+#define TOP_IS_CUT 1ull
+#define TOP_MAX (256u << 10) /* a larger distance is that of another stack */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TOPS);
+	__type(key, __u32);
+	__type(value, __u64);
+} tops SEC(".maps");
+
+/*
+ * How often code took the place of other code, by the low bits of the process's id: from then on
+ * an address may be another rule's. Written by the collector, which comes to know of it a moment
+ * later. What is known at once is how many pages of code there are (exec_vm). Both are part of the
+ * space in wire_rule_key(), so that all of the process's rules are learnt anew.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WIRE_GENERATIONS);
+	__type(key, __u32);
+	__type(value, __u64);
+} generations SEC(".maps");
+
+/*
+ * By the low bits of the tgid: a process that was forked has its parent's rules for as long as it
+ * has its parent's code. own is its own space, by which it is known; 0: there is none.
+ */
+struct inherited {
+	__u64 own, space;
+	__u64 exec_vm, generation; /* the child's, when it was forked */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_GENERATIONS);
+	__type(key, __u32);
+	__type(value, struct inherited);
+} heirs SEC(".maps");
+
+/* What wire_rule_key() is given for the process of t, which has an address space. */
+static __always_inline __u64 rule_space(struct task_struct *t, __u64 own)
+{
+	__u32 slot = (__u32)t->tgid & (WIRE_GENERATIONS - 1);
+	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
+	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
+	__u64 exec_vm = t->mm->exec_vm;
+
+	if (!generation || !h)
+		return 0;
+	if (h->own == own && h->exec_vm == exec_vm && h->generation == *generation)
+		return h->space;
+	return mix(own, *generation << 32 ^ exec_vm);
+}
+
+static __always_inline void inherit_rules(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 slot = (__u32)child->tgid & (WIRE_GENERATIONS - 1);
+	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
+	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
+
+	if (!generation || !h || child->tgid == parent->tgid || !child->mm || !parent->mm)
+		return;
+	h->own = 0;
+	h->space = rule_space(parent, space_of(parent));
+	h->exec_vm = child->mm->exec_vm;
+	h->generation = *generation;
+	h->own = space_of(child);
+}
+
+static __always_inline __u64 rule_of(__u64 space, __u64 addr)
+{
+	__u64 key = wire_rule_key(space, addr), rule;
+	__u32 bucket = wire_rule_bucket(key);
+	const volatile struct wire_rules *r = bpf_map_lookup_elem(&rules, &bucket);
+
+	if (!r)
+		return 0;
+#pragma unroll
+	for (int i = 0; i < WIRE_RULE_WAYS; i++) {
+		rule = r->rule[i];
+		if ((r->check[i] ^ rule) == key)
+			return rule;
+	}
+	return 0;
+}
+
+/* Copies the stack from sp to its top, or as much of it as fits. */
+__noinline int copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
+{
+	__u64 rest = top - sp;
+	__u32 len, at;
+
+	if (!c)
+		return 0;
+	c->base = sp;
+	c->len = 0;
+	if (rest && rest <= TOP_MAX) {
+		len = rest > sizeof(c->words) ? sizeof(c->words) : (__u32)rest & ~7u;
+		if (!bpf_probe_read_user(c->words, len, (void *)sp)) {
+			c->len = len;
+			return 0;
+		}
+	}
+	/* Where the stack ends is not known: page by page. */
+	at = USER_PAGE - ((__u32)sp & (USER_PAGE - 1));
+	if (bpf_probe_read_user(c->words, at, (void *)sp))
+		return 0;
+	for (__u32 i = 0; i < WIRE_COPY_WORDS * 8 / USER_PAGE - 1; i++) {
+		barrier_var(at);
+		if (at > sizeof(c->words) - USER_PAGE ||
+		    bpf_probe_read_user((void *)c->words + at, USER_PAGE, (void *)sp + at))
+			break;
+		at += USER_PAGE;
+	}
+	c->len = at;
+	return 0;
+}
+
+static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u64 *word)
+{
+	__u64 at = addr - c->base, i = at / 8;
+
+	if (at < c->len && !(at & 7) && i < WIRE_COPY_WORDS) {
+		*word = c->words[i];
+		return true;
+	}
+	return !bpf_probe_read_user(word, sizeof(*word), (void *)addr);
+}
+
+/* An address without a rule: the collector is asked. */
+#define UNWIND_ASK WIRE_ENDS
+
+/* struct rt_sigframe: sp is at its ucontext; where the registers are in it. */
+#define SIGNAL_FP 120
+#define SIGNAL_SP 160
+#define SIGNAL_PC 168
+
+/* Goes by a rule to the caller's registers; its return address is in *ret then. Returns 0, or how
+ * the stack ended. */
+static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 *ret)
+{
+	__u64 sp = c->regs[DWARF_SP], fp = c->regs[DWARF_FP], cfa, saved;
+	__s64 cfa_offset = (__s32)(rule >> 32), fp_offset = (__s16)(rule >> 16);
+
+	switch (rule & 0xff) {
+	case WIRE_RULE_SP:
+		cfa = sp + cfa_offset;
+		break;
+	case WIRE_RULE_FP:
+		cfa = fp + cfa_offset;
+		break;
+	case WIRE_RULE_END:
+		return WIRE_END_WHOLE;
+	case WIRE_RULE_PLT:
+		cfa = sp + ((c->look & 15) >= (__u64)cfa_offset ? 16 : 8);
+		break;
+	case WIRE_RULE_REALIGNED:
+		if (!read_word(c, fp + cfa_offset, &cfa) || !read_word(c, fp, &saved))
+			return WIRE_END_UNREADABLE;
+		c->regs[DWARF_FP] = saved;
+		break;
+	case WIRE_RULE_NONE:
+		if (!fp) /* the outermost frame has none, by the ABI */
+			return WIRE_END_WHOLE;
+		if (fp < sp || fp >= USER_END || (fp & 7))
+			return WIRE_END_NO_RULE;
+		cfa = fp + 16;
+		fp_offset = -16;
+		rule = wire_rule(WIRE_RULE_NONE, 0, 0, -1);
+		c->end = WIRE_END_GUESSED;
+		break;
+	case WIRE_RULE_SIGNAL:
+		if (!read_word(c, sp + SIGNAL_FP, &fp) || !read_word(c, sp + SIGNAL_SP, &cfa) ||
+		    !read_word(c, sp + SIGNAL_PC, ret))
+			return WIRE_END_UNREADABLE;
+		c->regs[DWARF_FP] = fp;
+		c->regs[DWARF_SP] = cfa;
+		return 0;
+	case WIRE_RULE_UNKNOWN:
+	case WIRE_RULE_ASK:
+		return UNWIND_ASK;
+	default:
+		return WIRE_END_NO_RULE;
+	}
+	if (cfa <= sp)
+		return WIRE_END_NO_RULE;
+	if (!read_word(c, cfa + (__s8)(rule >> 8) * 8, ret))
+		return WIRE_END_UNREADABLE;
+	/* Below the stack pointer: it has been restored already. */
+	if (fp_offset && cfa + fp_offset >= sp) {
+		if (!read_word(c, cfa + fp_offset, &saved))
+			return WIRE_END_UNREADABLE;
+		c->regs[DWARF_FP] = saved;
+	}
+	c->regs[DWARF_SP] = cfa;
+	return 0;
+}
+
+/*
+ * Finds frame i of the stack in k->scratch and mixes it into k->hash. Returns 0, or how the stack
+ * ended (UNWIND_ASK: perhaps not here). By itself, so that the verifier looks at it once and not
+ * for each frame.
+ */
+__noinline __u32 unwind_step(struct wire_kind_state *k, struct wire_copy *c, __u32 i)
+{
+	__u64 rule, ret = 0;
+	__u32 end;
+
+	if (!k || !c || i >= WIRE_STACK_MAX)
+		return WIRE_END_DEPTH;
+	rule = rule_of(c->space, c->look);
+	end = follow_rule(c, rule, &ret);
+	/* What led here was no frame, unless it is the leaf. */
+	if ((rule & 0xff) == WIRE_RULE_NO_CODE && i > 1) {
+		c->n = i - 1;
+		k->hash = c->hash_before;
+	}
+	if (end)
+		return end;
+	if (!ret) /* there is nothing to return to */
+		return WIRE_END_WHOLE;
+	k->scratch.frames[i] = ret;
+	c->hash_before = k->hash;
+	k->hash = mix(k->hash, ret);
+	c->look = (rule & 0xff) == WIRE_RULE_SIGNAL ? ret : ret - 1;
+	c->n = i + 1;
+	return 0;
+}
+
+/*
+ * Unwinds from the registers in c on, into k->scratch, whose first frame is there. Leaves the
+ * number of frames in c->n, how it ended in k->end (or UNWIND_ASK), and the hash, which was begun
+ * in k->hash, there.
+ */
+__noinline int unwind_frames(struct wire_kind_state *k, struct wire_copy *c)
+{
+	__u32 end = 0;
+
+	if (!k || !c)
+		return 0;
+	c->n = 1;
+	for (__u32 i = 1; i <= WIRE_STACK_MAX && !end; i++)
+		end = unwind_step(k, c, i);
+	if (end == WIRE_END_WHOLE && c->end == WIRE_END_GUESSED)
+		end = WIRE_END_GUESSED;
+	k->end = end;
+	return 0;
+}
+
+/* ---- asking the collector ------------------------------------------------------------------ */
+
+/* The collector is woken for the first of those that come together. */
+#define WAKE_NS 1000000u
+
+__u32 last_copy_id = 0;
+
+static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
+{
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+	to[16] = regs->ip;
+}
+
+/*
+ * Sends the frames found so far, with registers and stack from there on. Returns the id of the
+ * stack that the collector makes of it, or 0: that would leave too little room for events.
+ */
+static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, struct wire_copy *c,
+				       __u64 now, struct task_struct *owner, struct pt_regs *regs)
+{
+	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+	__u64 sp = c->regs[DWARF_SP] & ~7ull;
+	__u64 wake = BPF_RB_NO_WAKEUP;
+	__u32 len;
+
+	if (used > size / 2)
+		return 0;
+	/* What was copied may be less than there is, or another part. */
+	if ((c->top & TOP_IS_CUT) || sp - c->base >= c->len)
+		copy_stack(c, sp, 0);
+	c->registers = c->n == 1;
+	if (c->registers)
+		copy_registers(c->regs, regs);
+	len = c->len;
+	if (used > size / 4 && len > USER_PAGE)
+		len = USER_PAGE;
+	c->len = len;
+	fill_record(&c->r, now, WIRE_COPY);
+	c->id = (__sync_fetch_and_add(&last_copy_id, 1) & (WIRE_STACK_IDS - 1)) | WIRE_STACK_COPY;
+	c->tgid = owner->tgid;
+	c->tid = owner->pid;
+	c->sp = regs->sp;
+	__builtin_memcpy(c->frames, k->scratch.frames, sizeof(c->frames));
+	if (now - k->woken_ns > WAKE_NS) {
+		k->woken_ns = now;
+		wake = BPF_RB_FORCE_WAKEUP;
+	}
+	/* Bounded right here: the verifier of 6.1 forgets bounds of what was spilled. */
+	barrier_var(len);
+	if (len > sizeof(c->words))
+		return 0;
+	if (bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len, wake)) {
+		k->stacks_unsent++;
+		return 0;
+	}
+	return c->id;
+}
+
+/*
+ * --verify: the registers and the stack of the leaf, with the frames that were found, to be unwound
+ * once more; if there is room for it.
+ */
+static __always_inline void send_check(void *ring, struct wire_kind_state *k, struct wire_copy *c,
+				       __u64 now, struct task_struct *owner, struct pt_regs *regs)
+{
+	__u32 len;
+
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
+	    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 4)
+		return;
+	copy_registers(c->regs, regs);
+	c->registers = 1;
+	copy_stack(c, c->regs[DWARF_SP] & ~7ull, 0);
+	fill_record(&c->r, now, WIRE_COPY);
+	c->id = 0;
+	c->tgid = owner->tgid;
+	c->tid = owner->pid;
+	c->sp = regs->sp;
+	c->end = k->end;
+	__builtin_memcpy(c->frames, k->scratch.frames, sizeof(c->frames));
+	len = c->len;
+	barrier_var(len);
+	if (len <= sizeof(c->words))
+		bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len,
+				   BPF_RB_NO_WAKEUP);
+}
+
+/*
+ * The address by which the leaf is looked up: in a system call, the one before the pc. The
+ * instruction `syscall` leaves its return address in rcx; what a signal handler begins with, when
+ * it has been set up on the way out of a system call, is no such address.
+ */
+static __always_inline __u64 leaf_look(struct pt_regs *regs)
+{
+	return (long)regs->orig_ax != -1 && regs->cx == regs->ip ? regs->ip - 1 : regs->ip;
+}
+
+/* ---- the whole of it ----------------------------------------------------------------------- */
+
+/*
+ * Unwinds the current thread, task, whose registers these are: its frames are in k->scratch then,
+ * their hash, begun in k->hash, there, and how they ended in k->end. Returns how many, or 0 with
+ * the id of a stack that the collector completes in *id.
+ */
+static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, __u32 kind,
+					 __u64 now, struct task_struct *task, struct pt_regs *regs,
+					 __u64 space, __u32 *id)
+{
+	__u32 slot = (__u32)task->pid & (TOPS - 1);
+	struct wire_copy *c = bpf_map_lookup_elem(&copies, &kind);
+	__u64 *top = bpf_map_lookup_elem(&tops, &slot), ip = regs->ip, sp = regs->sp;
+
+	if (!c || !top)
+		return 0;
+	c->space = rule_space(task, space);
+	c->look = leaf_look(regs);
+	c->regs[DWARF_FP] = regs->bp;
+	c->regs[DWARF_SP] = sp;
+	c->end = WIRE_END_UNTOLD;
+	c->top = *top;
+	k->scratch.frames[0] = ip;
+	k->hash = mix(k->hash, ip);
+	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
+	unwind_frames(k, c);
+	/* Up to the next word, so that the frame where it was cut is in the copy next time. */
+	*top = k->end == WIRE_END_WHOLE ? c->regs[DWARF_SP] : (c->regs[DWARF_SP] + 64) | TOP_IS_CUT;
+	if (verify && k->end != UNWIND_ASK)
+		send_check(ring, k, c, now, task, regs);
+	if (k->end == UNWIND_ASK) {
+		*id = send_copy(ring, k, c, now, task, regs);
+		if (*id)
+			return 0;
+		k->end = WIRE_END_NO_RULE;
+	}
+	return c->n;
+}
+
+#endif /* BPF_UNWIND_H */

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "stack_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chainlog.h"
+#include "kernel/bpf.h"
+
+/* Flag of a store id that an event got before its stack came (from another CPU's ring). */
+#define UNDEFINED 0x80000000u
+/*
+ * Slots. The BPF side uses the last BPF_SESSION_IDS ids, half as many again until its next sweep,
+ * and those given while the sweep runs. A power of two.
+ */
+#define SLOTS (2 * BPF_SESSION_IDS)
+/* A WIRE_STACK_ONCE stack stands right before its event; programs nest a few deep at most. */
+#define ONCE_SLOTS 16u
+
+/* The addresses of a user stack. */
+struct user_stack {
+	uint32_t n;
+	enum chainlog_stack_end end;
+	uint8_t addrs[]; /* varints: the difference to the address before */
+};
+
+/*
+ * The BPF side knows stacks by their addresses; when a process loads a library where another one
+ * was, the same addresses are another stack.
+ */
+struct slot {
+	uint32_t wire_id;	 /* 0: free */
+	uint32_t id;		 /* the store's, or 0; UNDEFINED may be set */
+	uint64_t event_ns;	 /* UNDEFINED: time of the last event that refers to it */
+	uint32_t tgid, space;	 /* of a user stack that can be defined again; 0: of others */
+	struct user_stack *user; /* its addresses; NULL: the store has them */
+};
+
+struct stack_map {
+	struct stack_store store;
+	struct symbolizer *sym;
+	struct slot *slots;		/* by wire id modulo SLOTS */
+	uint32_t newest;		/* wire id */
+	uint32_t layouts[WIRE_LAYOUTS]; /* store ids */
+	struct {
+		uint32_t wire_id, id;
+	} once[ONCE_SLOTS];
+	uint64_t n_once;
+	uint64_t n_full; /* those for which the BPF side had no room */
+};
+
+struct stack_map *stack_map_new(const struct stack_store *store, struct symbolizer *sym)
+{
+	struct stack_map *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->store = *store;
+	m->sym = sym;
+	m->slots = calloc(SLOTS, sizeof(*m->slots));
+	if (!m->slots) {
+		free(m);
+		return NULL;
+	}
+	return m;
+}
+
+void stack_map_free(struct stack_map *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < SLOTS; i++)
+		free(m->slots[i].user);
+	free(m->slots);
+	free(m);
+}
+
+uint64_t stack_map_once(const struct stack_map *m)
+{
+	return m->n_full;
+}
+
+static bool is_layout(uint32_t wire_id)
+{
+	return (wire_id & (WIRE_STACK_ONCE | WIRE_STACK_LAYOUT)) == WIRE_STACK_LAYOUT;
+}
+
+/* Wire ids are given in turn, modulo WIRE_STACK_IDS. */
+static bool is_newer(uint32_t a, uint32_t b)
+{
+	return ((a - b) & (WIRE_STACK_IDS - 1)) < WIRE_STACK_IDS / 2;
+}
+
+/* The slot of a wire id, cleared if it is a new one. NULL: the id is recycled, its slot taken. */
+static struct slot *get_slot(struct stack_map *m, uint32_t wire_id)
+{
+	struct slot *k = &m->slots[wire_id % SLOTS];
+
+	if (k->wire_id == wire_id)
+		return k;
+	if (k->wire_id && !is_newer(wire_id, k->wire_id))
+		return NULL;
+	if (is_newer(wire_id, m->newest))
+		m->newest = wire_id;
+	free(k->user);
+	*k = (struct slot) { .wire_id = wire_id };
+	return k;
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n)
+{
+	uint32_t first = 0;
+
+	while (first < n && symbolizer_is_tracer_frame(m->sym, addrs[first]))
+		first++;
+	return first;
+}
+
+/* Fills ids with a kernel stack's frames except the tracer's own; returns how many. */
+static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *addrs, uint32_t n,
+			    uint32_t *ids)
+{
+	uint32_t first = stack_map_tracer_frames(m, addrs, n);
+
+	for (uint32_t i = first; i < n; i++)
+		ids[i - first] = m->store.frame(m->store.ctx, 0, addrs[i], time_ns);
+	return n - first;
+}
+
+/*
+ * Fills ids with a user stack's frames; returns how many. In code without frame pointers the walk
+ * goes astray: from the first return address that lies in no code on, nothing is a frame.
+ */
+static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
+			  uint32_t n, uint32_t *ids)
+{
+	uint32_t i = 0;
+
+	for (; space && i < n; i++) {
+		if (i && !symbolizer_is_code(m->sym, space, addrs[i], time_ns))
+			break;
+		ids[i] = m->store.frame(m->store.ctx, space, addrs[i], time_ns);
+	}
+	return i;
+}
+
+_Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&
+		       (int)CHAINLOG_STACK_GUESSED == (int)WIRE_END_GUESSED,
+	       "both sides count alike");
+
+/* Of n frames that ended as the BPF side says. */
+static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
+{
+	if (end == WIRE_END_UNTOLD && n == WIRE_STACK_MAX)
+		return CHAINLOG_STACK_DEPTH;
+	return end < WIRE_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNTOLD;
+}
+
+uint32_t stack_map_kernel(struct stack_map *m, const __u64 *addrs, uint32_t n, uint64_t time_ns)
+{
+	uint32_t ids[WIRE_STACK_MAX];
+	size_t kept = kernel_frames(m, time_ns, addrs, n, ids);
+
+	return m->store.stack(m->store.ctx, ids, kept, stack_end(n, WIRE_END_UNTOLD), time_ns);
+}
+
+/* NULL when out of memory. */
+static struct user_stack *keep_addrs(const struct wire_stack *s)
+{
+	uint8_t addrs[WIRE_STACK_MAX * CHAINLOG_VARINT_MAX], *p = addrs;
+	uint64_t before = 0;
+	struct user_stack *u;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		p = chainlog_put_varint(p, chainlog_zigzag((int64_t)(s->frames[i] - before)));
+		before = s->frames[i];
+	}
+	u = malloc(sizeof(*u) + (size_t)(p - addrs));
+	if (!u)
+		return NULL;
+	*u = (struct user_stack) { s->n, stack_end(s->n, s->end) };
+	memcpy(u->addrs, addrs, (size_t)(p - addrs));
+	return u;
+}
+
+static uint32_t get_addrs(const struct user_stack *u, __u64 *addrs, enum chainlog_stack_end *end)
+{
+	const uint8_t *p = u->addrs;
+	uint64_t before = 0, v = 0;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		p = chainlog_get_varint(p, p + CHAINLOG_VARINT_MAX, &v);
+		addrs[i] = before += (uint64_t)chainlog_unzigzag(v);
+	}
+	*end = u->end;
+	return u->n;
+}
+
+/* Without memory for its addresses the stack keeps its first meaning. */
+static void remember_user_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s,
+				uint32_t space)
+{
+	if (!m->store.addrs)
+		k->user = keep_addrs(s);
+	if (m->store.addrs || k->user) {
+		k->tgid = s->tgid;
+		k->space = space;
+	}
+}
+
+/* ---- stacks -------------------------------------------------------------------------------- */
+
+/* The stack's id from when other code is at its addresses than when it was defined. */
+static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
+{
+	uint32_t ids[WIRE_STACK_MAX], n_addrs;
+	enum chainlog_stack_end end;
+	__u64 addrs[WIRE_STACK_MAX];
+	size_t n;
+
+	n_addrs = k->user ? get_addrs(k->user, addrs, &end)
+			  : m->store.addrs(m->store.ctx, k->id, addrs, &end);
+	k->space = symbolizer_space(m->sym, k->tgid, time_ns);
+	n = user_frames(m, k->space, time_ns, addrs, n_addrs, ids);
+	if (n < n_addrs)
+		end = CHAINLOG_STACK_NO_RULE;
+	k->id = m->store.stack(m->store.ctx, ids, n, end, time_ns);
+	return k->id;
+}
+
+/* The id of an event's stack that is neither a layout's nor for one event only. */
+static uint32_t slot_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
+{
+	struct slot *k = get_slot(m, wire_id);
+	uint32_t id;
+
+	if (!k)
+		return m->store.reserve(m->store.ctx, time_ns);
+	if (k->tgid && !symbolizer_holds(m->sym, k->space, time_ns))
+		return redefine(m, k, time_ns);
+	if (!k->id) {
+		id = m->store.reserve(m->store.ctx, time_ns);
+		if (!id)
+			return 0;
+		k->id = id | UNDEFINED;
+	}
+	if (k->id & UNDEFINED && time_ns > k->event_ns)
+		k->event_ns = time_ns;
+	return k->id & ~UNDEFINED;
+}
+
+static uint32_t once_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
+{
+	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
+		if (m->once[i].wire_id == wire_id)
+			return m->once[i].id;
+	/* Its record found no room in the ring: an id that stays undefined shows that. */
+	return m->store.reserve(m->store.ctx, time_ns);
+}
+
+uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
+{
+	uint32_t id;
+
+	if (!wire_id)
+		return 0;
+	if (is_layout(wire_id))
+		id = m->layouts[(wire_id & ~WIRE_STACK_LAYOUT) % WIRE_LAYOUTS];
+	else if (wire_id & WIRE_STACK_ONCE)
+		id = once_id(m, wire_id, time_ns);
+	else
+		id = slot_id(m, wire_id, time_ns);
+	if (id && m->store.use)
+		m->store.use(m->store.ctx, id, time_ns);
+	return id;
+}
+
+void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)
+{
+	m->layouts[layout % WIRE_LAYOUTS] = stack_map_id(m, wire_id, time_ns);
+}
+
+int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
+{
+	uint32_t ids[WIRE_STACK_MAX], id, space = 0;
+	enum chainlog_stack_end end;
+	struct slot *k = NULL;
+	size_t n;
+
+	if (s->n > WIRE_STACK_MAX ||
+	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64) || is_layout(s->id))
+		return -EBADMSG;
+	if (!(s->id & WIRE_STACK_ONCE)) {
+		k = get_slot(m, s->id);
+		/* Two CPUs may send the same stack at the same time. */
+		if (!k || (k->id && !(k->id & UNDEFINED)))
+			return 0;
+	}
+	end = stack_end(s->n, s->end);
+	if (s->tgid) {
+		space = symbolizer_space(m->sym, s->tgid, s->r.time_ns);
+		n = user_frames(m, space, s->r.time_ns, s->frames, s->n, ids);
+		if (n < s->n)
+			end = CHAINLOG_STACK_NO_RULE;
+	} else {
+		n = kernel_frames(m, s->r.time_ns, s->frames, s->n, ids);
+	}
+	if (k && space && !k->tgid)
+		remember_user_stack(m, k, s, space);
+	/* An event after a change of code has other frames: its stack stays undefined. */
+	if (k && k->id && (!space || symbolizer_holds(m->sym, space, k->event_ns))) {
+		k->id &= ~UNDEFINED;
+		return m->store.define(m->store.ctx, k->id, ids, n, end);
+	}
+	id = m->store.stack(m->store.ctx, ids, n, end, s->r.time_ns);
+	if (k) {
+		k->id = id;
+	} else {
+		m->once[m->n_once % ONCE_SLOTS].wire_id = s->id;
+		m->once[m->n_once % ONCE_SLOTS].id = id;
+		m->n_once++;
+		m->n_full += (s->id & WIRE_STACK_COPY) != WIRE_STACK_COPY;
+	}
+	return id ? 0 : -ENOMEM;
+}
+
+void stack_map_each(struct stack_map *m, void (*fn)(void *ctx, uint32_t id), void *ctx)
+{
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		struct slot *k = &m->slots[i];
+
+		if (!k->id)
+			continue;
+		if (((m->newest - k->wire_id) & (WIRE_STACK_IDS - 1)) <= SLOTS) {
+			fn(ctx, k->id & ~UNDEFINED);
+		} else {
+			free(k->user);
+			*k = (struct slot) { 0 };
+		}
+	}
+	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
+		if (m->layouts[i])
+			fn(ctx, m->layouts[i]);
+	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
+		if (m->once[i].id)
+			fn(ctx, m->once[i].id);
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "translate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct translator {
+	struct encoder *enc;
+	struct symbolizer *sym;
+	struct stack_map *stacks;
+	translator_sample_fn on_sample;
+	void *sample_ctx;
+	uint32_t last_frame; /* of the trace */
+};
+
+/* ---- the trace as a store of stacks -------------------------------------------------------- */
+
+/* The code of a file is the same frame wherever it is mapped. */
+static uint32_t trace_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	uint32_t in_space = space, id;
+	struct translator *t = ctx;
+	uint64_t at = addr;
+
+	if (space)
+		symbolizer_locate(t->sym, &in_space, &at, time_ns);
+	id = encoder_frame(t->enc, in_space, at);
+	if (id <= t->last_frame)
+		return id;
+	t->last_frame = id;
+	if (space)
+		symbolizer_frame(t->sym, id, space, addr, time_ns);
+	else
+		symbolizer_kernel_frame(t->sym, id, addr);
+	return id;
+}
+
+static uint32_t trace_stack(void *ctx, const uint32_t *frames, size_t n,
+			    enum chainlog_stack_end end, uint64_t time_ns)
+{
+	struct translator *t = ctx;
+
+	(void)time_ns;
+	return encoder_stack(t->enc, frames, n, end);
+}
+
+static uint32_t trace_reserve(void *ctx, uint64_t time_ns)
+{
+	struct translator *t = ctx;
+
+	(void)time_ns;
+	return encoder_stack_reserve(t->enc);
+}
+
+static int trace_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n,
+			enum chainlog_stack_end end)
+{
+	struct translator *t = ctx;
+
+	return encoder_stack_define(t->enc, id, frames, n, end);
+}
+
+/* ---- beginning and end --------------------------------------------------------------------- */
+
+struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
+				  const struct stack_store *store, translator_sample_fn fn,
+				  void *ctx)
+{
+	struct translator *t = calloc(1, sizeof(*t));
+	struct stack_store trace = {
+		.frame = trace_frame,
+		.stack = trace_stack,
+		.reserve = trace_reserve,
+		.define = trace_define,
+		.ctx = t,
+	};
+
+	if (!t)
+		return NULL;
+	t->enc = enc;
+	t->sym = sym;
+	t->on_sample = fn;
+	t->sample_ctx = ctx;
+	t->stacks = stack_map_new(store ? store : &trace, sym);
+	if (!t->stacks) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void translator_free(struct translator *t)
+{
+	if (!t)
+		return;
+	stack_map_free(t->stacks);
+	free(t);
+}
+
+struct stack_map *translator_stacks(struct translator *t)
+{
+	return t->stacks;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+char translator_state_letter(uint32_t bits)
+{
+	static const struct {
+		uint32_t bits;
+		char letter;
+	} states[] = {
+		{ 0x80, 'X' }, { 0x20, 'Z' }, { 0x10, 'X' }, { 0x402, 'I' }, { 0x01, 'S' },
+		{ 0x02, 'D' }, { 0x04, 'T' }, { 0x08, 't' }, { 0x40, 'P' },
+	};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if ((bits & states[i].bits) == states[i].bits)
+			return states[i].letter;
+	/* The other states (waiting for an rt_mutex, frozen) sleep uninterruptibly. */
+	return bits ? 'D' : 'R';
+}
+
+int translator_thread(void *ctx, const struct wire_thread *w)
+{
+	struct translator *t = ctx;
+	bool on_cpu = w->flags & WIRE_THREAD_ON_CPU;
+	char name[WIRE_COMM_LEN + 1] = { 0 };
+	struct encoder_thread thread = {
+		.tid = w->tid,
+		.tgid = w->tgid,
+		.start_ns = w->start_ns,
+		.seen_ns = w->seen_ns,
+		.flags = (w->flags & WIRE_THREAD_KTHREAD ? CHAINLOG_THREAD_KTHREAD : 0u) |
+			 (on_cpu ? CHAINLOG_THREAD_RUNNING : 0u),
+		.state = on_cpu ? 'R' : translator_state_letter(w->state),
+		.name = name,
+	};
+
+	memcpy(name, w->name, WIRE_COMM_LEN);
+	if (w->n_kernel > WIRE_STACK_MAX)
+		return -EBADMSG;
+	if (w->n_kernel)
+		thread.kstack = stack_map_kernel(t->stacks, w->frames, w->n_kernel, w->seen_ns);
+	thread.ustack = stack_map_id(t->stacks, w->ustack, w->seen_ns);
+	return encoder_thread(t->enc, &thread);
+}
+
+/* The strings are copies of foreign memory: they end at the end of their field at the latest. */
+#define FIELD_STRING(name, field)             \
+	char name[sizeof(field) + 1] = { 0 }; \
+	memcpy(name, field, sizeof(field))
+
+/* WIRE_FORK to WIRE_EXIT: who a thread is. */
+static int encode_identity(struct encoder *enc, const struct wire_record *r)
+{
+	switch (r->kind) {
+	case WIRE_FORK: {
+		const struct wire_fork *ev = (const void *)r;
+		FIELD_STRING(name, ev->name);
+
+		return encoder_fork(enc, r->cpu, r->time_ns, ev->parent, ev->child, ev->child_tgid,
+				    name);
+	}
+	case WIRE_EXEC: {
+		const struct wire_exec *ev = (const void *)r;
+		FIELD_STRING(filename, ev->filename);
+
+		return encoder_exec(enc, r->cpu, r->time_ns, ev->tid, ev->old_tid, filename);
+	}
+	case WIRE_RENAME: {
+		const struct wire_rename *ev = (const void *)r;
+		FIELD_STRING(name, ev->name);
+
+		return encoder_rename(enc, r->cpu, r->time_ns, ev->tid, name);
+	}
+	default:
+		return encoder_exit(enc, r->cpu, r->time_ns,
+				    ((const struct wire_exit *)(const void *)r)->tid);
+	}
+}
+
+static int take_sample(struct translator *t, const struct wire_sample *s)
+{
+	uint32_t first, layout;
+
+	if (s->n > WIRE_LAYOUT_FRAMES || s->n_words > WIRE_SAMPLE_WORDS)
+		return -EBADMSG;
+	if (!t->on_sample)
+		return 0;
+	first = stack_map_tracer_frames(t->stacks, s->frames, s->n);
+	layout = t->on_sample(t->sample_ctx, s, first);
+	if (layout)
+		stack_map_set_layout(t->stacks, s->id, layout, s->r.time_ns);
+	return 0;
+}
+
+int translator_check(const struct wire_record *r, size_t len)
+{
+	static const size_t size_of[WIRE_KINDS] = {
+		[WIRE_SWITCH] = sizeof(struct wire_switch),
+		[WIRE_WAKING] = sizeof(struct wire_waking),
+		[WIRE_WAKING_NEW] = sizeof(struct wire_waking),
+		[WIRE_FORK] = sizeof(struct wire_fork),
+		[WIRE_EXEC] = sizeof(struct wire_exec),
+		[WIRE_RENAME] = sizeof(struct wire_rename),
+		[WIRE_EXIT] = sizeof(struct wire_exit),
+		[WIRE_STACK] = offsetof(struct wire_stack, frames),
+		[WIRE_LOST] = sizeof(struct wire_lost),
+		[WIRE_SAMPLE] = sizeof(struct wire_sample),
+	};
+
+	return r->kind >= WIRE_KINDS || len < size_of[r->kind] ? -EBADMSG : 0;
+}
+
+int translator_record(void *ctx, const struct wire_record *r, size_t len)
+{
+	struct translator *t = ctx;
+
+	if (translator_check(r, len))
+		return -EBADMSG;
+	switch (r->kind) {
+	case WIRE_SWITCH: {
+		const struct wire_switch *ev = (const void *)r;
+
+		return encoder_switch(t->enc, r->cpu, r->time_ns, ev->prev,
+				      translator_state_letter(ev->state), ev->next,
+				      stack_map_id(t->stacks, ev->kstack, r->time_ns),
+				      stack_map_id(t->stacks, ev->ustack, r->time_ns));
+	}
+	case WIRE_WAKING:
+	case WIRE_WAKING_NEW: {
+		const struct wire_waking *ev = (const void *)r;
+
+		return encoder_waking(
+			t->enc, r->cpu, r->time_ns,
+			r->kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW, ev->waker,
+			ev->target, stack_map_id(t->stacks, ev->kstack, r->time_ns),
+			stack_map_id(t->stacks, ev->ustack, r->time_ns));
+	}
+	case WIRE_STACK:
+		return stack_map_take(t->stacks, (const void *)r, len);
+	case WIRE_LOST: {
+		const struct wire_lost *l = (const void *)r;
+
+		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
+	}
+	case WIRE_SAMPLE:
+		return take_sample(t, (const void *)r);
+	default:
+		return encode_identity(t->enc, r);
+	}
+}

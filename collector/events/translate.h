@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * translate.h - from the records of the BPF side (include/chainwire.h) to the encoder: events with
+ * their stacks (stack_map.h), threads, losses. It keeps no events.
+ */
+#ifndef TRANSLATE_H
+#define TRANSLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "chainwire.h"
+#include "log/encode.h"
+#include "names/symbolize.h"
+#include "stack_map.h"
+
+struct translator;
+
+/*
+ * Takes a sample of a kernel stack whose first `first` frames are the tracer's own. Returns the
+ * number of the stack's layout if it has one from now on, else 0.
+ */
+typedef uint32_t (*translator_sample_fn)(void *ctx, const struct wire_sample *s, uint32_t first);
+
+/*
+ * Stacks go to the store, which is copied; NULL: into the trace that enc writes. Samples go to
+ * fn(ctx, ...); fn may be NULL. enc and sym are borrowed until translator_free(). NULL: out of
+ * memory.
+ */
+struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
+				  const struct stack_store *store, translator_sample_fn fn,
+				  void *ctx);
+void translator_free(struct translator *t);
+
+/*
+ * Encodes one record of len bytes, of any kind (ctx is the translator: this is a bpf_record_fn).
+ * Returns 0, -EBADMSG for a malformed record, or the encoder's or store's negative errno.
+ */
+int translator_record(void *ctx, const struct wire_record *r, size_t len);
+/* Encodes one thread of the list (a bpf_thread_fn). Returns 0 or a negative errno, likewise. */
+int translator_thread(void *ctx, const struct wire_thread *w);
+
+/* 0 if the len bytes at r can be a record of its kind, else -EBADMSG. */
+int translator_check(const struct wire_record *r, size_t len);
+
+/* The map of stack ids, which stays the translator's. */
+struct stack_map *translator_stacks(struct translator *t);
+
+/* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
+char translator_state_letter(uint32_t bits);
+
+#endif /* TRANSLATE_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "chainwire.h"
+
+int dump_begin(struct dump *d, const struct flight_stacks *stacks, const struct id_pool *strings,
+	       struct symbolizer *sym, struct encoder *out)
+{
+	*d = (struct dump) {
+		.stacks = stacks,
+		.strings = strings,
+		.sym = sym,
+		.out = out,
+		.stack_ids = calloc(flight_stacks_end(stacks), sizeof(*d->stack_ids)),
+		.frame_ids = calloc(flight_frames_end(stacks), sizeof(*d->frame_ids)),
+		.space_ids = calloc(flight_spaces_end(stacks), sizeof(*d->space_ids)),
+	};
+	return d->stack_ids && d->frame_ids && d->space_ids ? 0 : -ENOMEM;
+}
+
+void dump_end(struct dump *d)
+{
+	free(d->stack_ids);
+	free(d->frame_ids);
+	free(d->space_ids);
+}
+
+static uint32_t put_space(struct dump *d, uint32_t id)
+{
+	if (id && !d->space_ids[id]) {
+		struct flight_space s = flight_space(d->stacks, id);
+
+		d->space_ids[id] = encoder_space(d->out, s.tgid, s.exe);
+	}
+	return d->space_ids[id];
+}
+
+static uint32_t put_frame(struct dump *d, uint32_t id)
+{
+	struct symbolizer_place place;
+	uint32_t space, frame;
+	uint64_t addr;
+
+	if (!id || d->frame_ids[id])
+		return d->frame_ids[id];
+	space = put_space(d, flight_frame(d->stacks, id, &addr, &place));
+	frame = encoder_frame(d->out, space, addr);
+	d->frame_ids[id] = frame;
+	if (frame <= d->last_frame)
+		return frame;
+	d->last_frame = frame;
+	if (space)
+		symbolizer_placed_frame(d->sym, frame, &place);
+	else
+		symbolizer_kernel_frame(d->sym, frame, addr);
+	return frame;
+}
+
+static uint32_t put_stack(struct dump *d, uint32_t id)
+{
+	uint32_t ids[CHAINLOG_STACK_MAX];
+	const uint32_t *frames;
+	size_t n;
+	enum chainlog_stack_end end;
+
+	if (!id || d->stack_ids[id])
+		return d->stack_ids[id];
+	frames = flight_stacks_frames(d->stacks, id, &n, &end);
+	for (size_t i = 0; frames && i < n; i++)
+		ids[i] = put_frame(d, frames[i]);
+	d->stack_ids[id] =
+		frames ? encoder_stack(d->out, ids, n, end) : encoder_stack_reserve(d->out);
+	return d->stack_ids[id];
+}
+
+int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < threads->n; i++) {
+		const struct thread *t = &threads->list[i];
+		bool certain = threads_certain(threads, t);
+		bool asleep = certain && t->doing == THREAD_ASLEEP;
+		struct encoder_thread out = {
+			.tid = t->tid,
+			.tgid = t->tgid,
+			.start_ns = t->start_ns,
+			/* No event changed its state between its last one and from_ns. */
+			.seen_ns = t->last_ns > from_ns ? t->last_ns : from_ns,
+			.flags = t->flags | (certain && t->doing == THREAD_RUNNING
+						     ? (uint32_t)CHAINLOG_THREAD_RUNNING
+						     : 0),
+			/* The format has no more for a thread that is runnable or unknown. */
+			.state = asleep ? t->state : 'R',
+			.name = t->name,
+			.kstack = asleep ? put_stack(d, t->kstack) : 0,
+			.ustack = asleep ? put_stack(d, t->ustack) : 0,
+		};
+
+		if (t->tid)
+			err = encoder_thread(d->out, &out);
+	}
+	return err;
+}
+
+static int put_event(struct dump *d, const struct chainlog_fields *ev)
+{
+	uint32_t kstack = put_stack(d, ev->kstack), ustack = put_stack(d, ev->ustack);
+	char text[WIRE_PATH_LEN + 1]; /* a name or a file name */
+
+	id_pool_text(d->strings, ev->string, text, sizeof(text));
+	switch (ev->kind) {
+	case CHAINLOG_SWITCH:
+		return encoder_switch(d->out, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,
+				      kstack, ustack);
+	case CHAINLOG_WAKING:
+	case CHAINLOG_WAKING_NEW:
+		return encoder_waking(d->out, ev->cpu, ev->time_ns, ev->kind, ev->tid, ev->other,
+				      kstack, ustack);
+	case CHAINLOG_FORK:
+		return encoder_fork(d->out, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid,
+				    text);
+	case CHAINLOG_EXEC:
+		return encoder_exec(d->out, ev->cpu, ev->time_ns, ev->tid, ev->other, text);
+	case CHAINLOG_EXIT:
+		return encoder_exit(d->out, ev->cpu, ev->time_ns, ev->tid);
+	default:
+		return encoder_rename(d->out, ev->cpu, ev->time_ns, ev->tid, text);
+	}
+}
+
+int dump_events(struct dump *d, struct window_view *v)
+{
+	const struct chainlog_fields *ev;
+	int err = 0;
+
+	while (!err && (ev = window_view_next(v, UINT64_MAX)))
+		err = put_event(d, ev);
+	return err ? err : v->error;
+}

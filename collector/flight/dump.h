@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dump.h - encodes threads and events of the flight recorder once more, into a trace of its own:
+ * with its own ids, so that it defines exactly what it refers to.
+ */
+#ifndef DUMP_H
+#define DUMP_H
+
+#include "flight_stacks.h"
+#include "id_pool.h"
+#include "log/encode.h"
+#include "threads.h"
+#include "window.h"
+
+struct dump {
+	const struct flight_stacks *stacks;
+	const struct id_pool *strings;
+	struct symbolizer *sym;
+	struct encoder *out;
+	uint32_t *stack_ids, *frame_ids, *space_ids; /* of out, by the flight's id; 0: none yet */
+	uint32_t last_frame;			     /* of out */
+};
+
+/* Everything is borrowed until dump_end(). Returns 0 or -ENOMEM; dump_end() in both cases. */
+int dump_begin(struct dump *d, const struct flight_stacks *stacks, const struct id_pool *strings,
+	       struct symbolizer *sym, struct encoder *out);
+void dump_end(struct dump *d);
+
+/* The threads as they are at from_ns. Returns 0 or the encoder's negative errno. */
+int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns);
+/* All events that the view has not read yet. Returns 0, the encoder's or the view's error. */
+int dump_events(struct dump *d, struct window_view *v);
+
+#endif /* DUMP_H */

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flight.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dump.h"
+#include "grow.h"
+
+/*
+ * Unused definitions are dropped after they grew by this many bytes and by a quarter, and at least
+ * this often, as they keep files open, which memory does not show.
+ */
+#define COLLECT_BYTES (4u << 20)
+#define COLLECT_NS 10000000000u
+
+struct loss {
+	uint64_t n, first_ns, last_ns;
+	int cpu;
+};
+
+/* The kernel's own numbers of one CPU's events: see wire_record.seq. */
+struct account {
+	uint64_t last[WIRE_EVENT_KINDS]; /* number of the last event of each kind */
+	int64_t unnumbered; /* reported as lost, not yet seen as a gap in the numbers */
+};
+
+struct flight {
+	struct flight_options o;
+	struct symbolizer *sym;
+	struct encoder *enc; /* into the window */
+	struct window window;
+	struct flight_stacks *stacks;
+	struct id_pool strings;
+	struct translator *translator; /* from records to enc and stacks */
+	struct trigger *trigger;
+
+	/* The window's beginning: where events are read for the last time and dropped. */
+	uint64_t tail_ns;
+	struct window_view tail;
+	struct threads threads; /* as of tail_ns */
+	uint64_t dropped, dropped_lost;
+
+	struct loss *losses; /* in the order in which they were reported */
+	uint32_t n_losses;
+	size_t cap_losses;
+	struct account *accounts; /* by CPU */
+	uint64_t events, lost;
+	uint64_t missed;	/* lost on an unknown CPU: they have no number */
+	uint64_t now_ns;	/* of the last record */
+	uint64_t collected_ns;	/* tail_ns when unused definitions were last dropped */
+	size_t collected_bytes; /* bytes of definitions that this left */
+	uint64_t listing_ns;	/* when threads were listed again; 0: not since the last loss */
+	bool lost_since_listing;
+};
+
+/* ---- beginning and end --------------------------------------------------------------------- */
+
+static uint32_t string_id(void *ctx, const char *s, size_t len)
+{
+	struct flight *f = ctx;
+
+	return id_pool_get(&f->strings, s, len, f->now_ns, NULL);
+}
+
+struct flight *flight_new(const struct flight_options *o)
+{
+	struct flight *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->o = *o;
+	f->accounts = calloc(o->cpus, sizeof(*f->accounts));
+	f->enc = encoder_new(window_put, &f->window);
+	if (!f->accounts || !f->enc) {
+		flight_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void flight_free(struct flight *f)
+{
+	if (!f)
+		return;
+	translator_free(f->translator);
+	flight_stacks_free(f->stacks);
+	encoder_free(f->enc);
+	window_view_free(&f->tail);
+	window_free(&f->window);
+	threads_free(&f->threads);
+	id_pool_free(&f->strings);
+	free(f->losses);
+	free(f->accounts);
+	free(f);
+}
+
+struct encoder *flight_encoder(struct flight *f)
+{
+	return f->enc;
+}
+
+int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
+		 struct trigger *trigger, translator_sample_fn fn, void *ctx)
+{
+	struct stack_store store;
+
+	f->tail_ns = f->collected_ns = start_ns;
+	f->sym = sym;
+	f->trigger = trigger;
+	f->stacks = flight_stacks_new(sym);
+	if (!f->stacks)
+		return -ENOMEM;
+	store = flight_stacks_store(f->stacks);
+	f->translator = translator_new(f->enc, sym, &store, fn, ctx);
+	if (!f->translator)
+		return -ENOMEM;
+	encoder_define_elsewhere(f->enc, &(struct encoder_elsewhere) {
+						 .string = string_id,
+						 .string_ctx = f,
+						 .space = flight_stacks_space,
+						 .space_ctx = f->stacks,
+					 });
+	return 0;
+}
+
+/* ---- records of the BPF side --------------------------------------------------------------- */
+
+/*
+ * Compares the kernel's number of an event with that of the one before. A gap that no loss
+ * announced leaves the accounts unbalanced, where everybody sees it.
+ */
+static int account(struct flight *f, const struct wire_record *r)
+{
+	uint32_t seq = r->seq[0] | (uint32_t)r->seq[1] << 8 | (uint32_t)r->seq[2] << 16, step;
+	struct account *a;
+
+	if (r->cpu >= f->o.cpus)
+		return -EBADMSG;
+	a = &f->accounts[r->cpu];
+	step = (seq - (uint32_t)a->last[r->kind]) & 0xffffff;
+	a->last[r->kind] += step;
+	a->unnumbered -= (int64_t)step - 1;
+	f->events++;
+	return 0;
+}
+
+static int take_loss(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	struct loss *losses = grow_array(f->losses, f->n_losses, &f->cap_losses, sizeof(*losses));
+
+	if (!losses)
+		return -ENOMEM;
+	f->losses = losses;
+	f->losses[f->n_losses++] = (struct loss) { n, first_ns, last_ns, cpu };
+	f->lost += n;
+	f->lost_since_listing = true;
+	if (f->trigger)
+		trigger_lost(f->trigger, last_ns);
+	return 0;
+}
+
+int flight_lost(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	f->missed += n;
+	return take_loss(f, cpu, n, first_ns, last_ns);
+}
+
+int flight_record(void *ctx, const struct wire_record *r, size_t len)
+{
+	const struct wire_lost *l = (const void *)r;
+	struct flight *f = ctx;
+	int err = translator_check(r, len);
+
+	if (!err && r->kind < WIRE_EVENT_KINDS)
+		err = account(f, r);
+	if (err)
+		return err;
+	f->now_ns = r->time_ns;
+	if (r->kind != WIRE_LOST)
+		return translator_record(f->translator, r, len);
+	if (r->cpu >= f->o.cpus)
+		return -EBADMSG;
+	f->accounts[r->cpu].unnumbered += (int64_t)l->n;
+	return take_loss(f, (int)r->cpu, l->n, r->time_ns, l->last_ns);
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* In a later listing: events say what the thread does, but perhaps not who it is. */
+static int take_listed_again(struct flight *f, const struct thread *listed)
+{
+	struct thread t = *listed;
+
+	if (f->trigger)
+		trigger_listed(f->trigger, listed, f->listing_ns);
+	if (threads_listed(&f->threads, listed, f->listing_ns) || listed->start_ns >= f->tail_ns)
+		return 0;
+	/* Its fork was lost before the window began. */
+	t.last_ns = f->tail_ns;
+	t.listed_ns = f->listing_ns;
+	return threads_add(&f->threads, &t) ? 0 : -ENOMEM;
+}
+
+int flight_thread(void *ctx, const struct wire_thread *w)
+{
+	struct flight *f = ctx;
+	struct thread t = {
+		.tid = w->tid,
+		.tgid = w->tgid,
+		.start_ns = w->start_ns,
+		.last_ns = w->seen_ns,
+		.listed_ns = w->seen_ns,
+		.flags = w->flags & WIRE_THREAD_KTHREAD ? CHAINLOG_THREAD_KTHREAD : 0,
+		.state = translator_state_letter(w->state),
+	};
+
+	if (!w->tid)
+		return 0;
+	snprintf(t.name, sizeof(t.name), "%.*s", WIRE_COMM_LEN, w->name);
+	if (f->listing_ns)
+		return take_listed_again(f, &t);
+	if (t.state == 'X' || t.state == 'Z')
+		return 0;
+	if (w->flags & WIRE_THREAD_ON_CPU) {
+		t.doing = THREAD_RUNNING;
+	} else if (t.state != 'R') {
+		t.doing = THREAD_ASLEEP;
+		t.out_ns = w->seen_ns;
+		if (w->n_kernel && w->n_kernel <= WIRE_STACK_MAX)
+			t.kstack = stack_map_kernel(translator_stacks(f->translator), w->frames,
+						    w->n_kernel, w->seen_ns);
+		t.ustack = stack_map_id(translator_stacks(f->translator), w->ustack, w->seen_ns);
+	}
+	if (f->trigger && trigger_thread(f->trigger, &t))
+		return -ENOMEM;
+	return threads_add(&f->threads, &t) ? 0 : -ENOMEM;
+}
+
+bool flight_wants_listing(const struct flight *f)
+{
+	return f->lost_since_listing && !f->listing_ns;
+}
+
+void flight_listing(struct flight *f, uint64_t now_ns)
+{
+	f->listing_ns = now_ns;
+	f->lost_since_listing = false;
+}
+
+/* When the window begins after a listing: threads neither listed nor seen since are gone. */
+static void drop_unlisted(struct flight *f)
+{
+	if (!f->listing_ns || f->tail_ns <= f->listing_ns)
+		return;
+	threads_drop_unlisted(&f->threads, f->listing_ns);
+	if (f->trigger)
+		trigger_drop_unlisted(f->trigger, f->listing_ns);
+	f->listing_ns = 0;
+}
+
+/* ---- forgetting ---------------------------------------------------------------------------- */
+
+static void forget_losses(struct flight *f, uint64_t limit_ns)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < f->n_losses; i++) {
+		const struct loss *l = &f->losses[i];
+
+		if (l->first_ns < limit_ns)
+			threads_lost(&f->threads, l->last_ns < limit_ns ? l->last_ns : limit_ns);
+		if (l->last_ns < limit_ns)
+			f->dropped_lost += l->n;
+		else
+			f->losses[kept++] = *l;
+	}
+	f->n_losses = kept;
+}
+
+/* Moves the window's beginning to limit_ns; the blocks stay until window_forget(). */
+static int move_tail(struct flight *f, uint64_t limit_ns)
+{
+	const struct chainlog_fields *ev;
+	char name[THREADS_NAME_LEN];
+	int err = window_view_refresh(&f->tail, &f->window);
+
+	if (limit_ns <= f->tail_ns)
+		return err;
+	while (!err && (ev = window_view_next(&f->tail, limit_ns))) {
+		id_pool_text(&f->strings, ev->string, name, sizeof(name));
+		err = threads_event(&f->threads, ev, name);
+		f->dropped++;
+	}
+	if (!err)
+		err = f->tail.error;
+	forget_losses(f, limit_ns);
+	f->tail_ns = limit_ns;
+	return err;
+}
+
+static size_t definition_bytes(const struct flight *f)
+{
+	return flight_stacks_bytes(f->stacks) + f->strings.bytes;
+}
+
+static size_t all_bytes(const struct flight *f)
+{
+	return f->window.bytes + definition_bytes(f) + f->n_losses * sizeof(*f->losses);
+}
+
+static int collect(struct flight *f)
+{
+	int err = flight_stacks_collect(f->stacks, f->tail_ns, &f->threads,
+					translator_stacks(f->translator));
+
+	for (uint32_t id = 1; id <= f->strings.n; id++)
+		if (id_pool_has(&f->strings, id) && f->strings.items[id - 1].used_ns < f->tail_ns)
+			id_pool_drop(&f->strings, id);
+	f->collected_bytes = definition_bytes(f);
+	f->collected_ns = f->tail_ns;
+	return err;
+}
+
+static int forget_before(struct flight *f, uint64_t limit_ns)
+{
+	int err = move_tail(f, limit_ns);
+
+	window_forget(&f->window, &f->tail);
+	drop_unlisted(f);
+	if (!err &&
+	    (f->tail_ns - f->collected_ns > COLLECT_NS ||
+	     definition_bytes(f) > f->collected_bytes + f->collected_bytes / 4 + COLLECT_BYTES))
+		err = collect(f);
+	return err;
+}
+
+int flight_flush(struct flight *f, uint64_t horizon_ns)
+{
+	int err = encoder_flush(f->enc);
+
+	if (!err && f->trigger)
+		err = trigger_look(f->trigger, &f->window, &f->strings, horizon_ns);
+	return err;
+}
+
+int flight_forget(struct flight *f, uint64_t horizon_ns)
+{
+	uint64_t limit_ns = horizon_ns - f->o.window_ns;
+	int err = 0;
+
+	if (horizon_ns > f->o.window_ns && limit_ns > f->tail_ns)
+		err = forget_before(f, limit_ns);
+	if (!err && all_bytes(f) > f->o.max_bytes)
+		err = collect(f);
+	/* Still too much: shorten the window by a sixteenth at a time. */
+	if (all_bytes(f) <= f->o.max_bytes)
+		return err;
+	while (!err && all_bytes(f) > f->o.max_bytes / 8 * 7 && f->tail_ns < horizon_ns) {
+		limit_ns = f->tail_ns + (horizon_ns - f->tail_ns) / 16 + 1;
+		err = forget_before(f, limit_ns);
+		if (!err)
+			err = collect(f);
+	}
+	return err;
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+uint64_t flight_from(const struct flight *f, uint64_t now_ns)
+{
+	uint64_t from_ns = now_ns > f->o.window_ns ? now_ns - f->o.window_ns : 0;
+
+	return from_ns > f->tail_ns ? from_ns : f->tail_ns;
+}
+
+void flight_counts(const struct flight *f, struct flight_counts *out)
+{
+	uint64_t kernel = f->missed;
+
+	for (uint32_t cpu = 0; cpu < f->o.cpus; cpu++) {
+		const struct account *a = &f->accounts[cpu];
+
+		for (unsigned int k = 0; k < WIRE_EVENT_KINDS; k++)
+			kernel += a->last[k];
+		if (a->unnumbered > 0)
+			kernel += (uint64_t)a->unnumbered;
+	}
+	*out = (struct flight_counts) {
+		.events = f->events - f->dropped,
+		.lost = f->lost - f->dropped_lost,
+		.kernel = kernel - f->dropped - f->dropped_lost,
+		.total = f->events,
+		.total_kernel = kernel,
+		.stacks_once = stack_map_once(translator_stacks(f->translator)),
+		.bytes = all_bytes(f),
+	};
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_t end_ns,
+		struct symbolizer_stats *stats)
+{
+	uint64_t sideband_lost = symbolizer_sideband_lost(f->sym);
+	struct flight_counts counts;
+	struct dump d;
+	int err = dump_begin(&d, f->stacks, &f->strings, f->sym, out);
+
+	if (!err)
+		err = move_tail(f, from_ns);
+	flight_counts(f, &counts);
+	symbolizer_write_to(f->sym, out);
+	if (!err)
+		err = dump_threads(&d, &f->threads, from_ns);
+	for (uint32_t i = 0; !err && i < f->n_losses; i++) {
+		const struct loss *l = &f->losses[i];
+
+		err = encoder_lost(out, l->cpu, l->n, l->first_ns, l->last_ns);
+	}
+	if (!err)
+		err = dump_events(&d, &f->tail);
+	if (!err)
+		err = symbolizer_finish(f->sym, stats);
+	if (!err)
+		err = encoder_end(out, end_ns, counts.kernel, sideband_lost);
+	dump_end(&d);
+	return err;
+}

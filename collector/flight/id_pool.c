@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "id_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "id_index.h"
+
+enum { FREE, RESERVED, LISTED, UNLISTED }; /* LISTED: in a bucket, found by its bytes */
+
+/* Bytes that the allocator and the buckets add to each string. */
+#define OVERHEAD 20u
+
+size_t id_pool_item_bytes(size_t len)
+{
+	return sizeof(struct id_pool_item) + OVERHEAD + len;
+}
+
+static bool grow_buckets(struct id_pool *p)
+{
+	uint32_t size = p->buckets ? (p->mask + 1) * 2 : 1024;
+	uint32_t *buckets = calloc(size, sizeof(*buckets));
+
+	if (!buckets || !size) {
+		free(buckets);
+		return false;
+	}
+	free(p->buckets);
+	p->buckets = buckets;
+	p->mask = size - 1;
+	for (uint32_t id = 1; id <= p->n; id++) {
+		struct id_pool_item *i = &p->items[id - 1];
+
+		if (i->state != LISTED)
+			continue;
+		i->next = buckets[i->hash & p->mask];
+		buckets[i->hash & p->mask] = id;
+	}
+	return true;
+}
+
+static uint32_t new_id(struct id_pool *p)
+{
+	struct id_pool_item *items;
+	uint32_t id = p->free_id;
+
+	if (id) {
+		p->free_id = p->items[id - 1].next;
+		return id;
+	}
+	items = grow_array(p->items, p->n, &p->cap, sizeof(*items));
+	if (!items)
+		return 0;
+	p->items = items;
+	if (p->n == UINT32_MAX / 4 || ((!p->buckets || p->n > p->mask) && !grow_buckets(p)))
+		return 0;
+	return ++p->n;
+}
+
+static void give_back(struct id_pool *p, uint32_t id)
+{
+	p->items[id - 1] = (struct id_pool_item) { .next = p->free_id };
+	p->free_id = id;
+}
+
+static bool set_bytes(struct id_pool *p, struct id_pool_item *i, const void *key, size_t len)
+{
+	i->bytes = malloc(len ? len : 1);
+	if (!i->bytes)
+		return false;
+	memcpy(i->bytes, key, len);
+	i->len = (uint32_t)len;
+	p->bytes += id_pool_item_bytes(len);
+	return true;
+}
+
+uint32_t id_pool_get(struct id_pool *p, const void *key, size_t len, uint64_t now_ns, bool *is_new)
+{
+	uint32_t hash, id;
+	struct id_pool_item *i;
+
+	if (is_new)
+		*is_new = false;
+	if (!p->seed)
+		p->seed = hash_seed() | 1;
+	hash = hash_bytes(p->seed, key, len);
+	for (id = p->buckets ? p->buckets[hash & p->mask] : 0; id; id = i->next) {
+		i = &p->items[id - 1];
+		if (i->hash == hash && i->len == len && !memcmp(i->bytes, key, len)) {
+			id_pool_touch(p, id, now_ns);
+			return id;
+		}
+	}
+	id = new_id(p);
+	if (!id)
+		return 0;
+	i = &p->items[id - 1];
+	*i = (struct id_pool_item) { .used_ns = now_ns, .hash = hash, .state = LISTED };
+	if (!set_bytes(p, i, key, len)) {
+		give_back(p, id);
+		return 0;
+	}
+	i->next = p->buckets[hash & p->mask];
+	p->buckets[hash & p->mask] = id;
+	if (is_new)
+		*is_new = true;
+	return id;
+}
+
+uint32_t id_pool_reserve(struct id_pool *p, uint64_t now_ns)
+{
+	uint32_t id = new_id(p);
+
+	if (id)
+		p->items[id - 1] = (struct id_pool_item) { .used_ns = now_ns, .state = RESERVED };
+	return id;
+}
+
+bool id_pool_define(struct id_pool *p, uint32_t id, const void *key, size_t len)
+{
+	struct id_pool_item *i = &p->items[id - 1];
+
+	if (i->state != RESERVED)
+		return true;
+	if (!set_bytes(p, i, key, len))
+		return false;
+	i->state = UNLISTED;
+	return true;
+}
+
+const void *id_pool_key(const struct id_pool *p, uint32_t id, size_t *len)
+{
+	*len = p->items[id - 1].len;
+	return p->items[id - 1].bytes;
+}
+
+void id_pool_text(const struct id_pool *p, uint32_t id, char *buf, size_t size)
+{
+	size_t len = 0;
+	const char *s = id_pool_has(p, id) ? id_pool_key(p, id, &len) : NULL;
+
+	if (!s)
+		len = 0;
+	if (len >= size)
+		len = size - 1;
+	if (len)
+		memcpy(buf, s, len);
+	buf[len] = '\0';
+}
+
+bool id_pool_has(const struct id_pool *p, uint32_t id)
+{
+	return id && id <= p->n && p->items[id - 1].state != FREE;
+}
+
+void id_pool_drop(struct id_pool *p, uint32_t id)
+{
+	struct id_pool_item *i = &p->items[id - 1];
+
+	if (i->state == FREE)
+		return;
+	if (i->state == LISTED) {
+		uint32_t *link = &p->buckets[i->hash & p->mask];
+
+		while (*link != id)
+			link = &p->items[*link - 1].next;
+		*link = i->next;
+	}
+	if (i->bytes)
+		p->bytes -= id_pool_item_bytes(i->len);
+	free(i->bytes);
+	give_back(p, id);
+}
+
+void id_pool_free(struct id_pool *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->items[i].bytes);
+	free(p->items);
+	free(p->buckets);
+	*p = (struct id_pool) { 0 };
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "threads.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+static uint32_t *bucket_of(const struct threads *t, uint32_t tid)
+{
+	return &t->buckets[(tid * 0x9e3779b1u >> 8) & t->mask];
+}
+
+/* Links are places, from 1; 0 ends the bucket. */
+static uint32_t *link_to(const struct threads *t, uint32_t tid)
+{
+	uint32_t *link = bucket_of(t, tid);
+
+	while (*link && t->list[*link - 1].tid != tid)
+		link = &t->list[*link - 1].next;
+	return link;
+}
+
+struct thread *threads_find(const struct threads *t, uint32_t tid)
+{
+	uint32_t place = t->buckets && tid ? *link_to(t, tid) : 0;
+
+	return place ? &t->list[place - 1] : NULL;
+}
+
+static bool grow_buckets(struct threads *t)
+{
+	uint32_t size = t->buckets ? (t->mask + 1) * 2 : 1024;
+	uint32_t *buckets = calloc(size, sizeof(*buckets));
+
+	if (!buckets || !size) {
+		free(buckets);
+		return false;
+	}
+	free(t->buckets);
+	t->buckets = buckets;
+	t->mask = size - 1;
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t *bucket = bucket_of(t, t->list[i].tid);
+
+		if (!t->list[i].tid)
+			continue;
+		t->list[i].next = *bucket;
+		*bucket = i + 1;
+	}
+	return true;
+}
+
+static uint32_t new_place(struct threads *t)
+{
+	struct thread *list;
+	uint32_t place = t->free_place;
+
+	if ((!t->buckets || t->count > t->mask) && !grow_buckets(t))
+		return 0;
+	if (place) {
+		t->free_place = t->list[place - 1].next;
+		return place;
+	}
+	list = grow_array(t->list, t->n, &t->cap, sizeof(*list));
+	if (!list)
+		return 0;
+	t->list = list;
+	return ++t->n;
+}
+
+struct thread *threads_add(struct threads *t, const struct thread *thread)
+{
+	uint32_t place, *bucket;
+
+	threads_remove(t, thread->tid);
+	place = new_place(t);
+	if (!place)
+		return NULL;
+	bucket = bucket_of(t, thread->tid);
+	t->list[place - 1] = *thread;
+	t->list[place - 1].next = *bucket;
+	*bucket = place;
+	t->count++;
+	return &t->list[place - 1];
+}
+
+void threads_remove(struct threads *t, uint32_t tid)
+{
+	uint32_t *link = t->buckets && tid ? link_to(t, tid) : NULL, place;
+
+	if (!link || !*link)
+		return;
+	place = *link;
+	*link = t->list[place - 1].next;
+	t->list[place - 1] = (struct thread) { .next = t->free_place };
+	t->free_place = place;
+	t->count--;
+}
+
+/* The thread, added if it is unknown. NULL for tid 0 (idle), and with *err when out of memory. */
+static struct thread *get(struct threads *t, uint32_t tid, uint64_t now_ns, int *err)
+{
+	struct thread *th = threads_find(t, tid);
+
+	if (th || !tid)
+		return th;
+	th = threads_add(t, &(struct thread) { .tid = tid, .last_ns = now_ns });
+	if (!th)
+		*err = -ENOMEM;
+	return th;
+}
+
+static void switch_out(struct threads *t, struct thread *th, const struct chainlog_fields *ev)
+{
+	th->last_ns = ev->time_ns;
+	if (ev->state == 'X' || ev->state == 'Z') {
+		threads_remove(t, th->tid);
+		return;
+	}
+	if (ev->state == 'R') {
+		th->doing = THREAD_UNKNOWN;
+	} else {
+		/* Woken before it was off its CPU: that may have ended this sleep. */
+		th->doing = th->early ? THREAD_WOKEN : THREAD_ASLEEP;
+		th->out_ns = ev->time_ns;
+		th->state = ev->state;
+		th->kstack = ev->kstack;
+		th->ustack = ev->ustack;
+	}
+	th->early = false;
+}
+
+static void wake(struct thread *th, const struct chainlog_fields *ev)
+{
+	if (th->doing == THREAD_ASLEEP)
+		th->doing = THREAD_WOKEN;
+	else if (th->doing == THREAD_RUNNING)
+		th->early = true;
+	th->last_ns = ev->time_ns;
+}
+
+static void switch_in(struct thread *th, const struct chainlog_fields *ev)
+{
+	th->doing = THREAD_RUNNING;
+	th->early = false;
+	th->kstack = th->ustack = 0;
+	th->last_ns = ev->time_ns;
+}
+
+static int add_child(struct threads *t, const struct chainlog_fields *ev, const char *name)
+{
+	const struct thread *parent = threads_find(t, ev->tid);
+	struct thread child = {
+		.tid = ev->other,
+		.tgid = ev->tgid,
+		.start_ns = ev->time_ns,
+		.last_ns = ev->time_ns,
+		.flags = parent ? parent->flags & CHAINLOG_THREAD_KTHREAD : 0,
+	};
+
+	if (!ev->other)
+		return 0;
+	snprintf(child.name, sizeof(child.name), "%s", name);
+	return threads_add(t, &child) ? 0 : -ENOMEM;
+}
+
+/* A thread that execs gets its leader's tid. */
+static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
+{
+	const struct thread *caller = threads_find(t, ev->other);
+	struct thread th;
+
+	if (caller && ev->other != ev->tid) {
+		th = *caller;
+		th.tid = ev->tid;
+		threads_remove(t, ev->other);
+		if (!threads_add(t, &th))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int threads_event(struct threads *t, const struct chainlog_fields *ev, const char *name)
+{
+	struct thread *th;
+	int err = 0;
+
+	switch (ev->kind) {
+	case CHAINLOG_SWITCH:
+		th = get(t, ev->tid, ev->time_ns, &err);
+		if (th && th->last_ns <= ev->time_ns)
+			switch_out(t, th, ev);
+		th = get(t, ev->other, ev->time_ns, &err);
+		if (th && th->last_ns <= ev->time_ns)
+			switch_in(th, ev);
+		break;
+	case CHAINLOG_WAKING:
+	case CHAINLOG_WAKING_NEW:
+		th = get(t, ev->other, ev->time_ns, &err);
+		if (th && th->last_ns <= ev->time_ns)
+			wake(th, ev);
+		break;
+	case CHAINLOG_FORK:
+		err = add_child(t, ev, name);
+		break;
+	case CHAINLOG_EXEC:
+		err = apply_exec(t, ev);
+		break;
+	case CHAINLOG_RENAME:
+		th = get(t, ev->tid, ev->time_ns, &err);
+		if (th)
+			snprintf(th->name, sizeof(th->name), "%s", name);
+		break;
+	default:
+		break;
+	}
+	return err;
+}
+
+bool threads_listed(struct threads *t, const struct thread *listed, uint64_t listing_ns)
+{
+	struct thread *th = threads_find(t, listed->tid);
+
+	if (!th)
+		return false;
+	th->listed_ns = listing_ns;
+	if (th->tgid)
+		return true;
+	th->tgid = listed->tgid;
+	th->start_ns = listed->start_ns;
+	th->flags = listed->flags;
+	if (!th->name[0])
+		memcpy(th->name, listed->name, sizeof(th->name));
+	return true;
+}
+
+void threads_drop_unlisted(struct threads *t, uint64_t listing_ns)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct thread *th = &t->list[i];
+
+		if (th->tid && th->listed_ns < listing_ns && th->last_ns < listing_ns)
+			threads_remove(t, th->tid);
+	}
+}
+
+void threads_lost(struct threads *t, uint64_t last_ns)
+{
+	if (t->lost_ns < last_ns)
+		t->lost_ns = last_ns;
+}
+
+bool threads_certain(const struct threads *t, const struct thread *thread)
+{
+	return thread->doing != THREAD_UNKNOWN && (!t->lost_ns || thread->last_ns > t->lost_ns);
+}
+
+void threads_free(struct threads *t)
+{
+	free(t->list);
+	free(t->buckets);
+	*t = (struct threads) { 0 };
+}

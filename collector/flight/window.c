@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes that the allocator adds to each block. */
+#define OVERHEAD 16u
+
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+static struct window_cpu *get_cpu(struct window *w, uint32_t cpu)
+{
+	if (cpu >= w->n_cpus) {
+		struct window_cpu *cpus = realloc(w->cpus, (cpu + 1) * sizeof(*cpus));
+
+		if (!cpus)
+			return NULL;
+		memset(cpus + w->n_cpus, 0, (cpu + 1 - w->n_cpus) * sizeof(*cpus));
+		w->cpus = cpus;
+		w->n_cpus = cpu + 1;
+	}
+	return &w->cpus[cpu];
+}
+
+static size_t size_of(const struct window_block *b)
+{
+	return sizeof(*b) + b->len + OVERHEAD;
+}
+
+int window_put(void *ctx, const void *block, size_t len)
+{
+	const uint8_t *bytes = block;
+	struct window *w = ctx;
+	struct window_block *b;
+	struct window_cpu *c;
+	uint64_t cpu;
+
+	if (len < CHAINLOG_HEADER_SIZE || bytes[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
+		return 0;
+	bytes += CHAINLOG_HEADER_SIZE;
+	len -= CHAINLOG_HEADER_SIZE;
+	if (!chainlog_get_varint(bytes, bytes + len, &cpu) || cpu > 65535)
+		return -EBADMSG;
+	c = get_cpu(w, (uint32_t)cpu);
+	b = c ? malloc(sizeof(*b) + len) : NULL;
+	if (!b)
+		return -ENOMEM;
+	b->next = NULL;
+	b->number = ++c->made;
+	b->len = len;
+	memcpy(b->payload, bytes, len);
+	if (c->last)
+		c->last->next = b;
+	else
+		c->first = b;
+	c->last = b;
+	w->bytes += size_of(b);
+	return 0;
+}
+
+static void drop_first(struct window *w, struct window_cpu *c)
+{
+	struct window_block *b = c->first;
+
+	c->first = b->next;
+	if (!c->first)
+		c->last = NULL;
+	w->bytes -= size_of(b);
+	free(b);
+}
+
+void window_free(struct window *w)
+{
+	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
+		while (w->cpus[cpu].first)
+			drop_first(w, &w->cpus[cpu]);
+	free(w->cpus);
+	*w = (struct window) { 0 };
+}
+
+/* ---- views --------------------------------------------------------------------------------- */
+
+static bool is_before(const struct window_view *v, uint32_t a, uint32_t b)
+{
+	uint64_t time_a = v->cpus[a].ev.time_ns, time_b = v->cpus[b].ev.time_ns;
+
+	return time_a != time_b ? time_a < time_b : a < b;
+}
+
+static void sift_up(struct window_view *v, uint32_t i)
+{
+	while (i && is_before(v, v->heap[i], v->heap[(i - 1) / 2])) {
+		uint32_t parent = (i - 1) / 2, cpu = v->heap[i];
+
+		v->heap[i] = v->heap[parent];
+		v->heap[parent] = cpu;
+		i = parent;
+	}
+}
+
+static void sift_down(struct window_view *v)
+{
+	uint32_t i = 0;
+
+	for (;;) {
+		uint32_t least = i, cpu = v->heap[i];
+
+		for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < v->n_heap; child++)
+			if (is_before(v, v->heap[child], v->heap[least]))
+				least = child;
+		if (least == i)
+			return;
+		v->heap[i] = v->heap[least];
+		v->heap[least] = cpu;
+		i = least;
+	}
+}
+
+/*
+ * Reads the CPU's next event, from the next block if this one is at its end. A block that is read
+ * stays c->block until it has a successor, so that the successor can be found.
+ */
+static void read_next(struct window_view *v, struct window_view_cpu *c,
+		      const struct window_block *first)
+{
+	int ret = c->block ? chainlog_read_event(&c->reader, &c->ev) : 0;
+
+	while (!ret) {
+		const struct window_block *next = c->block ? c->block->next : first;
+
+		if (!next)
+			break;
+		c->block = next;
+		ret = chainlog_reader_begin(&c->reader, next->payload, next->payload + next->len);
+		if (!ret)
+			ret = chainlog_read_event(&c->reader, &c->ev);
+	}
+	c->has_event = ret > 0;
+	if (ret < 0)
+		v->error = ret;
+}
+
+int window_view_refresh(struct window_view *v, const struct window *w)
+{
+	if (v->n_cpus < w->n_cpus) {
+		struct window_view_cpu *cpus = realloc(v->cpus, w->n_cpus * sizeof(*cpus));
+		uint32_t *heap;
+
+		if (!cpus)
+			return -ENOMEM;
+		v->cpus = cpus;
+		heap = realloc(v->heap, w->n_cpus * sizeof(*heap));
+		if (!heap)
+			return -ENOMEM;
+		v->heap = heap;
+		memset(cpus + v->n_cpus, 0, (w->n_cpus - v->n_cpus) * sizeof(*cpus));
+		v->n_cpus = w->n_cpus;
+	}
+	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++) {
+		struct window_view_cpu *c = &v->cpus[cpu];
+
+		if (c->has_event)
+			continue;
+		read_next(v, c, w->cpus[cpu].first);
+		if (!c->has_event)
+			continue;
+		v->heap[v->n_heap++] = cpu;
+		sift_up(v, v->n_heap - 1);
+	}
+	return v->error;
+}
+
+const struct chainlog_fields *window_view_next(struct window_view *v, uint64_t until_ns)
+{
+	struct window_view_cpu *c;
+
+	if (!v->n_heap || v->error)
+		return NULL;
+	c = &v->cpus[v->heap[0]];
+	if (c->ev.time_ns >= until_ns)
+		return NULL;
+	v->given = c->ev;
+	read_next(v, c, NULL);
+	if (!c->has_event)
+		v->heap[0] = v->heap[--v->n_heap];
+	if (v->n_heap)
+		sift_down(v);
+	return v->error ? NULL : &v->given;
+}
+
+void window_forget(struct window *w, struct window_view *v)
+{
+	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++) {
+		const struct window_block *now = v->cpus[cpu].block;
+
+		while (now && w->cpus[cpu].first->number < now->number)
+			drop_first(w, &w->cpus[cpu]);
+	}
+}
+
+void window_view_free(struct window_view *v)
+{
+	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++)
+		chainlog_reader_free(&v->cpus[cpu].reader);
+	free(v->cpus);
+	free(v->heap);
+	*v = (struct window_view) { 0 };
+}

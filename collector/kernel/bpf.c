@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bpf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf_private.h"
+#include "caps.h"
+
+/*
+ * A CPU that only passes a byte to and fro makes about 20 MB of records a second: 16 MB last for
+ * most of a second in which the collector gets no CPU. Large machines get less for each CPU, as not
+ * all CPUs do that at once.
+ */
+#define RING_DEFAULT (16u << 20)
+#define RINGS_TOTAL (256u << 20)
+#define RING_LEAST (256u << 10)
+
+/* The BPF side knows the registers of these. */
+#if defined(__x86_64__)
+#define CAN_UNWIND true
+#else
+#define CAN_UNWIND false
+#endif
+
+static int print_verbose(enum libbpf_print_level level, const char *format, va_list args)
+{
+	/* Debug messages have a line for each relocation. */
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	return vfprintf(stderr, format, args);
+}
+
+/* Whether sched_switch passes prev's state as its fourth argument (since 5.18). */
+static bool switch_has_state(const struct btf *btf)
+{
+	const struct btf_type *t;
+	int id;
+
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	t = t ? btf__type_by_id(btf, t->type) : NULL; /* a pointer */
+	t = t ? btf__type_by_id(btf, t->type) : NULL; /* to a function */
+	/* The prototype's first argument is the tracepoint's private data. */
+	return !t || !btf_is_func_proto(t) || btf_vlen(t) >= 5;
+}
+
+/* Sets what the programs cannot find out about the kernel themselves. */
+static void configure_for_kernel(struct chaincap_bpf *skel)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	skel->rodata->switch_has_state = true;
+	if (!btf)
+		return;
+	skel->rodata->switch_has_state = switch_has_state(btf);
+	skel->rodata->can_cast = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	btf__free(btf);
+}
+
+static size_t default_ring_size(uint32_t cpus)
+{
+	size_t size = RING_DEFAULT;
+
+	while (size > RING_LEAST && size * cpus > RINGS_TOTAL)
+		size /= 2;
+	return size;
+}
+
+static size_t round_ring_size(size_t want)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (size < want && size < 1u << 30)
+		size *= 2;
+	return size;
+}
+
+static int take_record(void *ctx, void *data, size_t len)
+{
+	struct bpf_session *s = ctx;
+	int err;
+
+	if (len < sizeof(struct wire_record))
+		return -EBADMSG;
+	if (((const struct wire_record *)data)->kind == WIRE_SAMPLE)
+		s->learning = true;
+	err = s->fn(s->ctx, data, len);
+	if (err < 0)
+		return err;
+	/* libbpf drops positive results: the end of the budget must look like an error. */
+	return --s->budget ? 0 : -EAGAIN;
+}
+
+static int make_rings(struct bpf_session *s)
+{
+	int outer = bpf_map__fd(s->skel->maps.rings), err = 0;
+
+	s->rings = calloc(s->cpus, sizeof(struct ring_buffer *));
+	s->ring_fds = calloc(s->cpus, sizeof(*s->ring_fds));
+	if (!s->rings || !s->ring_fds)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (__u32)s->ring_size,
+					NULL);
+
+		if (fd < 0)
+			return fd;
+		err = bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY);
+		if (!err) {
+			s->rings[cpu] = ring_buffer__new(fd, take_record, s, NULL);
+			if (!s->rings[cpu])
+				err = -errno;
+		}
+		if (err)
+			close(fd);
+		else
+			s->ring_fds[cpu] = fd;
+	}
+	return err;
+}
+
+/* PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h: the same on every machine. */
+#define INITIAL_NAMESPACE 0xeffffffcu
+
+/*
+ * Events carry ids of the initial PID namespace. In another one getpid(), /proc, perf's records and
+ * the list of threads have other numbers: processes would get each other's names. Returns 0 if this
+ * process and the /proc that it sees are in the initial one, else a negative errno and the reason.
+ */
+static int check_pid_namespace(char *why, size_t why_size)
+{
+	char self[32];
+	struct stat st;
+	ssize_t n;
+
+	if (stat("/proc/self/ns/pid", &st)) {
+		int err = -errno;
+
+		snprintf(why, why_size,
+			 "/proc/self/ns/pid: %s; names and process ids come from /proc, which must "
+			 "be mounted, in the host's PID namespace",
+			 strerror(-err));
+		return err;
+	}
+	if (st.st_ino != INITIAL_NAMESPACE) {
+		snprintf(why, why_size,
+			 "running in a PID namespace, where process ids differ from the kernel's: "
+			 "run it outside of the container, or give that the host's PID namespace "
+			 "(docker run --pid=host)");
+		return -EXDEV;
+	}
+	/* The other way round: the host's namespace, but a container's /proc. */
+	n = readlink("/proc/self", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+	if (strtol(self, NULL, 10) != (long)getpid()) {
+		snprintf(why, why_size,
+			 "the /proc mounted here belongs to another PID namespace, where process "
+			 "ids differ: mount the host's own");
+		return -EXDEV;
+	}
+	return 0;
+}
+
+static void explain(int err, char *why, size_t why_size)
+{
+	char missing[40] = "";
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(why, why_size,
+			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel with "
+			 "CONFIG_DEBUG_INFO_BTF=y is needed, as distributions have since 2020");
+	else if ((err == -EPERM || err == -EACCES) && caps_missing(missing, sizeof(missing)))
+		snprintf(
+			why, why_size,
+			"not permitted to load BPF programs, missing %s: run it as root (sudo), or "
+			"with CAP_BPF and CAP_PERFMON",
+			missing);
+	else if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		snprintf(why, why_size, "cannot load the BPF programs: %s%s", strerror(-err),
+			 err == -EMFILE ? " (ulimit -n)" : "");
+	else
+		snprintf(why, why_size,
+			 "the kernel refused the BPF programs (%s): Linux 5.12 or newer is needed; "
+			 "-v shows its messages",
+			 strerror(-err));
+}
+
+int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
+		     size_t why_size)
+{
+	int cpus = libbpf_num_possible_cpus(), err = check_pid_namespace(why, why_size);
+	struct bpf_session *s;
+
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(o->verbose ? print_verbose : NULL);
+	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
+	s->ring_size =
+		round_ring_size(o->buffer_size ? o->buffer_size : default_ring_size(s->cpus));
+	s->skel = chaincap_bpf__open();
+	if (!s->skel) {
+		err = -errno;
+		goto fail;
+	}
+	s->skel->rodata->self_tgid = (__u32)getpid();
+	s->skel->rodata->kernel_stacks = o->kernel_stacks;
+	s->skel->rodata->user_stacks = o->user_stacks;
+	s->skel->rodata->verify = o->verify;
+	s->skel->rodata->unwinding = o->unwind && o->user_stacks && CAN_UNWIND;
+	configure_for_kernel(s->skel);
+	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
+	err = chaincap_bpf__load(s->skel);
+	if (!err)
+		err = make_rings(s);
+	if (!err)
+		err = bpf_session_map_trie(s);
+	s->finder = slot_finder_new();
+	if (!err && !s->finder)
+		err = -ENOMEM;
+	if (err)
+		goto fail;
+	*out = s;
+	return 0;
+fail:
+	explain(err, why, why_size);
+	bpf_session_close(s);
+	return err;
+}
+
+void bpf_session_close(struct bpf_session *s)
+{
+	if (!s)
+		return;
+	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++) {
+		if (!s->rings[cpu])
+			continue;
+		ring_buffer__free(s->rings[cpu]);
+		close(s->ring_fds[cpu]);
+	}
+	free(s->rings);
+	free(s->ring_fds);
+	bpf_session_unmap_trie(s);
+	slot_finder_free(s->finder);
+	chaincap_bpf__destroy(s->skel);
+	free(s);
+}
+
+int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
+{
+	int err = chaincap_bpf__attach(s->skel);
+
+	if (err)
+		explain(err, why, why_size);
+	return err;
+}
+
+void bpf_session_detach(struct bpf_session *s)
+{
+	chaincap_bpf__detach(s->skel);
+}
+
+int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx)
+{
+	struct bpf_link *link = s->skel->links.list_threads;
+	size_t have = 0, cap = sizeof(struct wire_thread) * 64;
+	uint8_t *buf;
+	int fd, err = 0;
+
+	if (!link)
+		return -ENOENT;
+	s->skel->bss->list_stacks = stacks;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		return fd;
+	buf = malloc(cap);
+	if (!buf)
+		err = -ENOMEM;
+	while (!err) {
+		ssize_t n = read(fd, buf + have, cap - have);
+		size_t used = 0;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			err = -errno;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		for (; !err && have - used >= sizeof(struct wire_thread);
+		     used += sizeof(struct wire_thread))
+			err = fn(ctx, (const void *)(buf + used));
+		have -= used;
+		memmove(buf, buf + used, have);
+	}
+	free(buf);
+	close(fd);
+	return err < 0 ? err : 0;
+}
+
+/* Rings are hardly ever empty, and only asking for rules wakes: edges, not levels. */
+int bpf_session_watch(const struct bpf_session *s, int epoll)
+{
+	for (uint32_t cpu = 0; s->rules && cpu < s->cpus; cpu++) {
+		struct epoll_event in = { .events = EPOLLIN | EPOLLET, .data.u32 = 1 };
+
+		if (s->rings[cpu] && epoll_ctl(epoll, EPOLL_CTL_ADD, s->ring_fds[cpu], &in))
+			return -errno;
+	}
+	return 0;
+}
+
+long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx)
+{
+	long total = 0;
+
+	s->fn = fn;
+	s->ctx = ctx;
+	s->learning = false;
+	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
+		size_t budget = s->ring_size / sizeof(struct wire_exit);
+		int n;
+
+		if (!s->rings[cpu])
+			continue;
+		s->budget = budget;
+		n = ring_buffer__consume(s->rings[cpu]);
+		if (n < 0 && !(n == -EAGAIN && !s->budget))
+			return n;
+		total += (long)(budget - s->budget);
+	}
+	return total;
+}
+
+/* Calls fn for each kind's state on each CPU. */
+static int each_kind(struct bpf_session *s,
+		     int (*fn)(const struct wire_kind_state *k, uint32_t cpu, void *ctx), void *ctx)
+{
+	struct wire_kind_state *values = calloc(s->cpus, sizeof(*values));
+	int fd = bpf_map__fd(s->skel->maps.kinds), err = values ? 0 : -ENOMEM;
+
+	for (__u32 kind = 0; !err && kind < WIRE_EVENT_KINDS; kind++) {
+		err = bpf_map_lookup_elem(fd, &kind, values);
+		for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++)
+			err = fn(&values[cpu], cpu, ctx);
+	}
+	free(values);
+	return err;
+}
+
+static int add_counts(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
+{
+	struct bpf_counts *c = ctx;
+
+	(void)cpu;
+	c->seen += k->seen;
+	c->lost += k->lost;
+	c->missed += k->nested;
+	c->stacks_unsent += k->stacks_unsent;
+	c->walked += k->walked;
+	c->known += k->known;
+	c->verified += k->verified;
+	c->mismatches += k->mismatches;
+	c->verified_user += k->verified_user;
+	c->mismatches_user += k->mismatches_user;
+	for (int i = 0; i < WIRE_ENDS; i++)
+		c->ends[i] += k->ends[i];
+	return 0;
+}
+
+int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
+{
+	struct bpf_program *prog;
+	int err;
+
+	*out = (struct bpf_counts) { 0 };
+	err = each_kind(s, add_counts, out);
+	if (err)
+		return err;
+	/* A program does not run for an event that interrupts it: the kernel counts these. */
+	bpf_object__for_each_program (prog, s->skel->obj) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (!bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			out->missed += info.recursion_misses;
+	}
+	return 0;
+}
+
+struct pending {
+	bpf_record_fn fn;
+	void *ctx;
+};
+
+static int report_pending(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
+{
+	const struct pending *p = ctx;
+	struct wire_lost l = {
+		.r = { .time_ns = k->pending_first_ns, .kind = WIRE_LOST, .cpu = cpu },
+		.n = k->pending,
+		.last_ns = k->pending_last_ns,
+	};
+
+	return k->pending ? p->fn(p->ctx, &l.r, sizeof(l)) : 0;
+}
+
+int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
+{
+	struct pending p = { fn, ctx };
+
+	return each_kind(s, report_pending, &p);
+}
+
+uint32_t bpf_session_cpus(const struct bpf_session *s)
+{
+	return s->cpus;
+}
+
+size_t bpf_session_buffer_size(const struct bpf_session *s)
+{
+	return s->ring_size;
+}

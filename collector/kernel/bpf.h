@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf.h - the BPF side: loading, attaching, ring buffers, the list of threads, counters. It owns
+ * the skeleton, knows the differences between kernel versions, and passes records on without
+ * reading them.
+ */
+#ifndef COLLECTOR_BPF_H
+#define COLLECTOR_BPF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "chainwire.h"
+
+struct bpf_session;
+
+struct bpf_options {
+	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
+	bool kernel_stacks, user_stacks;
+	bool unwind;  /* user stacks by call frame information, not by frame pointers */
+	bool verify;  /* compare stacks known without a walk with a walk */
+	bool verbose; /* print libbpf's messages on standard error */
+};
+
+struct bpf_counts {
+	uint64_t seen;		/* events, kept or lost */
+	uint64_t lost;		/* events of these not kept */
+	uint64_t stacks_unsent; /* stacks that found no room */
+	uint64_t walked, known; /* kernel stacks walked, and known without a walk */
+	/* Stacks compared with a plain walk, and those that differed. */
+	uint64_t verified, mismatches, verified_user, mismatches_user;
+	uint64_t
+		ends[WIRE_ENDS]; /* user stacks by enum wire_stack_end, without WIRE_COPY records */
+	uint64_t missed;	 /* events whose program was skipped: neither seen nor lost */
+};
+
+/* Takes one record of len bytes. A negative result ends bpf_session_drain(), which returns it. */
+typedef int (*bpf_record_fn)(void *ctx, const struct wire_record *r, size_t len);
+/* Takes one thread of the list. A negative result ends the listing. */
+typedef int (*bpf_thread_fn)(void *ctx, const struct wire_thread *t);
+
+/*
+ * Loads the programs and makes the rings. Returns 0, or a negative errno with the reason, and what
+ * the user can do about it, in why. Free with bpf_session_close().
+ */
+int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
+		     size_t why_size);
+void bpf_session_close(struct bpf_session *s);
+
+/*
+ * Before attaching: registers code by which the kernel enters interrupts, from start up to end.
+ * Stacks in interrupts end there. A callback for symbolizer_interrupts(); session is the
+ * bpf_session.
+ */
+void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
+
+/* Events flow from here on. Returns 0 or a negative errno with the reason in why. */
+int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
+/* Ends the events; records in the rings stay. */
+void bpf_session_detach(struct bpf_session *s);
+
+/* Lists the threads that exist now, with or without stacks. Returns 0 or a negative errno. */
+int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx);
+
+/*
+ * Takes a sample of a stack (WIRE_SAMPLE), whose first `first` frames are the tracer's own, and
+ * adds the stack's layout to the tree of the BPF side once it is certain. Returns the number of the
+ * layout if it is the stack's first one, else 0; from then on the stack's id is
+ * WIRE_STACK_LAYOUT | number. A translator_sample_fn; session is the bpf_session.
+ */
+uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint32_t first);
+
+/* Adds a rule for unwinding user stacks. An unwinder_teach_fn; session is the bpf_session. */
+void bpf_session_rule(void *session, uint64_t key, uint64_t rule);
+/* Other code took the place of some in process tgid: invalidates the rules of the process. */
+void bpf_session_replaced(void *session, uint32_t tgid);
+/* Whether user stacks are unwound: on x86-64, unless the options say otherwise. */
+bool bpf_session_unwinds(const struct bpf_session *s);
+/* Adds to epoll what wakes when the BPF side needs rules. Returns 0 or a negative errno. */
+int bpf_session_watch(const struct bpf_session *s, int epoll);
+
+/*
+ * Makes room on the BPF side for new stacks: those without a layout whose id is more than
+ * BPF_SESSION_IDS ids old are removed, and get a new id when they are seen again. Takes a few
+ * milliseconds every 32 thousand new stacks, otherwise nothing. Returns 0 or a negative errno.
+ */
+#define BPF_SESSION_IDS (1u << 16)
+int bpf_session_recycle(struct bpf_session *s);
+
+/*
+ * Passes on the records in the rings; of each ring at most as many as it can hold, so that it ends
+ * under load, too. Returns the number of records or a negative errno.
+ */
+long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx);
+
+/* Counters as they are now. Returns 0 or a negative errno. */
+int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
+
+/*
+ * After detaching: makes WIRE_LOST records of the losses that the BPF side has not reported yet.
+ * Returns 0 or a negative errno.
+ */
+int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
+
+bool bpf_session_learning(const struct bpf_session *s);	     /* the last drain had samples */
+uint32_t bpf_session_layouts(const struct bpf_session *s);   /* in the tree */
+uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */
+size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */
+
+#endif /* COLLECTOR_BPF_H */

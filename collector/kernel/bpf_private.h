@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf_private.h - the BPF side, shared by bpf.c (loading, rings, counters) and bpf_stacks.c (maps
+ * of stacks).
+ */
+#ifndef BPF_PRIVATE_H
+#define BPF_PRIVATE_H
+
+#include <bpf/libbpf.h>
+
+#include "bpf.h"
+#include "stack_slots.h"
+#include "stack_trie.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "chaincap.skel.h"
+#pragma GCC diagnostic pop
+
+struct bpf_session {
+	struct chaincap_bpf *skel;
+	uint32_t cpus;
+	uint32_t layouts;  /* in the tree */
+	uint32_t swept_at; /* newest stack id at the last sweep */
+	struct slot_finder *finder;
+	bool learning;		  /* samples came at the last drain */
+	struct stack_trie trie;	  /* in memory shared with BPF */
+	struct wire_rules *rules; /* likewise; NULL: user stacks are not unwound */
+	uint64_t *generations;	  /* likewise, by the low bits of the tgid */
+	uint32_t n_rules;	  /* added so far */
+	size_t ring_size;
+	struct ring_buffer **rings; /* by CPU; NULL where there is none */
+	int *ring_fds;		    /* likewise; owned where there is a ring */
+	/* While draining: where records go, and how many more this ring may have. */
+	bpf_record_fn fn;
+	void *ctx;
+	size_t budget;
+};
+
+/* Maps the trie's BPF maps into memory. Returns 0 or a negative errno. */
+int bpf_session_map_trie(struct bpf_session *s);
+void bpf_session_unmap_trie(struct bpf_session *s);
+
+#endif /* BPF_PRIVATE_H */

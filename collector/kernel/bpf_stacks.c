@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bpf_private.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define STEPS_SIZE (WIRE_STEPS * sizeof(struct wire_step))
+#define RULES_SIZE (WIRE_RULE_BUCKETS * sizeof(struct wire_rules))
+#define GENERATIONS_SIZE (WIRE_GENERATIONS * sizeof(uint64_t))
+#define BRANCHES_SIZE (WIRE_BRANCHES * sizeof(uint64_t))
+
+static void *map_array(const struct bpf_map *map, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int bpf_session_map_trie(struct bpf_session *s)
+{
+	s->trie.steps = map_array(s->skel->maps.steps, STEPS_SIZE);
+	s->trie.branches = map_array(s->skel->maps.branches, BRANCHES_SIZE);
+	if (!s->trie.steps || !s->trie.branches)
+		return -errno;
+	if (!s->skel->rodata->unwinding)
+		return 0;
+	s->rules = map_array(s->skel->maps.rules, RULES_SIZE);
+	s->generations = map_array(s->skel->maps.generations, GENERATIONS_SIZE);
+	return s->rules && s->generations ? 0 : -errno;
+}
+
+void bpf_session_unmap_trie(struct bpf_session *s)
+{
+	if (s->trie.steps)
+		munmap(s->trie.steps, STEPS_SIZE);
+	if (s->trie.branches)
+		munmap(s->trie.branches, BRANCHES_SIZE);
+	if (s->rules)
+		munmap(s->rules, RULES_SIZE);
+	if (s->generations)
+		munmap(s->generations, GENERATIONS_SIZE);
+}
+
+void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end)
+{
+	struct bpf_session *s = session;
+
+	for (uint32_t i = 0; i < WIRE_ENTRIES; i++) {
+		struct wire_range *r = (void *)&s->skel->bss->entries[i];
+
+		if (!r->end) {
+			*r = (struct wire_range) { start, end };
+			return;
+		}
+	}
+}
+
+uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint32_t first)
+{
+	struct bpf_session *s = session;
+	struct wire_known_stack known = { sample->id, (uint32_t)(sample->hash >> 32), .sent = 1 };
+	struct wire_known_stack old;
+	int stacks = bpf_map__fd(s->skel->maps.stacks);
+	struct stack_slots layout;
+
+	if (s->layouts + 1 >= WIRE_LAYOUTS || !slot_finder_add(s->finder, sample, first, &layout))
+		return 0;
+	/* It may have two layouts, on the thread's stack and on the CPU's own: the id is the same.
+	 */
+	if (!bpf_map_lookup_elem(stacks, &sample->hash, &old) && old.layout) {
+		stack_trie_add(&s->trie, &layout, old.id);
+		return 0;
+	}
+	known.layout = s->layouts + 1;
+	known.id = WIRE_STACK_LAYOUT | known.layout;
+	if (bpf_map_update_elem(stacks, &sample->hash, &known, BPF_EXIST))
+		return 0;
+	s->layouts++;
+	stack_trie_add(&s->trie, &layout, known.id);
+	return known.layout;
+}
+
+/*
+ * Puts the rule into a free place of its bucket, or else in place of another rule. If the BPF side
+ * still needs that one, it asks for it again.
+ */
+void bpf_session_rule(void *session, uint64_t key, uint64_t rule)
+{
+	struct bpf_session *s = session;
+	struct wire_rules *bucket = &s->rules[wire_rule_bucket(key)];
+	uint32_t way = WIRE_RULE_WAYS;
+
+	for (uint32_t i = 0; i < WIRE_RULE_WAYS; i++) {
+		if ((bucket->check[i] ^ bucket->rule[i]) == key && bucket->rule[i] == rule)
+			return;
+		if ((bucket->check[i] ^ bucket->rule[i]) == key || !bucket->rule[i])
+			way = i;
+	}
+	if (way == WIRE_RULE_WAYS)
+		way = s->n_rules % WIRE_RULE_WAYS;
+	s->n_rules++;
+	/* A program that reads one word old and the other one new finds no rule: see wire_rules. */
+	__atomic_store_n(&bucket->rule[way], rule, __ATOMIC_RELAXED);
+	__atomic_store_n(&bucket->check[way], key ^ rule, __ATOMIC_RELAXED);
+}
+
+void bpf_session_replaced(void *session, uint32_t tgid)
+{
+	struct bpf_session *s = session;
+
+	__atomic_fetch_add(&s->generations[tgid % WIRE_GENERATIONS], 1, __ATOMIC_RELAXED);
+}
+
+bool bpf_session_unwinds(const struct bpf_session *s)
+{
+	return s->rules;
+}
+
+/* Moves the hashes of the n entries of map "stacks" to be removed to the front; returns how many.
+ */
+static uint32_t pick_old(uint32_t last, uint64_t *hashes, const struct wire_known_stack *known,
+			 uint32_t n)
+{
+	uint32_t old = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!known[i].layout &&
+		    ((last - known[i].id) & (WIRE_STACK_IDS - 1)) >= BPF_SESSION_IDS)
+			hashes[old++] = hashes[i];
+	return old;
+}
+
+static int sweep(int fd, uint32_t last, uint64_t *hashes, struct wire_known_stack *known,
+		 uint32_t cap)
+{
+	uint64_t at = 0;
+	bool first = true;
+	int err;
+
+	do {
+		uint32_t n = cap, old;
+
+		/* -ENOENT: these were the last. */
+		err = bpf_map_lookup_batch(fd, first ? NULL : &at, &at, hashes, known, &n, NULL);
+		if (err && err != -ENOENT)
+			return err;
+		first = false;
+		old = pick_old(last, hashes, known, n);
+		if (old && bpf_map_delete_batch(fd, hashes, &old, NULL))
+			return -errno;
+	} while (!err);
+	return 0;
+}
+
+#define SWEEP_EVERY (BPF_SESSION_IDS / 2)
+#define SWEEP_BATCH 8192u
+
+int bpf_session_recycle(struct bpf_session *s)
+{
+	uint32_t last = s->skel->bss->last_stack_id;
+	struct wire_known_stack *known;
+	uint64_t *hashes;
+	int err = -ENOMEM;
+
+	if (last - s->swept_at < SWEEP_EVERY)
+		return 0;
+	hashes = malloc(SWEEP_BATCH * sizeof(*hashes));
+	known = malloc(SWEEP_BATCH * sizeof(*known));
+	if (hashes && known)
+		err = sweep(bpf_map__fd(s->skel->maps.stacks), last, hashes, known, SWEEP_BATCH);
+	if (!err)
+		s->swept_at = last;
+	free(hashes);
+	free(known);
+	return err;
+}
+
+bool bpf_session_learning(const struct bpf_session *s)
+{
+	return s->learning;
+}
+
+uint32_t bpf_session_layouts(const struct bpf_session *s)
+{
+	return s->layouts;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * encode.h - turns events and definitions into finished blocks of the trace format
+ * (include/chainlog.h). It owns the blocks in the making and the ids of strings, frames and stacks
+ * (each distinct one is defined once); it does no I/O: finished blocks go to a sink.
+ *
+ * Events of one CPU share a block until it is full, until time would run backwards in it, or
+ * until encoder_flush(). Memory grows with the number of distinct strings and frames, not with the
+ * number of events; of stacks a bounded number of recent ones is recognized.
+ */
+#ifndef ENCODE_H
+#define ENCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chainlog_block.h"
+
+/*
+ * Takes a finished block (header included) of len bytes; the bytes are the encoder's and are gone
+ * after the call. Returns 0 or a negative errno, which the call that produced the block returns.
+ */
+typedef int (*encoder_sink)(void *ctx, const void *block, size_t len);
+
+struct encoder;
+
+struct encoder_thread {
+	uint32_t tid, tgid;
+	uint64_t start_ns, seen_ns; /* CLOCK_MONOTONIC */
+	uint32_t flags;		    /* CHAINLOG_THREAD_* */
+	char state;		    /* as ps shows it */
+	const char *name;
+	uint32_t kstack, ustack; /* stack ids, 0: none */
+};
+
+/* Counts so far, over the whole trace. */
+struct encoder_counts {
+	uint64_t events; /* in EVENTS blocks (also those not yet flushed) */
+	uint64_t lost;	 /* reported with encoder_lost() */
+	uint64_t bytes;	 /* handed to the sink */
+	uint32_t stacks, frames, strings;
+	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks by why they have no more frames */
+};
+
+/*
+ * All functions that return int give 0 or a negative errno: -ENOMEM, or what the sink returned.
+ * Strings are copied. cpu is 0..65535.
+ */
+
+/* Makes an encoder that gives its blocks to sink(ctx, ...). NULL when out of memory. */
+struct encoder *encoder_new(encoder_sink sink, void *ctx);
+/* Frees it; what was not flushed is dropped. NULL is allowed. */
+void encoder_free(struct encoder *e);
+
+/*
+ * For the flight recorder, which keeps blocks of events only and has definitions of its own:
+ * strings and spaces get their ids from these functions, which return 0 when out of memory. Call
+ * before anything else, and call none of the functions that define frames, stacks, modules or
+ * names.
+ */
+struct encoder_elsewhere {
+	uint32_t (*string)(void *ctx, const char *s, size_t len);
+	uint32_t (*space)(void *ctx, uint32_t tgid, const char *exe);
+	void *string_ctx, *space_ctx;
+};
+void encoder_define_elsewhere(struct encoder *e, const struct encoder_elsewhere *elsewhere);
+
+/* The first call: writes the INFO block. */
+int encoder_info(struct encoder *e, const struct chainlog_info *info);
+
+/*
+ * Definitions. Each returns the id (> 0) of the string, frame, stack, module or space, new or
+ * known; 0 when out of memory (then the thing is shown as unknown).
+ *
+ * frame: an address in an address space (0: the kernel).
+ * stack: n frame ids, leaf first, and why there are no more.
+ * module: a file with code; build_id is len bytes, len may be 0. Known ones are not looked up.
+ * space: a user address space of process tgid, running exe. Known ones are not looked up.
+ */
+uint32_t encoder_string(struct encoder *e, const char *s, size_t len);
+uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr);
+uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
+		       enum chainlog_stack_end end);
+/*
+ * For a stack that an event names before its frames are known: encoder_stack_reserve() returns an
+ * id for the event, encoder_stack_define() defines it later, at most once. Frame ids are dense and
+ * ascending: a frame id above all earlier ones is new.
+ */
+uint32_t encoder_stack_reserve(struct encoder *e);
+int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames, size_t n,
+			 enum chainlog_stack_end end);
+uint32_t encoder_module(struct encoder *e, const char *path, const uint8_t *build_id, size_t len);
+uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe);
+
+/*
+ * Code of a module: the bytes of its file from offset on are linked for address. All segments of a
+ * module follow each other.
+ */
+int encoder_segment(struct encoder *e, uint32_t module, uint64_t offset, uint64_t bytes,
+		    uint64_t address);
+
+/*
+ * Names a frame: symbol (NULL: none found), module (0: not known), offset of the address from the
+ * symbol's start in bytes.
+ */
+int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t module,
+		 uint64_t offset);
+
+/* A thread that was there when the recording began. */
+int encoder_thread(struct encoder *e, const struct encoder_thread *t);
+
+/* Events. time_ns is CLOCK_MONOTONIC; stacks are ids (0: none). */
+int encoder_switch(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t prev, char state,
+		   uint32_t next, uint32_t kstack, uint32_t ustack);
+int encoder_waking(struct encoder *e, uint32_t cpu, uint64_t time_ns, enum chainlog_event kind,
+		   uint32_t waker, uint32_t wakee, uint32_t kstack, uint32_t ustack);
+int encoder_fork(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t parent, uint32_t child,
+		 uint32_t child_tgid, const char *name);
+int encoder_exec(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid, uint32_t old_tid,
+		 const char *filename);
+int encoder_rename(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid,
+		   const char *name);
+int encoder_exit(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid);
+
+/* n events of cpu (-1: not known which) between first_ns and last_ns could not be kept. */
+int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
+
+/* Finishes all blocks that hold anything: the sink then has everything up to this call. */
+int encoder_flush(struct encoder *e);
+
+/*
+ * The last call: flushes, then writes the END block and the footer. kernel_events is what the
+ * kernel side counted, sideband_lost the number of mapping records that were lost.
+ */
+int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint64_t sideband_lost);
+
+void encoder_counts(const struct encoder *e, struct encoder_counts *out);
+
+#endif /* ENCODE_H */

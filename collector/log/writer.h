@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writer.h - writes to a file or a pipe through io_uring, with several buffers in flight.
+ *
+ * The caller's bytes are gathered in large buffers (registered with the kernel if it permits). A
+ * full one is submitted, and the caller waits only when all are in flight: a slow disk blocks the
+ * caller, memory does not grow. Short and interrupted writes are continued. After an error nothing
+ * more is written, and a regular file is cut to the bytes that are complete. If io_uring is
+ * missing, forbidden, or stops working, write() is used instead. The only waits without a limit are
+ * for a disk that does not answer and for a pipe whose reader does not read.
+ */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct writer;
+
+/*
+ * Opens the output: path is created with mode 0600 or, if it is the caller's own regular file,
+ * emptied; "-" is standard output. Symbolic links, other people's files and files with other
+ * names are refused. Under sudo the file is given to the user who called it.
+ * Returns a file descriptor, or a negative errno with a reason in why (of why_size bytes).
+ */
+int writer_open_output(const char *path, char *why, size_t why_size);
+
+/*
+ * Checks that writer_open_output() can open path later, without changing the file. Path must be a
+ * file. Returns 0 or a negative errno with a reason in why.
+ */
+int writer_check_output(const char *path, char *why, size_t why_size);
+
+/* Makes a writer on fd, which stays the caller's. Returns 0 or a negative errno. */
+int writer_new(struct writer **out, int fd);
+
+/* Takes len bytes (copied). Returns 0, or the negative errno of the first write that failed. */
+int writer_put(struct writer *w, const void *p, size_t len);
+
+/* Submits the gathered bytes without waiting. Returns as writer_put(). */
+int writer_flush(struct writer *w);
+
+/*
+ * Flushes and waits for all writes; after an error cuts a regular file back. Frees the writer.
+ * Returns 0 or the negative errno of the first write that failed.
+ */
+int writer_close(struct writer *w);
+
+/* Bytes written so far. */
+uint64_t writer_written(const struct writer *w);
+/* The current method: "io_uring, registered buffers", "io_uring" or "plain writes (io_uring: R)".
+ */
+const char *writer_method(const struct writer *w);
+
+#endif /* WRITER_H */

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "asker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "debuginfod_ask.h"
+#include "elfsym.h"
+#include "kernel/clock.h"
+
+#define NOBODY 65534u
+/* An answer may come this much later than the time is used up. */
+#define GRACE_MS 2000
+
+struct asker {
+	pid_t pid;
+	int socket;
+	bool verbose, is_over;
+	unsigned int seconds;
+	uint64_t deadline_ns; /* 0: nothing was asked yet */
+};
+
+struct request {
+	uint8_t build_id[ELFSYM_BUILD_ID_MAX];
+	uint32_t len;
+};
+
+/* ---- the process that asks --------------------------------------------------------------------
+ */
+
+/* The id that sudo notes in the environment; nobody's without sudo. */
+static uint32_t id_of_caller(const char *variable)
+{
+	const char *value = getenv(variable);
+	unsigned long id = value ? strtoul(value, NULL, 10) : 0;
+
+	return id && id < UINT32_MAX ? (uint32_t)id : NOBODY;
+}
+
+/* False if any right is left. */
+static bool drop_rights(void)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (!geteuid()) {
+		gid_t gid = id_of_caller("SUDO_GID");
+		uid_t uid = id_of_caller("SUDO_UID");
+
+		if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+			return false;
+	}
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &h, none);
+}
+
+/*
+ * Files from servers go to the user's own cache. Nobody has none: then to a folder that is removed
+ * at the end. Returns its name, or NULL.
+ */
+static const char *choose_cache(bool was_root)
+{
+	static char folder[] = "/tmp/chaincap-debuginfod-XXXXXX";
+	const struct passwd *user = was_root && getuid() != NOBODY ? getpwuid(getuid()) : NULL;
+
+	if (!was_root)
+		return NULL;
+	/* The caller's environment is root's. */
+	unsetenv("XDG_CACHE_HOME");
+	if (user && !access(user->pw_dir, W_OK)) {
+		unsetenv("DEBUGINFOD_CACHE_PATH");
+		setenv("HOME", user->pw_dir, 1);
+		return NULL;
+	}
+	if (!mkdtemp(folder))
+		return NULL;
+	setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
+	return folder;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+/* Passes fd, or a negative errno; closes it. */
+static bool answer(int socket, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec data = { &fd, sizeof(fd) };
+	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
+	bool sent;
+
+	if (fd >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		control.header = (struct cmsghdr) {
+			.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+		};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	sent = sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(fd);
+	if (fd >= 0)
+		close(fd);
+	return sent;
+}
+
+static _Noreturn void serve(int socket, unsigned int seconds, bool was_root)
+{
+	struct debuginfod_asker servers = { .client = NULL };
+	const char *folder = NULL;
+	bool is_first = true;
+	struct request r;
+	int err = 0;
+
+	while (recv(socket, &r, sizeof(r), 0) == sizeof(r) && r.len <= sizeof(r.build_id)) {
+		if (is_first) {
+			folder = choose_cache(was_root);
+			err = debuginfod_ask_open(&servers, seconds);
+		}
+		is_first = false;
+		if (!answer(socket,
+			    err ? err : debuginfod_ask(&servers, r.build_id, (int)r.len, false)))
+			break;
+	}
+	if (folder)
+		nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	_exit(0);
+}
+
+static _Noreturn void become(int socket, unsigned int seconds)
+{
+	bool was_root = !geteuid();
+	int null;
+
+	/* What ends the recording ends its questions only when it has read the answers. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	prctl(PR_SET_NAME, "chaincap-asker");
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < 3; fd++)
+		if (dup2(null, fd) < 0)
+			_exit(1);
+	if (!drop_rights() || dup2(socket, 3) < 0 || syscall(SYS_close_range, 4u, ~0u, 0u))
+		_exit(1);
+	/* After the user was changed, which resets it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	serve(3, seconds, was_root);
+}
+
+/* ---- the recorder -----------------------------------------------------------------------------
+ */
+
+int asker_start(struct asker **out, unsigned int seconds, bool verbose)
+{
+	int sockets[2], err;
+	struct asker *a;
+
+	*out = NULL;
+	if (!debuginfod_ask_wanted())
+		return 0;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	*a = (struct asker) { .seconds = seconds, .verbose = verbose };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+		err = -errno;
+		free(a);
+		return err;
+	}
+	a->pid = fork();
+	if (!a->pid)
+		become(sockets[1], seconds);
+	err = a->pid < 0 ? -errno : 0;
+	close(sockets[1]);
+	a->socket = sockets[0];
+	if (err) {
+		close(a->socket);
+		free(a);
+		return err;
+	}
+	*out = a;
+	return 0;
+}
+
+void asker_free(struct asker *a)
+{
+	if (!a)
+		return;
+	/* Then it removes what it stored, and ends; unless a server keeps it. */
+	close(a->socket);
+	if (a->is_over)
+		kill(a->pid, SIGKILL);
+	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(a);
+}
+
+/* The descriptor or error in an answer. */
+static int take_answer(int socket)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	int fd = -1, err;
+	struct iovec data = { &err, sizeof(err) };
+	struct msghdr m = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *c;
+	struct stat st;
+
+	if (recvmsg(socket, &m, MSG_CMSG_CLOEXEC) != sizeof(err))
+		return -EPIPE;
+	c = CMSG_FIRSTHDR(&m);
+	if (!c)
+		return err < 0 ? err : -EPROTO;
+	if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -EPROTO;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EPROTO;
+}
+
+static int ask(struct asker *a, const struct request *r)
+{
+	struct pollfd p = { .fd = a->socket, .events = POLLIN };
+	uint64_t now_ns = clock_now_ns();
+	int ready;
+
+	if (!a->deadline_ns)
+		a->deadline_ns = now_ns + a->seconds * UINT64_C(1000000000);
+	if (a->is_over || now_ns >= a->deadline_ns)
+		return -ETIMEDOUT;
+	if (send(a->socket, r, sizeof(*r), MSG_NOSIGNAL) != sizeof(*r))
+		return -EPIPE;
+	do {
+		now_ns = clock_now_ns();
+		ready = poll(&p, 1,
+			     (now_ns < a->deadline_ns ? (int)((a->deadline_ns - now_ns) / 1000000)
+						      : 0) +
+				     GRACE_MS);
+	} while (ready < 0 && errno == EINTR);
+	if (ready > 0)
+		return take_answer(a->socket);
+	a->is_over = true;
+	return -ETIMEDOUT;
+}
+
+int asker_ask(struct asker *a, const uint8_t *build_id, size_t len)
+{
+	struct request r = { .len = (uint32_t)len };
+	int fd;
+
+	if (!len || len > sizeof(r.build_id))
+		return -EINVAL;
+	memcpy(r.build_id, build_id, len);
+	fd = ask(a, &r);
+	if (a->verbose) {
+		fputs("chaincap: debuginfod: ", stderr);
+		for (size_t i = 0; i < len; i++)
+			fprintf(stderr, "%02x", build_id[i]);
+		fprintf(stderr, ": %s\n",
+			fd >= 0		? "found"
+			: fd == -ENOSYS ? "libdebuginfod.so.1 cannot be loaded"
+					: strerror(-fd));
+	}
+	return fd;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "codefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "coderoot.h"
+#include "grow.h"
+
+#define BUCKETS 4096u
+/* Descriptors kept free for the rest of the program. */
+#define OTHER_FILES 256u
+#define OPEN_MAX_FILES 65536u
+
+struct code_file {
+	enum code_kind kind;
+	uint32_t maj, min;
+	uint64_t ino;
+	char *path;
+	int fd;	       /* -1: not open */
+	uint32_t root; /* code_roots id: what its path is relative to */
+	uint32_t refs; /* 0: the slot is free */
+	uint32_t next; /* id: in the bucket, or in the list of free slots */
+};
+
+struct code_files {
+	struct code_roots *roots;
+	struct code_file *files; /* by id - 1 */
+	uint32_t n, free_slot;
+	size_t cap;
+	uint32_t n_open, max_open;
+	uint32_t buckets[BUCKETS];
+};
+
+static uint32_t bucket_of(uint32_t maj, uint32_t min, uint64_t ino)
+{
+	uint64_t h = (ino ^ (uint64_t)maj << 40 ^ (uint64_t)min << 20) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(h >> 52) % BUCKETS;
+}
+
+struct code_files *code_files_new(void)
+{
+	struct code_files *f = calloc(1, sizeof(*f));
+	struct rlimit r;
+
+	if (!f)
+		return NULL;
+	f->roots = code_roots_new();
+	if (!f->roots) {
+		free(f);
+		return NULL;
+	}
+	if (!getrlimit(RLIMIT_NOFILE, &r)) {
+		if (r.rlim_cur < r.rlim_max) {
+			rlim_t soft = r.rlim_cur;
+
+			r.rlim_cur = r.rlim_max;
+			if (setrlimit(RLIMIT_NOFILE, &r))
+				r.rlim_cur = soft;
+		}
+		f->max_open = r.rlim_cur > OPEN_MAX_FILES ? OPEN_MAX_FILES : (uint32_t)r.rlim_cur;
+		f->max_open =
+			f->max_open > 2 * OTHER_FILES ? f->max_open - OTHER_FILES : f->max_open / 2;
+	}
+	return f;
+}
+
+void code_files_free(struct code_files *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (!f->files[i].refs)
+			continue;
+		if (f->files[i].fd >= 0)
+			close(f->files[i].fd);
+		free(f->files[i].path);
+	}
+	code_roots_free(f->roots);
+	free(f->files);
+	free(f);
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/* By the mapping itself, whatever became of the name. Needs CAP_CHECKPOINT_RESTORE. */
+static int open_mapped(const struct code_place *p)
+{
+	char link[80];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", p->tgid,
+		 (unsigned long long)p->start, (unsigned long long)p->end);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : code_reopen_regular(fd, 0);
+}
+
+static int open_place(const struct code_files *f, const struct code_file *c,
+		      const struct code_place *p)
+{
+	int fd = open_mapped(p);
+
+	if (fd < 0)
+		fd = code_open_in_root(code_roots_dir(f->roots, c->root), c->path, c->ino);
+	if (fd < 0 && c->root)
+		fd = code_open_in_root(code_roots_dir(f->roots, 0), c->path, c->ino);
+	return fd;
+}
+
+static bool is_elf(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Files that are plain memory. A memfd may hold a program, too. */
+static bool is_memory_file(const char *path)
+{
+	return has_prefix(path, "/memfd:") || has_prefix(path, "/dev/zero") ||
+	       has_prefix(path, "/SYSV") || has_prefix(path, "/anon_hugepage") ||
+	       has_prefix(path, "anon_inode:");
+}
+
+static enum code_kind kind_of(const struct code_place *p)
+{
+	if (!p->path[0] || has_prefix(p->path, "//anon") || has_prefix(p->path, "[anon") ||
+	    !strcmp(p->path, "[heap]") || has_prefix(p->path, "[stack"))
+		return CODE_GENERATED;
+	if (!strcmp(p->path, "[vdso]"))
+		return CODE_VDSO;
+	return p->path[0] == '[' ? CODE_SPECIAL : CODE_FILE;
+}
+
+static char *plain_path(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), tail = sizeof(deleted) - 1;
+
+	if (len > tail && !strcmp(path + len - tail, deleted))
+		len -= tail;
+	return strndup(path, len);
+}
+
+/*
+ * As long as a file is open its inode number is not reused; otherwise the path must be the same,
+ * too.
+ */
+static bool is_same(const struct code_file *c, enum code_kind kind, const struct code_place *p,
+		    const char *path)
+{
+	if (kind != CODE_FILE)
+		return c->kind == kind && !c->ino && !strcmp(c->path, path);
+	return c->maj == p->maj && c->min == p->min && c->ino == p->ino &&
+	       (c->fd >= 0 || !strcmp(c->path, path));
+}
+
+static uint32_t new_slot(struct code_files *f)
+{
+	struct code_file *files;
+	uint32_t id = f->free_slot;
+
+	if (id) {
+		f->free_slot = f->files[id - 1].next;
+		return id;
+	}
+	files = grow_array(f->files, f->n, &f->cap, sizeof(*files));
+	if (!files)
+		return 0;
+	f->files = files;
+	return ++f->n;
+}
+
+static void open_early(struct code_files *f, struct code_file *c, const struct code_place *p)
+{
+	if (f->n_open >= f->max_open)
+		return;
+	/* A short-lived child may have ended; its parent mostly has the same root directory. */
+	if (!c->root && code_roots_get(f->roots, p->tgid, &c->root) && p->parent)
+		(void)code_roots_get(f->roots, p->parent, &c->root);
+	c->fd = open_place(f, c, p);
+	if (c->fd < 0) {
+		c->fd = -1;
+		if (is_memory_file(c->path))
+			c->kind = CODE_GENERATED;
+		return;
+	}
+	if (is_memory_file(c->path) && !is_elf(c->fd)) {
+		close(c->fd);
+		c->fd = -1;
+		c->kind = CODE_GENERATED;
+		return;
+	}
+	f->n_open++;
+}
+
+uint32_t code_files_get(struct code_files *f, const struct code_place *p)
+{
+	enum code_kind kind = kind_of(p);
+	bool is_file = kind == CODE_FILE;
+	uint32_t bucket = is_file ? bucket_of(p->maj, p->min, p->ino) : bucket_of(0, 0, 0), id;
+	char *path = kind == CODE_GENERATED ? strdup("//anon") : plain_path(p->path);
+	struct code_file *c;
+
+	if (!path)
+		return 0;
+	for (id = f->buckets[bucket]; id; id = f->files[id - 1].next) {
+		c = &f->files[id - 1];
+		if (is_same(c, kind, p, path)) {
+			c->refs++;
+			if (c->kind == CODE_FILE && c->fd < 0)
+				open_early(f, c, p); /* another process, another chance */
+			free(path);
+			return id;
+		}
+	}
+	id = new_slot(f);
+	if (!id) {
+		free(path);
+		return 0;
+	}
+	c = &f->files[id - 1];
+	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1 };
+	if (is_file) {
+		c->maj = p->maj;
+		c->min = p->min;
+		c->ino = p->ino;
+		open_early(f, c, p);
+	}
+	c->next = f->buckets[bucket];
+	f->buckets[bucket] = id;
+	return id;
+}
+
+void code_files_hold(struct code_files *f, uint32_t id)
+{
+	f->files[id - 1].refs++;
+}
+
+void code_files_close(struct code_files *f, uint32_t id)
+{
+	struct code_file *c = &f->files[id - 1];
+
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	f->n_open--;
+}
+
+void code_files_put(struct code_files *f, uint32_t id)
+{
+	struct code_file *c = &f->files[id - 1];
+	uint32_t *link = &f->buckets[bucket_of(c->maj, c->min, c->ino)];
+
+	if (--c->refs)
+		return;
+	while (*link != id)
+		link = &f->files[*link - 1].next;
+	*link = c->next;
+	code_files_close(f, id);
+	code_roots_put(f->roots, c->root);
+	free(c->path);
+	*c = (struct code_file) { .fd = -1, .next = f->free_slot };
+	f->free_slot = id;
+}
+
+enum code_kind code_files_kind(const struct code_files *f, uint32_t id)
+{
+	return f->files[id - 1].kind;
+}
+
+const char *code_files_path(const struct code_files *f, uint32_t id)
+{
+	return f->files[id - 1].path;
+}
+
+int code_files_root(const struct code_files *f, uint32_t id)
+{
+	uint32_t root = f->files[id - 1].root;
+
+	return root ? code_roots_dir(f->roots, root) : -1;
+}
+
+int code_files_open(struct code_files *f, uint32_t id)
+{
+	struct code_file *c = &f->files[id - 1];
+	int fd;
+
+	if (c->fd >= 0)
+		return c->fd;
+	if (c->kind != CODE_FILE)
+		return -EINVAL;
+	fd = code_open_in_root(code_roots_dir(f->roots, c->root), c->path, c->ino);
+	if (fd < 0 && c->root)
+		fd = code_open_in_root(code_roots_dir(f->roots, 0), c->path, c->ino);
+	if (fd < 0)
+		return fd;
+	c->fd = fd;
+	f->n_open++;
+	return fd;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * codefile.h - the files that processes run code from, each once. A file is opened when its first
+ * mapping is seen, so that it can still be read after its process, its name or its container is
+ * gone. Paths come from the processes themselves, so nothing is opened by path alone: only a
+ * regular file with the inode that the kernel reported, found inside the process's own root
+ * directory.
+ */
+#ifndef CODEFILE_H
+#define CODEFILE_H
+
+#include <stdint.h>
+
+enum code_kind {
+	CODE_FILE,	/* a file, to be read as ELF */
+	CODE_GENERATED, /* executable memory: names are in perf-PID.map if anywhere */
+	CODE_VDSO,
+	CODE_SPECIAL, /* other kernel mappings: "[vsyscall]", "[uprobes]" */
+};
+
+/* A mapping of code, as /proc/PID/maps or perf's mmap records have it. */
+struct code_place {
+	uint32_t tgid, parent; /* parent: 0 if not known */
+	uint64_t start, end;   /* addresses */
+	uint32_t maj, min;
+	uint64_t ino;
+	const char *path; /* in the process's root; may end in " (deleted)" */
+};
+
+struct code_files;
+
+/* NULL when out of memory. Raises this process's soft limit of open files to the hard one. */
+struct code_files *code_files_new(void);
+void code_files_free(struct code_files *f);
+
+/* The file mapped there, as an id > 0 that holds one reference. 0 when out of memory. */
+uint32_t code_files_get(struct code_files *f, const struct code_place *place);
+/* Takes and returns a reference. A file without any is closed, and its id is reused. */
+void code_files_hold(struct code_files *f, uint32_t id);
+void code_files_put(struct code_files *f, uint32_t id);
+
+enum code_kind code_files_kind(const struct code_files *f, uint32_t id);
+/* Without " (deleted)"; valid as long as the file has references. */
+const char *code_files_path(const struct code_files *f, uint32_t id);
+/*
+ * The file's descriptor, which stays the table's; tries once more to open it if it is not open.
+ * -ENOENT or another negative errno if that fails.
+ */
+int code_files_open(struct code_files *f, uint32_t id);
+/* Closes the file's descriptor after the last reading. */
+void code_files_close(struct code_files *f, uint32_t id);
+
+/*
+ * The root directory that the file's path is relative to, as a descriptor for openat() that stays
+ * the table's; -1: our own.
+ */
+int code_files_root(const struct code_files *f, uint32_t id);
+
+#endif /* CODEFILE_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "coderoot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Roots held open at a time; beyond that, only the files of containers are. */
+#define ROOTS_MAX 256u
+
+struct root {
+	int fd;
+	uint32_t refs; /* 0: the slot is free */
+	uint32_t maj, min;
+	uint64_t ino, mnt_id; /* one directory can be the root of several mounts */
+};
+
+struct code_roots {
+	struct root own;
+	struct root roots[ROOTS_MAX]; /* by id - 1 */
+};
+
+/* False if it cannot be opened. */
+static bool open_root(struct root *r, const char *path)
+{
+	struct statx st;
+
+	*r = (struct root) { .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), .refs = 1 };
+	if (r->fd < 0)
+		return false;
+	if (statx(r->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &st)) {
+		close(r->fd);
+		r->fd = -1;
+		return false;
+	}
+	r->maj = st.stx_dev_major;
+	r->min = st.stx_dev_minor;
+	r->ino = st.stx_ino;
+	r->mnt_id = st.stx_mask & STATX_MNT_ID ? st.stx_mnt_id : 0;
+	return true;
+}
+
+static bool is_same_root(const struct root *a, const struct root *b)
+{
+	return a->refs && a->maj == b->maj && a->min == b->min && a->ino == b->ino &&
+	       a->mnt_id == b->mnt_id;
+}
+
+struct code_roots *code_roots_new(void)
+{
+	struct code_roots *r = calloc(1, sizeof(*r));
+
+	if (r)
+		(void)open_root(&r->own, "/");
+	return r;
+}
+
+void code_roots_free(struct code_roots *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < ROOTS_MAX; i++)
+		if (r->roots[i].refs)
+			close(r->roots[i].fd);
+	if (r->own.fd >= 0)
+		close(r->own.fd);
+	free(r);
+}
+
+int code_roots_get(struct code_roots *r, uint32_t tgid, uint32_t *id)
+{
+	uint32_t free_id = 0;
+	struct root found;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
+	*id = 0;
+	if (!open_root(&found, path))
+		return -ESRCH;
+	if (is_same_root(&r->own, &found))
+		goto out;
+	for (uint32_t i = 0; i < ROOTS_MAX; i++) {
+		if (is_same_root(&r->roots[i], &found)) {
+			r->roots[i].refs++;
+			*id = i + 1;
+			goto out;
+		}
+		if (!free_id && !r->roots[i].refs)
+			free_id = i + 1;
+	}
+	if (!free_id)
+		goto out;
+	r->roots[free_id - 1] = found;
+	*id = free_id;
+	return 0;
+out:
+	close(found.fd);
+	return 0;
+}
+
+int code_root_open(uint32_t tgid)
+{
+	struct root own, found;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
+	if (!open_root(&found, path))
+		return -1;
+	if (open_root(&own, "/")) {
+		close(own.fd);
+		if (is_same_root(&own, &found)) {
+			close(found.fd);
+			return -1;
+		}
+	}
+	return found.fd;
+}
+
+void code_roots_put(struct code_roots *r, uint32_t id)
+{
+	if (id && !--r->roots[id - 1].refs)
+		close(r->roots[id - 1].fd);
+}
+
+int code_roots_dir(const struct code_roots *r, uint32_t id)
+{
+	return id ? r->roots[id - 1].fd : r->own.fd;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+int code_reopen_regular(int fd, uint64_t ino)
+{
+	char self[40];
+	struct stat st;
+	int real;
+
+	if (fstat(fd, &st)) {
+		real = -errno;
+	} else if (!S_ISREG(st.st_mode)) {
+		real = -EINVAL;
+	} else if (ino && st.st_ino != ino) {
+		real = -ESTALE;
+	} else {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+		real = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (real < 0)
+			real = -errno;
+	}
+	close(fd);
+	return real;
+}
+
+int code_open_in_root(int dir, const char *path, uint64_t ino)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : code_reopen_regular((int)fd, ino);
+}

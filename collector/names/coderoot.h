@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * coderoot.h - the root directories of processes (containers have their own), each held open once,
+ * so that the files of a program can still be found after its container is gone; and opening files
+ * in them. Their contents are untrusted.
+ */
+#ifndef CODEROOT_H
+#define CODEROOT_H
+
+#include <stdint.h>
+
+struct code_roots;
+
+/* NULL when out of memory. */
+struct code_roots *code_roots_new(void);
+void code_roots_free(struct code_roots *r);
+
+/*
+ * The root of process tgid: *id > 0 holds one reference, 0 is our own. Returns 0, or -ESRCH (with
+ * *id 0) if it cannot be opened.
+ */
+int code_roots_get(struct code_roots *r, uint32_t tgid, uint32_t *id);
+void code_roots_put(struct code_roots *r, uint32_t id);
+
+/* Its O_PATH descriptor, which stays the table's; id 0: our own root. */
+int code_roots_dir(const struct code_roots *r, uint32_t id);
+
+/* The root of process tgid as a descriptor to close; -1: it is our own, or cannot be opened. */
+int code_root_open(uint32_t tgid);
+
+/*
+ * Opens path below a root directory for reading, without following symbolic links out of it, if it
+ * is a regular file with the inode ino (0: any). Nothing else is ever really opened, as opening a
+ * device may have effects. Returns a descriptor to close, or a negative errno.
+ */
+int code_open_in_root(int dir, const char *path, uint64_t ino);
+
+/* Turns an O_PATH descriptor into one for reading, by the same rules. Closes fd. */
+int code_reopen_regular(int fd, uint64_t ino);
+
+#endif /* CODEROOT_H */

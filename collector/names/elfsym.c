@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "elfsym_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTE_MAX_BYTES (64u << 10)
+/* Segments of code: linkers make one, tools that change programs add some. */
+#define CODE_MAX 16u
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/*
+ * libelf allocates as many sections as the file claims. Only a linker's object files need more than
+ * fit in the header's field (e_shnum 0), so refuse those.
+ */
+static bool is_sane_header(const unsigned char *h, size_t len)
+{
+	Elf64_Ehdr e64;
+	Elf32_Ehdr e32;
+
+	if (len < sizeof(e32) || memcmp(h, ELFMAG, SELFMAG))
+		return false;
+	if (h[EI_CLASS] == ELFCLASS64 && len >= sizeof(e64)) {
+		memcpy(&e64, h, sizeof(e64));
+		return e64.e_shnum || !e64.e_shoff;
+	}
+	memcpy(&e32, h, sizeof(e32));
+	return h[EI_CLASS] == ELFCLASS32 && (e32.e_shnum || !e32.e_shoff);
+}
+
+/* Owns elf (NULL: libelf refused it) and image. */
+static int open_elf(struct elfsym **out, Elf *elf, void *image)
+{
+	struct elfsym *e = elf ? calloc(1, sizeof(*e)) : NULL;
+	Elf_Scn *s = NULL;
+
+	*out = NULL;
+	if (!e) {
+		elf_end(elf);
+		free(image);
+		return elf ? -ENOMEM : -ENOEXEC;
+	}
+	e->elf = elf;
+	e->image = image;
+	e->fd = -1;
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &e->header) ||
+	    elf_getphdrnum(elf, &e->n_segments)) {
+		elfsym_close(e);
+		return -ENOEXEC;
+	}
+	while ((s = elf_nextscn(elf, s))) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_SYMTAB)
+			e->has_symtab = true;
+	}
+	*out = e;
+	return 0;
+}
+
+int elfsym_open(struct elfsym **out, int fd)
+{
+	unsigned char header[sizeof(Elf64_Ehdr)];
+	ssize_t n = pread(fd, header, sizeof(header), 0);
+
+	*out = NULL;
+	if (n < 0)
+		return -errno;
+	if (!is_sane_header(header, (size_t)n) || elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOEXEC;
+	/* Read, not mapped: its owner may truncate the file at any time. */
+	return open_elf(out, elf_begin(fd, ELF_C_READ, NULL), NULL);
+}
+
+int elfsym_take_fd(struct elfsym **out, int fd)
+{
+	int err = elfsym_open(out, fd);
+
+	if (err)
+		close(fd);
+	else
+		(*out)->fd = fd;
+	return err;
+}
+
+int elfsym_open_memory(struct elfsym **out, const void *image, size_t len)
+{
+	void *copy;
+
+	*out = NULL;
+	if (!is_sane_header(image, len))
+		return -ENOEXEC;
+	copy = malloc(len);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, image, len);
+	return elfsym_take_memory(out, copy, len);
+}
+
+int elfsym_take_memory(struct elfsym **out, void *image, size_t len)
+{
+	*out = NULL;
+	if (!is_sane_header(image, len) || elf_version(EV_CURRENT) == EV_NONE) {
+		free(image);
+		return -ENOEXEC;
+	}
+	return open_elf(out, elf_memory(image, len), image);
+}
+
+void elfsym_add(struct elfsym *e, struct elfsym *more)
+{
+	struct elfsym **last = &e->more;
+
+	while (*last)
+		last = &(*last)->more;
+	*last = more;
+}
+
+void elfsym_close(struct elfsym *e)
+{
+	while (e) {
+		struct elfsym *more = e->more;
+
+		elf_end(e->elf);
+		free(e->image);
+		if (e->fd >= 0)
+			close(e->fd);
+		free(e);
+		e = more;
+	}
+}
+
+struct Elf *elfsym_libelf(const struct elfsym *e)
+{
+	return e->elf;
+}
+
+int elfsym_fd(const struct elfsym *e)
+{
+	return e->fd;
+}
+
+bool elfsym_has_symtab(const struct elfsym *e)
+{
+	return e->has_symtab;
+}
+
+/* ---- segments and notes -------------------------------------------------------------------- */
+
+size_t elfsym_build_id(const struct elfsym *e, uint8_t id[ELFSYM_BUILD_ID_MAX])
+{
+	for (size_t i = 0; i < e->n_segments; i++) {
+		size_t at = 0, name_at, desc_at;
+		Elf_Data *d;
+		GElf_Phdr ph;
+		GElf_Nhdr note;
+
+		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_NOTE ||
+		    ph.p_filesz > NOTE_MAX_BYTES)
+			continue;
+		d = elf_getdata_rawchunk(e->elf, (int64_t)ph.p_offset, (size_t)ph.p_filesz,
+					 ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		while (d && (at = gelf_getnote(d, at, &note, &name_at, &desc_at))) {
+			size_t len = note.n_descsz;
+
+			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+			    memcmp((char *)d->d_buf + name_at, "GNU", 4) || !len ||
+			    len > ELFSYM_BUILD_ID_MAX)
+				continue;
+			memcpy(id, (char *)d->d_buf + desc_at, len);
+			return len;
+		}
+	}
+	return 0;
+}
+
+bool elfsym_code(const struct elfsym *e, size_t i, struct elfsym_segment *out)
+{
+	GElf_Phdr ph;
+
+	if (i >= CODE_MAX)
+		return false;
+	for (size_t k = 0; k < e->n_segments; k++) {
+		if (!gelf_getphdr(e->elf, (int)k, &ph) || ph.p_type != PT_LOAD ||
+		    !(ph.p_flags & PF_X) || i--)
+			continue;
+		*out = (struct elfsym_segment) { ph.p_offset, ph.p_filesz, ph.p_vaddr };
+		return true;
+	}
+	return false;
+}
+
+bool elfsym_vaddr(const struct elfsym *e, uint64_t file_offset, uint64_t *vaddr)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < e->n_segments; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD ||
+		    file_offset < ph.p_offset || file_offset - ph.p_offset >= ph.p_filesz)
+			continue;
+		/* A page where two segments meet is in both: prefer the code. */
+		if (found && !(ph.p_flags & PF_X))
+			continue;
+		*vaddr = file_offset - ph.p_offset + ph.p_vaddr;
+		found = true;
+		if (ph.p_flags & PF_X)
+			break;
+	}
+	return found;
+}
+
+/* ---- sections ------------------------------------------------------------------------------ */
+
+Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name, GElf_Shdr *sh)
+{
+	size_t names;
+	Elf_Scn *scn = NULL;
+
+	if (elf_getshdrstrndx(e->elf, &names))
+		return NULL;
+	while ((scn = elf_nextscn(e->elf, scn))) {
+		const char *s;
+
+		if (!gelf_getshdr(scn, sh) || sh->sh_type != type)
+			continue;
+		s = name ? elf_strptr(e->elf, names, sh->sh_name) : NULL;
+		if (!name || (s && !strcmp(s, name)))
+			return scn;
+	}
+	return NULL;
+}
+
+const void *elfsym_section(struct elfsym *e, const char *name, size_t max, size_t *len)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elfsym_find_section(e, SHT_PROGBITS, name, &sh);
+	Elf_Data *d = scn && sh.sh_size <= max ? elf_rawdata(scn, NULL) : NULL;
+
+	if (!d || !d->d_buf)
+		return NULL;
+	*len = d->d_size;
+	return d->d_buf;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * elfsym_private.h - an open ELF file, shared by elfsym.c (opening, segments, sections),
+ * elfsym_find.c (look-up of functions) and elfsym_bounds.c (bounds of functions without a name).
+ */
+#ifndef ELFSYM_PRIVATE_H
+#define ELFSYM_PRIVATE_H
+
+#include <gelf.h>
+
+#include "elfsym.h"
+
+struct elfsym {
+	Elf *elf;
+	void *image; /* owned memory, or NULL */
+	int fd;	     /* owned descriptor, or -1 */
+	GElf_Ehdr header;
+	size_t n_segments;
+	bool has_symtab;
+	struct elfsym *more; /* debug files, whose functions count, too; owned */
+};
+
+/* The section of the given type and name (NULL: the first one); its header in *sh. */
+Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name, GElf_Shdr *sh);
+
+/*
+ * Calls fn with the bounds [start, end), link-time addresses, of each function that .eh_frame
+ * describes; with none if it is damaged or too large. Time is linear in its size.
+ */
+typedef void (*elfsym_bounds_fn)(void *ctx, uint64_t start, uint64_t end);
+void elfsym_each_bounds(struct elfsym *e, elfsym_bounds_fn fn, void *ctx);
+
+#endif /* ELFSYM_PRIVATE_H */

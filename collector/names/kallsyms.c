@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kallsyms.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+/*
+ * kallsyms has no sizes: a symbol ends where the next begins. The last one before a gap would
+ * reach across it, so no function counts as larger than this.
+ */
+#define CORE_FUNCTION_MAX (1u << 20)
+#define MODULE_FUNCTION_MAX (64u << 10)
+/* Bounds kallsyms_add(); a machine loads far fewer BPF programs. */
+#define ADDED_MAX 65536u
+
+struct entry {
+	uint64_t addr;
+	uint32_t name;	 /* offset in the arena */
+	uint32_t module; /* likewise; 0: the core kernel */
+	char type;
+	bool is_tracer;
+};
+
+struct added {
+	uint64_t addr, end;
+	char *name;
+	bool is_tracer;
+};
+
+struct table {
+	struct entry *entries;
+	uint32_t n;
+	size_t cap;
+	char *arena; /* offset 0 is no name */
+	size_t len, arena_cap;
+};
+
+struct kallsyms {
+	struct table t;
+	struct added *added; /* by address, not overlapping */
+	uint32_t n_added;
+	size_t cap_added;
+};
+
+static void free_table(struct table *t)
+{
+	free(t->entries);
+	free(t->arena);
+	*t = (struct table) { 0 };
+}
+
+/* Functions between a BPF program that walks the stack and the traced function. */
+static bool is_tracer_name(const char *name)
+{
+	static const char *const prefixes[] = {
+		"bpf_",		  "__bpf_",	    "__traceiter_",	  "__SCT__tp_func_",
+		"trace_call_bpf", "perf_callchain", "get_perf_callchain", "perf_trace_",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static uint32_t put_string(struct table *t, const char *s, size_t len)
+{
+	size_t at = t->len;
+
+	if (t->len + len + 1 > UINT32_MAX)
+		return 0;
+	if (t->arena_cap - t->len < len + 1) {
+		size_t cap = (t->arena_cap + len + 1) * 2;
+		char *arena = realloc(t->arena, cap);
+
+		if (!arena)
+			return 0;
+		t->arena = arena;
+		t->arena_cap = cap;
+	}
+	memcpy(t->arena + at, s, len);
+	t->arena[at + len] = '\0';
+	t->len += len + 1;
+	return (uint32_t)at;
+}
+
+static int put_entry(struct table *t, const struct entry *e)
+{
+	struct entry *entries = grow_array(t->entries, t->n, &t->cap, sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	t->entries = entries;
+	t->entries[t->n++] = *e;
+	return 0;
+}
+
+/* One line, "address type name[\t[module]]". Malformed lines and data are skipped. */
+static int take_line(struct table *t, char *line, bool *any_address)
+{
+	struct entry e = { 0 };
+	char *p, *name, *module = NULL;
+
+	e.addr = strtoull(line, &p, 16);
+	if (p == line || *p != ' ' || !p[1] || p[2] != ' ')
+		return 0;
+	e.type = p[1];
+	name = p + 3;
+	p = name + strcspn(name, " \t\n");
+	if (p == name)
+		return 0;
+	if (*p) {
+		*p++ = '\0';
+		module = strchr(p, '[');
+	}
+	if (module) {
+		module++;
+		module[strcspn(module, "]\n")] = '\0';
+	}
+	if (e.addr)
+		*any_address = true;
+	if (!e.addr || !strchr("tTwW", e.type))
+		return 0;
+	e.is_tracer = is_tracer_name(name);
+	e.name = put_string(t, name, strlen(name));
+	if (!e.name)
+		return -ENOMEM;
+	if (module) {
+		/* The symbols of a module are adjacent: its name is kept once. */
+		const struct entry *last = t->n ? &t->entries[t->n - 1] : NULL;
+
+		if (last && last->module && !strcmp(t->arena + last->module, module))
+			e.module = last->module;
+		else
+			e.module = put_string(t, module, strlen(module));
+		if (!e.module)
+			return -ENOMEM;
+	}
+	return put_entry(t, &e);
+}
+
+static int compare_addr(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Which name of an address to show: with fewer underscores, exported, longer. */
+static bool is_better_name(const struct table *t, const struct entry *a, const struct entry *b)
+{
+	const char *x = t->arena + a->name, *y = t->arena + b->name;
+	size_t under_x = strspn(x, "_"), under_y = strspn(y, "_");
+	bool global_x = isupper((unsigned char)a->type), global_y = isupper((unsigned char)b->type);
+
+	if (under_x != under_y)
+		return under_x < under_y;
+	if (global_x != global_y)
+		return global_x;
+	if (strlen(x) != strlen(y))
+		return strlen(x) > strlen(y);
+	return strcmp(x, y) < 0;
+}
+
+static void sort_and_merge(struct table *t)
+{
+	uint32_t kept = 0;
+
+	if (!t->n)
+		return;
+	qsort(t->entries, t->n, sizeof(*t->entries), compare_addr);
+	for (uint32_t i = 1; i < t->n; i++) {
+		struct entry *last = &t->entries[kept], *e = &t->entries[i];
+
+		if (e->addr != last->addr)
+			t->entries[++kept] = *e;
+		else if (is_better_name(t, e, last))
+			*last = *e;
+	}
+	t->n = kept + 1;
+}
+
+struct kallsyms *kallsyms_new(void)
+{
+	return calloc(1, sizeof(struct kallsyms));
+}
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	for (uint32_t i = 0; i < k->n_added; i++)
+		free(k->added[i].name);
+	free(k->added);
+	free_table(&k->t);
+	free(k);
+}
+
+int kallsyms_load(struct kallsyms *k, const char *path)
+{
+	struct table t = { 0 };
+	char line[1024];
+	bool any_address = false;
+	FILE *f = fopen(path, "re");
+	int err = 0;
+
+	if (!f)
+		return -errno;
+	put_string(&t, "", 0);
+	if (!t.arena)
+		err = -ENOMEM;
+	while (!err && fgets(line, sizeof(line), f))
+		err = take_line(&t, line, &any_address);
+	if (!err && ferror(f))
+		err = -EIO;
+	if (!err && !any_address)
+		err = -EPERM;
+	fclose(f);
+	if (err) {
+		free_table(&t);
+		return err;
+	}
+	sort_and_merge(&t);
+	free_table(&k->t);
+	k->t = t;
+	return 0;
+}
+
+/* The number of added pieces of code that begin at or below addr. */
+static uint32_t added_upto(const struct kallsyms *k, uint64_t addr)
+{
+	uint32_t lo = 0, hi = k->n_added;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (k->added[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
+{
+	struct added new = { addr, addr + len, NULL, is_tracer_name(name) }, *added;
+	uint32_t first, last;
+
+	if (!len || new.end < addr)
+		return -EINVAL;
+	first = added_upto(k, addr);
+	if (first && k->added[first - 1].end > addr)
+		first--;
+	for (last = first; last < k->n_added && k->added[last].addr < new.end; last++)
+		;
+	if (k->n_added - (last - first) >= ADDED_MAX)
+		return -ENOSPC;
+	added = grow_array(k->added, k->n_added, &k->cap_added, sizeof(*added));
+	if (!added)
+		return -ENOMEM;
+	k->added = added;
+	new.name = strdup(name);
+	if (!new.name)
+		return -ENOMEM;
+	for (uint32_t i = first; i < last; i++)
+		free(k->added[i].name);
+	memmove(k->added + first + 1, k->added + last, (k->n_added - last) * sizeof(*k->added));
+	k->added[first] = new;
+	k->n_added -= last - first;
+	k->n_added++;
+	return 0;
+}
+
+void kallsyms_each_run(const struct kallsyms *k, bool (*wants)(const char *name),
+		       void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	const struct table *t = &k->t;
+	uint32_t first = 0;
+	bool inside = false;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		bool in = !t->entries[i].module && wants(t->arena + t->entries[i].name);
+
+		if (in && !inside)
+			first = i;
+		if (!in && inside)
+			fn(ctx, t->entries[first].addr, t->entries[i].addr);
+		inside = in;
+	}
+}
+
+bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out)
+{
+	const struct table *t = &k->t;
+	const struct entry *e;
+	uint64_t at = addr - 1; /* a noreturn call may be its function's last instruction */
+	uint32_t i = added_upto(k, at), lo = 0, hi = t->n;
+
+	if (i && at < k->added[i - 1].end) {
+		const struct added *a = &k->added[i - 1];
+
+		*out = (struct kallsyms_symbol) { a->addr, a->name, "bpf", a->is_tracer };
+		return true;
+	}
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->entries[mid].addr <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	e = &t->entries[lo - 1];
+	if (at - e->addr >= (e->module ? MODULE_FUNCTION_MAX : CORE_FUNCTION_MAX))
+		return false;
+	*out = (struct kallsyms_symbol) {
+		.start = e->addr,
+		.name = t->arena + e->name,
+		.module = e->module ? t->arena + e->module : NULL,
+		.is_tracer = e->is_tracer,
+	};
+	return true;
+}
+
+size_t kallsyms_build_id(const char *path, uint8_t id[KALLSYMS_BUILD_ID_MAX])
+{
+	uint8_t notes[4096];
+	size_t len, at = 0, found = 0;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	len = fread(notes, 1, sizeof(notes), f);
+	fclose(f);
+	while (!found && len - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr h;
+		size_t name, desc;
+
+		memcpy(&h, notes + at, sizeof(h));
+		if (h.n_namesz > len || h.n_descsz > len)
+			break;
+		name = at + sizeof(h);
+		desc = name + ((h.n_namesz + 3u) & ~(size_t)3);
+		at = desc + ((h.n_descsz + 3u) & ~(size_t)3);
+		if (at > len)
+			break;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    !memcmp(notes + name, "GNU", 4) && h.n_descsz <= KALLSYMS_BUILD_ID_MAX) {
+			found = h.n_descsz;
+			memcpy(id, notes + desc, found);
+		}
+	}
+	return found;
+}

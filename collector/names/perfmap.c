@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "coderoot.h"
+
+/* After months of running a map has some 100 MB; reading stops here. */
+#define SIZE_MAX_BYTES (1ull << 30)
+#define LINE_MAX_BYTES 4096
+/* Bounds lines times addresses that they cover, which is quadratic in a hostile file. */
+#define HITS_MAX (16u << 20)
+
+/* The process's PID in its innermost namespace, and its effective user. */
+static int read_status(uint32_t tgid, uint32_t *ns_pid, uid_t *uid)
+{
+	char name[40], line[512];
+	bool has_uid = false;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%u/status", tgid);
+	f = fopen(name, "re");
+	if (!f)
+		return -errno;
+	*ns_pid = tgid;
+	while (fgets(line, sizeof(line), f)) {
+		unsigned int real, effective;
+
+		if (sscanf(line, "Uid: %u %u", &real, &effective) == 2) {
+			*uid = effective;
+			has_uid = true;
+		} else if (!strncmp(line, "NSpid:", 6)) {
+			const char *last = strrchr(line, '\t');
+
+			if (last)
+				*ns_pid = (uint32_t)strtoul(last, NULL, 10);
+		}
+	}
+	fclose(f);
+	return has_uid ? 0 : -ESRCH;
+}
+
+int perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root)
+{
+	uid_t uid;
+
+	*place = (struct perfmap_place) { .root = -1, .ns_pid = tgid };
+	if (read_status(tgid, &place->ns_pid, &uid))
+		return -ESRCH;
+	place->uid = uid;
+	if (keep_root)
+		place->root = code_root_open(tgid);
+	return 0;
+}
+
+void perfmap_forget(struct perfmap_place *place)
+{
+	if (place->root >= 0)
+		close(place->root);
+	place->root = -1;
+}
+
+int perfmap_open(const struct perfmap_place *place)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	struct stat st;
+	char path[40];
+	long fd;
+	int root = place->root;
+
+	if (root < 0)
+		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", place->ns_pid);
+	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0)
+		fd = errno == ELOOP ? -EPERM : -errno;
+	if (root != place->root)
+		close(root);
+	if (fd < 0)
+		return (int)fd;
+	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != place->uid)) {
+		close((int)fd);
+		return -EPERM;
+	}
+	return (int)fd;
+}
+
+/* "START SIZE name", hex with or without 0x. */
+static bool parse_line(char *line, uint64_t *start, uint64_t *size, char **name)
+{
+	char *p;
+
+	*start = strtoull(line, &p, 16);
+	if (p == line || *p != ' ')
+		return false;
+	line = p;
+	*size = strtoull(line, &p, 16);
+	if (p == line || *p != ' ')
+		return false;
+	*name = p + 1;
+	(*name)[strcspn(*name, "\n")] = '\0';
+	return **name && *size && *start + *size > *start;
+}
+
+size_t perfmap_first_at(const struct perfmap_address *a, size_t n, uint64_t start)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a[mid].addr < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int perfmap_find(int fd, struct perfmap_address *a, size_t n)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), err = 0;
+	char line[LINE_MAX_BYTES];
+	uint64_t taken = 0, hits = 0;
+	bool is_rest = false; /* inside a line that is too long */
+	FILE *f;
+
+	if (own < 0)
+		return -errno;
+	f = fdopen(own, "r");
+	if (!f) {
+		close(own);
+		return -ENOMEM;
+	}
+	rewind(f);
+	while (taken < SIZE_MAX_BYTES && hits < HITS_MAX && fgets(line, sizeof(line), f)) {
+		size_t len = strlen(line);
+		bool was_rest = is_rest;
+		uint64_t start, size;
+		char *name;
+
+		taken += len;
+		is_rest = !len || line[len - 1] != '\n';
+		if (was_rest || !parse_line(line, &start, &size, &name))
+			continue;
+		for (size_t i = perfmap_first_at(a, n, start); i < n && a[i].addr < start + size;
+		     i++) {
+			hits++;
+			free(a[i].name);
+			a[i].start = start;
+			a[i].name = strdup(name);
+		}
+	}
+	if (ferror(f))
+		err = -EIO;
+	fclose(f);
+	return err;
+}

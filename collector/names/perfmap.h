@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfmap.h - names of generated code: the text file /tmp/perf-PID.map that a runtime (a JVM,
+ * Node.js, ...) writes, with lines "START SIZE name" in hex. Anyone can create such a file, so it
+ * is read only if it belongs to the process's user or to root, and used for nothing but names.
+ */
+#ifndef PERFMAP_H
+#define PERFMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a process's perf map is or will be; most are written late, when the process ends. */
+struct perfmap_place {
+	int root;	 /* its root directory, owned; -1: the same as ours, or not kept */
+	uint32_t ns_pid; /* its PID in its own PID namespace, which is in the file's name */
+	uint32_t uid;	 /* its effective user */
+};
+
+/*
+ * Fills *place for process tgid; keep_root: keeps its root directory open if it is not ours. If the
+ * process has ended it returns -ESRCH: then the map is looked for in our root, and must be root's.
+ */
+int perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root);
+/* Closes the root directory. */
+void perfmap_forget(struct perfmap_place *place);
+
+/*
+ * Opens the perf map. Returns a descriptor to close; -ENOENT if there is none; -EPERM if it cannot
+ * be trusted: a symbolic link, not a regular file, or another user's.
+ */
+int perfmap_open(const struct perfmap_place *place);
+
+struct perfmap_address {
+	uint64_t addr;
+	uint64_t time_ns; /* when it was seen, for jitdump.h */
+	uint64_t start;	  /* out: where the code begins */
+	char *name;	  /* out: free() it; NULL: no line covers addr */
+};
+
+/*
+ * Names the n addresses, which are sorted. Where lines overlap the last one wins: code moves, and
+ * runtimes append. Returns 0 or a negative errno.
+ */
+int perfmap_find(int fd, struct perfmap_address *a, size_t n);
+
+/* The place of the first address at or above start; n: there is none. */
+size_t perfmap_first_at(const struct perfmap_address *a, size_t n, uint64_t start);
+
+#endif /* PERFMAP_H */

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "proc_images.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+#define BUCKETS 16384u
+/* Bounds the executable mappings of one image. */
+#define MAPPINGS_MAX 65536u
+
+struct images {
+	struct code_files *files;
+	uint64_t made;
+	uint32_t count;
+	uint64_t now_ns;		   /* of the last images_expire() */
+	struct image *ended, **ended_tail; /* in the order of ended_ns */
+	struct image *buckets[BUCKETS];
+};
+
+/* ---- mappings ------------------------------------------------------------------------------ */
+
+static void put_list(struct images *im, struct map_list *l)
+{
+	if (!l || --l->refs)
+		return;
+	for (uint32_t i = 0; i < l->n; i++)
+		code_files_put(im->files, l->list[i].file);
+	free(l->list);
+	free(l->exe);
+	free(l);
+}
+
+static struct map_list *copy_list(struct images *im, const struct map_list *from)
+{
+	struct map_list *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->refs = 1;
+	if (!from)
+		return l;
+	l->cap = from->n + 8;
+	l->list = malloc(l->cap * sizeof(*l->list));
+	if (from->exe)
+		l->exe = strdup(from->exe);
+	if (!l->list || (from->exe && !l->exe)) {
+		free(l->list);
+		free(l->exe);
+		free(l);
+		return NULL;
+	}
+	if (from->n)
+		memcpy(l->list, from->list, from->n * sizeof(*l->list));
+	l->n = from->n;
+	for (uint32_t i = 0; i < l->n; i++)
+		code_files_hold(im->files, l->list[i].file);
+	return l;
+}
+
+/* The image's own list, copied if it is shared; NULL when out of memory. */
+static struct map_list *own_list(struct images *im, struct image *i)
+{
+	struct map_list *l;
+
+	if (i->maps && i->maps->refs == 1)
+		return i->maps;
+	l = copy_list(im, i->maps);
+	if (!l)
+		return NULL;
+	put_list(im, i->maps);
+	i->maps = l;
+	return l;
+}
+
+/* The mapping valid at time_ns; NULL: none, then *later is the first after it, or NULL. */
+static const struct mapping *find_mapping(const struct image *i, uint64_t addr, uint64_t time_ns,
+					  const struct mapping **later)
+{
+	*later = NULL;
+
+	for (uint32_t k = i->maps ? i->maps->n : 0; k--;) {
+		const struct mapping *m = &i->maps->list[k];
+
+		if (addr < m->start || addr >= m->end)
+			continue;
+		if (m->time_ns <= time_ns)
+			return m;
+		*later = m;
+	}
+	return NULL;
+}
+
+/*
+ * During exec a thread belongs to the new image already, but its stack still begins with the
+ * address in the old program that called exec.
+ */
+const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns)
+{
+	const struct mapping *later, *none, *m = find_mapping(i, addr, time_ns, &later);
+
+	if (!m && i->by_exec && i->older)
+		m = find_mapping(i->older, addr, time_ns, &none);
+	return m ? m : later;
+}
+
+/* Whether the same is mapped there already: memory for generated code is remapped often. */
+static bool is_known(const struct images *im, const struct image *i, const struct mapping *m)
+{
+	const struct mapping *later, *old = find_mapping(i, m->start, m->time_ns, &later);
+
+	if (!old)
+		old = later;
+	if (!old || old->file != m->file || old->end < m->end)
+		return false;
+	return code_files_kind(im->files, m->file) == CODE_GENERATED ||
+	       old->pgoff - old->start == m->pgoff - m->start;
+}
+
+void images_map(struct images *im, struct image *i, const struct mapping *m)
+{
+	struct mapping *list;
+	struct map_list *l;
+
+	if (m->start >= m->end || is_known(im, i, m) || (i->maps && i->maps->n >= MAPPINGS_MAX))
+		goto drop;
+	l = own_list(im, i);
+	if (!l)
+		goto drop;
+	list = grow_array(l->list, l->n, &l->cap, sizeof(*list));
+	if (!list)
+		goto drop;
+	l->list = list;
+	l->list[l->n++] = *m;
+	/* The kernel maps the program before its interpreter and its libraries. */
+	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
+		l->exe = strdup(code_files_path(im->files, m->file));
+	return;
+drop:
+	code_files_put(im->files, m->file);
+}
+
+/* ---- images -------------------------------------------------------------------------------- */
+
+static struct image **bucket_of(struct images *im, uint32_t tgid)
+{
+	return &im->buckets[(tgid * 0x9e3779b1u) >> 18];
+}
+
+static struct image **newest_link(struct images *im, uint32_t tgid)
+{
+	struct image **link = bucket_of(im, tgid);
+
+	while (*link && (*link)->tgid != tgid)
+		link = &(*link)->next;
+	return link;
+}
+
+struct images *images_new(struct code_files *files)
+{
+	struct images *im = calloc(1, sizeof(*im));
+
+	if (!im)
+		return NULL;
+	im->files = files;
+	im->ended_tail = &im->ended;
+	return im;
+}
+
+static void free_image(struct images *im, struct image *i)
+{
+	put_list(im, i->maps);
+	if (i->place)
+		perfmap_forget(i->place);
+	free(i->place);
+	free(i);
+	im->count--;
+}
+
+void images_free(struct images *im)
+{
+	if (!im)
+		return;
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		while (im->buckets[b]) {
+			struct image *i = im->buckets[b];
+
+			im->buckets[b] = i->next;
+			while (i) {
+				struct image *older = i->older;
+
+				free_image(im, i);
+				i = older;
+			}
+		}
+	}
+	free(im);
+}
+
+struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = *newest_link(im, tgid);
+
+	while (i && i->start_ns > time_ns && i->older)
+		i = i->older;
+	return i;
+}
+
+/* Adds an image in front of the older ones of its tgid. */
+static struct image *add_image(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image **link = newest_link(im, tgid), *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return NULL;
+	i->tgid = tgid;
+	i->start_ns = time_ns;
+	i->older = *link;
+	if (i->older) {
+		i->next = i->older->next;
+		i->older->next = NULL;
+	}
+	*link = i;
+	im->made++;
+	im->count++;
+	return i;
+}
+
+static void end_image(struct images *im, struct image *i)
+{
+	if (i->ended)
+		return;
+	i->ended = true;
+	i->ended_ns = im->now_ns;
+	i->next_ended = NULL;
+	*im->ended_tail = i;
+	im->ended_tail = &i->next_ended;
+}
+
+const char *image_exe(const struct image *i)
+{
+	return i->maps && i->maps->exe ? i->maps->exe : i->comm;
+}
+
+struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *old = *newest_link(im, tgid), *i = add_image(im, tgid, time_ns);
+
+	if (i && old)
+		end_image(im, old);
+	return i;
+}
+
+/* Whether mapping m changes the meaning of addresses of the image. */
+static bool is_replaced(const struct images *im, const struct image *i, const struct mapping *m)
+{
+	for (uint32_t k = 0; i->maps && k < i->maps->n; k++) {
+		const struct mapping *old = &i->maps->list[k];
+
+		if (old->end <= m->start || old->start >= m->end)
+			continue;
+		if (old->file != m->file)
+			return true;
+		if (old->pgoff - old->start != m->pgoff - m->start &&
+		    code_files_kind(im->files, m->file) != CODE_GENERATED)
+			return true;
+	}
+	return false;
+}
+
+struct image *images_replace(struct images *im, struct image *old, const struct mapping *m)
+{
+	struct image *i;
+
+	/* Ignore mappings older than the /proc snapshot: what they replaced is not known. */
+	if (m->time_ns <= old->start_ns || *newest_link(im, old->tgid) != old ||
+	    !is_replaced(im, old, m))
+		return old;
+	i = add_image(im, old->tgid, m->time_ns);
+	if (!i)
+		return old;
+	i->parent = old->parent;
+	i->read_ns = old->read_ns;
+	memcpy(i->comm, old->comm, sizeof(i->comm));
+	i->maps = old->maps;
+	i->maps->refs++;
+	i->replaces = true;
+	old->replaced_ns = m->time_ns;
+	end_image(im, old);
+	return i;
+}
+
+bool image_holds(const struct image *i, uint64_t time_ns)
+{
+	return (!i->replaces || time_ns >= i->start_ns) &&
+	       (!i->replaced_ns || time_ns < i->replaced_ns);
+}
+
+void images_exe(struct images *im, struct image *i, const char *exe)
+{
+	struct map_list *l = own_list(im, i);
+
+	if (!l)
+		return;
+	free(l->exe);
+	l->exe = strdup(exe);
+}
+
+void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns)
+{
+	struct image *p = images_find(im, parent, time_ns), *old = *newest_link(im, tgid), *i;
+
+	if (tgid == parent || (old && old->start_ns >= time_ns))
+		return;
+	i = add_image(im, tgid, time_ns);
+	if (!i)
+		return;
+	if (old)
+		end_image(im, old);
+	i->parent = parent;
+	if (!p)
+		return;
+	memcpy(i->comm, p->comm, sizeof(i->comm));
+	i->maps = p->maps;
+	if (i->maps)
+		i->maps->refs++;
+}
+
+void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm)
+{
+	struct image *old = *newest_link(im, tgid), *i;
+
+	if (old && old->start_ns > time_ns)
+		return;
+	i = add_image(im, tgid, time_ns);
+	if (!i)
+		return;
+	if (old) {
+		i->by_exec = true;
+		i->parent = old->parent;
+		end_image(im, old);
+	}
+	snprintf(i->comm, sizeof(i->comm), "%s", comm);
+}
+
+void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = *newest_link(im, tgid);
+
+	if (i && i->start_ns <= time_ns)
+		end_image(im, i);
+}
+
+/* ---- forgetting ---------------------------------------------------------------------------- */
+
+static void unlink_image(struct images *im, struct image *i)
+{
+	struct image **link = newest_link(im, i->tgid);
+
+	if (*link == i) {
+		if (i->older)
+			i->older->next = i->next;
+		*link = i->older ? i->older : i->next;
+		return;
+	}
+	for (link = &(*link)->older; *link != i; link = &(*link)->older)
+		;
+	*link = i->older;
+}
+
+void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
+{
+	im->now_ns = now_ns;
+	while (im->ended && im->ended->ended_ns + grace_ns < now_ns) {
+		struct image *i = im->ended;
+
+		im->ended = i->next_ended;
+		if (!im->ended)
+			im->ended_tail = &im->ended;
+		/* If only the first thread has ended, the others run on in the same image. */
+		if (*newest_link(im, i->tgid) == i &&
+		    (!kill((pid_t)i->tgid, 0) || errno == EPERM)) {
+			i->ended = false;
+			end_image(im, i);
+		} else if (!i->space) {
+			unlink_image(im, i);
+			free_image(im, i);
+		} else {
+			put_list(im, i->maps);
+			i->maps = NULL;
+			i->expired = true;
+		}
+	}
+}
+
+void images_release(struct images *im, struct image *i)
+{
+	i->space = 0;
+	if (!i->expired)
+		return;
+	unlink_image(im, i);
+	free_image(im, i);
+}
+
+uint64_t images_made(const struct images *im)
+{
+	return im->made;
+}
+
+uint32_t images_count(const struct images *im)
+{
+	return im->count;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * proc_images.h - what code each process had mapped where, over time. A process image is one
+ * process between two execs, or until code of another file is mapped over code: within an image, an
+ * address means one thing. An image has mappings, each valid from a time on. The input are records
+ * of the sideband and of /proc; nothing is opened here.
+ *
+ * Memory: after a process has ended and a grace time, its image is freed if no recorded stack
+ * belongs to it, else only its mappings. A child shares its parent's mappings until one of them
+ * maps something.
+ */
+#ifndef PROC_IMAGES_H
+#define PROC_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codefile.h"
+#include "perfmap.h"
+
+struct mapping {
+	uint64_t start, end; /* addresses */
+	uint64_t pgoff;	     /* of start in the file, bytes */
+	uint64_t time_ns;
+	uint32_t file; /* code_files id; the mapping holds a reference */
+};
+
+struct map_list {
+	uint32_t refs, n;
+	size_t cap;
+	char *exe; /* path of the program, NULL if not known */
+	struct mapping *list;
+};
+
+struct image {
+	uint32_t tgid, parent;
+	uint32_t space;	      /* the encoder's id; 0: no stack was recorded. Set by the caller */
+	uint32_t generated;   /* for the caller, who sets it; 0 at first */
+	uint64_t start_ns;    /* fork, exec, or when /proc was read */
+	uint64_t read_ns;     /* when /proc was last read for it; 0: never. Set by the caller */
+	char comm[16];	      /* as the exec record had it; "" if not known */
+	bool by_exec;	      /* `older` is the program that called exec */
+	bool replaces;	      /* `older` is the same program with other code at some address */
+	uint64_t replaced_ns; /* when a newer image did that to this one; 0: none did */
+	bool ended;
+	bool expired;		     /* ended, and kept only because of its space */
+	struct map_list *maps;	     /* NULL: none */
+	struct perfmap_place *place; /* of generated code; NULL: none. Owned */
+	struct image *older;	     /* of the same tgid */
+	struct image *next_ended;
+	uint64_t ended_ns;  /* when its end became known */
+	struct image *next; /* in the bucket */
+};
+
+struct images;
+
+/* files is borrowed until images_free(). NULL when out of memory. */
+struct images *images_new(struct code_files *files);
+void images_free(struct images *im);
+
+/* The image of process tgid at time_ns, or the one nearest to it; NULL if the process is unknown.
+ */
+struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns);
+/*
+ * The mapping at addr that was valid at time_ns (in the program before exec, if this one had none
+ * there yet), else the first one after time_ns. NULL: there is none.
+ */
+const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns);
+/* Path of the program, else the comm, else "". Valid until the image changes. */
+const char *image_exe(const struct image *i);
+
+/*
+ * A process that is found running: makes an image from time_ns on, without mappings; NULL when out
+ * of memory. images_exe() sets the path of its program.
+ */
+struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns);
+void images_exe(struct images *im, struct image *i, const char *exe);
+
+/*
+ * Records of the sideband, in the order of time. A record older than an image that was found in
+ * /proc is ignored if the image has its effect already. images_map() takes over the reference to
+ * m->file. When out of memory a record is dropped: its frames will have no name.
+ */
+void images_map(struct images *im, struct image *i, const struct mapping *m);
+/*
+ * For a sideband mapping, before images_map(): the image that m belongs to. That is i or, if m
+ * replaces other code, a new one from then on. When out of memory it is i.
+ */
+struct image *images_replace(struct images *im, struct image *i, const struct mapping *m);
+/* Whether addresses of the program meant the same at time_ns as in this image. */
+bool image_holds(const struct image *i, uint64_t time_ns);
+void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns);
+void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm);
+void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns);
+
+/*
+ * Drops images whose end became known more than grace_ns before now_ns. Call it before passing on
+ * the records of each poll: they become known at now_ns.
+ */
+void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns);
+/* Sets the image's space to 0: it is not needed any more. Frees an image that has expired. */
+void images_release(struct images *im, struct image *i);
+
+/* Images made since the start, and images that exist now. */
+uint64_t images_made(const struct images *im);
+uint32_t images_count(const struct images *im);
+
+#endif /* PROC_IMAGES_H */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbolize_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "kernel/clock.h"
+#include "priority.h"
+#include "procmaps.h"
+
+/* Some 5000 mappings; a CPU makes far fewer between two polls. */
+#define SIDEBAND_RING_BYTES (512u << 10)
+/* Short-lived processes: those of this long are looked at together. */
+#define PAUSE_US 300u
+/* Stacks come through another ring buffer, at most this much later. */
+#define GRACE_NS 5000000000u
+/* How long user names are looked up at idle priority, before it goes on at the normal one. */
+#define PATIENCE_MS 500u
+
+/* ---- sideband records ---------------------------------------------------------------------- */
+
+struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = images_found(s->images, tgid, time_ns);
+
+	if (i) {
+		i->read_ns = clock_now_ns();
+		procmaps_read(s->images, s->files, i, time_ns);
+	}
+	return i;
+}
+
+/* While the process lives: it may have ended when its first stack arrives. */
+static void locate_perf_map(const struct symbolizer *s, struct image *i)
+{
+	if (i->place || i->generated)
+		return;
+	i->place = malloc(sizeof(*i->place));
+	if (i->place)
+		(void)perfmap_locate(i->place, i->tgid, s->n_generated < ROOTS_MAX);
+}
+
+static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
+{
+	struct image *i = images_find(s->images, r->tgid, r->time_ns), *new_image;
+	struct mapping m = {
+		.start = r->addr,
+		.end = r->addr + r->len,
+		.pgoff = r->pgoff,
+		.time_ns = r->time_ns,
+	};
+	struct code_place place = {
+		.tgid = r->tgid,
+		.start = m.start,
+		.end = m.end,
+		.maj = r->maj,
+		.min = r->min,
+		.ino = r->ino,
+		.path = r->name,
+	};
+
+	if (!i)
+		i = symbolize_read_image(s, r->tgid, r->time_ns); /* its fork was lost */
+	if (!i)
+		return;
+	place.parent = i->parent;
+	m.file = code_files_get(s->files, &place);
+	if (m.file && code_files_kind(s->files, m.file) == CODE_GENERATED)
+		locate_perf_map(s, i);
+	if (!m.file)
+		return;
+	new_image = images_replace(s->images, i, &m);
+	images_map(s->images, new_image, &m);
+	if (new_image != i && s->on_replace)
+		s->on_replace(s->on_replace_ctx, r->tgid);
+}
+
+static void take_record(void *ctx, const struct sideband_record *r)
+{
+	struct symbolizer *s = ctx;
+
+	switch (r->kind) {
+	case SIDEBAND_MMAP:
+		take_mapping(s, r);
+		break;
+	case SIDEBAND_FORK:
+		images_fork(s->images, r->tgid, r->parent, r->time_ns);
+		break;
+	case SIDEBAND_EXEC:
+		images_exec(s->images, r->tgid, r->time_ns, r->name);
+		break;
+	case SIDEBAND_EXIT:
+		if (r->tid == r->tgid)
+			images_exit(s->images, r->tgid, r->time_ns);
+		break;
+	case SIDEBAND_KSYMBOL:
+		/* Out of memory: this code will have no name. */
+		if (s->kallsyms && r->len <= UINT32_MAX)
+			(void)kallsyms_add(s->kallsyms, r->addr, (uint32_t)r->len, r->name);
+		break;
+	}
+}
+
+void symbolizer_poll(struct symbolizer *s)
+{
+	if (s->images)
+		images_expire(s->images, clock_now_ns(), GRACE_NS);
+	if (s->sideband)
+		s->polled_ns = sideband_poll(s->sideband, take_record, s);
+}
+
+/* ---- beginning and end --------------------------------------------------------------------- */
+
+/* The vdso is the same code in every process, this one included. */
+static void measure_vdso(struct symbolizer *s)
+{
+	uint64_t addr = getauxval(AT_SYSINFO_EHDR);
+	const struct image *self = images_find(s->images, (uint32_t)getpid(), UINT64_MAX);
+	const struct mapping *m = self && addr ? image_mapping(self, addr, UINT64_MAX) : NULL;
+
+	if (m && m->start == addr && code_files_kind(s->files, m->file) == CODE_VDSO)
+		s->vdso_len = m->end - m->start;
+}
+
+static bool begin(struct symbolizer *s)
+{
+	bool user = s->parts & SYMBOLIZER_USER;
+
+	if (user) {
+		s->files = code_files_new();
+		s->images = s->files ? images_new(s->files) : NULL;
+		if (!s->images)
+			return false;
+	}
+	/* Before /proc is read, so that no change falls between the two. */
+	s->sideband_error = sideband_open(&s->sideband, SIDEBAND_RING_BYTES, user);
+	if (s->parts & SYMBOLIZER_KERNEL) {
+		s->kallsyms = kallsyms_new();
+		if (!s->kallsyms)
+			return false;
+		s->kernel_error = kallsyms_load(s->kallsyms, KALLSYMS_PATH);
+		s->kallsyms_ns = clock_now_ns();
+	}
+	if (user) {
+		procmaps_read_all(s->images, s->files, clock_now_ns);
+		measure_vdso(s);
+	}
+	symbolizer_poll(s);
+	return true;
+}
+
+struct symbolizer *symbolizer_new(struct encoder *enc, unsigned int parts)
+{
+	struct symbolizer *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->enc = enc;
+	s->parts = parts;
+	if (!begin(s)) {
+		symbolizer_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->n_generated; i++) {
+		perfmap_forget(&s->generated[i].place);
+		if (s->generated[i].fd >= 0)
+			close(s->generated[i].fd);
+	}
+	for (uint32_t i = 0; i < s->n_modules; i++)
+		free(s->modules[i].name);
+	sideband_close(s->sideband);
+	sideband_close(s->unwatched);
+	kallsyms_free(s->kallsyms);
+	images_free(s->images);
+	code_files_free(s->files);
+	free(s->generated);
+	free(s->modules);
+	free(s->nameless);
+	free(s->spaces);
+	free(s->file_spaces);
+	free(s->frames);
+	free(s);
+}
+
+void symbolizer_ask(struct symbolizer *s, struct asker *asker)
+{
+	s->asker = asker;
+}
+
+void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband)
+{
+	*kernel = s->kernel_error;
+	*sideband = s->sideband_error;
+}
+
+/* ---- turns and end ------------------------------------------------------------------------- */
+
+static int name_user_frames(void *s)
+{
+	return symbolize_user_frames(s);
+}
+
+int symbolizer_epoll(const struct symbolizer *s)
+{
+	return s->sideband && s->images ? sideband_epoll(s->sideband) : -1;
+}
+
+void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t tgid), void *ctx)
+{
+	s->on_replace = fn;
+	s->on_replace_ctx = ctx;
+}
+
+void symbolizer_wait(struct symbolizer *s, int timeout_ms)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t end_ns = now_ns + (uint64_t)timeout_ms * 1000000u;
+
+	for (; now_ns < end_ns; now_ns = clock_now_ns()) {
+		int left_ms = (int)((end_ns - now_ns + 999999u) / 1000000u);
+		bool others;
+
+		if (!s->sideband || !s->images) {
+			poll(NULL, 0, left_ms);
+			return;
+		}
+		if (!sideband_wait(s->sideband, left_ms, &others) || others)
+			return;
+		symbolizer_poll(s);
+		if (usleep(PAUSE_US))
+			return; /* a signal */
+	}
+}
+
+uint64_t symbolizer_sideband_lost(const struct symbolizer *s)
+{
+	return s->sideband ? sideband_lost(s->sideband) : 0;
+}
+
+void symbolizer_write_to(struct symbolizer *s, struct encoder *enc)
+{
+	/* In a process forked to write, the rings are not mapped. */
+	s->unwatched = s->sideband;
+	s->sideband = NULL;
+	s->enc = enc;
+	s->n_frames = 0;
+	s->n_nameless = 0;
+	s->n_modules = 0;
+	s->stats = (struct symbolizer_stats) { 0 };
+}
+
+int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
+{
+	uint64_t start_ns = clock_now_ns();
+	int err;
+
+	symbolizer_poll(s);
+	err = symbolize_kernel_frames(s);
+	if (!err)
+		err = priority_run_low(name_user_frames, s, PATIENCE_MS);
+	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
+	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
+	s->stats.kernel_error = s->kernel_error;
+	s->stats.sideband_error = s->sideband_error;
+	s->stats.lookup_us = (clock_now_ns() - start_ns) / 1000;
+	if (stats)
+		*stats = s->stats;
+	return err;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbolize.h - gives every recorded address its name, and writes the names into the trace.
+ *
+ * A symbolizer watches what the machine maps and runs during the recording: perf's sideband (mmap,
+ * fork, exec, exit, BPF programs) from the moment it is made, /proc for what ran before. So a
+ * process that has ended, a deleted binary or one in a container still gets names. Kernel addresses
+ * are named at once, user addresses at the end, file by file; files without recorded addresses are
+ * never parsed.
+ *
+ * One thread uses a symbolizer. Process ids are those of the initial PID namespace, times are
+ * CLOCK_MONOTONIC nanoseconds.
+ *
+ *     symbolizer_new()
+ *     each turn of the drain loop:  symbolizer_wait() instead of sleeping, then symbolizer_poll()
+ *         a user stack of tgid:     space = symbolizer_space(s, tgid, time_ns)
+ *         each new frame id:        symbolizer_frame() or symbolizer_kernel_frame()
+ *     symbolizer_finish(), then encoder_end(), symbolizer_free()
+ *
+ * The flight recorder finds the place of each frame when it is seen (symbolizer_place()), but names
+ * frames only for a trace that is written; what leaves its window it gives back, so that a
+ * symbolizer can watch for ever. See the end of this file.
+ */
+#ifndef SYMBOLIZE_H
+#define SYMBOLIZE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/encode.h"
+#include "names/codefile.h"
+
+struct symbolizer;
+
+/* The names that will be asked for; the rest is not prepared. */
+#define SYMBOLIZER_KERNEL 1u
+#define SYMBOLIZER_USER 2u
+
+struct symbolizer_stats {
+	uint64_t kernel_frames, kernel_named;
+	uint64_t user_frames, user_named;
+	/* User frames without a name, by reason; together user_frames - user_named. */
+	uint64_t unmapped;    /* in no executable mapping: mostly code without frame pointers */
+	uint64_t no_file;     /* the file could not be opened in time, or not be read */
+	uint64_t no_symbol;   /* no symbol of the file covers it: stripped */
+	uint64_t bounded;     /* ... but the bounds of its function are known: part of no_symbol */
+	uint64_t no_perf_map; /* generated code, and its process left no perf-PID.map */
+	uint64_t sideband_lost;	    /* sideband records lost by the kernel */
+	uint64_t lookup_us;	    /* duration of symbolizer_finish() */
+	uint32_t files, files_read; /* files and perf maps with recorded frames; readable ones */
+	uint32_t processes;	    /* address spaces of processes seen */
+	int kernel_error;   /* why kernel names are missing: negative errno; 0: they are not */
+	int sideband_error; /* likewise the sideband: short-lived processes then lack names */
+};
+
+/*
+ * Begins to watch. parts is SYMBOLIZER_KERNEL | SYMBOLIZER_USER. Reads the state of all processes
+ * (some 100 us each), so call it before the first event is recorded. enc is borrowed until
+ * symbolizer_free(). NULL only when out of memory; missing permissions show in
+ * symbolizer_status() and leave frames unnamed.
+ */
+struct symbolizer *symbolizer_new(struct encoder *enc, unsigned int parts);
+void symbolizer_free(struct symbolizer *s);
+/* Where to ask for debug files that this machine does not have; borrowed. Nowhere without it. */
+struct asker;
+void symbolizer_ask(struct symbolizer *s, struct asker *asker);
+
+/*
+ * Why names will be missing, known from the start: *kernel is -EPERM when the kernel hides its
+ * addresses (kptr_restrict), *sideband what perf_event_open() returned; 0: nothing is missing.
+ */
+void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband);
+
+/*
+ * Takes in the sideband's records. A few loads per CPU when there are none; call it at least ten
+ * times a second: once a process has exited, it can be looked at only through its parent.
+ */
+void symbolizer_poll(struct symbolizer *s);
+
+/*
+ * Sleeps for timeout_ms, or until a signal, but looks at each process as soon as it runs a program:
+ * a moment later the process may have ended and its files may be deleted. Returns as well when a
+ * descriptor is ready that was added to symbolizer_epoll(), with data.u32 other than 0.
+ */
+void symbolizer_wait(struct symbolizer *s, int timeout_ms);
+/* -1: there is none, as the sideband is not permitted. */
+int symbolizer_epoll(const struct symbolizer *s);
+
+/*
+ * The address space that process tgid had at time_ns, for encoder_frame(): one id per process and
+ * exec, and another one from when code of another file is mapped over code. Polls if need be.
+ * 0 only when out of memory.
+ */
+uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns);
+
+/*
+ * Whether addresses of that space mean the same code at time_ns as when symbolizer_space() returned
+ * it. If not, a library took the place of another one, and symbolizer_space() returns another
+ * space. Polls if need be.
+ */
+bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns);
+
+/*
+ * The space and address to give to encoder_frame(): the code of a file is the same wherever it is
+ * mapped, so *space becomes the file's and *addr the offset in it. Other addresses are unchanged.
+ */
+void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, uint64_t time_ns);
+
+/*
+ * Registers a new user frame, that of addr in space (as from symbolizer_space()) at time_ns. Call
+ * it once per frame id (they are dense: an id above all earlier ones is new).
+ */
+void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint64_t addr,
+		      uint64_t time_ns);
+
+/*
+ * False if nothing executable was mapped there: the number is no return address, as in stacks of
+ * code without frame pointers, and neither is what follows it on the stack. True where the mappings
+ * are not known.
+ */
+bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
+
+/* What is at an address: a byte of a file. */
+struct symbolizer_code {
+	enum code_kind kind; /* CODE_VDSO only if it is the same one as ours */
+	uint32_t file;	     /* code_files id; good until the next poll */
+	uint64_t offset;     /* in the file; in the vDSO, from its start */
+};
+
+/* False if nothing executable was mapped there, as far as is known. */
+bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
+		     struct symbolizer_code *out);
+
+/* The files that processes run code from, and the length of the vDSO (0: not known). */
+struct code_files *symbolizer_files(struct symbolizer *s);
+uint64_t symbolizer_vdso_bytes(const struct symbolizer *s);
+
+/* From now on fn is called when other code is mapped in process tgid where some was. */
+void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t tgid), void *ctx);
+
+/*
+ * Now and then forgets the spaces of processes that ended a while ago. For callers that keep no
+ * space for longer than its stacks may be on their way.
+ */
+void symbolizer_forget_ended(struct symbolizer *s);
+
+/* Registers a new kernel frame, encoder_frame(enc, 0, addr), and names it now if possible. */
+void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr);
+
+/*
+ * True if the kernel address lies in the tracing machinery (BPF programs, their trampolines and
+ * helpers, tracepoint stubs): such frames on the leaf side are not the thread's own.
+ */
+bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr);
+
+/*
+ * Calls fn for the code by which the kernel enters interrupts, from start up to end, where it is
+ * known: on x86-64, and if the kernel shows its addresses.
+ */
+void symbolizer_interrupts(const struct symbolizer *s,
+			   void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+
+/*
+ * Names all registered frames that have no name yet; call it once. Returns 0 or the negative errno
+ * of the encoder; a name that cannot be found is no error. *stats (may be NULL) is filled in either
+ * case.
+ */
+int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats);
+
+/* ---- for the flight recorder --------------------------------------------------------------- */
+
+/* Where the code of a user frame is. It keeps its file open until it is released. */
+struct symbolizer_place {
+	uint64_t offset;
+	uint32_t source; /* 0: in no mapping */
+};
+
+/* The place of addr in space at time_ns. */
+struct symbolizer_place symbolizer_place(struct symbolizer *s, uint32_t space, uint64_t addr,
+					 uint64_t time_ns);
+void symbolizer_release(struct symbolizer *s, const struct symbolizer_place *p);
+/* No frame of this space is kept any more: its id may be reused. */
+void symbolizer_forget_space(struct symbolizer *s, uint32_t space);
+
+/*
+ * Ends the watching: from now on this process writes a trace to enc. Register its frames with
+ * symbolizer_kernel_frame() and symbolizer_placed_frame(), then call symbolizer_finish().
+ */
+void symbolizer_write_to(struct symbolizer *s, struct encoder *enc);
+void symbolizer_placed_frame(struct symbolizer *s, uint32_t frame,
+			     const struct symbolizer_place *p);
+/* Sideband records lost by the kernel so far. */
+uint64_t symbolizer_sideband_lost(const struct symbolizer *s);
+
+#endif /* SYMBOLIZE_H */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A trace file, and the sink of a session that writes one while it records. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "events/translate.h"
+#include "kernel/caps.h"
+#include "kernel/clock.h"
+#include "session_private.h"
+
+/* ---- a trace file -------------------------------------------------------------------------- */
+
+static int to_writer(void *ctx, const void *block, size_t len)
+{
+	return writer_put(ctx, block, len);
+}
+
+int trace_file_open(struct trace_file *t, struct session *s, const char *path)
+{
+	int err;
+
+	*t = (struct trace_file) { .fd = writer_open_output(path, s->why, sizeof(s->why)) };
+	if (t->fd < 0)
+		return session_fail(s, path, t->fd);
+	err = writer_new(&t->writer, t->fd);
+	if (err)
+		return session_fail(s, path, err);
+	t->enc = encoder_new(to_writer, t->writer);
+	return t->enc ? 0 : session_fail(s, path, -ENOMEM);
+}
+
+int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns)
+{
+	struct timespec wall;
+	struct utsname u;
+	struct chainlog_info info = {
+		.options = s->command_line,
+		.tool = "chaincap " CHAIN_VERSION,
+		.cpus = bpf_session_cpus(s->bpf),
+		.start_ns = start_ns,
+		.recorder_tgid = (uint32_t)getpid(),
+		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
+	};
+
+	uname(&u);
+	info.host = u.nodename;
+	info.release = u.release;
+	info.arch = u.machine;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	info.wall_ns = wall.tv_sec * 1000000000ll + wall.tv_nsec - (int64_t)clock_now_ns();
+	return encoder_info(t->enc, &info);
+}
+
+int trace_file_close(struct trace_file *t, const char *path, int err)
+{
+	int closed = writer_close(t->writer);
+
+	t->writer = NULL;
+	if (!err)
+		err = closed;
+	if (err)
+		fprintf(stderr, "chaincap: %s: %s; what was written before is readable\n", path,
+			strerror(-err));
+	return err;
+}
+
+/* The share of user stacks that were unwound to their end; "" if none were. */
+static const char *whole_share(const struct encoder_counts *c, char *text, size_t size)
+{
+	uint64_t known = 0;
+
+	for (int i = CHAINLOG_STACK_WHOLE; i < CHAINLOG_STACK_ENDS; i++)
+		known += c->ends[i];
+	*text = '\0';
+	if (known)
+		snprintf(text, size, "%.1f %% of user stacks whole, ",
+			 100.0 * c->ends[CHAINLOG_STACK_WHOLE] / (double)known);
+	return text;
+}
+
+void trace_file_report(const struct trace_file *t, const struct session *s, const char *path,
+		       const struct symbolizer_stats *stats)
+{
+	struct encoder_counts c;
+	char size[32], whole[48];
+
+	encoder_counts(t->enc, &c);
+	progress_size(size, sizeof(size), c.bytes);
+	fprintf(stderr,
+		"chaincap: %llu events, %s, %.1f bytes/event, %u stacks, %llu lost, "
+		"%ssymbols in %.2f s%s%s\n",
+		(unsigned long long)c.events, size,
+		c.events ? (double)c.bytes / (double)c.events : 0.0, c.stacks,
+		(unsigned long long)c.lost, whole_share(&c, whole, sizeof(whole)),
+		(double)stats->lookup_us / 1e6, strcmp(path, "-") ? " -> " : "",
+		strcmp(path, "-") ? path : "");
+	if (s->options->verbosity > 0)
+		fprintf(stderr,
+			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "
+			"mapping %llu, file not readable %llu, no symbol %llu, of them told apart "
+			"%llu, no perf map %llu)\n",
+			(unsigned long long)stats->kernel_named,
+			(unsigned long long)stats->kernel_frames,
+			(unsigned long long)stats->user_named,
+			(unsigned long long)stats->user_frames, (unsigned long long)stats->unmapped,
+			(unsigned long long)stats->no_file, (unsigned long long)stats->no_symbol,
+			(unsigned long long)stats->bounded, (unsigned long long)stats->no_perf_map);
+}
+
+void trace_file_free(struct trace_file *t)
+{
+	encoder_free(t->enc);
+	if (t->writer)
+		writer_close(t->writer);
+	if (t->fd >= 0)
+		close(t->fd);
+}
+
+/* ---- the sink ------------------------------------------------------------------------------ */
+
+struct file_sink {
+	struct trace_file trace;
+	struct translator *translator;
+};
+
+static int file_open(struct session *s)
+{
+	struct file_sink *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return session_fail(s, s->options->output, -ENOMEM);
+	s->sink_state = f;
+	err = trace_file_open(&f->trace, s, s->options->output);
+	s->enc = f->trace.enc;
+	return err;
+}
+
+static int file_begin(struct session *s)
+{
+	struct file_sink *f = s->sink_state;
+	int err;
+
+	f->translator = translator_new(s->enc, s->sym, NULL, bpf_session_learn, s->bpf);
+	if (!f->translator)
+		return session_fail(s, "cannot record", -ENOMEM);
+	s->record = translator_record;
+	s->thread = translator_thread;
+	s->ctx = f->translator;
+	err = trace_file_info(&f->trace, s, s->start_ns);
+	return err ? session_fail(s, s->options->output, err) : 0;
+}
+
+static const char *file_method(const struct session *s)
+{
+	const struct file_sink *f = s->sink_state;
+
+	return writer_method(f->trace.writer);
+}
+
+static int file_lost(struct session *s, uint64_t n, uint64_t now_ns)
+{
+	return encoder_lost(s->enc, -1, n, s->last_flush_ns, now_ns);
+}
+
+static enum sink_wish file_wish(struct session *s)
+{
+	struct encoder_counts c;
+
+	encoder_counts(s->enc, &c);
+	if (!s->options->max_size || c.bytes < s->options->max_size)
+		return SINK_CONTINUE;
+	fprintf(stderr, "chaincap: --max-size reached, recording ends\n");
+	return SINK_END;
+}
+
+static int file_flush(struct session *s, uint64_t now_ns)
+{
+	struct file_sink *f = s->sink_state;
+	int err = encoder_flush(s->enc);
+
+	(void)now_ns;
+	symbolizer_forget_ended(s->sym);
+	return err ? err : writer_flush(f->trace.writer);
+}
+
+static void file_counts(const struct session *s, struct sink_counts *out)
+{
+	const struct file_sink *f = s->sink_state;
+	struct encoder_counts c;
+
+	encoder_counts(s->enc, &c);
+	*out = (struct sink_counts) {
+		.events = c.events,
+		.lost = c.lost,
+		.bytes = c.bytes,
+		.kernel = c.events + c.lost,
+		.stacks_once = stack_map_once(translator_stacks(f->translator)),
+	};
+}
+
+static int file_finish(struct session *s, int err)
+{
+	const struct bpf_counts *c = &s->final;
+	struct symbolizer_stats stats = { 0 };
+	struct file_sink *f = s->sink_state;
+
+	if (!err)
+		err = symbolizer_finish(s->sym, &stats);
+	if (!err)
+		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
+	if (s->options->verbosity > 0)
+		fprintf(stderr, "chaincap: written with %s\n", file_method(s));
+	err = trace_file_close(&f->trace, s->options->output, err);
+	if (!err && s->options->verbosity >= 0)
+		trace_file_report(&f->trace, s, s->options->output, &stats);
+	return err;
+}
+
+static void file_close(struct session *s)
+{
+	struct file_sink *f = s->sink_state;
+
+	if (!f)
+		return;
+	translator_free(f->translator);
+	trace_file_free(&f->trace);
+	free(f);
+}
+
+const struct session_sink session_file_sink = {
+	.open = file_open,
+	.begin = file_begin,
+	.method = file_method,
+	.drop_caps = caps_drop,
+	.lost = file_lost,
+	.wish = file_wish,
+	.flush = file_flush,
+	.counts = file_counts,
+	.finish = file_finish,
+	.close = file_close,
+};

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/cfi.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "names/elfsym.h"
+
+#define NAMES_MAX_BYTES (1u << 20)
+#define SECTIONS_MAX 4096u
+/* What searching one file may take: a start, and so much for each address (libdw takes 5 us). */
+#define PATIENCE_NS 100000000u
+#define PATIENCE_EACH_NS 100000u
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#endif
+
+struct cfi {
+	struct elfsym *elf;
+	Dwarf_CFI *dwarf;
+	size_t bytes;
+	uint64_t searched_ns, patience_ns;
+};
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/*
+ * Bytes that libdw will read: the section .eh_frame, or without sections all of the file that
+ * follows its index. UINT64_MAX: more than is read of any file.
+ */
+static uint64_t frame_bytes(Elf *elf, uint64_t file_bytes)
+{
+	size_t n_sections, names;
+	uint64_t bytes = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	if (elf_getshdrnum(elf, &n_sections) || n_sections > SECTIONS_MAX)
+		return UINT64_MAX;
+	if (!n_sections)
+		return file_bytes;
+	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(elf_getscn(elf, names), &sh) ||
+	    sh.sh_size > NAMES_MAX_BYTES)
+		return UINT64_MAX;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (!name || (strcmp(name, ".eh_frame") && strcmp(name, ".eh_frame_hdr")))
+			continue;
+		if (sh.sh_size > CFI_MAX_BYTES)
+			return UINT64_MAX;
+		bytes += sh.sh_size;
+	}
+	return bytes ? bytes : file_bytes;
+}
+
+/* Takes over e. */
+static int open_elf(struct cfi **out, struct elfsym *e, uint64_t file_bytes)
+{
+	Elf *elf = elfsym_libelf(e);
+	struct cfi *c;
+	GElf_Ehdr header;
+	GElf_Phdr first;
+	uint64_t bytes;
+	int err = -ENOEXEC;
+
+	*out = NULL;
+	if (!gelf_getehdr(elf, &header) || header.e_machine != MACHINE ||
+	    gelf_getclass(elf) != ELFCLASS64 || !gelf_getphdr(elf, 0, &first))
+		goto fail;
+	bytes = frame_bytes(elf, file_bytes);
+	err = -EFBIG;
+	if (bytes > CFI_MAX_BYTES)
+		goto fail;
+	err = -ENOMEM;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		goto fail;
+	c->dwarf = dwarf_getcfi_elf(elf);
+	/* That and the segments are all that is used: the descriptor may be closed from now on. */
+	elf_cntl(elf, ELF_C_FDDONE);
+	if (!c->dwarf) {
+		free(c);
+		err = -ENOENT;
+		goto fail;
+	}
+	c->elf = e;
+	c->bytes = (size_t)bytes;
+	c->patience_ns = PATIENCE_NS;
+	*out = c;
+	return 0;
+fail:
+	elfsym_close(e);
+	return err;
+}
+
+int cfi_open(struct cfi **out, int fd)
+{
+	struct elfsym *e;
+	struct stat st;
+	int err;
+
+	*out = NULL;
+	if (fstat(fd, &st))
+		return -errno;
+	err = elfsym_open(&e, fd);
+	return err ? err : open_elf(out, e, (uint64_t)st.st_size);
+}
+
+int cfi_open_memory(struct cfi **out, const void *image, size_t len)
+{
+	struct elfsym *e;
+	int err = elfsym_open_memory(&e, image, len);
+
+	*out = NULL;
+	return err ? err : open_elf(out, e, len);
+}
+
+void cfi_close(struct cfi *c)
+{
+	if (!c)
+		return;
+	dwarf_cfi_end(c->dwarf);
+	elfsym_close(c->elf);
+	free(c);
+}
+
+size_t cfi_bytes(const struct cfi *c)
+{
+	return c->bytes;
+}
+
+/* ---- from libdw's expressions to a rule ---------------------------------------------------- */
+
+/* Whether it is one register and an offset. */
+static bool is_register(const Dwarf_Op *ops, size_t n, uint8_t *reg, int64_t *offset)
+{
+	if (n != 1)
+		return false;
+	if (ops[0].atom == DW_OP_bregx && ops[0].number < UNWIND_REGISTERS) {
+		*reg = (uint8_t)ops[0].number;
+		*offset = (int64_t)ops[0].number2;
+		return true;
+	}
+	if (ops[0].atom < DW_OP_breg0 || ops[0].atom > DW_OP_breg31 ||
+	    ops[0].atom - DW_OP_breg0 >= UNWIND_REGISTERS)
+		return false;
+	*reg = (uint8_t)(ops[0].atom - DW_OP_breg0);
+	*offset = (int64_t)ops[0].number;
+	return true;
+}
+
+/* The stub of a PLT: sp + 8 + ((pc & 15) >= N) * 8. */
+static bool is_plt(const Dwarf_Op *ops, size_t n, int64_t *offset)
+{
+	static const uint8_t atoms[] = { DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
+					 DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,	 DW_OP_plus };
+
+	if (UNWIND_SP != 7 || n != sizeof(atoms) || ops[0].number != 8 || ops[1].number)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (atoms[i] && ops[i].atom != atoms[i])
+			return false;
+	*offset = ops[4].atom - DW_OP_lit0;
+	return *offset >= 0 && *offset < 16;
+}
+
+static bool has_cfa(Dwarf_Frame *f, struct unwind_rule *r)
+{
+	int64_t offset = 0;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_frame_cfa(f, &ops, &n))
+		return false;
+	if (is_register(ops, n, &r->cfa_register, &offset)) {
+		r->kind = UNWIND_REGISTER;
+	} else if (is_plt(ops, n, &offset)) {
+		r->kind = UNWIND_PLT;
+	} else if (n == 2 && ops[1].atom == DW_OP_deref &&
+		   is_register(ops, 1, &r->cfa_register, &offset) && r->cfa_register == UNWIND_FP) {
+		r->kind = UNWIND_REALIGNED;
+	} else {
+		return false;
+	}
+	r->cfa_offset = (int32_t)offset;
+	return r->cfa_offset == offset;
+}
+
+/* Whether it is saved at an offset from the CFA. */
+static bool is_saved(const Dwarf_Op *ops, size_t n, int32_t *offset)
+{
+	int64_t at = 0;
+
+	if (!n || n > 2 || ops[0].atom != DW_OP_call_frame_cfa)
+		return false;
+	if (n == 2) {
+		if (ops[1].atom != DW_OP_plus_uconst)
+			return false;
+		at = (int64_t)ops[1].number;
+	}
+	*offset = (int32_t)at;
+	return *offset == at;
+}
+
+static bool has_fp(Dwarf_Frame *f, struct unwind_rule *r)
+{
+	Dwarf_Op mem[3], *ops;
+	int64_t offset;
+	uint8_t reg;
+	size_t n;
+
+	if (dwarf_frame_register(f, UNWIND_FP, mem, &ops, &n))
+		return false;
+	if (r->kind == UNWIND_REALIGNED)
+		return is_register(ops, n, &reg, &offset) && reg == UNWIND_FP && !offset;
+	/* Unchanged; what is undefined has most likely not been changed either. */
+	if (!n)
+		return true;
+	r->fp_saved = true;
+	return is_saved(ops, n, &r->fp_offset);
+}
+
+/* False: it cannot be followed. */
+static bool has_return_address(Dwarf_Frame *f, int column, struct unwind_rule *r)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	if (dwarf_frame_register(f, column, mem, &ops, &n))
+		return false;
+	if (!n && ops == mem) {
+		r->kind = UNWIND_END;
+		return true;
+	}
+	if (!n) { /* in the register itself, where there is one */
+		r->ra_register = (uint8_t)column;
+		return column != UNWIND_PC;
+	}
+	if (n == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+		r->ra_register = (uint8_t)(ops[0].atom - DW_OP_reg0);
+		return r->ra_register < UNWIND_REGISTERS;
+	}
+	if (n == 1 && ops[0].atom == DW_OP_regx) {
+		r->ra_register = (uint8_t)ops[0].number;
+		return ops[0].number < UNWIND_REGISTERS;
+	}
+	r->ra_saved = true;
+	return is_saved(ops, n, &r->ra_offset);
+}
+
+static struct unwind_rule rule_of_frame(Dwarf_Frame *f)
+{
+	struct unwind_rule r = { .kind = UNWIND_HARD }, hard = r;
+	bool is_signal = false;
+	int column = dwarf_frame_info(f, NULL, NULL, &is_signal);
+
+	if (is_signal)
+		return (struct unwind_rule) { .kind = UNWIND_SIGNAL };
+	if (column != UNWIND_RA || !has_return_address(f, column, &r))
+		return hard;
+	if (r.kind == UNWIND_END)
+		return r;
+	return has_cfa(f, &r) && has_fp(f, &r) ? r : hard;
+}
+
+/* ---- searching ----------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct unwind_rule cfi_rule(struct cfi *c, uint64_t offset)
+{
+	struct unwind_rule r = { .kind = UNWIND_NONE };
+	uint64_t start_ns = now_ns(), vaddr;
+	Dwarf_Frame *f;
+
+	if (c->searched_ns > c->patience_ns || !elfsym_vaddr(c->elf, offset, &vaddr))
+		return r;
+	if (!dwarf_cfi_addrframe(c->dwarf, vaddr, &f)) {
+		r = rule_of_frame(f);
+		free(f);
+	}
+	c->searched_ns += now_ns() - start_ns;
+	c->patience_ns += PATIENCE_EACH_NS;
+	return r;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfi.h - the call frame information (.eh_frame) of one ELF file, read by libdw. Any process on the
+ * machine can have made the file: sizes are checked before libdw sees it, and a file that takes too
+ * long to search has no rules any more.
+ */
+#ifndef UNWIND_CFI_H
+#define UNWIND_CFI_H
+
+#include <stddef.h>
+
+#include "rule.h"
+
+struct cfi;
+
+/*
+ * Reads the file fd, which may be closed afterwards, or copies the len bytes of an image in memory.
+ * Returns 0; -ENOEXEC if there is no ELF file, or none of this machine's; -ENOENT if it has no call
+ * frame information; -EFBIG if it has more than CFI_MAX_BYTES; -ENOMEM; or the error of reading.
+ */
+int cfi_open(struct cfi **out, int fd);
+int cfi_open_memory(struct cfi **out, const void *image, size_t len);
+void cfi_close(struct cfi *c);
+
+#define CFI_MAX_BYTES (64u << 20)
+/* Bytes of memory, about. */
+size_t cfi_bytes(const struct cfi *c);
+
+/* The rule for the byte at this offset of the file. */
+struct unwind_rule cfi_rule(struct cfi *c, uint64_t offset);
+
+#endif /* UNWIND_CFI_H */

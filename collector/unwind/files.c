@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "unwind/cfi.h"
+
+#define FILES_MAX 256u
+#define BYTES_MAX (256u << 20)
+/* A file that nothing ran through for so long may be deleted, or its disk unmounted. */
+#define IDLE_NS 60000000000u
+#define CACHE (1u << 15)
+
+struct file {
+	uint32_t id;	 /* code_files id, of which it holds a reference; 0: free */
+	uint32_t serial; /* never given twice */
+	struct cfi *cfi; /* NULL: it has none */
+	uint64_t used_ns;
+};
+
+/* Rules found lately: of the file with that serial, at that offset. */
+struct cached {
+	uint64_t offset;
+	uint32_t serial;
+	struct unwind_rule rule;
+};
+
+struct unwind_files {
+	struct code_files *code;
+	size_t vdso_bytes;
+	uint32_t last_serial;
+	uint32_t last; /* place of the file asked for last */
+	size_t bytes;
+	uint64_t searched;
+	struct file files[FILES_MAX];
+	struct cached cache[CACHE];
+};
+
+struct unwind_files *unwind_files_new(struct code_files *code, size_t vdso_bytes)
+{
+	struct unwind_files *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->code = code;
+	f->vdso_bytes = vdso_bytes;
+	return f;
+}
+
+static void drop(struct unwind_files *f, struct file *file)
+{
+	if (!file->id)
+		return;
+	if (file->cfi)
+		f->bytes -= cfi_bytes(file->cfi);
+	cfi_close(file->cfi);
+	code_files_put(f->code, file->id);
+	*file = (struct file) { 0 };
+}
+
+void unwind_files_free(struct unwind_files *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < FILES_MAX; i++)
+		drop(f, &f->files[i]);
+	free(f);
+}
+
+static struct cfi *open_cfi(const struct unwind_files *f, uint32_t id)
+{
+	struct cfi *c = NULL;
+	int fd;
+
+	if (code_files_kind(f->code, id) == CODE_VDSO) {
+		/* Its address comes as a number, from the kernel. It is the same in all processes.
+		 */
+		const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+
+		if (f->vdso_bytes)
+			(void)cfi_open_memory(&c, vdso, f->vdso_bytes);
+		return c;
+	}
+	fd = code_files_open(f->code, id);
+	if (fd >= 0)
+		(void)cfi_open(&c, fd);
+	return c;
+}
+
+/* A free place; the one unused for the longest time is freed for that, if need be. */
+static struct file *make_room(struct unwind_files *f, uint64_t now_ns)
+{
+	struct file *free_place = NULL;
+
+	for (;;) {
+		struct file *oldest = NULL;
+
+		for (uint32_t i = 0; i < FILES_MAX; i++) {
+			struct file *file = &f->files[i];
+
+			if (file->id && now_ns > file->used_ns + IDLE_NS)
+				drop(f, file);
+			if (!file->id)
+				free_place = file;
+			else if (!oldest || file->used_ns < oldest->used_ns)
+				oldest = file;
+		}
+		if (free_place && (f->bytes <= BYTES_MAX || !oldest))
+			return free_place;
+		drop(f, oldest);
+	}
+}
+
+static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
+{
+	struct file *file = &f->files[f->last];
+
+	if (file->id != id) {
+		for (file = f->files; file < f->files + FILES_MAX && file->id != id; file++)
+			;
+	}
+	if (file == f->files + FILES_MAX) {
+		file = make_room(f, now_ns);
+		code_files_hold(f->code, id);
+		file->id = id;
+		file->serial = ++f->last_serial;
+		file->cfi = open_cfi(f, id);
+		if (file->cfi)
+			f->bytes += cfi_bytes(file->cfi);
+	}
+	file->used_ns = now_ns;
+	f->last = (uint32_t)(file - f->files);
+	return file;
+}
+
+/*
+ * The C library's code to which a signal handler returns, where it has no call frame information
+ * (musl): the instructions, by which debuggers know it too.
+ */
+static bool is_signal_return(const struct unwind_files *f, uint32_t id, uint64_t offset)
+{
+#if defined(__x86_64__)
+	static const uint8_t mov_rax[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t mov_eax[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	uint8_t code[sizeof(mov_rax)];
+	int fd;
+
+	if (code_files_kind(f->code, id) != CODE_FILE)
+		return false;
+	fd = code_files_open(f->code, id);
+	return fd >= 0 && pread(fd, code, sizeof(code), (off_t)offset) == sizeof(code) &&
+	       (!memcmp(code, mov_rax, sizeof(mov_rax)) || !memcmp(code, mov_eax, sizeof(mov_eax)));
+#else
+	return false;
+#endif
+}
+
+bool unwind_files_is_call(const struct unwind_files *f, uint32_t id, uint64_t offset)
+{
+#if defined(__x86_64__)
+	uint8_t b[7]; /* the bytes before */
+	int fd = offset < sizeof(b) ? -1 : code_files_open(f->code, id);
+
+	if (fd < 0 || pread(fd, b, sizeof(b), (off_t)(offset - sizeof(b))) != sizeof(b))
+		return false;
+	/* call rel32; call *%reg, *(%reg), *disp8(%reg), *disp32(%reg) or *disp32(%rip) */
+	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||
+	       (b[4] == 0xff && (b[5] & 0x38) == 0x10) || (b[1] == 0xff && (b[2] & 0x38) == 0x10);
+#else
+	(void)f, (void)id, (void)offset;
+	return false;
+#endif
+}
+
+struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64_t offset,
+				     uint64_t now_ns)
+{
+	struct file *file = find(f, id, now_ns);
+	uint64_t h = (offset ^ (uint64_t)file->serial << 40) * 0x9e3779b97f4a7c15u;
+	struct cached *c = &f->cache[(h >> 40) % CACHE];
+
+	if (c->serial == file->serial && c->offset == offset)
+		return c->rule;
+	f->searched++;
+	*c = (struct cached) { .offset = offset, .serial = file->serial };
+	if (file->cfi)
+		c->rule = cfi_rule(file->cfi, offset);
+	/* Return addresses are looked up one byte lower. */
+	if (c->rule.kind == UNWIND_NONE && is_signal_return(f, id, offset + 1))
+		c->rule.kind = UNWIND_SIGNAL;
+	return c->rule;
+}
+
+uint32_t unwind_files_count(const struct unwind_files *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < FILES_MAX; i++)
+		n += f->files[i].id != 0;
+	return n;
+}
+
+size_t unwind_files_bytes(const struct unwind_files *f)
+{
+	return f->bytes;
+}
+
+uint64_t unwind_files_searched(const struct unwind_files *f)
+{
+	return f->searched;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/reference.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/rule.h"
+
+#define PROCESSES 32u
+#define FRAMES_MAX (2 * WIRE_STACK_MAX)
+
+/* A process with its mappings as they were; other mappings are another space. */
+struct process {
+	uint64_t space;
+	uint64_t used; /* 0: free */
+	Dwfl *dwfl;    /* NULL: it was gone */
+};
+
+struct reference {
+	struct process processes[PROCESSES];
+	uint64_t uses;
+	const struct wire_copy *copy; /* that is being unwound */
+	bool left_copy;		      /* it goes on beyond */
+	__u64 frames[FRAMES_MAX];
+	uint32_t n;
+};
+
+struct reference *reference_new(void)
+{
+	return calloc(1, sizeof(struct reference));
+}
+
+void reference_free(struct reference *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < PROCESSES; i++)
+		if (r->processes[i].dwfl)
+			dwfl_end(r->processes[i].dwfl);
+	free(r);
+}
+
+/* ---- what libdwfl asks --------------------------------------------------------------------- */
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
+{
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = arg;
+	return 1;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+{
+	(void)dwfl;
+	(void)tid;
+	*thread = arg;
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *arg)
+{
+	struct reference *r = arg;
+	const struct wire_copy *c = r->copy;
+	uint64_t at = addr - c->base;
+
+	(void)dwfl;
+	/* libdwfl may take that for the stack's end. */
+	if (at >= c->len || c->len - at < sizeof(*word)) {
+		r->left_copy = true;
+		return false;
+	}
+	memcpy(word, (const uint8_t *)c->words + at, sizeof(*word));
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct wire_copy *c = ((struct reference *)arg)->copy;
+	Dwarf_Word words[UNWIND_REGISTERS];
+
+	for (unsigned int i = 0; i < UNWIND_REGISTERS; i++)
+		words[i] = c->regs[i];
+	dwfl_thread_state_register_pc(thread, c->regs[UNWIND_PC]);
+	return dwfl_thread_state_registers(thread, 0, UNWIND_REGISTERS, words);
+}
+
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct reference *r = arg;
+	Dwarf_Addr pc;
+
+	if (r->n == FRAMES_MAX || !dwfl_frame_pc(frame, &pc, NULL))
+		return DWARF_CB_ABORT;
+	r->frames[r->n++] = pc;
+	return DWARF_CB_OK;
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static Dwfl *open_process(struct reference *r, pid_t pid)
+{
+	static char *debuginfo_path;
+	static const Dwfl_Callbacks files = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.debuginfo_path = &debuginfo_path,
+	};
+	static const Dwfl_Thread_Callbacks threads = {
+		.next_thread = next_thread,
+		.get_thread = get_thread,
+		.memory_read = read_memory,
+		.set_initial_registers = set_registers,
+	};
+	Dwfl *dwfl = dwfl_begin(&files);
+
+	if (dwfl && !dwfl_linux_proc_report(dwfl, pid) && !dwfl_report_end(dwfl, NULL, NULL) &&
+	    dwfl_attach_state(dwfl, NULL, pid, &threads, r))
+		return dwfl;
+	if (dwfl)
+		dwfl_end(dwfl);
+	return NULL;
+}
+
+static void drop_process(struct process *p)
+{
+	if (p->dwfl)
+		dwfl_end(p->dwfl);
+	*p = (struct process) { 0 };
+}
+
+static struct process *find_process(struct reference *r, const struct wire_copy *c)
+{
+	struct process *oldest = r->processes;
+
+	for (struct process *p = r->processes; p < r->processes + PROCESSES; p++) {
+		if (p->used && p->space == c->space) {
+			p->used = ++r->uses;
+			return p;
+		}
+		if (p->used < oldest->used)
+			oldest = p;
+	}
+	drop_process(oldest);
+	*oldest = (struct process) { c->space, ++r->uses, open_process(r, (pid_t)c->tgid) };
+	return oldest;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+/* Whether these are the mappings that the stack is from: the process may run another program. */
+static bool has_code(Dwfl *dwfl, const __u64 *frames, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!dwfl_addrmodule(dwfl, frames[i]))
+			return false;
+	return true;
+}
+
+/* Whether libdwfl has a rule for frame i; else it goes by a frame pointer that may be none. */
+static bool has_rule(Dwfl *dwfl, const __u64 *frames, uint32_t i)
+{
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, frames[i]);
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	Dwarf_Frame *frame;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, frames[i] - (i > 0) - bias, &frame))
+		return false;
+	free(frame);
+	return true;
+}
+
+static enum reference_result compare(struct reference *r, Dwfl *dwfl, const __u64 *frames,
+				     uint32_t n, bool is_whole)
+{
+	bool whole;
+	uint32_t both;
+
+	if (!dwfl || !has_code(dwfl, frames, n))
+		return REFERENCE_NONE;
+	r->n = 0;
+	r->left_copy = false;
+	whole = !dwfl_getthread_frames(dwfl, 1, take_frame, r) && !r->left_copy;
+	both = r->n < n ? r->n : n;
+	if (!both)
+		return REFERENCE_NONE;
+	for (uint32_t i = 1; i < both; i++)
+		if (r->frames[i] != frames[i])
+			return has_rule(dwfl, frames, i - 1) ? REFERENCE_DIFFERS : REFERENCE_NONE;
+	return whole && is_whole && r->n != n ? REFERENCE_DIFFERS : REFERENCE_SAME;
+}
+
+enum reference_result reference_compare(struct reference *r, const struct wire_copy *c,
+					const __u64 *frames, uint32_t n, uint32_t end)
+{
+	enum reference_result result;
+	struct process *p;
+
+	if (end == WIRE_END_GUESSED)
+		return REFERENCE_NONE;
+	r->copy = c;
+	p = find_process(r, c);
+	result = compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
+	if (result != REFERENCE_DIFFERS)
+		return result;
+	/* It may have been on its way into another program when its mappings were read. */
+	drop_process(p);
+	return compare(r, find_process(r, c)->dwfl, frames, n, end == WIRE_END_WHOLE);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/rule.h"
+
+#include <linux/types.h>
+
+#include "chainwire.h"
+
+static enum wire_rule_kind register_kind(const struct unwind_rule *r)
+{
+	return r->cfa_register == UNWIND_SP   ? WIRE_RULE_SP
+	       : r->cfa_register == UNWIND_FP ? WIRE_RULE_FP
+					      : WIRE_RULE_ASK;
+}
+
+uint64_t unwind_rule_pack(const struct unwind_rule *r)
+{
+	enum wire_rule_kind kind = WIRE_RULE_NONE;
+	bool fits = r->ra_saved && r->fp_offset == (int16_t)r->fp_offset && r->ra_offset % 8 == 0 &&
+		    r->ra_offset / 8 == (int8_t)(r->ra_offset / 8);
+
+	switch ((enum unwind_kind)r->kind) {
+	case UNWIND_NONE:
+		return wire_rule(WIRE_RULE_NONE, 0, 0, 0);
+	case UNWIND_SIGNAL:
+		return wire_rule(WIRE_RULE_SIGNAL, 0, 0, 0);
+	case UNWIND_END:
+		return wire_rule(WIRE_RULE_END, 0, 0, 0);
+	case UNWIND_HARD:
+		return wire_rule(WIRE_RULE_HARD, 0, 0, 0);
+	case UNWIND_REGISTER:
+		kind = register_kind(r);
+		break;
+	case UNWIND_PLT:
+		kind = WIRE_RULE_PLT;
+		break;
+	case UNWIND_REALIGNED:
+		kind = WIRE_RULE_REALIGNED;
+		break;
+	}
+	if (!fits || (r->fp_saved && !r->fp_offset))
+		return wire_rule(WIRE_RULE_ASK, 0, 0, 0);
+	return wire_rule(kind, r->cfa_offset, r->fp_offset, r->ra_offset / 8);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rule.h - how to get from one frame of a user stack to the frame that called it. A rule holds for
+ * one address of one file. This is also the only file that knows the registers of an architecture.
+ */
+#ifndef UNWIND_RULE_H
+#define UNWIND_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* DWARF's numbers; pc has no number of its own everywhere and takes the last place. */
+#if defined(__x86_64__)
+#define UNWIND_FP 6
+#define UNWIND_SP 7
+#define UNWIND_PC 16
+#define UNWIND_RA 16 /* the column of the return address */
+#elif defined(__aarch64__)
+#define UNWIND_FP 29
+#define UNWIND_RA 30
+#define UNWIND_SP 31
+#define UNWIND_PC 32
+#endif
+#define UNWIND_REGISTERS (UNWIND_PC + 1)
+
+/*
+ * The canonical frame address (CFA) is the value that the stack pointer has in the caller when the
+ * call has returned.
+ */
+enum unwind_kind {
+	UNWIND_NONE,	  /* the file has no rule for the address */
+	UNWIND_REGISTER,  /* CFA = cfa_register + cfa_offset */
+	UNWIND_PLT,	  /* CFA = sp + 8; from byte cfa_offset of the 16-byte stub on, sp + 16 */
+	UNWIND_REALIGNED, /* CFA = *(fp + cfa_offset); the caller's fp = *fp */
+	UNWIND_SIGNAL,	  /* the kernel saved all registers on the stack */
+	UNWIND_END,	  /* the outermost frame */
+	UNWIND_HARD,	  /* an expression that is not followed */
+};
+
+struct unwind_rule {
+	uint8_t kind; /* enum unwind_kind */
+	uint8_t cfa_register;
+	uint8_t ra_register; /* has the return address, unless ra_saved */
+	bool fp_saved, ra_saved;
+	int32_t cfa_offset;
+	int32_t fp_offset, ra_offset; /* from the CFA to where they are saved */
+};
+
+/* Packs a rule for the BPF side, see wire_rule(); WIRE_RULE_ASK if that cannot follow it. */
+uint64_t unwind_rule_pack(const struct unwind_rule *r);
+
+#endif /* UNWIND_RULE_H */

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/asleep.h"
+#include "unwind/files.h"
+
+#define FP_FRAME 16u /* the caller's frame pointer, and the return address */
+#define USER_END (1ull << 56)
+
+struct unwinder {
+	struct symbolizer *sym;
+	struct unwind_files *files;
+	unwinder_teach_fn teach;
+	void *teach_ctx;
+	uint64_t stacks;
+};
+
+/* A stack on its way. */
+struct walk {
+	struct unwinder *u;
+	const struct wire_copy *copy;
+	struct wire_stack *out;
+	uint32_t space; /* the symbolizer's */
+	uint64_t look;	/* address that the current frame is looked up by */
+	uint64_t regs[UNWIND_REGISTERS];
+	bool has_all; /* registers, and not just the stack and the frame pointer */
+	bool has_guessed;
+	bool has_left_copy; /* and reads on in memory, */
+	bool has_memory;    /* which can be read */
+	struct asleep_memory memory;
+	uint32_t n_copied; /* frames found in the copy */
+};
+
+struct unwinder *unwinder_new(struct symbolizer *sym, unwinder_teach_fn fn, void *ctx)
+{
+	struct unwinder *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->sym = sym;
+	u->teach = fn;
+	u->teach_ctx = ctx;
+	u->files = unwind_files_new(symbolizer_files(sym), (size_t)symbolizer_vdso_bytes(sym));
+	if (!u->files) {
+		free(u);
+		return NULL;
+	}
+	return u;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	unwind_files_free(u->files);
+	free(u);
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+/* The rule for the current frame; false: there is no code, so the address is no frame's. */
+static bool find_rule(const struct walk *w, struct unwind_rule *r)
+{
+	uint64_t time_ns = w->copy->r.time_ns;
+	struct symbolizer *sym = w->u->sym;
+	struct symbolizer_code code;
+
+	*r = (struct unwind_rule) { .kind = UNWIND_NONE };
+	if (!symbolizer_code(sym, w->space, w->look, time_ns, &code))
+		return symbolizer_is_code(sym, w->space, w->look, time_ns);
+	if (code.kind == CODE_FILE || code.kind == CODE_VDSO)
+		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
+	return true;
+}
+
+/* A word beyond the copy, if the thread is still where it was when its stack was copied. */
+static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
+{
+	const struct wire_copy *c = w->copy;
+
+	if (!w->has_left_copy) {
+		w->has_left_copy = true;
+		w->n_copied = w->out->n;
+		w->has_memory = asleep_at(c->tgid, c->tid, c->sp, c->frames[0]) &&
+				!asleep_open(&w->memory, c->tgid);
+	}
+	return w->has_memory && addr < USER_END &&
+	       asleep_read(&w->memory, addr, word, sizeof(*word)) == sizeof(*word);
+}
+
+static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
+{
+	const struct wire_copy *c = w->copy;
+	uint64_t at = addr - c->base;
+
+	if (at >= c->len || c->len - at < sizeof(*word))
+		return read_beyond(w, addr, word);
+	memcpy(word, (const uint8_t *)c->words + at, sizeof(*word));
+	return true;
+}
+
+/*
+ * System calls in assembly often lie outside of all rules: in musl, and in glibc's clone3(), where
+ * none would be right for the parent and the child. They have no frame of their own: that shows in
+ * that the first word on the stack is where a call returns to.
+ */
+static bool is_stub(struct walk *w)
+{
+	uint64_t ret, pc = w->regs[UNWIND_PC], time_ns = w->copy->r.time_ns;
+	struct symbolizer_code code;
+
+	return w->out->n == 1 && w->has_all && w->look == pc - 1 &&
+	       read_word(w, w->regs[UNWIND_SP], &ret) &&
+	       symbolizer_code(w->u->sym, w->space, ret - 1, time_ns, &code) &&
+	       code.kind == CODE_FILE &&
+	       unwind_files_is_call(w->u->files, code.file, code.offset + 1);
+}
+
+static const struct unwind_rule stub_rule = {
+	.kind = UNWIND_REGISTER,
+	.cfa_register = UNWIND_SP,
+	.cfa_offset = 8,
+	.ra_saved = true,
+	.ra_offset = -8,
+};
+
+static void teach(const struct walk *w, uint64_t rule)
+{
+	if (w->u->teach)
+		w->u->teach(w->u->teach_ctx, wire_rule_key(w->copy->space, w->look), rule);
+}
+
+/* ---- from frame to frame ------------------------------------------------------------------- */
+
+/* Appends a frame at pc; looked up at it, or as a return address one byte lower. */
+static bool push(struct walk *w, uint64_t pc, bool is_return)
+{
+	struct wire_stack *s = w->out;
+
+	/* Where there is nothing to return to, the stack began. */
+	if (!pc) {
+		s->end = WIRE_END_WHOLE;
+		return false;
+	}
+	if (s->n >= WIRE_STACK_MAX) {
+		s->end = WIRE_END_DEPTH;
+		return false;
+	}
+	s->frames[s->n++] = pc;
+	w->look = is_return ? pc - 1 : pc;
+	w->regs[UNWIND_PC] = pc;
+	return true;
+}
+
+static bool stop(struct walk *w, enum wire_stack_end why)
+{
+	w->out->end = why;
+	return false;
+}
+
+static bool step_by_frame_pointer(struct walk *w)
+{
+	uint64_t fp = w->regs[UNWIND_FP], caller, ret;
+
+	/* The outermost frame has none, by the ABI. */
+	if (!fp)
+		return stop(w, WIRE_END_WHOLE);
+	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
+		return stop(w, WIRE_END_NO_RULE);
+	if (!read_word(w, fp, &caller) || !read_word(w, fp + 8, &ret))
+		return stop(w, WIRE_END_UNREADABLE);
+	w->has_guessed = true;
+	w->has_all = false;
+	w->regs[UNWIND_FP] = caller;
+	w->regs[UNWIND_SP] = fp + FP_FRAME;
+	return push(w, ret, true);
+}
+
+#if defined(__x86_64__)
+/* struct rt_sigframe: sp is at its ucontext, whose registers are in this order. */
+static bool step_by_signal(struct walk *w)
+{
+	static const uint8_t order[UNWIND_REGISTERS] = { 8, 9, 10, 11, 12, 13, 14, 15, 5,
+							 4, 6, 3,  1,  0,  2,  7,  16 };
+	uint64_t at = w->regs[UNWIND_SP] + 40;
+
+	for (unsigned int i = 0; i < UNWIND_REGISTERS; i++)
+		if (!read_word(w, at + i * 8, &w->regs[order[i]]))
+			return stop(w, WIRE_END_UNREADABLE);
+	w->has_all = true;
+	return push(w, w->regs[UNWIND_PC], false);
+}
+#elif defined(__aarch64__)
+/* struct rt_sigframe: siginfo (128 bytes), then ucontext, with its registers at 176. */
+static bool step_by_signal(struct walk *w)
+{
+	uint64_t at = w->regs[UNWIND_SP] + 128 + 176 + 8;
+
+	for (unsigned int i = 0; i < UNWIND_REGISTERS; i++)
+		if (!read_word(w, at + i * 8, &w->regs[i]))
+			return stop(w, WIRE_END_UNREADABLE);
+	w->has_all = true;
+	return push(w, w->regs[UNWIND_PC], false);
+}
+#endif
+
+/* The CFA by the rule; 0, having stopped, if it cannot be had. */
+static uint64_t find_cfa(struct walk *w, const struct unwind_rule *r)
+{
+	uint64_t sp = w->regs[UNWIND_SP], fp = w->regs[UNWIND_FP], cfa = 0;
+	bool has = w->has_all || r->cfa_register == UNWIND_SP || r->cfa_register == UNWIND_FP;
+
+	switch ((enum unwind_kind)r->kind) {
+	case UNWIND_REGISTER:
+		if (has)
+			cfa = w->regs[r->cfa_register] + (uint64_t)(int64_t)r->cfa_offset;
+		break;
+	case UNWIND_PLT:
+		cfa = sp + ((w->look & 15) >= (uint64_t)r->cfa_offset ? 16 : 8);
+		break;
+	case UNWIND_REALIGNED:
+		if (!read_word(w, fp + (uint64_t)(int64_t)r->cfa_offset, &cfa) ||
+		    !read_word(w, fp, &w->regs[UNWIND_FP])) {
+			stop(w, WIRE_END_UNREADABLE);
+			return 0;
+		}
+		break;
+	default:
+		break;
+	}
+	/* The caller's frame lies above, except for a leaf that has not used the stack. */
+	if (cfa > sp || (cfa == sp && !r->ra_saved && cfa))
+		return cfa;
+	stop(w, WIRE_END_NO_RULE);
+	return 0;
+}
+
+static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
+{
+	uint64_t sp = w->regs[UNWIND_SP], cfa = find_cfa(w, r), ret = 0;
+
+	if (!cfa)
+		return false;
+	if (!r->ra_saved) {
+		if (!w->has_all)
+			return stop(w, WIRE_END_NO_RULE);
+		ret = w->regs[r->ra_register];
+	} else if (!read_word(w, cfa + (uint64_t)(int64_t)r->ra_offset, &ret)) {
+		return stop(w, WIRE_END_UNREADABLE);
+	}
+	if (r->fp_saved) {
+		uint64_t at = cfa + (uint64_t)(int64_t)r->fp_offset;
+
+		/* Below the stack pointer: it has been restored already. */
+		if (at >= sp && !read_word(w, at, &w->regs[UNWIND_FP]))
+			return stop(w, WIRE_END_UNREADABLE);
+	}
+	w->regs[UNWIND_SP] = cfa;
+	w->has_all = false;
+	return push(w, ret, true);
+}
+
+/* One frame on; false at the end, and out->end says which. */
+static bool step(struct walk *w)
+{
+	struct unwind_rule r;
+
+	if (!find_rule(w, &r)) {
+		teach(w, wire_rule(WIRE_RULE_NO_CODE, 0, 0, 0));
+		/* The leaf is where the thread is, whatever is there. */
+		if (w->out->n > 1)
+			w->out->n--;
+		return stop(w, WIRE_END_NO_RULE);
+	}
+	if (r.kind == UNWIND_NONE && is_stub(w))
+		r = stub_rule;
+	teach(w, unwind_rule_pack(&r));
+	switch ((enum unwind_kind)r.kind) {
+	case UNWIND_NONE:
+		return step_by_frame_pointer(w);
+	case UNWIND_SIGNAL:
+		return step_by_signal(w);
+	case UNWIND_END:
+		return stop(w, WIRE_END_WHOLE);
+	case UNWIND_HARD:
+		return stop(w, WIRE_END_NO_RULE);
+	default:
+		return step_by_rule(w, &r);
+	}
+}
+
+bool unwinder_takes(const struct wire_copy *c, size_t len)
+{
+	size_t head = offsetof(struct wire_copy, words);
+
+	return len >= head && c->len <= len - head && c->n && c->n <= WIRE_STACK_MAX;
+}
+
+int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
+		      struct wire_stack *out)
+{
+	struct walk w = { .u = u, .copy = c, .out = out, .look = c->look };
+
+	if (!unwinder_takes(c, len))
+		return -EBADMSG;
+	u->stacks++;
+	*out = (struct wire_stack) { .r = c->r, .id = c->id, .tgid = c->tgid, .n = c->n };
+	out->r.kind = WIRE_STACK;
+	memcpy(out->frames, c->frames, c->n * sizeof(c->frames[0]));
+	memcpy(w.regs, c->regs, sizeof(w.regs));
+	w.has_all = c->registers;
+	w.has_guessed = c->end == WIRE_END_GUESSED;
+	w.space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
+	while (step(&w))
+		;
+	if (w.has_memory) {
+		asleep_close(&w.memory);
+		if (!asleep_at(c->tgid, c->tid, c->sp, c->frames[0])) {
+			out->n = w.n_copied;
+			out->end = WIRE_END_UNREADABLE;
+		}
+	}
+	if (w.has_guessed && out->end == WIRE_END_WHOLE)
+		out->end = WIRE_END_GUESSED;
+	return 0;
+}
+
+void unwinder_stats(const struct unwinder *u, struct unwinder_stats *out)
+{
+	*out = (struct unwinder_stats) {
+		.stacks = u->stacks,
+		.looked_up = unwind_files_searched(u->files),
+		.files = unwind_files_count(u->files),
+		.bytes = unwind_files_bytes(u->files),
+	};
+}

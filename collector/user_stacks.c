@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "user_stacks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernel/clock.h"
+#include "unwind/reference.h"
+#include "unwind/rule.h"
+#include "unwind/sleepers.h"
+#include "unwind/unwind.h"
+
+/*
+ * Stacks of threads that were asleep before are read for this long after the list, and for this
+ * long at the end of the recording. A thread takes 30 us, on a loaded machine 150 us.
+ */
+#define ASLEEP_NS 5000000000u
+#define ASLEEP_AT_END_NS 500000000u
+
+struct user_stacks {
+	bpf_record_fn record;
+	bpf_thread_fn thread;
+	void *ctx;
+	struct unwinder *unwinder;   /* NULL: user stacks are not unwound */
+	struct reference *reference; /* NULL: they are not compared */
+	struct sleepers *sleepers;
+	uint64_t asleep_until_ns; /* what is not found by then is left out */
+	bool verbose;
+	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
+	uint64_t verified, mismatches; /* stacks compared, and those that differ */
+	struct wire_stack completed;
+};
+
+int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct symbolizer *sym,
+		     bool verify, bool verbose)
+{
+	struct user_stacks *u = calloc(1, sizeof(*u));
+	int epoll = symbolizer_epoll(sym), err = -ENOMEM;
+
+	*out = u;
+	if (!u)
+		return err;
+	u->verbose = verbose;
+	if (!bpf_session_unwinds(bpf))
+		return 0;
+	u->unwinder = unwinder_new(sym, bpf_session_rule, bpf);
+	u->reference = verify ? reference_new() : NULL;
+	u->sleepers = sleepers_new();
+	if (u->unwinder && u->sleepers && (u->reference || !verify)) {
+		symbolizer_on_replace(sym, bpf_session_replaced, bpf);
+		err = epoll < 0 ? 0 : bpf_session_watch(bpf, epoll);
+	}
+	return err;
+}
+
+void user_stacks_close(struct user_stacks *u)
+{
+	if (!u)
+		return;
+	unwinder_free(u->unwinder);
+	reference_free(u->reference);
+	sleepers_free(u->sleepers);
+	free(u);
+}
+
+void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread, void *ctx)
+{
+	u->record = record;
+	u->thread = thread;
+	u->ctx = ctx;
+}
+
+static void compare(struct user_stacks *u, const struct wire_copy *c, const __u64 *frames,
+		    uint32_t n, uint32_t end)
+{
+	enum reference_result result = reference_compare(u->reference, c, frames, n, end);
+
+	u->verified += result != REFERENCE_NONE;
+	u->mismatches += result == REFERENCE_DIFFERS;
+	if (result == REFERENCE_DIFFERS && u->verbose)
+		fprintf(stderr, "chaincap: process %u at %#llx: a stack differs\n", c->tgid,
+			(unsigned long long)frames[0]);
+}
+
+static int record_completed(struct user_stacks *u)
+{
+	u->ends[u->completed.end]++;
+	return u->record(u->ctx, &u->completed.r, sizeof(u->completed));
+}
+
+int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t len)
+{
+	const struct wire_copy *c = (const void *)r;
+	struct user_stacks *u = user_stacks;
+	int err;
+
+	if (r->kind != WIRE_COPY)
+		return u->record(u->ctx, r, len);
+	if (!u->unwinder || !unwinder_takes(c, len))
+		return -EBADMSG;
+	if (!c->id && u->reference) {
+		compare(u, c, c->frames, c->n, c->end);
+		return 0;
+	}
+	err = unwinder_complete(u->unwinder, c, len, &u->completed);
+	if (err)
+		return err;
+	if (u->reference && c->registers)
+		compare(u, c, u->completed.frames, u->completed.n, u->completed.end);
+	return record_completed(u);
+}
+
+/* ---- threads that were asleep before ------------------------------------------------------- */
+
+/* The leaf is what the thread's registers said; the rest could not be read in time. */
+static void complete_leaf(struct user_stacks *u, uint32_t id, uint32_t tgid, uint64_t seen_ns,
+			  uint64_t pc)
+{
+	u->completed = (struct wire_stack) {
+		.r = { .time_ns = seen_ns, .kind = WIRE_STACK },
+		.id = id,
+		.tgid = tgid,
+		.n = 1,
+		.end = WIRE_END_UNREADABLE,
+		.frames = { pc },
+	};
+}
+
+int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
+{
+	struct user_stacks *u = user_stacks;
+	int err = u->thread(u->ctx, t);
+
+	if (err || !t->ustack || !u->sleepers)
+		return err;
+	u->asleep_until_ns = clock_now_ns() + ASLEEP_NS;
+	if (sleepers_add(u->sleepers, t))
+		return 0;
+	complete_leaf(u, t->ustack, t->tgid, t->seen_ns, t->regs[UNWIND_PC]);
+	return record_completed(u);
+}
+
+bool user_stacks_left(const struct user_stacks *u)
+{
+	return u->sleepers && sleepers_left(u->sleepers);
+}
+
+/* The stack of the next thread. */
+static int find_asleep(struct user_stacks *u)
+{
+	bool in_time = clock_now_ns() < u->asleep_until_ns;
+	const struct wire_copy *c = sleepers_next(u->sleepers, in_time);
+
+	if (!in_time || unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed) ||
+	    !sleepers_slept(u->sleepers))
+		complete_leaf(u, c->id, c->tgid, c->r.time_ns, c->frames[0]);
+	else if (u->reference)
+		compare(u, c, u->completed.frames, u->completed.n, u->completed.end);
+	return record_completed(u);
+}
+
+int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns)
+{
+	uint64_t end_ns = clock_now_ns() + slice_ns;
+	int err = 0;
+
+	while (!err && user_stacks_left(u) && clock_now_ns() < end_ns)
+		err = find_asleep(u);
+	return err;
+}
+
+int user_stacks_asleep_rest(struct user_stacks *u)
+{
+	uint64_t until_ns = clock_now_ns() + ASLEEP_AT_END_NS;
+
+	if (u->asleep_until_ns > until_ns)
+		u->asleep_until_ns = until_ns;
+	return user_stacks_asleep(u, UINT32_MAX);
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts)
+{
+	for (int i = 0; i < WIRE_ENDS; i++)
+		counts->ends[i] += u->ends[i];
+	counts->verified_user += u->verified;
+	counts->mismatches_user += u->mismatches;
+}
+
+void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts)
+{
+	static const char *const names[WIRE_ENDS] = {
+		[WIRE_END_UNTOLD] = "of unknown end",
+		[WIRE_END_WHOLE] = "whole",
+		[WIRE_END_DEPTH] = "too deep",
+		[WIRE_END_UNREADABLE] = "in unreadable memory",
+		[WIRE_END_NO_RULE] = "without a rule",
+		[WIRE_END_GUESSED] = "guessed",
+	};
+	struct unwinder_stats s;
+
+	if (!u->unwinder)
+		return;
+	fputs("chaincap: user stacks:", stderr);
+	for (int i = 0; i < WIRE_ENDS; i++)
+		fprintf(stderr, "%s %llu %s", i ? "," : "", (unsigned long long)counts->ends[i],
+			names[i]);
+	unwinder_stats(u->unwinder, &s);
+	fprintf(stderr,
+		"\nchaincap: unwinding: %llu stacks completed by the recorder, %llu addresses "
+		"looked up in %u files (%zu KiB)\n",
+		(unsigned long long)s.stacks, (unsigned long long)s.looked_up, s.files,
+		s.bytes >> 10);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel_functions.h - what is known of kernel functions by their names: which ones enter an
+ * interrupt, which ones wait for work, which ones are there in every sleep. It owns the one table
+ * of them; which conclusions are drawn from a whole stack is up to words/kernel_stacks.h and
+ * import/import_stack.h.
+ */
+#ifndef ENGINE_KERNEL_FUNCTIONS_H
+#define ENGINE_KERNEL_FUNCTIONS_H
+
+enum kernel_function {
+	KFUNC_IRQ_ENTRY = 1 << 0,   /* entry of an interrupt */
+	KFUNC_IRQ_INSIDE = 1 << 1,  /* runs in interrupts only, nearer to the leaf than the entry */
+	KFUNC_OWN_WORK = 1 << 2,    /* a thread runs it itself: softirqs, return to user mode */
+	KFUNC_IDLE_LOOP = 1 << 3,   /* the idle loop */
+	KFUNC_DISPATCH = 1 << 4,    /* calls interrupt, softirq or timer handlers by pointer */
+	KFUNC_WAKE = 1 << 5,	    /* wakes a thread, so it is no handler */
+	KFUNC_SLEEP_PATH = 1 << 6,  /* lies between the function that waits and the scheduler */
+	KFUNC_AWAITS_WORK = 1 << 7, /* a thread that sleeps in it has nothing to do */
+	KFUNC_TRACING = 1 << 8,	    /* runs only because switches and wakeups are traced */
+	KFUNC_KTHREAD = 1 << 9,	    /* root of kernel threads */
+	KFUNC_REMOTE_WAKE = 1 << 10, /* wakes for another CPU, so the waker is not in its stack */
+	KFUNC_PLUMBING = 1 << 11, /* the same in nearly all stacks: scheduler, entry code, start */
+};
+
+/*
+ * The flags (enum kernel_function, or-ed) of a symbol, 0 if it is not in the table. A copy that the
+ * compiler made of a function (name.part.0, .isra.0, .constprop.0) has the function's flags.
+ */
+unsigned int kernel_function_flags(const char *symbol);
+
+#endif /* ENGINE_KERNEL_FUNCTIONS_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void options_init(struct options *o)
+{
+	*o = (struct options) {
+		.depth = OPTIONS_DEPTH_DEFAULT,
+		.format = "folded",
+		.to_ns = UINT64_MAX,
+		.max_wait_ns = UINT64_MAX,
+		.parts = PART_BLOCKED | PART_RUNNABLE,
+		.kernel = true,
+		.user = true,
+		.root = ROOT_NONE,
+	};
+}
+
+int id_list_add(struct id_list *l, uint32_t id)
+{
+	uint32_t *ids = realloc(l->ids, (l->n + 1) * sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	l->ids = ids;
+	ids[l->n++] = id;
+	return 0;
+}
+
+int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size)
+{
+	void *grown;
+	int err;
+
+	grown = realloc(l->regex, (l->n + 1) * sizeof(*l->regex));
+	if (!grown)
+		return -ENOMEM;
+	l->regex = grown;
+	grown = realloc(l->text, (l->n + 1) * sizeof(*l->text));
+	if (!grown)
+		return -ENOMEM;
+	l->text = grown;
+	err = regcomp(&l->regex[l->n], text, REG_EXTENDED | REG_NOSUB);
+	if (err) {
+		regerror(err, NULL, why, why_size);
+		return -EINVAL;
+	}
+	l->text[l->n++] = text;
+	return 0;
+}
+
+int path_list_add(struct path_list *l, const char *path)
+{
+	const char **paths = realloc(l->paths, (l->n + 1) * sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	l->paths = paths;
+	paths[l->n++] = path;
+	return 0;
+}
+
+static void free_regexes(struct regex_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		regfree(&l->regex[i]);
+	free(l->regex);
+	free(l->text);
+	*l = (struct regex_list) { .n = 0 };
+}
+
+void options_free(struct options *o)
+{
+	free(o->pids.ids);
+	free(o->tids.ids);
+	o->pids = o->tids = (struct id_list) { NULL, 0 };
+	free(o->debug_dirs.paths);
+	o->debug_dirs = (struct path_list) { NULL, 0 };
+	free_regexes(&o->names);
+	free_regexes(&o->within);
+	free_regexes(&o->without);
+}
+
+bool regex_list_match(const struct regex_list *l, const char *s)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!regexec(&l->regex[i], s, 0, NULL, 0))
+			return true;
+	return false;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - what the user asked for, as one struct of plain values: which waits, how they are
+ * attributed, how they are shown. command_line.h fills it from argv.
+ */
+#ifndef ENGINE_OPTIONS_H
+#define ENGINE_OPTIONS_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum options_mode {
+	MODE_EXACT,
+	MODE_CLASSIC,
+};
+
+enum options_unit {
+	UNIT_US,
+	UNIT_NS,
+};
+
+enum options_view {
+	VIEW_CHAIN,
+	VIEW_WAKEUP, /* waker stacks only */
+};
+
+/* The first frame of each line of a trace. */
+enum options_root {
+	ROOT_HOST,  /* where it was recorded */
+	ROOT_TRACE, /* its path */
+	ROOT_NONE,
+};
+
+/* Parts of off-CPU time, for options.parts. */
+enum options_part {
+	PART_BLOCKED = 1,
+	PART_RUNNABLE = 2,
+	PART_PREEMPTED = 4,
+};
+
+/* Which options were given, with any value; options of one kind share a bit. */
+enum options_given {
+	GIVEN_DEPTH = 1 << 0,
+	GIVEN_MODE = 1 << 1,
+	GIVEN_WHO = 1 << 2,    /* -p -t -c */
+	GIVEN_WITHIN = 1 << 3, /* --within --without */
+	GIVEN_RANGE = 1 << 4,  /* --from --to */
+	GIVEN_WAIT = 1 << 5,   /* --min-wait --max-wait */
+	GIVEN_STATE = 1 << 6,
+	GIVEN_NO_KTHREADS = 1 << 7,
+	GIVEN_BLOCKED_STACKS = 1 << 8,
+	GIVEN_ANNOTATE = 1 << 9,
+	GIVEN_NO_ENDS = 1 << 10,
+	GIVEN_NO_DELIM = 1 << 11,
+	GIVEN_STACKS = 1 << 12, /* -K -U */
+	GIVEN_UNIT = 1 << 13,
+	GIVEN_TOP = 1 << 14,
+	GIVEN_VIEW = 1 << 15,
+	GIVEN_NO_IDLE = 1 << 16,
+	GIVEN_BY_NAME = 1 << 17,
+	GIVEN_PARTS = 1 << 18, /* --state with a part, not with letters only */
+	GIVEN_ROOT = 1 << 19,
+};
+
+#define OPTIONS_DEPTH_DEFAULT 6
+#define OPTIONS_DEPTH_MAX 1000
+
+/* A list of process or thread ids. */
+struct id_list {
+	uint32_t *ids;
+	size_t n;
+};
+
+/* A list of compiled POSIX extended regular expressions (REG_EXTENDED | REG_NOSUB). */
+struct regex_list {
+	regex_t *regex;
+	size_t n;
+	const char **text; /* the expressions, borrowed from argv */
+};
+
+/* A list of paths, borrowed from argv. */
+struct path_list {
+	const char **paths;
+	size_t n;
+};
+
+struct options {
+	uint32_t depth; /* links followed, 0..OPTIONS_DEPTH_MAX */
+	enum options_mode mode;
+	enum options_view view;
+	const char *format; /* a name in the table (format_table.h) */
+
+	/*
+	 * Whose waits: of each list that is not empty at least one entry must match. So two -t add
+	 * up, and a -c narrows a -p down.
+	 */
+	struct id_list pids, tids;
+	struct regex_list names;	   /* -c: the thread's name */
+	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
+	bool no_kthreads;
+	bool no_idle; /* without waits for work (words/kernel_stacks.h) */
+
+	/*
+	 * From the start of the trace. The part of a wait in [from_ns, to_ns) is shown; to_ns
+	 * UINT64_MAX: no end.
+	 */
+	uint64_t from_ns, to_ns;
+	/* Length of the whole wait, both bounds included. */
+	uint64_t min_wait_ns, max_wait_ns;
+	unsigned int parts; /* enum options_part, or-ed */
+	/*
+	 * Letters of the sleep states that are shown, such as "SD"; "": any. They hold for the
+	 * runnable part after a sleep as well; preempted parts have no sleep state.
+	 */
+	char states[8];
+
+	/* What is shown of a chain. */
+	bool blocked_stacks, annotate, no_ends, no_delim;
+	bool kernel, user;	     /* which frames: both unless -K or -U */
+	bool inlined;		     /* functions that were inlined are frames */
+	struct path_list debug_dirs; /* where debug files are */
+	bool debuginfod;	     /* and on servers */
+	enum options_root root;
+	bool by_name; /* histograms: one for each thread name */
+	enum options_unit unit;
+	uint64_t top; /* only the N largest of what the format lists; 0: all */
+
+	unsigned int given; /* enum options_given, or-ed */
+	const char *output; /* NULL: standard output */
+	bool quiet, verbose;
+	bool help, help_all, version; /* if one is set, nothing else is done */
+
+	/* Paths of the traces, part of argv; n_traces 0: none was given. */
+	char **traces;
+	size_t n_traces;
+};
+
+/* Sets the values that hold when no option is given. */
+void options_init(struct options *o);
+void options_free(struct options *o);
+
+/* 0 or -ENOMEM. */
+int id_list_add(struct id_list *l, uint32_t id);
+int path_list_add(struct path_list *l, const char *path);
+/*
+ * Compiles text, which must outlive the list. 0, -ENOMEM, or -EINVAL: it is no regular expression,
+ * and why, a line without a newline, says what is wrong with it.
+ */
+int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size);
+/* True if an expression of the list matches s. */
+bool regex_list_match(const struct regex_list *l, const char *s);
+
+#endif /* ENGINE_OPTIONS_H */

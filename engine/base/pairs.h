@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pairs.h - interns pairs of numbers: each distinct pair gets one dense id, counted from 1. Most
+ * keys of the engine are such pairs: a kernel and a user stack, a link of a chain and the rest of
+ * it, a head and its chain.
+ */
+#ifndef ENGINE_PAIRS_H
+#define ENGINE_PAIRS_H
+
+#include <stdint.h>
+
+#include "id_index.h"
+
+struct pair {
+	uint32_t a, b;
+};
+
+/* All zero is an empty set, ready for use. */
+struct pairs {
+	struct pair *at; /* at[id], from 1 */
+	struct id_index index;
+	uint32_t n;   /* ids given: 1..n */
+	uint32_t cap; /* room in at[] */
+};
+
+/* Makes room for one more pair. Returns false when out of memory. */
+bool pairs_reserve(struct pairs *p);
+/* Forgets all pairs; the memory is kept for the next ones. */
+void pairs_clear(struct pairs *p);
+void pairs_free(struct pairs *p);
+
+static inline bool pairs_same(const void *at, uint32_t id, const void *pair)
+{
+	const struct pair *x = &((const struct pair *)at)[id], *y = pair;
+
+	return x->a == y->a && x->b == y->b;
+}
+
+/* The id of (a, b), 0 if it is not there. */
+static inline uint32_t pairs_find(const struct pairs *p, uint32_t a, uint32_t b)
+{
+	struct pair key = { a, b };
+
+	if (!p->index.mask)
+		return 0;
+	return *id_index_slot(&p->index, hash_pair(a, b), pairs_same, p->at, &key);
+}
+
+/* The id of (a, b), a new one if it was not there: then *is_new. 0: out of memory. */
+static inline uint32_t pairs_id_new(struct pairs *p, uint32_t a, uint32_t b, int *is_new)
+{
+	struct pair key = { a, b };
+	uint32_t *slot, id;
+
+	*is_new = 0;
+	/* Room for a new one comes first: the slots may move. */
+	if (id_index_is_full(&p->index, p->n) && !pairs_reserve(p))
+		return 0;
+	slot = id_index_slot(&p->index, hash_pair(a, b), pairs_same, p->at, &key);
+	id = *slot;
+	if (id)
+		return id;
+	if (p->n + 1 >= p->cap && !pairs_reserve(p))
+		return 0;
+	*is_new = 1;
+	*slot = ++p->n;
+	p->at[p->n] = key;
+	return p->n;
+}
+
+static inline uint32_t pairs_id(struct pairs *p, uint32_t a, uint32_t b)
+{
+	int is_new;
+
+	return pairs_id_new(p, a, b, &is_new);
+}
+
+#endif /* ENGINE_PAIRS_H */

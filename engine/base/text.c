@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLACEMENT 0xfffdu
+
+void text_put(struct text_buf *b, const char *s, size_t len)
+{
+	if (b->failed || !len)
+		return;
+	if (b->cap - b->len <= len) {
+		size_t cap = b->cap * 2 + len + 256;
+		char *p = realloc(b->p, cap);
+
+		if (!p) {
+			b->failed = true;
+			return;
+		}
+		b->p = p;
+		b->cap = cap;
+	}
+	memcpy(b->p + b->len, s, len);
+	b->len += len;
+	b->p[b->len] = '\0';
+}
+
+void text_puts(struct text_buf *b, const char *s)
+{
+	text_put(b, s, strlen(s));
+}
+
+void text_free(struct text_buf *b)
+{
+	free(b->p);
+	*b = (struct text_buf) { .p = NULL };
+}
+
+size_t utf8_read(const unsigned char *s, uint32_t *c)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = *s < 0x80	 ? 1
+		     : *s < 0xc0 ? 0
+		     : *s < 0xe0 ? 2
+		     : *s < 0xf0 ? 3
+		     : *s < 0xf8 ? 4
+				 : 0;
+
+	*c = len == 1 ? *s : *s & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (s[i] & 0x3fu);
+	}
+	if (!len || *c < smallest[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
+		return 0;
+	return len;
+}
+
+void json_string(struct text_buf *b, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	char escape[8];
+	uint32_t c;
+	size_t len;
+
+	text_puts(b, "\"");
+	for (; *s; s += len ? len : 1) {
+		len = utf8_read(s, &c);
+		if (!len)
+			c = REPLACEMENT;
+		if (c == '"' || c == '\\') {
+			text_puts(b, c == '"' ? "\\\"" : "\\\\");
+		} else if (!len || utf8_is_control(c)) {
+			snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)c & 0xffff);
+			text_puts(b, escape);
+		} else {
+			text_put(b, (const char *)s, len);
+		}
+	}
+	text_puts(b, "\"");
+}
+
+static void print_text(FILE *out, const char *text, bool html)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	uint32_t c;
+	size_t len;
+
+	for (; *s; s += len ? len : 1) {
+		len = utf8_read(s, &c);
+		if (!len || utf8_is_control(c))
+			putc('?', out);
+		else if (html && (c == '&' || c == '<' || c == '>' || c == '"' || c == '\''))
+			fprintf(out, "&#%d;", (int)c);
+		else
+			fwrite(s, 1, len, out);
+	}
+}
+
+void print_clean(FILE *out, const char *text)
+{
+	print_text(out, text, false);
+}
+
+void print_html(FILE *out, const char *text)
+{
+	print_text(out, text, true);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * text.h - text in the making, and strings from a trace made safe for where they are written.
+ * Thread names and symbols are chosen by the recorded programs: any bytes, escape sequences and
+ * tags included.
+ */
+#ifndef ENGINE_TEXT_H
+#define ENGINE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A text in the making. All zero is empty. After a failed put nothing more is added. */
+struct text_buf {
+	char *p; /* ends in a 0 once anything was put; NULL before */
+	size_t len, cap;
+	bool failed; /* out of memory */
+};
+
+void text_put(struct text_buf *b, const char *s, size_t len);
+void text_puts(struct text_buf *b, const char *s);
+void text_free(struct text_buf *b);
+
+/*
+ * Reads the character at s into *c. Returns its length in bytes, 0 if the byte there begins none
+ * (Unicode 15, table 3-7). The terminating 0 of a string ends any sequence.
+ */
+size_t utf8_read(const unsigned char *s, uint32_t *c);
+
+/* C0, DEL and C1: a terminal might take them for a command. */
+static inline bool utf8_is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
+/*
+ * Adds s to b as a JSON string, in quotes, always well-formed UTF-8: each byte that is not part of
+ * well-formed UTF-8 becomes U+FFFD; quotes, backslashes and control characters are escaped.
+ */
+void json_string(struct text_buf *b, const char *s);
+
+/* Writes s with each byte that is not part of printable UTF-8 as '?'. */
+void print_clean(FILE *out, const char *s);
+/* The same, with `&<>"'` escaped: text of a page, or a quoted attribute's value. */
+void print_html(FILE *out, const char *s);
+
+#endif /* ENGINE_TEXT_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain.h - why a wait took as long as it did: each instant of it attributed to a chain of wakers
+ * and a reason why the chain ends (chain-semantics, section 4). It knows threads and times; how a
+ * link is shown is up to the caller, who gives each link a label.
+ *
+ * Chains are nodes of a tree: a node is its parent and a label; the root of a chain is its head's
+ * node. The result is a number of (node, end, ns): the chain of links from the head down to the
+ * node, why it ends there, and how long that was.
+ */
+#ifndef ENGINE_CHAIN_H
+#define ENGINE_CHAIN_H
+
+#include "base/options.h"
+#include "base/pairs.h"
+#include "timeline/timeline.h"
+#include "words/link.h"
+
+enum chain_end {
+	CHAIN_RUNNING,	 /* the last waker ran */
+	CHAIN_RUNNABLE,	 /* it had no CPU */
+	CHAIN_PREEMPTED, /* only of a thread's own time */
+	CHAIN_INTERRUPT, /* an interrupt woke */
+	CHAIN_UNKNOWN,	 /* missing from the trace */
+	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
+	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
+	CHAIN_LOOP,	 /* the last waker was in the chain already */
+	CHAIN_ENDS,
+};
+
+/* As shown: "[running]" and so on. */
+const char *chain_end_name(enum chain_end end);
+/* The ends that have any time, the largest first; returns how many. */
+size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS]);
+
+/* What the caller provides. */
+struct chain_user {
+	void *arg;
+	/* The label (never 0) of a link. NULL: all links are alike. */
+	uint32_t (*label)(void *arg, const struct link *l);
+	/* ns of the wait go to the chain that leads to node and ends there. */
+	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+};
+
+struct waker_totals;
+
+struct chains {
+	const struct timelines *timelines;
+	const struct options *options;
+	struct kernel_stacks *kernel;
+	uint32_t depth;	    /* links followed */
+	struct pairs nodes; /* (parent or 0, label) */
+	struct chain_user user;
+	bool out_of_memory; /* sticky: the result is not complete */
+	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
+	uint64_t summed;    /* windows for which running totals were used */
+	/*
+	 * Running totals are used instead of walking a window: from long_window off-CPU intervals
+	 * on, and with at least intervals_per_chain of them for each chain to look up; a block of
+	 * totals has intervals_per_block. These change the cost, not the result; chains_init() sets
+	 * them.
+	 */
+	uint32_t long_window, intervals_per_chain, intervals_per_block;
+	/* Private: running totals, and where pieces go at the moment. */
+	struct waker_totals *totals;
+	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+	void *add_arg;
+};
+
+/*
+ * Uses the mode, the depth, and the options that say what is shown of a link. 0 or -ENOMEM. To be
+ * ended with chains_free(), also after an error. What is given must outlive it.
+ */
+int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
+		struct chain_user user);
+void chains_free(struct chains *c);
+
+/* The node below parent; that of a chain's head. 0: out of memory, which out_of_memory says, too.
+ */
+static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
+{
+	uint32_t node = label ? pairs_id(&c->nodes, parent, label) : 0;
+
+	c->out_of_memory |= !node;
+	return node;
+}
+
+static inline uint32_t chains_head(struct chains *c, uint32_t label)
+{
+	return chains_node(c, 0, label);
+}
+
+/*
+ * Explains [from_ns, to_ns) of the blocked part of w, a WAIT_SLEEP of thread, and adds the
+ * pieces, which sum to to_ns - from_ns, below node head.
+ */
+void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
+		    uint64_t from_ns, uint64_t to_ns);
+/*
+ * Goes one link further, to the waker of w; first: w is the wait that is explained. Returns the
+ * link's node, *end being CHAIN_INTERRUPT if the chain ends there and else CHAIN_ENDS; or 0 if
+ * there is no such link, *end being the reason.
+ */
+uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
+		     bool first, enum chain_end *end);
+
+#endif /* ENGINE_CHAIN_H */

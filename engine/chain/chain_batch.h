@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain_batch.h - exact attribution of many waits at once. The result is the sum of what
+ * chains_explain() gives for each; the cost is not.
+ *
+ * What a waker did in a window is wanted over and over: by each thread of a pool that waits for the
+ * waker, by each thread that waits for one of these. As long as the chain down to the waker is the
+ * same, only the number of windows that cover an instant of the waker's time matters, not whose
+ * windows they are. So windows are collected by (chain, waker), and the off-CPU intervals of each
+ * waker are gone over once, each with its count of windows. The covered part of a sleep becomes new
+ * windows on whoever ended that sleep, one link further down.
+ *
+ * Invariant: for each (chain, waker) at each instant, the counts of its windows add up to the
+ * number of waits that at this instant were waiting for the waker through this chain.
+ *
+ * A window always ends where the waker woke. One that must end sooner is represented by two: the
+ * whole window, and one with a negative count for the part to be left out. Chains are not searched
+ * for loops: a thread cannot wake another while its own timeline has it asleep (see timeline.h),
+ * and the depth is bounded.
+ */
+#ifndef ENGINE_CHAIN_BATCH_H
+#define ENGINE_CHAIN_BATCH_H
+
+#include "chain.h"
+
+struct chain_batch;
+
+/* c must outlive it; its user's add() receives the sums. NULL: out of memory. */
+struct chain_batch *chain_batch_new(struct chains *c);
+void chain_batch_free(struct chain_batch *b);
+/* As chains_link() for a wait that is explained, with a cache for waits of the same kind. */
+uint32_t chain_batch_link(struct chain_batch *b, uint32_t head, const struct wait *w,
+			  enum chain_end *end);
+/*
+ * Adds [from_ns, to_ns) of the blocked part of w, as for chains_explain(). This is
+ * fast if consecutive calls are for waits near each other in time.
+ */
+void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
+		     uint64_t to_ns);
+/* When this returns, everything added so far has reached the user. */
+void chain_batch_run(struct chain_batch *b);
+
+#endif /* ENGINE_CHAIN_BATCH_H */

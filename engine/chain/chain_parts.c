@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chain_parts.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "grow.h"
+#include "timeline/processes.h"
+
+struct chain_parts {
+	const struct timelines *timelines;
+	struct processes *processes; /* NULL: groups are not kept apart by process */
+	pthread_mutex_t lock;	     /* protects: names, lists, owners, groups */
+	struct names *names;
+	struct frame_lists *lists;
+	struct pairs owners; /* (process id, leader) */
+	struct pairs groups; /* (owner or 0, name) */
+};
+
+struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
+				    bool by_process)
+{
+	struct chain_parts *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->timelines = tl;
+	pthread_mutex_init(&p->lock, NULL);
+	p->names = names_new(tl, o);
+	p->lists = p->names ? frame_lists_new(p->names) : NULL;
+	if (by_process)
+		p->processes = processes_new(tl);
+	if (!p->lists || (by_process && !p->processes)) {
+		chain_parts_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void chain_parts_free(struct chain_parts *p)
+{
+	if (!p)
+		return;
+	frame_lists_free(p->lists);
+	names_free(p->names);
+	processes_free(p->processes);
+	pairs_free(&p->owners);
+	pairs_free(&p->groups);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+int part_cache_init(struct part_cache *c, struct chain_parts *p)
+{
+	*c = (struct part_cache) { .parts = p };
+	c->groups = calloc((size_t)timelines_threads(p->timelines) + 1, sizeof(*c->groups));
+	return c->groups ? 0 : -ENOMEM;
+}
+
+void part_cache_free(struct part_cache *c)
+{
+	intern_free(&c->keys);
+	free(c->lists);
+	free(c->groups);
+	*c = (struct part_cache) { 0 };
+}
+
+uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name)
+{
+	struct thread_group *g = &c->groups[thread];
+	struct chain_parts *p = c->parts;
+	uint32_t owner = 0;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->processes)
+		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
+				 process_leader(p->processes, thread));
+	*g = (struct thread_group) { name, 0 };
+	if (owner || !p->processes)
+		g->group = pairs_id(&p->groups, owner, name);
+	pthread_mutex_unlock(&p->lock);
+	return g->group;
+}
+
+/* What a list is made of. Each kind of key has another length. */
+struct head_key {
+	uint32_t name, stack;
+};
+
+struct wakeup_key {
+	struct link link; /* all 0 if there is none */
+	uint32_t end, wakee;
+};
+
+/* Neither the thread nor the flags are seen in a line: threads of one name give one link. */
+static struct link as_shown(const struct link *l)
+{
+	struct link shown = *l;
+
+	if (l->waker != THREAD_NONE)
+		shown.waker = 0;
+	shown.flags &= LINK_SHOWS_BLOCKED;
+	return shown;
+}
+
+/* Where the number of a list is kept, 0: not asked for yet. NULL: out of memory. */
+static uint32_t *slot_of(struct part_cache *c, const void *key, size_t len)
+{
+	bool is_new;
+	uint32_t id = intern_id(&c->keys, key, len, &is_new);
+	uint32_t *p = id ? grow_array(c->lists, id, &c->cap_lists, sizeof(*p)) : NULL;
+
+	if (!p)
+		return NULL;
+	c->lists = p;
+	if (is_new)
+		p[id] = 0;
+	return &p[id];
+}
+
+uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack)
+{
+	struct head_key key = { name, stack };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		*slot = frame_list_head(c->parts->lists, name, stack);
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_link(struct part_cache *c, const struct link *l)
+{
+	struct link key = as_shown(l);
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		*slot = frame_list_link(c->parts->lists, &key);
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end, uint32_t wakee)
+{
+	struct wakeup_key key = { .link = l ? as_shown(l) : (struct link) { 0 },
+				  .end = end,
+				  .wakee = wakee };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		if (l)
+			*slot = frame_list_wakeup(c->parts->lists, &key.link, NULL, wakee);
+		else
+			*slot = frame_list_wakeup(c->parts->lists, NULL, chain_end_name(end),
+						  wakee);
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+struct chain_group chain_parts_group(const struct chain_parts *p, uint32_t group)
+{
+	struct pair g = p->groups.at[group];
+	struct pair owner = g.a ? p->owners.at[g.a] : (struct pair) { 0, THREAD_NONE };
+
+	return (struct chain_group) {
+		.name = g.b,
+		.pid = owner.a,
+		.leader = owner.b,
+		.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b),
+	};
+}
+
+struct frame_lists *chain_parts_lists(const struct chain_parts *p)
+{
+	return p->lists;
+}
+
+struct names *chain_parts_names(const struct chain_parts *p)
+{
+	return p->names;
+}

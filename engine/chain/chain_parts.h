@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain_parts.h - numbers for the parts of chains: groups (whose waits), and lists of frames for
+ * heads and links. Several threads ask at the same time; equal parts have equal numbers for all of
+ * them. Each thread has a cache, so that it needs the lock only for what it meets for the first
+ * time.
+ */
+#ifndef ENGINE_CHAIN_PARTS_H
+#define ENGINE_CHAIN_PARTS_H
+
+#include "intern.h"
+#include "chain.h"
+#include "words/frame_list.h"
+
+/* Threads of one process, while they had one name. */
+struct chain_group {
+	uint32_t name;	  /* string id: the threads' */
+	uint32_t pid;	  /* 0: not known, or not asked for */
+	uint32_t leader;  /* thread; THREAD_NONE: not known */
+	uint32_t process; /* string id: the process's name; 0: not known */
+};
+
+struct chain_parts;
+
+/* The group of a thread while it has this name; group 0: not asked for yet. */
+struct thread_group {
+	uint32_t name, group;
+};
+
+/* One thread's. */
+struct part_cache {
+	struct chain_parts *parts;
+	struct intern keys; /* what lists are made of; keys of different kinds differ in length */
+	uint32_t *lists;    /* by the key's id */
+	size_t cap_lists;
+	struct thread_group *groups; /* by thread */
+};
+
+/* by_process: threads of different processes are in different groups. NULL: out of memory. */
+struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
+				    bool by_process);
+void chain_parts_free(struct chain_parts *p);
+/* 0 or -ENOMEM. To be ended with part_cache_free(), also after an error. */
+int part_cache_init(struct part_cache *c, struct chain_parts *p);
+void part_cache_free(struct part_cache *c);
+
+/* ---- from any thread: each function returns a number from 1 on, or 0 when out of memory ------ */
+
+/* The group of a thread's waits while it has this name (string id). */
+uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name);
+static inline uint32_t part_group(struct part_cache *c, uint32_t thread, uint32_t name)
+{
+	const struct thread_group *g = &c->groups[thread];
+
+	return g->group && g->name == name ? g->group : part_new_group(c, thread, name);
+}
+
+/* Lists of frames: see words/frame_list.h. */
+uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack);
+uint32_t part_link(struct part_cache *c, const struct link *l);
+/* l NULL: there is no waker, end is why. */
+uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end,
+		     uint32_t wakee);
+
+/* ---- when no other thread asks any more ------------------------------------------------------ */
+
+struct chain_group chain_parts_group(const struct chain_parts *p, uint32_t group);
+struct frame_lists *chain_parts_lists(const struct chain_parts *p);
+struct names *chain_parts_names(const struct chain_parts *p);
+
+#endif /* ENGINE_CHAIN_PARTS_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chain_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits)
+{
+	struct chain_row *p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
+	const struct pair *nodes = r->nodes->at;
+	uint32_t root = node, depth = 0;
+
+	if (!p)
+		return -ENOMEM;
+	for (; nodes[root].a; root = nodes[root].a)
+		depth++;
+	r->at = p;
+	p[r->n++] = (struct chain_row) {
+		.ns = ns,
+		.waits = waits,
+		.group = nodes[root].b,
+		.node = node,
+		.links = depth - 1, /* without the head */
+		.end = end,
+	};
+	return 0;
+}
+
+void chain_rows_free(struct chain_rows *r)
+{
+	free(r->at);
+	free(r->number);
+	free(r->frame_of);
+	free(r->frames);
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+struct order {
+	const struct chain_rows *rows;
+	uint32_t *rank; /* by list: its place among the lists by content; NULL: order by number */
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_text(const struct frame_lists *lists, uint32_t a, uint32_t b)
+{
+	struct chain_frame fa = frame_at(lists, a), fb = frame_at(lists, b);
+	int order = strcmp(fa.text, fb.text);
+
+	return order ? order : compare(fa.module, fb.module);
+}
+
+/* Two lists by their first frames that differ. */
+static int by_frames(const void *pa, const void *pb, void *lists)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	size_t n_a = frame_list_len(lists, a), n_b = frame_list_len(lists, b);
+
+	for (size_t i = 0; i < n_a && i < n_b; i++) {
+		uint32_t x = frame_list_at(lists, a, i), y = frame_list_at(lists, b, i);
+
+		if (x != y)
+			return by_text(lists, x, y);
+	}
+	return compare(n_a, n_b);
+}
+
+/* By group, then from the last link back to the head. */
+static int by_content(const struct order *o, const struct chain_row *a, const struct chain_row *b)
+{
+	const struct chain_parts *parts = o->rows->parts;
+	const struct pair *nodes = o->rows->nodes->at;
+	uint32_t x = a->node, y = b->node;
+
+	if (a->group != b->group) {
+		struct chain_group ga = chain_parts_group(parts, a->group);
+		struct chain_group gb = chain_parts_group(parts, b->group);
+
+		return ga.name != gb.name ? compare(ga.name, gb.name)
+		       : ga.pid != gb.pid ? compare(ga.pid, gb.pid)
+					  : compare(ga.leader, gb.leader);
+	}
+	if (a->links != b->links)
+		return compare(a->links, b->links);
+	for (; x != y; x = nodes[x].a, y = nodes[y].a)
+		if (nodes[x].b != nodes[y].b)
+			return compare(o->rank[nodes[x].b], o->rank[nodes[y].b]);
+	return compare(a->end, b->end);
+}
+
+static int by_place(const void *pa, const void *pb, void *arg)
+{
+	const struct chain_row *a = pa, *b = pb;
+	const struct order *o = arg;
+
+	if (o->rank)
+		return by_content(o, a, b);
+	if (a->group != b->group)
+		return compare(a->group, b->group);
+	return a->node != b->node ? compare(a->node, b->node) : compare(a->end, b->end);
+}
+
+static int most_time_first(const void *pa, const void *pb, void *arg)
+{
+	const struct chain_row *a = pa, *b = pb;
+
+	return a->ns != b->ns ? compare(b->ns, a->ns) : by_place(pa, pb, arg);
+}
+
+/* NULL: out of memory. */
+static uint32_t *rank_lists(struct frame_lists *lists)
+{
+	uint32_t end = frame_lists_end(lists);
+	uint32_t *list = malloc(end * sizeof(*list)), *rank = malloc(end * sizeof(*rank));
+
+	if (!list || !rank) {
+		free(list);
+		free(rank);
+		return NULL;
+	}
+	for (uint32_t i = 1; i < end; i++)
+		list[i - 1] = i;
+	qsort_r(list, end - 1, sizeof(*list), by_frames, lists);
+	for (uint32_t i = 1; i < end; i++)
+		rank[list[i - 1]] = i;
+	free(list);
+	return rank;
+}
+
+struct use {
+	uint64_t rows; /* that have the frame */
+	uint32_t frame;
+};
+
+static int most_used_first(const void *pa, const void *pb, void *lists)
+{
+	const struct use *a = pa, *b = pb;
+
+	return a->rows != b->rows ? compare(b->rows, a->rows) : by_text(lists, a->frame, b->frame);
+}
+
+/* Numbers the frames that are used, those first that are used most: small numbers are short. */
+static int number_frames(struct chain_rows *r)
+{
+	struct frame_lists *lists = chain_parts_lists(r->parts);
+	uint32_t *number, *frame_of;
+	struct use *uses;
+	size_t n_frames, n;
+
+	/* The frames of all ends exist from here on, so that there will be no new ones. */
+	for (int end = 0; end < CHAIN_ENDS; end++)
+		if (!frame_of_text(lists, chain_end_name((enum chain_end)end)))
+			return -ENOMEM;
+	n_frames = frames_end(lists);
+	uses = calloc(n_frames, sizeof(*uses));
+	number = calloc(n_frames, sizeof(*number));
+	frame_of = calloc(n_frames, sizeof(*frame_of));
+	for (uint32_t i = 0; i < n_frames && uses; i++)
+		uses[i].frame = i;
+	for (size_t i = 0; i < r->n && uses; i++)
+		for (const uint32_t *frames = chain_row_frames(r, &r->at[i], &n); n-- > 0;)
+			uses[frames[n]].rows++;
+	if (!uses || !number || !frame_of) {
+		free(uses);
+		free(number);
+		free(frame_of);
+		return -ENOMEM;
+	}
+	qsort_r(uses + 1, n_frames - 1, sizeof(*uses), most_used_first, lists);
+	for (n = 0; n + 1 < n_frames && uses[n + 1].rows; n++) {
+		number[uses[n + 1].frame] = (uint32_t)n + 1;
+		frame_of[n + 1] = uses[n + 1].frame;
+	}
+	free(uses);
+	r->number = number;
+	r->frame_of = frame_of;
+	r->n_numbers = n;
+	return 0;
+}
+
+int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
+{
+	struct order o = { .rows = r };
+
+	if (by_contents) {
+		o.rank = rank_lists(chain_parts_lists(r->parts));
+		if (!o.rank)
+			return -ENOMEM;
+	}
+	if (top && top < r->n) {
+		qsort_r(r->at, r->n, sizeof(*r->at), most_time_first, &o);
+		r->n = (size_t)top;
+	}
+	if (r->n)
+		qsort_r(r->at, r->n, sizeof(*r->at), by_place, &o);
+	free(o.rank);
+	return by_contents ? number_frames(r) : 0;
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
+		      uint32_t path[CHAIN_PATH_MAX])
+{
+	const struct pair *nodes = r->nodes->at;
+	size_t n = 0;
+
+	for (uint32_t node = row->node; nodes[node].a && n < CHAIN_PATH_MAX; node = nodes[node].a)
+		path[n++] = nodes[node].b;
+	return n;
+}
+
+const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row)
+{
+	if (!r->with_ends || row->end == CHAIN_NO_END)
+		return NULL;
+	return chain_end_name((enum chain_end)row->end);
+}
+
+static int add_frame(struct chain_rows *r, uint32_t frame)
+{
+	uint32_t *p = frame ? grow_array(r->frames, r->n_frames, &r->cap_frames, sizeof(*p)) : NULL;
+
+	if (!p)
+		return -ENOMEM;
+	r->frames = p;
+	p[r->n_frames++] = r->number ? r->number[frame] : frame;
+	return 0;
+}
+
+const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n)
+{
+	struct frame_lists *lists = chain_parts_lists(r->parts);
+	const char *end = chain_row_end(r, row);
+	uint32_t path[CHAIN_PATH_MAX];
+	size_t n_path = chain_row_path(r, row, path);
+	int err = 0;
+
+	r->n_frames = 0;
+	if (end)
+		err = add_frame(r, frame_of_text(lists, end));
+	for (size_t i = 0; i < n_path && !err; i++) {
+		size_t n_list = frame_list_len(lists, path[i]);
+
+		while (n_list-- > 0 && !err)
+			err = add_frame(r, frame_list_at(lists, path[i], n_list));
+	}
+	*n = err ? 0 : r->n_frames;
+	return r->frames;
+}
+
+uint32_t chain_rows_frames_end(const struct chain_rows *r)
+{
+	return r->number ? (uint32_t)r->n_numbers + 1 : frames_end(chain_parts_lists(r->parts));
+}
+
+struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame)
+{
+	return frame_at(chain_parts_lists(r->parts), r->number ? r->frame_of[frame] : frame);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fold.h - the chosen waits summed up by chain (chain-semantics, section 5), by all CPUs at once.
+ */
+#ifndef ENGINE_FOLD_H
+#define ENGINE_FOLD_H
+
+#include "chain_rows.h"
+
+/* The totals of the chosen waits. */
+struct chain_summary {
+	uint64_t waits; /* sleeps, and preempted intervals if these were asked for */
+	uint64_t blocked_ns, runnable_ns, preempted_ns;
+	uint64_t idle_waits, idle_ns; /* left out of all this by --no-idle */
+	uint64_t ends_ns[CHAIN_ENDS]; /* of the blocked time, by how its chains end */
+};
+
+enum fold_by {
+	FOLD_BY_NAME,	 /* threads of one name are one, as in folded lines */
+	FOLD_BY_PROCESS, /* kept apart by process; waits are counted */
+	FOLD_BY_WAKER,	 /* --view=wakeup: the waker's stack and the wakee make a row */
+};
+
+struct fold;
+
+/*
+ * Folds the waits that the options choose. 0 or -ENOMEM. To be freed with fold_free(). tl and o
+ * must outlive it.
+ */
+int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
+	     enum fold_by by);
+void fold_free(struct fold *f);
+/*
+ * The rows, which belong to f. FOLD_BY_PROCESS: in order, and only the --top N rows of most time.
+ * The others are in no order, for they are to be sorted as text.
+ */
+struct chain_rows *fold_rows(struct fold *f);
+/* All that was chosen, including what --top leaves out. */
+const struct chain_summary *fold_summary(const struct fold *f);
+
+/* The totals alone, for formats that do not fold. 0 or -ENOMEM. */
+int chain_summarize(const struct timelines *tl, const struct options *o, struct chain_summary *s);
+
+#endif /* ENGINE_FOLD_H */

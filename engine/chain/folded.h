@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * folded.h - folded lines: the rows of one fold or of several, each as one line of text, "FRAME;
+ * FRAME;... WEIGHT", lines of equal text added up.
+ */
+#ifndef ENGINE_FOLDED_H
+#define ENGINE_FOLDED_H
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "fold.h"
+
+struct folded_line {
+	size_t text; /* offset in folded.texts */
+	uint64_t ns;
+};
+
+/* All zero is empty, ready for use. */
+struct folded {
+	struct text_buf texts; /* each with a terminator */
+	struct folded_line *lines;
+	size_t n, cap;
+};
+
+/* Adds the rows of f, below a frame `root` (a raw name) unless that is NULL. 0 or -ENOMEM. */
+int folded_add(struct folded *l, struct fold *f, const char *root);
+/*
+ * Writes the lines sorted by their bytes, in the options' unit, only the --top N widest if that was
+ * asked for. In microseconds each weight is rounded down or up such that the weights add up to the
+ * rounded sum of all lines (the largest remainders are rounded up); lines with weight 0 are left
+ * out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
+ */
+int folded_write(const struct folded *l, const struct options *o, FILE *out);
+void folded_free(struct folded *l);
+
+/* The lines of one fold. */
+int fold_write(struct fold *f, const struct options *o, FILE *out);
+
+#endif /* ENGINE_FOLDED_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * running_totals.h - amounts by key along a sequence that is divided into blocks, as running
+ * totals: what a key has in a range of blocks is the difference of two totals. So a range costs as
+ * much as there are keys, however many blocks it has.
+ */
+#ifndef ENGINE_RUNNING_TOTALS_H
+#define ENGINE_RUNNING_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/pairs.h"
+
+struct key_totals;
+
+/* All zero is empty, ready for use. */
+struct running_totals {
+	struct pairs keys;     /* (a, b), whatever they stand for */
+	struct key_totals *of; /* by the key's id */
+	uint32_t *pending;     /* keys with an amount in the block at hand */
+	size_t cap, n_pending, cap_pending;
+	bool out_of_memory; /* sticky: the totals are not complete */
+};
+
+/* Adds to the block at hand. */
+void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amount);
+/* The block at hand is complete; blocks end in ascending order. */
+void totals_end_block(struct running_totals *t, uint32_t block);
+/* What the key with this id, 1..keys.n, has in the blocks [from, to). */
+uint64_t totals_between(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to);
+void totals_free(struct running_totals *t);
+
+#endif /* ENGINE_RUNNING_TOTALS_H */

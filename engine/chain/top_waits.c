@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "top_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "grow.h"
+
+/* The longest waits so far, as a heap: at[0] is the shortest of them. */
+struct longest {
+	struct chosen_wait *at;
+	size_t n, cap, top;
+};
+
+uint64_t chosen_wait_ns(const struct chosen_wait *p)
+{
+	return p->shown.blocked_to_ns - p->shown.blocked_from_ns + p->shown.off_to_ns -
+	       p->shown.off_from_ns;
+}
+
+int longest_wait_first(const void *pa, const void *pb)
+{
+	const struct chosen_wait *a = pa, *b = pb;
+	uint64_t la = chosen_wait_ns(a), lb = chosen_wait_ns(b);
+
+	if (la != lb)
+		return la > lb ? -1 : 1;
+	if (a->wait->out_ns != b->wait->out_ns)
+		return a->wait->out_ns < b->wait->out_ns ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+static void swap(struct longest *l, size_t i, size_t k)
+{
+	struct chosen_wait p = l->at[i];
+
+	l->at[i] = l->at[k];
+	l->at[k] = p;
+}
+
+static void sift_up(struct longest *l, size_t i)
+{
+	for (; i && longest_wait_first(&l->at[i], &l->at[(i - 1) / 2]) > 0; i = (i - 1) / 2)
+		swap(l, i, (i - 1) / 2);
+}
+
+static void sift_down(struct longest *l)
+{
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < l->n) {
+		if (child + 1 < l->n && longest_wait_first(&l->at[child + 1], &l->at[child]) > 0)
+			child++;
+		if (longest_wait_first(&l->at[child], &l->at[i]) <= 0)
+			break;
+		swap(l, i, child);
+		i = child;
+	}
+}
+
+static int keep_if_longer(void *arg, const struct chosen_wait *wait)
+{
+	struct longest *l = arg;
+	struct chosen_wait *p;
+
+	if (l->n == l->top) {
+		if (longest_wait_first(wait, &l->at[0]) < 0) {
+			l->at[0] = *wait;
+			sift_down(l);
+		}
+		return 0;
+	}
+	p = grow_array(l->at, l->n, &l->cap, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	l->at = p;
+	p[l->n] = *wait;
+	sift_up(l, l->n++);
+	return 0;
+}
+
+static int walk_all(const struct timelines *tl, struct wait_filter *s,
+		    int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; wait_filter_thread(s, th) && k < th->n_waits && !err; k++) {
+			struct chosen_wait p = { .wait = &th->waits[k], .thread = i };
+
+			if (wait_filter_wait(s, i, &th->waits[k], &p.shown))
+				err = visit(arg, &p);
+		}
+	}
+	return err;
+}
+
+int top_waits_walk(const struct timelines *tl, struct wait_filter *s, uint64_t top,
+		   int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+{
+	struct longest l = { .top = (size_t)top };
+	int err;
+
+	if (!top)
+		return walk_all(tl, s, visit, arg);
+	err = walk_all(tl, s, keep_if_longer, &l);
+	if (l.n)
+		qsort(l.at, l.n, sizeof(*l.at), longest_wait_first);
+	for (size_t i = 0; i < l.n && !err; i++)
+		err = visit(arg, &l.at[i]);
+	free(l.at);
+	return err;
+}

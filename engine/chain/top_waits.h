@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_waits.h - the chosen waits, one after another, for formats that show each by itself: all of
+ * them, thread by thread and in order of time, or the longest ones.
+ */
+#ifndef ENGINE_TOP_WAITS_H
+#define ENGINE_TOP_WAITS_H
+
+#include "wait_filter.h"
+#include "timeline/timeline.h"
+
+struct chosen_wait {
+	const struct wait *wait;
+	struct shown shown;
+	uint32_t thread;
+};
+
+/* The length of what is shown of the wait. */
+uint64_t chosen_wait_ns(const struct chosen_wait *p);
+/* For qsort(): the longest wait first; equal ones in order of time. */
+int longest_wait_first(const void *a, const void *b);
+
+/*
+ * Calls visit for each wait that the filter chooses; with top only for the `top` longest ones, the
+ * longest first. Ends when visit does not return 0. Returns that, 0 or -ENOMEM. Memory grows with
+ * top, not with the trace.
+ */
+int top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t top,
+		   int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+
+#endif /* ENGINE_TOP_WAITS_H */

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wait_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An answer that is found once for each name or stack. */
+enum answer {
+	NOT_ASKED,
+	YES,
+	NO,
+};
+
+struct wait_filter {
+	const struct timelines *timelines;
+	const struct options *options;
+	struct names *names;
+	uint8_t *of_pair; /* enum answer: its frames fit --within and --without */
+	uint8_t *of_name; /* enum answer by string id: it fits -c */
+	uint64_t idle_waits, idle_ns;
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+};
+
+struct wait_filter *wait_filter_new(const struct timelines *tl, const struct options *o,
+				    struct names *names)
+{
+	struct wait_filter *f = calloc(1, sizeof(*f));
+	uint64_t start = timelines_start_ns(tl);
+
+	if (!f)
+		return NULL;
+	f->timelines = tl;
+	f->options = o;
+	f->names = names;
+	f->from_ns = start > UINT64_MAX - o->from_ns ? UINT64_MAX : start + o->from_ns;
+	f->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
+	f->of_pair = calloc(timelines_pairs_end(tl), 1);
+	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
+	if (!f->of_pair || !f->of_name) {
+		wait_filter_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void wait_filter_free(struct wait_filter *f)
+{
+	if (!f)
+		return;
+	free(f->of_pair);
+	free(f->of_name);
+	free(f);
+}
+
+static bool has_id(const struct id_list *l, uint32_t id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->ids[i] == id)
+			return true;
+	return false;
+}
+
+bool wait_filter_thread(const struct wait_filter *f, const struct thread *th)
+{
+	const struct options *o = f->options;
+
+	if (o->no_kthreads && th->flags & THREAD_KTHREAD)
+		return false;
+	if (o->tids.n && !has_id(&o->tids, th->tid))
+		return false;
+	/* Where the process is not known, the thread may at least be its leader. */
+	return !o->pids.n || has_id(&o->pids, th->tgid ? th->tgid : th->tid);
+}
+
+static bool name_fits(struct wait_filter *f, uint32_t string)
+{
+	const struct trace *t = timelines_trace(f->timelines);
+	uint8_t *answer;
+
+	if (!f->options->names.n)
+		return true;
+	if (string >= trace_strings_end(t))
+		string = 0;
+	answer = &f->of_name[string];
+	if (*answer == NOT_ASKED)
+		*answer = regex_list_match(&f->options->names, trace_string(t, string)) ? YES : NO;
+	return *answer == YES;
+}
+
+bool wait_filter_name(struct wait_filter *f, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(f->timelines, thread);
+
+	for (uint32_t i = 0; i <= th->renames; i++)
+		if (name_fits(f, timelines_nth_name(f->timelines, thread, i)))
+			return true;
+	return false;
+}
+
+void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t *to_ns)
+{
+	*from_ns = f->from_ns;
+	*to_ns = f->to_ns;
+}
+
+/* Sets hit[] for each regular expression that fits some frame of the stack. */
+static void match_frames(struct wait_filter *f, struct trace_stack stack,
+			 const struct regex_list *l, bool *hit)
+{
+	for (uint32_t i = 0; i < stack.n; i++) {
+		const char *text = names_text(f->names, names_frame(f->names, stack.frames[i]));
+
+		for (size_t k = 0; k < l->n; k++)
+			hit[k] = hit[k] || !regexec(&l->regex[k], text, 0, NULL, 0);
+	}
+}
+
+static size_t count_hits(struct wait_filter *f, struct stack_pair p, const struct regex_list *l)
+{
+	const struct trace *t = timelines_trace(f->timelines);
+	bool *hit = calloc(l->n + 1, sizeof(*hit));
+	size_t n = 0;
+
+	if (!hit)
+		return 0;
+	match_frames(f, trace_stack(t, p.kstack), l, hit);
+	match_frames(f, trace_stack(t, p.ustack), l, hit);
+	for (size_t i = 0; i < l->n; i++)
+		n += hit[i];
+	free(hit);
+	return n;
+}
+
+static bool stack_fits(struct wait_filter *f, uint32_t pair)
+{
+	const struct options *o = f->options;
+	struct stack_pair p = timelines_pair(f->timelines, pair);
+	uint8_t *answer = &f->of_pair[pair];
+
+	if (!o->within.n && !o->without.n)
+		return true;
+	if (*answer == NOT_ASKED)
+		*answer = count_hits(f, p, &o->within) == o->within.n &&
+					  !count_hits(f, p, &o->without)
+				  ? YES
+				  : NO;
+	return *answer == YES;
+}
+
+bool wait_filter_awaits_work(struct wait_filter *f, const struct wait *w)
+{
+	uint32_t kstack = timelines_pair(f->timelines, w->stack).kstack;
+
+	return w->kind == WAIT_SLEEP &&
+	       kernel_stack_awaits_work(names_kernel_stacks(f->names), kstack);
+}
+
+static void clip(uint64_t *from, uint64_t *to, uint64_t lo, uint64_t hi)
+{
+	if (*from < lo)
+		*from = lo;
+	if (*to > hi)
+		*to = hi;
+	if (*to < *from)
+		*to = *from;
+}
+
+bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait *w,
+		      struct shown *shown)
+{
+	const struct options *o = f->options;
+	uint64_t len = w->in_ns - w->out_ns;
+	unsigned int parts = o->parts;
+
+	if (w->kind == WAIT_UNKNOWN || len < o->min_wait_ns || len > o->max_wait_ns)
+		return false;
+	if (w->in_ns <= f->from_ns || w->out_ns >= f->to_ns)
+		return false;
+	if (w->kind == WAIT_PREEMPTED) {
+		if (!(parts & PART_PREEMPTED))
+			return false;
+	} else {
+		if (!(parts & (PART_BLOCKED | PART_RUNNABLE)))
+			return false;
+		if (*o->states && !strchr(o->states, w->state))
+			return false;
+	}
+	if (!name_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
+	    !stack_fits(f, w->stack))
+		return false;
+	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns };
+	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))
+		shown->blocked_to_ns = shown->blocked_from_ns;
+	if (w->kind == WAIT_SLEEP && !(parts & PART_RUNNABLE))
+		shown->off_to_ns = shown->off_from_ns;
+	clip(&shown->blocked_from_ns, &shown->blocked_to_ns, f->from_ns, f->to_ns);
+	clip(&shown->off_from_ns, &shown->off_to_ns, f->from_ns, f->to_ns);
+	if (o->no_idle && wait_filter_awaits_work(f, w)) {
+		f->idle_waits++;
+		f->idle_ns += shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
+			      shown->off_from_ns;
+		return false;
+	}
+	return true;
+}
+
+void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns)
+{
+	*waits = f->idle_waits;
+	*ns = f->idle_ns;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wait_filter.h - which waits are shown, and which part of each. A wait is chosen by its thread,
+ * its whole length, its state and its off-CPU stack; the part of it that lies in the window of time
+ * and is of a kind that was asked for (blocked, runnable, preempted) is shown.
+ */
+#ifndef ENGINE_WAIT_FILTER_H
+#define ENGINE_WAIT_FILTER_H
+
+#include "words/names.h"
+#include "base/options.h"
+#include "timeline/timeline.h"
+
+struct wait_filter;
+
+/* The parts of a wait that are shown. An empty part has equal ends. */
+struct shown {
+	uint64_t blocked_from_ns, blocked_to_ns;
+	uint64_t off_from_ns, off_to_ns; /* runnable, or preempted */
+};
+
+/* NULL: out of memory. What is given must outlive it. */
+struct wait_filter *wait_filter_new(const struct timelines *tl, const struct options *o,
+				    struct names *names);
+void wait_filter_free(struct wait_filter *f);
+/* False: no wait of this thread is shown, whatever its name at the time. */
+bool wait_filter_thread(const struct wait_filter *f, const struct thread *th);
+/* True if any name that the thread had fits. */
+bool wait_filter_name(struct wait_filter *f, uint32_t thread);
+/* The window of time, CLOCK_MONOTONIC. */
+void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t *to_ns);
+/* False: nothing of w is shown. WAIT_UNKNOWN intervals never are: they may not be waits. */
+bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait *w,
+		      struct shown *shown);
+/* True if w is a sleep of a thread that has nothing to do. */
+bool wait_filter_awaits_work(struct wait_filter *f, const struct wait *w);
+/* The waits that --no-idle left out so far: how many, and how much of them. */
+void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns);
+
+#endif /* ENGINE_WAIT_FILTER_H */

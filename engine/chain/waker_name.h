@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* waker_name.h - the waker of a wait in a few words: a thread, an interrupt and its handler. */
+#ifndef ENGINE_WAKER_NAME_H
+#define ENGINE_WAKER_NAME_H
+
+#include "words/names.h"
+#include "timeline/timeline.h"
+
+struct waker_names;
+
+/* NULL: out of memory. What is given must outlive it. */
+struct waker_names *waker_names_new(const struct timelines *tl, struct names *names);
+void waker_names_free(struct waker_names *n);
+/*
+ * The id, in names, of a text for the waker of w, a WAIT_SLEEP: "mysqld", "[interrupt]
+ * hrtimer_wakeup",
+ * "[not woken]", "[unknown]". 0: out of memory.
+ */
+uint32_t waker_name(struct waker_names *n, const struct wait *w);
+
+#endif /* ENGINE_WAKER_NAME_H */

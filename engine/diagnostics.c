@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "diagnostics.h"
+
+#include <inttypes.h>
+
+#include "base/text.h"
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static void begin_line(const char *name)
+{
+	fputs("chainwalk: ", stderr);
+	print_clean(stderr, name);
+	fputs(": ", stderr);
+}
+
+void print_damage(const char *name, const struct trace_damage *d)
+{
+	begin_line(name);
+	fprintf(stderr, "damaged at byte %" PRIu64 ": %s", d->first_offset, d->what);
+	if (d->bytes)
+		fprintf(stderr, "; skipped %" PRIu64 " bytes", d->bytes);
+	if (d->blocks)
+		fprintf(stderr, " (damaged blocks: %" PRIu64 ")", d->blocks);
+	fputs(d->cut ? "; read up to there\n" : "; the rest was read\n", stderr);
+}
+
+/* ---- filters that match nothing ------------------------------------------------------------- */
+
+enum filter {
+	FILTER_PID,
+	FILTER_TID,
+	FILTER_NAME,
+};
+
+static bool name_matches(const struct timelines *tl, uint32_t thread, const regex_t *regex)
+{
+	const struct trace *t = timelines_trace(tl);
+
+	for (uint32_t i = 0; i <= timelines_thread(tl, thread)->renames; i++)
+		if (!regexec(regex, trace_string(t, timelines_nth_name(tl, thread, i)), 0, NULL, 0))
+			return true;
+	return false;
+}
+
+/* True if the i-th filter of its kind matches some thread. */
+static bool matches(const struct timelines *tl, const struct options *o, enum filter kind, size_t i)
+{
+	uint32_t n = timelines_threads(tl);
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct thread *th = timelines_thread(tl, k);
+		bool match;
+
+		if (kind == FILTER_NAME)
+			match = name_matches(tl, k, &o->names.regex[i]);
+		else if (kind == FILTER_TID)
+			match = th->tid == o->tids.ids[i];
+		else
+			match = (th->tgid ? th->tgid : th->tid) == o->pids.ids[i];
+		if (match)
+			return true;
+	}
+	return false;
+}
+
+void print_filter_warnings(const char *name, const struct timelines *tl, const struct options *o)
+{
+	static const char *const help = "in this trace (--format=threads lists them)";
+	uint64_t len_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
+
+	for (size_t i = 0; i < o->pids.n; i++)
+		if (!matches(tl, o, FILTER_PID, i)) {
+			begin_line(name);
+			fprintf(stderr, "no process %" PRIu32 " %s\n", o->pids.ids[i], help);
+		}
+	for (size_t i = 0; i < o->tids.n; i++)
+		if (!matches(tl, o, FILTER_TID, i)) {
+			begin_line(name);
+			fprintf(stderr, "no thread %" PRIu32 " %s\n", o->tids.ids[i], help);
+		}
+	for (size_t i = 0; i < o->names.n; i++)
+		if (!matches(tl, o, FILTER_NAME, i)) {
+			begin_line(name);
+			fputs("no thread name matches '", stderr);
+			print_clean(stderr, o->names.text[i]);
+			fprintf(stderr, "' %s\n", help);
+		}
+	if (o->from_ns && o->from_ns >= len_ns) {
+		begin_line(name);
+		fprintf(stderr, "--from is after the end of the trace: it covers %.3f s\n",
+			seconds(len_ns));
+	}
+}
+
+/* ---- the summary ---------------------------------------------------------------------------- */
+
+static void print_coverage(const char *name, const struct trace *t)
+{
+	const struct trace_info *i = trace_info(t);
+
+	print_clean(stderr, name);
+	fprintf(stderr, ": %.3f s on %" PRIu32 " CPUs, %" PRIu64 " events, %" PRIu64 " lost%s\n",
+		seconds(i->end_ns - i->start_ns), i->cpus, i->events, i->lost,
+		trace_damage(t)->what ? ", and those in the damaged part" : "");
+}
+
+/* The shares of the ends in the blocked time, the largest first. */
+static void print_ends(const struct chain_summary *s)
+{
+	enum chain_end order[CHAIN_ENDS];
+	size_t n = chain_ends_by_size(s->ends_ns, order);
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, "%s%s %.1f %%", i ? ", " : "chains end in ",
+			chain_end_name(order[i]),
+			100 * (double)s->ends_ns[order[i]] / (double)s->blocked_ns);
+	if (n)
+		putc('\n', stderr);
+}
+
+int print_summary(const char *name, const struct format_input *in)
+{
+	struct chain_summary s;
+	int err;
+
+	print_coverage(name, in->trace);
+	if (!in->timelines)
+		return 0;
+	if (in->totals && in->totals->known) {
+		s = in->totals->sums;
+	} else {
+		err = chain_summarize(in->timelines, in->options, &s);
+		if (err)
+			return err;
+	}
+	fprintf(stderr, "%" PRIu64 " waits: blocked %.3f s, runnable %.3f s", s.waits,
+		seconds(s.blocked_ns), seconds(s.runnable_ns));
+	if (s.preempted_ns)
+		fprintf(stderr, ", preempted %.3f s", seconds(s.preempted_ns));
+	if (in->options->no_idle)
+		fprintf(stderr, "; left out as idle: %" PRIu64 " waits, %.3f s", s.idle_waits,
+			seconds(s.idle_ns));
+	putc('\n', stderr);
+	print_ends(&s);
+	if (s.ends_ns[CHAIN_NOT_WOKEN] > s.blocked_ns / 2 && !(in->options->given & GIVEN_WHO))
+		fputs("most of this time is threads that were still asleep at the end: -p, -t, -c, "
+		      "--no-idle or --max-wait leave them out\n",
+		      stderr);
+	return 0;
+}
+
+void print_symbols(const struct symbols *s, bool quiet)
+{
+	struct symbols_counts c = symbols_counts(s);
+
+	if (symbols_complaint(s))
+		fprintf(stderr, "chainwalk: %s\n", symbols_complaint(s));
+	if (quiet)
+		return;
+	fprintf(stderr,
+		"debug files: names for %" PRIu64 " of %" PRIu64
+		" frames without a symbol, from %" PRIu64 " files",
+		c.named, c.unnamed, c.files);
+	if (c.inlined)
+		fprintf(stderr, "; inlined functions in %" PRIu64 " frames", c.inlined);
+	putc('\n', stderr);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diagnostics.h - what chainwalk prints on standard error about a trace: damage, filters that match
+ * nothing in it, and the summary. name is the trace's path, for messages.
+ */
+#ifndef ENGINE_DIAGNOSTICS_H
+#define ENGINE_DIAGNOSTICS_H
+
+#include "formats/format.h"
+#include "symbols/symbols.h"
+
+/* Where the trace is damaged and how much was skipped; d->what is set. */
+void print_damage(const char *name, const struct trace_damage *d);
+/*
+ * A line for each -p, -t and -c that matches no thread, and for a --from after the trace's end:
+ * an empty result alone would look like a program that never waits.
+ */
+void print_filter_warnings(const char *name, const struct timelines *tl, const struct options *o);
+/*
+ * What the trace covers and where the time of the waits selected by in->options went; without
+ * in->timelines only the former. Computes the totals unless in->totals has them. Returns 0 or
+ * -ENOMEM.
+ */
+int print_summary(const char *name, const struct format_input *in);
+
+/* What debug files were good for; when quiet, only what went wrong. */
+void print_symbols(const struct symbols *s, bool quiet);
+
+#endif /* ENGINE_DIAGNOSTICS_H */

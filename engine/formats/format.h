@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * format.h - the interface of chainwalk's output formats, one file each (format_*.c). A new format
+ * is a new file and one line in the table in format_table.c.
+ */
+#ifndef ENGINE_FORMAT_H
+#define ENGINE_FORMAT_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "chain/fold.h"
+#include "base/options.h"
+#include "timeline/timeline.h"
+#include "trace/trace.h"
+
+struct folded;
+struct import_report;
+
+/* The totals of the selected waits, for the summary, from a format that adds them up anyway. */
+struct format_totals {
+	bool known;
+	struct chain_summary sums;
+};
+
+/* What a format is written from. */
+struct format_input {
+	const struct trace *trace;
+	const struct import_report *import; /* of imported text; NULL: a trace of chaincap */
+	const struct timelines *timelines;  /* NULL unless format.wants_timelines */
+	const struct options *options;
+	struct format_totals *totals; /* filled by a format that has them; NULL: not needed */
+};
+
+/* How a format shows several traces. */
+enum format_several {
+	SEVERAL_REFUSED, /* bad usage */
+	SEVERAL_MERGED,	 /* folded lines, which are added up */
+	SEVERAL_HEADED,	 /* one after the other, each below its name */
+	SEVERAL_KEYED,	 /* JSON objects, each with its trace as a member */
+};
+
+struct format {
+	const char *name;    /* for --format */
+	const char *summary; /* for --help: at most 66 characters */
+	bool wants_timelines;
+	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
+	enum format_several several;
+	unsigned int refuses; /* enum options_given, or-ed: without a meaning here, bad usage */
+	/*
+	 * Writes the result to out. Returns 0 or a negative errno. Write errors are not returned:
+	 * the caller checks ferror(out).
+	 */
+	int (*write)(const struct format_input *in, FILE *out);
+	/*
+	 * SEVERAL_MERGED: adds its folded lines to those of other traces, below a frame `root` (a
+	 * raw name) unless that is NULL. Returns 0 or -ENOMEM.
+	 */
+	int (*fold)(const struct format_input *in, const char *root, struct folded *lines);
+};
+
+/* A time in microseconds or nanoseconds, right-aligned in a table's column; exact in both units. */
+static inline void format_put_time(FILE *out, const struct options *o, int width, uint64_t ns)
+{
+	if (o->unit == UNIT_NS)
+		fprintf(out, " %*" PRIu64, width, ns);
+	else
+		fprintf(out, " %*" PRIu64 ".%03" PRIu64, width - 4, ns / 1000, ns % 1000);
+}
+
+/* Each is defined in its own file, format_NAME.c. */
+extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
+	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
+	format_speedscope;
+
+#endif /* ENGINE_FORMAT_H */

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=csv: comma-separated values for databases and notebooks: a header row, then one row for
+ * each wait, thread by thread in the order of time; with --top the longest waits. Quoting follows
+ * RFC 4180; chainwalk(1) describes the columns.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "format.h"
+#include "words/kernel_stacks.h"
+#include "chain/top_waits.h"
+#include "timeline/processes.h"
+#include "words/wall_time.h"
+
+/* The columns of blocked time by its end, in their order. */
+static const struct {
+	enum chain_end end;
+	const char *column;
+} ends[] = {
+	{ CHAIN_RUNNING, "end_running_ns" },	 { CHAIN_RUNNABLE, "end_runnable_ns" },
+	{ CHAIN_INTERRUPT, "end_interrupt_ns" }, { CHAIN_NOT_WOKEN, "end_not_woken_ns" },
+	{ CHAIN_UNKNOWN, "end_unknown_ns" },	 { CHAIN_DEPTH, "end_depth_limit_ns" },
+	{ CHAIN_LOOP, "end_loop_ns" },
+};
+
+#define N_ENDS (sizeof(ends) / sizeof(ends[0]))
+
+struct writer {
+	FILE *out;
+	const struct timelines *timelines;
+	const struct trace *trace;
+	struct names *names;
+	struct processes *processes;
+	struct chains chains;
+	uint64_t ends_ns[CHAIN_ENDS]; /* of the current wait */
+	struct chain_summary sums;    /* of all waits written */
+};
+
+static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	struct writer *c = arg;
+
+	(void)node;
+	c->ends_ns[end] += ns;
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+/* A field with any text: in quotes where RFC 4180 requires them, quotes doubled. */
+static void put_field(struct writer *c, const char *s, size_t len)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < len && !quoted; i++)
+		quoted = s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
+	if (!quoted) {
+		fwrite(s, 1, len, c->out);
+		return;
+	}
+	putc('"', c->out);
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '"')
+			putc('"', c->out);
+		putc(s[i], c->out);
+	}
+	putc('"', c->out);
+}
+
+static void put_text(struct writer *c, const char *s)
+{
+	put_field(c, s, strlen(s));
+}
+
+static void put_ns(struct writer *c, uint64_t ns)
+{
+	fprintf(c->out, ",%" PRIu64, ns);
+}
+
+/* A thread or process id; an empty field if it is unknown. */
+static void put_id(struct writer *c, uint32_t id)
+{
+	putc(',', c->out);
+	if (id)
+		fprintf(c->out, "%" PRIu32, id);
+}
+
+static void put_wall_time(struct writer *c, uint64_t ns)
+{
+	char text[WALL_TIME_SIZE];
+
+	fprintf(c->out, ",%s", wall_time_iso(text, trace_info(c->trace), ns));
+}
+
+/* The name of the process; an empty field if its leader was never seen. */
+static void put_process(struct writer *c, uint32_t thread)
+{
+	const char *name = trace_string(c->trace, process_name(c->processes, thread));
+
+	putc(',', c->out);
+	if (*name)
+		put_text(c, names_text(c->names, names_clean(c->names, name)));
+}
+
+static int put_stack(struct writer *c, uint32_t text)
+{
+	putc(',', c->out);
+	put_text(c, names_text(c->names, text));
+	return text ? 0 : -ENOMEM;
+}
+
+/* Name, ids, handler and stack of the waker; empty fields if none is known. */
+static int put_waker(struct writer *c, const struct wait *w)
+{
+	uint32_t kstack = timelines_pair(c->timelines, w->waker_stack).kstack, name, frame;
+	const struct thread *th;
+	struct waker_context context;
+
+	if (w->kind != WAIT_SLEEP || w->waker == THREAD_NONE) {
+		fputs(",,,,,", c->out);
+		return 0;
+	}
+	context = waker_context(c->chains.kernel, kstack, w->waker == THREAD_IDLE);
+	if (context.interrupt) {
+		frame = names_frame(c->names,
+				    irq_handler(c->chains.kernel, kstack, context.frames));
+		if (!frame)
+			return -ENOMEM;
+		fputs(",[interrupt],,,", c->out);
+		put_text(c, names_text(c->names, frame));
+		return put_stack(c, names_waker_stack(c->names, w->waker_stack, context));
+	}
+	name = names_thread(c->names, w->waker, w->wake_ns);
+	if (!name)
+		return -ENOMEM;
+	th = timelines_thread(c->timelines, w->waker);
+	putc(',', c->out);
+	put_text(c, names_text(c->names, name));
+	put_id(c, th->tid);
+	put_id(c, th->tgid);
+	putc(',', c->out);
+	return put_stack(c, names_waker_stack(c->names, w->waker_stack, context));
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void put_header(struct writer *c)
+{
+	fputs("start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,blocked_ns,"
+	      "runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack",
+	      c->out);
+	for (size_t i = 0; i < N_ENDS; i++)
+		fprintf(c->out, ",%s", ends[i].column);
+	fputs(",stack\n", c->out);
+}
+
+static int put_wait(struct writer *c, const struct chosen_wait *p)
+{
+	const struct wait *w = p->wait;
+	const struct shown *s = &p->shown;
+	const struct thread *th = timelines_thread(c->timelines, p->thread);
+	uint64_t start_ns = timelines_start_ns(c->timelines);
+	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
+	bool preempted = w->kind == WAIT_PREEMPTED;
+	uint32_t name = names_thread(c->names, p->thread, w->out_ns);
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	fprintf(c->out, "%" PRIu64 ",", w->out_ns - start_ns);
+	if (!preempted && !(w->flags & (WAIT_NOT_WOKEN | WAIT_NO_WAKING)))
+		fprintf(c->out, "%" PRIu64, w->wake_ns - start_ns);
+	put_ns(c, w->in_ns - start_ns);
+	put_wall_time(c, w->out_ns);
+	putc(',', c->out);
+	put_text(c, names_text(c->names, name));
+	put_id(c, th->tid);
+	put_id(c, th->tgid);
+	put_process(c, p->thread);
+	fprintf(c->out, ",%s,", preempted ? "preempted" : "sleep");
+	if (w->state != '?')
+		putc(w->state, c->out);
+	put_ns(c, s->blocked_to_ns - s->blocked_from_ns);
+	put_ns(c, preempted ? 0 : off_ns);
+	put_ns(c, preempted ? off_ns : 0);
+	err = put_waker(c, w);
+	if (err)
+		return err;
+	for (size_t i = 0; i < N_ENDS; i++)
+		put_ns(c, c->ends_ns[ends[i].end]);
+	err = put_stack(c, names_off_cpu(c->names, w->stack));
+	putc('\n', c->out);
+	return err;
+}
+
+static void add_to_sums(struct writer *c, const struct chosen_wait *p)
+{
+	struct chain_summary *sums = &c->sums;
+	const struct shown *s = &p->shown;
+	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
+
+	sums->waits++;
+	sums->blocked_ns += s->blocked_to_ns - s->blocked_from_ns;
+	if (p->wait->kind == WAIT_PREEMPTED)
+		sums->preempted_ns += off_ns;
+	else
+		sums->runnable_ns += off_ns;
+	for (int i = 0; i < CHAIN_ENDS; i++)
+		sums->ends_ns[i] += c->ends_ns[i];
+}
+
+static int write_wait(void *arg, const struct chosen_wait *p)
+{
+	struct writer *c = arg;
+	const struct shown *s = &p->shown;
+	int err;
+
+	memset(c->ends_ns, 0, sizeof(c->ends_ns));
+	if (p->wait->kind == WAIT_SLEEP)
+		chains_explain(&c->chains, chains_head(&c->chains, 1), p->thread, p->wait,
+			       s->blocked_from_ns, s->blocked_to_ns);
+	if (c->chains.out_of_memory)
+		return -ENOMEM;
+	add_to_sums(c, p);
+	err = put_wait(c, p);
+	if (err)
+		return err;
+	/* Stop after a write error, which the caller reports. */
+	return ferror(c->out) ? 1 : 0;
+}
+
+static int write_csv(const struct format_input *in, FILE *out)
+{
+	const struct options *o = in->options;
+	struct names *names = names_new(in->timelines, o);
+	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
+	struct writer c = { .out = out,
+			    .timelines = in->timelines,
+			    .trace = in->trace,
+			    .names = names,
+			    .processes = processes_new(in->timelines) };
+	int err = chains_init(&c.chains, in->timelines, o,
+			      (struct chain_user) { .arg = &c, .add = add_end });
+
+	if (!s || !c.processes)
+		err = -ENOMEM;
+	if (!err) {
+		put_header(&c);
+		err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
+	}
+	/* With --top only the longest waits were added up. */
+	if (!err && in->totals && !o->top) {
+		wait_filter_idle(s, &c.sums.idle_waits, &c.sums.idle_ns);
+		*in->totals = (struct format_totals) { true, c.sums };
+	}
+	chains_free(&c.chains);
+	processes_free(c.processes);
+	wait_filter_free(s);
+	names_free(names);
+	return err < 0 ? err : 0;
+}
+
+const struct format format_csv = {
+	.name = "csv",
+	.summary = "waits as comma-separated values, for databases and notebooks",
+	.wants_timelines = true,
+	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS |
+		   GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_csv,
+};

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=events: every event as a line of text; with -v its stacks follow. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "base/text.h"
+
+/* A thread's name and process at the time of the current event. */
+struct identity {
+	uint32_t name; /* string id */
+	uint32_t tgid; /* 0: unknown */
+};
+
+struct printer {
+	const struct trace *t;
+	const struct options *o;
+	FILE *out;
+	struct identity *threads; /* by tid */
+};
+
+static const char *const kind_names[] = {
+	[EVENT_SWITCH] = "switch", [EVENT_WAKING] = "waking", [EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",	   [EVENT_EXEC] = "exec",     [EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",	   [EVENT_LOST] = "lost",
+};
+
+static const char *thread_name(const struct printer *p, uint32_t tid)
+{
+	return tid ? trace_string(p->t, p->threads[tid].name) : "swapper";
+}
+
+static void put_thread(const struct printer *p, uint32_t tid)
+{
+	const char *name = thread_name(p, tid);
+
+	print_clean(p->out, *name ? name : "[unknown]");
+	fprintf(p->out, "/%u", tid);
+}
+
+/* Updates the identities from an event: before it is printed, but after it for a rename. */
+static void update_identity(struct printer *p, const struct event *ev)
+{
+	if (ev->kind == EVENT_FORK) {
+		p->threads[ev->other].name = ev->string;
+		p->threads[ev->other].tgid = ev->tgid;
+	} else if (ev->kind == EVENT_RENAME) {
+		p->threads[ev->tid].name = ev->string;
+	} else if (ev->kind == EVENT_EXEC && ev->other != ev->tid) {
+		/* The thread that called exec takes over the leader's tid. */
+		p->threads[ev->tid] = p->threads[ev->other];
+		p->threads[ev->tid].tgid = ev->tid;
+	}
+}
+
+static bool has_id(const struct id_list *l, uint32_t id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool thread_selected(const struct printer *p, uint32_t tid)
+{
+	const struct options *o = p->o;
+
+	if (o->tids.n && !has_id(&o->tids, tid))
+		return false;
+	/* If the process is unknown, the thread may be its leader. */
+	if (o->pids.n && !has_id(&o->pids, p->threads[tid].tgid ? p->threads[tid].tgid : tid))
+		return false;
+	return !o->names.n || regex_list_match(&o->names, thread_name(p, tid));
+}
+
+/* An event is shown if one of its threads is selected; a loss is shown with any selection. */
+static bool event_selected(const struct printer *p, const struct event *ev)
+{
+	uint64_t at_ns = ev->time_ns - trace_info(p->t)->start_ns;
+
+	if (at_ns >= p->o->to_ns)
+		return false;
+	if (ev->kind == EVENT_LOST)
+		return ev->last_ns - trace_info(p->t)->start_ns >= p->o->from_ns;
+	if (at_ns < p->o->from_ns)
+		return false;
+	if (!(p->o->given & GIVEN_WHO))
+		return true;
+	return thread_selected(p, ev->tid) ||
+	       (ev->kind <= EVENT_FORK && thread_selected(p, ev->other));
+}
+
+static void put_stack(const struct printer *p, uint32_t id)
+{
+	struct trace_stack s = trace_stack(p->t, id);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(p->t, s.frames[i]);
+		const char *file;
+		uint32_t line;
+
+		if (!f) {
+			fputs("\t[unknown]\n", p->out);
+			continue;
+		}
+		fprintf(p->out, "\t%16llx ", (unsigned long long)f->addr);
+		if (f->symbol) {
+			print_clean(p->out, trace_string(p->t, f->symbol));
+			fprintf(p->out, "+0x%llx", (unsigned long long)f->offset);
+		} else {
+			fputs("[unknown]", p->out);
+		}
+		if (f->module) {
+			fputs(" (", p->out);
+			print_clean(p->out, trace_module_path(p->t, f->module));
+			putc(')', p->out);
+		}
+		line = trace_frame_line(p->t, s.frames[i], &file);
+		if (line) {
+			putc(' ', p->out);
+			print_clean(p->out, file);
+			fprintf(p->out, ":%u", line);
+		}
+		putc('\n', p->out);
+	}
+	if (s.cut)
+		fputs("\t[cut]\n", p->out);
+}
+
+static void put_event(const struct printer *p, const struct event *ev)
+{
+	uint64_t start_ns = trace_info(p->t)->start_ns, at_ns = ev->time_ns - start_ns;
+	FILE *out = p->out;
+
+	fprintf(out, "%6llu.%09llu ", (unsigned long long)at_ns / 1000000000,
+		(unsigned long long)at_ns % 1000000000);
+	if (ev->cpu == EVENT_CPU_UNKNOWN)
+		fputs("[???]", out);
+	else
+		fprintf(out, "[%03u]", ev->cpu);
+	fprintf(out, " %-6s ", kind_names[ev->kind]);
+	if (ev->kind == EVENT_LOST) {
+		uint64_t last_ns = ev->last_ns - start_ns;
+
+		if (ev->n)
+			fprintf(out, "%llu events", (unsigned long long)ev->n);
+		else
+			fputs("perhaps events", out);
+		fprintf(out, " until %llu.%09llu\n", (unsigned long long)last_ns / 1000000000,
+			(unsigned long long)last_ns % 1000000000);
+		return;
+	}
+	put_thread(p, ev->tid);
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		fprintf(out, " %c -> ", ev->state);
+		put_thread(p, ev->other);
+		break;
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		fputs(" -> ", out);
+		put_thread(p, ev->other);
+		break;
+	case EVENT_FORK:
+		fputs(" -> ", out);
+		put_thread(p, ev->other);
+		fprintf(out, " of process %u", ev->tgid);
+		break;
+	case EVENT_EXEC:
+		putc(' ', out);
+		print_clean(out, trace_string(p->t, ev->string));
+		if (ev->other != ev->tid)
+			fprintf(out, " (was thread %u)", ev->other);
+		break;
+	case EVENT_RENAME:
+		fputs(" -> ", out);
+		print_clean(out, trace_string(p->t, ev->string));
+		break;
+	default:
+		break;
+	}
+	putc('\n', out);
+	if (!p->o->verbose)
+		return;
+	if (p->o->kernel)
+		put_stack(p, ev->kstack);
+	if (p->o->user)
+		put_stack(p, ev->ustack);
+}
+
+static int write_events(const struct format_input *in, FILE *out)
+{
+	struct printer p = { .t = in->trace, .o = in->options, .out = out };
+	const struct trace_thread *threads;
+	struct trace_cursor *c;
+	struct event ev;
+	int err = -ENOMEM;
+	size_t n;
+
+	c = trace_cursor_new(p.t);
+	p.threads = calloc(trace_info(p.t)->tids_end, sizeof(*p.threads));
+	if (!c || !p.threads)
+		goto out;
+	threads = trace_threads(p.t, &n);
+	for (size_t i = 0; i < n; i++)
+		p.threads[threads[i].tid] = (struct identity) { threads[i].name, threads[i].tgid };
+	while (!ferror(out) && trace_cursor_next(c, &ev)) {
+		if (ev.kind != EVENT_RENAME)
+			update_identity(&p, &ev);
+		if (event_selected(&p, &ev))
+			put_event(&p, &ev);
+		if (ev.kind == EVENT_RENAME)
+			update_identity(&p, &ev);
+	}
+	err = trace_cursor_error(c);
+out:
+	free(p.threads);
+	trace_cursor_free(c);
+	return err;
+}
+
+const struct format format_events = {
+	.name = "events",
+	.summary = "every event as text, with its stacks if -v",
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
+		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
+		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_NO_IDLE |
+		   GIVEN_BY_NAME,
+	.write = write_events,
+};

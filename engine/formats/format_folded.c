@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Folded lines for flame graphs: of chains, or of wakers only (--view=wakeup). */
+#include "chain/folded.h"
+#include "format.h"
+
+static int fold(const struct format_input *in, const char *root, struct folded *lines)
+{
+	bool chains = in->options->view == VIEW_CHAIN;
+	struct fold *f;
+	int err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
+
+	if (!err)
+		err = folded_add(lines, f, root);
+	if (!err && chains && in->totals)
+		*in->totals = (struct format_totals) { true, *fold_summary(f) };
+	fold_free(f);
+	return err;
+}
+
+static int write_folded(const struct format_input *in, FILE *out)
+{
+	struct folded lines = { .n = 0 };
+	int err = fold(in, NULL, &lines);
+
+	if (!err)
+		err = folded_write(&lines, in->options, out);
+	folded_free(&lines);
+	return err;
+}
+
+const struct format format_folded = {
+	.name = "folded",
+	.summary = "one line for each distinct chain, for flame graphs",
+	.wants_timelines = true,
+	.several = SEVERAL_MERGED,
+	.refuses = GIVEN_BY_NAME,
+	.write = write_folded,
+	.fold = fold,
+};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=hist: log2 histograms of the waits' lengths, in the layout of bcc's cpudist -O; one of
+ * all waits, or one for each thread name.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "grow.h"
+#include "words/names.h"
+#include "chain/top_waits.h"
+
+#define SLOTS 64     /* slot 0: lengths 0 and 1; slot n: 2^n to 2^(n+1) - 1 */
+#define WIDE_SLOT 32 /* bounds of this slot and later ones have more than ten digits */
+#define STARS 40
+
+struct hist {
+	uint32_t name; /* text id; 0: of all waits */
+	uint64_t total_ns;
+	uint64_t count[SLOTS];
+};
+
+struct hists {
+	const struct options *options;
+	struct names *names;
+	struct pairs ids; /* (name, 0) */
+	struct hist *at;  /* by the pair's id, from 1 */
+	size_t cap;
+};
+
+/* The histogram of a name's waits; NULL: out of memory. */
+static struct hist *hist_of(struct hists *h, uint32_t name)
+{
+	int is_new;
+	uint32_t id = pairs_id_new(&h->ids, name, 0, &is_new);
+	struct hist *p;
+
+	if (!id)
+		return NULL;
+	if (is_new) {
+		p = grow_array(h->at, id, &h->cap, sizeof(*p));
+		if (!p)
+			return NULL;
+		h->at = p;
+		p[id] = (struct hist) { .name = name };
+	}
+	return &h->at[id];
+}
+
+static int count_wait(void *arg, const struct chosen_wait *p)
+{
+	struct hists *h = arg;
+	uint64_t ns = chosen_wait_ns(p);
+	uint64_t length = h->options->unit == UNIT_NS ? ns : ns / 1000;
+	uint32_t name = 0;
+	struct hist *hist;
+
+	if (h->options->by_name) {
+		name = names_thread(h->names, p->thread, p->wait->out_ns);
+		if (!name)
+			return -ENOMEM;
+	}
+	hist = hist_of(h, name);
+	if (!hist)
+		return -ENOMEM;
+	hist->count[63 - __builtin_clzll(length | 1)]++;
+	hist->total_ns += ns;
+	return 0;
+}
+
+/* As bcc does: wider columns and half the stars when ten digits are not enough. */
+static void put_hist(FILE *out, const struct options *o, const struct hist *h)
+{
+	const char *unit = o->unit == UNIT_NS ? "nsecs" : "usecs";
+	uint64_t most = 1;
+	int last = 0, wide, stars;
+
+	for (int i = 0; i < SLOTS; i++) {
+		if (h->count[i])
+			last = i;
+		if (h->count[i] > most)
+			most = h->count[i];
+	}
+	wide = last >= WIDE_SLOT ? 20 : 10;
+	stars = last >= WIDE_SLOT ? STARS / 2 : STARS;
+	fprintf(out, wide > 10 ? "%15s%-29s" : "%5s%-19s", "", unit);
+	fputs(" : count     distribution\n", out);
+	for (int i = 0; i <= last; i++) {
+		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;
+		int n = (int)((double)stars * (double)h->count[i] / (double)most);
+
+		fprintf(out, "%*" PRIu64 " -> %-*" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n", wide, low,
+			wide, high, h->count[i], n, "****************************************",
+			stars - n, "");
+	}
+}
+
+static int most_time_first(const void *pa, const void *pb, void *names)
+{
+	const struct hist *a = pa, *b = pb;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return strcmp(names_text(names, a->name), names_text(names, b->name));
+}
+
+static void put_hists(FILE *out, struct hists *h)
+{
+	const struct options *o = h->options;
+	size_t n = h->ids.n;
+
+	if (n)
+		qsort_r(h->at + 1, n, sizeof(*h->at), most_time_first, h->names);
+	for (size_t i = 1; i <= n && (!o->top || i <= o->top); i++) {
+		if (o->by_name)
+			fprintf(out, "%sname = %s\n", i > 1 ? "\n" : "",
+				names_text(h->names, h->at[i].name));
+		put_hist(out, o, &h->at[i]);
+	}
+}
+
+static int write_hist(const struct format_input *in, FILE *out)
+{
+	struct hists h = { .options = in->options, .names = names_new(in->timelines, in->options) };
+	struct wait_filter *s =
+		h.names ? wait_filter_new(in->timelines, in->options, h.names) : NULL;
+	int err = s ? top_waits_walk(in->timelines, s, 0, count_wait, &h) : -ENOMEM;
+
+	if (!err)
+		put_hists(out, &h);
+	pairs_free(&h.ids);
+	free(h.at);
+	wait_filter_free(s);
+	names_free(h.names);
+	return err;
+}
+
+const struct format format_hist = {
+	.name = "hist",
+	.summary = "log2 histogram of the waits' lengths",
+	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW,
+	.write = write_hist,
+};

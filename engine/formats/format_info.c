@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=info: what the trace holds and what was lost, as lines of "key: value". */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format.h"
+#include "base/text.h"
+#include "words/wall_time.h"
+
+struct totals {
+	uint64_t threads;      /* distinct tids, without the idle loop */
+	uint64_t lost_spans;   /* time spans in which events are missing */
+	uint64_t lost_unknown; /* those of them without a count of events */
+	uint64_t untraced;     /* switches missing between two recorded ones, at least */
+	uint64_t stacks, cut_stacks;
+	uint64_t ends[CHAINLOG_STACK_ENDS]; /* user stacks */
+	uint64_t frames[2], named[2];	    /* kernel, user */
+};
+
+static void put_text(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "%s: ", key);
+	print_clean(out, *value ? value : "[unknown]");
+	putc('\n', out);
+}
+
+static void put_number(FILE *out, const char *key, uint64_t v)
+{
+	fprintf(out, "%s: %llu\n", key, (unsigned long long)v);
+}
+
+#define TID_UNKNOWN UINT32_MAX
+
+/* The thread that the last switch of each CPU switched to. */
+struct on_cpu {
+	uint32_t *tid; /* by CPU; TID_UNKNOWN: after a loss, and before the first switch */
+	size_t n;
+};
+
+/* Counts a switch from a thread that the CPU's last switch did not switch to. */
+static int count_untraced(struct on_cpu *on, const struct event *ev, struct totals *sum)
+{
+	if (ev->kind == EVENT_LOST) {
+		for (size_t i = 0; i < on->n; i++)
+			if (ev->cpu == EVENT_CPU_UNKNOWN || ev->cpu == i)
+				on->tid[i] = TID_UNKNOWN;
+		return 0;
+	}
+	if (ev->kind != EVENT_SWITCH)
+		return 0;
+	if (ev->cpu >= on->n) {
+		size_t n = (size_t)ev->cpu + 1;
+		uint32_t *p = realloc(on->tid, n * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		on->tid = p;
+		for (; on->n < n; on->n++)
+			p[on->n] = TID_UNKNOWN;
+	}
+	sum->untraced += on->tid[ev->cpu] != TID_UNKNOWN && on->tid[ev->cpu] != ev->tid;
+	on->tid[ev->cpu] = ev->other;
+	return 0;
+}
+
+static int read_events(const struct trace *t, struct totals *sum)
+{
+	struct on_cpu on = { .n = 0 };
+	uint32_t n_bytes = trace_info(t)->tids_end / 8 + 1;
+	uint8_t *seen = calloc(n_bytes, 1);
+	struct trace_cursor *c = trace_cursor_new(t);
+	const struct trace_thread *threads;
+	struct event ev;
+	int err = -ENOMEM;
+	size_t n;
+
+	if (!seen || !c)
+		goto out;
+	threads = trace_threads(t, &n);
+	for (size_t i = 0; i < n; i++)
+		seen[threads[i].tid / 8] |= (uint8_t)(1 << threads[i].tid % 8);
+	while (trace_cursor_next(c, &ev)) {
+		err = count_untraced(&on, &ev, sum);
+		if (err)
+			goto out;
+		if (ev.kind == EVENT_LOST) {
+			sum->lost_spans++;
+			sum->lost_unknown += !ev.n;
+			continue;
+		}
+		seen[ev.tid / 8] |= (uint8_t)(1 << ev.tid % 8);
+		seen[ev.other / 8] |= (uint8_t)(1 << ev.other % 8);
+	}
+	err = trace_cursor_error(c);
+	seen[0] &= 0xfe;
+	for (size_t i = 0; i < n_bytes; i++)
+		sum->threads += (uint64_t)__builtin_popcount(seen[i]);
+out:
+	trace_cursor_free(c);
+	free(on.tid);
+	free(seen);
+	return err;
+}
+
+static bool is_user_stack(const struct trace *t, const struct trace_stack *s)
+{
+	const struct trace_frame *f = s->n ? trace_frame(t, s->frames[0]) : NULL;
+
+	return f && f->space;
+}
+
+static void count_definitions(const struct trace *t, struct totals *sum)
+{
+	for (uint32_t id = 1; id < trace_frames_end(t); id++) {
+		const struct trace_frame *f = trace_frame(t, id);
+
+		if (!f)
+			continue;
+		sum->frames[f->space != 0]++;
+		sum->named[f->space != 0] += !f->unnamed;
+	}
+	for (uint32_t id = 1; id < trace_stacks_end(t); id++) {
+		struct trace_stack s = trace_stack(t, id);
+
+		sum->stacks += s.n != 0;
+		sum->cut_stacks += s.cut;
+		if (is_user_stack(t, &s))
+			sum->ends[s.end]++;
+	}
+}
+
+static void put_times(const struct trace_info *i, FILE *out)
+{
+	uint64_t len = i->end_ns - i->start_ns;
+	char text[WALL_TIME_SIZE];
+
+	put_text(out, "recorded", wall_time(text, i, i->start_ns));
+	fprintf(out, "duration_s: %llu.%09llu\n", (unsigned long long)len / 1000000000,
+		(unsigned long long)len % 1000000000);
+}
+
+static void put_events(const struct trace_info *i, const struct totals *sum, FILE *out)
+{
+	static const char *const keys[] = {
+		[EVENT_SWITCH] = "events_switch",
+		[EVENT_WAKING] = "events_waking",
+		[EVENT_WAKING_NEW] = "events_waking_new",
+		[EVENT_FORK] = "events_fork",
+		[EVENT_EXEC] = "events_exec",
+		[EVENT_RENAME] = "events_rename",
+		[EVENT_EXIT] = "events_exit",
+	};
+
+	put_number(out, "events", i->events);
+	for (size_t k = 0; k < CHAINLOG_EVENT_KINDS; k++)
+		put_number(out, keys[k], i->events_of[k]);
+	put_number(out, "lost", i->lost);
+	put_number(out, "lost_spans", sum->lost_spans);
+	put_number(out, "lost_spans_of_unknown_size", sum->lost_unknown);
+	/* No tracepoint reported them: threads of some hypervisors, and of the recorder itself. */
+	put_number(out, "untraced_switches", sum->untraced);
+	/* An imported trace has no such counter. */
+	if (i->complete && (i->kernel_events || !i->events)) {
+		put_number(out, "kernel_counted", i->kernel_events);
+		/* Kernel and collector count independently of each other. */
+		fprintf(out, "accounted: %s\n",
+			i->kernel_events == i->events + i->lost ? "yes" : "no");
+		put_number(out, "mappings_lost", i->sideband_lost);
+	} else {
+		put_text(out, "kernel_counted", "");
+	}
+}
+
+static void put_named(FILE *out, const char *key, uint64_t named, uint64_t all)
+{
+	fprintf(out, "%s: %llu", key, (unsigned long long)named);
+	if (all)
+		fprintf(out, " (%.1f %%)", 100.0 * (double)named / (double)all);
+	putc('\n', out);
+}
+
+/* Nothing of traces that do not say how their user stacks ended. */
+static void put_ends(const struct totals *sum, FILE *out)
+{
+	static const char *const keys[CHAINLOG_STACK_ENDS] = {
+		[CHAINLOG_STACK_DEPTH] = "user_stacks_too_deep",
+		[CHAINLOG_STACK_UNREADABLE] = "user_stacks_unreadable",
+		[CHAINLOG_STACK_NO_RULE] = "user_stacks_without_rule",
+		[CHAINLOG_STACK_GUESSED] = "user_stacks_guessed",
+	};
+	uint64_t told = 0;
+
+	for (size_t i = CHAINLOG_STACK_WHOLE; i < CHAINLOG_STACK_ENDS; i++)
+		told += sum->ends[i];
+	if (!told)
+		return;
+	put_named(out, "user_stacks_whole", sum->ends[CHAINLOG_STACK_WHOLE], told);
+	for (size_t i = CHAINLOG_STACK_DEPTH; i < CHAINLOG_STACK_ENDS; i++)
+		put_number(out, keys[i], sum->ends[i]);
+}
+
+static void put_damage(const struct trace *t, FILE *out)
+{
+	const struct trace_damage *d = trace_damage(t);
+
+	fprintf(out, "complete: %s\n", trace_info(t)->complete ? "yes" : "no");
+	if (!d->what) {
+		fputs("damage: none\n", out);
+		return;
+	}
+	fprintf(out, "damage: %s\n", d->what);
+	put_number(out, "damage_offset", d->first_offset);
+	put_number(out, "damage_blocks", d->blocks);
+	put_number(out, "damage_bytes", d->bytes);
+}
+
+static int write_info(const struct format_input *in, FILE *out)
+{
+	const struct trace_info *i = trace_info(in->trace);
+	struct totals sum = { 0 };
+	size_t at_start;
+	int err;
+
+	err = read_events(in->trace, &sum);
+	if (err)
+		return err;
+	count_definitions(in->trace, &sum);
+	(void)trace_threads(in->trace, &at_start);
+	put_text(out, "host", i->host);
+	put_text(out, "kernel", i->release);
+	put_text(out, "arch", i->arch);
+	put_number(out, "cpus", i->cpus);
+	put_text(out, "recorder", i->tool);
+	put_text(out, "command", i->options);
+	fprintf(out, "stacks_recorded: %s\n",
+		i->parts == 3	? "kernel, user"
+		: i->parts == 1 ? "kernel"
+		: i->parts == 2 ? "user"
+				: "none");
+	put_times(i, out);
+	put_events(i, &sum, out);
+	put_number(out, "bytes", i->bytes);
+	if (i->events)
+		fprintf(out, "bytes_per_event: %.2f\n", (double)i->bytes / (double)i->events);
+	put_number(out, "threads", sum.threads);
+	put_number(out, "threads_at_start", at_start);
+	put_number(out, "stacks", sum.stacks);
+	put_number(out, "stacks_cut", sum.cut_stacks);
+	put_ends(&sum, out);
+	put_number(out, "frames_kernel", sum.frames[0]);
+	put_named(out, "frames_kernel_named", sum.named[0], sum.frames[0]);
+	put_number(out, "frames_user", sum.frames[1]);
+	put_named(out, "frames_user_named", sum.named[1], sum.frames[1]);
+	put_damage(in->trace, out);
+	return 0;
+}
+
+const struct format format_info = {
+	.name = "info",
+	.summary = "what the trace holds, and what was lost",
+	.several = SEVERAL_HEADED,
+	.refuses = ~0u,
+	.write = write_info,
+};

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=perfetto: a trace for the Perfetto UI. Each thread has a track with its states as
+ * slices. Each waking is an instant on the waker's track, with an arrow to the slice in which the
+ * wakee runs. Interrupts have a track of their own. Written thread by thread, each in the order of
+ * time.
+ *
+ * All parts of a thread's time are shown unless --state selects some. A wait that is not selected
+ * is a gap; a waker that is not selected has a track with its wakings only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "words/kernel_stacks.h"
+#include "format.h"
+#include "perfetto.h"
+#include "timeline/processes.h"
+#include "chain/wait_filter.h"
+
+/* The kinds of interned strings: with a number of that kind, the key of the string. */
+enum string_kind {
+	STRING_OFF_CPU, /* number: stack pair */
+	STRING_TASK,	/* the waker's frames of a stack pair, which differ by its context */
+	STRING_INTERRUPT,
+	STRING_IDLE, /* an interrupt in the idle loop */
+	STRING_STATE,
+	STRING_FLAGS,
+	STRING_HANDLER, /* number: kernel stack */
+	STRING_IDLE_HANDLER,
+	STRING_THREADS, /* + the thread's index; number: its name */
+};
+
+#define TRACK_INTERRUPTS 1u
+
+struct writer {
+	FILE *out;
+	const struct timelines *timelines;
+	const struct trace *trace;
+	struct names *names;
+	struct wait_filter *filter;
+	struct kernel_stacks *kernel;
+	struct processes *processes;
+	struct perfetto *perfetto;
+	bool *described; /* by track */
+	uint64_t flows;
+	uint64_t from_ns, to_ns; /* the window of time that is shown */
+	bool out_of_memory;
+};
+
+/* ---- tracks --------------------------------------------------------------------------------- */
+
+/* Two numbers for each thread: it may be the leader by which its process is identified. */
+static uint64_t thread_track(uint32_t thread)
+{
+	return 2 * (uint64_t)thread + 2;
+}
+
+static uint64_t process_track(uint32_t thread)
+{
+	return 2 * (uint64_t)thread + 3;
+}
+
+static const char *clean(struct writer *p, uint32_t string)
+{
+	uint32_t text = names_clean(p->names, trace_string(p->trace, string));
+
+	p->out_of_memory |= !text;
+	return names_text(p->names, text);
+}
+
+/* Only a process whose leader was seen has a name and a track. */
+static void describe_process(struct writer *p, uint32_t thread)
+{
+	uint32_t leader = process_leader(p->processes, thread);
+	uint64_t track = leader == THREAD_NONE ? 0 : process_track(leader);
+
+	if (!track || p->described[track])
+		return;
+	p->described[track] = true;
+	perfetto_process_track(p->perfetto, track, timelines_thread(p->timelines, leader)->tgid,
+			       clean(p, process_name(p->processes, thread)));
+}
+
+/* The thread's track, described before it is first used. */
+static uint64_t track_of(struct writer *p, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(p->timelines, thread);
+	uint64_t track = thread_track(thread);
+
+	if (p->described[track])
+		return track;
+	p->described[track] = true;
+	describe_process(p, thread);
+	perfetto_thread_track(p->perfetto, track, th->tgid ? th->tgid : th->tid, th->tid,
+			      clean(p, timelines_nth_name(p->timelines, thread, th->renames)));
+	return track;
+}
+
+static uint64_t interrupts_track(struct writer *p)
+{
+	if (!p->described[TRACK_INTERRUPTS])
+		perfetto_track(p->perfetto, TRACK_INTERRUPTS, "[interrupt]");
+	p->described[TRACK_INTERRUPTS] = true;
+	return TRACK_INTERRUPTS;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/* Writes an argument. True: its value is new, and the caller must define it. */
+static bool put_arg(struct writer *p, enum perfetto_arg arg, uint32_t key, uint32_t kind,
+		    uint32_t *value)
+{
+	bool is_new;
+
+	*value = perfetto_string(p->perfetto, PERFETTO_ARG_VALUES, key, kind, &is_new);
+	perfetto_arg(p->perfetto, arg, *value);
+	return is_new;
+}
+
+static void define(struct writer *p, uint32_t value, const char *s, size_t len)
+{
+	perfetto_define(p->perfetto, PERFETTO_ARG_VALUES, value, s, len);
+}
+
+static void define_stack(struct writer *p, uint32_t value, uint32_t text)
+{
+	const char *s = names_text(p->names, text);
+
+	p->out_of_memory |= !text;
+	define(p, value, s, strlen(s));
+}
+
+/* The stack in which w's thread slept. */
+static void put_off_cpu(struct writer *p, const struct wait *w)
+{
+	uint32_t value;
+
+	if (put_arg(p, PERFETTO_STACK, w->stack, STRING_OFF_CPU, &value))
+		define_stack(p, value, names_off_cpu(p->names, w->stack));
+}
+
+/* The stack from which it was woken. */
+static void put_waker_stack(struct writer *p, enum perfetto_arg arg, const struct wait *w,
+			    struct waker_context context)
+{
+	uint32_t kind = !context.interrupt	  ? STRING_TASK
+			: w->waker == THREAD_IDLE ? STRING_IDLE
+						  : STRING_INTERRUPT;
+	uint32_t value;
+
+	if (put_arg(p, arg, w->waker_stack, kind, &value))
+		define_stack(p, value, names_waker_stack(p->names, w->waker_stack, context));
+}
+
+/* "NAME (tid 123)" */
+static void put_thread(struct writer *p, enum perfetto_arg arg, uint32_t thread, uint64_t at_ns)
+{
+	uint32_t text = names_thread(p->names, thread, at_ns), value;
+	struct text_buf s = { 0 };
+	char tid[24];
+
+	if (!put_arg(p, arg, text, STRING_THREADS + thread, &value))
+		return;
+	snprintf(tid, sizeof(tid), " (tid %u)", timelines_thread(p->timelines, thread)->tid);
+	text_puts(&s, names_text(p->names, text));
+	text_puts(&s, tid);
+	p->out_of_memory |= !text || s.failed;
+	if (!s.failed)
+		define(p, value, s.p, s.len);
+	text_free(&s);
+}
+
+/* "[interrupt] handler" */
+static void put_handler(struct writer *p, const struct wait *w, struct waker_context context)
+{
+	uint32_t kstack = timelines_pair(p->timelines, w->waker_stack).kstack;
+	uint32_t kind = w->waker == THREAD_IDLE ? STRING_IDLE_HANDLER : STRING_HANDLER;
+	uint32_t text, value;
+	struct text_buf s = { 0 };
+
+	if (!put_arg(p, PERFETTO_WAKER, kstack, kind, &value))
+		return;
+	text = names_frame(p->names, irq_handler(p->kernel, kstack, context.frames));
+	text_puts(&s, "[interrupt] ");
+	text_puts(&s, names_text(p->names, text));
+	p->out_of_memory |= !text || s.failed;
+	if (!s.failed)
+		define(p, value, s.p, s.len);
+	text_free(&s);
+}
+
+static void put_state(struct writer *p, const struct wait *w)
+{
+	uint32_t value;
+
+	if (w->state != '?' &&
+	    put_arg(p, PERFETTO_STATE, (uint32_t)(unsigned char)w->state, STRING_STATE, &value))
+		define(p, value, &w->state, 1);
+}
+
+static void put_flags(struct writer *p, const struct wait *w)
+{
+	char s[80] = "";
+	unsigned int flags = 0;
+	uint32_t value;
+
+	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
+		flags |= w->flags & f->flag;
+	if (!flags || !put_arg(p, PERFETTO_FLAGS, flags, STRING_FLAGS, &value))
+		return;
+	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
+		if (flags & f->flag) {
+			strcat(s, *s ? "," : "");
+			strcat(s, f->name);
+		}
+	define(p, value, s, strlen(s));
+}
+
+/* ---- slices and arrows ---------------------------------------------------------------------- */
+
+static bool has_waker(const struct wait *w)
+{
+	return w->kind == WAIT_SLEEP && w->waker != THREAD_NONE && !(w->flags & WAIT_NOT_WOKEN);
+}
+
+static struct waker_context context_of_waking(struct writer *p, const struct wait *w)
+{
+	return waker_context(p->kernel, timelines_pair(p->timelines, w->waker_stack).kstack,
+			     w->waker == THREAD_IDLE);
+}
+
+/* A slice without arguments, clipped to the window. */
+static void put_slice(struct writer *p, uint64_t track, enum perfetto_name name, uint64_t from_ns,
+		      uint64_t to_ns, uint64_t flow)
+{
+	if (from_ns < p->from_ns)
+		from_ns = p->from_ns;
+	if (to_ns > p->to_ns)
+		to_ns = p->to_ns;
+	if (from_ns >= to_ns)
+		return;
+	perfetto_begin_slice(p->perfetto, track, from_ns, name, flow);
+	perfetto_end(p->perfetto);
+	perfetto_end_slice(p->perfetto, track, to_ns);
+}
+
+static void put_blocked(struct writer *p, uint64_t track, const struct wait *w,
+			const struct shown *s)
+{
+	if (s->blocked_from_ns >= s->blocked_to_ns)
+		return;
+	perfetto_begin_slice(p->perfetto, track, s->blocked_from_ns, PERFETTO_BLOCKED, 0);
+	put_off_cpu(p, w);
+	put_state(p, w);
+	put_flags(p, w);
+	if (has_waker(w)) {
+		struct waker_context context = context_of_waking(p, w);
+
+		if (context.interrupt)
+			put_handler(p, w, context);
+		else
+			put_thread(p, PERFETTO_WAKER, w->waker, w->wake_ns);
+		put_waker_stack(p, PERFETTO_WAKER_STACK, w, context);
+	}
+	perfetto_end(p->perfetto);
+	perfetto_end_slice(p->perfetto, track, s->blocked_to_ns);
+}
+
+static void put_preempted(struct writer *p, uint64_t track, const struct wait *w,
+			  const struct shown *s)
+{
+	if (s->off_from_ns >= s->off_to_ns)
+		return;
+	perfetto_begin_slice(p->perfetto, track, s->off_from_ns, PERFETTO_PREEMPTED, 0);
+	put_off_cpu(p, w);
+	perfetto_end(p->perfetto);
+	perfetto_end_slice(p->perfetto, track, s->off_to_ns);
+}
+
+/* The waking that ended w: an instant on the waker's track. */
+static void put_waking(struct writer *p, uint32_t thread, const struct wait *w, uint64_t flow)
+{
+	struct waker_context context = context_of_waking(p, w);
+	uint64_t track = context.interrupt ? interrupts_track(p) : track_of(p, w->waker);
+	uint32_t text = names_thread(p->names, thread, w->wake_ns), name;
+	struct text_buf s = { 0 };
+	bool is_new;
+
+	name = perfetto_string(p->perfetto, PERFETTO_EVENT_NAMES, text, 0, &is_new);
+	perfetto_begin_instant(p->perfetto, track, w->wake_ns, name, flow);
+	if (is_new) {
+		text_puts(&s, "wakes ");
+		text_puts(&s, names_text(p->names, text));
+		p->out_of_memory |= !text || s.failed;
+		if (!s.failed)
+			perfetto_define(p->perfetto, PERFETTO_EVENT_NAMES, name, s.p, s.len);
+		text_free(&s);
+	}
+	put_thread(p, PERFETTO_WAKEE, thread, w->wake_ns);
+	if (context.interrupt)
+		put_handler(p, w, context);
+	put_waker_stack(p, PERFETTO_STACK, w, context);
+	perfetto_end(p->perfetto);
+}
+
+/* True if the thread is shown running right after its k-th off-CPU interval. */
+static bool runs_after(const struct writer *p, const struct thread *th, uint32_t k)
+{
+	uint64_t in_ns = th->waits[k].in_ns;
+
+	return in_ns >= p->from_ns && in_ns < p->to_ns && in_ns < th->end_ns &&
+	       (k + 1 == th->n_waits || th->waits[k + 1].out_ns > in_ns);
+}
+
+/* Writes the k-th off-CPU interval. Returns the flow that the next slice ends, 0 if none. */
+static uint64_t put_wait(struct writer *p, uint64_t track, uint32_t thread, uint32_t k)
+{
+	const struct thread *th = timelines_thread(p->timelines, thread);
+	const struct wait *w = &th->waits[k];
+	struct shown s;
+	uint64_t flow = 0;
+
+	if (w->kind == WAIT_UNKNOWN) {
+		put_slice(p, track, PERFETTO_UNKNOWN, w->out_ns, w->in_ns, 0);
+		return 0;
+	}
+	if (!wait_filter_wait(p->filter, thread, w, &s))
+		return 0;
+	if (w->kind == WAIT_PREEMPTED) {
+		put_preempted(p, track, w, &s);
+		return 0;
+	}
+	put_blocked(p, track, w, &s);
+	put_slice(p, track, PERFETTO_RUNNABLE, s.off_from_ns, s.off_to_ns, 0);
+	if (has_waker(w) && w->wake_ns >= p->from_ns && w->wake_ns < p->to_ns) {
+		if (runs_after(p, th, k))
+			flow = ++p->flows;
+		put_waking(p, thread, w, flow);
+	}
+	return flow;
+}
+
+static void put_thread_track(struct writer *p, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(p->timelines, thread);
+	uint64_t track = track_of(p, thread), at_ns = th->begin_ns, flow = 0;
+
+	for (uint32_t k = thread_position(th, p->from_ns); k < th->n_waits && !ferror(p->out);
+	     k++) {
+		if (th->waits[k].out_ns >= p->to_ns)
+			break;
+		put_slice(p, track, PERFETTO_RUNNING, at_ns, th->waits[k].out_ns, flow);
+		flow = put_wait(p, track, thread, k);
+		at_ns = th->waits[k].in_ns;
+	}
+	put_slice(p, track, PERFETTO_RUNNING, at_ns, th->end_ns, flow);
+}
+
+static int put_threads(struct writer *p)
+{
+	const struct timelines *tl = p->timelines;
+
+	for (uint32_t i = 0; i < timelines_threads(tl) && !ferror(p->out); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (th->begin_ns < p->to_ns && th->end_ns > p->from_ns &&
+		    wait_filter_thread(p->filter, th) && wait_filter_name(p->filter, i))
+			put_thread_track(p, i);
+		if (p->out_of_memory)
+			return -ENOMEM;
+	}
+	return perfetto_finish(p->perfetto);
+}
+
+static int write_perfetto(const struct format_input *in, FILE *out)
+{
+	struct options o = *in->options;
+	uint64_t start_ns = timelines_start_ns(in->timelines);
+	struct writer p = { .out = out, .timelines = in->timelines, .trace = in->trace };
+	int err = -ENOMEM;
+
+	if (!(o.given & GIVEN_STATE))
+		o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	p.names = names_new(in->timelines, &o);
+	p.filter = p.names ? wait_filter_new(in->timelines, &o, p.names) : NULL;
+	p.kernel = kernel_stacks_new(in->trace);
+	p.processes = processes_new(in->timelines);
+	p.perfetto = perfetto_new(out, start_ns, trace_info(in->trace)->wall_ns);
+	p.described =
+		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
+	if (p.filter && p.kernel && p.processes && p.perfetto && p.described) {
+		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
+		err = put_threads(&p);
+	}
+	free(p.described);
+	perfetto_free(p.perfetto);
+	processes_free(p.processes);
+	kernel_stacks_free(p.kernel);
+	wait_filter_free(p.filter);
+	names_free(p.names);
+	return err;
+}
+
+const struct format format_perfetto = {
+	.name = "perfetto",
+	.summary = "a trace for the Perfetto UI",
+	.wants_timelines = true,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE |
+		   GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_perfetto,
+};

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=threads: a table of threads and where their time went, most running time first. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format.h"
+#include "words/names.h"
+#include "chain/wait_filter.h"
+#include "format_threads.h"
+
+static int by_running(const void *pa, const void *pb)
+{
+	const struct thread_row *a = pa, *b = pb;
+
+	if (a->sums.running_ns != b->sums.running_ns)
+		return a->sums.running_ns > b->sums.running_ns ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+static struct thread_row row_of(const struct timelines *tl, struct wait_filter *s, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+	struct thread_row r = { .thread = thread };
+	uint64_t from_ns, to_ns;
+	struct shown shown;
+
+	wait_filter_window(s, &from_ns, &to_ns);
+	r.sums = thread_sums(th, from_ns, to_ns);
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		uint64_t len;
+
+		if (w->kind != WAIT_SLEEP || !wait_filter_wait(s, thread, w, &shown))
+			continue;
+		len = shown.off_to_ns - shown.blocked_from_ns;
+		r.waits++;
+		if (len > r.longest_ns)
+			r.longest_ns = len;
+	}
+	return r;
+}
+
+int thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
+		    struct wait_filter *s)
+{
+	uint32_t n_threads = timelines_threads(tl);
+
+	*n = 0;
+	*rows = malloc(((size_t)n_threads + 1) * sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n_threads; i++)
+		if (wait_filter_thread(s, timelines_thread(tl, i)) && wait_filter_name(s, i))
+			(*rows)[(*n)++] = row_of(tl, s, i);
+	if (*n)
+		qsort(*rows, *n, sizeof(**rows), by_running);
+	return 0;
+}
+
+void thread_row_add(struct thread_row *total, const struct thread_row *r)
+{
+	total->sums.running_ns += r->sums.running_ns;
+	total->sums.blocked_ns += r->sums.blocked_ns;
+	total->sums.runnable_ns += r->sums.runnable_ns;
+	total->sums.preempted_ns += r->sums.preempted_ns;
+	total->sums.unknown_ns += r->sums.unknown_ns;
+	total->sums.lifetime_ns += r->sums.lifetime_ns;
+	total->waits += r->waits;
+	if (total->longest_ns < r->longest_ns)
+		total->longest_ns = r->longest_ns;
+}
+
+static void put_row(FILE *out, const struct options *o, const struct thread_row *r)
+{
+	const struct thread_sums *s = &r->sums;
+
+	format_put_time(out, o, 13, s->running_ns);
+	format_put_time(out, o, 13, s->blocked_ns);
+	format_put_time(out, o, 13, s->runnable_ns);
+	format_put_time(out, o, 13, s->preempted_ns);
+	format_put_time(out, o, 13, s->unknown_ns);
+	format_put_time(out, o, 13, s->lifetime_ns);
+	fprintf(out, " %9" PRIu64, r->waits);
+	format_put_time(out, o, 13, r->longest_ns);
+}
+
+static void put_table(FILE *out, const struct format_input *in, struct names *names,
+		      struct thread_row *rows, size_t n)
+{
+	const struct options *o = in->options;
+	struct thread_row total = { .thread = 0 };
+	size_t top = o->top && o->top < n ? (size_t)o->top : n;
+
+	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s\n", "TID", "PID", "NAME",
+		"RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME", "WAITS",
+		"LONGEST");
+	for (size_t i = 0; i < n; i++) {
+		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
+		const char *name =
+			names_text(names, names_thread(names, rows[i].thread, th->end_ns));
+
+		thread_row_add(&total, &rows[i]);
+		if (i >= top)
+			continue;
+		fprintf(out, "%7" PRIu32 " ", th->tid);
+		if (th->tgid)
+			fprintf(out, "%7" PRIu32, th->tgid);
+		else
+			fprintf(out, "%7s", "?");
+		fprintf(out, " %-16s", name);
+		put_row(out, o, &rows[i]);
+		putc('\n', out);
+	}
+	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
+	put_row(out, o, &total);
+	fprintf(out, "\n(times in %s; %zu threads)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+}
+
+static int write_threads(const struct format_input *in, FILE *out)
+{
+	const struct timelines *tl = in->timelines;
+	struct names *names = names_new(tl, in->options);
+	struct wait_filter *s = names ? wait_filter_new(tl, in->options, names) : NULL;
+	struct thread_row *rows = NULL;
+	size_t n = 0;
+	int err = s ? thread_rows_new(&rows, &n, tl, s) : -ENOMEM;
+
+	if (!err)
+		put_table(out, in, names, rows, n);
+	free(rows);
+	wait_filter_free(s);
+	names_free(names);
+	return err;
+}
+
+const struct format format_threads = {
+	.name = "threads",
+	.summary = "a table of threads and where their time went",
+	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_threads,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* format_threads.h - the rows of the table of threads, which the report shows as well. */
+#ifndef ENGINE_FORMAT_THREADS_H
+#define ENGINE_FORMAT_THREADS_H
+
+#include "chain/wait_filter.h"
+#include "timeline/timeline.h"
+
+struct thread_row {
+	struct thread_sums sums;    /* within the selected window of time */
+	uint64_t waits, longest_ns; /* of its selected sleeps */
+	uint32_t thread;
+};
+
+/*
+ * Makes the rows of the threads that s selects, most running time first. 0 or -ENOMEM. The caller
+ * frees *rows with free().
+ */
+int thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
+		    struct wait_filter *s);
+/* Adds r's figures to those of total; the longest wait is the longer one of both. */
+void thread_row_add(struct thread_row *total, const struct thread_row *r);
+
+#endif /* ENGINE_FORMAT_THREADS_H */

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Waits for reading, one by one: when and how long, where, and below that each link of the chain
+ * under the thread that it woke, with what the waker did in the meantime. What several pieces of a
+ * chain have in common (the same waker, from the same stack) is one line with the sum of their
+ * times. In order of time, thread by thread; or the longest waits, with --top.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "intern.h"
+#include "chain/chain.h"
+#include "chain/top_waits.h"
+#include "format.h"
+
+/* Links shown below one link: the widest ones. */
+#define LINKS_SHOWN 8
+
+/* A node of the current wait's chains. */
+struct item {
+	uint32_t node, parent, label;
+	uint64_t ends_ns[CHAIN_ENDS];
+	uint64_t total_ns; /* all that goes through this node */
+};
+
+struct tree {
+	FILE *out;
+	const struct timelines *timelines;
+	const struct options *options;
+	struct names *names;
+	struct chains chains;
+	struct intern links; /* struct link */
+	uint32_t *label;     /* by the id of a link; 0: not made yet */
+	size_t cap_label;
+	struct pairs labels; /* (waker, text of the link): equal lines are one link */
+	struct link *link;   /* by label: the first link that got it */
+	size_t cap_link;
+	struct item *items; /* the head first, parents before children */
+	size_t n_items, cap_items;
+	uint32_t *item_of; /* by node: 1 + item, 0 none */
+	size_t n_item_of;
+	/* Of the last heading; a thread that was renamed gets a new one. */
+	uint32_t thread, name;
+	bool out_of_memory;
+};
+
+/* 0: out of memory. */
+static uint32_t make_label(struct tree *t, const struct link *l)
+{
+	uint32_t text = names_link(t->names, l);
+	struct link *p;
+	uint32_t id;
+	int is_new;
+
+	id = text ? pairs_id_new(&t->labels, l->waker, text, &is_new) : 0;
+	if (!id || !is_new)
+		return id;
+	p = grow_array(t->link, id, &t->cap_link, sizeof(*p));
+	if (!p)
+		return 0;
+	t->link = p;
+	p[id] = *l;
+	return id;
+}
+
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	struct tree *t = arg;
+	bool is_new;
+	uint32_t id = intern_id(&t->links, l, sizeof(*l), &is_new);
+	uint32_t *p = id ? grow_array(t->label, id, &t->cap_label, sizeof(*p)) : NULL;
+
+	if (!p)
+		return 0;
+	t->label = p;
+	if (is_new)
+		p[id] = make_label(t, l);
+	return p[id];
+}
+
+/* The node's item, which is created if there is none. NULL: out of memory. */
+static struct item *item_of(struct tree *t, uint32_t node)
+{
+	struct pair link = t->chains.nodes.at[node];
+	struct item *p;
+	uint32_t parent = 0;
+
+	if (node >= t->n_item_of) {
+		size_t n = (size_t)node * 2 + 64;
+		uint32_t *q = realloc(t->item_of, n * sizeof(*q));
+
+		if (!q)
+			return NULL;
+		memset(q + t->n_item_of, 0, (n - t->n_item_of) * sizeof(*q));
+		t->item_of = q;
+		t->n_item_of = n;
+	}
+	if (t->item_of[node])
+		return &t->items[t->item_of[node] - 1];
+	if (link.a) {
+		p = item_of(t, link.a);
+		if (!p)
+			return NULL;
+		parent = (uint32_t)(p - t->items);
+	}
+	p = grow_array(t->items, t->n_items, &t->cap_items, sizeof(*p));
+	if (!p)
+		return NULL;
+	t->items = p;
+	p += t->n_items++;
+	*p = (struct item) { .node = node, .parent = parent, .label = link.b };
+	t->item_of[node] = (uint32_t)t->n_items;
+	return p;
+}
+
+static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	struct tree *t = arg;
+	struct item *i = item_of(t, node);
+
+	if (i)
+		i->ends_ns[end] += ns;
+	else
+		t->out_of_memory = true;
+}
+
+static void put_time(const struct tree *t, uint64_t ns)
+{
+	if (t->options->unit == UNIT_NS)
+		fprintf(t->out, "%" PRIu64 " ns", ns);
+	else if (ns >= 1000000000)
+		fprintf(t->out, "%" PRIu64 ".%06" PRIu64 " s", ns / 1000000000,
+			ns % 1000000000 / 1000);
+	else if (ns >= 1000000)
+		fprintf(t->out, "%" PRIu64 ".%03" PRIu64 " ms", ns / 1000000, ns % 1000000 / 1000);
+	else
+		fprintf(t->out, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+}
+
+static void put_who(struct tree *t, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+
+	fprintf(t->out, "%s (%" PRIu32 ")",
+		names_text(t->names, names_thread(t->names, thread, at_ns)), th->tid);
+}
+
+static void indent(const struct tree *t, unsigned int level)
+{
+	fprintf(t->out, "%*s", (int)(4 + 2 * level), "");
+}
+
+/* One clause of a list: "ran 2.000 ms". */
+static void put_clause(const struct tree *t, int *n, const char *before, uint64_t ns,
+		       const char *after)
+{
+	if (!ns)
+		return;
+	fprintf(t->out, "%s%s", (*n)++ ? ", " : "", before);
+	put_time(t, ns);
+	fputs(after, t->out);
+}
+
+static void put_links(struct tree *t, const struct item *above, unsigned int level, uint64_t at_ns);
+
+/* What the waker did while the wakee slept. */
+static void put_meanwhile(const struct tree *t, const struct item *i)
+{
+	const uint64_t *end = i->ends_ns;
+	uint32_t self = (uint32_t)(i - t->items);
+	uint64_t slept = i->total_ns, unborn = 0;
+	int n = 0;
+
+	for (int e = 0; e < CHAIN_ENDS; e++)
+		if (e != CHAIN_DEPTH)
+			slept -= end[e];
+	for (size_t k = self + 1; k < t->n_items; k++)
+		if (t->items[k].parent == self && t->link[t->items[k].label].flags & LINK_STARTED)
+			unborn += t->items[k].total_ns;
+	slept -= unborn;
+	put_clause(t, &n, "ran ", end[CHAIN_RUNNING], "");
+	put_clause(t, &n, "waited ", end[CHAIN_RUNNABLE], " for a CPU");
+	put_clause(t, &n, "was not started yet for ", unborn, "");
+	put_clause(t, &n, "did what is not known for ", end[CHAIN_UNKNOWN], "");
+	put_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
+	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
+	put_clause(t, &n, "slept ", slept,
+		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
+}
+
+static void put_handler(struct tree *t, const struct link *l)
+{
+	uint32_t kstack = timelines_pair(t->timelines, l->stack).kstack;
+	uint32_t frame = irq_handler(t->chains.kernel, kstack, l->kernel_frames);
+
+	if (frame)
+		fprintf(t->out, " (%s)", names_text(t->names, names_frame(t->names, frame)));
+}
+
+/* The waker and what it did meanwhile; on the next line the stack from which it woke. */
+static void put_link(struct tree *t, const struct item *i, unsigned int level, uint64_t at_ns)
+{
+	const struct link *l = &t->link[i->label];
+
+	if (l->flags & LINK_SHOWS_BLOCKED) {
+		indent(t, level);
+		fputs("asleep in ", t->out);
+		names_write_stack(t->names, l->blocked, UINT32_MAX, true, t->out);
+		putc('\n', t->out);
+	}
+	indent(t, level);
+	fputs(l->flags & LINK_STARTED ? "started by " : "woken by ", t->out);
+	if (l->waker == THREAD_NONE) {
+		fputs("an interrupt", t->out);
+		put_handler(t, l);
+		fputs(": ", t->out);
+		put_time(t, i->total_ns);
+	} else {
+		put_who(t, l->waker, at_ns);
+		fputs(", which ", t->out);
+		put_meanwhile(t, i);
+	}
+	putc('\n', t->out);
+	indent(t, level + 1);
+	fputs("in ", t->out);
+	names_write_stack(t->names, l->stack, l->kernel_frames, l->waker != THREAD_NONE, t->out);
+	putc('\n', t->out);
+	put_links(t, i, level + 1, at_ns);
+}
+
+static int widest_first(const void *pa, const void *pb)
+{
+	const struct item *const *a = pa, *const *b = pb;
+
+	if ((*a)->total_ns != (*b)->total_ns)
+		return (*a)->total_ns > (*b)->total_ns ? -1 : 1;
+	return (*a)->label < (*b)->label ? -1 : (*a)->label > (*b)->label;
+}
+
+static void put_links(struct tree *t, const struct item *above, unsigned int level, uint64_t at_ns)
+{
+	const struct item **below;
+	uint32_t self = (uint32_t)(above - t->items);
+	size_t n = 0;
+	uint64_t rest_ns = 0;
+
+	for (size_t i = self + 1; i < t->n_items; i++)
+		n += t->items[i].parent == self;
+	below = n ? malloc(n * sizeof(*below)) : NULL;
+	if (!below) {
+		t->out_of_memory |= n != 0;
+		return;
+	}
+	n = 0;
+	for (size_t i = self + 1; i < t->n_items; i++)
+		if (t->items[i].parent == self)
+			below[n++] = &t->items[i];
+	qsort(below, n, sizeof(*below), widest_first);
+	for (size_t i = 0; i < n; i++) {
+		if (i < LINKS_SHOWN)
+			put_link(t, below[i], level, at_ns);
+		else
+			rest_ns += below[i]->total_ns;
+	}
+	if (rest_ns) {
+		indent(t, level);
+		fprintf(t->out, "and %zu more, ", n - LINKS_SHOWN);
+		put_time(t, rest_ns);
+		fputs(" in all\n", t->out);
+	}
+	free(below);
+}
+
+/* The heading: whose waits follow. */
+static void put_thread(struct tree *t, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+
+	put_who(t, thread, at_ns);
+	if (th->tgid && th->tgid != th->tid)
+		fprintf(t->out, " of process %" PRIu32, th->tgid);
+	putc('\n', t->out);
+}
+
+static void put_head(struct tree *t, const struct wait *w, const struct shown *s)
+{
+	uint64_t slept = s->blocked_to_ns - s->blocked_from_ns;
+	uint64_t off = s->off_to_ns - s->off_from_ns;
+	uint64_t from = slept ? s->blocked_from_ns : s->off_from_ns;
+	uint64_t since = from - timelines_start_ns(t->timelines);
+	int n = 0;
+
+	fprintf(t->out, "  +%" PRIu64 ".%09" PRIu64 " s  ", since / 1000000000, since % 1000000000);
+	if (w->kind == WAIT_PREEMPTED) {
+		put_clause(t, &n, "lost its CPU for ", off, "");
+	} else {
+		put_clause(t, &n, "slept ", slept, "");
+		if (slept && w->state != '?')
+			fprintf(t->out, " (%c)", w->state);
+		put_clause(t, &n, "waited ", off, " for a CPU");
+	}
+	if (w->flags & WAIT_SINCE_START && slept)
+		fputs("; asleep since before the trace began", t->out);
+	if (w->flags & WAIT_NEW) {
+		fputs("; its first run\n", t->out);
+		return;
+	}
+	fputs("\n    in ", t->out);
+	names_write_stack(t->names, w->stack, UINT32_MAX, true, t->out);
+	putc('\n', t->out);
+}
+
+/* Sets the total of each node. */
+static void sum_up(struct tree *t)
+{
+	for (size_t i = t->n_items; i-- > 0;) {
+		struct item *item = &t->items[i];
+
+		for (int e = 0; e < CHAIN_ENDS; e++)
+			item->total_ns += item->ends_ns[e];
+		if (i)
+			t->items[item->parent].total_ns += item->total_ns;
+		t->item_of[item->node] = 0;
+	}
+}
+
+static void put_wait(struct tree *t, const struct chosen_wait *p)
+{
+	const struct wait *w = p->wait;
+	uint32_t head = chains_head(&t->chains, 1);
+	const uint64_t *end;
+
+	t->n_items = 0;
+	if (w->kind == WAIT_SLEEP)
+		chains_explain(&t->chains, head, p->thread, w, p->shown.blocked_from_ns,
+			       p->shown.blocked_to_ns);
+	sum_up(t);
+	put_head(t, w, &p->shown);
+	if (!t->n_items)
+		return;
+	end = t->items[0].ends_ns;
+	if (end[CHAIN_NOT_WOKEN])
+		fputs("    not woken: still asleep when the trace ended\n", t->out);
+	if (end[CHAIN_UNKNOWN])
+		fputs("    woken by whom is not known: no waking was recorded\n", t->out);
+	put_links(t, &t->items[0], 0, w->wake_ns);
+}
+
+static int write_wait(void *arg, const struct chosen_wait *p)
+{
+	struct tree *t = arg;
+	uint64_t at_ns = p->wait->out_ns;
+	uint32_t name = names_thread(t->names, p->thread, at_ns);
+
+	if (t->options->top || p->thread != t->thread || name != t->name)
+		put_thread(t, p->thread, at_ns);
+	t->thread = p->thread;
+	t->name = name;
+	put_wait(t, p);
+	if (t->out_of_memory || t->chains.out_of_memory)
+		return -ENOMEM;
+	/* The caller reports a write error; continuing would be pointless. */
+	return ferror(t->out) ? 1 : 0;
+}
+
+static int write_tree(const struct format_input *in, FILE *out)
+{
+	const struct options *o = in->options;
+	struct tree t = { .out = out,
+			  .timelines = in->timelines,
+			  .options = o,
+			  .names = names_new(in->timelines, o),
+			  .thread = THREAD_NONE };
+	struct wait_filter *s = t.names ? wait_filter_new(in->timelines, o, t.names) : NULL;
+	int err = chains_init(&t.chains, in->timelines, o,
+			      (struct chain_user) { &t, label_link, add });
+
+	if (!s)
+		err = -ENOMEM;
+	if (!err)
+		err = top_waits_walk(in->timelines, s, o->top, write_wait, &t);
+	chains_free(&t.chains);
+	intern_free(&t.links);
+	free(t.label);
+	pairs_free(&t.labels);
+	free(t.link);
+	free(t.items);
+	free(t.item_of);
+	wait_filter_free(s);
+	names_free(t.names);
+	return err < 0 ? err : 0;
+}
+
+const struct format format_tree = {
+	.name = "tree",
+	.summary = "waits, each with its chain, for reading",
+	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_tree,
+};

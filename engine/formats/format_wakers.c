@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=wakers: a table of who wakes whom, how often, and the blocked time that these wakeups
+ * ended; most time first.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "grow.h"
+#include "words/names.h"
+#include "chain/top_waits.h"
+#include "chain/waker_name.h"
+
+#define NAME_WIDTH_MIN 16
+#define NAME_WIDTH_MAX 48
+
+struct row {
+	uint32_t waker, wakee; /* text ids */
+	uint64_t count, total_ns, longest_ns;
+};
+
+struct table {
+	const struct options *options;
+	struct names *names;
+	struct waker_names *wakers;
+	struct pairs keys; /* (waker, wakee) */
+	struct row *rows;  /* by the key's id, from 1 */
+	size_t cap;
+};
+
+static int count_wait(void *arg, const struct chosen_wait *p)
+{
+	struct table *t = arg;
+	const struct wait *w = p->wait;
+	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
+	uint32_t waker, wakee, id;
+	struct row *row;
+	int is_new;
+
+	if (w->kind != WAIT_SLEEP)
+		return 0;
+	waker = waker_name(t->wakers, w);
+	wakee = names_thread(t->names, p->thread, w->out_ns);
+	id = waker && wakee ? pairs_id_new(&t->keys, waker, wakee, &is_new) : 0;
+	if (!id)
+		return -ENOMEM;
+	if (is_new) {
+		row = grow_array(t->rows, id, &t->cap, sizeof(*row));
+		if (!row)
+			return -ENOMEM;
+		t->rows = row;
+		row[id] = (struct row) { .waker = waker, .wakee = wakee };
+	}
+	row = &t->rows[id];
+	row->count++;
+	row->total_ns += ns;
+	if (row->longest_ns < ns)
+		row->longest_ns = ns;
+	return 0;
+}
+
+static int most_time_first(const void *pa, const void *pb, void *names)
+{
+	const struct row *a = pa, *b = pb;
+	int order;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	order = strcmp(names_text(names, a->waker), names_text(names, b->waker));
+	if (order)
+		return order;
+	return strcmp(names_text(names, a->wakee), names_text(names, b->wakee));
+}
+
+static void put_row(FILE *out, const struct table *t, const struct row *r, const char *waker,
+		    const char *wakee, int width)
+{
+	fprintf(out, "%-*s  %-16s %9" PRIu64, width, waker, wakee, r->count);
+	format_put_time(out, t->options, 15, r->total_ns);
+	format_put_time(out, t->options, 15, r->longest_ns);
+	putc('\n', out);
+}
+
+static void put_table(FILE *out, struct table *t)
+{
+	const struct options *o = t->options;
+	struct row total = { 0 };
+	size_t n = t->keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
+	int width = NAME_WIDTH_MIN;
+
+	if (n)
+		qsort_r(t->rows + 1, n, sizeof(*t->rows), most_time_first, t->names);
+	for (size_t i = 1; i <= n; i++) {
+		const struct row *r = &t->rows[i];
+		size_t len = strlen(names_text(t->names, r->waker));
+
+		total.count += r->count;
+		total.total_ns += r->total_ns;
+		if (total.longest_ns < r->longest_ns)
+			total.longest_ns = r->longest_ns;
+		if (i <= top && len > (size_t)width)
+			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
+	}
+	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", width, "WAKER", "TARGET", "COUNT", "BLOCKED",
+		"LONGEST");
+	for (size_t i = 1; i <= top; i++)
+		put_row(out, t, &t->rows[i], names_text(t->names, t->rows[i].waker),
+			names_text(t->names, t->rows[i].wakee), width);
+	put_row(out, t, &total, "all of them", "", width);
+	fprintf(out, "(times in %s; %zu pairs)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+}
+
+static int write_wakers(const struct format_input *in, FILE *out)
+{
+	struct table t = { .options = in->options, .names = names_new(in->timelines, in->options) };
+	struct wait_filter *s =
+		t.names ? wait_filter_new(in->timelines, in->options, t.names) : NULL;
+	int err = -ENOMEM;
+
+	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
+	if (s && t.wakers)
+		err = top_waits_walk(in->timelines, s, 0, count_wait, &t);
+	if (!err)
+		put_table(out, &t);
+	pairs_free(&t.keys);
+	free(t.rows);
+	waker_names_free(t.wakers);
+	wait_filter_free(s);
+	names_free(t.names);
+	return err;
+}
+
+const struct format format_wakers = {
+	.name = "wakers",
+	.summary = "a table of who wakes whom, and the blocked time that ends",
+	.wants_timelines = true,
+	.blocked_only = true,
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_wakers,
+};

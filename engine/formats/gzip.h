@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gzip.h - compresses output into a gzip stream, piece by piece (zlib). Its header has neither a
+ * time nor a file name: equal input gives equal output.
+ */
+#ifndef ENGINE_GZIP_H
+#define ENGINE_GZIP_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct gzip;
+
+/* Writes to out and does not close it. NULL: out of memory. */
+struct gzip *gzip_new(FILE *out);
+/* Write errors are left in ferror(out). */
+void gzip_write(struct gzip *z, const void *p, size_t len);
+/* Writes the rest and ends the stream. */
+void gzip_finish(struct gzip *z);
+void gzip_free(struct gzip *z);
+
+#endif /* ENGINE_GZIP_H */

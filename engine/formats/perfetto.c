@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfetto.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "proto.h"
+
+enum {
+	TRACE_PACKET = 1,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10, /* trusted_packet_sequence_id */
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_DEFAULTS = 59, /* trace_packet_defaults */
+	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_FIRST = 87, /* first_packet_on_sequence */
+	DEFAULTS_TIMESTAMP_CLOCK_ID = 58,
+	SNAPSHOT_CLOCKS = 1,
+	SNAPSHOT_PRIMARY_TRACE_CLOCK = 2,
+	CLOCK_CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+	EVENT_CATEGORY_IIDS = 3,
+	EVENT_DEBUG_ANNOTATIONS = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK_UUID = 11,
+	EVENT_FLOW_IDS = 47,
+	EVENT_TERMINATING_FLOW_IDS = 48,
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_STRING_VALUE_IID = 17,
+	INTERNED_EVENT_CATEGORIES = 1,
+	INTERNED_EVENT_NAMES = 2,
+	INTERNED_ANNOTATION_NAMES = 3,
+	INTERNED_ANNOTATION_VALUES = 29, /* debug_annotation_string_values */
+	/* The same fields in all four kinds of interned strings. */
+	INTERNED_IID = 1,
+	INTERNED_TEXT = 2,
+};
+
+enum sequence_flags {
+	SEQUENCE_CLEARED = 1, /* SEQ_INCREMENTAL_STATE_CLEARED: interning begins here */
+	SEQUENCE_NEEDS = 2,   /* SEQ_NEEDS_INCREMENTAL_STATE: the packet uses interned strings */
+};
+
+enum event_type {
+	TYPE_SLICE_BEGIN = 1,
+	TYPE_SLICE_END = 2,
+	TYPE_INSTANT = 3,
+};
+
+/* BuiltinClock of ClockSnapshot; clock_gettime() has other numbers. */
+enum clock_id {
+	CLOCK_ID_REALTIME = 1,
+	CLOCK_ID_MONOTONIC = 3,
+};
+
+enum category {
+	CATEGORY_STATE = 1,
+	CATEGORY_WAKING,
+};
+
+/* By their interned numbers, from 1. */
+static const char *const categories[] = { NULL, "thread_state", "waking" };
+static const char *const slice_names[] = { NULL,       "running",   "blocked",
+					   "runnable", "preempted", "unknown" };
+static const char *const arg_names[] = { NULL,	  "stack",	 "state", "flags",
+					 "waker", "waker_stack", "wakee" };
+
+#define COUNT(names) (sizeof(names) / sizeof((names)[0]))
+
+#define BUFFER_BYTES 65536u
+#define SEQUENCE_ID 1 /* all packets are of one sequence */
+
+struct perfetto {
+	FILE *out;
+	struct proto b;	       /* packets to be written, the last one incomplete */
+	struct proto interned; /* InternedData of that packet */
+	struct pairs strings[PERFETTO_SETS];
+	size_t packet, event; /* where they begin in b */
+	bool out_of_memory;
+};
+
+/* ---- packets -------------------------------------------------------------------------------- */
+
+static void begin_packet(struct perfetto *p, enum sequence_flags flags)
+{
+	p->packet = proto_begin(&p->b, TRACE_PACKET);
+	proto_uint(&p->b, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	proto_uint(&p->b, PACKET_SEQUENCE_FLAGS, flags);
+}
+
+static void flush(struct perfetto *p)
+{
+	fwrite(p->b.p, 1, p->b.len, p->out);
+	p->b.len = 0;
+}
+
+static void end_packet(struct perfetto *p)
+{
+	if (p->interned.len)
+		proto_bytes(&p->b, PACKET_INTERNED_DATA, p->interned.p, p->interned.len);
+	p->interned.len = 0;
+	proto_end(&p->b, p->packet);
+	if (p->b.len >= BUFFER_BYTES && !p->b.failed)
+		flush(p);
+}
+
+static void put_clock(struct proto *b, enum clock_id id, uint64_t ns)
+{
+	size_t clock = proto_begin(b, SNAPSHOT_CLOCKS);
+
+	proto_uint(b, CLOCK_CLOCK_ID, id);
+	proto_uint(b, CLOCK_TIMESTAMP, ns);
+	proto_end(b, clock);
+}
+
+static void intern(struct perfetto *p, uint32_t field, uint64_t iid, const char *s, size_t len)
+{
+	size_t begin = proto_begin(&p->interned, field);
+
+	proto_uint(&p->interned, INTERNED_IID, iid);
+	proto_bytes(&p->interned, INTERNED_TEXT, s, len);
+	proto_end(&p->interned, begin);
+}
+
+static void intern_all(struct perfetto *p, uint32_t field, const char *const *names, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		intern(p, field, i, names[i], strlen(names[i]));
+}
+
+/* The first packet: the clock of all times, and the strings known from the start. */
+static void put_first_packet(struct perfetto *p, uint64_t start_ns, int64_t wall_ns)
+{
+	struct proto *b = &p->b;
+	size_t begin;
+
+	begin_packet(p, SEQUENCE_CLEARED);
+	proto_uint(b, PACKET_FIRST, true);
+	begin = proto_begin(b, PACKET_DEFAULTS);
+	proto_uint(b, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_ID_MONOTONIC);
+	proto_end(b, begin);
+	begin = proto_begin(b, PACKET_CLOCK_SNAPSHOT);
+	put_clock(b, CLOCK_ID_MONOTONIC, start_ns);
+	if (wall_ns)
+		put_clock(b, CLOCK_ID_REALTIME, start_ns + (uint64_t)wall_ns);
+	proto_uint(b, SNAPSHOT_PRIMARY_TRACE_CLOCK, CLOCK_ID_MONOTONIC);
+	proto_end(b, begin);
+	intern_all(p, INTERNED_EVENT_CATEGORIES, categories, COUNT(categories));
+	intern_all(p, INTERNED_EVENT_NAMES, slice_names, COUNT(slice_names));
+	intern_all(p, INTERNED_ANNOTATION_NAMES, arg_names, COUNT(arg_names));
+	end_packet(p);
+}
+
+struct perfetto *perfetto_new(FILE *out, uint64_t start_ns, int64_t wall_ns)
+{
+	struct perfetto *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->out = out;
+	put_first_packet(p, start_ns, wall_ns);
+	return p;
+}
+
+int perfetto_finish(struct perfetto *p)
+{
+	if (p->b.failed || p->interned.failed || p->out_of_memory)
+		return -ENOMEM;
+	flush(p);
+	return 0;
+}
+
+void perfetto_free(struct perfetto *p)
+{
+	if (!p)
+		return;
+	proto_free(&p->b);
+	proto_free(&p->interned);
+	for (int i = 0; i < PERFETTO_SETS; i++)
+		pairs_free(&p->strings[i]);
+	free(p);
+}
+
+/* ---- tracks --------------------------------------------------------------------------------- */
+
+static size_t begin_track(struct perfetto *p, uint64_t track)
+{
+	size_t begin;
+
+	begin_packet(p, SEQUENCE_NEEDS);
+	begin = proto_begin(&p->b, PACKET_TRACK_DESCRIPTOR);
+	proto_uint(&p->b, TRACK_UUID, track);
+	return begin;
+}
+
+static void end_track(struct perfetto *p, size_t begin)
+{
+	proto_end(&p->b, begin);
+	end_packet(p);
+}
+
+void perfetto_track(struct perfetto *p, uint64_t track, const char *name)
+{
+	size_t begin = begin_track(p, track);
+
+	proto_string(&p->b, TRACK_NAME, name);
+	end_track(p, begin);
+}
+
+void perfetto_process_track(struct perfetto *p, uint64_t track, uint32_t pid, const char *name)
+{
+	size_t begin = begin_track(p, track), process = proto_begin(&p->b, TRACK_PROCESS);
+
+	proto_uint(&p->b, PROCESS_PID, pid);
+	proto_string(&p->b, PROCESS_NAME, name);
+	proto_end(&p->b, process);
+	end_track(p, begin);
+}
+
+void perfetto_thread_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
+			   const char *name)
+{
+	size_t begin = begin_track(p, track), thread = proto_begin(&p->b, TRACK_THREAD);
+
+	proto_uint(&p->b, THREAD_PID, pid);
+	proto_uint(&p->b, THREAD_TID, tid);
+	proto_string(&p->b, THREAD_NAME, name);
+	proto_end(&p->b, thread);
+	end_track(p, begin);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static void begin_event(struct perfetto *p, uint64_t track, uint64_t ns, enum event_type type)
+{
+	begin_packet(p, SEQUENCE_NEEDS);
+	proto_uint(&p->b, PACKET_TIMESTAMP, ns);
+	p->event = proto_begin(&p->b, PACKET_TRACK_EVENT);
+	proto_uint(&p->b, EVENT_TYPE, type);
+	proto_uint(&p->b, EVENT_TRACK_UUID, track);
+}
+
+void perfetto_end(struct perfetto *p)
+{
+	proto_end(&p->b, p->event);
+	end_packet(p);
+}
+
+void perfetto_begin_slice(struct perfetto *p, uint64_t track, uint64_t ns, enum perfetto_name name,
+			  uint64_t flow)
+{
+	begin_event(p, track, ns, TYPE_SLICE_BEGIN);
+	proto_uint(&p->b, EVENT_CATEGORY_IIDS, CATEGORY_STATE);
+	proto_uint(&p->b, EVENT_NAME_IID, name);
+	if (flow)
+		proto_fixed64(&p->b, EVENT_TERMINATING_FLOW_IDS, flow);
+}
+
+void perfetto_end_slice(struct perfetto *p, uint64_t track, uint64_t ns)
+{
+	begin_event(p, track, ns, TYPE_SLICE_END);
+	perfetto_end(p);
+}
+
+void perfetto_begin_instant(struct perfetto *p, uint64_t track, uint64_t ns, uint32_t name,
+			    uint64_t flow)
+{
+	begin_event(p, track, ns, TYPE_INSTANT);
+	proto_uint(&p->b, EVENT_CATEGORY_IIDS, CATEGORY_WAKING);
+	proto_uint(&p->b, EVENT_NAME_IID, name);
+	if (flow)
+		proto_fixed64(&p->b, EVENT_FLOW_IDS, flow);
+}
+
+void perfetto_arg(struct perfetto *p, enum perfetto_arg arg, uint32_t value)
+{
+	size_t begin = proto_begin(&p->b, EVENT_DEBUG_ANNOTATIONS);
+
+	proto_uint(&p->b, ANNOTATION_NAME_IID, arg);
+	proto_uint(&p->b, ANNOTATION_STRING_VALUE_IID, value);
+	proto_end(&p->b, begin);
+}
+
+uint32_t perfetto_string(struct perfetto *p, enum perfetto_set set, uint32_t a, uint32_t b,
+			 bool *is_new)
+{
+	int added;
+	uint32_t id = pairs_id_new(&p->strings[set], a, b, &added);
+
+	*is_new = added;
+	p->out_of_memory |= !id;
+	/* The numbers below are taken by slice_names. */
+	return id + (set == PERFETTO_EVENT_NAMES ? (uint32_t)COUNT(slice_names) : 0);
+}
+
+void perfetto_define(struct perfetto *p, enum perfetto_set set, uint32_t string, const char *s,
+		     size_t len)
+{
+	intern(p, set == PERFETTO_EVENT_NAMES ? INTERNED_EVENT_NAMES : INTERNED_ANNOTATION_VALUES,
+	       string, s, len);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * proto.h - writes Protocol Buffers messages: the wire format alone (varints, fixed 64-bit numbers,
+ * lengths), without schemas. The formats that use it know the field numbers.
+ *
+ * A message is built in memory, field by field; a nested message is written between proto_begin()
+ * and proto_end(). Once memory runs out, failed stays set and nothing more is added.
+ */
+#ifndef ENGINE_PROTO_H
+#define ENGINE_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero is empty. */
+struct proto {
+	uint8_t *p;
+	size_t len, cap; /* bytes */
+	bool failed;	 /* out of memory */
+};
+
+void proto_free(struct proto *b);
+
+/* A field of any of the varint types: int32, int64, uint32, uint64, bool, enum. */
+void proto_uint(struct proto *b, uint32_t field, uint64_t v);
+void proto_fixed64(struct proto *b, uint32_t field, uint64_t v);
+void proto_bytes(struct proto *b, uint32_t field, const void *p, size_t len);
+/* s ends with a NUL; it must be valid UTF-8 if the schema's type is string. */
+void proto_string(struct proto *b, uint32_t field, const char *s);
+
+/* Begins a nested message; returns the argument for its proto_end(). Innermost first. */
+size_t proto_begin(struct proto *b, uint32_t field);
+void proto_end(struct proto *b, size_t begin);
+/* Begins the packed values of a repeated field; proto_end() ends them. */
+size_t proto_begin_packed(struct proto *b, uint32_t field);
+void proto_packed(struct proto *b, uint64_t v);
+
+#endif /* ENGINE_PROTO_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import_feed.h"
+#include "import_scan.h"
+#include "import_stack.h"
+#include "import_text.h"
+
+/* Give up without an event in the first 4 MiB: the input may have no end. */
+#define GIVE_UP_BYTES (4u << 20)
+#define HEADER_TEXT_MAX 1024u
+
+enum header_text {
+	HEADER_HOST,
+	HEADER_RELEASE,
+	HEADER_ARCH,
+	HEADER_COMMAND,
+	HEADER_PERF,
+	HEADER_TEXTS,
+};
+
+struct import {
+	struct import_text text;
+	struct import_feed feed;
+	struct import_stacks stacks;
+	uint32_t header_cpus;
+	bool any_event, no_columns;
+	char header[HEADER_TEXTS][HEADER_TEXT_MAX];
+	struct import_report *report;
+	int err;
+};
+
+bool import_is_text(const void *p, size_t len)
+{
+	size_t n = len < IMPORT_SNIFF ? len : IMPORT_SNIFF;
+
+	/* A trace of chaincap has zeros in its first header. */
+	return n && !memchr(p, 0, n) && !import_is_perf_data(p, len);
+}
+
+bool import_is_perf_data(const void *p, size_t len)
+{
+	return len >= 8 && (!memcmp(p, "PERFILE2", 8) || !memcmp(p, "2ELIFREP", 8));
+}
+
+/* ---- damage ------------------------------------------------------------------------- */
+
+static void note_bad(struct import *m, uint64_t number, uint64_t offset, uint64_t n)
+{
+	struct import_report *r = m->report;
+
+	if (!r->bad_lines) {
+		r->bad_line = number;
+		r->bad_offset = offset;
+	}
+	r->bad_lines += n;
+}
+
+/* An event that could not be read is lost between the last event and the next. */
+static void note_bad_event(struct import *m, const struct import_line *line)
+{
+	note_bad(m, line->number, line->offset, 1);
+	m->feed.lost++;
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+/* perf script --header: "# hostname : vm". */
+static void read_header(struct import *m, const struct import_line *line)
+{
+	static const char *const keys[HEADER_TEXTS] = {
+		[HEADER_HOST] = "# hostname : ",     [HEADER_RELEASE] = "# os release : ",
+		[HEADER_ARCH] = "# arch : ",	     [HEADER_COMMAND] = "# cmdline : ",
+		[HEADER_PERF] = "# perf version : ",
+	};
+	struct scan all = { line->p, line->p + line->len }, s = all;
+	uint64_t cpus;
+
+	for (size_t i = 0; i < HEADER_TEXTS; i++) {
+		s = all;
+		if (!scan_text(&s, keys[i]))
+			continue;
+		while (s.end > s.p && (s.end[-1] == ' ' || s.end[-1] == '\r'))
+			s.end--;
+		snprintf(m->header[i], HEADER_TEXT_MAX, "%.*s",
+			 (int)(s.end - s.p < (long)HEADER_TEXT_MAX ? s.end - s.p
+								   : (long)HEADER_TEXT_MAX - 1),
+			 s.p);
+	}
+	s = all;
+	if (scan_text(&s, "# nrcpus avail : ") && scan_number(&s, &cpus) &&
+	    cpus <= IMPORT_CPU_LIMIT)
+		m->header_cpus = (uint32_t)cpus;
+}
+
+static void read_other_line(struct import *m, const struct import_line *line)
+{
+	uint64_t chunks = import_perf_chunks(line->p, line->len);
+
+	if (chunks)
+		m->report->lost_chunks += chunks;
+	else if (!import_perf_message(line->p, line->len))
+		note_bad_event(m, line);
+}
+
+static bool uses_stack(enum import_kind kind)
+{
+	return kind == IMPORT_SWITCH || kind == IMPORT_WAKING || kind == IMPORT_WAKEUP ||
+	       kind == IMPORT_WAKEUP_NEW;
+}
+
+/* Skips the lines that belong to the one before. */
+static void skip_block(struct import *m)
+{
+	struct import_line block;
+
+	import_text_block(&m->text, import_stack_goes_on, &block);
+	for (size_t i = 0; i < block.len; i++)
+		m->text.lines += block.p[i] == '\n' || i + 1 == block.len;
+}
+
+/* The call chain below an event's line. */
+static void read_stack(struct import *m, const struct import_event *ev, struct import_stack *stack)
+{
+	/* A thread tends to repeat its call chains. */
+	uint32_t who = ev->a.tid << 1 | (ev->kind == IMPORT_SWITCH);
+	size_t there = (size_t)(m->text.end - m->text.p);
+	uint64_t offset = m->text.offset;
+	struct import_line block;
+	size_t known = import_stack_guess(&m->stacks, who, m->text.p, there, stack);
+
+	if (known) {
+		import_text_skip(&m->text, known);
+	} else {
+		import_text_block(&m->text, import_stack_goes_on, &block);
+		if (!block.len)
+			return;
+		there = (size_t)(m->text.end - block.p); /* more may have been read */
+		m->err = import_stack_read(&m->stacks, who, block.p, block.len, there, stack);
+	}
+	if (stack->bad_lines)
+		note_bad(m, m->text.lines + 1 + stack->first_bad, offset, stack->bad_lines);
+	m->text.lines += stack->lines;
+}
+
+static void read_event(struct import *m, struct import_event *ev)
+{
+	struct import_stack stack = { .kstack = 0 };
+
+	m->any_event |= ev->cpu >= 0;
+	if (uses_stack(ev->kind))
+		read_stack(m, ev, &stack);
+	else
+		skip_block(m);
+	if (m->err)
+		return;
+	if (ev->cpu >= 0)
+		m->err = import_feed_event(&m->feed, ev, &stack);
+	else
+		m->feed.lost += ev->n; /* LOST on its own line: since the previous event */
+}
+
+static void read_line(struct import *m, const struct import_line *line)
+{
+	struct import_event ev = { .kind = IMPORT_NO_EVENT };
+	bool empty = !line->too_long && !line->len;
+	bool comment = line->len && line->p[0] == '#';
+
+	if (empty)
+		return;
+	/* A line with '#' may be an event: a thread's name may begin so. */
+	if (!line->too_long)
+		import_perf_event(line->p, line->len, &ev);
+	if (ev.kind >= IMPORT_OTHER) {
+		read_event(m, &ev);
+		return;
+	}
+	if (comment) {
+		read_header(m, line);
+	} else if (ev.kind == IMPORT_NO_EVENT) {
+		read_other_line(m, line);
+	} else {
+		m->no_columns |= ev.kind == IMPORT_NO_COLUMNS;
+		note_bad_event(m, line);
+	}
+	skip_block(m);
+}
+
+/* Another recording may begin here: the import keeps what came before. */
+static void stop(struct import *m, const struct import_line *line)
+{
+	if (!m->report->bad_lines)
+		m->report->bad_offset = line->offset;
+	m->report->stopped = line->number;
+	m->err = 0;
+}
+
+static int read_all(struct import *m)
+{
+	struct import_report *r = m->report;
+	struct import_line line;
+
+	while (!m->err && !r->stopped && import_text_line(&m->text, &line)) {
+		read_line(m, &line);
+		if (m->err == -IMPORT_E_TIMES && r->switches && r->times_back == 1)
+			stop(m, &line);
+		if (!m->any_event && m->text.offset > GIVE_UP_BYTES)
+			break;
+	}
+	r->lines = m->text.lines;
+	r->ends_in_line = m->text.ended_in_line && !r->stopped;
+	if (!m->err)
+		m->err = m->text.err;
+	if (!m->err && (m->feed.threads.out_of_memory || trace_builder_failed(m->feed.builder)))
+		m->err = -ENOMEM;
+	if (!m->err && !r->switches)
+		m->err = m->no_columns	? -IMPORT_E_COLUMNS
+			 : m->any_event ? -IMPORT_E_SWITCHES
+					: -EBADMSG;
+	return m->err;
+}
+
+static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
+{
+	char tool[HEADER_TEXT_MAX + 32];
+	struct import_report *r = m->report;
+	struct chainlog_info info = {
+		.host = m->header[HEADER_HOST],
+		.release = m->header[HEADER_RELEASE],
+		.arch = m->header[HEADER_ARCH],
+		.options = m->header[HEADER_COMMAND],
+		.tool = tool,
+		.cpus = m->header_cpus > m->feed.n_cpus ? m->header_cpus : (uint32_t)m->feed.n_cpus,
+		.parts = m->stacks.any_kernel | (uint32_t)m->stacks.any_user << 1,
+	};
+
+	snprintf(tool, sizeof(tool), "perf script%s%s", *m->header[HEADER_PERF] ? " " : "",
+		 m->header[HEADER_PERF]);
+	r->no_stacks = !info.parts;
+	import_feed_end(&m->feed);
+	if (m->feed.threads.out_of_memory)
+		return -ENOMEM;
+	return trace_builder_finish(m->feed.builder, &info, buf, offset, len);
+}
+
+/* m->text is ready. */
+static int import_text(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
+{
+	int err;
+
+	m->feed.report = m->report;
+	m->feed.builder = m->feed.threads.builder = m->stacks.builder = trace_builder_new();
+	err = m->feed.builder ? read_all(m) : -ENOMEM;
+	if (!err)
+		err = finish(m, buf, offset, len);
+	trace_builder_free(m->feed.builder);
+	import_feed_free(&m->feed);
+	import_stacks_free(&m->stacks);
+	import_text_free(&m->text);
+	free(m);
+	return err;
+}
+
+int import_memory(const char *p, size_t len, uint8_t **buf, size_t *offset, size_t *trace_len,
+		  struct import_report *report)
+{
+	struct import *m = calloc(1, sizeof(*m));
+
+	*report = (struct import_report) { .lines = 0 };
+	if (!m)
+		return -ENOMEM;
+	m->report = report;
+	import_text_memory(&m->text, p, len);
+	return import_text(m, buf, offset, trace_len);
+}
+
+int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *offset,
+		  size_t *trace_len, struct import_report *report)
+{
+	struct import *m = calloc(1, sizeof(*m));
+	int err;
+
+	*report = (struct import_report) { .lines = 0 };
+	if (!m)
+		return -ENOMEM;
+	m->report = report;
+	err = import_text_stream(&m->text, head, len, fd);
+	if (err) {
+		free(m);
+		return err;
+	}
+	return import_text(m, buf, offset, trace_len);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import.h - imports text of perf script with the scheduler's switches and wakeups: it becomes a
+ * trace in memory, which is read like any other.
+ *
+ * What the text lacks (the idle loop's events on some kernels, chunks that perf lost) is not made
+ * up: the timelines find it to be unknown, and a loss that the text reports is a loss in the trace.
+ */
+#ifndef ENGINE_IMPORT_H
+#define ENGINE_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "import_report.h"
+
+/* Bytes of the beginning that import_is_text() looks at. */
+#define IMPORT_SNIFF 4096u
+
+/* True if what begins with these bytes can be text of perf script (it may be any text). */
+bool import_is_text(const void *p, size_t len);
+/* True if it is a perf.data file, which only perf script can read. */
+bool import_is_perf_data(const void *p, size_t len);
+
+/*
+ * Turns text into a trace: from memory, or from what begins with [head, head + len) and goes on in
+ * fd. *buf is to be freed with free(), the trace begins at *buf + *offset and has *trace_len bytes.
+ * Returns 0; a negative errno: -ENOMEM, read()'s, -EBADMSG if no line of the first 4 MiB is one of
+ * perf script; or a negative enum import_error.
+ */
+int import_memory(const char *p, size_t len, uint8_t **buf, size_t *offset, size_t *trace_len,
+		  struct import_report *report);
+int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *offset,
+		  size_t *trace_len, struct import_report *report);
+
+#endif /* ENGINE_IMPORT_H */

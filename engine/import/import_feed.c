@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import_feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "grow.h"
+
+/* A longer step back in time is no clock's jitter. */
+#define BACK_MAX_NS 1000000u
+/* Reject above 100 + events/100 steps back. */
+#define BACK_COUNT 100u
+
+struct import_cpu {
+	uint64_t last_ns;
+	uint32_t current; /* the last switch's next */
+	bool known;
+};
+
+static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
+{
+	while (cpu >= f->n_cpus) {
+		struct import_cpu *p = grow_array(f->cpus, f->n_cpus, &f->cap_cpus, sizeof(*p));
+
+		if (!p)
+			return NULL;
+		f->cpus = p;
+		p[f->n_cpus++] = (struct import_cpu) { .last_ns = 0 };
+	}
+	return &f->cpus[cpu];
+}
+
+/* Corrects a time that goes back on its CPU by a clock's jitter. Returns 0 or -IMPORT_E_TIMES. */
+static int settle_time(struct import_feed *f, struct import_cpu *c, struct import_event *ev)
+{
+	struct import_report *r = f->report;
+
+	if (ev->time_ns >= c->last_ns)
+		return 0;
+	r->times_back++;
+	if (c->last_ns - ev->time_ns > BACK_MAX_NS ||
+	    r->times_back > BACK_COUNT + (r->switches + r->wakings) / BACK_COUNT)
+		return -IMPORT_E_TIMES;
+	ev->time_ns = c->last_ns;
+	return 0;
+}
+
+/* True if the id column names the same threads as the events' own texts, up to 1 in 64. */
+static bool ids_agree(const struct import_feed *f)
+{
+	return f->not_id * 64 <= f->same_id + f->not_id;
+}
+
+static void handle_switch(struct import_feed *f, struct import_cpu *c,
+			  const struct import_event *ev, const struct import_stack *stack)
+{
+	uint32_t cpu = (uint32_t)ev->cpu;
+	struct import_thread *prev;
+
+	f->report->switches++;
+	f->report->missing_switches += c->known && c->current != ev->a.tid;
+	if (ev->tid >= 0) /* -1: it was exiting, and perf had forgotten it */
+		*((uint32_t)ev->tid == ev->a.tid ? &f->same_id : &f->not_id) += 1;
+	import_thread_named(&f->threads, cpu, ev->time_ns, ev->a.tid, ev->a.name);
+	import_thread_named(&f->threads, cpu, ev->time_ns, ev->b.tid, ev->b.name);
+	prev = import_thread(&f->threads, ev->a.tid);
+	if (prev) {
+		prev->kthread |= stack->kthread;
+		if (!prev->tgid && ev->tgid > 0 && (uint32_t)ev->tid == ev->a.tid)
+			prev->tgid = (uint32_t)ev->tgid;
+	}
+	trace_builder_switch(f->builder, cpu, ev->time_ns, ev->a.tid, ev->state, ev->b.tid,
+			     stack->kstack, stack->ustack);
+	if (ev->state == 'X' || ev->state == 'Z')
+		import_thread_died(&f->threads, ev->a.tid);
+	c->current = ev->b.tid;
+	c->known = true;
+}
+
+/* The waker's tid: the id column's, or the one on the CPU if that is wrong. -1: not known. */
+static int64_t waker_of(const struct import_feed *f, const struct import_cpu *c,
+			const struct import_event *ev)
+{
+	if (ev->tid >= 0 && ids_agree(f))
+		return ev->tid;
+	return c->known ? (int64_t)c->current : -1;
+}
+
+static void handle_waking(struct import_feed *f, const struct import_cpu *c,
+			  const struct import_event *ev, const struct import_stack *stack)
+{
+	bool is_new = ev->kind == IMPORT_WAKEUP_NEW;
+	int64_t waker = waker_of(f, c, ev);
+	uint32_t cpu = (uint32_t)ev->cpu;
+	struct import_thread *th;
+
+	if (ev->kind == IMPORT_WAKEUP) {
+		f->wakeups++;
+		/* With both recorded, each wakeup repeats its waking. */
+		if (f->report->wakings)
+			return;
+		if (stack->ipi) {
+			f->report->passed_on++;
+			return;
+		}
+	} else if (ev->kind == IMPORT_WAKING) {
+		f->report->wakings++;
+	}
+	if (waker < 0 || !ev->a.tid)
+		return;
+	if (ev->tid == waker) {
+		import_thread_guess(&f->threads, (uint32_t)waker, ev->comm);
+		th = import_thread(&f->threads, (uint32_t)waker);
+		if (th && !th->tgid && ev->tgid > 0)
+			th->tgid = (uint32_t)ev->tgid;
+	}
+	if (is_new)
+		import_thread_forked(&f->threads, cpu, ev->time_ns, (uint32_t)waker, ev->a.tid, 0,
+				     ev->a.name);
+	import_thread_named(&f->threads, cpu, ev->time_ns, ev->a.tid, ev->a.name);
+	trace_builder_waking(f->builder, is_new ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING, cpu,
+			     ev->time_ns, (uint32_t)waker, ev->a.tid, stack->kstack, stack->ustack);
+}
+
+/*
+ * perf lists the threads that exist at the start as if they were forked at time 0, and records
+ * forks and names before anything else: these are not in the trace's time.
+ */
+static bool begun(const struct import_feed *f)
+{
+	return f->report->switches || f->report->wakings || f->wakeups;
+}
+
+/* A record of the state before the recording began, which perf prints with time 0. */
+static bool untimed(const struct import_event *ev)
+{
+	return !ev->time_ns &&
+	       (ev->kind == IMPORT_FORK || ev->kind == IMPORT_RENAME || ev->kind == IMPORT_OTHER);
+}
+
+static void handle_fork(struct import_feed *f, const struct import_event *ev)
+{
+	struct import_thread *th;
+
+	if (begun(f) && !untimed(ev)) {
+		import_thread_forked(&f->threads, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid,
+				     ev->b.tid, ev->b.tgid, ev->b.name);
+		return;
+	}
+	th = import_thread(&f->threads, ev->b.tid);
+	if (th)
+		th->tgid = ev->b.tgid;
+}
+
+static void handle_rename(struct import_feed *f, const struct import_event *ev)
+{
+	struct import_thread *th;
+
+	if (ev->a.tgid) {
+		th = import_thread(&f->threads, ev->a.tid);
+		if (th && !th->tgid)
+			th->tgid = ev->a.tgid;
+	}
+	if (begun(f) && !untimed(ev))
+		import_thread_named(&f->threads, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid,
+				    ev->a.name);
+	else
+		import_thread_guess(&f->threads, ev->a.tid, ev->a.name);
+}
+
+/* Reports the events that could not be read since the last event as lost. */
+static void put_pending_loss(struct import_feed *f, uint64_t until_ns)
+{
+	if (f->lost)
+		trace_builder_lost(f->builder, -1, f->lost,
+				   f->last_ns < until_ns ? f->last_ns : until_ns, until_ns);
+	f->lost = 0;
+}
+
+static void handle_lost(struct import_feed *f, const struct import_cpu *c,
+			const struct import_event *ev)
+{
+	f->report->lost_records++;
+	/* perf writes this record with the first event that found room again. */
+	trace_builder_lost(f->builder, ev->cpu, ev->n, c->last_ns, ev->time_ns);
+}
+
+int import_feed_event(struct import_feed *f, struct import_event *ev,
+		      const struct import_stack *stack)
+{
+	struct import_cpu *c = cpu_of(f, (uint32_t)ev->cpu);
+	bool timed = !untimed(ev);
+	int err = c ? 0 : -ENOMEM;
+
+	if (!err && timed)
+		err = settle_time(f, c, ev);
+	if (err)
+		return err;
+	f->report->micro |= ev->micro;
+	if (timed)
+		put_pending_loss(f, ev->time_ns);
+	switch (ev->kind) {
+	case IMPORT_SWITCH:
+		handle_switch(f, c, ev, stack);
+		break;
+	case IMPORT_WAKING:
+	case IMPORT_WAKEUP:
+	case IMPORT_WAKEUP_NEW:
+		handle_waking(f, c, ev, stack);
+		break;
+	case IMPORT_FORK:
+		handle_fork(f, ev);
+		break;
+	case IMPORT_RENAME:
+		handle_rename(f, ev);
+		break;
+	case IMPORT_EXEC:
+		if (begun(f))
+			trace_builder_exec(
+				f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid, ev->b.tid,
+				trace_builder_string(f->builder, ev->a.name.p, ev->a.name.len));
+		break;
+	case IMPORT_EXIT:
+		if (begun(f))
+			trace_builder_exit(f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid);
+		break;
+	case IMPORT_LOST:
+		handle_lost(f, c, ev);
+		break;
+	default:
+		f->report->other_events++;
+		break;
+	}
+	if (timed)
+		c->last_ns = ev->time_ns;
+	if (f->last_ns < ev->time_ns)
+		f->last_ns = ev->time_ns;
+	return 0;
+}
+
+void import_feed_end(struct import_feed *f)
+{
+	struct import_report *r = f->report;
+
+	r->wakeups = f->wakeups && !r->wakings;
+	if (r->wakeups)
+		r->wakings = f->wakeups;
+	r->other_ids = !ids_agree(f);
+	put_pending_loss(f, f->last_ns);
+	import_threads_list(&f->threads, f->last_ns);
+}
+
+void import_feed_free(struct import_feed *f)
+{
+	import_threads_free(&f->threads);
+	free(f->cpus);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import_feed.h - puts the events of a text into the trace, one by one. It owns the state between
+ * them: which thread is on which CPU, whose ids can be trusted, what may be missing.
+ */
+#ifndef ENGINE_IMPORT_FEED_H
+#define ENGINE_IMPORT_FEED_H
+
+#include "import_perf.h"
+#include "import_report.h"
+#include "import_stack.h"
+#include "import_threads.h"
+
+/* All zero, but for builder and report, is ready for use; threads has the same builder. */
+struct import_feed {
+	struct trace_builder *builder;
+	struct import_report *report;
+	struct import_threads threads;
+	struct import_cpu *cpus;
+	size_t n_cpus, cap_cpus;
+	uint64_t last_ns; /* of the last event of any CPU */
+	/* Events that may be missing since the last one; written as a loss before the next. */
+	uint64_t lost;
+	uint64_t same_id, not_id; /* switches whose id column is, and is not, prev */
+	uint64_t wakeups;
+};
+
+/*
+ * Takes an event of a CPU, with its call chain. Corrects a time that goes back by a clock's jitter.
+ * Returns 0, -ENOMEM, or -IMPORT_E_TIMES if it goes back too far, or such times are too many.
+ */
+int import_feed_event(struct import_feed *f, struct import_event *ev,
+		      const struct import_stack *stack);
+/* The text has ended: completes the report and writes the list of threads. */
+void import_feed_end(struct import_feed *f);
+void import_feed_free(struct import_feed *f);
+
+#endif /* ENGINE_IMPORT_FEED_H */

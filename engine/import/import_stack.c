@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import_stack.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "grow.h"
+#include "import_perf.h"
+#include "import_scan.h"
+#include "base/kernel_functions.h"
+
+/* Bytes of different call chains that are remembered; above, all are forgotten. */
+#define TEXTS_MAX (64u << 20)
+/* Longer names are cut off. */
+#define SYMBOL_MAX (16u << 10)
+/* A tab, or what it was expanded to. */
+#define INDENT 8
+
+enum frame_class {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_INLINED, /* on the side of the one that it was inlined into: the next */
+	FRAME_NONE,    /* the line is no frame */
+};
+
+struct import_frame {
+	uint32_t id;   /* in the log */
+	uint8_t class; /* enum frame_class */
+	bool nameless;
+	uint16_t flags; /* enum kernel_function, or-ed */
+};
+
+/* A parsed line; the texts point into it. */
+struct frame_text {
+	uint64_t addr, offset;
+	const char *symbol, *dso;
+	size_t symbol_len, dso_len;
+	bool inlined;
+};
+
+/* ---- a line -------------------------------------------------------------------------------- */
+
+static const char *last_of(const char *p, size_t len, const char *text)
+{
+	struct scan s = { p, p + len };
+	const char *last = NULL;
+
+	while (scan_to(&s, text))
+		last = s.p - strlen(text);
+	return last;
+}
+
+/* +0xOFFSET at the end of [p, p + *len) is cut off. */
+static bool cut_offset(const char *p, size_t *len, uint64_t *offset)
+{
+	const char *at = last_of(p, *len, "+0x");
+	struct scan s = { at ? at + 3 : p, p + *len };
+	uint64_t v;
+
+	if (!at || !scan_hex(&s, &v) || s.p != s.end)
+		return false;
+	*offset = v;
+	*len = (size_t)(at - p);
+	return true;
+}
+
+/*
+ * The parenthesis that belongs to the one at the end of [p, p + len), if it follows a space or
+ * begins the text; else NULL.
+ */
+static const char *opened(const char *p, size_t len)
+{
+	int depth = 0;
+
+	for (size_t i = len; i--;) {
+		if (p[i] == ')')
+			depth++;
+		else if (p[i] == '(' && !--depth)
+			return i && p[i - 1] == ' ' ? p + i : i ? NULL : p;
+	}
+	return NULL;
+}
+
+/* Behind SYMBOL+0xOFFSET a parenthesis opens the DSO, whose path may hold parentheses. */
+static const char *find_dso(const char *p, size_t len)
+{
+	struct scan s = { p, p + len };
+	uint64_t v;
+
+	while (scan_to(&s, "+0x")) {
+		struct scan behind = s;
+
+		if (scan_hex(&behind, &v) && scan_text(&behind, " ("))
+			return behind.p - 1;
+	}
+	return opened(p, len);
+}
+
+/* What follows the address: symbol, DSO, (inlined). */
+static void read_names(const char *p, size_t len, struct frame_text *f)
+{
+	static const char inlined[] = "(inlined)";
+	size_t n = sizeof(inlined) - 1;
+	const char *dso;
+	uint64_t ignored;
+
+	while (len && (p[len - 1] == ' ' || p[len - 1] == '\r'))
+		len--;
+	if (len >= n && !memcmp(p + len - n, inlined, n)) {
+		f->inlined = true;
+		len -= n;
+	} else if (len && p[len - 1] == ')' && (dso = find_dso(p, len))) {
+		f->dso = dso + 1;
+		f->dso_len = len - 1 - (size_t)(f->dso - p);
+		if (f->dso_len > SYMBOL_MAX)
+			f->dso_len = SYMBOL_MAX;
+		(void)cut_offset(f->dso, &f->dso_len, &ignored); /* -F dsoff */
+		len = (size_t)(dso - p);
+	}
+	while (len && p[len - 1] == ' ')
+		len--;
+	(void)cut_offset(p, &len, &f->offset);
+	f->symbol = p;
+	f->symbol_len = len < SYMBOL_MAX ? len : SYMBOL_MAX;
+}
+
+static bool text_is(const char *p, size_t len, const char *text)
+{
+	return strlen(text) == len && !memcmp(p, text, len);
+}
+
+/* True if the line is a frame's. */
+static bool read_line(const char *p, size_t len, struct frame_text *f)
+{
+	struct scan s = { p, p + len };
+	size_t column = 0;
+
+	for (; s.p < s.end && (*s.p == ' ' || *s.p == '\t'); s.p++)
+		column = *s.p == '\t' ? (column / INDENT + 1) * INDENT : column + 1;
+	*f = (struct frame_text) { .addr = 0 };
+	if (column < INDENT || !scan_hex(&s, &f->addr))
+		return false;
+	if (s.p < s.end && *s.p != ' ' && *s.p != '\r')
+		return false;
+	scan_spaces(&s);
+	read_names(s.p, (size_t)(s.end - s.p), f);
+	if (text_is(f->symbol, f->symbol_len, "[unknown]"))
+		f->symbol_len = 0;
+	if (f->dso && text_is(f->dso, f->dso_len, "[unknown]"))
+		f->dso = NULL;
+	return true;
+}
+
+bool import_stack_goes_on(const char *line, size_t len)
+{
+	struct import_event ev;
+
+	if (!len || (line[0] != ' ' && line[0] != '|'))
+		return false;
+	import_perf_event(line, len, &ev);
+	return ev.kind == IMPORT_NO_EVENT;
+}
+
+/* ---- a frame ------------------------------------------------------------------------------- */
+
+static uint8_t class_of(const struct frame_text *f)
+{
+	/* In brackets, but no part of the kernel: names with these beginnings. */
+	static const char *const not_kernel[] = { "[vdso",   "[vsyscall]", "[heap]",
+						  "[stack",  "[anon",	   "[uprobes]",
+						  "[guest.", "[vvar",	   "[vector" };
+	char dso[32];
+
+	if (f->inlined)
+		return f->addr >> 63 ? FRAME_KERNEL : FRAME_INLINED;
+	if (!f->dso)
+		return f->addr >> 63 ? FRAME_KERNEL : FRAME_USER;
+	if (*f->dso != '[')
+		return f->addr >> 63 ? FRAME_KERNEL : FRAME_USER;
+	snprintf(dso, sizeof(dso), "%.*s", (int)(f->dso_len < 31 ? f->dso_len : 31), f->dso);
+	for (size_t i = 0; i < sizeof(not_kernel) / sizeof(not_kernel[0]); i++)
+		if (!strncmp(dso, not_kernel[i], strlen(not_kernel[i])))
+			return FRAME_USER;
+	return FRAME_KERNEL;
+}
+
+static uint32_t module_id(struct import_stacks *s, const struct frame_text *f)
+{
+	const char *p = f->dso;
+	size_t len = f->dso_len;
+
+	/* The kernel itself is no module; others in brackets are shown in brackets in any case. */
+	if (!p || !len || text_is(p, len, "[kernel.kallsyms]") ||
+	    text_is(p, len, "[kernel.vmlinux]") || text_is(p, len, "[kernel]"))
+		return 0;
+	if (len > 2 && p[0] == '[' && p[len - 1] == ']') {
+		p++;
+		len -= 2;
+	}
+	return trace_builder_module(s->builder, p, len);
+}
+
+/* Parses a line that is new. */
+static struct import_frame new_frame(struct import_stacks *s, const char *p, size_t len)
+{
+	struct import_frame frame = { .class = FRAME_NONE };
+	struct frame_text f;
+	uint32_t space;
+	char name[64];
+
+	if (!read_line(p, len, &f))
+		return frame;
+	snprintf(name, sizeof(name), "%.*s", (int)(f.symbol_len < 63 ? f.symbol_len : 63),
+		 f.symbol);
+	frame.class = class_of(&f);
+	frame.nameless = !*name;
+	frame.flags = (uint16_t)kernel_function_flags(name);
+	space = frame.class != FRAME_KERNEL;
+	/* A kernel frame's address 0 would mean that there is none. */
+	frame.id = trace_builder_frame(s->builder, space, f.addr || space ? f.addr : UINT64_MAX,
+				       trace_builder_string(s->builder, f.symbol, f.symbol_len),
+				       module_id(s, &f), f.offset);
+	return frame;
+}
+
+/* NULL: out of memory. */
+static const struct import_frame *frame_of(struct import_stacks *s, const char *p, size_t len)
+{
+	struct import_frame *seen;
+	bool is_new;
+	uint32_t id = intern_id(&s->lines, p, len, &is_new);
+
+	if (!id)
+		return NULL;
+	if (is_new) {
+		seen = grow_array(s->seen, id - 1, &s->cap_seen, sizeof(*seen));
+		if (!seen)
+			return NULL;
+		s->seen = seen;
+		seen[id - 1] = new_frame(s, p, len);
+	}
+	return &s->seen[id - 1];
+}
+
+/* ---- a call chain -------------------------------------------------------------------------- */
+
+struct frames {
+	uint32_t id[CHAINLOG_STACK_MAX];
+	size_t n;
+	bool cut;
+};
+
+/* A call chain in the making. */
+struct chain {
+	struct frames kernel, user;
+	uint32_t inlined[CHAINLOG_STACK_MAX]; /* not known yet on which side */
+	size_t n_inlined, n;
+	bool in_leaf;
+};
+
+static void push(struct frames *f, uint32_t id)
+{
+	if (f->n == CHAINLOG_STACK_MAX)
+		f->cut = true;
+	else
+		f->id[f->n++] = id;
+}
+
+static void push_inlined(struct chain *c, struct frames *to)
+{
+	for (size_t i = 0; i < c->n_inlined; i++)
+		push(to, c->inlined[i]);
+	c->n_inlined = 0;
+}
+
+static void add_frame(struct chain *c, const struct import_frame *f, struct import_stack *stack)
+{
+	c->n++;
+	if (f->class == FRAME_INLINED) {
+		if (c->n_inlined < CHAINLOG_STACK_MAX)
+			c->inlined[c->n_inlined++] = f->id;
+		return;
+	}
+	if (f->class == FRAME_USER) {
+		push_inlined(c, &c->user);
+		push(&c->user, f->id);
+		return;
+	}
+	if (c->in_leaf && f->flags & KFUNC_TRACING) {
+		/* Cut it with all above it, such as trampolines without a name. */
+		c->kernel.n = 0;
+		c->n_inlined = 0;
+		return;
+	}
+	c->in_leaf = c->in_leaf && f->nameless;
+	stack->kthread |= (f->flags & KFUNC_KTHREAD) != 0;
+	stack->ipi |= (f->flags & KFUNC_REMOTE_WAKE) != 0;
+	push_inlined(c, &c->kernel);
+	push(&c->kernel, f->id);
+}
+
+static uint32_t stack_id(struct import_stacks *s, const struct frames *f)
+{
+	return f->n ? trace_builder_stack(s->builder, f->id, f->n, f->cut) : 0;
+}
+
+static int read_lines(struct import_stacks *s, const char *p, size_t len,
+		      struct import_stack *stack)
+{
+	struct chain c = { .n = 0, .in_leaf = true };
+	const char *end = p + len, *nl;
+	uint32_t line = 0;
+
+	*stack = (struct import_stack) { .kstack = 0 };
+	for (; p < end; p = nl + 1, line++) {
+		const struct import_frame *f;
+
+		nl = memchr(p, '\n', (size_t)(end - p));
+		if (!nl)
+			nl = end;
+		f = frame_of(s, p, (size_t)(nl - p));
+		if (!f)
+			return -ENOMEM;
+		if (f->class != FRAME_NONE)
+			add_frame(&c, f, stack);
+		else if (*p == '\t' && !stack->bad_lines++)
+			stack->first_bad = line;
+	}
+	stack->lines = line;
+	push_inlined(&c, c.kernel.n && !c.user.n ? &c.kernel : &c.user);
+	/* perf's own limit: frames beyond it are not in the text. */
+	if (c.n >= CHAINLOG_STACK_MAX)
+		*(c.user.n ? &c.user.cut : &c.kernel.cut) = true;
+	stack->kthread = stack->kthread && !c.user.n;
+	stack->kstack = stack_id(s, &c.kernel);
+	stack->ustack = stack_id(s, &c.user);
+	s->any_kernel |= stack->kstack != 0;
+	s->any_user |= stack->ustack != 0;
+	return trace_builder_failed(s->builder) ? -ENOMEM : 0;
+}
+
+/* A place in guesses[], by who and a few bytes at offsets where call chains begin to differ. */
+static uint32_t guess_place(uint32_t who, const char *p, size_t len)
+{
+	uint64_t h = who * 0x9e3779b97f4a7c15u, v;
+
+	for (size_t at = 192; at + sizeof(v) <= len && at <= 384; at += 192) {
+		memcpy(&v, p + at, sizeof(v));
+		h = (h ^ v) * 0xbf58476d1ce4e5b9u;
+		h ^= h >> 29;
+	}
+	return (uint32_t)(h >> 32) % IMPORT_STACK_GUESSES;
+}
+
+size_t import_stack_guess(const struct import_stacks *s, uint32_t who, const char *p, size_t len,
+			  struct import_stack *stack)
+{
+	uint32_t place = s->guesses[guess_place(who, p, len)];
+	const char *key;
+	size_t n;
+
+	if (!place)
+		return 0;
+	key = intern_bytes(&s->texts, place, &n);
+	if (n >= len || p[n] != '\n' || memcmp(p, key, n) != 0)
+		return 0;
+	*stack = s->known[place - 1];
+	return n;
+}
+
+int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size_t len,
+		      size_t len_there, struct import_stack *stack)
+{
+	struct import_stack *known;
+	uint32_t id;
+	bool is_new;
+	int err;
+
+	if (s->texts.arena_len > TEXTS_MAX) {
+		intern_clear(&s->texts);
+		memset(s->guesses, 0, sizeof(s->guesses));
+	}
+	id = intern_id(&s->texts, p, len, &is_new);
+	if (!id)
+		return -ENOMEM;
+	if (is_new) {
+		known = grow_array(s->known, id - 1, &s->cap_known, sizeof(*known));
+		if (!known)
+			return -ENOMEM;
+		s->known = known;
+		err = read_lines(s, p, len, &known[id - 1]);
+		if (err)
+			return err;
+	}
+	*stack = s->known[id - 1];
+	/* A chain without a final newline is the text's last. */
+	if (p[len - 1] == '\n')
+		s->guesses[guess_place(who, p, len_there)] = id;
+	return 0;
+}
+
+void import_stacks_free(struct import_stacks *s)
+{
+	intern_free(&s->texts);
+	intern_free(&s->lines);
+	free(s->known);
+	free(s->seen);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "chainlog.h"
+
+/* Give up on a stream without a sync word in its first 4 MiB: it may have no end. */
+#define SNIFF_BYTES (4u << 20)
+
+static bool has_sync(const uint8_t *p, size_t len)
+{
+	uint8_t sync[4];
+
+	chainlog_put_le32(sync, CHAINLOG_SYNC);
+	return memmem(p, len, sync, sizeof(sync)) != NULL;
+}
+
+/* Imports the text that begins with [p, p + len) and goes on in fd. */
+static int import_fd(struct trace_bytes *b, struct import_report *report, const uint8_t *p,
+		     size_t len, int fd)
+{
+	size_t offset, log_len;
+	uint8_t *log;
+	int err = import_stream((const char *)p, len, fd, &log, &offset, &log_len, report);
+
+	if (err)
+		return err;
+	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
+	if (import_damaged(report)) {
+		b->damage = "lines that perf script does not write";
+		b->damage_offset = report->bad_offset;
+	}
+	return 0;
+}
+
+/* Imports a file if it is text; -EBADMSG: it is not, and may be a trace. */
+static int import_file(struct trace_bytes *b, struct import_report *report, int fd)
+{
+	uint8_t head[IMPORT_SNIFF];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	int err;
+
+	if (n > 0 && import_is_perf_data(head, (size_t)n))
+		return -IMPORT_E_DATA;
+	if (n <= 0 || !import_is_text(head, (size_t)n))
+		return -EBADMSG;
+	err = import_fd(b, report, NULL, 0, fd);
+	if (err == -EBADMSG) {
+		report->lines = 0;
+		if (lseek(fd, 0, SEEK_SET) < 0)
+			err = -errno;
+	}
+	return err;
+}
+
+/* Reads fd to its end into growing memory, or imports it if it begins like text. */
+static int read_all(struct trace_bytes *b, struct import_report *report, int fd)
+{
+	size_t cap = 1u << 20, len = 0;
+	uint8_t *p = malloc(cap), *q;
+	bool sniffed = false, looked = false;
+	ssize_t got;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	for (;;) {
+		if (len == cap) {
+			q = realloc(p, cap * 2);
+			if (!q) {
+				err = -ENOMEM;
+				goto fail;
+			}
+			p = q;
+			cap *= 2;
+		}
+		got = read(fd, p + len, cap - len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			err = -errno;
+			goto fail;
+		}
+		len += (size_t)got;
+		if (!looked && (len >= IMPORT_SNIFF || !got)) {
+			looked = true;
+			err = import_is_perf_data(p, len) ? -IMPORT_E_DATA : 0;
+			if (err)
+				goto fail;
+			if (import_is_text(p, len)) {
+				err = import_fd(b, report, p, len, fd);
+				free(p);
+				return err;
+			}
+		}
+		if (!got)
+			break;
+		if (!sniffed && len >= SNIFF_BYTES) {
+			err = -EBADMSG;
+			if (!has_sync(p, len))
+				goto fail;
+			sniffed = true;
+		}
+	}
+	*b = (struct trace_bytes) { .heap = p, .base = p, .len = len };
+	return 0;
+fail:
+	free(p);
+	return err;
+}
+
+static int get_bytes(struct trace_bytes *b, struct import_report *report, int fd)
+{
+	struct stat st;
+	void *map;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	/* Map a file only if it is read from its start: standard input may be at another offset. */
+	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
+		err = import_file(b, report, fd);
+		if (err != -EBADMSG)
+			return err;
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map != MAP_FAILED) {
+			*b = (struct trace_bytes) { .map = map,
+						    .base = map,
+						    .len = (size_t)st.st_size };
+			return 0;
+		}
+	}
+	return read_all(b, report, fd);
+}
+
+int recording_open(struct recording *r, const char *path, bool checked)
+{
+	bool is_stdin = !strcmp(path, "-");
+	struct trace_bytes bytes = { .len = 0 };
+	int fd, err;
+
+	*r = (struct recording) { .import = calloc(1, sizeof(*r->import)) };
+	if (!r->import)
+		return -ENOMEM;
+	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	err = fd < 0 ? -errno : get_bytes(&bytes, r->import, fd);
+	if (!is_stdin && fd >= 0)
+		close(fd);
+	if (!err)
+		err = trace_open_bytes(&r->trace, &bytes, checked);
+	if (err || !r->import->lines) {
+		free(r->import);
+		r->import = NULL;
+	}
+	return err;
+}
+
+void recording_close(struct recording *r)
+{
+	trace_close(r->trace);
+	free(r->import);
+	*r = (struct recording) { .trace = NULL };
+}

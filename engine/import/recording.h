@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording.h - opens a recording by its path: chaincap's trace, or text of perf script, which is
+ * imported into a trace in memory. Their bytes decide which it is.
+ */
+#ifndef ENGINE_RECORDING_H
+#define ENGINE_RECORDING_H
+
+#include "import.h"
+#include "trace/trace.h"
+
+struct recording {
+	struct trace *trace;
+	struct import_report *import; /* of the import; NULL: the recording is no text */
+};
+
+/*
+ * Opens path, "-" being standard input (no seeking needed). checked: see trace_open_bytes().
+ * Returns 0; what trace_open_bytes() returns; a negative errno if the path cannot be opened or
+ * read; or a negative enum import_error (import.h) if it is a text that does not hold enough. To be
+ * closed with recording_close() after success.
+ */
+int recording_open(struct recording *r, const char *path, bool checked);
+void recording_close(struct recording *r);
+
+#endif /* ENGINE_RECORDING_H */

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "option_values.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "duration.h"
+#include "format_table.h"
+
+int setting_complain(struct setting *s, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(s->err, s->err_size, fmt, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static int out_of_memory(struct setting *s)
+{
+	setting_complain(s, "out of memory");
+	return -ENOMEM;
+}
+
+/* The value is not what it has to be. */
+static int complain_value(struct setting *s, const char *value, const char *what)
+{
+	return setting_complain(s, "%s: '%s' is %s", s->name, value, what);
+}
+
+int set_true(struct setting *s, const char *value)
+{
+	(void)value;
+	*(bool *)s->member = true;
+	return 0;
+}
+
+int set_false(struct setting *s, const char *value)
+{
+	(void)value;
+	*(bool *)s->member = false;
+	return 0;
+}
+
+int set_word(struct setting *s, const char *value)
+{
+	unsigned int i = 0;
+	char list[64] = "none of: ";
+	size_t len, n = strlen(list);
+
+	for (const char *word = s->words;; word += len + 1, i++) {
+		len = strcspn(word, "|");
+		if (strlen(value) == len && !strncmp(word, value, len)) {
+			*(unsigned int *)s->member = i;
+			return 0;
+		}
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.*s", i ? ", " : "", (int)len,
+				      word);
+		if (!word[len] || n >= sizeof(list))
+			return complain_value(s, value, list);
+	}
+}
+
+/* Reads a whole number of decimal digits, at most max. */
+static bool parse_number(const char *value, uint64_t max, uint64_t *v)
+{
+	uint64_t n = 0;
+
+	if (!*value)
+		return false;
+	for (; *value; value++) {
+		unsigned int digit = (unsigned int)*value - '0';
+
+		if (digit > 9 || n > max / 10 || digit > max - n * 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	*v = n;
+	return true;
+}
+
+static int set_number(struct setting *s, const char *value, uint64_t max, uint64_t *v)
+{
+	if (parse_number(value, max, v))
+		return 0;
+	return setting_complain(s, "%s: '%s' is not a number from 0 to %llu", s->name, value,
+				(unsigned long long)max);
+}
+
+int set_depth(struct setting *s, const char *value)
+{
+	uint64_t v = 0;
+	int err = set_number(s, value, OPTIONS_DEPTH_MAX, &v);
+
+	if (!err)
+		s->o->depth = (uint32_t)v;
+	return err;
+}
+
+int set_top(struct setting *s, const char *value)
+{
+	return set_number(s, value, UINT32_MAX, &s->o->top);
+}
+
+int set_seconds(struct setting *s, const char *value)
+{
+	if (duration_parse(value, 1000000000, s->member))
+		return 0;
+	return complain_value(s, value, "not a number of seconds, such as 1.5");
+}
+
+int set_duration(struct setting *s, const char *value)
+{
+	if (duration_parse(value, 0, s->member))
+		return 0;
+	return complain_value(s, value, "not a time with a unit, such as 10us, 2ms or 1s");
+}
+
+int add_id(struct setting *s, const char *value)
+{
+	uint64_t v;
+
+	if (!parse_number(value, TRACE_TID_LIMIT - 1, &v))
+		return complain_value(s, value, "not a process or thread id");
+	return id_list_add(s->member, (uint32_t)v) ? out_of_memory(s) : 0;
+}
+
+int add_regex(struct setting *s, const char *value)
+{
+	char why[128];
+	int err = regex_list_add(s->member, value, why, sizeof(why));
+
+	if (err == -EINVAL)
+		return setting_complain(s, "%s: '%s': %s", s->name, value, why);
+	return err ? out_of_memory(s) : 0;
+}
+
+int add_path(struct setting *s, const char *value)
+{
+	struct stat st;
+
+	if (stat(value, &st))
+		return complain_value(s, value, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return complain_value(s, value, "not a folder");
+	return path_list_add(s->member, value) ? out_of_memory(s) : 0;
+}
+
+int set_format(struct setting *s, const char *value)
+{
+	const struct format *f = format_find(value);
+	char list[256] = "none of: ";
+	size_t n = strlen(list);
+
+	if (f) {
+		s->o->format = f->name;
+		return 0;
+	}
+	for (size_t i = 0; (f = format_at(i)) && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", f->name);
+	return complain_value(s, value, list);
+}
+
+/* The parts that a word of len bytes names; 0: none. */
+static unsigned int parts_of(const char *word, size_t len)
+{
+	static const struct {
+		const char *name;
+		unsigned int parts;
+	} words[] = {
+		{ "blocked", PART_BLOCKED },
+		{ "runnable", PART_RUNNABLE },
+		{ "preempted", PART_PREEMPTED },
+		{ "all", PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].name) == len && !strncmp(word, words[i].name, len))
+			return words[i].parts;
+	return 0;
+}
+
+int set_states(struct setting *s, const char *value)
+{
+	char *states = s->o->states;
+	unsigned int parts = 0;
+	size_t n_states = 0, len;
+
+	states[0] = 0;
+	for (const char *item = value;; item += len + 1) {
+		len = strcspn(item, ",");
+		if (parts_of(item, len)) {
+			parts |= parts_of(item, len);
+		} else if (len == 1 && strchr("SDITtP", *item)) {
+			if (!strchr(states, *item)) {
+				states[n_states++] = *item;
+				states[n_states] = 0;
+			}
+		} else {
+			return setting_complain(s,
+						"%s: '%.*s' is none of: blocked, runnable, "
+						"preempted, all, S, D, I, T, t, P",
+						s->name, (int)(len < 40 ? len : 40), item);
+		}
+		if (!item[len])
+			break;
+	}
+	/* Letters select sleeps; a preempted interval is no sleep, so both would select nothing. */
+	if (parts == PART_PREEMPTED && n_states)
+		parts |= PART_BLOCKED | PART_RUNNABLE;
+	if (parts) {
+		s->o->parts = parts;
+		s->o->given |= GIVEN_PARTS;
+	}
+	return 0;
+}
+
+int set_output(struct setting *s, const char *value)
+{
+	s->o->output = value;
+	return *value ? 0 : setting_complain(s, "%s: the file name is empty", s->name);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * option_values.h - the values of chainwalk's options: each function reads one value as the user
+ * wrote it and stores it in struct options. Which option has which value is command_line.c's table.
+ */
+#ifndef ENGINE_OPTION_VALUES_H
+#define ENGINE_OPTION_VALUES_H
+
+#include "base/options.h"
+
+/* An option being set. */
+struct setting {
+	struct options *o;
+	void *member;	   /* of *o, for a function that serves several options */
+	const char *name;  /* of the option, for messages: "-d", "--mode" */
+	const char *words; /* set_word(): the words it takes, "exact|classic" */
+	char *err;	   /* gets one line that says what is wrong */
+	size_t err_size;
+};
+
+/* Stores one line in s->err. Returns -EINVAL. */
+__attribute__((format(printf, 2, 3))) int setting_complain(struct setting *s, const char *fmt, ...);
+
+/*
+ * The functions below return 0; or -EINVAL or -ENOMEM, with a line in s->err. value is NULL for the
+ * first two. Those that do not say otherwise set s->member.
+ */
+int set_true(struct setting *s, const char *value);
+int set_false(struct setting *s, const char *value);
+/* An enum, whose values are numbered as the words are. */
+int set_word(struct setting *s, const char *value);
+/* "1.5": seconds, in ns. */
+int set_seconds(struct setting *s, const char *value);
+/* "10us", in ns: a unit is required. */
+int set_duration(struct setting *s, const char *value);
+int add_id(struct setting *s, const char *value);
+int add_regex(struct setting *s, const char *value);
+/* A folder that exists. */
+int add_path(struct setting *s, const char *value);
+/* These know their members. */
+int set_depth(struct setting *s, const char *value);
+int set_top(struct setting *s, const char *value);
+int set_format(struct setting *s, const char *value);
+/* A list of parts and letters of sleep states, separated by commas. */
+int set_states(struct setting *s, const char *value);
+int set_output(struct setting *s, const char *value);
+
+#endif /* ENGINE_OPTION_VALUES_H */

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=html: a report for people without a terminal, one page that loads nothing else. The
+ * summary and the table of threads are plain HTML. The scripts in engine/report/page/ draw the
+ * waits and tables from report_json.c's data; the graph is the renderer's. The page's content
+ * security policy allows only these scripts and styles, by their hashes, and no connections.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flamegraph.h"
+#include "base/text.h"
+#include "chain/folded.h"
+#include "report.h"
+#include "report_css.h"
+#include "report_js.h"
+
+#define GRAPH_BYTES 1500000
+#define GRAPH_FRAMES 20000
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+static int make_rows(struct report *r)
+{
+	uint32_t n_threads = timelines_threads(r->in->timelines);
+	int err = thread_rows_new(&r->rows, &r->n_threads, r->in->timelines, r->filter);
+
+	if (err)
+		return err;
+	r->n_rows = r->n_threads < REPORT_ROWS ? (uint32_t)r->n_threads : REPORT_ROWS;
+	r->row_of = malloc(((size_t)n_threads + 1) * sizeof(*r->row_of));
+	if (!r->row_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n_threads; i++)
+		r->row_of[i] = r->n_rows;
+	for (uint32_t i = 0; i < r->n_rows; i++)
+		r->row_of[r->rows[i].thread] = i;
+	for (size_t i = r->n_rows; i < r->n_threads; i++)
+		thread_row_add(&r->rest, &r->rows[i]);
+	return 0;
+}
+
+/* Computes the data. 0 or a negative errno; report_free() also after an error. */
+static int report_init(struct report *r, const struct format_input *in)
+{
+	const struct options *o = in->options;
+	const struct timelines *tl = in->timelines;
+	int err = 0;
+
+	*r = (struct report) { .in = in, .names = names_new(tl, o) };
+	r->losses = trace_losses(in->trace, &r->n_all_losses);
+	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
+	r->filter = r->names ? wait_filter_new(tl, o, r->names) : NULL;
+	if (!r->filter)
+		err = -ENOMEM;
+	if (!err)
+		err = fold_new(&r->fold, tl, o, FOLD_BY_NAME);
+	if (!err)
+		err = make_rows(r);
+	if (!err)
+		err = report_counts_init(&r->counts, tl, r->filter, r->names, r->row_of,
+					 r->n_rows + 1);
+	if (!err)
+		err = report_waits_new(&r->waits, &r->n_waits, tl, r->filter, &r->counts, r->row_of,
+				       o->top);
+	return err;
+}
+
+static void report_free(struct report *r)
+{
+	fold_free(r->fold);
+	report_counts_free(&r->counts);
+	free(r->waits);
+	free(r->rows);
+	free(r->row_of);
+	wait_filter_free(r->filter);
+	names_free(r->names);
+}
+
+/* ---- parts in memory ------------------------------------------------------------------------ */
+
+/* A part of the page, written before the page: its size decides what else the page says. */
+struct part {
+	char *p;
+	size_t len;
+};
+
+static int end_part(FILE *f, int err)
+{
+	if (!f)
+		return -ENOMEM;
+	if (ferror(f) && !err)
+		err = -ENOMEM;
+	return fclose(f) && !err ? -ENOMEM : err;
+}
+
+static int make_folded(const struct report *r, struct part *folded)
+{
+	struct options o = *r->in->options;
+	FILE *f = open_memstream(&folded->p, &folded->len);
+
+	o.top = 0; /* --top limits the listed waits, not the graph */
+	o.unit = UNIT_US;
+	return end_part(f, f ? fold_write(r->fold, &o, f) : 0);
+}
+
+static int draw_graph(const struct part *folded, uint32_t frames, struct part *svg)
+{
+	struct flamegraph_options o = { .title = "Wakeup chains",
+					.embedded = true,
+					.max_frames = frames };
+	struct flamegraph *g;
+	FILE *f;
+	int err = flamegraph_new(&g, &o);
+
+	if (!err)
+		err = flamegraph_add(g, folded->p, folded->len);
+	if (!err) {
+		free(svg->p);
+		*svg = (struct part) { 0 };
+		f = open_memstream(&svg->p, &svg->len);
+		err = end_part(f, f ? flamegraph_write(g, f) : 0);
+	}
+	flamegraph_free(g);
+	return err;
+}
+
+/* Draws the graph with as many frames as fit; empty if there is no wait. */
+static int make_graph(const struct report *r, struct part *svg)
+{
+	struct part folded = { 0 };
+	uint32_t frames = GRAPH_FRAMES;
+	int err = make_folded(r, &folded);
+
+	while (!err) {
+		err = draw_graph(&folded, frames, svg);
+		if (err || svg->len <= GRAPH_BYTES || frames < 1000)
+			break;
+		frames /= 2;
+	}
+	if (err == -ENODATA) {
+		svg->len = 0;
+		err = 0;
+	}
+	free(folded.p);
+	return err;
+}
+
+static int make_data(struct report *r, struct part *data)
+{
+	FILE *f = open_memstream(&data->p, &data->len);
+
+	return end_part(f, f ? report_json_write(r, f) : 0);
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static void put_policy(FILE *out, const struct part *svg)
+{
+	fprintf(out,
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"base-uri 'none'; form-action 'none'; script-src '%s'",
+		report_js_source);
+	if (svg->len)
+		fprintf(out, " '%s'", flamegraph_script_source);
+	fprintf(out, "; style-src '%s'", report_css_source);
+	if (svg->len)
+		fprintf(out, " '%s'", flamegraph_style_source);
+	fputs("\">\n", out);
+}
+
+static void put_head(FILE *out, const struct report *r, const struct part *svg)
+{
+	const char *host = trace_info(r->in->trace)->host;
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
+	put_policy(out, svg);
+	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION "\">\n<title>"
+	      "Wakeup chains",
+	      out);
+	if (*host) {
+		fputs(" of ", out);
+		print_html(out, host);
+	}
+	fputs("</title>\n<style>", out);
+	fwrite(report_css, 1, report_css_len, out);
+	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
+}
+
+static void put_graph(FILE *out, const struct part *svg)
+{
+	fputs("<section id=\"graph\">\n<h2>What the waiting time went to</h2>\n"
+	      "<p class=\"note\">Width is time. At the bottom, blue, the thread that waited and "
+	      "where; "
+	      "above each gray <code>--</code> who woke it, and who had woken that one; at the top "
+	      "why the "
+	      "chain ends. Click to zoom.</p>\n"
+	      "<p class=\"note\" id=\"graph-said\"></p>\n",
+	      out);
+	if (svg->len)
+		fwrite(svg->p, 1, svg->len, out);
+	else
+		fputs("<p>Nobody waited.</p>\n", out);
+	fputs("</section>\n", out);
+}
+
+static void put_page(FILE *out, const struct report *r, const struct part *svg,
+		     const struct part *data)
+{
+	put_head(out, r, svg);
+	report_page_summary(out, r);
+	report_page_filter(out);
+	report_page_waits(out, r);
+	put_graph(out, svg);
+	report_page_tables(out, r);
+	report_page_lost(out, r);
+	fputs("</main>\n<script type=\"application/json\" id=\"report-data\">", out);
+	fwrite(data->p, 1, data->len, out);
+	fputs("</script>\n<script>", out);
+	fwrite(report_js, 1, report_js_len, out);
+	fputs("</script>\n</body>\n</html>\n", out);
+}
+
+static int write_html(const struct format_input *in, FILE *out)
+{
+	struct part svg = { 0 }, data = { 0 };
+	struct report r;
+	int err = report_init(&r, in);
+
+	if (!err)
+		err = make_graph(&r, &svg);
+	if (!err)
+		err = make_data(&r, &data);
+	if (!err)
+		put_page(out, &r, &svg, &data);
+	if (!err && in->totals)
+		*in->totals = (struct format_totals) { true, *fold_summary(r.fold) };
+	free(svg.p);
+	free(data.p);
+	report_free(&r);
+	return err;
+}
+
+const struct format format_html = {
+	.name = "html",
+	.summary = "a report for a browser: one page, with everything in it",
+	.wants_timelines = true,
+	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+	.write = write_html,
+};

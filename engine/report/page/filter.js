@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The filters. The page's fragment holds them, beside the graph's own keys, so that a link restores
+// the selection.
+const place = document.getElementById("filter");
+const seconds = (ns) => +(ns / 1e9).toFixed(6);
+
+const whoInput = element("input", { id: "who", type: "search", list: "names", autocomplete: "off", spellcheck: "false",
+	placeholder: "name, TID or PID", onchange: (e) => choose({ who: e.target.value.trim() }) });
+const fromInput = element("input", { id: "from", type: "number", step: "any", onchange: (e) => chooseTime(e.target.value, toInput.value) });
+const toInput = element("input", { id: "to", type: "number", step: "any", onchange: (e) => chooseTime(fromInput.value, e.target.value) });
+const overview = element("div", { id: "overview", title: "drag to choose a range of time" });
+
+place.append(element("div", { class: "fields" }, element("label", {}, "Thread ", whoInput), element("label", {}, "From ", fromInput, " s"),
+	element("label", {}, "to ", toInput, " s"), element("button", { type: "button", id: "all",
+		onclick: () => choose({ who: "", first: 0, end: data.n }) }, "Show all"),
+	element("datalist", { id: "names" }, ...[...new Set(rows.filter((r) => r.thread).flatMap((r) => r.thread.names))].sort()
+		.map((s) => element("option", { value: s })))), overview,
+element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that waited for a CPU. Drag to choose a range, in steps of " +
+	time(data.step) + "; a wait counts in the step in which it ended. A name chooses the threads that were ever called so."));
+
+// The steps that contain a range in seconds; an invalid number means the start, or the end.
+function stepsOf(from, to) {
+	const at = (s) => s === "" ? NaN : (s * 1e9 - data.from) / data.step;
+	const first = Math.max(0, Math.min(data.n - 1, Math.floor(at(from) + 1e-3) || 0));
+	const end = Math.ceil(at(to) - 1e-3);
+	return { first, end: Math.max(first + 1, Math.min(data.n, Number.isNaN(end) ? data.n : end)) };
+}
+const chooseTime = (from, to) => choose(stepsOf(from, to));
+
+// The one thread name that the filter matches; "" if it matches several or none.
+function oneName() {
+	if (!shown.who)
+		return "";
+	const exact = threads.some((t) => t.names.includes(shown.who));
+	const names = new Set(rows.filter((r) => fits(r.thread)).map(name));
+	return exact ? shown.who : names.size === 1 ? [...names][0] : "";
+}
+
+// Changes the filter and the fragment, and draws everything again.
+function choose(change) {
+	Object.assign(shown, change);
+	const p = new URLSearchParams(location.hash.slice(1)), before = p.get("thread") || "";
+	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
+	put("who", shown.who);
+	put("from", shown.first > 0 ? String(seconds(rangeFrom())) : "");
+	put("to", shown.end < data.n ? String(seconds(rangeTo())) : "");
+	// A thread selected in the graph itself stays when another filter changes.
+	if ("who" in change)
+		put("thread", oneName());
+	if ((p.get("thread") || "") !== before)
+		p.delete("zoom");
+	if (p.toString() !== location.hash.slice(1))
+		location.hash = p.toString();
+	showAll();
+}
+
+function showOverview() {
+	const width = Math.max(200, overview.clientWidth), height = 54;
+	const x = (i) => width * (stepFrom(i) - data.from) / (data.to - data.from || 1);
+	const svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "work over time" });
+	const load = Array.from({ length: data.n }, (_, i) => [0, 2].map((k) =>
+		shownRows().reduce((sum, r) => sum + r.steps[i][k], 0) / (stepFrom(i + 1) - stepFrom(i) || 1)));
+	const most = Math.max(shown.who ? 0 : data.cpus, 1e-6, ...load.map(([run, wait]) => run + wait));
+	load.forEach(([run, wait], i) => {
+		const h = (v) => (height - 4) * v / most, w = Math.max(0.5, x(i + 1) - x(i) - 0.5);
+		svg.append(drawn("rect", { class: "running", x: x(i), y: height - h(run), width: w, height: h(run) }),
+			drawn("rect", { class: "runnable", x: x(i), y: height - h(run + wait), width: w, height: h(wait) }));
+	});
+	for (const [from, to] of groups(data.losses, 4)) {
+		const at = (ns) => width * (ns - data.from) / (data.to - data.from || 1);
+		svg.append(drawn("rect", { class: "loss", x: at(from), y: 0, width: Math.max(2, at(to) - at(from)), height: 5 },
+			drawn("title", {}, "events were lost here")));
+	}
+	svg.append(drawn("rect", { class: "out", x: 0, y: 0, width: x(shown.first), height }),
+		drawn("rect", { class: "out", x: x(shown.end), y: 0, width: Math.max(0, width - x(shown.end)), height }));
+	overview.replaceChildren(svg);
+}
+
+function stepAt(event) {
+	const box = overview.getBoundingClientRect();
+	const at = (event.clientX - box.left) / box.width * (data.to - data.from) / data.step;
+	return Math.max(0, Math.min(data.n - 1, Math.floor(at)));
+}
+let dragFrom = -1;
+overview.addEventListener("pointerdown", (e) => {
+	dragFrom = stepAt(e);
+	overview.setPointerCapture(e.pointerId);
+	e.preventDefault();
+});
+overview.addEventListener("pointermove", (e) => {
+	if (dragFrom < 0)
+		return;
+	const k = stepAt(e);
+	Object.assign(shown, { first: Math.min(dragFrom, k), end: Math.max(dragFrom, k) + 1 });
+	showOverview();
+});
+for (const end of ["pointerup", "pointercancel"])
+	overview.addEventListener(end, () => {
+		if (dragFrom >= 0)
+			choose({});
+		dragFrom = -1;
+	});
+
+function showGraphNote() {
+	const said = [], alone = oneName();
+	if (shown.who)
+		said.push(alone ? "Threads called " + alone + " alone." : "The graph can show the threads of one name, and " + shown.who +
+			" is not one name: it shows all.");
+	if (shown.first > 0 || shown.end < data.n)
+		said.push("It is of the whole time (chainwalk --from " + seconds(rangeFrom()) + " --to " + seconds(rangeTo()) + " makes one of this range).");
+	document.getElementById("graph-said").textContent = said.join(" ");
+}
+
+function showAll() {
+	whoInput.value = shown.who;
+	fromInput.value = seconds(rangeFrom());
+	toInput.value = seconds(rangeTo());
+	showOverview();
+	showWaits();
+	showThreads();
+	showLengths();
+	showWakers();
+	showGraphNote();
+}
+
+// Sets the filter from the fragment: a link, or the browser's history. True if it changed.
+function readFragment() {
+	const p = new URLSearchParams(location.hash.slice(1)), before = JSON.stringify(shown);
+	Object.assign(shown, { who: p.get("who") || "" }, stepsOf(p.get("from") || "", p.get("to") || ""));
+	return before !== JSON.stringify(shown);
+}
+addEventListener("hashchange", () => {
+	if (readFragment())
+		showAll();
+});
+let knownWidth = list.clientWidth;
+addEventListener("resize", () => {
+	if (list.clientWidth === knownWidth)
+		return;
+	knownWidth = list.clientWidth;
+	showOverview();
+	showWaits();
+});
+
+readFragment();
+// Opens one wait at the start, the first with a chain of several links.
+const opened = [3, 2, 1].map((links) => data.waits.findIndex((w) =>
+	isShown(w) && !w.idle && !unwoken(w) && w.wakes.length >= 5 * links)).find((i) => i >= 0);
+if (opened !== undefined)
+	showing.open.add(opened);
+if (shown.who)
+	choose({});
+else
+	showAll();
+document.querySelector(".report").classList.add("live");

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_chain.h - the chain of one wait over time: the threads and interrupts in it, when the wait
+ * waited for what each of them did, when which of them woke which, and where the time went. chain.h
+ * computes how much time each chain took; this file (exact attribution only) computes when.
+ *
+ * The work is bounded however busy the wakers were: only the longest sleeps of a window are
+ * followed, and only as many as a picture can show. The others count as REPORT_SHORT.
+ */
+#ifndef ENGINE_REPORT_CHAIN_H
+#define ENGINE_REPORT_CHAIN_H
+
+#include "chain/chain.h"
+#include "words/names.h"
+#include "timeline/timeline.h"
+
+/* An end beside enum chain_end: sleeps of a waker that are not followed. */
+#define REPORT_SHORT CHAIN_ENDS
+
+enum {
+	REPORT_LANES = 24, /* the most, of each kind */
+	REPORT_WAKES = 160,
+	REPORT_FOLLOWED = 24, /* sleeps in a window */
+};
+
+/* A thread or an interrupt in the picture; lane 0 is the thread that waited. */
+struct report_lane {
+	uint32_t thread;  /* THREAD_NONE: an interrupt */
+	uint32_t handler; /* of an interrupt: frame id; 0: unknown */
+};
+
+/* The wait waited for what a lane's thread did in [from, to). */
+struct report_window {
+	uint32_t lane;
+	uint64_t from_ns, to_ns;
+};
+
+struct report_wake {
+	const struct wait *wait; /* ended by this wakeup */
+	uint32_t waker, wakee;	 /* lanes */
+	uint32_t frames;	 /* the waker's own, from the leaf of its kernel stack */
+};
+
+/* Time that a lane took, and why (end: enum chain_end or REPORT_SHORT). */
+struct report_part {
+	uint32_t lane, end;
+	uint64_t ns;
+};
+
+struct report_chain {
+	struct report_lane *lanes;
+	struct report_window *windows;
+	struct report_wake *wakes;
+	struct report_part *parts; /* one for each lane and end; they add up to the window */
+	size_t n_lanes, n_windows, n_wakes, n_parts;
+	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
+	const struct timelines *timelines;
+	struct kernel_stacks *kernel;
+	uint32_t depth;
+	bool out_of_memory; /* sticky: the result is incomplete */
+};
+
+/* 0 or -ENOMEM. The caller calls report_chain_free(), also after an error. */
+int report_chain_init(struct report_chain *c, const struct timelines *tl, uint32_t depth);
+void report_chain_free(struct report_chain *c);
+/*
+ * Explains [from_ns, to_ns) of the blocked part of w, a wait of thread, and replaces the previous
+ * result. An empty window and a wait that is not a sleep give lane 0 only.
+ */
+void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
+			  uint64_t from_ns, uint64_t to_ns);
+
+#endif /* ENGINE_REPORT_CHAIN_H */

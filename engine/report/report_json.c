@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A report's data for its script. Where there are many figures they are flat arrays of fixed groups
+ * instead of objects, in the order in which engine/report/page/data.js reads them. Times are ns.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "base/text.h"
+#include "report.h"
+#include "report_chain.h"
+#include "report_json.h"
+
+/* Size limit of the waits; they come longest first, and the others are left out. */
+#define WAITS_BYTES 1200000
+
+void report_begin_list(struct report_writer *w, const char *key)
+{
+	fprintf(w->out, ",\"%s\":[", key);
+	w->n_listed = 0;
+}
+
+void report_put_number(struct report_writer *w, int64_t v)
+{
+	fprintf(w->out, w->n_listed++ ? ",%" PRId64 : "%" PRId64, v);
+}
+
+static uint32_t number_of(struct report_writer *w, struct report_numbers *m, uint32_t id)
+{
+	int is_new;
+	uint32_t n = pairs_id_new(&m->ids, id, 0, &is_new);
+
+	w->out_of_memory |= !n;
+	return n ? n - 1 : 0;
+}
+
+uint32_t report_string(struct report_writer *w, uint32_t text)
+{
+	uint32_t n_before = w->strings.ids.n, n = number_of(w, &w->strings, text);
+
+	w->out_of_memory |= !text;
+	if (w->strings.ids.n > n_before)
+		w->string_bytes += strlen(names_text(w->r->names, text)) + 4;
+	return n;
+}
+
+uint32_t report_thread(struct report_writer *w, uint32_t thread)
+{
+	return number_of(w, &w->threads, thread);
+}
+
+uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, bool user)
+{
+	int is_new;
+	uint32_t id = pairs_id_new(&w->stacks, pair, user ? UINT32_MAX : frames, &is_new), *p;
+	size_t size;
+	char *text = NULL;
+	FILE *f;
+
+	if (!id) {
+		w->out_of_memory = true;
+		return 0;
+	}
+	if (!is_new)
+		return w->stack_string[id];
+	p = grow_array(w->stack_string, id, &w->cap_stack_string, sizeof(*p));
+	f = open_memstream(&text, &size);
+	if (p)
+		w->stack_string = p;
+	if (p && f)
+		names_write_stack(w->r->names, pair, frames, user, f);
+	if (f && fclose(f))
+		w->out_of_memory = true;
+	if (!p || !f || w->out_of_memory)
+		w->out_of_memory = true;
+	else
+		p[id] = report_string(w, names_adopt(w->r->names, text));
+	free(text);
+	return w->out_of_memory ? 0 : w->stack_string[id];
+}
+
+/* Writes a JSON string with each `<` escaped, which would end the element of the page. */
+static void put_string(struct report_writer *w, const char *s)
+{
+	const char *p, *q;
+
+	w->buf.len = 0;
+	json_string(&w->buf, s);
+	if (w->buf.failed) {
+		w->out_of_memory = true;
+		return;
+	}
+	for (p = w->buf.p; (q = memchr(p, '<', w->buf.len - (size_t)(p - w->buf.p))); p = q + 1) {
+		fwrite(p, 1, (size_t)(q - p), w->out);
+		fputs("\\u003c", w->out);
+	}
+	fwrite(p, 1, w->buf.len - (size_t)(p - w->buf.p), w->out);
+}
+
+static void put_sums(struct report_writer *w, uint32_t step, const struct thread_sums *s)
+{
+	report_put_number(w, step);
+	report_put_number(w, (int64_t)s->running_ns);
+	report_put_number(w, (int64_t)s->blocked_ns);
+	report_put_number(w, (int64_t)s->runnable_ns);
+	report_put_number(w, (int64_t)s->preempted_ns);
+	report_put_number(w, (int64_t)s->unknown_ns);
+}
+
+static void step_window(const struct report_steps *s, uint32_t i, uint64_t *from, uint64_t *to)
+{
+	*from = s->from_ns + i * s->step_ns;
+	*to = i + 1 < s->n ? *from + s->step_ns : s->to_ns;
+}
+
+static struct thread_sums rest_sums(const struct report *r, uint64_t from, uint64_t to)
+{
+	struct thread_row total = { 0 };
+
+	for (size_t i = r->n_rows; i < r->n_threads; i++) {
+		const struct thread *th = timelines_thread(r->in->timelines, r->rows[i].thread);
+		struct thread_row one = { .sums = thread_sums(th, from, to) };
+
+		thread_row_add(&total, &one);
+	}
+	return total.sums;
+}
+
+/* Leaves out steps in which the thread slept throughout. */
+static void put_steps(struct report_writer *w, uint32_t row)
+{
+	const struct report *r = w->r;
+	const struct report_steps *s = &r->counts.steps;
+	bool rest = row == r->n_rows;
+	uint64_t from, to;
+
+	report_begin_list(w, "steps");
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct thread_sums sums;
+
+		step_window(s, i, &from, &to);
+		sums = rest ? rest_sums(r, from, to)
+			    : thread_sums(timelines_thread(r->in->timelines, r->rows[row].thread),
+					  from, to);
+		if (rest || sums.blocked_ns != to - from)
+			put_sums(w, i, &sums);
+	}
+	putc(']', w->out);
+}
+
+static void put_row(struct report_writer *w, uint32_t row)
+{
+	const struct report *r = w->r;
+	const struct report_counts *c = &r->counts;
+	const struct report_steps *s = &c->steps;
+
+	fprintf(w->out, "%s{\"thread\":%" PRId64, row ? ",\n" : "",
+		row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
+	put_steps(w, row);
+	report_begin_list(w, "lengths");
+	for (uint32_t id = 1; id <= c->lengths.n; id++) {
+		if (c->lengths.at[id].a / REPORT_SLOTS != row)
+			continue;
+		report_put_number(w, c->lengths.at[id].b);
+		report_put_number(w, c->lengths.at[id].a % REPORT_SLOTS);
+		report_put_number(w, (int64_t)c->length_counts[id]);
+	}
+	putc(']', w->out);
+	report_begin_list(w, "wakeups");
+	for (uint32_t id = 1; id <= c->wakeups.n; id++) {
+		if (c->wakeups.at[id].a / (REPORT_WAKERS + 1) != row)
+			continue;
+		report_put_number(w, c->wakeups.at[id].b);
+		report_put_number(w, c->wakeups.at[id].a % (REPORT_WAKERS + 1));
+		report_put_number(w, (int64_t)c->wakeup_sums[id].count);
+		report_put_number(w, (int64_t)c->wakeup_sums[id].blocked_ns);
+	}
+	putc(']', w->out);
+	report_begin_list(w, "longest");
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint64_t ns = c->longest_ns[(size_t)row * s->n + i];
+
+		if (!ns)
+			continue;
+		report_put_number(w, i);
+		report_put_number(w, (int64_t)ns);
+	}
+	fputs("]}", w->out);
+}
+
+static void put_threads(struct report_writer *w)
+{
+	const struct timelines *tl = w->r->in->timelines;
+
+	fputs(",\n\"threads\":[", w->out);
+	for (uint32_t i = 1; i <= w->threads.ids.n; i++) {
+		uint32_t thread = w->threads.ids.at[i].a;
+		const struct thread *th = timelines_thread(tl, thread);
+		/* Bounded: a hostile program can rename itself any number of times. */
+		uint32_t renames = th->renames < 8 ? th->renames : 8;
+
+		fprintf(w->out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32, i > 1 ? ",\n" : "", th->tid,
+			th->tgid, report_string(w, names_thread(w->r->names, thread, th->end_ns)));
+		for (uint32_t k = 0; k <= renames && th->renames; k++) {
+			const char *raw =
+				trace_string(w->r->in->trace, timelines_nth_name(tl, thread, k));
+
+			fprintf(w->out, ",%" PRIu32,
+				report_string(w, names_clean(w->r->names, raw)));
+		}
+		putc(']', w->out);
+	}
+	putc(']', w->out);
+}
+
+static void put_losses(struct report_writer *w)
+{
+	const struct report *r = w->r;
+	uint64_t start = timelines_start_ns(r->in->timelines);
+
+	report_begin_list(w, "losses");
+	for (size_t i = 0; i < r->n_losses; i++) {
+		const struct trace_loss *l = &r->losses[i];
+
+		report_put_number(w, (int64_t)(l->first_ns - start));
+		report_put_number(w, (int64_t)(l->last_ns - start));
+		report_put_number(w, l->cpu == EVENT_CPU_UNKNOWN ? -1 : (int64_t)l->cpu);
+		report_put_number(w, (int64_t)l->n);
+	}
+	putc(']', w->out);
+}
+
+/* The tables that the waits and rows refer to by numbers. */
+static void put_tables(struct report_writer *w)
+{
+	const struct report *r = w->r;
+	const struct report_counts *c = &r->counts;
+
+	report_begin_list(w, "wakers");
+	for (uint32_t i = 0; i < c->n_wakers; i++)
+		report_put_number(w, report_string(w, c->wakers[i]));
+	fprintf(w->out, "],\"otherWakers\":%d,\"ends\":[", c->other_wakers);
+	for (int i = 0; i < CHAIN_ENDS; i++)
+		fprintf(w->out, "\"%s\",", chain_end_name((enum chain_end)i));
+	fputs("\"[many short waits]\"]", w->out);
+	put_losses(w);
+	put_threads(w);
+	fputs(",\n\"strings\":[", w->out);
+	for (uint32_t i = 1; i <= w->strings.ids.n; i++) {
+		if (i > 1)
+			fputs(",\n", w->out);
+		put_string(w, names_text(r->names, w->strings.ids.at[i].a));
+	}
+	putc(']', w->out);
+}
+
+static int put_waits(struct report_writer *w)
+{
+	struct report *r = w->r;
+	struct report_chain chain;
+	long begin = ftell(w->out);
+	int err = report_chain_init(&chain, r->in->timelines, r->in->options->depth);
+
+	fputs("],\n\"waits\":[", w->out);
+	for (size_t i = 0; i < r->n_waits && !err; i++) {
+		if (ftell(w->out) - begin + (long)w->string_bytes > WAITS_BYTES)
+			break;
+		if (i)
+			fputs(",\n", w->out);
+		report_put_wait(w, &chain, &r->waits[i]);
+		r->n_waits_written++;
+		r->drawn_ns = chosen_wait_ns(&r->waits[i].chosen);
+		if (chain.out_of_memory || w->out_of_memory)
+			err = -ENOMEM;
+	}
+	putc(']', w->out);
+	report_chain_free(&chain);
+	return err;
+}
+
+int report_json_write(struct report *r, FILE *out)
+{
+	const struct report_steps *s = &r->counts.steps;
+	uint64_t start = timelines_start_ns(r->in->timelines);
+	struct report_writer w = { .r = r, .out = out };
+	int err;
+
+	r->n_waits_written = 0;
+	fprintf(out,
+		"{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"step\":%" PRIu64 ",\"n\":%" PRIu32
+		",\"cpus\":%" PRIu32 ",\"mode\":\"%s\",\n\"rows\":[",
+		s->from_ns - start, s->to_ns - start, s->step_ns, s->n,
+		trace_info(r->in->trace)->cpus,
+		r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");
+	for (uint32_t row = 0; row <= r->n_rows; row++)
+		put_row(&w, row);
+	err = put_waits(&w);
+	put_tables(&w);
+	fputs("}\n", out);
+	if (!err && w.out_of_memory)
+		err = -ENOMEM;
+	pairs_free(&w.strings.ids);
+	pairs_free(&w.threads.ids);
+	pairs_free(&w.stacks);
+	free(w.stack_string);
+	text_free(&w.buf);
+	return err;
+}

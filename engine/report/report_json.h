@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_json.h - writes a report's data as JSON: report_json.c the tables, report_wait_json.c a
+ * wait with its chain over time. Texts, threads and stacks are written as numbers, which
+ * report_json.c assigns when they are first used; their tables follow at the end.
+ */
+#ifndef ENGINE_REPORT_JSON_H
+#define ENGINE_REPORT_JSON_H
+
+#include "report.h"
+#include "report_chain.h"
+
+/* Numbers from 0 in the order of first use; the pair (id, 0) has the pair's id number + 1. */
+struct report_numbers {
+	struct pairs ids;
+};
+
+struct report_writer {
+	struct report *r;
+	FILE *out;
+	struct report_numbers strings, threads; /* of text ids; of threads */
+	size_t string_bytes;			/* size of the strings in the output */
+	struct pairs stacks;			/* (stack pair, kernel frames) */
+	uint32_t *stack_string;			/* by the pair's id */
+	size_t cap_stack_string;
+	struct text_buf buf;
+	unsigned int n_listed; /* numbers in the current list */
+	bool out_of_memory;
+};
+
+/* Begins a list of numbers as the next member of an object; adds a number to it. */
+void report_begin_list(struct report_writer *w, const char *key);
+void report_put_number(struct report_writer *w, int64_t v);
+/* The number of a text (text: its id in names), of a thread, of a stack on one line. */
+uint32_t report_string(struct report_writer *w, uint32_t text);
+uint32_t report_thread(struct report_writer *w, uint32_t thread);
+uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, bool user);
+
+/* Writes a wait and its chain; chain is scratch space. */
+void report_put_wait(struct report_writer *w, struct report_chain *chain,
+		     const struct report_wait *p);
+
+#endif /* ENGINE_REPORT_JSON_H */

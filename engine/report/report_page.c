@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import.h"
+#include "base/text.h"
+#include "words/wall_time.h"
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* About three significant digits, like time() in words.js. */
+static void put_time(FILE *out, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
+	size_t i = 0;
+	double v;
+
+	if (!ns) {
+		fputs("0", out);
+		return;
+	}
+	while (ns < units[i].ns)
+		i++;
+	v = (double)ns / (double)units[i].ns;
+	fprintf(out, "%.*f %s", i == 3 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[i].name);
+}
+
+static void put_fact(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "<div><dt>%s</dt><dd>", key);
+	print_html(out, *value ? value : "not said");
+	fputs("</dd></div>\n", out);
+}
+
+static void put_ids(FILE *out, const char *option, const struct id_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		fprintf(out, " <code>%s %" PRIu32 "</code>", option, l->ids[i]);
+}
+
+static void put_regexes(FILE *out, const char *option, const struct regex_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		fprintf(out, " <code>%s ", option);
+		print_html(out, l->text[i]);
+		fputs("</code>", out);
+	}
+}
+
+static void put_flag(FILE *out, const struct options *o, unsigned int given, const char *text)
+{
+	if (o->given & given)
+		fprintf(out, " <code>%s</code>", text);
+}
+
+/* The filters, and how chains were followed. */
+static void put_filters(FILE *out, const struct options *o)
+{
+	const unsigned int choosing = GIVEN_WHO | GIVEN_WITHIN | GIVEN_RANGE | GIVEN_WAIT |
+				      GIVEN_STATE | GIVEN_NO_KTHREADS | GIVEN_NO_IDLE;
+
+	fputs("<div><dt>Waits shown</dt><dd>", out);
+	if (!(o->given & choosing))
+		fputs("all of them", out);
+	put_ids(out, "-p", &o->pids);
+	put_ids(out, "-t", &o->tids);
+	put_regexes(out, "-c", &o->names);
+	put_regexes(out, "--within", &o->within);
+	put_regexes(out, "--without", &o->without);
+	if (o->given & GIVEN_RANGE) {
+		fprintf(out, " from %.6g s", seconds(o->from_ns));
+		if (o->to_ns != UINT64_MAX)
+			fprintf(out, " to %.6g s", seconds(o->to_ns));
+	}
+	if (o->min_wait_ns) {
+		fputs(" of at least ", out);
+		put_time(out, o->min_wait_ns);
+	}
+	if (o->max_wait_ns != UINT64_MAX) {
+		fputs(" of at most ", out);
+		put_time(out, o->max_wait_ns);
+	}
+	if (o->given & GIVEN_STATE) {
+		fprintf(out, " <code>--state %s%s%s", o->parts & PART_BLOCKED ? "blocked " : "",
+			o->parts & PART_RUNNABLE ? "runnable " : "",
+			o->parts & PART_PREEMPTED ? "preempted" : "");
+		print_html(out, o->states);
+		fputs("</code>", out);
+	}
+	put_flag(out, o, GIVEN_NO_KTHREADS, "--no-kthreads");
+	put_flag(out, o, GIVEN_NO_IDLE, "--no-idle");
+	fprintf(out, "; chains of up to %" PRIu32 " links%s</dd></div>\n", o->depth,
+		o->mode == MODE_CLASSIC ? ", classic attribution in the graph" : "");
+}
+
+static void put_ends(FILE *out, const struct chain_summary *s)
+{
+	static const char *const words[CHAIN_ENDS] = {
+		[CHAIN_RUNNING] = "some thread worked",
+		[CHAIN_RUNNABLE] = "some thread had no CPU",
+		[CHAIN_PREEMPTED] = "some thread was pushed off its CPU",
+		[CHAIN_INTERRUPT] = "a device or a timer",
+		[CHAIN_UNKNOWN] = "not known: events are missing",
+		[CHAIN_NOT_WOKEN] = "nobody: still asleep at the end",
+		[CHAIN_DEPTH] = "more links than were followed",
+		[CHAIN_LOOP] = "a thread came up twice",
+	};
+	enum chain_end order[CHAIN_ENDS];
+	size_t n = chain_ends_by_size(s->ends_ns, order);
+
+	if (!s->blocked_ns)
+		return;
+	fputs("<div class=\"wide\"><dt>Sleepers waited for</dt><dd class=\"ends\">", out);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "<span>%s <b>%.1f&#160;%%</b></span> ", words[order[i]],
+			100 * (double)s->ends_ns[order[i]] / (double)s->blocked_ns);
+	fputs("</dd></div>\n", out);
+}
+
+void report_page_summary(FILE *out, const struct report *r)
+{
+	const struct trace *t = r->in->trace;
+	const struct trace_info *i = trace_info(t);
+	const struct trace_damage *d = trace_damage(t);
+	const struct chain_summary *s = fold_summary(r->fold);
+	const struct options *o = r->in->options;
+	bool loss = i->lost || r->n_all_losses || d->what;
+	char recorded[WALL_TIME_SIZE];
+
+	fputs("<header>\n<h1>Wakeup chains", out);
+	if (*i->host) {
+		fputs(" of <bdi>", out);
+		print_html(out, i->host);
+		fputs("</bdi>", out);
+	}
+	fputs("</h1>\n<p class=\"note\">Who waited, for whom, and for what: every sleep of every "
+	      "thread, "
+	      "with the one that ended it.</p>\n</header>\n<section id=\"summary\">\n<dl>\n",
+	      out);
+	put_fact(out, "Recorded", wall_time(recorded, i, i->start_ns));
+	fprintf(out, "<div><dt>Length</dt><dd>%.3f s on %" PRIu32 " CPUs</dd></div>\n",
+		seconds(i->end_ns - i->start_ns), i->cpus);
+	put_fact(out, "Kernel", i->release);
+	put_fact(out, "Recorder", i->tool);
+	fprintf(out, "<div><dt>Events</dt><dd>%" PRIu64 "</dd></div>\n", i->events);
+	fprintf(out, "<div%s><dt>Lost</dt><dd>%" PRIu64 "%s", loss ? " class=\"bad\"" : "", i->lost,
+		r->n_all_losses ? ", see the end" : "");
+	if (d->what)
+		fprintf(out, "; the trace is damaged: %s", d->what);
+	fputs("</dd></div>\n", out);
+	put_filters(out, o);
+	fprintf(out,
+		"<div><dt>Waiting</dt><dd>%" PRIu64
+		" waits, asleep %.3f s, waiting for a CPU %.3f s",
+		s->waits, seconds(s->blocked_ns), seconds(s->runnable_ns));
+	if (s->preempted_ns)
+		fprintf(out, ", preempted %.3f s", seconds(s->preempted_ns));
+	if (o->no_idle)
+		fprintf(out, "; left out as idle: %" PRIu64 " waits, %.3f s", s->idle_waits,
+			seconds(s->idle_ns));
+	fputs(" (all threads added up)</dd></div>\n", out);
+	put_ends(out, s);
+	fputs("<div class=\"wide\"><dt>Command</dt><dd><code>", out);
+	print_html(out, *i->options ? i->options : "not said");
+	fputs("</code></dd></div>\n", out);
+	fputs("</dl>\n</section>\n", out);
+}
+
+void report_page_filter(FILE *out)
+{
+	fputs("<section id=\"filter\" aria-label=\"Filters\"></section>\n"
+	      "<noscript><p class=\"bad\">Without JavaScript there are no filters, waits, "
+	      "histogram "
+	      "and matrix here: the summary, the graph and the table of threads "
+	      "are.</p></noscript>\n",
+	      out);
+}
+
+void report_page_waits(FILE *out, const struct report *r)
+{
+	fprintf(out,
+		"<section id=\"waits\">\n<h2>The longest waits, each with its chain</h2>\n"
+		"<p class=\"note\">%zu of %" PRIu64 " waits",
+		r->n_waits_written, fold_summary(r->fold)->waits);
+	if (r->n_waits_written < r->n_waits) {
+		fprintf(out, ": the longest; %zu more would not fit, all shorter than ",
+			r->n_waits - r->n_waits_written);
+		put_time(out, r->drawn_ns);
+	} else if (r->n_waits_written && !r->in->options->top) {
+		fputs(": the longest of all, of each thread, and of each step of time", out);
+	}
+	fputs(". Choose one to see its chain in time.</p>\n<div "
+	      "id=\"waits-list\"></div>\n</section>\n",
+	      out);
+}
+
+static void put_thread(FILE *out, const struct report *r, uint32_t row)
+{
+	bool rest = row == r->n_rows;
+	const struct thread_row *t = rest ? &r->rest : &r->rows[row];
+	const uint64_t times[] = { t->sums.running_ns, t->sums.blocked_ns, t->sums.runnable_ns,
+				   t->sums.preempted_ns, t->sums.unknown_ns };
+
+	if (rest) {
+		fprintf(out, "<tr><td>%zu others</td><td></td><td></td>", r->n_threads - r->n_rows);
+	} else {
+		const struct thread *th = timelines_thread(r->in->timelines, t->thread);
+
+		fputs("<tr><td><bdi>", out);
+		print_html(out,
+			   names_text(r->names, names_thread(r->names, t->thread, th->end_ns)));
+		fprintf(out, "</bdi></td><td>%" PRIu32 "</td><td>", th->tid);
+		if (th->tgid)
+			fprintf(out, "%" PRIu32, th->tgid);
+		fputs("</td>", out);
+	}
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		fputs("<td>", out);
+		put_time(out, times[i]);
+		fputs("</td>", out);
+	}
+	fprintf(out, "<td>%" PRIu64 "</td><td>", r->counts.row_waits[row]);
+	put_time(out, r->counts.row_longest_ns[row]);
+	fputs("</td></tr>\n", out);
+}
+
+void report_page_tables(FILE *out, const struct report *r)
+{
+	fprintf(out,
+		"<section id=\"threads\">\n<h2>Threads</h2>\n"
+		"<p class=\"note\">%" PRIu32 " of %zu threads, those that ran most.</p>\n"
+		"<div class=\"scroll\"><table><thead><tr>",
+		r->n_rows, r->n_threads);
+	fputs("<th>Name</th><th>TID</th><th>PID</th><th>Running</th><th>Asleep</th>"
+	      "<th>Waiting for a CPU</th><th>Preempted</th><th>Unknown</th><th>Waits</th>"
+	      "<th>Longest</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (uint32_t i = 0; i < r->n_rows; i++)
+		put_thread(out, r, i);
+	if (r->n_threads > r->n_rows)
+		put_thread(out, r, r->n_rows);
+	fputs("</tbody></table></div>\n</section>\n"
+	      "<section id=\"lengths\">\n<h2>How long waits were</h2>\n<div id=\"lengths-chart\">"
+	      "</div>\n</section>\n"
+	      "<section id=\"wakers\">\n<h2>Who wakes whom</h2>\n<div id=\"wakers-table\" "
+	      "class=\"scroll\"></div>\n</section>\n",
+	      out);
+}
+
+static void put_losses(FILE *out, const struct report *r)
+{
+	uint64_t start = timelines_start_ns(r->in->timelines);
+
+	fputs("<div class=\"scroll\"><table><thead><tr><th>From</th><th>To</th><th>CPU</th>"
+	      "<th>Events</th></tr></thead><tbody>\n",
+	      out);
+	for (size_t i = 0; i < r->n_losses; i++) {
+		const struct trace_loss *l = &r->losses[i];
+
+		fprintf(out, "<tr><td>%.6f s</td><td>%.6f s</td><td>", seconds(l->first_ns - start),
+			seconds(l->last_ns - start));
+		if (l->cpu == EVENT_CPU_UNKNOWN)
+			fputs("any", out);
+		else
+			fprintf(out, "%" PRIu32, l->cpu);
+		if (l->n)
+			fprintf(out, "</td><td>%" PRIu64 "</td></tr>\n", l->n);
+		else
+			fputs("</td><td>nobody knows</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+	if (r->n_all_losses > r->n_losses)
+		fprintf(out, "<p class=\"note\">and %zu more.</p>\n",
+			r->n_all_losses - r->n_losses);
+}
+
+/* The messages of the import, as a list. */
+static void put_import(FILE *out, const struct import_report *import)
+{
+	static const char before[] = "chainwalk: text: ";
+	char *text = NULL, *line, *rest;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	import_report_print(import, "text", false, f);
+	if (fclose(f) || !len) {
+		free(text);
+		return;
+	}
+	fputs("<ul>\n", out);
+	for (rest = text; (line = strsep(&rest, "\n")) && *line;) {
+		fputs("<li>", out);
+		print_html(out,
+			   strncmp(line, before, strlen(before)) ? line : line + strlen(before));
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+	free(text);
+}
+
+void report_page_lost(FILE *out, const struct report *r)
+{
+	const struct trace_info *i = trace_info(r->in->trace);
+	const struct trace_damage *d = trace_damage(r->in->trace);
+
+	fputs("<section id=\"lost\">\n<h2>What was lost</h2>\n", out);
+	if (!r->n_all_losses && !d->what && !i->lost)
+		fputs(r->in->import ? "<p>Nothing, as far as the text that this was made from "
+				      "tells.</p>\n"
+				    : "<p>Nothing: every event that the recorder saw is in the "
+				      "trace.</p>\n",
+		      out);
+	if (r->in->import)
+		put_import(out, r->in->import);
+	if (i->sideband_lost)
+		fprintf(out,
+			"<p>%" PRIu64 " mappings of programs were missed: some functions have no "
+			"names for that.</p>\n",
+			i->sideband_lost);
+	if (d->what)
+		fprintf(out,
+			"<p>The trace is damaged from byte %" PRIu64 " on: %s; %" PRIu64
+			" bytes in %" PRIu64 " blocks were skipped.</p>\n",
+			d->first_offset, d->what, d->bytes, d->blocks);
+	if (r->n_all_losses || i->lost)
+		fprintf(out,
+			"<p>%" PRIu64
+			" events are known to be lost, in %zu stretches of time. What a loss may "
+			"have touched is shown as <code>[unknown]</code>, never guessed.</p>\n",
+			i->lost, r->n_all_losses);
+	if (r->n_all_losses)
+		put_losses(out, r);
+	fputs("</section>\n", out);
+}

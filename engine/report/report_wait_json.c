@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A wait with its chain over time, as JSON. Times are ns from the wait's start. The threads of the
+ * chain are shown for a margin before and after the wait, too, for orientation.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "report_json.h"
+
+/* How an off-CPU interval is drawn; data.js has the same order (STATES). */
+enum off_cpu {
+	OFF_BLOCKED,
+	OFF_RUNNABLE,
+	OFF_PREEMPTED,
+	OFF_UNKNOWN,
+	OFF_MANY, /* several intervals, too short to be drawn one by one */
+};
+
+#define FINEST 300 /* intervals shorter than 1/300 of the drawn time are joined */
+
+struct view {
+	uint64_t zero_ns, from_ns, to_ns; /* the wait's start; the drawn time */
+};
+
+static void put_interval(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
+			 enum off_cpu what)
+{
+	if (from < f->from_ns)
+		from = f->from_ns;
+	if (to > f->to_ns)
+		to = f->to_ns;
+	if (from >= to)
+		return;
+	report_put_number(w, (int64_t)(from - f->zero_ns));
+	report_put_number(w, (int64_t)(to - from));
+	report_put_number(w, what);
+}
+
+static void put_one(struct report_writer *w, const struct view *f, const struct wait *s)
+{
+	switch (s->kind) {
+	case WAIT_SLEEP:
+		put_interval(w, f, s->out_ns, s->wake_ns, OFF_BLOCKED);
+		put_interval(w, f, s->wake_ns, s->in_ns, OFF_RUNNABLE);
+		break;
+	case WAIT_PREEMPTED:
+		put_interval(w, f, s->out_ns, s->in_ns, OFF_PREEMPTED);
+		break;
+	default:
+		put_interval(w, f, s->out_ns, s->in_ns, OFF_UNKNOWN);
+	}
+}
+
+/* Skips short intervals by binary search: there may be millions. */
+static void put_intervals(struct report_writer *w, const struct view *f, const struct thread *th)
+{
+	uint64_t finest = (f->to_ns - f->from_ns) / FINEST;
+	uint32_t i = thread_position(th, f->from_ns);
+
+	while (i < th->n_waits && th->waits[i].out_ns < f->to_ns) {
+		const struct wait *s = &th->waits[i];
+		uint32_t next = i + 1;
+
+		if (s->in_ns - s->out_ns < finest) {
+			next = thread_position(th, s->out_ns + finest);
+			/* An interval that ends after that is long enough to be drawn. */
+			if (next <= i)
+				next = i + 1;
+		}
+		if (next == i + 1)
+			put_one(w, f, s);
+		else
+			put_interval(w, f, s->out_ns, th->waits[next - 1].in_ns, OFF_MANY);
+		i = next;
+	}
+}
+
+static void put_lane(struct report_writer *w, const struct report_lane *l, const struct view *f,
+		     uint64_t at_ns, bool first)
+{
+	const struct timelines *tl = w->r->in->timelines;
+	struct names *names = w->r->names;
+	const struct thread *th;
+
+	fputs(first ? "{" : ",{", w->out);
+	if (l->thread == THREAD_NONE) {
+		fprintf(w->out, "\"handler\":%" PRId64 "}",
+			l->handler ? (int64_t)report_string(w, names_frame(names, l->handler))
+				   : -1);
+		return;
+	}
+	th = timelines_thread(tl, l->thread);
+	fprintf(w->out, "\"thread\":%" PRIu32 ",\"name\":%" PRIu32, report_thread(w, l->thread),
+		report_string(w, names_thread(names, l->thread, at_ns)));
+	report_begin_list(w, "life");
+	report_put_number(w, (int64_t)(th->begin_ns - f->zero_ns));
+	report_put_number(w, (int64_t)(th->end_ns - f->zero_ns));
+	putc(']', w->out);
+	report_begin_list(w, "stretches");
+	put_intervals(w, f, th);
+	fputs("]}", w->out);
+}
+
+/* The time of a lane's first waking, for the thread's name at that time; otherwise if none. */
+static uint64_t met_ns(const struct report_chain *c, uint32_t lane, uint64_t otherwise)
+{
+	for (size_t i = 0; i < c->n_wakes; i++)
+		if (c->wakes[i].waker == lane)
+			return c->wakes[i].wait->wake_ns;
+	return otherwise;
+}
+
+static void put_chain(struct report_writer *w, const struct report_chain *c, const struct view *f)
+{
+	fputs(",\"lanes\":[", w->out);
+	for (uint32_t i = 0; i < c->n_lanes; i++)
+		put_lane(w, &c->lanes[i], f, met_ns(c, i, f->zero_ns), !i);
+	putc(']', w->out);
+	report_begin_list(w, "windows");
+	for (size_t i = 0; i < c->n_windows; i++) {
+		const struct report_window *p = &c->windows[i];
+
+		report_put_number(w, p->lane);
+		report_put_number(w, (int64_t)(p->from_ns - f->zero_ns));
+		report_put_number(w, (int64_t)(p->to_ns - p->from_ns));
+	}
+	putc(']', w->out);
+	report_begin_list(w, "wakes");
+	for (size_t i = 0; i < c->n_wakes; i++) {
+		const struct report_wake *p = &c->wakes[i];
+		bool task = c->lanes[p->waker].thread != THREAD_NONE;
+		bool started = p->wait->flags & WAIT_NEW;
+
+		report_put_number(w, (int64_t)(p->wait->wake_ns - f->zero_ns));
+		report_put_number(w, p->waker);
+		report_put_number(w, p->wakee);
+		report_put_number(w, report_stack(w, p->wait->waker_stack, p->frames, task));
+		report_put_number(w, started ? -1
+					     : (int64_t)report_stack(w, p->wait->stack, UINT32_MAX,
+								     true));
+	}
+	putc(']', w->out);
+	report_begin_list(w, "parts");
+	for (size_t i = 0; i < c->n_parts; i++) {
+		report_put_number(w, c->parts[i].lane);
+		report_put_number(w, c->parts[i].end);
+		report_put_number(w, (int64_t)c->parts[i].ns);
+	}
+	putc(']', w->out);
+}
+
+void report_put_wait(struct report_writer *w, struct report_chain *chain,
+		     const struct report_wait *p)
+{
+	const struct timelines *tl = w->r->in->timelines;
+	const struct wait *wait = p->chosen.wait;
+	const struct shown *s = &p->chosen.shown;
+	uint64_t blocked = s->blocked_to_ns - s->blocked_from_ns;
+	uint64_t off = s->off_to_ns - s->off_from_ns;
+	uint64_t from = blocked ? s->blocked_from_ns : s->off_from_ns;
+	uint64_t to = off ? s->off_to_ns : s->blocked_to_ns, margin = (to - from) / 20;
+	uint64_t start = timelines_start_ns(tl), end = timelines_end_ns(tl);
+	struct view f = { .zero_ns = from };
+
+	f.from_ns = from - start > margin ? from - margin : start;
+	f.to_ns = end - to > margin ? to + margin : end;
+	report_chain_explain(chain, p->chosen.thread, wait, s->blocked_from_ns, s->blocked_to_ns);
+	fprintf(w->out,
+		"{\"thread\":%" PRIu32 ",\"name\":%" PRIu32 ",\"start\":%" PRIu64
+		",\"blocked\":%" PRIu64 ",\"off\":%" PRIu64 ",\"preempted\":%d,\"flags\":%u,"
+		"\"state\":\"%c\",\"idle\":%d,\"stack\":%" PRIu32 ",\"drawn\":[%" PRId64 ",%" PRId64
+		"]",
+		report_thread(w, p->chosen.thread),
+		report_string(w, names_thread(w->r->names, p->chosen.thread, wait->out_ns)),
+		from - start, blocked, off, wait->kind == WAIT_PREEMPTED, wait->flags,
+		isalpha((unsigned char)wait->state) ? wait->state : '?', p->idle,
+		report_stack(w, wait->stack, UINT32_MAX, true), (int64_t)(f.from_ns - from),
+		(int64_t)(f.to_ns - from));
+	put_chain(w, chain, &f);
+	putc('}', w->out);
+}

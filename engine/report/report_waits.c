@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	OF_ALL = 200,
+	OF_RESTING = 60, /* waits for work, and unfinished ones */
+	OF_ROW = 3,
+	OF_STEP = 3,
+	TOP_MAX = 2000,
+};
+
+/* The longest waits so far, in order. */
+struct best {
+	struct chosen_wait *at;
+	size_t n, room;
+};
+
+struct chooser {
+	struct wait_filter *filter;
+	const struct report_counts *counts;
+	const uint32_t *row_of;
+	struct best all, resting;
+	struct best *rows, *steps;
+	bool just_top;
+};
+
+static void keep(struct best *b, const struct chosen_wait *p)
+{
+	size_t i;
+
+	if (b->n == b->room && (!b->n || longest_wait_first(&b->at[b->n - 1], p) < 0))
+		return;
+	i = b->n < b->room ? b->n++ : b->n - 1;
+	for (; i && longest_wait_first(p, &b->at[i - 1]) < 0; i--)
+		b->at[i] = b->at[i - 1];
+	b->at[i] = *p;
+}
+
+/* False: keep() would drop it, and its stack need not be examined. */
+static bool fits(const struct best *b, const struct chosen_wait *p)
+{
+	return b->n < b->room || (b->n && longest_wait_first(p, &b->at[b->n - 1]) < 0);
+}
+
+static int choose(void *arg, const struct chosen_wait *p)
+{
+	struct chooser *c = arg;
+	struct best *row = &c->rows[c->row_of[p->thread]];
+	struct best *step = &c->steps[report_step(&c->counts->steps, report_end_ns(p))];
+
+	if (c->just_top) {
+		keep(&c->all, p);
+		return 0;
+	}
+	if (!fits(&c->all, p) && !fits(&c->resting, p) && !fits(row, p) && !fits(step, p))
+		return 0;
+	if (p->wait->flags & WAIT_NOT_WOKEN || wait_filter_awaits_work(c->filter, p->wait)) {
+		keep(&c->resting, p);
+		return 0;
+	}
+	keep(&c->all, p);
+	keep(row, p);
+	keep(step, p);
+	return 0;
+}
+
+static struct best *bests_new(size_t n, size_t room)
+{
+	struct best *b = calloc(n + 1, sizeof(*b));
+	struct chosen_wait *at = malloc((n * room + 1) * sizeof(*at));
+
+	if (!b || !at) {
+		free(b);
+		free(at);
+		return NULL;
+	}
+	for (size_t i = 0; i <= n; i++)
+		b[i] = (struct best) { .at = at + i * room, .room = i < n ? room : 0 };
+	return b;
+}
+
+static void bests_free(struct best *b)
+{
+	if (b)
+		free(b[0].at);
+	free(b);
+}
+
+static size_t take(struct chosen_wait *to, const struct best *b, size_t n_best)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_best; i++)
+		for (size_t k = 0; k < b[i].n; k++)
+			to[n++] = b[i].at[k];
+	return n;
+}
+
+/* Joins the lists; each wait appears once. */
+static int gather(const struct chooser *c, struct report_wait **waits, size_t *n_waits)
+{
+	size_t n_rows = c->counts->n_rows, n_steps = c->counts->steps.n, n = 0;
+	size_t most = c->all.n + c->resting.n + n_rows * OF_ROW + n_steps * OF_STEP;
+	struct chosen_wait *all = malloc((most + 1) * sizeof(*all));
+
+	*waits = malloc((most + 1) * sizeof(**waits));
+	if (!all || !*waits) {
+		free(all);
+		return -ENOMEM;
+	}
+	n += take(all, &c->all, 1);
+	n += take(all + n, &c->resting, 1);
+	n += take(all + n, c->rows, n_rows);
+	n += take(all + n, c->steps, n_steps);
+	qsort(all, n, sizeof(*all), longest_wait_first);
+	for (size_t i = 0; i < n; i++)
+		if (!i || all[i].wait != all[i - 1].wait)
+			(*waits)[(*n_waits)++] = (struct report_wait) {
+				all[i], wait_filter_awaits_work(c->filter, all[i].wait)
+			};
+	free(all);
+	return 0;
+}
+
+int report_waits_new(struct report_wait **waits, size_t *n, const struct timelines *tl,
+		     struct wait_filter *s, const struct report_counts *counts,
+		     const uint32_t *row_of, uint64_t top)
+{
+	struct chooser c = {
+		.filter = s, .counts = counts, .row_of = row_of, .just_top = top != 0
+	};
+	int err = -ENOMEM;
+
+	*waits = NULL;
+	*n = 0;
+	c.all.room = !top ? OF_ALL : top < TOP_MAX ? (size_t)top : TOP_MAX;
+	c.resting.room = OF_RESTING;
+	c.all.at = malloc(c.all.room * sizeof(*c.all.at));
+	c.resting.at = malloc(c.resting.room * sizeof(*c.resting.at));
+	c.rows = bests_new(counts->n_rows, OF_ROW);
+	c.steps = bests_new(counts->steps.n, OF_STEP);
+	if (c.all.at && c.resting.at && c.rows && c.steps)
+		err = top_waits_walk(tl, s, 0, choose, &c);
+	if (!err)
+		err = gather(&c, waits, n);
+	free(c.all.at);
+	free(c.resting.at);
+	bests_free(c.rows);
+	bests_free(c.steps);
+	return err;
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "debug_files.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "grow.h"
+#include "debuginfod_ask.h"
+
+#define SYSTEM_DIR "/usr/lib/debug"
+#define BUILD_ID_MAX 64u /* bytes */
+/* Of a folder that was mistaken for one of debug files, no more than this is looked at. */
+#define FILES_MAX 1000000u
+/* What all requests to servers together may take. */
+#define ASK_SECONDS 300u
+#define URLS "DEBUGINFOD_URLS"
+
+/* A file below a folder of --debug-dir. */
+struct indexed {
+	char *build_id; /* hex */
+	char *path;
+	int worth; /* 2: it has debug information, 1: symbols, 0: neither */
+};
+
+struct debug_files {
+	const struct path_list *dirs;
+	struct indexed *index; /* by build ID, then the most worth first */
+	size_t n, cap;
+	bool is_indexed;
+	char *servers; /* NULL: none is asked */
+	struct debuginfod_asker asker;
+	const char *complaint;
+};
+
+/* The sources, after two for each folder: by the path that the build ID gives, by the index. */
+enum {
+	SOURCE_SYSTEM,
+	SOURCE_RECORDED,
+	SOURCE_SERVER_DEBUG,
+	SOURCE_SERVER_PROGRAM,
+	SOURCES,
+};
+
+struct debug_files *debug_files_new(const struct options *o)
+{
+	struct debug_files *d = calloc(1, sizeof(*d));
+	int err;
+
+	if (!d)
+		return NULL;
+	d->dirs = &o->debug_dirs;
+	elf_version(EV_CURRENT);
+	err = o->debuginfod ? debuginfod_ask_open(&d->asker, ASK_SECONDS) : 0;
+	if (err == -ENOENT)
+		d->complaint = "--debuginfod: DEBUGINFOD_URLS names no server";
+	else if (err)
+		d->complaint = "--debuginfod: libdebuginfod.so.1 cannot be loaded";
+	else if (o->debuginfod)
+		d->servers = strdup(getenv(URLS));
+	/* libdwfl would ask the servers, too: without the option, and for as long as it takes. */
+	unsetenv(URLS);
+	return d;
+}
+
+void debug_files_free(struct debug_files *d)
+{
+	if (!d)
+		return;
+	debuginfod_ask_close(&d->asker);
+	free(d->servers);
+	for (size_t i = 0; i < d->n; i++) {
+		free(d->index[i].build_id);
+		free(d->index[i].path);
+	}
+	free(d->index);
+	free(d);
+}
+
+const char *debug_files_complaint(const struct debug_files *d)
+{
+	return d->complaint;
+}
+
+char *debug_files_path(struct debug_files *d)
+{
+	size_t len = sizeof(":.debug:" SYSTEM_DIR);
+	char *path;
+
+	for (size_t i = 0; i < d->dirs->n; i++)
+		len += strlen(d->dirs->paths[i]) + 1;
+	path = malloc(len);
+	if (!path)
+		return NULL;
+	strcpy(path, ":.debug:" SYSTEM_DIR);
+	for (size_t i = 0; i < d->dirs->n; i++)
+		strcat(strcat(path, ":"), d->dirs->paths[i]);
+	return path;
+}
+
+/* ---- the index ----------------------------------------------------------------------------- */
+
+/* A regular file; opening anything else has no effect. */
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static char *hex_of(const uint8_t *bytes, size_t len)
+{
+	char *hex = malloc(2 * len + 1);
+
+	for (size_t i = 0; hex && i < len; i++)
+		sprintf(hex + 2 * i, "%02x", bytes[i]);
+	return hex;
+}
+
+static int worth_of(Elf *elf)
+{
+	size_t names;
+	Elf_Scn *scn = NULL;
+	int worth = 0;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return 0;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (name && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+			return 2;
+		if (sh.sh_type == SHT_SYMTAB || (name && !strcmp(name, ".gnu_debugdata")))
+			worth = 1;
+	}
+	return worth;
+}
+
+static int add(struct debug_files *d, const char *path, Elf *elf)
+{
+	struct indexed *index, *i;
+	const void *id;
+	ssize_t len = dwelf_elf_gnu_build_id(elf, &id);
+
+	if (len <= 0 || len > (ssize_t)BUILD_ID_MAX)
+		return 0;
+	index = grow_array(d->index, d->n, &d->cap, sizeof(*index));
+	if (!index)
+		return -ENOMEM;
+	d->index = index;
+	i = &index[d->n++];
+	*i = (struct indexed) { hex_of(id, (size_t)len), strdup(path), worth_of(elf) };
+	return i->build_id && i->path ? 0 : -ENOMEM;
+}
+
+static int add_file(struct debug_files *d, const char *path)
+{
+	int fd = open_regular(path), err = 0;
+	char magic[SELFMAG];
+	Elf *elf;
+
+	if (fd < 0)
+		return 0;
+	if (pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG)) {
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+		if (elf_kind(elf) == ELF_K_ELF)
+			err = add(d, path, elf);
+		elf_end(elf);
+	}
+	close(fd);
+	return err;
+}
+
+static int by_build_id(const void *pa, const void *pb)
+{
+	const struct indexed *a = pa, *b = pb;
+	int order = strcmp(a->build_id, b->build_id);
+
+	return order		      ? order
+	       : b->worth != a->worth ? b->worth - a->worth
+				      : strcmp(a->path, b->path);
+}
+
+static int make_index(struct debug_files *d)
+{
+	size_t seen = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < d->dirs->n && !err; i++) {
+		char *roots[] = { (char *)d->dirs->paths[i], NULL };
+		FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
+		FTSENT *entry;
+
+		while (!err && tree && seen++ < FILES_MAX && (entry = fts_read(tree)))
+			if (entry->fts_info == FTS_F)
+				err = add_file(d, entry->fts_path);
+		if (tree)
+			fts_close(tree);
+	}
+	if (!err && d->n)
+		qsort(d->index, d->n, sizeof(*d->index), by_build_id);
+	d->is_indexed = true;
+	return err;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+static int open_by_id(const char *dir, const char *build_id, char *name, size_t size)
+{
+	if (strlen(build_id) < 3)
+		return -ENOENT;
+	snprintf(name, size, "%s/.build-id/%.2s/%s.debug", dir, build_id, build_id + 2);
+	return open_regular(name);
+}
+
+static int open_indexed(struct debug_files *d, const char *build_id, char *name, size_t size)
+{
+	size_t lo = 0, hi = d->n;
+	int err = 0;
+
+	if (!d->is_indexed) {
+		err = make_index(d);
+		hi = d->n;
+	}
+	if (err)
+		return err;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(d->index[mid].build_id, build_id) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == d->n || strcmp(d->index[lo].build_id, build_id))
+		return -ENOENT;
+	snprintf(name, size, "%s", d->index[lo].path);
+	return open_regular(name);
+}
+
+static int ask(struct debug_files *d, const char *build_id, bool program, char *name, size_t size)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t len = strlen(build_id) / 2;
+	unsigned int byte;
+	int fd;
+
+	if (!d->servers || len > sizeof(id))
+		return -ENOENT;
+	for (size_t i = 0; i < len; i++) {
+		if (sscanf(build_id + 2 * i, "%2x", &byte) != 1)
+			return -EINVAL;
+		id[i] = (uint8_t)byte;
+	}
+	snprintf(name, size, "debuginfod");
+	setenv(URLS, d->servers, 1);
+	fd = debuginfod_ask(&d->asker, id, (int)len, program);
+	unsetenv(URLS);
+	return fd;
+}
+
+size_t debug_files_sources(const struct debug_files *d)
+{
+	return d->dirs->n + 1 + SOURCES;
+}
+
+int debug_files_open(struct debug_files *d, size_t source, const char *build_id, const char *path,
+		     char *name, size_t name_size)
+{
+	if (source < d->dirs->n)
+		return open_by_id(d->dirs->paths[source], build_id, name, name_size);
+	if (source == d->dirs->n)
+		return open_indexed(d, build_id, name, name_size);
+	switch (source - d->dirs->n - 1) {
+	case SOURCE_SYSTEM:
+		return open_by_id(SYSTEM_DIR, build_id, name, name_size);
+	case SOURCE_RECORDED:
+		snprintf(name, name_size, "%s", path);
+		return open_regular(path);
+	case SOURCE_SERVER_DEBUG:
+		return ask(d, build_id, false, name, name_size);
+	default:
+		return ask(d, build_id, true, name, name_size);
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "timeline.h"
+
+#include <stdlib.h>
+
+#include "timeline_private.h"
+
+const struct wait_flag_name wait_flag_names[] = {
+	{ WAIT_EARLY, "early" },
+	{ WAIT_NOT_WOKEN, "not_woken" },
+	{ WAIT_NO_WAKING, "no_waking" },
+	{ WAIT_SINCE_START, "since_start" },
+	{ WAIT_NEW, "new" },
+	{ WAIT_UNFINISHED, "still" },
+	{ 0, NULL },
+};
+
+void timelines_free(struct timelines *tl)
+{
+	if (!tl)
+		return;
+	for (size_t i = 0; i < tl->n_threads; i++)
+		free(tl->threads[i].waits);
+	free(tl->threads);
+	free(tl->first_rename);
+	free(tl->renames);
+	pairs_free(&tl->pairs);
+	free(tl);
+}
+
+const struct trace *timelines_trace(const struct timelines *tl)
+{
+	return tl->trace;
+}
+
+uint64_t timelines_start_ns(const struct timelines *tl)
+{
+	return tl->start_ns;
+}
+
+uint64_t timelines_end_ns(const struct timelines *tl)
+{
+	return tl->end_ns;
+}
+
+uint32_t timelines_threads(const struct timelines *tl)
+{
+	return (uint32_t)tl->n_threads;
+}
+
+const struct thread *timelines_thread(const struct timelines *tl, uint32_t thread)
+{
+	return &tl->threads[thread];
+}
+
+uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = &tl->threads[thread];
+	const struct rename *r = tl->renames + tl->first_rename[thread];
+	uint32_t lo = 0, hi = th->renames;
+
+	/* Find the last rename that is not after at_ns. */
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (r[mid].at_ns <= at_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? r[lo - 1].name : th->name;
+}
+
+uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
+{
+	return i ? tl->renames[tl->first_rename[thread] + i - 1].name : tl->threads[thread].name;
+}
+
+struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
+{
+	if (!pair || pair > tl->pairs.n)
+		return (struct stack_pair) { 0 };
+	return (struct stack_pair) { tl->pairs.at[pair].a, tl->pairs.at[pair].b };
+}
+
+uint32_t timelines_pairs_end(const struct timelines *tl)
+{
+	return tl->pairs.n + 1;
+}
+
+uint32_t thread_position(const struct thread *th, uint64_t at_ns)
+{
+	uint32_t lo = 0, hi = th->n_waits;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (th->waits[mid].in_ns <= at_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t clip(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
+{
+	return ns < from_ns ? from_ns : ns > to_ns ? to_ns : ns;
+}
+
+struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t from = clip(from_ns, th->begin_ns, th->end_ns);
+	uint64_t to = clip(to_ns, from, th->end_ns);
+	struct thread_sums s = { .lifetime_ns = to - from };
+
+	for (uint32_t i = thread_position(th, from); i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		uint64_t out = clip(w->out_ns, from, to), in = clip(w->in_ns, from, to);
+		uint64_t wake = clip(w->wake_ns, from, to);
+
+		if (w->out_ns >= to)
+			break;
+		switch (w->kind) {
+		case WAIT_SLEEP:
+			s.blocked_ns += wake - out;
+			s.runnable_ns += in - wake;
+			break;
+		case WAIT_PREEMPTED:
+			s.preempted_ns += in - out;
+			break;
+		default:
+			s.unknown_ns += in - out;
+		}
+	}
+	s.running_ns = s.lifetime_ns - s.blocked_ns - s.runnable_ns - s.preempted_ns - s.unknown_ns;
+	return s;
+}

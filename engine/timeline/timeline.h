@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timeline.h - what every thread did, over time. Built once from a trace's events, read-only
+ * afterwards. A thread is (tid, start): a tid that is reused gives a second thread. Tid 0, the
+ * idle loop, is not a thread.
+ *
+ * A timeline is a flat array of off-CPU intervals, sorted, never overlapping, none of length 0:
+ * sleeps (with the wait for a CPU that follows), preempted intervals, and unknown intervals. The
+ * time between them, from begin_ns to end_ns, is running time. All times are CLOCK_MONOTONIC ns;
+ * intervals are half-open, [from, to).
+ *
+ * Invariant that the chains rest on: when a wait has a waker that is a thread, the waker's own
+ * timeline says at wake_ns that it was running (or unknown); exactly those of its off-CPU intervals
+ * that are below waker_pos end before that moment.
+ */
+#ifndef ENGINE_TIMELINE_H
+#define ENGINE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+#define THREAD_NONE UINT32_MAX	     /* no thread: no waking is known */
+#define THREAD_IDLE (UINT32_MAX - 1) /* the idle loop's context: an interrupt woke */
+
+enum wait_kind {
+	WAIT_SLEEP,	/* blocked [out, wake), runnable [wake, in) */
+	WAIT_PREEMPTED, /* [out, in); wake = out */
+	WAIT_UNKNOWN,	/* [out, in): the trace does not say what the thread did; wake = in */
+};
+
+enum wait_flags {
+	WAIT_EARLY = 1,	    /* woken just before it was off its CPU: blocked time 0 */
+	WAIT_NOT_WOKEN = 2, /* still asleep at the end of the trace; wake = in = its end */
+	WAIT_NO_WAKING = 4, /* it ended, or became unknown, without a recorded waking: wake = in */
+	WAIT_SINCE_START = 8, /* began before the trace did; out = the trace's start */
+	WAIT_NEW = 16,	      /* a new thread's way to its first run; out = wake */
+	WAIT_UNFINISHED = 32, /* no switch-in was seen; in = where the state becomes unknown */
+	WAIT_WAKER_RAN = 64,  /* its waker, a thread, ran from out + waker_late_ns to wake; before,
+				 it had no CPU */
+};
+
+/* The names in outputs; the last entry has none. WAIT_WAKER_RAN is internal. */
+extern const struct wait_flag_name {
+	unsigned int flag;
+	const char *name;
+} wait_flag_names[];
+
+struct wait {
+	uint64_t out_ns, wake_ns, in_ns;
+	uint32_t stack;		/* off-CPU: a stack pair, see timelines_pair(); 0 none */
+	uint32_t waker;		/* thread index, THREAD_IDLE or THREAD_NONE */
+	uint32_t waker_stack;	/* stack pair */
+	uint32_t waker_pos;	/* number of the waker's off-CPU intervals before wake_ns */
+	uint32_t waker_late_ns; /* with WAIT_WAKER_RAN */
+	uint8_t kind;		/* enum wait_kind */
+	uint8_t flags;		/* enum wait_flags, or-ed */
+	char state;		/* the sleep state as ps shows it; '?' not known, 'R' preempted */
+};
+
+enum thread_flags {
+	THREAD_KTHREAD = 1,
+	THREAD_EXITED = 2,   /* its end was seen */
+	THREAD_RECORDER = 4, /* the recorder's own: not recorded, its timeline is unknown */
+};
+
+struct thread {
+	uint32_t tid, tgid; /* tgid 0: not known */
+	uint32_t flags;	    /* enum thread_flags, or-ed */
+	uint32_t name;	    /* string id: its first name; see timelines_name() */
+	uint32_t renames;   /* how many other names it had later on */
+	uint32_t n_waits;
+	struct wait *waits;
+	uint64_t begin_ns, end_ns; /* of its life in the trace */
+};
+
+struct timelines;
+
+/* Time of a thread by state, over its life or a part; the first five add up to lifetime_ns. */
+struct thread_sums {
+	uint64_t running_ns, blocked_ns, runnable_ns, preempted_ns, unknown_ns;
+	uint64_t lifetime_ns;
+};
+
+/* A kernel and a user stack (ids of the trace, 0 none) that were recorded together. */
+struct stack_pair {
+	uint32_t kstack, ustack;
+};
+
+/*
+ * Builds all timelines of t, which must outlive them. 0; -ENOMEM; -EBADMSG if there is a malformed
+ * event in a trace that is not checked, see trace_open_bytes().
+ */
+int timelines_new(struct timelines **out, const struct trace *t);
+void timelines_free(struct timelines *tl);
+
+const struct trace *timelines_trace(const struct timelines *tl);
+uint64_t timelines_start_ns(const struct timelines *tl); /* no timeline begins before it */
+uint64_t timelines_end_ns(const struct timelines *tl);	 /* nor ends after it */
+
+/* Threads are numbered 0..n-1 in the order in which they were first seen. */
+uint32_t timelines_threads(const struct timelines *tl);
+const struct thread *timelines_thread(const struct timelines *tl, uint32_t thread);
+/* The name (string id) that a thread had at a time. */
+uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
+/* Its i-th name, 0..renames. */
+uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i);
+
+struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
+uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the highest pair id */
+
+/* The interval with the thread's start and who started it; NULL if that is not known. */
+static inline const struct wait *thread_birth(const struct thread *th)
+{
+	return th->n_waits && th->waits[0].flags & WAIT_NEW ? &th->waits[0] : NULL;
+}
+/* Number of the thread's off-CPU intervals that end at or before at_ns (binary search). */
+uint32_t thread_position(const struct thread *th, uint64_t at_ns);
+/* Sums over the part of its life that lies in [from_ns, to_ns). */
+struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns);
+
+#endif /* ENGINE_TIMELINE_H */

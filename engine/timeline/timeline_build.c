@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/event_stream.h"
+#include "base/progress.h"
+#include "timeline_private.h"
+
+#define PROGRESS_EVENTS 16384u
+
+/*
+ * The thread that acts on a CPU under a tid. When a thread that does not lead its process calls
+ * exec, the kernel gives it the leader's tid (de_thread()), well before the exec event.
+ */
+static uint32_t acting(struct builder *b, const struct event *ev, uint32_t tid)
+{
+	struct cpu *c = state_cpu(b, ev->cpu);
+	uint32_t i;
+
+	/* Nearly always the thread that is known to run there. */
+	if (c && c->runs == CPU_THREAD && b->tl->threads[c->thread].tid == tid)
+		return c->thread;
+	i = table_find(b, tid);
+	if (c && c->runs == CPU_THREAD && (i == THREAD_NONE || b->live[i].state == LIVE_DEAD) &&
+	    b->tl->threads[c->thread].tgid == tid && b->tl->threads[c->thread].tid != tid)
+		table_retid(b, c->thread, tid);
+	return table_get(b, tid, ev->time_ns);
+}
+
+/* Notes that the thread with tid runs on the event's CPU. Returns it, or THREAD_IDLE. */
+static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
+{
+	uint32_t i;
+
+	if (!tid) {
+		state_idles(b, ev->cpu, ev->time_ns);
+		return THREAD_IDLE;
+	}
+	i = acting(b, ev, tid);
+	if (i != THREAD_NONE)
+		state_acts(b, ev->cpu, i, ev->time_ns);
+	return i;
+}
+
+static void handle_switch(struct builder *b, const struct event *ev)
+{
+	uint32_t prev = ev->tid ? acting(b, ev, ev->tid) : THREAD_IDLE;
+	uint32_t next;
+
+	if (!ev->tid)
+		state_idles(b, ev->cpu, ev->time_ns);
+	else if (prev != THREAD_NONE)
+		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, ev->pair);
+	if (!ev->other) {
+		state_idles(b, ev->cpu, ev->time_ns);
+		return;
+	}
+	next = table_get(b, ev->other, ev->time_ns);
+	if (next != THREAD_NONE)
+		state_switch_in(b, ev->cpu, next, ev->time_ns);
+}
+
+static void handle_waking(struct builder *b, const struct event *ev)
+{
+	uint32_t waker = acts(b, ev, ev->tid);
+	bool is_new = ev->kind == EVENT_WAKING_NEW;
+	uint32_t wakee;
+
+	if (!ev->other || waker == THREAD_NONE)
+		return;
+	wakee = table_find(b, ev->other);
+	if (is_new && (wakee == THREAD_NONE || !b->live[wakee].unborn)) {
+		/* Its fork was not recorded, nor the end of the thread that had the tid. */
+		if (wakee != THREAD_NONE)
+			state_vanished(b, wakee, ev->time_ns);
+		wakee = table_birth(b, ev->other, ev->time_ns);
+		if (wakee != THREAD_NONE)
+			b->live[wakee].unborn = true;
+	} else {
+		wakee = table_get(b, ev->other, ev->time_ns);
+	}
+	if (wakee != THREAD_NONE)
+		state_waking(b, wakee, ev->time_ns, waker, ev->pair, is_new);
+}
+
+static void handle_fork(struct builder *b, const struct event *ev)
+{
+	uint32_t parent = acts(b, ev, ev->tid);
+	uint32_t child = ev->other ? table_find(b, ev->other) : THREAD_NONE;
+
+	if (!ev->other)
+		return;
+	if (child != THREAD_NONE)
+		state_vanished(b, child, ev->time_ns);
+	child = table_birth(b, ev->other, ev->time_ns);
+	if (child == THREAD_NONE)
+		return;
+	b->live[child].unborn = true;
+	if (ev->tgid)
+		b->tl->threads[child].tgid = ev->tgid;
+	if (ev->string)
+		b->tl->threads[child].name = ev->string;
+	if (parent < THREAD_IDLE && b->tl->threads[parent].flags & THREAD_KTHREAD)
+		b->tl->threads[child].flags |= THREAD_KTHREAD;
+	if (b->tl->threads[child].tgid == trace_info(b->tl->trace)->recorder_tgid && ev->tgid)
+		b->tl->threads[child].flags |= THREAD_RECORDER;
+}
+
+static void handle_exec(struct builder *b, const struct event *ev)
+{
+	uint32_t caller =
+		ev->other && ev->other != ev->tid ? table_find(b, ev->other) : THREAD_NONE;
+	uint32_t i;
+
+	if (!ev->tid)
+		return;
+	if (caller != THREAD_NONE && b->live[caller].state != LIVE_DEAD) {
+		i = table_find(b, ev->tid);
+		if (i != THREAD_NONE)
+			state_vanished(b, i, ev->time_ns);
+		table_retid(b, caller, ev->tid);
+	}
+	i = acts(b, ev, ev->tid);
+	if (i < THREAD_IDLE)
+		b->tl->threads[i].flags &= ~(uint32_t)THREAD_KTHREAD;
+}
+
+static void handle_exit(struct builder *b, const struct event *ev)
+{
+	uint32_t i = acts(b, ev, ev->tid);
+
+	if (i < THREAD_IDLE)
+		b->live[i].exiting = true;
+}
+
+static void handle_event(struct builder *b, const struct event *ev)
+{
+	uint32_t i;
+
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		handle_switch(b, ev);
+		break;
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		handle_waking(b, ev);
+		break;
+	case EVENT_FORK:
+		handle_fork(b, ev);
+		break;
+	case EVENT_EXEC:
+		handle_exec(b, ev);
+		break;
+	case EVENT_RENAME:
+		/* The event does not show that the thread runs: another may have renamed it. */
+		i = ev->tid ? acting(b, ev, ev->tid) : THREAD_NONE;
+		if (i != THREAD_NONE)
+			table_rename(b, i, ev->string, ev->time_ns);
+		break;
+	case EVENT_EXIT:
+		handle_exit(b, ev);
+		break;
+	case EVENT_LOST:
+		state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+int timelines_new(struct timelines **out, const struct trace *t)
+{
+	const struct trace_info *info = trace_info(t);
+	struct event_stream *events = event_stream_new(t);
+	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
+	const struct event *ev;
+	uint64_t n = 0;
+	int err = 0;
+
+	*out = NULL;
+	b.out_of_memory = !b.tl || !events;
+	if (b.out_of_memory)
+		goto out;
+	ev = event_stream_next(events);
+	b.tl->trace = t;
+	b.tl->start_ns = ev && ev->time_ns < info->start_ns ? ev->time_ns : info->start_ns;
+	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
+	b.cpus_known_from_ns = b.tl->start_ns;
+	b.events = events;
+	table_snapshot(&b);
+	progress_begin(PROGRESS_LINK, info->events, info->events);
+	for (; ev && !b.out_of_memory; ev = event_stream_next(events)) {
+		if (b.tl->end_ns < ev->time_ns)
+			b.tl->end_ns = ev->time_ns;
+		handle_event(&b, ev);
+		if (++n % PROGRESS_EVENTS == 0)
+			progress_add(PROGRESS_EVENTS);
+	}
+	progress_end();
+	err = event_stream_error(events);
+	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory && !err; i++)
+		state_end(&b, (uint32_t)i);
+	table_finish(&b);
+	if (!b.out_of_memory && !err)
+		b.tl->pairs = event_stream_take_pairs(events);
+out:
+	event_stream_free(events);
+	free(b.live);
+	free(b.cpus);
+	free(b.loss_ns);
+	table_free(&b);
+	if (b.out_of_memory)
+		err = -ENOMEM;
+	if (err) {
+		timelines_free(b.tl);
+		return err;
+	}
+	*out = b.tl;
+	return 0;
+}

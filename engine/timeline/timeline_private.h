@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timeline_private.h - the state while timelines are built, shared by the files that build them.
+ * thread_table.c owns which thread has a tid at a moment, and the threads' names;
+ * timeline_state.c owns what each thread is doing, and writes its off-CPU intervals;
+ * timeline_build.c turns events into calls of these. No other file includes it.
+ */
+#ifndef ENGINE_TIMELINE_PRIVATE_H
+#define ENGINE_TIMELINE_PRIVATE_H
+
+#include "trace/event_stream.h"
+#include "base/pairs.h"
+#include "timeline.h"
+
+struct rename {
+	uint64_t at_ns;
+	uint32_t thread, name;
+};
+
+struct timelines {
+	const struct trace *trace;
+	uint64_t start_ns, end_ns;
+	struct thread *threads;
+	uint32_t *first_rename; /* by thread: where its names begin in renames[] */
+	size_t n_threads;
+	struct rename *renames; /* by thread, then time */
+	size_t n_renames;
+	struct pairs pairs; /* kernel and user stack */
+};
+
+/* What a thread is doing; timeline_state.c draws the transitions. */
+enum live_state {
+	LIVE_UNKNOWN,
+	LIVE_RUNNING,
+	LIVE_ASLEEP,
+	LIVE_WOKEN,
+	LIVE_PREEMPTED,
+	LIVE_DEAD,
+};
+
+#define LIVE_NO_CPU UINT32_MAX /* runs somewhere: it was running when the recording began */
+
+/* A waking of a thread that was still on its CPU. */
+struct early_waking {
+	bool valid;
+	uint64_t at_ns;
+	uint32_t waker, stack, pos;
+	uint32_t losses; /* number of losses before it */
+};
+
+struct live {
+	enum live_state state;
+	bool fresh;   /* no event has named it yet */
+	bool unborn;  /* forked, not yet woken for its first run */
+	bool exiting; /* its exit event was seen, its last switch was not */
+	/*
+	 * The open wait is inferred from a waking or from the snapshot, not from a switch-out: the
+	 * thread may have been running on a CPU without an event so far. Only its switch-in, or a
+	 * snapshot later than the last event before it, makes the wait certain.
+	 */
+	bool assumed;
+	uint32_t cpu;		    /* LIVE_RUNNING: where */
+	uint32_t losses;	    /* number of losses before its last event */
+	uint32_t losses_before_run; /* number of losses that were over when it came on its CPU */
+	bool maybe_woken;	    /* LIVE_ASLEEP: an early waking may have been lost */
+	uint32_t snapshot;	    /* 1 + its place in trace_threads(), or 0 */
+	size_t cap_waits;
+	uint64_t since_ns; /* LIVE_UNKNOWN: since when */
+	uint64_t last_ns;  /* LIVE_RUNNING: when it was last seen to run */
+	struct wait open;  /* LIVE_ASLEEP, LIVE_WOKEN, LIVE_PREEMPTED */
+	struct early_waking early;
+};
+
+enum cpu_runs {
+	CPU_UNKNOWN, /* its next event shows what has been running since known_from_ns */
+	CPU_UNSEEN,  /* a switch happened that was not recorded */
+	CPU_IDLE,
+	CPU_THREAD,
+};
+
+struct cpu {
+	enum cpu_runs runs;
+	uint32_t thread; /* CPU_THREAD */
+	/* No event of this CPU is missing from here on: the trace's start or the end of a loss. */
+	uint64_t known_from_ns;
+};
+
+/* The kernel gives no tid above PID_MAX_LIMIT, which is TID_PAGED. */
+#define TID_PAGE 4096u
+#define TID_PAGES 1024u
+#define TID_PAGED (TID_PAGE * TID_PAGES)
+
+struct builder {
+	struct timelines *tl;
+	const struct event_stream *events;
+	struct live *live; /* by thread */
+	size_t cap_threads, cap_live;
+	struct cpu *cpus;
+	size_t n_cpus;
+	uint64_t cpus_known_from_ns; /* for a CPU without an event so far */
+	uint64_t *loss_ns;	     /* where each loss begins, ascending */
+	size_t n_losses, cap_losses;
+	uint64_t lossy_until_ns; /* losses of any CPU so far end here */
+	/* Which thread has a tid now, or THREAD_NONE: by tid, in pages, up to TID_PAGED... */
+	uint32_t *tid_pages[TID_PAGES];
+	struct pairs tids; /* ...and (tid, 0) to a place in current[] for what is beyond */
+	uint32_t *current;
+	size_t cap_current;
+	struct pairs late;    /* (tid, 0) to a place in late_place[] */
+	uint32_t *late_place; /* in trace_threads(): threads born after the trace's start */
+	size_t cap_late;
+	size_t cap_renames;
+	bool out_of_memory; /* sticky; the callers' one check */
+};
+
+/* ---- thread_table.c ---- */
+
+/* For tids that are not in the pages. */
+uint32_t table_find_beyond(const struct builder *b, uint32_t tid);
+/* The thread that has the tid now, THREAD_NONE: none. */
+static inline uint32_t table_find(const struct builder *b, uint32_t tid)
+{
+	const uint32_t *page;
+
+	if (tid >= TID_PAGED)
+		return table_find_beyond(b, tid);
+	page = b->tid_pages[tid / TID_PAGE];
+	return page ? page[tid % TID_PAGE] : THREAD_NONE;
+}
+/* The same; a tid that is new, or whose thread has died, gets a new thread. */
+uint32_t table_get(struct builder *b, uint32_t tid, uint64_t now_ns);
+/* A thread begins and takes over the tid. THREAD_NONE: out of memory. */
+uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns);
+/* The thread goes on as another tid (an exec by one that is not its process's leader). */
+void table_retid(struct builder *b, uint32_t thread, uint32_t tid);
+void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t now_ns);
+/* The threads that were there when the recording began. */
+void table_snapshot(struct builder *b);
+/* Sorts the names by thread and time. */
+void table_finish(struct builder *b);
+void table_free(struct builder *b);
+
+/* ---- timeline_state.c ---- */
+
+/* Applies losses since the thread's last event. To be called before the functions below. */
+void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns);
+/* The thread is seen to act (wake, fork, switch out...) on a CPU: it runs there. */
+void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
+/* The idle loop is seen on a CPU. */
+void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns);
+void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns, char state,
+		      uint32_t stack);
+void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
+/* waker: a thread or THREAD_IDLE; stack: the waker's, a stack pair. */
+void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
+		  uint32_t stack, bool is_new);
+/* Events of a CPU (EVENT_CPU_UNKNOWN: of any) are missing in [from_ns, last_ns]. */
+void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns);
+/* The thread is gone, but its last switch was not seen. */
+void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns);
+/* The trace ends: closes all that is open. */
+void state_end(struct builder *b, uint32_t thread);
+/* The CPU, added if it is new; NULL: out of memory. */
+struct cpu *state_new_cpu(struct builder *b, uint32_t cpu);
+static inline struct cpu *state_cpu(struct builder *b, uint32_t cpu)
+{
+	return cpu < b->n_cpus ? &b->cpus[cpu] : state_new_cpu(b, cpu);
+}
+
+#endif /* ENGINE_TIMELINE_PRIVATE_H */

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What each thread is doing, event by event, as docs/chain-semantics.md defines it. A thread:
+ *
+ *     RUNNING -- switch-out, asleep ----------------> ASLEEP -- waking --> WOKEN
+ *        |------ the same, after an early waking ------------------------> WOKEN
+ *        |------ switch-out, R ---------------------> PREEMPTED
+ *        '------ switch-out, X or Z ----------------> DEAD
+ *
+ *     any but DEAD -- switch-in, or the thread acts --> RUNNING
+ *     UNKNOWN ------- waking -------------------------> WOKEN
+ *     any but DEAD -- loss ---------------------------> UNKNOWN
+ *     RUNNING ------- another thread is on its CPU ---> UNKNOWN
+ *     any ----------- the tid is taken over ----------> DEAD (fork, exec)
+ *
+ * Events that contradict the state (a switch-in of a RUNNING thread, one that acts while ASLEEP)
+ * have their effect, too, but make what came before unknown: give_up(). A CPU:
+ *
+ *     UNKNOWN -- first event --> THREAD or IDLE, which has been there since known_from_ns
+ *     THREAD, IDLE -- switch --> THREAD or IDLE, through UNSEEN between the event's two halves
+ *     THREAD, IDLE -- an event by another thread --> that THREAD or IDLE, since an unknown time
+ *     any -- loss --> UNKNOWN, known again from the end of the loss
+ *
+ * There are two kinds of uncertainty. A *loss* is announced: every thread that is not provably
+ * running on a CPU without loss is unknown from the loss's first moment to its own next event. A
+ * thread that was off its CPU is not touched at the loss (there may be thousands asleep) but at
+ * its next event, which sees that losses came in between. An *impossible sequence* is not
+ * announced: the thread's state since it was last seen is unknown.
+ */
+#include <stdlib.h>
+
+#include "grow.h"
+#include "timeline_private.h"
+
+static struct wait *append(struct builder *b, uint32_t thread, const struct wait *w)
+{
+	struct thread *th = &b->tl->threads[thread];
+	struct live *l = &b->live[thread];
+
+	if (th->n_waits == l->cap_waits) {
+		/* By half once it is large: this is nearly all the memory there is. */
+		size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
+		struct wait *p = cap < THREAD_IDLE ? realloc(th->waits, cap * sizeof(*p)) : NULL;
+
+		if (!p) {
+			b->out_of_memory = true;
+			return NULL;
+		}
+		th->waits = p;
+		l->cap_waits = cap;
+	}
+	th->waits[th->n_waits] = *w;
+	return &th->waits[th->n_waits++];
+}
+
+static void append_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < to_ns)
+		append(b, thread,
+		       &(struct wait) {
+			       .out_ns = from_ns,
+			       .wake_ns = to_ns,
+			       .in_ns = to_ns,
+			       .waker = THREAD_NONE,
+			       .kind = WAIT_UNKNOWN,
+			       .state = '?',
+		       });
+}
+
+enum finish_reason {
+	BY_SWITCH_IN,
+	BY_LOSS, /* or an impossible sequence */
+	BY_TRACE_END,
+};
+
+/* Appends the open wait, which ends at at_ns or is unknown from then on. */
+static void finish_wait(struct builder *b, uint32_t thread, uint64_t at_ns, enum finish_reason why)
+{
+	struct live *l = &b->live[thread];
+	struct wait *w = &l->open;
+	bool asleep = l->state == LIVE_ASLEEP;
+
+	if (w->out_ns == at_ns)
+		return;
+	if (why != BY_SWITCH_IN && l->assumed) {
+		append_unknown(b, thread, w->out_ns, at_ns);
+		return;
+	}
+	w->in_ns = at_ns;
+	if (why != BY_SWITCH_IN && w->flags & WAIT_EARLY) {
+		/*
+		 * A later waking, which would show that this one was for something else, may be
+		 * lost. Or the trace has ended without a switch-in: a deadlock must not look like
+		 * a wait for a CPU.
+		 */
+		w->flags &= (uint8_t)~WAIT_EARLY;
+		w->waker = THREAD_NONE;
+		asleep = true;
+	}
+	if (asleep) {
+		w->wake_ns = at_ns;
+		w->flags |=
+			why == BY_TRACE_END && !l->maybe_woken ? WAIT_NOT_WOKEN : WAIT_NO_WAKING;
+	}
+	if (why != BY_SWITCH_IN)
+		w->flags |= WAIT_UNFINISHED;
+	append(b, thread, w);
+}
+
+static void becomes_unknown(struct live *l, uint64_t since_ns)
+{
+	l->state = LIVE_UNKNOWN;
+	l->since_ns = since_ns;
+	l->assumed = false;
+}
+
+struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)
+{
+	while (cpu >= b->n_cpus) {
+		size_t n = b->n_cpus ? b->n_cpus * 2 : 16;
+		struct cpu *p = realloc(b->cpus, n * sizeof(*p));
+
+		if (!p) {
+			b->out_of_memory = true;
+			return NULL;
+		}
+		b->cpus = p;
+		for (; b->n_cpus < n; b->n_cpus++)
+			p[b->n_cpus] = (struct cpu) { CPU_UNKNOWN, 0, b->cpus_known_from_ns };
+	}
+	return &b->cpus[cpu];
+}
+
+/* Another thread is seen on the CPU: when the previous one left it is unknown. */
+static void displace(struct builder *b, struct cpu *c)
+{
+	if (c->runs == CPU_THREAD)
+		becomes_unknown(&b->live[c->thread], b->live[c->thread].last_ns);
+	c->runs = CPU_UNSEEN;
+}
+
+/* When the snapshot saw the thread in the state that it is assumed to have had since the start. */
+static uint64_t snapshot_ns(const struct builder *b, const struct live *l)
+{
+	size_t n;
+
+	return l->snapshot ? trace_threads(b->tl->trace, &n)[l->snapshot - 1].seen_ns : UINT64_MAX;
+}
+
+void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
+{
+	struct live *l = &b->live[thread];
+	uint64_t loss_ns = l->losses < b->n_losses ? b->loss_ns[l->losses] : UINT64_MAX;
+
+	l->fresh = false;
+	if (l->assumed && l->state == LIVE_ASLEEP &&
+	    snapshot_ns(b, l) <= (loss_ns < now_ns ? loss_ns : now_ns))
+		l->assumed = false;
+	if (l->losses == b->n_losses)
+		return;
+	l->losses = (uint32_t)b->n_losses;
+	switch (l->state) {
+	case LIVE_ASLEEP:
+	case LIVE_WOKEN:
+	case LIVE_PREEMPTED:
+		finish_wait(b, thread, loss_ns, BY_LOSS);
+		becomes_unknown(l, loss_ns);
+		break;
+	case LIVE_RUNNING:
+		/* On a known CPU state_lost() has handled the loss. */
+		if (l->cpu == LIVE_NO_CPU)
+			becomes_unknown(l, snapshot_ns(b, l) <= loss_ns ? loss_ns : l->last_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The thread runs where it is seen, unless that CPU's events are being lost just then. */
+static void now_runs(struct builder *b, struct cpu *c, uint32_t cpu, uint32_t thread,
+		     uint64_t now_ns)
+{
+	struct live *l = &b->live[thread];
+
+	if (now_ns < c->known_from_ns) {
+		becomes_unknown(l, now_ns);
+		c->runs = CPU_UNKNOWN;
+		return;
+	}
+	l->state = LIVE_RUNNING;
+	l->assumed = false;
+	l->unborn = false;
+	l->cpu = cpu;
+	l->last_ns = now_ns;
+	c->runs = CPU_THREAD;
+	c->thread = thread;
+}
+
+/* An impossible sequence: the thread's state since it was last seen becomes unknown. */
+static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
+{
+	struct live *l = &b->live[thread];
+
+	switch (l->state) {
+	case LIVE_RUNNING:
+		if (l->cpu != LIVE_NO_CPU && b->cpus[l->cpu].runs == CPU_THREAD &&
+		    b->cpus[l->cpu].thread == thread)
+			b->cpus[l->cpu].runs = CPU_UNSEEN;
+		append_unknown(b, thread, l->last_ns, now_ns);
+		break;
+	case LIVE_UNKNOWN:
+		append_unknown(b, thread, l->since_ns, now_ns);
+		break;
+	case LIVE_ASLEEP:
+	case LIVE_PREEMPTED:
+		append_unknown(b, thread, l->open.out_ns, now_ns);
+		break;
+	case LIVE_WOKEN:
+		/* The sleep and its waking are still certain. */
+		finish_wait(b, thread, l->open.wake_ns, BY_LOSS);
+		append_unknown(b, thread, l->open.wake_ns, now_ns);
+		break;
+	case LIVE_DEAD:
+		break;
+	}
+}
+
+void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns)
+{
+	struct cpu *c = state_cpu(b, cpu);
+	struct live *l = &b->live[thread];
+	bool all_along; /* it has run since the CPU is known: nothing else was seen there */
+
+	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
+		return;
+	state_settle(b, thread, now_ns);
+	if (c->runs == CPU_THREAD && c->thread == thread) {
+		l->last_ns = now_ns;
+		return;
+	}
+	all_along = c->runs == CPU_UNKNOWN && c->known_from_ns <= now_ns;
+	displace(b, c);
+	if (all_along && l->state == LIVE_UNKNOWN) {
+		if (l->since_ns < c->known_from_ns)
+			append_unknown(b, thread, l->since_ns, c->known_from_ns);
+	} else if (all_along && l->state == LIVE_RUNNING && l->cpu == LIVE_NO_CPU) {
+		/* As the snapshot says. */
+	} else if (all_along && l->assumed && c->known_from_ns <= l->open.out_ns) {
+		/* It was running, not asleep; a waking was an early one. */
+		l->early = (struct early_waking) {
+			.valid = l->state == LIVE_WOKEN,
+			.at_ns = l->open.wake_ns,
+			.waker = l->open.waker,
+			.stack = l->open.waker_stack,
+			.pos = l->open.waker_pos,
+			.losses = l->losses,
+		};
+	} else {
+		give_up(b, thread, now_ns);
+	}
+	now_runs(b, c, cpu, thread, now_ns);
+	l->losses_before_run = all_along ? 0 : (uint32_t)b->n_losses;
+}
+
+void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns)
+{
+	struct cpu *c = state_cpu(b, cpu);
+
+	if (!c || c->runs == CPU_IDLE)
+		return;
+	displace(b, c);
+	c->runs = now_ns < c->known_from_ns ? CPU_UNKNOWN : CPU_IDLE;
+}
+
+void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns, char state,
+		      uint32_t stack)
+{
+	struct live *l = &b->live[thread];
+	struct early_waking early;
+	struct cpu *c = state_cpu(b, cpu);
+
+	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
+		return;
+	state_acts(b, cpu, thread, now_ns);
+	early = l->early;
+	l->early.valid = false;
+	if (l->state == LIVE_UNKNOWN)
+		append_unknown(b, thread, l->since_ns, now_ns);
+	c->runs = CPU_UNSEEN; /* until the same event's switch-in */
+	if (state == 'X' || state == 'Z') {
+		l->state = LIVE_DEAD;
+		b->tl->threads[thread].end_ns = now_ns;
+		b->tl->threads[thread].flags |= THREAD_EXITED;
+		return;
+	}
+	if (now_ns < b->lossy_until_ns) {
+		becomes_unknown(l, now_ns);
+		return;
+	}
+	l->assumed = false;
+	l->maybe_woken = l->losses_before_run != b->n_losses;
+	l->open = (struct wait) {
+		.out_ns = now_ns,
+		.wake_ns = now_ns,
+		.stack = stack,
+		.waker = THREAD_NONE,
+		.kind = state == 'R' ? WAIT_PREEMPTED : WAIT_SLEEP,
+		.state = state,
+	};
+	if (state == 'R') {
+		l->state = LIVE_PREEMPTED;
+	} else if (early.valid && early.losses == b->n_losses) {
+		l->state = LIVE_WOKEN;
+		l->open.flags = WAIT_EARLY;
+		l->open.waker = early.waker;
+		l->open.waker_stack = early.stack;
+		l->open.waker_pos = early.pos;
+	} else {
+		l->state = LIVE_ASLEEP;
+	}
+}
+
+void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns)
+{
+	struct cpu *c = state_cpu(b, cpu);
+	struct live *l = &b->live[thread];
+
+	if (!c)
+		return;
+	if (b->tl->threads[thread].flags & THREAD_RECORDER) {
+		state_idles(b, cpu, now_ns);
+		return;
+	}
+	state_settle(b, thread, now_ns);
+	switch (l->state) {
+	case LIVE_WOKEN:
+	case LIVE_PREEMPTED:
+		finish_wait(b, thread, now_ns, BY_SWITCH_IN);
+		break;
+	case LIVE_ASLEEP:
+		if (l->assumed)
+			give_up(b, thread, now_ns); /* it fell asleep later than assumed */
+		else
+			finish_wait(b, thread, now_ns, BY_SWITCH_IN);
+		break;
+	default:
+		give_up(b, thread, now_ns);
+	}
+	displace(b, c);
+	now_runs(b, c, cpu, thread, now_ns);
+	l->losses_before_run = now_ns < b->lossy_until_ns ? 0 : (uint32_t)b->n_losses;
+}
+
+/* Opens a wait that is known only by its waking. */
+static void open_woken(struct live *l, uint64_t out_ns, uint64_t wake_ns, uint8_t flags)
+{
+	l->open = (struct wait) {
+		.out_ns = out_ns,
+		.wake_ns = wake_ns,
+		.waker = THREAD_NONE,
+		.kind = WAIT_SLEEP,
+		.flags = flags,
+		.state = '?',
+	};
+	l->state = LIVE_WOKEN;
+	l->assumed = true;
+}
+
+/* True if the thread can have slept since the trace began. */
+static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t now_ns)
+{
+	const struct live *l = &b->live[thread];
+
+	if (!l->fresh || l->unborn || l->losses != b->n_losses || b->n_losses ||
+	    b->tl->threads[thread].begin_ns != b->tl->start_ns)
+		return false;
+	return snapshot_ns(b, l) >= now_ns;
+}
+
+/*
+ * Sets WAIT_WAKER_RAN if the waker only waited for its CPU, and then ran, since the wait began. Its
+ * timeline before the moment at which it acts no longer changes, so the flag stays true.
+ */
+static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
+{
+	const struct thread *th;
+	const struct wait *last;
+
+	if (w->flags & WAIT_NEW || waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
+		return;
+	th = &b->tl->threads[waker];
+	if (th->begin_ns > w->out_ns)
+		return;
+	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
+	if (last && last->in_ns > w->out_ns) {
+		if (last->kind == WAIT_UNKNOWN || last->wake_ns > w->out_ns ||
+		    last->in_ns - w->out_ns > UINT32_MAX)
+			return;
+		w->waker_late_ns = (uint32_t)(last->in_ns - w->out_ns);
+	}
+	w->flags |= WAIT_WAKER_RAN;
+}
+
+void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
+		  uint32_t stack, bool is_new)
+{
+	struct live *l = &b->live[thread];
+	uint32_t pos = waker < THREAD_IDLE ? b->tl->threads[waker].n_waits : 0;
+	bool since_start = slept_since_start(b, thread, now_ns);
+
+	if (b->tl->threads[thread].flags & THREAD_RECORDER)
+		return;
+	state_settle(b, thread, now_ns);
+	switch (l->state) {
+	case LIVE_RUNNING:
+		l->early = (struct early_waking) {
+			/* While events are being lost, a later waking may be among them. */
+			.valid = now_ns >= b->lossy_until_ns,
+			.at_ns = now_ns,
+			.waker = waker,
+			.stack = stack,
+			.pos = pos,
+			.losses = (uint32_t)b->n_losses,
+		};
+		return;
+	case LIVE_PREEMPTED:
+	case LIVE_DEAD:
+		return;
+	case LIVE_ASLEEP:
+		l->state = LIVE_WOKEN;
+		l->open.wake_ns = now_ns;
+		break;
+	case LIVE_WOKEN:
+		if (l->open.flags & WAIT_EARLY) {
+			/* This waking ends the sleep; the early one was for something else. */
+			l->open.flags &= (uint8_t)~WAIT_EARLY;
+			l->open.wake_ns = now_ns;
+			break;
+		}
+		give_up(b, thread, now_ns);
+		open_woken(l, now_ns, now_ns, 0);
+		break;
+	case LIVE_UNKNOWN:
+		if (since_start) {
+			open_woken(l, b->tl->start_ns, now_ns, WAIT_SINCE_START);
+			break;
+		}
+		if (is_new && l->unborn)
+			b->tl->threads[thread].begin_ns = now_ns;
+		else
+			append_unknown(b, thread, l->since_ns, now_ns);
+		l->unborn = false;
+		if (now_ns < b->lossy_until_ns) {
+			becomes_unknown(l, now_ns);
+			return;
+		}
+		open_woken(l, now_ns, now_ns, is_new ? WAIT_NEW : 0);
+		break;
+	}
+	l->open.waker = waker;
+	l->open.waker_stack = stack;
+	l->open.waker_pos = pos;
+	note_waker(b, waker, &l->open);
+}
+
+void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns)
+{
+	uint64_t until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
+	uint64_t *p = grow_array(b->loss_ns, b->n_losses, &b->cap_losses, sizeof(*p));
+	size_t from = cpu, to = (size_t)cpu + 1;
+
+	if (!p || b->n_losses == UINT32_MAX) {
+		b->out_of_memory = true;
+		return;
+	}
+	b->loss_ns = p;
+	p[b->n_losses++] = from_ns;
+	if (b->lossy_until_ns < until_ns)
+		b->lossy_until_ns = until_ns;
+	if (cpu == EVENT_CPU_UNKNOWN) {
+		from = 0;
+		to = b->n_cpus;
+		if (b->cpus_known_from_ns < until_ns)
+			b->cpus_known_from_ns = until_ns;
+	} else if (!state_cpu(b, cpu)) {
+		return;
+	}
+	for (size_t i = from; i < to; i++) {
+		struct cpu *c = &b->cpus[i];
+
+		if (c->runs == CPU_THREAD)
+			becomes_unknown(&b->live[c->thread], from_ns);
+		c->runs = CPU_UNKNOWN;
+		if (c->known_from_ns < until_ns)
+			c->known_from_ns = until_ns;
+	}
+}
+
+void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns)
+{
+	struct live *l = &b->live[thread];
+
+	if (l->state == LIVE_DEAD)
+		return;
+	state_settle(b, thread, now_ns);
+	give_up(b, thread, now_ns);
+	l->state = LIVE_DEAD;
+	b->tl->threads[thread].end_ns = now_ns;
+}
+
+void state_end(struct builder *b, uint32_t thread)
+{
+	struct thread *th = &b->tl->threads[thread];
+	struct live *l = &b->live[thread];
+	uint64_t end_ns = b->tl->end_ns;
+
+	if (l->state == LIVE_DEAD)
+		return;
+	state_settle(b, thread, end_ns);
+	th->end_ns = end_ns;
+	switch (l->state) {
+	case LIVE_ASLEEP:
+	case LIVE_WOKEN:
+	case LIVE_PREEMPTED:
+		finish_wait(b, thread, end_ns, BY_TRACE_END);
+		break;
+	case LIVE_UNKNOWN:
+		if (l->exiting)
+			th->end_ns = l->since_ns; /* its last switch is missing */
+		else
+			append_unknown(b, thread, l->since_ns, end_ns);
+		break;
+	default:
+		break;
+	}
+}

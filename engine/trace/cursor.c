@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Merges the events of all CPUs into one stream: a heap over sources, each in the order of time. A
+ * source is a run of blocks of one CPU that follow each other in time; it joins the heap when the
+ * stream reaches its first event, so that few are open at once in a trace of any size. Losses are
+ * one more source.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/pairs.h"
+#include "chainlog_read.h"
+#include "trace_private.h"
+
+/* Blocks order[begin..end) of one CPU. */
+struct run {
+	size_t begin, end;
+	uint64_t first_ns;
+};
+
+struct source {
+	struct event ev; /* its next event */
+	size_t at, end;	 /* of its run: the block after the open one; losses: the next one */
+	size_t number;	 /* of its run: orders events that are otherwise equal */
+	bool losses;
+	struct chainlog_reader reader;
+	uint32_t n_pairs; /* of the reader's pairs: how many have their id */
+	struct source *next_free;
+};
+
+struct trace_cursor {
+	const struct trace *t;
+	const struct event_block_ref **order; /* blocks by CPU, then time */
+	struct run *runs;		      /* by first_ns */
+	size_t n_runs, next_run;
+	struct source **heap;
+	size_t n_heap;
+	bool taken; /* the event of heap[0] */
+	struct source *free;
+	struct pairs pairs;
+	uint32_t *thread_pairs; /* of the trace's threads */
+	int err;
+};
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_cpu_and_time(const void *pa, const void *pb)
+{
+	const struct event_block_ref *a = *(const struct event_block_ref *const *)pa;
+	const struct event_block_ref *b = *(const struct event_block_ref *const *)pb;
+	int c = compare(a->cpu, b->cpu);
+
+	if (!c)
+		c = compare(a->first_ns, b->first_ns);
+	if (!c)
+		c = compare(a->last_ns, b->last_ns);
+	return c ? c : compare(a->offset, b->offset);
+}
+
+static int by_first(const void *pa, const void *pb)
+{
+	const struct run *a = pa, *b = pb;
+	int c = compare(a->first_ns, b->first_ns);
+
+	return c ? c : compare(a->begin, b->begin);
+}
+
+/*
+ * With equal times the order must not depend on how CPUs are numbered (law 3 of
+ * docs/chain-semantics.md). The kinds' numbers put WAKING before FORK and the others; SWITCH, which
+ * is 0, comes last of all events, so that a thread is woken before it is switched to; then losses.
+ */
+static inline unsigned int kind_rank(uint8_t kind)
+{
+	return kind == EVENT_SWITCH ? EVENT_LOST : kind == EVENT_LOST ? EVENT_LOST + 1u : kind;
+}
+
+static bool tie_before(const struct source *a, const struct source *b)
+{
+	const struct event *x = &a->ev, *y = &b->ev;
+	int c = compare(kind_rank(x->kind), kind_rank(y->kind));
+
+	if (!c)
+		c = compare(x->tid, y->tid);
+	if (!c)
+		c = compare(x->other, y->other);
+	if (!c)
+		c = compare(x->kstack, y->kstack);
+	if (!c)
+		c = compare(x->ustack, y->ustack);
+	if (!c)
+		c = compare((uint8_t)x->state, (uint8_t)y->state);
+	if (!c)
+		c = compare(x->string, y->string);
+	if (!c)
+		c = compare(x->tgid, y->tgid);
+	return c ? c < 0 : a->number < b->number;
+}
+
+static inline bool before(const struct source *a, const struct source *b)
+{
+	if (a->ev.time_ns != b->ev.time_ns)
+		return a->ev.time_ns < b->ev.time_ns;
+	return tie_before(a, b);
+}
+
+/* ---- heap ---------------------------------------------------------------------------------- */
+
+static void sift_down(struct trace_cursor *c, size_t i)
+{
+	struct source *s = c->heap[i];
+	size_t child;
+
+	while ((child = 2 * i + 1) < c->n_heap) {
+		if (child + 1 < c->n_heap && before(c->heap[child + 1], c->heap[child]))
+			child++;
+		if (!before(c->heap[child], s))
+			break;
+		c->heap[i] = c->heap[child];
+		i = child;
+	}
+	c->heap[i] = s;
+}
+
+static void push(struct trace_cursor *c, struct source *s)
+{
+	size_t i = c->n_heap++, parent;
+
+	for (; i; i = parent) {
+		parent = (i - 1) / 2;
+		if (!before(s, c->heap[parent]))
+			break;
+		c->heap[i] = c->heap[parent];
+	}
+	c->heap[i] = s;
+}
+
+/* ---- sources ------------------------------------------------------------------------------- */
+
+/* Gives a pair of the source's block its id. Undefined stacks become 0. */
+__attribute__((noinline)) static int settle_pair(struct trace_cursor *c, struct source *s,
+						 struct chainlog_pair *pair)
+{
+	if (pair->kstack >= c->t->stacks_end)
+		pair->kstack = 0;
+	if (pair->ustack >= c->t->stacks_end)
+		pair->ustack = 0;
+	s->n_pairs++;
+	if (!pair->kstack && !pair->ustack)
+		return 0;
+	pair->user = pairs_id(&c->pairs, pair->kstack, pair->ustack);
+	return pair->user ? 0 : -ENOMEM;
+}
+
+/* Sets the stacks of s->ev by their reference in the block. Returns 1 or -ENOMEM. */
+static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
+{
+	struct chainlog_pair *pair = &s->reader.pairs[ref];
+
+	/* References are given in order: a new one is the next. */
+	if (ref > s->n_pairs && settle_pair(c, s, pair))
+		return -ENOMEM;
+	s->ev.kstack = pair->kstack;
+	s->ev.ustack = pair->ustack;
+	s->ev.pair = pair->user;
+	return 1;
+}
+
+/* Takes the next event into s->ev. Returns 1; 0 at the end; a negative errno. */
+static int advance(struct trace_cursor *c, struct source *s)
+{
+	const struct trace *t = c->t;
+	struct chainlog_fields ev;
+	int ret;
+
+	if (s->losses) {
+		const struct trace_loss *l;
+
+		if (s->at == s->end)
+			return 0;
+		l = &t->losses[s->at++];
+		s->ev = (struct event) { .time_ns = l->first_ns,
+					 .cpu = l->cpu,
+					 .kind = EVENT_LOST,
+					 .last_ns = l->last_ns,
+					 .n = l->n };
+		return 1;
+	}
+	while (!(ret = chainlog_read_event(&s->reader, &ev))) {
+		const struct event_block_ref *b;
+
+		if (s->at == s->end)
+			return 0;
+		b = c->order[s->at++];
+		s->n_pairs = 0;
+		ret = chainlog_reader_begin(&s->reader, b->payload, b->payload + b->len);
+		if (ret)
+			return ret;
+	}
+	if (ret < 0)
+		return ret;
+	s->ev = (struct event) {
+		.time_ns = ev.time_ns,
+		.cpu = ev.cpu,
+		.kind = ev.kind,
+		.state = ev.state,
+		.tid = ev.tid,
+		.other = ev.other,
+		.string = ev.string < t->strings_end ? ev.string : 0,
+		.tgid = ev.tgid,
+	};
+	return ev.pair ? set_stacks(c, s, ev.pair) : 1;
+}
+
+static void retire(struct trace_cursor *c, struct source *s)
+{
+	s->next_free = c->free;
+	c->free = s;
+}
+
+/* Ends the stream early. */
+static void stop(struct trace_cursor *c, int err)
+{
+	c->err = err;
+	c->next_run = c->n_runs;
+	while (c->n_heap)
+		retire(c, c->heap[--c->n_heap]);
+}
+
+/* Puts a source into the heap. Returns 0 or a negative errno. */
+static int start(struct trace_cursor *c, size_t begin, size_t end, size_t number, bool losses)
+{
+	struct source *s = c->free;
+	int ret;
+
+	if (s)
+		c->free = s->next_free;
+	else
+		s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->at = begin;
+	s->end = end;
+	s->number = number;
+	s->losses = losses;
+	ret = advance(c, s);
+	if (ret > 0)
+		push(c, s);
+	else
+		retire(c, s);
+	return ret < 0 ? ret : 0;
+}
+
+static int find_runs(struct trace_cursor *c)
+{
+	const struct event_block_ref **order;
+	size_t n = c->t->n_blocks;
+
+	order = c->order = malloc((n + 1) * sizeof(struct event_block_ref *));
+	c->runs = malloc((n + 1) * sizeof(*c->runs));
+	if (!order || !c->runs)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		order[i] = &c->t->blocks[i];
+	qsort(order, n, sizeof(*order), by_cpu_and_time);
+	for (size_t i = 0; i < n; i++) {
+		if (!i || order[i]->cpu != order[i - 1]->cpu ||
+		    order[i]->first_ns < order[i - 1]->last_ns)
+			c->runs[c->n_runs++] = (struct run) { i, i, order[i]->first_ns };
+		c->runs[c->n_runs - 1].end = i + 1;
+	}
+	qsort(c->runs, c->n_runs, sizeof(*c->runs), by_first);
+	c->heap = malloc((c->n_runs + 1) * sizeof(struct source *));
+	return c->heap ? 0 : -ENOMEM;
+}
+
+static int pair_threads(struct trace_cursor *c)
+{
+	size_t n = c->t->n_threads;
+
+	c->thread_pairs = calloc(n + 1, sizeof(*c->thread_pairs));
+	if (!c->thread_pairs)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_thread *th = &c->t->threads[i];
+
+		if (!th->kstack && !th->ustack)
+			continue;
+		c->thread_pairs[i] = pairs_id(&c->pairs, th->kstack, th->ustack);
+		if (!c->thread_pairs[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+struct trace_cursor *trace_cursor_new(const struct trace *t)
+{
+	struct trace_cursor *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return NULL;
+	c->t = t;
+	err = pair_threads(c);
+	if (!err)
+		err = find_runs(c);
+	if (!err)
+		err = start(c, 0, t->n_losses, SIZE_MAX, true);
+	if (err) {
+		trace_cursor_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+/* Advances past the event that was taken last. */
+static void pass(struct trace_cursor *c)
+{
+	struct source *s = c->heap[0];
+	int ret = advance(c, s);
+
+	c->taken = false;
+	if (ret <= 0) {
+		c->heap[0] = c->heap[--c->n_heap];
+		retire(c, s);
+	}
+	if (c->n_heap > 1)
+		sift_down(c, 0);
+	if (ret < 0)
+		stop(c, ret);
+}
+
+const struct event *trace_cursor_take(struct trace_cursor *c)
+{
+	int err;
+
+	if (c->taken)
+		pass(c);
+	while (c->next_run < c->n_runs &&
+	       (!c->n_heap || c->runs[c->next_run].first_ns <= c->heap[0]->ev.time_ns)) {
+		const struct run *r = &c->runs[c->next_run++];
+
+		err = start(c, r->begin, r->end, r->begin, false);
+		if (err)
+			stop(c, err);
+	}
+	if (!c->n_heap)
+		return NULL;
+	c->taken = true;
+	return &c->heap[0]->ev;
+}
+
+bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
+{
+	const struct event *taken = trace_cursor_take(c);
+
+	if (taken)
+		*ev = *taken;
+	return taken != NULL;
+}
+
+int trace_cursor_error(const struct trace_cursor *c)
+{
+	return c->err;
+}
+
+struct pairs *trace_cursor_pairs(struct trace_cursor *c)
+{
+	return &c->pairs;
+}
+
+uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i)
+{
+	return c->thread_pairs[i];
+}
+
+void trace_cursor_free(struct trace_cursor *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_heap; i++)
+		retire(c, c->heap[i]);
+	while (c->free) {
+		struct source *s = c->free;
+
+		c->free = s->next_free;
+		chainlog_reader_free(&s->reader);
+		free(s);
+	}
+	pairs_free(&c->pairs);
+	free(c->thread_pairs);
+	free(c->order);
+	free(c->runs);
+	free(c->heap);
+	free(c);
+}

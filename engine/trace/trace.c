@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "trace_private.h"
+
+static void set_info_texts(struct trace *t)
+{
+	struct trace_info *i = &t->info;
+	const char **texts[] = { &i->host, &i->release, &i->arch, &i->options, &i->tool };
+
+	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+		*texts[k] = t->info_text[k] ? t->info_text[k] : "";
+}
+
+static int load(struct trace *t)
+{
+	int err = trace_load(t);
+
+	if (!err)
+		err = trace_define(t);
+	if (!err)
+		err = trace_find_losses(t);
+	set_info_texts(t);
+	if (!err && t->bytes.damage)
+		trace_note_damage(t, t->bytes.damage_offset, 0, 0, t->bytes.damage);
+	return err;
+}
+
+int trace_open_bytes(struct trace **out, const struct trace_bytes *bytes, bool checked)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	int err;
+
+	*out = NULL;
+	if (!t) {
+		trace_bytes_free(bytes);
+		return -ENOMEM;
+	}
+	t->bytes = *bytes;
+	t->checked = checked;
+	err = load(t);
+	if (err) {
+		trace_close(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+int trace_open_memory(struct trace **out, const void *p, size_t len)
+{
+	return trace_open_bytes(out, &(struct trace_bytes) { .base = p, .len = len }, true);
+}
+
+void trace_bytes_free(const struct trace_bytes *b)
+{
+	if (b->map)
+		munmap(b->map, b->len);
+	free(b->heap);
+}
+
+/* Frees what loading has made. */
+static void unload(struct trace *t)
+{
+	for (size_t i = 0; i < sizeof(t->info_text) / sizeof(t->info_text[0]); i++)
+		free(t->info_text[i]);
+	for (size_t i = 0; i < sizeof(t->defs) / sizeof(t->defs[0]); i++)
+		free(t->defs[i].refs);
+	free(t->blocks);
+	free(t->skips);
+	free(t->losses);
+	free(t->strings);
+	free(t->frames);
+	free(t->stacks);
+	free(t->modules);
+	free(t->segments);
+	free(t->in_file);
+	free(t->threads);
+	free(t->text);
+	for (size_t i = 0; i < t->n_added; i++)
+		free(t->added[i]);
+	free(t->added);
+	free(t->inlined);
+	free(t->stack_frames);
+}
+
+int trace_check(struct trace *t)
+{
+	if (t->checked)
+		return 0;
+	unload(t);
+	*t = (struct trace) { .bytes = t->bytes, .checked = true };
+	return load(t);
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	unload(t);
+	trace_bytes_free(&t->bytes);
+	free(t);
+}
+
+const struct trace_info *trace_info(const struct trace *t)
+{
+	return &t->info;
+}
+
+const struct trace_damage *trace_damage(const struct trace *t)
+{
+	return &t->damage;
+}
+
+const char *trace_string(const struct trace *t, uint32_t id)
+{
+	return id < t->strings_end && t->strings[id] ? t->strings[id] : "";
+}
+
+const struct trace_frame *trace_frame(const struct trace *t, uint32_t id)
+{
+	const struct trace_frame *f;
+
+	if (!id || id >= t->frames_end)
+		return NULL;
+	f = &t->frames[id];
+	return f->addr || f->space ? f : NULL;
+}
+
+struct trace_stack trace_stack(const struct trace *t, uint32_t id)
+{
+	const struct stack_ref *s;
+
+	if (id >= t->stacks_end || !t->stacks[id].n)
+		return (struct trace_stack) { .n = 0 };
+	s = &t->stacks[id];
+	return (struct trace_stack) { t->stack_frames + s->first, s->n, s->cut,
+				      (enum chainlog_stack_end)s->end };
+}
+
+const char *trace_module_path(const struct trace *t, uint32_t id)
+{
+	return id < t->modules_end ? trace_string(t, t->modules[id].path) : "";
+}
+
+const char *trace_module_build_id(const struct trace *t, uint32_t id)
+{
+	return id < t->modules_end && t->modules[id].build_id ? t->modules[id].build_id : "";
+}
+
+bool trace_frame_vaddr(const struct trace *t, uint32_t id, uint64_t *vaddr)
+{
+	const struct trace_frame *f = trace_frame(t, id);
+	const struct trace_module *m;
+
+	if (!f || !f->module || f->space >= t->spaces_end || !t->in_file[f->space])
+		return false;
+	m = &t->modules[f->module];
+	for (uint32_t i = 0; i < m->n_segments; i++) {
+		const struct segment *s = &t->segments[m->first_segment + i];
+
+		if (f->addr - s->offset < s->bytes) {
+			*vaddr = f->addr - s->offset + s->address;
+			return true;
+		}
+	}
+	/* Traces without segments have it for frames without a symbol. */
+	*vaddr = f->offset;
+	return !m->n_segments && m->build_id && !f->symbol;
+}
+
+uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file)
+{
+	const struct trace_frame *f = trace_frame(t, id);
+	const char *path = f ? trace_string(t, f->file) : "", *base = strrchr(path, '/');
+
+	*file = base ? base + 1 : path;
+	return f && **file ? f->line : 0;
+}
+
+uint32_t trace_stacks_end(const struct trace *t)
+{
+	return t->stacks_end;
+}
+
+uint32_t trace_frames_end(const struct trace *t)
+{
+	return t->frames_end;
+}
+
+uint32_t trace_strings_end(const struct trace *t)
+{
+	return t->strings_end;
+}
+
+const struct trace_thread *trace_threads(const struct trace *t, size_t *n)
+{
+	*n = t->n_threads;
+	return t->threads;
+}
+
+const struct trace_loss *trace_losses(const struct trace *t, size_t *n)
+{
+	*n = t->n_losses;
+	return t->losses;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace.h - a trace that has been read: its definitions as flat tables, and its events as one
+ * stream in time order. Its users may trust the data: ids are in range or 0, strings end, times
+ * never decrease.
+ *
+ * Reading checks every block (length, CRC32C, contents). A damaged block is skipped, counted in
+ * trace_damage and becomes a loss: an EVENT_LOST for the time that it may have covered.
+ */
+#ifndef ENGINE_TRACE_H
+#define ENGINE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "chainlog.h"
+
+struct trace;
+
+/* What kind of event; the first ones are the log's own numbers. */
+enum event_kind {
+	EVENT_SWITCH = CHAINLOG_SWITCH,
+	EVENT_WAKING = CHAINLOG_WAKING,
+	EVENT_WAKING_NEW = CHAINLOG_WAKING_NEW,
+	EVENT_FORK = CHAINLOG_FORK,
+	EVENT_EXEC = CHAINLOG_EXEC,
+	EVENT_RENAME = CHAINLOG_RENAME,
+	EVENT_EXIT = CHAINLOG_EXIT,
+	EVENT_LOST = CHAINLOG_EVENT_KINDS, /* n events may be missing in [time_ns, last_ns] */
+};
+
+#define EVENT_CPU_UNKNOWN UINT32_MAX
+
+/* All tids and tgids, and all CPUs, are below these. */
+#define TRACE_TID_LIMIT CHAINLOG_TID_LIMIT
+#define TRACE_CPU_LIMIT CHAINLOG_CPU_LIMIT
+
+struct event {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu;	  /* EVENT_LOST: may be EVENT_CPU_UNKNOWN */
+	uint8_t kind;	  /* enum event_kind */
+	char state;	  /* SWITCH: prev's, as ps shows it; 'R' still runnable */
+	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
+	uint32_t other;	  /* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before */
+	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
+	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
+	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
+	uint32_t tgid;		 /* FORK: child's process */
+	uint64_t last_ns;	 /* LOST: end of the span */
+	uint64_t n;		 /* LOST: how many; 0: not known */
+};
+
+/* A thread that existed when the recording began. */
+struct trace_thread {
+	uint32_t tid, tgid;
+	uint64_t start_ns, seen_ns;
+	uint32_t flags; /* CHAINLOG_THREAD_* */
+	char state;
+	uint32_t name; /* string id */
+	uint32_t kstack, ustack;
+};
+
+/* n events (0: not known how many) may be missing in [first_ns, last_ns]. */
+struct trace_loss {
+	uint64_t first_ns, last_ns, n;
+	uint32_t cpu; /* or EVENT_CPU_UNKNOWN */
+};
+
+struct trace_frame {
+	uint64_t addr;
+	uint32_t space;	 /* 0: kernel */
+	uint32_t symbol; /* string id; 0: no name found */
+	uint32_t module; /* module id; 0: not known */
+	uint64_t offset; /* of addr from the symbol's start, bytes */
+	bool unnamed;	 /* no symbol was found: symbol is 0 or "[FILE+0xSTART]" */
+	uint32_t line;	 /* in the source; 0: not known */
+	uint32_t file;	 /* string id: its source */
+};
+
+struct trace_stack {
+	const uint32_t *frames; /* frame ids, leaf first */
+	uint32_t n;
+	bool cut; /* the real stack went on beyond the root end */
+	enum chainlog_stack_end end;
+};
+
+struct trace_info {
+	const char *host, *release, *arch, *options, *tool; /* "" when not said */
+	uint32_t cpus;
+	uint64_t start_ns; /* CLOCK_MONOTONIC: recording began, or the first event if not said */
+	uint64_t end_ns;   /* recording ended, or the last event where the trace was cut off */
+	int64_t wall_ns;   /* add to a time to get CLOCK_REALTIME */
+	uint32_t recorder_tgid;
+	uint32_t parts;
+	bool complete;				  /* the END block was there */
+	uint64_t events, lost;			  /* in the blocks read */
+	uint64_t kernel_events, sideband_lost;	  /* as the END block says; 0 if cut off */
+	uint64_t events_of[CHAINLOG_EVENT_KINDS]; /* 0 as long as the trace is not checked */
+	uint64_t bytes;				  /* read */
+	/* Above the tids of all events and threads; by just one if the trace is checked. */
+	uint32_t tids_end;
+};
+
+/* The damage of the input; all 0 for a sound trace. */
+struct trace_damage {
+	uint64_t blocks;       /* damaged blocks skipped */
+	uint64_t bytes;	       /* bytes skipped, damaged blocks included */
+	bool cut;	       /* it ends in the middle of a block, or without an END block */
+	uint64_t first_offset; /* of the first damage, bytes from the start */
+	const char *what;      /* the first damage, in words; NULL: none */
+};
+
+/* The bytes of a trace, and the memory to release with them. */
+struct trace_bytes {
+	const uint8_t *base;
+	size_t len;
+	void *map;	    /* of len bytes, to be unmapped; or NULL */
+	void *heap;	    /* to be freed, or NULL */
+	const char *damage; /* of the text that was imported, in words; NULL: none */
+	uint64_t damage_offset;
+};
+
+void trace_bytes_free(const struct trace_bytes *b);
+
+/*
+ * Opens a trace; recording_open() in import/recording.h does so by its path. The trace takes over
+ * map and heap, also when opening fails; *out is to be closed with trace_close(). Returns 0 also
+ * for a damaged or cut-off trace (see trace_damage); -ENOMEM, -ENODATA if it is empty, -EBADMSG if
+ * it is not a trace at all, -EPROTONOSUPPORT if it is one of another version of the format.
+ *
+ * Unless checked, only the checksum and the head of a block of events are verified, so that events
+ * are decoded once instead of twice. A cursor that meets a malformed event ends with -EBADMSG. (Its
+ * block's checksum is right: another program wrote it.) Then call trace_check().
+ */
+int trace_open_bytes(struct trace **out, const struct trace_bytes *bytes, bool checked);
+/* A checked trace from memory that must live until trace_close(). */
+int trace_open_memory(struct trace **out, const void *p, size_t len);
+/*
+ * Checks a trace that was opened unchecked; everything obtained from it before becomes invalid.
+ * Returns 0, also if it was checked already, or -ENOMEM; then the trace can only be closed.
+ */
+int trace_check(struct trace *t);
+void trace_close(struct trace *t);
+
+const struct trace_info *trace_info(const struct trace *t);
+const struct trace_damage *trace_damage(const struct trace *t);
+
+/* Definitions. An id that was never defined gives "" / NULL / an empty stack with n 0. */
+const char *trace_string(const struct trace *t, uint32_t id);
+const struct trace_frame *trace_frame(const struct trace *t, uint32_t id);
+struct trace_stack trace_stack(const struct trace *t, uint32_t id);
+const char *trace_module_path(const struct trace *t, uint32_t id);
+/* Build ID as lower-case hex, "" when not known. */
+const char *trace_module_build_id(const struct trace *t, uint32_t id);
+/* The address in its file, as linked, of a frame; false: not known. */
+bool trace_frame_vaddr(const struct trace *t, uint32_t id, uint64_t *vaddr);
+/* The line in the source where a frame is, and the file without its folder; 0: not known. */
+uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file);
+uint32_t trace_stacks_end(const struct trace *t); /* one more than the highest stack id */
+uint32_t trace_frames_end(const struct trace *t);
+uint32_t trace_strings_end(const struct trace *t);
+
+/*
+ * Names that are found after the recording (symbols/): they take the place of the trace's own, for
+ * all that reads it. To be given before anything else is taken from the trace, and again after
+ * trace_check(). Texts are copied. Each returns 0 or -ENOMEM.
+ */
+int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset);
+/* Where in the source the frame is; file NULL: not known. */
+int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line);
+/*
+ * Another function whose code is at the frame, because the compiler inlined it: a frame of its own,
+ * *id, towards the leaf. The ones of a frame are given one after another, the innermost first;
+ * trace_inline_stacks() then puts them into all stacks. At most TRACE_INLINE_MAX for a frame.
+ */
+#define TRACE_INLINE_MAX 64u
+int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id);
+int trace_inline_stacks(struct trace *t);
+
+const struct trace_thread *trace_threads(const struct trace *t, size_t *n);
+/* The losses that the cursor returns as EVENT_LOST, in order of time. */
+const struct trace_loss *trace_losses(const struct trace *t, size_t *n);
+
+/*
+ * The events in time order. Events of one CPU keep their order; with equal times on different
+ * CPUs the order does not depend on how CPUs are numbered or on where blocks stand in the file
+ * (it goes by kind, WAKING before SWITCH, then by thread ids).
+ */
+struct pairs;
+struct trace_cursor;
+struct trace_cursor *trace_cursor_new(const struct trace *t); /* NULL: out of memory */
+/* Fills *ev and returns true, or false at the end. */
+bool trace_cursor_next(struct trace_cursor *c, struct event *ev);
+/* The next event, valid until the next call; NULL at the end. */
+const struct event *trace_cursor_take(struct trace_cursor *c);
+/* Why trace_cursor_next() ended: 0, the trace's end; -ENOMEM; -EBADMSG, see trace_open_bytes(). */
+int trace_cursor_error(const struct trace_cursor *c);
+/*
+ * The pairs of a kernel and a user stack in events so far, and in trace_threads(), by id; they
+ * belong to the cursor.
+ */
+struct pairs *trace_cursor_pairs(struct trace_cursor *c);
+/* The pair id of the i-th of trace_threads(); 0 none. */
+uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);
+void trace_cursor_free(struct trace_cursor *c);
+
+#endif /* ENGINE_TRACE_H */

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Turns blocks of definitions into tables. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "trace_private.h"
+
+/* A payload being read; p is NULL once anything in it was wrong. */
+struct reader {
+	const uint8_t *p, *end;
+};
+
+static uint64_t get_u64(struct reader *r)
+{
+	uint64_t v = 0;
+
+	if (r->p)
+		r->p = chainlog_get_varint(r->p, r->end, &v);
+	return v;
+}
+
+static uint32_t get_u32(struct reader *r)
+{
+	uint64_t v = get_u64(r);
+
+	if (v > UINT32_MAX)
+		r->p = NULL;
+	return (uint32_t)v;
+}
+
+static uint32_t get_tid(struct reader *r)
+{
+	uint32_t v = get_u32(r);
+
+	if (v >= TRACE_TID_LIMIT)
+		r->p = NULL;
+	return v;
+}
+
+static uint64_t get_time(struct reader *r)
+{
+	uint64_t v = get_u64(r);
+
+	if (v > INT64_MAX)
+		r->p = NULL;
+	return v;
+}
+
+static uint64_t get_delta(struct reader *r, uint64_t *prev)
+{
+	*prev += (uint64_t)chainlog_unzigzag(get_u64(r));
+	return *prev;
+}
+
+static const uint8_t *get_bytes(struct reader *r, uint64_t len)
+{
+	const uint8_t *p = r->p;
+
+	if (!p || len > (uint64_t)(r->end - p)) {
+		r->p = NULL;
+		return NULL;
+	}
+	r->p = p + len;
+	return p;
+}
+
+static void note_malformed(struct trace *t, const struct payload_ref *ref, const char *what)
+{
+	trace_note_damage(t, ref->offset, CHAINLOG_HEADER_SIZE + (uint64_t)ref->len, 1, what);
+}
+
+/*
+ * Reads the head of a list block: first id (1 for lists without ids) and count. No item is shorter
+ * than item_min bytes, and ids are dense except for lost blocks. So an id above the number of items
+ * that the input could define is refused.
+ */
+static bool list_begin(const struct trace *t, const struct payload_ref *ref, bool has_ids,
+		       unsigned int item_min, struct reader *r, uint32_t *first, uint32_t *count)
+{
+	uint64_t limit = t->bytes.len + (1u << 16);
+
+	if (limit > UINT32_MAX)
+		limit = UINT32_MAX;
+	*r = (struct reader) { ref->p, ref->p + ref->len };
+	*first = has_ids ? get_u32(r) : 1;
+	*count = get_u32(r);
+	if (!r->p || *count > (uint64_t)(r->end - r->p) / item_min)
+		return false;
+	return *first && *first + (uint64_t)*count <= limit;
+}
+
+/* One more than the highest id that the blocks of a list define. */
+static uint32_t list_end(const struct trace *t, enum chainlog_block type, unsigned int item_min)
+{
+	const struct payload_list *l = &t->defs[type];
+	uint32_t first, count, end = 1;
+	struct reader r;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (list_begin(t, &l->refs[i], true, item_min, &r, &first, &count) &&
+		    first + count > end)
+			end = first + count;
+	return end;
+}
+
+/*
+ * Calls item() for each item of all blocks of a list. A malformed item ends its block; the items
+ * before it stay. prev is 0 at the start of each block.
+ */
+static void list_each(struct trace *t, enum chainlog_block type, bool has_ids,
+		      unsigned int item_min, const char *malformed,
+		      void (*item)(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev))
+{
+	const struct payload_list *l = &t->defs[type];
+
+	for (size_t i = 0; i < l->n; i++) {
+		uint32_t first, count;
+		uint64_t prev = 0;
+		struct reader r;
+
+		if (!list_begin(t, &l->refs[i], has_ids, item_min, &r, &first, &count)) {
+			note_malformed(t, &l->refs[i], malformed);
+			continue;
+		}
+		for (uint32_t k = 0; k < count && r.p; k++)
+			item(t, &r, first + k, &prev);
+		if (r.p != r.end)
+			note_malformed(t, &l->refs[i], malformed);
+	}
+}
+
+/* ---- one item of each list: an id that is defined twice keeps its first meaning ------------- */
+
+static void define_string(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint64_t len = get_u64(r);
+	const uint8_t *p = get_bytes(r, len);
+
+	(void)prev;
+	if (!p || t->strings[id])
+		return;
+	t->strings[id] = t->text + t->text_len;
+	memcpy(t->text + t->text_len, p, len);
+	t->text[t->text_len + len] = 0;
+	t->text_len += len + 1;
+}
+
+static void define_module(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	static const char hex[] = "0123456789abcdef";
+	struct trace_module *m = &t->modules[id];
+	uint32_t path = get_u32(r);
+	uint64_t len = get_u64(r);
+	const uint8_t *p = get_bytes(r, len);
+	char *out = t->text + t->text_len;
+
+	(void)prev;
+	if (!p || m->path || m->build_id)
+		return;
+	m->path = path < t->strings_end ? path : 0;
+	if (!len)
+		return;
+	m->build_id = out;
+	for (uint64_t i = 0; i < len; i++) {
+		*out++ = hex[p[i] >> 4];
+		*out++ = hex[p[i] & 15];
+	}
+	*out = 0;
+	t->text_len += 2 * len + 1;
+}
+
+static void define_segment(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint32_t module = get_u32(r);
+	struct segment s = { get_u64(r), get_u64(r), get_u64(r) };
+	struct trace_module *m;
+
+	(void)id;
+	(void)prev;
+	if (!r->p || !module || module >= t->modules_end)
+		return;
+	m = &t->modules[module];
+	if (!m->n_segments)
+		m->first_segment = t->n_segments;
+	/* Those of a module follow each other; others are left out. */
+	if (m->first_segment + m->n_segments != t->n_segments)
+		return;
+	m->n_segments++;
+	t->segments[t->n_segments++] = s; /* there is room: see trace_define() */
+}
+
+static void define_space(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint32_t tgid = get_u32(r);
+
+	(void)prev;
+	get_u32(r); /* exe */
+	if (r->p)
+		t->in_file[id] = !tgid;
+}
+
+static void define_frame(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	struct trace_frame *f = &t->frames[id];
+	uint32_t space = get_u32(r);
+	uint64_t addr = get_delta(r, prev);
+
+	if (!r->p || f->addr || f->space)
+		return;
+	f->space = space;
+	f->addr = addr;
+	f->unnamed = true;
+}
+
+static void define_stack(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint64_t head = get_u64(r), n = head >> 1;
+	struct stack_ref *s = &t->stacks[id];
+	uint32_t frames[CHAINLOG_STACK_MAX];
+
+	if (n > CHAINLOG_STACK_MAX)
+		r->p = NULL;
+	for (uint64_t i = 0; i < n && r->p; i++) {
+		uint64_t frame = get_delta(r, prev);
+
+		frames[i] = frame < t->frames_end ? (uint32_t)frame : 0;
+	}
+	if (!r->p || s->n)
+		return;
+	s->first = t->n_stack_frames;
+	s->n = (uint16_t)n;
+	s->cut = head & 1;
+	memcpy(t->stack_frames + s->first, frames, n * sizeof(*frames));
+	t->n_stack_frames += n;
+}
+
+static void define_stack_end(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint64_t stack = get_delta(r, prev), end = get_u64(r);
+
+	(void)id;
+	if (r->p && stack < t->stacks_end && end < CHAINLOG_STACK_ENDS && !t->stacks[stack].end)
+		t->stacks[stack].end = (uint8_t)end;
+}
+
+/* "[FILE+0xSTART]": nothing but the bounds of the function were known. */
+static bool is_bounds(const char *symbol)
+{
+	const char *plus = *symbol == '[' ? strrchr(symbol, '+') : NULL;
+	size_t hex;
+
+	if (!plus || strncmp(plus, "+0x", 3))
+		return false;
+	hex = strspn(plus + 3, "0123456789abcdef");
+	return hex && !strcmp(plus + 3 + hex, "]");
+}
+
+static void define_name(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint64_t frame = get_delta(r, prev);
+	uint32_t symbol = get_u32(r), module = get_u32(r);
+	uint64_t offset = get_u64(r);
+	struct trace_frame *f;
+
+	(void)id;
+	if (!r->p || !frame || frame >= t->frames_end)
+		return;
+	f = &t->frames[frame];
+	f->symbol = symbol < t->strings_end ? symbol : 0;
+	f->module = module < t->modules_end ? module : 0;
+	f->offset = offset;
+	f->unnamed = !f->symbol || is_bounds(trace_string(t, f->symbol));
+}
+
+static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	struct trace_thread th;
+	const uint8_t *state;
+
+	(void)id;
+	(void)prev;
+	th.tid = get_tid(r);
+	th.tgid = get_tid(r);
+	th.start_ns = get_time(r);
+	th.seen_ns = get_time(r);
+	th.flags = get_u32(r);
+	state = get_bytes(r, 1);
+	th.name = get_u32(r);
+	th.kstack = get_u32(r);
+	th.ustack = get_u32(r);
+	if (!r->p || !state)
+		return;
+	th.state = (char)*state;
+	if (th.name >= t->strings_end)
+		th.name = 0;
+	if (th.kstack >= t->stacks_end)
+		th.kstack = 0;
+	if (th.ustack >= t->stacks_end)
+		th.ustack = 0;
+	if (th.tid >= t->info.tids_end)
+		t->info.tids_end = th.tid + 1;
+	t->threads[t->n_threads++] = th; /* there is room: see trace_define() */
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+/* The shortest items, in bytes; they bound what a payload can define. */
+enum {
+	STRING_MIN = 1,
+	MODULE_MIN = 2,
+	FRAME_MIN = 2,
+	STACK_MIN = 1,
+	STACK_END_MIN = 2,
+	NAME_MIN = 4,
+	SEGMENT_MIN = 4,
+	SPACE_MIN = 2,
+	THREAD_MIN = 9,
+};
+
+static int define_lost(struct trace *t)
+{
+	const struct payload_list *l = &t->defs[CHAINLOG_BLOCK_LOST];
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct reader r = { l->refs[i].p, l->refs[i].p + l->refs[i].len };
+		uint64_t count = get_u64(&r);
+
+		for (uint64_t k = 0; k < count && r.p; k++) {
+			uint64_t cpu = get_u64(&r), n = get_u64(&r);
+			uint64_t first_ns = get_time(&r), span = get_time(&r);
+			int err;
+
+			if (r.p && (cpu > TRACE_CPU_LIMIT || span > INT64_MAX - first_ns ||
+				    n > UINT64_MAX - t->info.lost))
+				r.p = NULL;
+			if (!r.p)
+				break;
+			err = trace_note_loss(t, cpu ? (uint32_t)cpu - 1 : EVENT_CPU_UNKNOWN, n,
+					      first_ns, first_ns + span);
+			if (err)
+				return err;
+			t->info.lost += n;
+		}
+		if (r.p != r.end)
+			note_malformed(t, &l->refs[i], "a malformed block of losses");
+	}
+	return 0;
+}
+
+int trace_define(struct trace *t)
+{
+	uint64_t text =
+		t->defs[CHAINLOG_BLOCK_STRINGS].bytes + 2 * t->defs[CHAINLOG_BLOCK_MODULES].bytes;
+	uint64_t frames = t->defs[CHAINLOG_BLOCK_STACKS].bytes;
+	uint64_t segments = t->defs[CHAINLOG_BLOCK_SEGMENTS].bytes / SEGMENT_MIN;
+	uint64_t threads = t->defs[CHAINLOG_BLOCK_THREADS].bytes / THREAD_MIN;
+
+	t->strings_end = list_end(t, CHAINLOG_BLOCK_STRINGS, STRING_MIN);
+	t->modules_end = list_end(t, CHAINLOG_BLOCK_MODULES, MODULE_MIN);
+	t->spaces_end = list_end(t, CHAINLOG_BLOCK_SPACES, SPACE_MIN);
+	t->frames_end = list_end(t, CHAINLOG_BLOCK_FRAMES, FRAME_MIN);
+	t->stacks_end = list_end(t, CHAINLOG_BLOCK_STACKS, STACK_MIN);
+	/* Zeroed tables cost memory only where something is written to them. */
+	t->strings = calloc(t->strings_end, sizeof(*t->strings));
+	t->modules = calloc(t->modules_end, sizeof(*t->modules));
+	t->in_file = calloc(t->spaces_end, sizeof(*t->in_file));
+	t->segments = malloc((segments + 1) * sizeof(*t->segments));
+	t->frames = calloc(t->frames_end, sizeof(*t->frames));
+	t->stacks = calloc(t->stacks_end, sizeof(*t->stacks));
+	t->threads = malloc((threads + 1) * sizeof(*t->threads));
+	t->stack_frames = malloc((frames + 1) * sizeof(*t->stack_frames));
+	t->text = malloc(text + 1);
+	if (!t->strings || !t->modules || !t->in_file || !t->segments || !t->frames || !t->stacks ||
+	    !t->threads || !t->stack_frames || !t->text)
+		return -ENOMEM;
+	/* In this order: each refers only to what is known before it. */
+	list_each(t, CHAINLOG_BLOCK_STRINGS, true, STRING_MIN, "a malformed block of strings",
+		  define_string);
+	list_each(t, CHAINLOG_BLOCK_MODULES, true, MODULE_MIN, "a malformed block of modules",
+		  define_module);
+	list_each(t, CHAINLOG_BLOCK_SEGMENTS, false, SEGMENT_MIN, "a malformed block of segments",
+		  define_segment);
+	list_each(t, CHAINLOG_BLOCK_SPACES, true, SPACE_MIN, "a malformed block of spaces",
+		  define_space);
+	list_each(t, CHAINLOG_BLOCK_FRAMES, true, FRAME_MIN, "a malformed block of frames",
+		  define_frame);
+	list_each(t, CHAINLOG_BLOCK_STACKS, true, STACK_MIN, "a malformed block of stacks",
+		  define_stack);
+	list_each(t, CHAINLOG_BLOCK_STACK_ENDS, false, STACK_END_MIN,
+		  "a malformed block of stacks' ends", define_stack_end);
+	list_each(t, CHAINLOG_BLOCK_NAMES, false, NAME_MIN, "a malformed block of frame names",
+		  define_name);
+	list_each(t, CHAINLOG_BLOCK_THREADS, false, THREAD_MIN, "a malformed block of threads",
+		  define_thread);
+	return define_lost(t);
+}

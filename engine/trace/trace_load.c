@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks over the blocks of a trace. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "grow.h"
+#include "base/progress.h"
+#include "chainlog_read.h"
+#include "trace_private.h"
+
+void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
+		       const char *what)
+{
+	if (!t->damage.what || offset < t->damage.first_offset) {
+		t->damage.what = what;
+		t->damage.first_offset = offset;
+	}
+	t->damage.bytes += bytes;
+	t->damage.blocks += blocks;
+}
+
+int trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
+{
+	struct skipped *s = grow_array(t->skips, t->n_skips, &t->cap_skips, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	t->skips = s;
+	s[t->n_skips++] = (struct skipped) { offset, at_end };
+	return 0;
+}
+
+int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	struct trace_loss *l = grow_array(t->losses, t->n_losses, &t->cap_losses, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	t->losses = l;
+	l[t->n_losses++] = (struct trace_loss) { first_ns, last_ns, n, cpu };
+	return 0;
+}
+
+/* ---- INFO and END -------------------------------------------------------------------------- */
+
+/* Takes one tag, length, value off [*p, end); false if it does not fit. */
+static bool get_tag(const uint8_t **p, const uint8_t *end, uint64_t *tag, const uint8_t **value,
+		    uint64_t *len)
+{
+	const uint8_t *q = chainlog_get_varint(*p, end, tag);
+
+	if (q)
+		q = chainlog_get_varint(q, end, len);
+	if (!q || *len > (uint64_t)(end - q))
+		return false;
+	*value = q;
+	*p = q + *len;
+	return true;
+}
+
+static bool tag_number(const uint8_t *value, uint64_t len, uint64_t *v)
+{
+	return chainlog_get_varint(value, value + len, v) == value + len;
+}
+
+static uint32_t clamp32(uint64_t v)
+{
+	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+static int load_info(struct trace *t, const struct block *b)
+{
+	const uint8_t *p = b->payload, *end = p + b->len, *value;
+	uint64_t tag, len, v = 0;
+	char **text;
+
+	while (p < end) {
+		if (!get_tag(&p, end, &tag, &value, &len))
+			return -EBADMSG;
+		text = NULL;
+		switch (tag) {
+		case CHAINLOG_INFO_HOST:
+			text = &t->info_text[0];
+			break;
+		case CHAINLOG_INFO_RELEASE:
+			text = &t->info_text[1];
+			break;
+		case CHAINLOG_INFO_ARCH:
+			text = &t->info_text[2];
+			break;
+		case CHAINLOG_INFO_OPTIONS:
+			text = &t->info_text[3];
+			break;
+		case CHAINLOG_INFO_TOOL:
+			text = &t->info_text[4];
+			break;
+		case CHAINLOG_INFO_CPUS:
+		case CHAINLOG_INFO_START:
+		case CHAINLOG_INFO_WALL:
+		case CHAINLOG_INFO_TGID:
+		case CHAINLOG_INFO_PARTS:
+			if (!tag_number(value, len, &v))
+				return -EBADMSG;
+			break;
+		default: /* a later version's */
+			break;
+		}
+		if (text) {
+			free(*text);
+			*text = strndup((const char *)value, len);
+			if (!*text)
+				return -ENOMEM;
+		}
+		if (tag == CHAINLOG_INFO_CPUS)
+			t->info.cpus = clamp32(v);
+		else if (tag == CHAINLOG_INFO_START && v <= INT64_MAX) {
+			t->info.start_ns = v;
+			t->has_start = true;
+		} else if (tag == CHAINLOG_INFO_WALL)
+			t->info.wall_ns = (int64_t)v;
+		else if (tag == CHAINLOG_INFO_TGID)
+			t->info.recorder_tgid = clamp32(v);
+		else if (tag == CHAINLOG_INFO_PARTS)
+			t->info.parts = clamp32(v);
+	}
+	return 0;
+}
+
+static int load_end(struct trace *t, const struct block *b)
+{
+	const uint8_t *p = b->payload, *end = p + b->len, *value;
+	uint64_t tag, len, v = 0;
+
+	while (p < end) {
+		if (!get_tag(&p, end, &tag, &value, &len))
+			return -EBADMSG;
+		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_SIDEBAND_LOST)
+			continue;
+		if (!tag_number(value, len, &v))
+			return -EBADMSG;
+		if (tag == CHAINLOG_END_TIME)
+			t->info.end_ns = v > INT64_MAX ? 0 : v;
+		else if (tag == CHAINLOG_END_EVENTS)
+			t->end_events = v;
+		else if (tag == CHAINLOG_END_KERNEL)
+			t->info.kernel_events = v;
+		else if (tag == CHAINLOG_END_SIDEBAND_LOST)
+			t->info.sideband_lost = v;
+	}
+	t->info.complete = true;
+	return 0;
+}
+
+/* ---- EVENTS and the others ----------------------------------------------------------------- */
+
+#define CHECKERS_MAX 16u
+
+/* An EVENTS block, and the result of decoding it. */
+struct events_check {
+	struct block block;
+	struct chainlog_events_head head;
+	uint32_t of[CHAINLOG_EVENT_KINDS]; /* events by kind */
+	uint32_t max_tid;
+	int ret;      /* 0, -EBADMSG or -ENOMEM */
+	bool no_head; /* not even its head could be read */
+};
+
+/* All EVENTS blocks of a trace, to be decoded by as many threads as there are CPUs. */
+struct events_checks {
+	struct events_check *checks; /* in file order */
+	size_t n, cap;
+	uint64_t claimed;   /* estimated number of events: 5 bytes each */
+	atomic_size_t next; /* the check that the next free thread takes */
+};
+
+/* Reads a block to its end, so that no later reader meets a malformed event. */
+static void check_events(struct chainlog_reader *r, struct events_check *c)
+{
+	const uint8_t *p = c->block.payload, *end = p + c->block.len;
+	struct chainlog_fields ev;
+
+	c->no_head = !chainlog_get_head(p, end, &c->head);
+	if (c->no_head)
+		return;
+	c->ret = chainlog_reader_begin(r, p, end);
+	if (c->ret)
+		return;
+	while ((c->ret = chainlog_read_event(r, &ev)) > 0) {
+		c->of[ev.kind]++;
+		if (ev.kind == CHAINLOG_EXEC && ev.other > c->max_tid)
+			c->max_tid = ev.other;
+	}
+	for (uint32_t ref = 1; ref <= r->n_threads; ref++)
+		if (r->threads[ref].tid > c->max_tid)
+			c->max_tid = r->threads[ref].tid;
+}
+
+static void *check_some(void *arg)
+{
+	struct chainlog_reader reader = { .p = NULL };
+	struct events_checks *all = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&all->next, 1)) < all->n) {
+		check_events(&reader, &all->checks[i]);
+		progress_add(1);
+	}
+	chainlog_reader_free(&reader);
+	return NULL;
+}
+
+static void check_all(struct events_checks *all)
+{
+	pthread_t threads[CHECKERS_MAX];
+	uint32_t wanted = cpus_usable(CHECKERS_MAX), n = 1;
+
+	/* A thread for a block or two costs more than it saves. */
+	if (wanted > all->n / 4)
+		wanted = (uint32_t)(all->n / 4);
+	for (; n < wanted; n++)
+		if (pthread_create(&threads[n], NULL, check_some, all))
+			break;
+	check_some(all);
+	while (--n)
+		pthread_join(threads[n], NULL);
+}
+
+/* Looks at the heads of the blocks only. */
+static void check_heads(struct events_checks *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct events_check *c = &all->checks[i];
+		const uint8_t *p = c->block.payload, *end = p + c->block.len;
+
+		p = chainlog_get_head(p, end, &c->head);
+		c->no_head = !p;
+		/* A block without events is not read later: check here that it ends. */
+		if (p && !c->head.count && (p != end || c->head.first_ns != c->head.last_ns))
+			c->ret = -EBADMSG;
+	}
+}
+
+static int take_events(struct trace *t, const struct events_check *c)
+{
+	uint64_t bytes = CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len;
+	struct event_block_ref *r;
+
+	if (c->no_head) {
+		trace_note_damage(t, c->block.offset, bytes, 1,
+				  "an events block with an impossible head");
+		return trace_note_skip(t, c->block.offset, false);
+	}
+	if (c->ret == -ENOMEM)
+		return c->ret;
+	if (c->ret) {
+		trace_note_damage(t, c->block.offset, bytes, 1,
+				  "an events block with malformed events");
+		t->bad_events += c->head.count;
+		return trace_note_loss(t, c->head.cpu, c->head.count, c->head.first_ns,
+				       c->head.last_ns);
+	}
+	if (!c->head.count)
+		return 0;
+	r = grow_array(t->blocks, t->n_blocks, &t->cap_blocks, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	t->blocks = r;
+	r[t->n_blocks++] = (struct event_block_ref) {
+		.payload = c->block.payload,
+		.offset = c->block.offset,
+		.first_ns = c->head.first_ns,
+		.last_ns = c->head.last_ns,
+		.len = c->block.len,
+		.cpu = c->head.cpu,
+		.count = c->head.count,
+	};
+	for (unsigned int i = 0; i < CHAINLOG_EVENT_KINDS; i++)
+		t->info.events_of[i] += c->of[i];
+	t->info.events += c->head.count;
+	return 0;
+}
+
+static int by_offset(const void *pa, const void *pb)
+{
+	const struct skipped *a = pa, *b = pb;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->at_end - b->at_end;
+}
+
+/* Takes in the EVENTS blocks that were found. Returns 0 or -ENOMEM. */
+static int load_events(struct trace *t, struct events_checks *all)
+{
+	uint32_t max_tid = 0;
+	int err = 0;
+
+	if (t->checked) {
+		progress_begin(PROGRESS_READ, all->n, all->claimed);
+		check_all(all);
+		progress_end();
+	} else {
+		check_heads(all);
+		max_tid = TRACE_TID_LIMIT - 1;
+	}
+	for (size_t i = 0; i < all->n && !err; i++) {
+		err = take_events(t, &all->checks[i]);
+		if (all->checks[i].max_tid > max_tid)
+			max_tid = all->checks[i].max_tid;
+	}
+	t->info.tids_end = max_tid + 1;
+	/* Skips between blocks were noted before those of bad EVENTS blocks. */
+	if (t->n_skips)
+		qsort(t->skips, t->n_skips, sizeof(*t->skips), by_offset);
+	return err;
+}
+
+static int note_events(struct events_checks *all, const struct block *b)
+{
+	struct events_check *c = grow_array(all->checks, all->n, &all->cap, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	all->checks = c;
+	c[all->n++] = (struct events_check) { .block = *b };
+	all->claimed += b->len / 5;
+	return 0;
+}
+
+static int load_definitions(struct trace *t, const struct block *b)
+{
+	struct payload_list *l = &t->defs[b->type];
+	struct payload_ref *r = grow_array(l->refs, l->n, &l->cap, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	l->refs = r;
+	r[l->n++] = (struct payload_ref) { b->payload, b->offset, b->len };
+	l->bytes += b->len;
+	return 0;
+}
+
+static int load_block(struct trace *t, struct events_checks *events, const struct block *b)
+{
+	int err = 0;
+
+	switch (b->type) {
+	case CHAINLOG_BLOCK_INFO:
+		err = load_info(t, b);
+		break;
+	case CHAINLOG_BLOCK_EVENTS:
+		return note_events(events, b);
+	case CHAINLOG_BLOCK_END:
+		err = load_end(t, b);
+		break;
+	default:
+		if (b->type < CHAINLOG_BLOCKS)
+			return load_definitions(t, b);
+		return 0; /* a later version's */
+	}
+	if (err == -EBADMSG) {
+		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
+				  b->type == CHAINLOG_BLOCK_END ? "a malformed END block"
+								: "a malformed INFO block");
+		err = 0;
+	}
+	return err;
+}
+
+/* Only the footer may follow the END block. */
+static void check_footer(struct trace *t, const struct block *end_block)
+{
+	uint64_t at = end_block->offset + CHAINLOG_HEADER_SIZE + end_block->len;
+	const uint8_t *p = t->bytes.base + at;
+
+	if (at == t->bytes.len)
+		return;
+	if (t->bytes.len - at >= CHAINLOG_FOOTER_SIZE &&
+	    chainlog_get_le64(p) == end_block->offset && !memcmp(p + 8, CHAINLOG_FOOTER_MAGIC, 8))
+		at += CHAINLOG_FOOTER_SIZE;
+	else if (t->bytes.len - at < CHAINLOG_FOOTER_SIZE)
+		return; /* a cut footer is no damage: it only saves time */
+	if (at != t->bytes.len)
+		trace_note_damage(t, at, t->bytes.len - at, 0, "more bytes after the trace's end");
+}
+
+/* Why an input without a single sound block is not a trace. */
+static int not_a_trace(const struct trace *t)
+{
+	struct block b;
+
+	if (!t->bytes.len)
+		return -ENODATA;
+	if (block_check(t->bytes.base, t->bytes.base + t->bytes.len, &b) == BLOCK_BAD_VERSION)
+		return -EPROTONOSUPPORT;
+	return -EBADMSG;
+}
+
+static int note_skipped(struct trace *t, const struct block_scan *scan, bool at_end)
+{
+	if (!scan->skipped)
+		return 0;
+	if (at_end && scan->why == BLOCK_CUT) {
+		trace_note_damage(t, scan->skip_at, scan->skipped, 0, block_status_text(scan->why));
+		return trace_note_skip(t, scan->skip_at, true);
+	}
+	trace_note_damage(t, scan->skip_at, scan->skipped, 1, block_status_text(scan->why));
+	return trace_note_skip(t, scan->skip_at, false);
+}
+
+int trace_load(struct trace *t)
+{
+	struct events_checks events = { .n = 0 };
+	struct block_scan scan;
+	struct block b;
+	bool any = false;
+	int err = 0;
+
+	t->info.bytes = t->bytes.len;
+	block_scan_init(&scan, t->bytes.base, t->bytes.len);
+	while (!err && block_next(&scan, &b)) {
+		if (any && b.type == CHAINLOG_BLOCK_INFO) {
+			/* Its ids are its own: the two cannot be read as one. */
+			trace_note_damage(t, b.offset, t->bytes.len - b.offset, 0,
+					  "a second trace begins here");
+			t->damage.cut = true;
+			err = trace_note_skip(t, b.offset, true);
+			goto out;
+		}
+		if (!any && !scan.skipped && b.type != CHAINLOG_BLOCK_INFO) {
+			trace_note_damage(t, 0, 0, 0, "the beginning is missing");
+			err = trace_note_skip(t, 0, false);
+			if (err)
+				break;
+		}
+		any = true;
+		err = note_skipped(t, &scan, false);
+		if (!err)
+			err = load_block(t, &events, &b);
+		if (t->info.complete) {
+			check_footer(t, &b);
+			goto out;
+		}
+	}
+	if (!err && !any)
+		err = not_a_trace(t);
+	if (!err)
+		err = note_skipped(t, &scan, true);
+	if (!err) {
+		t->damage.cut = true;
+		trace_note_damage(t, t->bytes.len, 0, 0, "the file ends without an END block");
+		err = trace_note_skip(t, t->bytes.len, true);
+	}
+out:
+	if (!err)
+		err = load_events(t, &events);
+	free(events.checks);
+	return err;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The losses that damage may have caused. Skipped bytes may have been a block of any CPU, and a
+ * block of a CPU holds its events since that CPU's previous block in the file. So each CPU may
+ * have lost events between its last sound block before the skipped bytes and its first one after
+ * them: for CPUs that lost no block, that is only the short time between two events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace_private.h"
+
+static int by_cpu_and_place(const void *pa, const void *pb)
+{
+	const struct event_block_ref *a = *(const struct event_block_ref *const *)pa;
+	const struct event_block_ref *b = *(const struct event_block_ref *const *)pb;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct trace_loss *a = pa, *b = pb;
+
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	if (a->last_ns != b->last_ns)
+		return a->last_ns < b->last_ns ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return (a->n > b->n) - (a->n < b->n);
+}
+
+/* True if anything was skipped in the file's [from, to). The skips are in file order. */
+static bool skipped_between(const struct trace *t, uint64_t from, uint64_t to)
+{
+	size_t lo = 0, hi = t->n_skips;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->skips[mid].offset < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->n_skips && t->skips[lo].offset < to;
+}
+
+/* Notes losses in the gaps between a CPU's blocks: in all, or only where bytes were skipped. */
+static int note_gaps(struct trace *t, const struct event_block_ref **blocks, bool everywhere,
+		     uint32_t *cpus)
+{
+	size_t n = t->n_blocks;
+	int err = 0;
+
+	*cpus = 0;
+	for (size_t i = 0; i < n && !err;) {
+		uint32_t cpu = blocks[i]->cpu;
+		uint64_t last_ns = t->info.start_ns, offset = 0;
+
+		++*cpus;
+		for (; i < n && blocks[i]->cpu == cpu && !err; i++) {
+			const struct event_block_ref *b = blocks[i];
+
+			if (b->first_ns >= last_ns &&
+			    (everywhere || skipped_between(t, offset, b->offset)))
+				err = trace_note_loss(t, cpu, 0, last_ns, b->first_ns);
+			if (b->last_ns > last_ns)
+				last_ns = b->last_ns;
+			offset = b->offset;
+		}
+		if (!err && (everywhere || skipped_between(t, offset, UINT64_MAX)))
+			err = trace_note_loss(t, cpu, 0, last_ns, t->info.end_ns);
+	}
+	return err;
+}
+
+/*
+ * A skipped block may also have been the only one of a CPU. Blocks are written when they are full
+ * or all together, so its times are about those of its neighbours in the file.
+ */
+static int note_unseen_cpus(struct trace *t)
+{
+	const struct event_block_ref *before = NULL, *after;
+	size_t k = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < t->n_skips && !err; i++) {
+		uint64_t first_ns = t->info.start_ns, last_ns = t->info.end_ns;
+
+		for (; k < t->n_blocks && t->blocks[k].offset < t->skips[i].offset; k++)
+			before = &t->blocks[k];
+		after = k < t->n_blocks ? &t->blocks[k] : NULL;
+		/* Before a cut every CPU with events has written blocks. */
+		if (t->skips[i].at_end)
+			continue;
+		if (before)
+			first_ns = after && after->first_ns < before->first_ns ? after->first_ns
+									       : before->first_ns;
+		if (after)
+			last_ns = before && before->last_ns > after->last_ns ? before->last_ns
+									     : after->last_ns;
+		err = trace_note_loss(t, EVENT_CPU_UNKNOWN, 0, first_ns, last_ns);
+	}
+	return err;
+}
+
+/* Recorded losses, too, lie within the trace's time. */
+static void clamp_losses(struct trace *t)
+{
+	for (size_t i = 0; i < t->n_losses; i++) {
+		struct trace_loss *l = &t->losses[i];
+
+		if (l->first_ns < t->info.start_ns)
+			l->first_ns = t->info.start_ns;
+		if (l->first_ns > t->info.end_ns)
+			l->first_ns = t->info.end_ns;
+		if (l->last_ns < l->first_ns)
+			l->last_ns = l->first_ns;
+		if (l->last_ns > t->info.end_ns)
+			l->last_ns = t->info.end_ns;
+	}
+}
+
+static void find_time_range(struct trace *t)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	for (size_t i = 0; i < t->n_blocks; i++) {
+		if (t->blocks[i].first_ns < first_ns)
+			first_ns = t->blocks[i].first_ns;
+		if (t->blocks[i].last_ns > last_ns)
+			last_ns = t->blocks[i].last_ns;
+	}
+	if (t->n_blocks && (!t->has_start || first_ns < t->info.start_ns))
+		t->info.start_ns = first_ns;
+	if (last_ns > t->info.end_ns)
+		t->info.end_ns = last_ns;
+	if (t->info.end_ns < t->info.start_ns)
+		t->info.end_ns = t->info.start_ns;
+}
+
+int trace_find_losses(struct trace *t)
+{
+	const struct event_block_ref **blocks = NULL;
+	uint64_t known = t->info.events + t->bad_events;
+	bool everywhere = false;
+	uint32_t cpus;
+	int err = 0;
+
+	find_time_range(t);
+	if (t->info.complete) {
+		if (known == t->end_events) {
+			t->n_skips = 0; /* the skipped bytes held no events */
+		} else {
+			everywhere = known < t->end_events && !t->n_skips;
+			trace_note_damage(t, t->bytes.len, 0, 0,
+					  known < t->end_events ? "blocks of events are missing"
+								: "more events than were written");
+		}
+	}
+	if (t->n_skips || everywhere) {
+		blocks = malloc((t->n_blocks + 1) * sizeof(*blocks));
+		if (!blocks)
+			return -ENOMEM;
+		for (size_t i = 0; i < t->n_blocks; i++)
+			blocks[i] = &t->blocks[i];
+		qsort(blocks, t->n_blocks, sizeof(*blocks), by_cpu_and_place);
+		err = note_gaps(t, blocks, everywhere, &cpus);
+		if (!err && (cpus < t->info.cpus || !t->info.cpus))
+			err = note_unseen_cpus(t);
+		free(blocks);
+	}
+	if (err)
+		return err;
+	clamp_losses(t);
+	if (t->n_losses)
+		qsort(t->losses, t->n_losses, sizeof(*t->losses), by_time);
+	return 0;
+}

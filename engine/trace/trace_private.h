@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace_private.h - the inside of a trace, for trace.c (opening, accessors), trace_load.c (walking
+ * the blocks), trace_define.c (definitions), trace_loss.c (losses by damage), trace_rename.c (names
+ * found later) and cursor.c (events in order). No other file includes it.
+ */
+#ifndef ENGINE_TRACE_PRIVATE_H
+#define ENGINE_TRACE_PRIVATE_H
+
+#include "block.h"
+#include "trace.h"
+
+/* Where the payload of a block of definitions stands in the input. */
+struct payload_ref {
+	const uint8_t *p;
+	uint64_t offset; /* of the block */
+	uint32_t len;
+};
+
+struct payload_list {
+	struct payload_ref *refs;
+	size_t n, cap;
+	uint64_t bytes; /* all payloads together: bounds what they can define */
+};
+
+/* A sound EVENTS block. */
+struct event_block_ref {
+	const uint8_t *payload;
+	uint64_t offset; /* of the block: tells the order in the file */
+	uint64_t first_ns, last_ns;
+	uint32_t len, cpu, count;
+};
+
+/* A place in the input where blocks are missing or had to be skipped. */
+struct skipped {
+	uint64_t offset;
+	bool at_end; /* the recording was cut off here */
+};
+
+struct stack_ref {
+	uint64_t first; /* in stack_frames */
+	uint16_t n;
+	bool cut;
+	uint8_t end; /* enum chainlog_stack_end */
+};
+
+/* Frames of functions that were inlined where another frame is. */
+struct inlined {
+	uint32_t first, n;
+};
+
+struct trace_module {
+	uint32_t path;	/* string id */
+	char *build_id; /* hex, in the text arena; NULL: not known */
+	uint32_t first_segment, n_segments;
+};
+
+/* bytes bytes of a module's file, from offset on, are linked for address. */
+struct segment {
+	uint64_t offset, bytes, address;
+};
+
+struct trace {
+	struct trace_bytes bytes;
+	bool checked; /* loading decodes every event */
+	struct trace_info info;
+	struct trace_damage damage;
+	char *info_text[5];  /* host, release, arch, options, tool */
+	bool has_start;	     /* the INFO block said info.start_ns */
+	uint64_t end_events; /* what the END block counted, if info.complete */
+	uint64_t bad_events; /* what malformed EVENTS blocks claimed to hold */
+
+	struct payload_list defs[CHAINLOG_BLOCKS]; /* by block type */
+	struct event_block_ref *blocks;		   /* in file order */
+	size_t n_blocks, cap_blocks;
+	struct skipped *skips; /* in file order */
+	size_t n_skips, cap_skips;
+	struct trace_loss *losses; /* once open: by first_ns, then the rest */
+	size_t n_losses, cap_losses;
+
+	/* Tables by id; entry 0 is "none". The ends are one more than the highest id. */
+	const char **strings;
+	struct trace_frame *frames;
+	struct stack_ref *stacks;
+	struct trace_module *modules;
+	struct segment *segments;
+	bool *in_file; /* by space id: addresses in it are offsets in a file */
+	uint32_t strings_end, frames_end, stacks_end, modules_end, spaces_end, n_segments;
+	struct trace_thread *threads;
+	size_t n_threads, cap_threads;
+	char *text; /* the strings' bytes and the build IDs */
+	uint64_t text_len;
+	uint32_t *stack_frames; /* the stacks' frame ids */
+	uint64_t n_stack_frames;
+
+	/* What trace_rename.c added. */
+	char **added; /* the strings' bytes */
+	size_t n_added, cap_added;
+	size_t cap_strings, cap_frames; /* of the tables; 0: as they were loaded */
+	struct inlined *inlined;	/* by frame id below n_inlined; NULL: none */
+	uint32_t n_inlined;
+};
+
+/* Notes damaged bytes at offset. blocks: the number of blocks that they held at least. */
+void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
+		       const char *what);
+/*
+ * Note that events may be missing at a place of the file (see trace_loss.c), and that n are missing
+ * in [first_ns, last_ns] of cpu. Both return 0 or -ENOMEM.
+ */
+int trace_note_skip(struct trace *t, uint64_t offset, bool at_end);
+int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
+
+/*
+ * The steps of opening, in this order; each returns 0 or a negative errno.
+ * trace_load: walks the blocks, decodes every event if t->checked, notes where the payloads are.
+ * trace_define: turns the definition blocks into tables.
+ * trace_find_losses: turns skipped places into losses, and sorts all losses.
+ */
+int trace_load(struct trace *t);
+int trace_define(struct trace *t);
+int trace_find_losses(struct trace *t);
+
+#endif /* ENGINE_TRACE_PRIVATE_H */

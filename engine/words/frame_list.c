@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "frame_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "base/pairs.h"
+#include "intern.h"
+
+struct frame_lists {
+	struct names *names;
+	struct pairs frames; /* (text, module) */
+	struct intern lists; /* arrays of frame numbers */
+	/* The list in the making. */
+	uint32_t *list;
+	size_t n, cap;
+	bool failed;
+};
+
+struct frame_lists *frame_lists_new(struct names *names)
+{
+	struct frame_lists *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->names = names;
+	return f;
+}
+
+void frame_lists_free(struct frame_lists *f)
+{
+	if (!f)
+		return;
+	pairs_free(&f->frames);
+	intern_free(&f->lists);
+	free(f->list);
+	free(f);
+}
+
+static void add_frame(void *arg, uint32_t text, uint32_t module)
+{
+	struct frame_lists *f = arg;
+	uint32_t frame = text ? pairs_id(&f->frames, text, module) : 0;
+	uint32_t *p = grow_array(f->list, f->n, &f->cap, sizeof(*p));
+
+	if (p)
+		f->list = p;
+	if (p && frame)
+		p[f->n++] = frame;
+	else
+		f->failed = true;
+}
+
+static struct frame_sink sink(struct frame_lists *f)
+{
+	return (struct frame_sink) { add_frame, f };
+}
+
+/* The number of the list in the making, after which an empty one is in the making. */
+static uint32_t take_list(struct frame_lists *f)
+{
+	uint32_t list = 0;
+
+	if (!f->failed)
+		list = intern_id(&f->lists, f->list, f->n * sizeof(*f->list), NULL);
+	f->n = 0;
+	f->failed = false;
+	return list;
+}
+
+uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
+{
+	names_put_head(f->names, name, stack, sink(f));
+	return take_list(f);
+}
+
+uint32_t frame_list_link(struct frame_lists *f, const struct link *l)
+{
+	names_put_link(f->names, l, sink(f));
+	return take_list(f);
+}
+
+uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
+			   uint32_t wakee)
+{
+	names_put_wakeup(f->names, l, end, wakee, sink(f));
+	return take_list(f);
+}
+
+uint32_t frame_of_text(struct frame_lists *f, const char *raw)
+{
+	uint32_t text = names_clean(f->names, raw);
+
+	return text ? pairs_id(&f->frames, text, 0) : 0;
+}
+
+size_t frame_list_len(const struct frame_lists *f, uint32_t list)
+{
+	size_t len;
+
+	(void)intern_bytes(&f->lists, list, &len);
+	return len / sizeof(uint32_t);
+}
+
+uint32_t frame_list_at(const struct frame_lists *f, uint32_t list, size_t i)
+{
+	uint32_t frame;
+	size_t len;
+
+	memcpy(&frame, intern_bytes(&f->lists, list, &len) + i * sizeof(frame), sizeof(frame));
+	return frame;
+}
+
+struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame)
+{
+	struct pair p = f->frames.at[frame];
+
+	return (struct chain_frame) { names_text(f->names, p.a), p.b };
+}
+
+uint32_t frame_lists_end(const struct frame_lists *f)
+{
+	return f->lists.n + 1;
+}
+
+uint32_t frames_end(const struct frame_lists *f)
+{
+	return f->frames.n + 1;
+}

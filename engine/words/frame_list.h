@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * frame_list.h - heads and links of chains as lists of frames, in the order of a folded line.
+ * Frames and lists are interned: equal ones have one number, counted from 1 without gaps.
+ */
+#ifndef ENGINE_FRAME_LIST_H
+#define ENGINE_FRAME_LIST_H
+
+#include "names.h"
+
+struct frame_lists;
+
+/* A function, a delimiter, a thread's name or an end. */
+struct chain_frame {
+	const char *text; /* as in folded lines; valid until a name is made */
+	uint32_t module;  /* the trace's module id; 0: none known, or no function */
+};
+
+/* NULL: out of memory. names must outlive it. */
+struct frame_lists *frame_lists_new(struct names *names);
+void frame_lists_free(struct frame_lists *f);
+
+/* ---- each function returns the number of a list or a frame, or 0 when out of memory --------- */
+
+/* As names_put_head(). */
+uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack);
+/* As names_put_link(). */
+uint32_t frame_list_link(struct frame_lists *f, const struct link *l);
+/* As names_put_wakeup(). */
+uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
+			   uint32_t wakee);
+/* Any text as a frame. */
+uint32_t frame_of_text(struct frame_lists *f, const char *raw);
+
+/* ---- reading them ---------------------------------------------------------------------------- */
+
+/* How many frames a list has, and its i-th one, from 0. */
+size_t frame_list_len(const struct frame_lists *f, uint32_t list);
+uint32_t frame_list_at(const struct frame_lists *f, uint32_t list, size_t i);
+struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame);
+/* One more than the highest number of a list, of a frame. */
+uint32_t frame_lists_end(const struct frame_lists *f);
+uint32_t frames_end(const struct frame_lists *f);
+
+#endif /* ENGINE_FRAME_LIST_H */

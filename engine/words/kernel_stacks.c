@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel_stacks.h"
+
+#include <stdlib.h>
+
+#include "base/kernel_functions.h"
+
+/* In flags[]: the frame's name has been looked up. */
+#define LOOKED_UP 0x8000u
+
+struct kernel_stacks {
+	const struct trace *trace;
+	uint16_t *flags; /* by frame */
+	/* By kernel stack, 0: not read yet; else 1 + (frames << 1 | interrupt). */
+	uint32_t *of_task, *of_idle;
+};
+
+struct kernel_stacks *kernel_stacks_new(const struct trace *t)
+{
+	struct kernel_stacks *k = calloc(1, sizeof(*k));
+	size_t n = trace_stacks_end(t);
+
+	if (!k)
+		return NULL;
+	k->trace = t;
+	k->flags = calloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
+	k->of_task = calloc(n + 1, sizeof(*k->of_task));
+	k->of_idle = calloc(n + 1, sizeof(*k->of_idle));
+	if (!k->flags || !k->of_task || !k->of_idle) {
+		kernel_stacks_free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void kernel_stacks_free(struct kernel_stacks *k)
+{
+	if (!k)
+		return;
+	free(k->flags);
+	free(k->of_task);
+	free(k->of_idle);
+	free(k);
+}
+
+unsigned int kernel_frame_flags(struct kernel_stacks *k, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(k->trace, frame);
+
+	if (!f || frame >= trace_frames_end(k->trace))
+		return 0;
+	if (!k->flags[frame])
+		k->flags[frame] =
+			(uint16_t)(LOOKED_UP |
+				   kernel_function_flags(trace_string(k->trace, f->symbol)));
+	return k->flags[frame] & ~LOOKED_UP;
+}
+
+static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
+{
+	struct trace_stack s = trace_stack(k->trace, kstack);
+	uint32_t i, loop = s.n, inside = 0;
+
+	/* From the leaf on: the first frame that decides interrupted all frames after it. */
+	for (i = 0; i < s.n; i++) {
+		unsigned int flags = kernel_frame_flags(k, s.frames[i]);
+
+		if (flags & KFUNC_IRQ_ENTRY)
+			break;
+		if (flags & KFUNC_OWN_WORK && !idle)
+			return (struct waker_context) { false, s.n };
+		if (flags & KFUNC_IRQ_INSIDE)
+			inside = i + 1;
+		if (flags & KFUNC_IDLE_LOOP && loop == s.n)
+			loop = i;
+	}
+	/* The entry was cut off with the root end of the stack, or is not in the table. */
+	if (i == s.n && inside && !idle)
+		return (struct waker_context) { true, s.cut ? s.n : inside };
+	if (i == s.n)
+		return idle ? (struct waker_context) { true, loop }
+			    : (struct waker_context) { false, s.n };
+	if (idle && loop < i)
+		i = loop; /* an entry below the idle loop: odd, but neither is the waker's */
+	else
+		/* An entry is two or three frames: the stub, and the C functions it calls. */
+		for (i++; i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_IRQ_ENTRY; i++)
+			;
+	return (struct waker_context) { true, i };
+}
+
+struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
+{
+	uint32_t *slot;
+	struct waker_context c;
+
+	if (kstack >= trace_stacks_end(k->trace))
+		return (struct waker_context) { idle, 0 };
+	slot = idle ? &k->of_idle[kstack] : &k->of_task[kstack];
+	if (!*slot) {
+		c = read_context(k, kstack, idle);
+		*slot = 1 + (c.frames << 1 | c.interrupt);
+	}
+	return (struct waker_context) { (*slot - 1) & 1, (*slot - 1) >> 1 };
+}
+
+uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames)
+{
+	struct trace_stack s = trace_stack(k->trace, kstack);
+	uint32_t n = frames < s.n ? frames : s.n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!(kernel_frame_flags(k, s.frames[i]) & KFUNC_DISPATCH))
+			continue;
+		/* What woke the thread on the dispatcher's own account is no handler. */
+		if (!i || kernel_frame_flags(k, s.frames[i - 1]) & KFUNC_WAKE)
+			return s.frames[i];
+		return s.frames[i - 1];
+	}
+	return n ? s.frames[n - 1] : 0;
+}
+
+bool kernel_stack_awaits_work(struct kernel_stacks *k, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(k->trace, kstack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		unsigned int flags = kernel_frame_flags(k, s.frames[i]);
+
+		if (!(flags & KFUNC_SLEEP_PATH))
+			return flags & KFUNC_AWAITS_WORK;
+	}
+	return false;
+}

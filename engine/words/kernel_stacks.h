@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel_stacks.h - what the function names in a kernel stack reveal: in what context a waker woke
+ * (chain-semantics, section 3), which handler an interrupt ran, whether a sleeping thread waits for
+ * work. It keeps what base/kernel_functions.h knows of each frame, and the context of each stack.
+ */
+#ifndef ENGINE_KERNEL_STACKS_H
+#define ENGINE_KERNEL_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+struct kernel_stacks;
+
+/*
+ * A waker is a task, which is then the cause; or an interrupt that borrowed the current thread's
+ * CPU. The frames below the interrupt belong to a thread that has nothing to do with the wakeup.
+ */
+struct waker_context {
+	bool interrupt;
+	uint32_t frames; /* of the kernel stack, from the leaf on, that belong to the waker */
+};
+
+/* NULL: out of memory. t must outlive it. */
+struct kernel_stacks *kernel_stacks_new(const struct trace *t);
+void kernel_stacks_free(struct kernel_stacks *k);
+
+/* enum kernel_function, or-ed, of a frame of any stack. */
+unsigned int kernel_frame_flags(struct kernel_stacks *k, uint32_t frame);
+/* The context of a waking with this kernel stack; idle: the current thread was the idle loop. */
+struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, bool idle);
+/*
+ * The handler (frame id) of an interrupt that owns the leaf-most `frames` frames of a kernel stack:
+ * the function that the kernel's interrupt, softirq or timer code called. The root-most frame if
+ * none of that code is among them; 0 if there are no frames.
+ */
+uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
+/*
+ * True if a thread that sleeps with this kernel stack has nothing to do (--no-idle). Only the
+ * function that called the scheduler decides: a worker that sleeps in the midst of its work has the
+ * loop on its stack, too, and is not idle.
+ */
+bool kernel_stack_awaits_work(struct kernel_stacks *k, uint32_t kstack);
+
+#endif /* ENGINE_KERNEL_STACKS_H */

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "base/kernel_functions.h"
+#include "base/pairs.h"
+#include "intern.h"
+
+struct names {
+	const struct timelines *timelines;
+	const struct trace *trace;
+	const struct options *options;
+	struct kernel_stacks *kernel;
+	struct intern texts;
+	struct text_buf buf;
+	struct text_buf line; /* of several names */
+	/* Texts by the trace's id, and by stack pair as an off-CPU stack; 0: not made yet. */
+	uint32_t *of_frame, *of_string, *of_pair;
+	struct pairs waker_stacks; /* (stack pair, kernel frames << 1 | interrupt) */
+	uint32_t *of_waker_stack;  /* text by id in waker_stacks */
+	size_t cap_waker_stacks;
+};
+
+struct names *names_new(const struct timelines *tl, const struct options *o)
+{
+	struct names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->timelines = tl;
+	n->trace = timelines_trace(tl);
+	n->options = o;
+	n->of_frame = calloc((size_t)trace_frames_end(n->trace) + 1, sizeof(*n->of_frame));
+	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
+	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
+	n->kernel = kernel_stacks_new(n->trace);
+	if (!n->of_frame || !n->of_string || !n->of_pair || !n->kernel) {
+		names_free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	intern_free(&n->texts);
+	text_free(&n->buf);
+	free(n->of_frame);
+	free(n->of_string);
+	kernel_stacks_free(n->kernel);
+	free(n->of_pair);
+	pairs_free(&n->waker_stacks);
+	free(n->of_waker_stack);
+	text_free(&n->line);
+	free(n);
+}
+
+struct kernel_stacks *names_kernel_stacks(const struct names *n)
+{
+	return n->kernel;
+}
+
+const char *names_text(const struct names *n, uint32_t text)
+{
+	return intern_text(&n->texts, text);
+}
+
+uint32_t names_adopt(struct names *n, const char *text)
+{
+	return intern_id(&n->texts, text, strlen(text), NULL);
+}
+
+static void put_clean(struct text_buf *b, const char *raw)
+{
+	const unsigned char *s = (const unsigned char *)raw;
+	uint32_t c;
+	size_t len;
+
+	for (; *s; s += len ? len : 1) {
+		len = utf8_read(s, &c);
+		if (!len || utf8_is_control(c))
+			text_puts(b, "?");
+		else if (c == ';')
+			text_puts(b, ":");
+		else
+			text_put(b, (const char *)s, len);
+	}
+}
+
+/* The id of what has been put into the buffer, which is empty afterwards. */
+static uint32_t take_text(struct names *n)
+{
+	uint32_t id = n->buf.failed
+			      ? 0
+			      : intern_id(&n->texts, n->buf.p ? n->buf.p : "", n->buf.len, NULL);
+
+	n->buf.len = 0;
+	return id;
+}
+
+void names_put(struct text_buf *b, const char *raw)
+{
+	if (!*raw)
+		text_puts(b, "[unknown]");
+	else if (!strcmp(raw, "-") || !strcmp(raw, "--"))
+		(text_puts(b, "["), text_puts(b, raw), text_puts(b, "]"));
+	else
+		put_clean(b, raw);
+}
+
+uint32_t names_clean(struct names *n, const char *raw)
+{
+	names_put(&n->buf, raw);
+	return take_text(n);
+}
+
+uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
+{
+	uint32_t string = timelines_name(n->timelines, thread, at_ns);
+
+	if (string >= trace_strings_end(n->trace))
+		string = 0;
+	if (!n->of_string[string])
+		n->of_string[string] = names_clean(n, trace_string(n->trace, string));
+	return n->of_string[string];
+}
+
+uint32_t names_frame(struct names *n, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(n->trace, frame);
+	const char *path, *base;
+
+	if (!f || frame >= trace_frames_end(n->trace))
+		return names_clean(n, "");
+	if (n->of_frame[frame])
+		return n->of_frame[frame];
+	path = f->module ? trace_module_path(n->trace, f->module) : "";
+	base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	if (*trace_string(n->trace, f->symbol) || !*base) {
+		n->of_frame[frame] = names_clean(n, trace_string(n->trace, f->symbol));
+	} else {
+		text_puts(&n->buf, "[");
+		put_clean(&n->buf, base);
+		text_puts(&n->buf, "]");
+		n->of_frame[frame] = take_text(n);
+	}
+	return n->of_frame[frame];
+}
+
+/* ---- the frames of a line ------------------------------------------------------------------- */
+
+enum order { ROOT_FIRST, LEAF_FIRST };
+
+struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint32_t kernel_frames,
+				     bool with_user)
+{
+	struct stack_pair p = timelines_pair(n->timelines, pair);
+	struct shown_stack s = { .kernel = trace_stack(n->trace, p.kstack) };
+
+	if (s.kernel.n > kernel_frames)
+		s.kernel.n = kernel_frames;
+	if (with_user)
+		s.user = trace_stack(n->trace, p.ustack);
+	s.unknown = !s.kernel.n && !s.user.n;
+	if (!n->options->kernel)
+		s.kernel.n = 0;
+	if (!n->options->user)
+		s.user.n = 0;
+	return s;
+}
+
+/* The text followed by a mark (--annotate). 0: out of memory. */
+static uint32_t marked(struct names *n, uint32_t text, const char *mark)
+{
+	if (!*mark || !text)
+		return text;
+	text_puts(&n->buf, names_text(n, text));
+	text_puts(&n->buf, mark);
+	return take_text(n);
+}
+
+static void put_name(struct names *n, const char *raw, const char *mark, struct frame_sink to)
+{
+	to.put(to.arg, marked(n, names_clean(n, raw), mark), 0);
+}
+
+static void put_delimiter(struct names *n, const char *delimiter, struct frame_sink to)
+{
+	if (!n->options->no_delim)
+		to.put(to.arg, names_adopt(n, delimiter), 0);
+}
+
+static void put_frames(struct names *n, struct trace_stack s, enum order order, const char *mark,
+		       struct frame_sink to)
+{
+	for (uint32_t i = 0; i < s.n; i++) {
+		uint32_t id = s.frames[order == LEAF_FIRST ? i : s.n - 1 - i];
+		const struct trace_frame *frame = trace_frame(n->trace, id);
+
+		to.put(to.arg, marked(n, names_frame(n, id), mark), frame ? frame->module : 0);
+	}
+}
+
+/* ROOT_FIRST begins with the user's part, LEAF_FIRST with the kernel's. */
+static void put_stack(struct names *n, struct shown_stack s, enum order order,
+		      const char *kernel_mark, const char *user_mark, struct frame_sink to)
+{
+	if (s.unknown) {
+		put_name(n, "[unknown stack]", kernel_mark, to);
+		return;
+	}
+	if (order == ROOT_FIRST)
+		put_frames(n, s.user, order, user_mark, to);
+	else
+		put_frames(n, s.kernel, order, kernel_mark, to);
+	if (s.kernel.n && s.user.n)
+		put_delimiter(n, "-", to);
+	if (order == ROOT_FIRST)
+		put_frames(n, s.kernel, order, kernel_mark, to);
+	else
+		put_frames(n, s.user, order, user_mark, to);
+}
+
+static void put_off_cpu(struct names *n, uint32_t pair, struct frame_sink to)
+{
+	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), ROOT_FIRST,
+		  n->options->annotate ? "_[k]" : "", "", to);
+}
+
+static const char *waker_mark(const struct names *n)
+{
+	return n->options->annotate ? "_[w]" : "";
+}
+
+static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
+			    enum order order, struct frame_sink to)
+{
+	put_stack(n, names_shown_stack(n, pair, kernel_frames, with_user), order, waker_mark(n),
+		  waker_mark(n), to);
+}
+
+void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to)
+{
+	put_name(n, trace_string(n->trace, name), "", to);
+	put_off_cpu(n, pair, to);
+}
+
+void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
+{
+	bool task = l->waker != THREAD_NONE;
+
+	if (l->flags & LINK_SHOWS_BLOCKED) {
+		put_delimiter(n, "-", to);
+		put_off_cpu(n, l->blocked, to);
+	}
+	put_delimiter(n, "--", to);
+	put_waker_stack(n, l->stack, l->kernel_frames, task, LEAF_FIRST, to);
+	if (task)
+		put_name(n, trace_string(n->trace, l->name), waker_mark(n), to);
+}
+
+void names_put_wakeup(struct names *n, const struct link *l, const char *end, uint32_t wakee,
+		      struct frame_sink to)
+{
+	bool task = l && l->waker != THREAD_NONE;
+
+	if (l) {
+		put_name(n, task ? trace_string(n->trace, l->name) : "[interrupt]", waker_mark(n),
+			 to);
+		put_waker_stack(n, l->stack, l->kernel_frames, task, ROOT_FIRST, to);
+	} else {
+		put_name(n, end, "", to);
+	}
+	put_name(n, trace_string(n->trace, wakee), "", to);
+}
+
+/* ---- the same as text ----------------------------------------------------------------------- */
+
+static void add_to_line(void *arg, uint32_t text, uint32_t module)
+{
+	struct names *n = arg;
+
+	(void)module;
+	if (n->line.len)
+		text_puts(&n->line, ";");
+	text_puts(&n->line, names_text(n, text));
+	n->line.failed |= !text;
+}
+
+static uint32_t take_line(struct names *n)
+{
+	uint32_t text = n->line.failed ? 0
+				       : intern_id(&n->texts, n->line.len ? n->line.p : "",
+						   n->line.len, NULL);
+
+	n->line.len = 0;
+	return text;
+}
+
+uint32_t names_off_cpu(struct names *n, uint32_t pair)
+{
+	if (!n->of_pair[pair]) {
+		put_off_cpu(n, pair, (struct frame_sink) { add_to_line, n });
+		n->of_pair[pair] = take_line(n);
+	}
+	return n->of_pair[pair];
+}
+
+uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context context)
+{
+	int is_new;
+	uint32_t id = pairs_id_new(&n->waker_stacks, pair, context.frames << 1 | context.interrupt,
+				   &is_new);
+	uint32_t *p =
+		id ? grow_array(n->of_waker_stack, id, &n->cap_waker_stacks, sizeof(*p)) : NULL;
+
+	if (!p)
+		return 0;
+	n->of_waker_stack = p;
+	if (is_new) {
+		put_waker_stack(n, pair, context.frames, !context.interrupt, LEAF_FIRST,
+				(struct frame_sink) { add_to_line, n });
+		p[id] = take_line(n);
+	}
+	return p[id];
+}
+
+uint32_t names_link(struct names *n, const struct link *l)
+{
+	names_put_link(n, l, (struct frame_sink) { add_to_line, n });
+	return take_line(n);
+}
+
+/* ---- for reading ---------------------------------------------------------------------------- */
+
+enum {
+	KERNEL_SHOWN = 3,
+	USER_SHOWN = 4,
+};
+
+static void write_word(struct names *n, uint32_t frame, FILE *out)
+{
+	const char *file;
+	uint32_t line = trace_frame_line(n->trace, frame, &file);
+
+	fputs(names_text(n, names_frame(n, frame)), out);
+	if (!line)
+		return;
+	fputs(" (", out);
+	print_clean(out, file);
+	fprintf(out, ":%" PRIu32 ")", line);
+}
+
+/* most UINT32_MAX: all of them, plumbing too. Returns how many frames were written. */
+static uint32_t write_words(struct names *n, struct trace_stack s, uint32_t most, FILE *out)
+{
+	uint32_t shown = 0, left_out = 0;
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (most != UINT32_MAX &&
+		    kernel_frame_flags(n->kernel, s.frames[i]) & KFUNC_PLUMBING)
+			continue;
+		if (shown == most) {
+			left_out++;
+			continue;
+		}
+		if (shown++)
+			fputs(" < ", out);
+		write_word(n, s.frames[i], out);
+	}
+	/* A stack of plumbing alone: its leaf is better than nothing. */
+	for (uint32_t i = 0; i < s.n && !shown; i++, shown++)
+		write_word(n, s.frames[i], out);
+	if (left_out)
+		fputs(" < ...", out);
+	return shown;
+}
+
+void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
+		       FILE *out)
+{
+	bool all = n->options->verbose;
+	struct shown_stack s = names_shown_stack(n, pair, kernel_frames, with_user);
+	uint32_t shown = 0;
+
+	if (s.kernel.n)
+		shown = write_words(n, s.kernel, all ? UINT32_MAX : KERNEL_SHOWN, out);
+	if (s.user.n) {
+		if (shown)
+			fputs(" | ", out);
+		shown += write_words(n, s.user, all ? UINT32_MAX : USER_SHOWN, out);
+	}
+	if (!shown)
+		fputs("an unknown place (no stack)", out);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names.h - how threads, frames, stacks and links are written in a folded line (chain-semantics,
+ * section 5): cleaned, in the right order, with the delimiters and annotations that the options ask
+ * for. Each text is made once and has an id from then on; equal texts have equal ids.
+ */
+#ifndef ENGINE_NAMES_H
+#define ENGINE_NAMES_H
+
+#include <stdio.h>
+
+#include "base/options.h"
+#include "base/text.h"
+#include "link.h"
+
+struct names;
+
+/* NULL: out of memory. What is given must outlive it. */
+struct names *names_new(const struct timelines *tl, const struct options *o);
+void names_free(struct names *n);
+/* What is known of the kernel stacks of the same trace; owned by n. */
+struct kernel_stacks *names_kernel_stacks(const struct names *n);
+
+/* A text by its id; it stays where it is until the next call that makes one. */
+const char *names_text(const struct names *n, uint32_t text);
+
+/* ---- names: each function returns the id of a text, or 0 when out of memory ------------------ */
+
+/* A text as it stands. */
+uint32_t names_adopt(struct names *n, const char *text);
+/*
+ * A raw name, cleaned: ';' becomes ':', control characters and what is not UTF-8 '?', an empty
+ * one "[unknown]"; "-" and "--", which are delimiters, "[-]" and "[--]". names_put() appends it to
+ * a text_buf.
+ */
+void names_put(struct text_buf *b, const char *raw);
+uint32_t names_clean(struct names *n, const char *raw);
+/* The name of a thread at a time. */
+uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);
+/* A frame: its symbol; without one "[module]"; else "[unknown]". */
+uint32_t names_frame(struct names *n, uint32_t frame);
+/* An off-CPU stack, root first: "user;-;kernel". */
+uint32_t names_off_cpu(struct names *n, uint32_t pair);
+/* A waker's stack, leaf first: "kernel;-;user". */
+uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context context);
+/* As names_put_link(). */
+uint32_t names_link(struct names *n, const struct link *l);
+
+/* ---- the frames of a line, one by one -------------------------------------------------------- */
+
+/* Takes a frame: a text (0: out of memory) and, for functions, the trace's module id. */
+struct frame_sink {
+	void (*put)(void *arg, uint32_t text, uint32_t module);
+	void *arg;
+};
+
+/* "NAME;off-CPU stack": the name (string id) of a thread and where it slept. */
+void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to);
+/* "--;waker's stack;WAKER", for an interrupt "--;stack"; before it "-;blocked" if that is shown. */
+void names_put_link(struct names *n, const struct link *l, struct frame_sink to);
+/*
+ * "WAKER;waker's stack;WAKEE", root first, for --view=wakeup; without a link "end;WAKEE", end being
+ * why there is none. wakee is a string id.
+ */
+void names_put_wakeup(struct names *n, const struct link *l, const char *end, uint32_t wakee,
+		      struct frame_sink to);
+
+/* What is shown of a stack: cut to the frames that count, and to what -K and -U leave. */
+struct shown_stack {
+	struct trace_stack kernel, user;
+	bool unknown; /* nothing was recorded, or nothing of it counts */
+};
+
+/* kernel_frames: how many of the kernel's count, from the leaf; with_user: the user's count. */
+struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint32_t kernel_frames,
+				     bool with_user);
+
+/* ---- for reading ----------------------------------------------------------------------------- */
+
+/*
+ * Writes a stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main".
+ * Unless
+ * --verbose, the scheduler's and the entry code's functions, the same in every stack, are left out.
+ */
+void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
+		       FILE *out);
+
+#endif /* ENGINE_NAMES_H */

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chainlog_read.h - reads the payload of an EVENTS block (chainlog.h), event by event. It owns what
+ * the coding inside a block refers to, and trusts nothing: each number is checked before it is
+ * used. Reading an event allocates nothing: room is made when a block begins, by what its bytes can
+ * name.
+ */
+#ifndef CHAINLOG_READ_H
+#define CHAINLOG_READ_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "chainlog.h"
+
+/* What a block says of itself at its beginning. */
+struct chainlog_events_head {
+	uint32_t cpu, count;
+	uint64_t first_ns, last_ns;
+};
+
+/* An event as read; fields that its kind does not have are 0. */
+struct chainlog_fields {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu;
+	uint8_t kind;		 /* enum chainlog_event */
+	char state;		 /* SWITCH: prev's, as ps shows it */
+	uint32_t tid;		 /* who acts: prev, waker, parent; else the thread */
+	uint32_t other;		 /* next, wakee, child; EXEC: the thread's tid before */
+	uint32_t kstack, ustack; /* of who acts */
+	uint32_t pair;		 /* reference of these two; 0: none */
+	uint32_t string;	 /* FORK, RENAME: name; EXEC: file name */
+	uint32_t tgid;		 /* FORK: the child's */
+};
+
+/* All zero is ready for chainlog_reader_begin(), which can be called again for further blocks. */
+struct chainlog_reader {
+	const uint8_t *p, *end;
+	uint64_t time_ns, last_ns;
+	uint32_t cpu, left;
+	uint32_t current; /* as in the writer */
+	uint32_t n_threads, n_pairs, room;
+	struct chainlog_thread *threads; /* by reference */
+	struct chainlog_pair *pairs;
+};
+
+/*
+ * Reads the head of the payload [p, end). Returns the first event, or NULL if the head is
+ * impossible: no difference of two times that it allows overflows 63 bits.
+ */
+static inline const uint8_t *chainlog_get_head(const uint8_t *p, const uint8_t *end,
+					       struct chainlog_events_head *head)
+{
+	uint64_t limit = (uint64_t)(end - p) / 3 + 1; /* no event has fewer than three bytes */
+	uint64_t first_ns = 0, span = 0;
+
+	p = chainlog_get_below(p, end, CHAINLOG_CPU_LIMIT, &head->cpu);
+	if (p)
+		p = chainlog_get_varint(p, end, &first_ns);
+	if (p)
+		p = chainlog_get_varint(p, end, &span);
+	if (!p || first_ns > INT64_MAX || span > INT64_MAX - first_ns)
+		return NULL;
+	head->first_ns = first_ns;
+	head->last_ns = first_ns + span;
+	return chainlog_get_below(p, end, limit < UINT32_MAX ? limit : UINT32_MAX, &head->count);
+}
+
+static inline void chainlog_reader_free(struct chainlog_reader *r)
+{
+	free(r->threads);
+	free(r->pairs);
+	*r = (struct chainlog_reader) { .p = NULL };
+}
+
+/*
+ * Begins with the payload [p, end), which must stay until its last event is read. Returns 0,
+ * -EBADMSG if its head is impossible, or -ENOMEM.
+ */
+static inline int chainlog_reader_begin(struct chainlog_reader *r, const uint8_t *p,
+					const uint8_t *end)
+{
+	struct chainlog_events_head head;
+	uint64_t room;
+
+	p = chainlog_get_head(p, end, &head);
+	if (!p)
+		return -EBADMSG;
+	/* A new thread takes two bytes or more, a new pair three; an event names two threads. */
+	room = (uint64_t)(end - p) / 2;
+	if (room > 2 * (uint64_t)head.count)
+		room = 2 * (uint64_t)head.count;
+	if (!r->threads || room > r->room) {
+		chainlog_reader_free(r);
+		r->threads = malloc((room + 1) * sizeof(*r->threads));
+		r->pairs = malloc((room + 1) * sizeof(*r->pairs));
+		if (!r->threads || !r->pairs) {
+			chainlog_reader_free(r);
+			return -ENOMEM;
+		}
+		r->room = (uint32_t)room;
+	}
+	r->p = p;
+	r->end = end;
+	r->cpu = head.cpu;
+	r->left = head.count;
+	r->time_ns = head.first_ns;
+	r->last_ns = head.last_ns;
+	r->current = 0;
+	r->n_threads = r->n_pairs = 0;
+	return 0;
+}
+
+/*
+ * The functions below read a field at p and return the byte after it, or NULL if it breaks a rule
+ * of the format.
+ */
+static inline const uint8_t *chainlog_get_tid(struct chainlog_reader *r, const uint8_t *p,
+					      uint32_t *ref)
+{
+	struct chainlog_thread *t;
+
+	p = chainlog_get_below(p, r->end, (uint64_t)r->n_threads + 1, ref);
+	if (!p || *ref)
+		return p;
+	*ref = ++r->n_threads;
+	t = &r->threads[*ref];
+	*t = (struct chainlog_thread) { 0, { 0, 0 } };
+	return chainlog_get_below(p, r->end, CHAINLOG_TID_LIMIT, &t->tid);
+}
+
+static inline const uint8_t *chainlog_get_actor(struct chainlog_reader *r, const uint8_t *p,
+						unsigned int tag, uint32_t *ref)
+{
+	if (!(tag & CHAINLOG_F_CURRENT))
+		return chainlog_get_tid(r, p, ref);
+	*ref = r->current;
+	return *ref ? p : NULL;
+}
+
+/* A pair that the block has not named yet. */
+static inline const uint8_t *chainlog_get_new_pair(struct chainlog_reader *r, const uint8_t *p,
+						   uint32_t *ref)
+{
+	struct chainlog_pair *pair = &r->pairs[ *ref = ++r->n_pairs];
+
+	*pair = (struct chainlog_pair) { 0, 0, 0 };
+	p = chainlog_get_below(p, r->end, UINT64_C(1) << 32, &pair->kstack);
+	if (p)
+		p = chainlog_get_below(p, r->end, UINT64_C(1) << 32, &pair->ustack);
+	return pair->kstack || pair->ustack ? p : NULL;
+}
+
+/* *last: the acting thread's last pair of this kind. */
+static inline const uint8_t *chainlog_get_pair(struct chainlog_reader *r, const uint8_t *p,
+					       unsigned int tag, uint32_t *last,
+					       struct chainlog_fields *ev)
+{
+	uint32_t ref;
+
+	if (tag & CHAINLOG_F_NO_STACK)
+		return tag & CHAINLOG_F_SAME_STACK ? NULL : p;
+	if (!(tag & CHAINLOG_F_SAME_STACK)) {
+		p = chainlog_get_below(p, r->end, (uint64_t)r->n_pairs + 1, &ref);
+		if (p && !ref)
+			p = chainlog_get_new_pair(r, p, &ref);
+		if (!p)
+			return NULL;
+		*last = ref;
+	}
+	if (!*last)
+		return NULL;
+	ev->pair = *last;
+	ev->kstack = r->pairs[*last].kstack;
+	ev->ustack = r->pairs[*last].ustack;
+	return p;
+}
+
+static inline const uint8_t *chainlog_get_state(const uint8_t *p, const uint8_t *end,
+						unsigned int tag, char *state)
+{
+	switch (tag & (CHAINLOG_F_SLEEP | CHAINLOG_F_RUNNABLE)) {
+	case CHAINLOG_F_SLEEP:
+		*state = 'S';
+		return p;
+	case CHAINLOG_F_RUNNABLE:
+		*state = 'R';
+		return p;
+	case 0:
+		if (p == end || !((*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z')))
+			return NULL;
+		*state = (char)*p;
+		return p + 1;
+	default:
+		return NULL;
+	}
+}
+
+/* SWITCH, WAKING and WAKING_NEW: two threads and the stacks of the one that acts. */
+static inline const uint8_t *chainlog_get_act(struct chainlog_reader *r, const uint8_t *p,
+					      unsigned int tag, struct chainlog_fields *ev)
+{
+	bool is_switch = ev->kind == CHAINLOG_SWITCH;
+	uint32_t actor, other;
+
+	p = chainlog_get_actor(r, p, tag, &actor);
+	if (p && is_switch)
+		p = chainlog_get_state(p, r->end, tag, &ev->state);
+	if (p)
+		p = chainlog_get_tid(r, p, &other);
+	if (!p)
+		return NULL;
+	ev->tid = r->threads[actor].tid;
+	ev->other = r->threads[other].tid;
+	if (is_switch)
+		r->current = other;
+	return chainlog_get_pair(r, p, tag, &r->threads[actor].last[!is_switch], ev);
+}
+
+/* FORK, EXEC, RENAME and EXIT: a thread and numbers. */
+static inline const uint8_t *chainlog_get_identity(struct chainlog_reader *r, const uint8_t *p,
+						   unsigned int tag, struct chainlog_fields *ev)
+{
+	uint32_t actor, child;
+
+	p = chainlog_get_actor(r, p, tag, &actor);
+	if (!p)
+		return NULL;
+	ev->tid = r->threads[actor].tid;
+	if (ev->kind == CHAINLOG_FORK) {
+		p = chainlog_get_tid(r, p, &child);
+		if (!p)
+			return NULL;
+		ev->other = r->threads[child].tid;
+		p = chainlog_get_below(p, r->end, CHAINLOG_TID_LIMIT, &ev->tgid);
+	} else if (ev->kind == CHAINLOG_EXEC) {
+		p = chainlog_get_below(p, r->end, CHAINLOG_TID_LIMIT, &ev->other);
+	}
+	if (p && ev->kind != CHAINLOG_EXIT)
+		p = chainlog_get_below(p, r->end, UINT64_C(1) << 32, &ev->string);
+	return p;
+}
+
+/* Reads the next event. Returns 1; 0 at the end of the block; -EBADMSG if it is malformed. */
+static inline int chainlog_read_event(struct chainlog_reader *r, struct chainlog_fields *ev)
+{
+	enum { STACKS = CHAINLOG_F_CURRENT | CHAINLOG_F_SAME_STACK | CHAINLOG_F_NO_STACK };
+	/* Which flags a kind may have. */
+	static const uint8_t flags[CHAINLOG_KIND_MASK + 1] = {
+		[CHAINLOG_SWITCH] = STACKS | CHAINLOG_F_SLEEP | CHAINLOG_F_RUNNABLE,
+		[CHAINLOG_WAKING] = STACKS,
+		[CHAINLOG_WAKING_NEW] = STACKS,
+		[CHAINLOG_FORK] = CHAINLOG_F_CURRENT,
+	};
+	const uint8_t *p = r->p;
+	unsigned int tag, kind;
+	uint64_t delta;
+
+	if (!r->left)
+		return p == r->end && r->time_ns == r->last_ns ? 0 : -EBADMSG;
+	if (p == r->end)
+		return -EBADMSG;
+	tag = *p++;
+	kind = tag & CHAINLOG_KIND_MASK;
+	if (kind >= CHAINLOG_EVENT_KINDS || (tag & ~(flags[kind] | CHAINLOG_KIND_MASK)))
+		return -EBADMSG;
+	p = chainlog_get_varint(p, r->end, &delta);
+	if (!p || delta > r->last_ns - r->time_ns)
+		return -EBADMSG;
+	r->time_ns += delta;
+	*ev = (struct chainlog_fields) {
+		.time_ns = r->time_ns,
+		.cpu = r->cpu,
+		.kind = (uint8_t)kind,
+	};
+	p = kind <= CHAINLOG_WAKING_NEW ? chainlog_get_act(r, p, tag, ev)
+					: chainlog_get_identity(r, p, tag, ev);
+	if (!p)
+		return -EBADMSG;
+	r->p = p;
+	r->left--;
+	return 1;
+}
+
+#endif /* CHAINLOG_READ_H */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * id_index.h - the project's hash table: finds the dense id, 1..n, that stands for a key. It owns
+ * only the slots (open addressing, linear probing, at most two thirds full); what an id stands for
+ * lies in an array of the caller's, its table. Two functions of the caller's read that table; they
+ * must be static inline or plain names, so that the compiler inlines them.
+ */
+#ifndef ID_INDEX_H
+#define ID_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* All zero is an empty index. */
+struct id_index {
+	uint32_t *slots; /* ids, 0: free */
+	uint32_t mask;	 /* slots - 1, a power of two less one; 0: there are no slots */
+};
+
+/* Whether id stands for key. */
+typedef bool (*id_index_same)(const void *table, uint32_t id, const void *key);
+/* The hash of what id stands for. */
+typedef uint32_t (*id_index_hash)(const void *table, uint32_t id);
+
+#define ID_INDEX_INLINE __attribute__((always_inline)) static inline
+
+/* The slot of key: it holds key's id, or 0 if key has none yet. The index must have slots. */
+ID_INDEX_INLINE uint32_t *id_index_slot(const struct id_index *x, uint32_t hash, id_index_same same,
+					const void *table, const void *key)
+{
+	uint32_t i = hash & x->mask;
+
+	while (x->slots[i] && !same(table, x->slots[i], key))
+		i = (i + 1) & x->mask;
+	return &x->slots[i];
+}
+
+/* Puts the ids 1..n into slots that are all free, as after a change of their number. */
+ID_INDEX_INLINE void id_index_fill(struct id_index *x, uint32_t n, id_index_hash hash_of,
+				   const void *table)
+{
+	for (uint32_t id = 1; id <= n; id++) {
+		uint32_t i = hash_of(table, id) & x->mask;
+
+		while (x->slots[i])
+			i = (i + 1) & x->mask;
+		x->slots[i] = id;
+	}
+}
+
+static inline bool id_index_is_full(const struct id_index *x, uint32_t n)
+{
+	return n >= x->mask / 3 * 2;
+}
+
+/*
+ * Makes room for id n + 1, in at least min_slots (a power of two). The slots move when it grows.
+ * False: out of memory, or more than 2^31 slots; the index is as before.
+ */
+ID_INDEX_INLINE bool id_index_reserve(struct id_index *x, uint32_t n, uint32_t min_slots,
+				      id_index_hash hash_of, const void *table)
+{
+	uint64_t size = x->mask ? 2 * ((uint64_t)x->mask + 1) : min_slots;
+	uint32_t *slots;
+
+	if (!id_index_is_full(x, n))
+		return true;
+	slots = size <= 1u << 31 ? calloc(size, sizeof(*slots)) : NULL;
+	if (!slots)
+		return false;
+	free(x->slots);
+	*x = (struct id_index) { slots, (uint32_t)size - 1 };
+	id_index_fill(x, n, hash_of, table);
+	return true;
+}
+
+/* Frees all slots for other ids; their number stays. */
+static inline void id_index_clear(struct id_index *x)
+{
+	if (x->mask)
+		memset(x->slots, 0, ((size_t)x->mask + 1) * sizeof(*x->slots));
+}
+
+static inline void id_index_free(struct id_index *x)
+{
+	free(x->slots);
+	*x = (struct id_index) { NULL, 0 };
+}
+
+/* ---- hashes -------------------------------------------------------------------------------- */
+
+/* Of two numbers that nobody else chooses: ids. */
+static inline uint32_t hash_pair(uint32_t a, uint32_t b)
+{
+	uint64_t k = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
+
+	k ^= k >> 29;
+	k *= 0xbf58476d1ce4e5b9u;
+	return (uint32_t)(k >> 32);
+}
+
+static inline uint64_t hash_load(const unsigned char *p, size_t len)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, len);
+	return v;
+}
+
+/* All bits of both factors reach all bits of the result. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/*
+ * Of len bytes, by multiplying as wyhash does. With a seed from hash_seed() nobody can prepare keys
+ * that fall into one slot, which matters where a recorded program chooses the keys.
+ */
+static inline uint32_t hash_bytes(uint64_t seed, const void *key, size_t len)
+{
+	static const uint64_t k[4] = { 0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u,
+				       0x94d049bb133111ebu, 0xd6e8feb86659fd93u };
+	const unsigned char *p = key;
+	uint64_t a = seed ^ len, b = seed + k[0];
+	size_t left = len;
+
+	/* Two chains of multiplications, which the CPU works on at the same time. */
+	for (; left > 32; p += 32, left -= 32) {
+		a = hash_mix(a ^ hash_load(p, 8) ^ k[0], hash_load(p + 8, 8) ^ k[1]);
+		b = hash_mix(b ^ hash_load(p + 16, 8) ^ k[2], hash_load(p + 24, 8) ^ k[3]);
+	}
+	if (left > 16) {
+		a = hash_mix(a ^ hash_load(p, 8) ^ k[0], hash_load(p + 8, 8) ^ k[1]);
+		p += left - 16, left = 16;
+	}
+	/* The last 4 to 16 bytes are two words that may overlap. */
+	if (left >= 8)
+		b = hash_mix(b ^ hash_load(p, 8) ^ k[2], hash_load(p + left - 8, 8) ^ k[3]);
+	else if (left >= 4)
+		b = hash_mix(b ^ hash_load(p, 4) ^ k[2], hash_load(p + left - 4, 4) ^ k[3]);
+	else if (left)
+		b = hash_mix(b ^ p[0] ^ (uint64_t)p[left / 2] << 8 ^ (uint64_t)p[left - 1] << 16 ^
+				     k[2],
+			     k[3]);
+	a = hash_mix(a ^ seed, b ^ k[0]);
+	return (uint32_t)(a ^ a >> 32);
+}
+
+/* A number that differs from run to run. */
+static inline uint64_t hash_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = (uint64_t)(uintptr_t)&seed; /* early at boot: the stack's place is random */
+	return seed;
+}
+
+#endif /* ID_INDEX_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * intern.h - gives each distinct string of bytes a dense id, counted from 1. It owns a copy of
+ * each, all in one arena; a look-up allocates nothing.
+ */
+#ifndef INTERN_H
+#define INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "id_index.h"
+
+struct intern_key {
+	size_t offset; /* in the arena */
+	uint32_t len, hash;
+};
+
+/* All zero is an empty table. */
+struct intern {
+	struct id_index index;
+	uint64_t seed;
+	struct intern_key *keys; /* by id - 1 */
+	uint32_t n;		 /* ids given */
+	size_t cap;		 /* room in keys */
+	char *arena;		 /* each key is followed by a 0 */
+	size_t arena_len, arena_cap;
+};
+
+/* What is looked for. */
+struct intern_wanted {
+	const void *key;
+	uint32_t len, hash;
+};
+
+static inline bool intern_same(const void *table, uint32_t id, const void *wanted)
+{
+	const struct intern_wanted *w = wanted;
+	const struct intern *t = table;
+	const struct intern_key *k = &t->keys[id - 1];
+
+	return k->hash == w->hash && k->len == w->len &&
+	       (!w->len || !memcmp(t->arena + k->offset, w->key, w->len));
+}
+
+static inline uint32_t intern_hash(const void *table, uint32_t id)
+{
+	return ((const struct intern *)table)->keys[id - 1].hash;
+}
+
+/* Makes room for one more key of len bytes. */
+static inline bool intern_reserve(struct intern *t, size_t len)
+{
+	struct intern_key *keys;
+
+	if (!t->index.mask)
+		t->seed = hash_seed();
+	if (t->n == UINT32_MAX / 4 || !id_index_reserve(&t->index, t->n, 256, intern_hash, t))
+		return false;
+	keys = grow_array(t->keys, t->n, &t->cap, sizeof(*keys));
+	if (!keys)
+		return false;
+	t->keys = keys;
+	if (t->arena_cap - t->arena_len <= len) {
+		size_t cap = (t->arena_cap + len + 1024) * 2;
+		char *arena = realloc(t->arena, cap);
+
+		if (!arena)
+			return false;
+		t->arena = arena;
+		t->arena_cap = cap;
+	}
+	return true;
+}
+
+/*
+ * Returns the id of the len bytes at key, which is given now if they are new; *is_new (may be NULL)
+ * says so. 0: out of memory or of ids, or len does not fit 32 bits.
+ */
+static inline uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new)
+{
+	struct intern_wanted w = { key, (uint32_t)len, 0 };
+	uint32_t *slot, id;
+
+	if (is_new)
+		*is_new = false;
+	/* Room for a new one comes first: the slots may move. */
+	if (len > UINT32_MAX || !intern_reserve(t, len))
+		return 0;
+	w.hash = hash_bytes(t->seed, key, len);
+	slot = id_index_slot(&t->index, w.hash, intern_same, t, &w);
+	id = *slot;
+	if (id)
+		return id;
+	if (is_new)
+		*is_new = true;
+	t->keys[t->n] = (struct intern_key) { t->arena_len, w.len, w.hash };
+	if (len)
+		memcpy(t->arena + t->arena_len, key, len);
+	t->arena[t->arena_len + len] = 0;
+	t->arena_len += len + 1;
+	*slot = ++t->n;
+	return t->n;
+}
+
+/* The bytes of a given id, a 0 after them; they stay where they are until the next intern_id(). */
+static inline const char *intern_bytes(const struct intern *t, uint32_t id, size_t *len)
+{
+	*len = t->keys[id - 1].len;
+	return t->arena + t->keys[id - 1].offset;
+}
+
+/* The same of a text; "" for 0 and for an id that was not given. */
+static inline const char *intern_text(const struct intern *t, uint32_t id)
+{
+	return id && id <= t->n ? t->arena + t->keys[id - 1].offset : "";
+}
+
+/* Forgets all keys; the memory is kept for the next ones. */
+static inline void intern_clear(struct intern *t)
+{
+	id_index_clear(&t->index);
+	t->n = 0;
+	t->arena_len = 0;
+}
+
+static inline void intern_free(struct intern *t)
+{
+	id_index_free(&t->index);
+	free(t->keys);
+	free(t->arena);
+	*t = (struct intern) { .n = 0 };
+}
+
+#endif /* INTERN_H */

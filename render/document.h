@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RENDER_DOCUMENT_H
+#define RENDER_DOCUMENT_H
+/*
+ * The document while it is written: what it shows, and what page.c derives from that for the files
+ * that write its parts. colors.c picks the colours, picture.c writes the frames that are visible at
+ * first, data.c writes all frames for the script.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "layout.h"
+#include "palette.h"
+#include "tree.h"
+
+struct page;
+
+/* The colours of the document: a table that the picture and the script share. */
+struct colors {
+	uint32_t *rgb; /* 0xrrggbb */
+	uint32_t n;
+	int32_t at[RAMPS]; /* index in rgb of a ramp's first shade; -1: the ramp is not used */
+	uint16_t *ramp;	   /* by name id: enum ramp; RAMPS + 1: not known yet */
+	uint8_t *shade;	   /* by name id */
+	uint32_t fixed;	   /* --cp: index in rgb of the colour of name 0; 0: no --cp */
+};
+
+struct document {
+	const struct page *page;
+	const struct tree *tree;
+	const struct layout *layout;
+	struct colors colors;
+	double whole;	 /* counts over the full width */
+	double px;	 /* pixels a count */
+	double min_time; /* counts; narrower frames are not drawn at first */
+	double top;	 /* y of the upper edge of the frames, in pixels */
+	uint32_t rows;	 /* visible at first */
+};
+
+/* Fill d->colors from the rest. 0 or -ENOMEM; call colors_free() in both cases. */
+int colors_init(struct document *d);
+void colors_free(struct document *d);
+
+/* The index in d->colors.rgb of the colour of frame i. */
+uint32_t colors_frame(const struct document *d, uint32_t i);
+
+/* Is frame i in the region of the stacks that only the first of two inputs has? */
+bool colors_gone(const struct document *d, uint32_t i);
+
+/*
+ * Write the frames that are visible before the script runs. A frame with room for its name is a
+ * group (title, rectangle, text). Narrower frames of one row and colour share one path: browsers
+ * draw it far faster, and the file is smaller. 0 or -ENOMEM.
+ */
+int picture_write(FILE *f, const struct document *d);
+
+/* Write all frames of the layout for the script; the format is described in data.c. 0 or -ENOMEM.
+ */
+int data_write(FILE *f, const struct document *d);
+
+/* The factor from counts to the whole numbers that data_write() writes. */
+double data_scale(const struct document *d);
+
+#endif

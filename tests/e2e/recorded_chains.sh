@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The recorded traces in tests/data give the chains in tests/data/chains.txt, to the nanosecond: one thread of
+# each, with the functions of its scenario. Needs nothing but the programs and a shell.
+. "$(dirname "$0")/lib.sh"
+data=$(cd "$(dirname "$0")/../data" && pwd)
+
+for trace in "$data"/*.bin; do
+	name=$(basename "$trace" .bin)
+	case $name in
+	*relay*) thread=alpha ;;
+	pingpong | lost) thread=ping ;;
+	convoy) thread=convoy0 ;;
+	idle) thread=idle7 ;;
+	disk_*) thread=disk ;;
+	terminal) thread=reader ;;
+	loopdev) thread=loopdev ;;
+	timeout) thread=receiver ;;
+	bystander) thread=sleeper ;;
+	deep) thread=shallow ;;
+	exec | heir | rename | early_exit) thread=patient ;;
+	tenants) thread=landlord ;;
+	stop) thread=stopped ;;
+	*zombie) thread=parent ;;
+	*deadlock) thread=castor ;;
+	*) fail "$name: which thread?" ;;
+	esac
+	printf '\n%s\n' "$name"
+	walk_to "$tmp/folded" --state=all -c "^$thread\$" "$trace"
+	skeleton '^[a-z0-9]*_(waits|wants|reads|syncs|wakes|unlocks|types|continues)' <"$tmp/folded"
+done >"$tmp/chains"
+diff "$data/chains.txt" "$tmp/chains" >"$tmp/diff" || fail "other chains (< expected, > got)
+$(cat "$tmp/diff")"

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Checks that data flows one way: a room includes only itself, the rooms below it on its floors, and
+# include/; no two files include each other in a circle. Run by make lint; prints what breaks the
+# rule and exits 1.
+set -eu
+cd "$(dirname "$0")/../.."
+LC_ALL=C
+export LC_ALL
+
+# The floors, from the top; "." is the folder itself. ARCHITECTURE.md draws them.
+floors() {
+	case $1 in
+	engine) echo ". report formats chain words symbols timeline import trace base" ;;
+	collector) echo ". flight unwind events names kernel log" ;;
+	bpf | render | include) echo . ;;
+	esac
+}
+
+# "FILE INCLUDED" for each include in quotes that is a file of the same program.
+includes() {
+	find "$1" -name '*.[ch]' | sort | while read -r file; do
+		room=${file%/*}
+		sed -n 's/^#include "\(.*\)".*/\1/p' "$file" | while read -r name; do
+			for path in "$room/$name" "$1/$name"; do
+				[ -e "$path" ] && echo "$file $path" && break
+			done || [ -e "include/$name" ] || case $name in
+			*.skel.h | page_*.h | report_*.h) ;; # made when building
+			*) echo "$file: $name is in no room that it may enter" >&2; echo "$file ?" ;;
+			esac
+		done
+	done
+}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+for program in include bpf collector engine render; do
+	# shellcheck disable=SC2044 # no spaces in the names of this tree
+	for folder in $(find "$program" -type d); do
+		room=${folder#"$program"}
+		room=${room#/}
+		case " $(floors $program) " in
+		*" ${room:-.} "*) ;;
+		*) ls "$folder"/*.[ch] >/dev/null 2>&1 && echo "$folder is on no floor" && bad=1 ;;
+		esac
+	done
+	includes $program >"$tmp/includes"
+	awk -v floors="$(floors $program)" -v program=$program '
+		function room(path) {
+			sub("^" program "/", "", path)
+			return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "."
+		}
+		BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) floor[name[i]] = i }
+		$2 == "?" { bad = 1; next }
+		floor[room($2)] < floor[room($1)] { print $1 " includes " $2 ", which is above it"; bad = 1 }
+		END { exit bad }' "$tmp/includes" || bad=1
+	# tsort names the files of each circle on standard error. A file and its own headers are one.
+	sed 's/\(_private\)*[.][ch]\>//g' "$tmp/includes" | awk '$1 != $2' >"$tmp/pairs"
+	if ! tsort "$tmp/pairs" >/dev/null 2>"$tmp/circles"; then
+		sed "s/^tsort: /$program: a circle: /" "$tmp/circles"
+		bad=1
+	fi
+done
+exit $bad

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is built for tests: unit tests, fuzz targets, the workload, tools.
+, := ,
+# Without cmocka tests/run.sh skips the unit tests by name.
+CMOCKA := $(shell $(CC) -E -x c -include cmocka.h /dev/null >/dev/null 2>&1 && echo yes)
+UNIT_SOURCES := $(wildcard tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c)
+UNIT := $(if $(CMOCKA),$(UNIT_SOURCES:%.c=$(O)/%))
+UNIT_HELP := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/synth*.c tests/unit/oracle*.c))
+$(O)/tests/unit/engine_%: $(O)/tests/unit/engine_%.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER)
+	$(LINK) -lcmocka -lm $(ENGINE_LIBS)
+$(O)/tests/unit/collector_%: $(O)/tests/unit/collector_%.o $(COLLECTOR_LIB)
+	$(LINK) -lcmocka $(COLLECTOR_LIBS)
+# What a kernel cannot be made to fail at, a shim in this test does.
+$(O)/tests/unit/collector_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
+	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
+$(O)/tests/unit/render_%: $(O)/tests/unit/render_%.o $(RENDER_LIB)
+	$(LINK) -lcmocka -lm
+# This one as other programs would: against the library.
+$(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
+	$(LINK) -lcmocka -lm
+# The fuzz targets, which run their corpus once each: no fuzzer is needed for that.
+REPLAY := $(O)/tests/replay/folded $(O)/tests/replay/trace
+$(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c $(RENDER_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -Irender -DREPLAY $(LDFLAGS) -o $@ $^ -lm
+REPLAY += $(O)/tests/replay/import
+$(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h $(ENGINE_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
+FUZZ_COLLECTOR := elf jitdump kallsyms minidebug perfmap procmaps
+REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
+$(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h $(COLLECTOR_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -Icollector $(LZMA_FLAGS) -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
+unit: $(UNIT) $(REPLAY) $(O)/bench/generate
+
+# The workload, as distributions build theirs: with frame pointers, without, and with link-time
+# optimisation. Calls at a function's end stay calls, so that each named function is in the stack.
+CHAINLOADS := $(addprefix $(O)/,chainload chainload-nofp chainload-lto)
+$(O)/chainload: HOW = -fno-omit-frame-pointer
+$(O)/chainload-nofp: HOW = -fomit-frame-pointer
+$(O)/chainload-lto: HOW = -fomit-frame-pointer -flto
+$(CHAINLOADS): tests/workload/chainload.c $(wildcard tests/workload/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) $(HOW) -fno-optimize-sibling-calls -pthread -o $@ $<
+unit: $(CHAINLOADS)
+
+# ---- a second, independent count of the events, for tests ----
+$(O)/gen/count_events.bpf.o: tests/tools/count_events.bpf.c bpf/kernel.h
+	$(BPF_CC)
+$(O)/tests/tools/count_events.o: $(O)/gen/count_events.skel.h
+$(O)/count_events: $(O)/tests/tools/count_events.o
+	$(LINK) -lbpf
+# Runs a command with some system calls forbidden.
+$(O)/forbid: $(O)/tests/tools/forbid.o
+	$(LINK)
+# A program whose stacks are known, and of which some functions are exported: for tests of names.
+$(O)/names_load: tests/tools/names_load.c tests/workload/calls.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+		-rdynamic -pthread -Wl,--build-id -o $@ $<
+unit: $(O)/count_events $(O)/forbid $(O)/names_load
+
+# ---- fuzzing ----
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZFLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+fuzz: $(FUZZERS)
+$(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c,$(wildcard render/*.c)) | $(O)/gen/page_js.h $(O)/gen/page_css.h
+	@mkdir -p $(@D)
+	$(Q)clang $(BASE) -Irender $(FUZZFLAGS) -o $@ $^ -lm
+$(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h \
+		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c)) | $(O)/gen/chaincap.skel.h
+	@mkdir -p $(@D)
+	$(Q)clang $(BASE) -Icollector $(FUZZFLAGS) $(LZMA_FLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c)) $(O)/libflamegraph.o \
+		| $(O)/gen/report_js.h $(O)/gen/report_css.h
+	@mkdir -p $(@D)
+	$(Q)clang $(BASE) -Iengine $(FUZZFLAGS) -o $@ $^ $(ENGINE_LIBS)
+
+.PHONY: unit fuzz

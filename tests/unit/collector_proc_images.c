@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who had what mapped when: fork, exec, exit and remapping, told as the sideband would. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "names/proc_images.h"
+#include "names/procmaps.h"
+
+/* Above any pid that Linux gives. */
+#define P 10000001u
+#define CHILD 10000002u
+#define SECOND 1000000000u
+
+struct world {
+	struct code_files *files;
+	struct images *im;
+};
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->files = code_files_new();
+	assert_non_null(w->files);
+	w->im = images_new(w->files);
+	assert_non_null(w->im);
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	images_free(w->im);
+	code_files_free(w->files);
+	free(w);
+	return 0;
+}
+
+/* path is mapped at start, for len bytes, by process tgid. */
+static void map(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, uint64_t len,
+		uint64_t pgoff, const char *path)
+{
+	struct code_place place = {
+		.tgid = tgid,
+		.start = start,
+		.end = start + len,
+		.ino = strlen(path),
+		.path = path,
+	};
+	struct mapping m = {
+		.start = start,
+		.end = start + len,
+		.pgoff = pgoff,
+		.time_ns = time_ns,
+	};
+
+	m.file = code_files_get(w->files, &place);
+	assert_true(m.file != 0);
+	images_map(w->im, images_find(w->im, tgid, time_ns), &m);
+}
+
+/* What is at addr at a time; NULL: nothing. */
+static const char *at(struct world *w, uint32_t tgid, uint64_t addr, uint64_t time_ns)
+{
+	const struct image *i = images_find(w->im, tgid, time_ns);
+	const struct mapping *m = i ? image_mapping(i, addr, time_ns) : NULL;
+
+	return m ? code_files_path(w->files, m->file) : NULL;
+}
+
+static void a_child_has_its_parents_mappings_and_later_ones_of_its_own(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "shell");
+	map(w, P, 110, 0x1000, 0x1000, 0, "/bin/shell");
+	images_fork(w->im, CHILD, P, 200);
+	map(w, P, 300, 0x5000, 0x1000, 0, "/lib/parent");
+	map(w, CHILD, 310, 0x5000, 0x1000, 0, "/lib/child");
+	assert_string_equal(at(w, CHILD, 0x1800, 400), "/bin/shell");
+	assert_string_equal(at(w, P, 0x1800, 400), "/bin/shell");
+	assert_string_equal(at(w, P, 0x5800, 400), "/lib/parent");
+	assert_string_equal(at(w, CHILD, 0x5800, 400), "/lib/child");
+	assert_string_equal(image_exe(images_find(w->im, CHILD, 400)), "/bin/shell");
+}
+
+/* Inside exec, and already the new program, a thread still has the address that called exec. */
+static void who_is_inside_exec_comes_from_the_program_before(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "old");
+	map(w, P, 110, 0x1000, 0x1000, 0, "/bin/old");
+	images_exec(w->im, P, 200, "new");
+	assert_string_equal(at(w, P, 0x1800, 205), "/bin/old");
+	map(w, P, 210, 0x1000, 0x1000, 0, "/bin/new");
+	assert_string_equal(at(w, P, 0x1800, 205), "/bin/old");
+	assert_string_equal(at(w, P, 0x1800, 215), "/bin/new");
+	map(w, P, 220, 0x5000, 0x1000, 0, "/lib/later");
+	assert_string_equal(at(w, P, 0x5800, 215), "/lib/later");
+	/* But not another process that had the same id. */
+	images_exit(w->im, P, 300);
+	images_fork(w->im, P, CHILD, 400);
+	assert_null(at(w, P, 0x1800, 410));
+}
+
+static void an_exec_begins_anew_and_the_past_stays(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "old");
+	map(w, P, 110, 0x1000, 0x1000, 0, "/bin/old");
+	images_exec(w->im, P, 200, "new");
+	assert_string_equal(image_exe(images_find(w->im, P, 205)), "new");
+	map(w, P, 210, 0x1000, 0x1000, 0, "/bin/new");
+	assert_string_equal(at(w, P, 0x1800, 150), "/bin/old");
+	assert_string_equal(at(w, P, 0x1800, 250), "/bin/new");
+	assert_null(at(w, P, 0x2000, 250));
+	assert_string_equal(image_exe(images_find(w->im, P, 150)), "/bin/old");
+	assert_string_equal(image_exe(images_find(w->im, P, 250)), "/bin/new");
+}
+
+static void a_later_mapping_hides_an_earlier_one_from_then_on(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "x");
+	map(w, P, 110, 0x10000, 0x10000, 0, "/lib/first");
+	map(w, P, 200, 0x12000, 0x1000, 0, "/lib/second");
+	assert_string_equal(at(w, P, 0x12500, 150), "/lib/first");
+	assert_string_equal(at(w, P, 0x12500, 250), "/lib/second");
+	assert_string_equal(at(w, P, 0x13000, 250), "/lib/first");
+	/* A stack of a moment before the record was written. */
+	assert_string_equal(at(w, P, 0x10000, 105), "/lib/first");
+}
+
+static void the_same_mapping_again_takes_no_memory(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "jit");
+	for (uint64_t i = 0; i < 100; i++) {
+		map(w, P, 110 + i, 0x10000, 0x10000, 0x2000, "/lib/same");
+		map(w, P, 110 + i, 0x40000, 0x10000, 0, "//anon");
+		map(w, P, 110 + i, 0x40000 + i * 16, 16, 0, "");
+	}
+	assert_int_equal(images_find(w->im, P, 500)->maps->n, 2);
+	/* But a different piece of the file at the same place is another mapping. */
+	map(w, P, 300, 0x10000, 0x10000, 0x3000, "/lib/same");
+	assert_int_equal(images_find(w->im, P, 500)->maps->n, 3);
+}
+
+/* path is mapped as the sideband tells it. */
+static void replace(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, uint64_t len,
+		    const char *path)
+{
+	struct image *i = images_find(w->im, tgid, time_ns);
+	struct code_place place = {
+		.tgid = tgid,
+		.start = start,
+		.end = start + len,
+		.ino = strlen(path),
+		.path = path,
+	};
+	struct mapping m = { .start = start, .end = start + len, .time_ns = time_ns };
+
+	m.file = code_files_get(w->files, &place);
+	assert_true(m.file != 0);
+	images_map(w->im, images_replace(w->im, i, &m), &m);
+}
+
+static void code_in_the_place_of_other_code_begins_another_image(void **state)
+{
+	struct world *w = *state;
+	struct image *first, *second;
+
+	images_exec(w->im, P, 100, "host");
+	replace(w, P, 110, 0x1000, 0x1000, "/bin/host");
+	replace(w, P, 120, 0x8000, 0x2000, "/lib/plugin1");
+	replace(w, P, 130, 0x20000, 0x1000, "//anon");
+	replace(w, P, 140, 0x20800, 0x1000, "//anon");
+	replace(w, P, 150, 0x8000, 0x2000, "/lib/plugin1");
+	first = images_find(w->im, P, 190);
+	assert_int_equal(images_count(w->im), 1);
+	replace(w, P, 200, 0x9000, 0x2000, "/lib/second");
+	second = images_find(w->im, P, 200);
+	assert_int_equal(images_count(w->im), 2);
+	assert_ptr_equal(images_find(w->im, P, 199), first);
+	assert_true(image_holds(first, 199) && !image_holds(first, 200));
+	assert_true(image_holds(second, 200) && !image_holds(second, 199));
+	assert_string_equal(at(w, P, 0x9500, 199), "/lib/plugin1");
+	assert_string_equal(at(w, P, 0x9500, 200), "/lib/second");
+	assert_string_equal(at(w, P, 0x8500, 200), "/lib/plugin1");
+	assert_string_equal(at(w, P, 0x1500, 200), "/bin/host");
+	assert_string_equal(image_exe(second), "/bin/host");
+	/* The mapping of a moment before /proc was read, which has what came after it. */
+	images_found(w->im, CHILD, 500);
+	replace(w, CHILD, 500, 0x1000, 0x1000, "/lib/now");
+	replace(w, CHILD, 400, 0x1000, 0x1000, "/lib/earlier");
+	assert_int_equal(images_count(w->im), 3);
+}
+
+static void a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records(void **state)
+{
+	struct world *w = *state;
+	struct image *found = images_found(w->im, P, 500);
+
+	map(w, P, 500, 0x1000, 0x1000, 0, "/bin/found");
+	images_fork(w->im, P, P, 600);
+	images_fork(w->im, P, CHILD, 400);
+	images_exec(w->im, P, 450, "older");
+	assert_ptr_equal(images_find(w->im, P, 700), found);
+	assert_string_equal(at(w, P, 0x1000, 10), "/bin/found");
+	assert_int_equal(images_count(w->im), 1);
+}
+
+static void an_unknown_process_has_no_image(void **state)
+{
+	struct world *w = *state;
+
+	assert_null(images_find(w->im, P, 100));
+	images_exit(w->im, P, 100);
+	images_fork(w->im, CHILD, P, 100);
+	assert_string_equal(image_exe(images_find(w->im, CHILD, 100)), "");
+}
+
+/* Each child execs, so that it has two images, and ends; of every hundredth a stack was recorded.
+ */
+static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = 0, most = 0;
+
+	images_exec(w->im, P, 0, "make");
+	map(w, P, 0, 0x1000, 0x1000, 0, "/bin/make");
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t tgid = P + 1 + i % 50000;
+
+		now += SECOND / 5000;
+		images_expire(w->im, now, 5ull * SECOND);
+		images_fork(w->im, tgid, P, now);
+		images_exec(w->im, tgid, now + 1, "cc");
+		map(w, tgid, now + 2, 0x1000, 0x1000, 0, "/bin/cc");
+		map(w, tgid, now + 2, 0x9000, 0x1000, 0, "/lib/libc");
+		if (i % 100 == 0)
+			images_find(w->im, tgid, now + 3)->space = i + 1;
+		images_exit(w->im, tgid, now + 4);
+		if (images_count(w->im) > most)
+			most = images_count(w->im);
+	}
+	/* Two images each, of five seconds at 5000 a second, and the kept ones. */
+	assert_true(most <= 2 * 25000 + 1000 + 2);
+	assert_string_equal(at(w, P + 50000, 0x1000, now + 3), "/bin/cc");
+	images_expire(w->im, now + 20ull * SECOND, 5ull * SECOND);
+	assert_int_equal(images_count(w->im), 1000 + 1);
+	assert_int_equal(images_made(w->im), 200000 + 1);
+	/* Nobody maps cc any more but the parent is as it was. */
+	assert_null(at(w, P + 50000, 0x1000, now));
+	assert_string_equal(at(w, P, 0x1000, now), "/bin/make");
+}
+
+static void a_process_whose_first_thread_ended_stays_as_long_as_it_is_there(void **state)
+{
+	struct world *w = *state;
+	uint32_t self = (uint32_t)getpid();
+
+	images_found(w->im, self, 100);
+	images_exit(w->im, self, 200);
+	images_expire(w->im, 100ull * SECOND, 5ull * SECOND);
+	images_expire(w->im, 200ull * SECOND, 5ull * SECOND);
+	assert_non_null(images_find(w->im, self, 300));
+}
+
+static void records_that_come_late_in_one_batch_are_not_expired_at_once(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "x");
+	map(w, P, 100, 0x1000, 0x1000, 0, "/bin/x");
+	/* The recorder was stopped for a minute: exit and stacks of then come together now. */
+	images_expire(w->im, 60ull * SECOND, 5ull * SECOND);
+	images_exit(w->im, P, 200);
+	images_expire(w->im, 61ull * SECOND, 5ull * SECOND);
+	assert_string_equal(at(w, P, 0x1000, 150), "/bin/x");
+	images_expire(w->im, 66ull * SECOND, 5ull * SECOND);
+	assert_null(images_find(w->im, P, 150));
+}
+
+static void lines_of_proc_maps_are_taken_apart(void **state)
+{
+	char exec[] = "7f12a000-7f12b000 r-xp 00026000 fe:01 1234567  /usr/lib/x y.so (deleted)\n";
+	char anon[] = "00400000-00401000 rwxp 00000000 00:00 0 \n";
+	char data[] = "7f12a000-7f12b000 rw-p 00026000 fe:01 1234567    /usr/lib/libx.so\n";
+	char bad[][40] = { "",
+			   "\n",
+			   "rubbish",
+			   "7f12b000-7f12a000 r-xp 0 0:0 1 /x\n",
+			   "zz-1 r-xp 0 0:0 1 /x\n",
+			   "1000-2000 r-x" };
+	struct code_place p = { 0 };
+	uint64_t pgoff;
+
+	(void)state;
+	assert_int_equal(procmaps_parse(exec, &p, &pgoff), 1);
+	assert_int_equal(p.start, 0x7f12a000);
+	assert_int_equal(p.end, 0x7f12b000);
+	assert_int_equal(pgoff, 0x26000);
+	assert_int_equal(p.maj, 0xfe);
+	assert_int_equal(p.min, 1);
+	assert_int_equal(p.ino, 1234567);
+	assert_string_equal(p.path, "/usr/lib/x y.so (deleted)");
+	assert_int_equal(procmaps_parse(anon, &p, &pgoff), 1);
+	assert_string_equal(p.path, "");
+	assert_int_equal(procmaps_parse(data, &p, &pgoff), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_true(procmaps_parse(bad[i], &p, &pgoff) < 0);
+}
+
+static uint64_t one(void)
+{
+	return 1;
+}
+
+static void all_that_runs_is_found_with_its_files_open(void **state)
+{
+	struct world *w = *state;
+	uint64_t main_addr = getauxval(AT_ENTRY);
+	const struct mapping *m;
+	struct image *self;
+	char exe[4096] = { 0 };
+
+	assert_int_equal(procmaps_read_all(w->im, w->files, one), 0);
+	self = images_find(w->im, (uint32_t)getpid(), 1);
+	assert_non_null(self);
+	m = image_mapping(self, main_addr, 1);
+	assert_non_null(m);
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	assert_string_equal(code_files_path(w->files, m->file), exe);
+	assert_string_equal(image_exe(self), exe);
+	assert_true(code_files_open(w->files, m->file) >= 0);
+	assert_null(images_find(w->im, 2, 1)); /* kthreadd */
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_child_has_its_parents_mappings_and_later_ones_of_its_own),
+		TEST(an_exec_begins_anew_and_the_past_stays),
+		TEST(who_is_inside_exec_comes_from_the_program_before),
+		TEST(a_later_mapping_hides_an_earlier_one_from_then_on),
+		TEST(the_same_mapping_again_takes_no_memory),
+		TEST(code_in_the_place_of_other_code_begins_another_image),
+		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
+		TEST(an_unknown_process_has_no_image),
+		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
+		TEST(a_process_whose_first_thread_ended_stays_as_long_as_it_is_there),
+		TEST(records_that_come_late_in_one_batch_are_not_expired_at_once),
+		TEST(lines_of_proc_maps_are_taken_apart),
+		TEST(all_that_runs_is_found_with_its_files_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

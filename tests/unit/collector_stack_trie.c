@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tree by which kernel stacks are known again, followed here as the BPF side follows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "kernel/stack_trie.h"
+
+#define A 0xffffffff81000010u /* leaf */
+#define B 0xffffffff81000020u
+#define C 0xffffffff81000030u
+#define D 0xffffffff81000040u
+#define STACK_WORDS 64u
+
+static struct stack_trie steps;
+
+static int setup(void **state)
+{
+	(void)state;
+	steps = (struct stack_trie) {
+		.steps = calloc(WIRE_STEPS, sizeof(*steps.steps)),
+		.branches = calloc(WIRE_BRANCHES, sizeof(*steps.branches)),
+	};
+	return steps.steps && steps.branches ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(steps.steps);
+	free(steps.branches);
+	return 0;
+}
+
+static uint32_t find(uint32_t from, uint64_t ret)
+{
+	uint32_t slot = wire_branch(from, ret);
+	uint32_t tries[] = { from + 1, (uint32_t)steps.branches[slot],
+			     (uint32_t)steps.branches[wire_other_branch(slot)] };
+
+	for (int i = 0; i < 3; i++) {
+		const struct wire_step *s = &steps.steps[tries[i]];
+
+		if (s->live && s->from == from && s->ret == ret)
+			return tries[i];
+	}
+	return 0;
+}
+
+/*
+ * Which stack that is: words from the fixed point on, which is word `leaf` of the thread's stack,
+ * or NULL and words from elsewhere. The link word holds an index into the thread's stack.
+ */
+static uint32_t follow(uint32_t event, const uint64_t *leaf, const uint64_t *stack)
+{
+	uint32_t from = WIRE_STEP_FIRST;
+	const uint64_t *at = NULL;
+	uint64_t word = event;
+
+	for (int i = 0; i < 100; i++) {
+		uint32_t no = find(from, word);
+		const struct wire_step *s = &steps.steps[no];
+
+		if (!no && word == WIRE_STEP_ELSE)
+			return 0;
+		if (!no) {
+			word = WIRE_STEP_ELSE;
+			continue;
+		}
+		from = no;
+		if (s->stack) {
+			if (!s->slot || at == stack + STACK_WORDS - s->slot)
+				return s->stack;
+			word = WIRE_STEP_ELSE;
+			continue;
+		}
+		at = leaf + s->slot;
+		if (s->base == WIRE_FROM_ROOT)
+			at = stack + STACK_WORDS - s->slot;
+		else if (s->base == WIRE_FROM_LINK)
+			at = stack + (leaf[s->link] < STACK_WORDS ? leaf[s->link] + s->slot : 0);
+		word = *at;
+	}
+	return 0;
+}
+
+/* The layout of a stack whose addresses lie in these words from the fixed point on. */
+static struct stack_slots flat(uint32_t event, uint32_t n, const uint64_t *ret,
+			       const uint16_t *slot)
+{
+	struct stack_slots l = { .n = n, .event = event };
+
+	for (uint32_t i = 0; i < n; i++) {
+		l.ret[i] = ret[i];
+		l.slot[i] = slot[i];
+	}
+	return l;
+}
+
+static void a_stack_is_known_again_if_all_its_addresses_are_there(void **state)
+{
+	struct stack_slots l =
+		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 1, 3, 4 });
+
+	(void)state;
+	assert_int_equal(stack_trie_add(&steps, &l, 7), 0);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A, 9, B, C }, NULL), 7);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A, 9, B, D }, NULL), 0);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A, B, 9, C }, NULL), 0);
+	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { 9, A, 9, B, C }, NULL), 0);
+}
+
+static void stacks_with_a_common_beginning_are_told_apart(void **state)
+{
+	struct stack_slots one =
+		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 0, 1, 2 });
+	struct stack_slots two =
+		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, D }, (uint16_t[]) { 0, 1, 2 });
+	struct stack_slots three =
+		flat(WIRE_SWITCH, 2, (uint64_t[]) { A, C }, (uint16_t[]) { 0, 1 });
+
+	(void)state;
+	assert_int_equal(stack_trie_add(&steps, &one, 1), 0);
+	assert_int_equal(stack_trie_add(&steps, &two, 2), 0);
+	assert_int_equal(stack_trie_add(&steps, &three, 3), 0);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, B, C }, NULL), 1);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, B, D }, NULL), 2);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, C, D }, NULL), 3);
+	/* What they have in common is there once. */
+	assert_int_equal(steps.last, 4 + 1 + 1);
+}
+
+static void one_beginning_can_go_on_in_two_places(void **state)
+{
+	/* As with an interrupt that switches stacks, and one that does not have to. */
+	uint64_t stack[STACK_WORDS] = { [10] = B, [11] = D };
+	struct stack_slots here =
+		flat(WIRE_WAKING, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 0, 2, 3 });
+	struct stack_slots there =
+		flat(WIRE_WAKING, 3, (uint64_t[]) { A, B, D }, (uint16_t[]) { 0, 2, 3 });
+
+	(void)state;
+	there.link = 1;
+	there.base[1] = there.base[2] = WIRE_FROM_LINK;
+	assert_int_equal(stack_trie_add(&steps, &here, 1), 0);
+	assert_int_equal(stack_trie_add(&steps, &there, 2), 0);
+	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { A, 8, B, C }, stack), 1);
+	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { A, 8, 9, 9 }, stack), 2);
+	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { A, 7, 9, 9 }, stack), 0);
+	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { A, ~0ull, 9, 9 }, stack), 0);
+}
+
+static void entry_code_is_looked_for_at_the_root_end(void **state)
+{
+	uint64_t stack[STACK_WORDS] = { [STACK_WORDS - 5] = B };
+	struct stack_slots l = flat(WIRE_SWITCH, 2, (uint64_t[]) { A, B }, (uint16_t[]) { 1, 5 });
+
+	(void)state;
+	l.base[1] = WIRE_FROM_ROOT;
+	assert_int_equal(stack_trie_add(&steps, &l, 3), 0);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A }, stack), 3);
+	stack[STACK_WORDS - 5] = C;
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A }, stack), 0);
+}
+
+static void a_stack_ends_only_as_far_from_the_root_end_as_it_did(void **state)
+{
+	/* As with a fault in user mode, and one in the kernel, which goes on with C. */
+	uint64_t stack[STACK_WORDS] = { 0 };
+	struct stack_slots user =
+		flat(WIRE_SWITCH, 2, (uint64_t[]) { A, B }, (uint16_t[]) { 0, 1 });
+	struct stack_slots kernel =
+		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 0, 1, 2 });
+
+	(void)state;
+	user.end = 5;
+	kernel.end = 2;
+	assert_int_equal(stack_trie_add(&steps, &user, 1), 0);
+	memcpy(stack + STACK_WORDS - 6, (uint64_t[]) { A, B }, 16);
+	assert_int_equal(follow(WIRE_SWITCH, stack + STACK_WORDS - 6, stack), 1);
+	memset(stack, 0, sizeof(stack));
+	memcpy(stack + STACK_WORDS - 4, (uint64_t[]) { A, B, C }, 24);
+	assert_int_equal(follow(WIRE_SWITCH, stack + STACK_WORDS - 4, stack), 0);
+	assert_int_equal(stack_trie_add(&steps, &kernel, 2), 0);
+	assert_int_equal(follow(WIRE_SWITCH, stack + STACK_WORDS - 4, stack), 2);
+}
+
+static void many_stacks_fit_and_what_does_not_is_refused(void **state)
+{
+	uint32_t added = 0, refused = 0;
+
+	(void)state;
+	/* Branches of one step, as after the scheduler's own frames. */
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct stack_slots l = flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B + i * 16, C },
+					    (uint16_t[]) { 0, 1, 2 });
+		int err = stack_trie_add(&steps, &l, i + 1);
+
+		if (err) {
+			assert_int_equal(err, -ENOSPC);
+			refused++;
+			continue;
+		}
+		added++;
+		assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, B + i * 16, C }, NULL),
+				 i + 1);
+	}
+	assert_true(added > 8000);
+	assert_true(refused > 0);
+	assert_true(steps.last < WIRE_STEPS);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_stack_is_known_again_if_all_its_addresses_are_there),
+		TEST(stacks_with_a_common_beginning_are_told_apart),
+		TEST(one_beginning_can_go_on_in_two_places),
+		TEST(entry_code_is_looked_for_at_the_root_end),
+		TEST(a_stack_ends_only_as_far_from_the_root_end_as_it_did),
+		TEST(many_stacks_fit_and_what_does_not_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

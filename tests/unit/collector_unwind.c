@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * User stacks by call frame information: processes of our own, asleep in libc in various ways, are
+ * unwound from a copy of their stack, and by libdwfl, which has nothing of ours in it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <alloca.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unwind/rule.h"
+#include "unwind/unwind.h"
+
+#define FRAMES 256
+
+/* ---- what the processes do ----------------------------------------------------------------- */
+
+static volatile int sink;
+
+__attribute__((noinline)) static void sleep_in_libc(void)
+{
+	char c;
+
+	while (read(STDIN_FILENO, &c, 1) < 0)
+		;
+	sink++;
+}
+
+__attribute__((noinline)) static void recurse(int n)
+{
+	if (n)
+		recurse(n - 1);
+	else
+		sleep_in_libc();
+	sink++;
+}
+
+static int compare(const void *a, const void *b)
+{
+	recurse(3);
+	return *(const int *)a - *(const int *)b;
+}
+
+__attribute__((noinline)) static void through_qsort(void)
+{
+	int numbers[] = { 3, 1, 2 };
+
+	qsort(numbers, 3, sizeof(numbers[0]), compare);
+	sink++;
+}
+
+__attribute__((noinline)) static void with_alloca(void)
+{
+	char *p = alloca((size_t)(1000 + sink));
+
+	memset(p, 1, 1000);
+	recurse(2);
+	sink += p[5];
+}
+
+__attribute__((noinline)) static void with_realigned_frame(void)
+{
+	_Alignas(64) volatile char buf[64] = { 0 };
+
+	recurse(1);
+	sink += buf[1];
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	recurse(2);
+}
+
+__attribute__((noinline)) static void in_signal_handler(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGUSR1, &sa, NULL);
+	raise(SIGUSR1);
+	sink++;
+}
+
+static void *thread_main(void *arg)
+{
+	through_qsort();
+	return arg;
+}
+
+__attribute__((noinline)) static void in_thread(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, thread_main, NULL);
+	pthread_join(t, NULL);
+	sink++;
+}
+
+__attribute__((noreturn, noinline)) static void never_returns(void)
+{
+	sleep_in_libc();
+	_exit(0);
+}
+
+static void deep(void)
+{
+	recurse(200);
+}
+
+/* ---- another unwinder ---------------------------------------------------------------------- */
+
+struct reference {
+	uint64_t pc[FRAMES];
+	unsigned int n;
+};
+
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct reference *r = arg;
+	Dwarf_Addr pc;
+
+	if (!dwfl_frame_pc(frame, &pc, NULL) || r->n == FRAMES)
+		return DWARF_CB_ABORT;
+	r->pc[r->n++] = pc;
+	return DWARF_CB_OK;
+}
+
+/* Returns 0 if it came to the stack's end. */
+static int unwind_by_libdwfl(pid_t pid, pid_t tid, struct reference *r)
+{
+	static char *debuginfo_path;
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.debuginfo_path = &debuginfo_path,
+	};
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	int end;
+
+	r->n = 0;
+	assert_int_equal(dwfl_linux_proc_report(dwfl, pid), 0);
+	assert_int_equal(dwfl_report_end(dwfl, NULL, NULL), 0);
+	assert_true(dwfl_linux_proc_attach(dwfl, pid, true) >= 0);
+	end = dwfl_getthread_frames(dwfl, tid, take_frame, r);
+	dwfl_end(dwfl);
+	return end;
+}
+
+/* ---- ours ---------------------------------------------------------------------------------- */
+
+struct fixture {
+	struct encoder *enc;
+	struct symbolizer *sym;
+	struct unwinder *u;
+	struct wire_copy copy;
+	struct wire_stack stack;
+	struct reference reference;
+	uint64_t taught;
+};
+
+static struct fixture fixture;
+
+static int swallow(void *ctx, const void *block, size_t len)
+{
+	(void)ctx;
+	(void)block;
+	(void)len;
+	return 0;
+}
+
+static void on_rule(void *ctx, uint64_t key, uint64_t rule)
+{
+	struct fixture *f = ctx;
+
+	assert_true(key && (rule & 0xff) != WIRE_RULE_UNKNOWN);
+	f->taught++;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = &fixture;
+
+	*f = (struct fixture) { 0 };
+	f->enc = encoder_new(swallow, NULL);
+	f->sym = symbolizer_new(f->enc, SYMBOLIZER_USER);
+	f->u = unwinder_new(f->sym, on_rule, f);
+	*state = f;
+	return f->u ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	unwinder_free(f->u);
+	symbolizer_free(f->sym);
+	encoder_free(f->enc);
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What the BPF side would send of a stopped thread. */
+static void copy_thread(struct wire_copy *c, pid_t pid, pid_t tid)
+{
+	struct user_regs_struct u;
+	const unsigned long long *order[] = { &u.rax, &u.rdx, &u.rcx, &u.rbx, &u.rsi, &u.rdi,
+					      &u.rbp, &u.rsp, &u.r8,  &u.r9,  &u.r10, &u.r11,
+					      &u.r12, &u.r13, &u.r14, &u.r15, &u.rip };
+	char path[40];
+	ssize_t n;
+	int fd;
+
+	assert_int_equal(ptrace(PTRACE_GETREGS, tid, NULL, &u), 0);
+	*c = (struct wire_copy) {
+		.r = { .time_ns = now_ns(), .kind = WIRE_COPY },
+		.tgid = (uint32_t)pid,
+		.tid = (uint32_t)tid,
+		.sp = u.rsp,
+		.n = 1,
+		.space = 5,
+		.look = (long long)u.orig_rax == -1 ? u.rip : u.rip - 1,
+		.registers = 1,
+		.base = u.rsp,
+		.frames = { u.rip },
+	};
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		c->regs[i] = *order[i];
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY);
+	n = pread(fd, c->words, sizeof(c->words), (off_t)u.rsp);
+	close(fd);
+	assert_true(n > 0);
+	c->len = (uint32_t)n;
+}
+
+static bool is_asleep(pid_t pid, pid_t tid)
+{
+	char path[60], line[200], *state;
+	FILE *f;
+	bool asleep = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	f = fopen(path, "r");
+	if (f && fgets(line, sizeof(line), f) && (state = strrchr(line, ')')))
+		asleep = state[2] == 'S';
+	if (f)
+		fclose(f);
+	return asleep;
+}
+
+/* A thread of the process other than the first; 0: there is none yet. */
+static pid_t second_thread(pid_t pid)
+{
+	char path[40];
+	struct dirent *d;
+	pid_t tid = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		if (atoi(d->d_name) && atoi(d->d_name) != pid)
+			tid = atoi(d->d_name);
+	if (dir)
+		closedir(dir);
+	return tid;
+}
+
+static pid_t wait_until_asleep(pid_t pid, bool second)
+{
+	pid_t tid = pid;
+
+	for (int i = 0; i < 5000; i++) {
+		usleep(2000);
+		if (second)
+			tid = second_thread(pid);
+		if (tid && is_asleep(pid, tid))
+			return tid;
+	}
+	fail_msg("it does not go to sleep");
+	return 0;
+}
+
+/* Both unwind a child that runs fn: its first thread, or the second. */
+static int unwind_child(struct fixture *f, void (*fn)(void), bool second)
+{
+	int pipes[2], status, end;
+	pid_t pid, tid;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[0], STDIN_FILENO);
+		fn();
+		_exit(0);
+	}
+	tid = wait_until_asleep(pid, second);
+	assert_int_equal(ptrace(PTRACE_SEIZE, tid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL), 0);
+	assert_int_equal(waitpid(tid, &status, __WALL), tid);
+	copy_thread(&f->copy, pid, tid);
+	end = unwind_by_libdwfl(pid, tid, &f->reference);
+	symbolizer_poll(f->sym);
+	assert_int_equal(unwinder_complete(f->u, &f->copy, sizeof(f->copy), &f->stack), 0);
+	kill(pid, SIGKILL);
+	/* A thread that is traced is its tracer's to wait for, before the others. */
+	if (tid != pid)
+		waitpid(tid, &status, __WALL);
+	waitpid(pid, &status, __WALL);
+	close(pipes[0]);
+	close(pipes[1]);
+	return end;
+}
+
+static void expect_same(struct fixture *f, unsigned int n)
+{
+	if (f->stack.n != n)
+		print_message("%u frames by libdwfl, %u by us\n", n, f->stack.n);
+	for (unsigned int i = 0; i < n && i < f->stack.n; i++)
+		if (f->reference.pc[i] != f->stack.frames[i])
+			print_message("%u: %llx, not %llx\n", i,
+				      (unsigned long long)f->stack.frames[i],
+				      (unsigned long long)f->reference.pc[i]);
+	assert_int_equal(f->stack.n, n);
+	assert_memory_equal(f->stack.frames, f->reference.pc, n * sizeof(f->reference.pc[0]));
+}
+
+static void expect_whole(struct fixture *f, void (*fn)(void), bool second)
+{
+	uint64_t taught = f->taught;
+
+	assert_int_equal(unwind_child(f, fn, second), 0);
+	expect_same(f, f->reference.n);
+	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->taught - taught, f->stack.n);
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+static void a_stack_through_libc_is_whole(void **state)
+{
+	expect_whole(*state, through_qsort, false);
+}
+
+static void frames_of_variable_size_are_followed(void **state)
+{
+	expect_whole(*state, with_alloca, false);
+	expect_whole(*state, with_realigned_frame, false);
+}
+
+static void what_a_signal_interrupted_is_found(void **state)
+{
+	expect_whole(*state, in_signal_handler, false);
+}
+
+static void a_call_may_be_a_functions_last_instruction(void **state)
+{
+	expect_whole(*state, never_returns, false);
+}
+
+static void a_thread_ends_where_it_was_cloned(void **state)
+{
+	expect_whole(*state, in_thread, true);
+}
+
+static void a_stack_of_too_many_frames_is_cut(void **state)
+{
+	struct fixture *f = *state;
+
+	unwind_child(f, deep, false);
+	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
+	expect_same(f, WIRE_STACK_MAX);
+}
+
+static void a_stack_beyond_the_copy_is_cut_and_says_so(void **state)
+{
+	struct fixture *f = *state;
+
+	unwind_child(f, through_qsort, false);
+	f->copy.len = 200;
+	assert_int_equal(unwinder_complete(f->u, &f->copy, sizeof(f->copy), &f->stack), 0);
+	assert_int_equal(f->stack.end, WIRE_END_UNREADABLE);
+	assert_true(f->stack.n > 1 && f->stack.n < f->reference.n);
+	expect_same(f, f->stack.n);
+}
+
+static void what_is_no_code_is_no_frame(void **state)
+{
+	struct fixture *f = *state;
+
+	unwind_child(f, through_qsort, false);
+	memset(f->copy.words, 0x5a, sizeof(f->copy.words));
+	assert_int_equal(unwinder_complete(f->u, &f->copy, sizeof(f->copy), &f->stack), 0);
+	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	expect_same(f, 1);
+}
+
+static void a_record_that_is_none_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	unwind_child(f, never_returns, false);
+	assert_int_equal(unwinder_complete(f->u, &f->copy, 100, &f->stack), -EBADMSG);
+	assert_int_equal(unwinder_complete(f->u, &f->copy,
+					   offsetof(struct wire_copy, words) + f->copy.len - 1,
+					   &f->stack),
+			 -EBADMSG);
+	f->copy.n = WIRE_STACK_MAX + 1;
+	assert_int_equal(unwinder_complete(f->u, &f->copy, sizeof(f->copy), &f->stack), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_stack_through_libc_is_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(frames_of_variable_size_are_followed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_a_signal_interrupted_is_found, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_call_may_be_a_functions_last_instruction, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_thread_ends_where_it_was_cloned, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stack_of_too_many_frames_is_cut, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stack_beyond_the_copy_is_cut_and_says_so, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_code_is_no_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_that_is_none_is_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
+}

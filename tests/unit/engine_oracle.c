@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The engine against a second opinion (oracle.h): byte for byte the same folded lines, on random
+ * schedules and on recorded traces. A difference is made as small as possible and printed.
+ * ORACLE_TRACES=N tries N schedules of each kind instead of the usual number.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "synth_many.h"
+#include "oracle.h"
+
+#define USUAL_TRACES 2000
+
+static struct options options_of(unsigned int depth, bool classic)
+{
+	struct options o;
+
+	options_init(&o);
+	o.depth = depth;
+	o.mode = classic ? MODE_CLASSIC : MODE_EXACT;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	o.unit = UNIT_NS;
+	return o;
+}
+
+/* Both results; true if they are the same. To be freed, both. */
+static bool agree(const struct trace *t, unsigned int depth, bool classic, char **engine,
+		  char **oracle)
+{
+	struct options o = options_of(depth, classic);
+
+	*engine = trace_folded(t, &o);
+	*oracle = oracle_folded(t, depth, classic);
+	return !strcmp(*engine, *oracle);
+}
+
+static bool script_agrees(const char *script, unsigned int depth, bool classic, FILE *differences)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	char *engine, *oracle;
+	bool same = agree(t, depth, classic, &engine, &oracle);
+
+	if (!same && differences)
+		fprintf(differences, "---- schedule\n%s---- engine\n%s---- oracle\n%s----\n",
+			script, engine, oracle);
+	free(engine);
+	free(oracle);
+	trace_close(t);
+	synth_free(m);
+	return same;
+}
+
+/* Leaves lines out as long as the engines still differ: first many at once, in the end one. */
+static void shrink(struct schedule *s, unsigned int depth, bool classic)
+{
+	char **all = malloc(s->n * sizeof(*all));
+
+	for (size_t chunk = s->n / 2; chunk; chunk /= 2)
+		for (size_t i = 0; i + 1 < s->n;) {
+			size_t n = s->n, gone = chunk < n - 1 - i ? chunk : n - 1 - i;
+			char *script;
+
+			memcpy(all, s->lines, n * sizeof(*all));
+			memmove(&s->lines[i], &s->lines[i + gone], (n - i - gone) * sizeof(*all));
+			s->n = n - gone;
+			script = schedule_script(s);
+			if (script_agrees(script, depth, classic, NULL)) {
+				memcpy(s->lines, all, n * sizeof(*all));
+				s->n = n;
+				i += chunk;
+			} else {
+				for (size_t k = i; k < i + gone; k++)
+					free(all[k]);
+			}
+			free(script);
+		}
+	free(all);
+}
+
+static void schedules_agree(enum schedule_kind kind)
+{
+	const char *wanted = getenv("ORACLE_TRACES");
+	unsigned long n = wanted ? strtoul(wanted, NULL, 10) : USUAL_TRACES;
+
+	for (unsigned long seed = 1; seed <= n; seed++) {
+		struct schedule *s = schedule_new(seed, kind);
+		unsigned int depth = (unsigned int)schedule_random(s, 8);
+		bool classic = schedule_random(s, 4) == 0;
+		char *script = schedule_script(s);
+
+		if (!script_agrees(script, depth, classic, NULL)) {
+			shrink(s, depth, classic);
+			free(script);
+			script = schedule_script(s);
+			fprintf(stderr, "seed %lu, depth %u, %s\n", seed, depth,
+				classic ? "classic" : "exact");
+			script_agrees(script, depth, classic, stderr);
+			free(script);
+			schedule_free(s);
+			fail();
+		}
+		free(script);
+		schedule_free(s);
+	}
+}
+
+static void on_whole_schedules(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE);
+}
+
+static void on_lossy_schedules(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_LOSSY);
+}
+
+static void on_damaged_schedules(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_DAMAGED);
+}
+
+static void recorded_agrees(const struct trace *t, const char *name, void *arg)
+{
+	(void)arg;
+	for (unsigned int depth = 0; depth <= 6; depth += 2)
+		for (int classic = 0; classic < 2; classic++) {
+			char *engine, *oracle;
+
+			if (!agree(t, depth, classic, &engine, &oracle)) {
+				fprintf(stderr, "%s, depth %u, %s\n", name, depth,
+					classic ? "classic" : "exact");
+				assert_string_equal(engine, oracle);
+			}
+			free(engine);
+			free(oracle);
+		}
+}
+
+static void on_recorded_traces(void **state)
+{
+	(void)state;
+	on_recorded(recorded_agrees, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(on_whole_schedules),
+		cmocka_unit_test(on_lossy_schedules),
+		cmocka_unit_test(on_damaged_schedules),
+		cmocka_unit_test(on_recorded_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "oracle.h"
+
+#include "oracle_private.h"
+
+/* Every event of a thread begins here. */
+static void touch(struct life *l, uint64_t at)
+{
+	l->touched = true;
+	if (l->guessed && l->now == SLEEPS && l->snap->seen_ns <= at)
+		l->guessed = false;
+}
+
+/* Another thread, or none, is seen where this one was believed to run. */
+static void evict(struct world *w, int core)
+{
+	struct core *c = &w->cores[core];
+
+	if (c->runs >= 0) {
+		struct life *l = &w->lives[c->runs];
+
+		life_note(l, l->since, l->last_seen, RUNS, 0);
+		life_is(l, UNKNOWN, l->last_seen);
+	}
+	c->missed = true;
+	c->runs = NOBODY;
+}
+
+static void runs_here(struct world *w, int core, int i, uint64_t at, uint64_t since)
+{
+	struct life *l = &w->lives[i];
+	struct core *c = &w->cores[core];
+
+	l->guessed = false;
+	l->new_born = false;
+	if (at < c->good_from) {
+		life_note(l, since, at, RUNS, 0);
+		life_is(l, UNKNOWN, at);
+		c->runs = NOBODY;
+		c->missed = false;
+		return;
+	}
+	life_is(l, RUNS, since);
+	l->cpu = core;
+	l->last_seen = at;
+	c->runs = i;
+}
+
+static void take_off_core(struct world *w, int i)
+{
+	struct life *l = &w->lives[i];
+
+	if (l->now == RUNS && l->cpu != NOBODY && w->cores[l->cpu].runs == i) {
+		w->cores[l->cpu].runs = NOBODY;
+		w->cores[l->cpu].missed = true;
+	}
+}
+
+static void acts(struct world *w, int core, int i, uint64_t at)
+{
+	struct core *c = &w->cores[core];
+	struct life *l = &w->lives[i];
+	bool always = c->runs == NOBODY && !c->missed && c->good_from <= at;
+	uint64_t since = at;
+
+	if (l->recorder)
+		return;
+	touch(l, at);
+	if (c->runs == i) {
+		l->last_seen = at;
+		return;
+	}
+	evict(w, core);
+	if (always && l->now == UNKNOWN) {
+		since = l->since > c->good_from ? l->since : c->good_from;
+		life_note(l, l->since, since, UNKNOWN, 0);
+	} else if (always && l->now == RUNS && l->cpu == NOBODY) {
+		since = l->since;
+	} else if (always && l->guessed && c->good_from <= l->since) {
+		since = l->since;
+		l->has_early = l->now == WOKEN;
+		l->early = l->sleeps[l->n_sleeps - 1];
+	} else {
+		take_off_core(w, i);
+		life_forget(l, at);
+	}
+	runs_here(w, core, i, at, since);
+	l->loss_while_on = always && w->lossy;
+}
+
+static int who_acts(struct world *w, int core, uint32_t tid, uint64_t at)
+{
+	int i = world_find(w, tid), on = w->cores[core].runs;
+
+	/* exec by a thread that is not the leader: it takes the dead leader's tid. */
+	if (on >= 0 && (i == NOBODY || w->lives[i].now == DEAD) && w->lives[on].tgid == tid &&
+	    w->lives[on].tid != tid) {
+		/* world_find() takes the youngest with a tid: the dead one must not have it any
+		 * more. */
+		if (i != NOBODY)
+			w->lives[i].tid = 0;
+		w->lives[on].tid = tid;
+		return on;
+	}
+	return world_get(w, tid, at);
+}
+
+static void idle(struct world *w, int core, uint64_t at)
+{
+	struct core *c = &w->cores[core];
+
+	if (c->runs == IDLE)
+		return;
+	evict(w, core);
+	if (at < c->good_from)
+		c->missed = false;
+	else
+		c->runs = IDLE;
+}
+
+static int actor(struct world *w, int core, uint32_t tid, uint64_t at)
+{
+	int i;
+
+	if (!tid) {
+		idle(w, core, at);
+		return IDLE;
+	}
+	i = who_acts(w, core, tid, at);
+	acts(w, core, i, at);
+	return i;
+}
+
+static void goes_out(struct world *w, int core, int i, const struct event *ev)
+{
+	struct life *l = &w->lives[i];
+	bool early;
+
+	if (l->recorder)
+		return;
+	early = l->has_early;
+	l->has_early = false;
+	life_conclude(l, ev->time_ns);
+	w->cores[core].runs = NOBODY;
+	w->cores[core].missed = true;
+	l->guessed = false;
+	l->early_is_it = false;
+	if (ev->state == 'X' || ev->state == 'Z') {
+		life_is(l, DEAD, ev->time_ns);
+		l->end = ev->time_ns;
+	} else if (w->lossy && ev->time_ns < w->bad_until) {
+		life_is(l, UNKNOWN, ev->time_ns);
+	} else {
+		struct sleep *s = life_sleep(l, ev->time_ns, ev->kstack, ev->ustack);
+
+		s->maybe_woken = l->loss_while_on;
+		life_is(l, ev->state == 'R' ? PREEMPTED : SLEEPS, ev->time_ns);
+		if (ev->state != 'R' && early) {
+			s->waker = l->early.waker;
+			s->waker_kstack = l->early.waker_kstack;
+			s->waker_ustack = l->early.waker_ustack;
+			s->woken_ns = l->woken_at = ev->time_ns;
+			l->now = WOKEN;
+			l->early_is_it = true;
+		}
+	}
+}
+
+static void comes_in(struct world *w, int core, int i, uint64_t at)
+{
+	struct life *l = &w->lives[i];
+
+	if (l->recorder) {
+		idle(w, core, at);
+		return;
+	}
+	touch(l, at);
+	if (l->now == WOKEN || l->now == PREEMPTED || (l->now == SLEEPS && !l->guessed)) {
+		life_conclude(l, at);
+	} else {
+		take_off_core(w, i);
+		life_forget(l, at);
+	}
+	evict(w, core);
+	runs_here(w, core, i, at, at);
+	l->loss_while_on = w->lossy && at < w->bad_until;
+}
+
+static void on_switch(struct world *w, const struct event *ev)
+{
+	int core = (int)ev->cpu;
+	int prev = actor(w, core, ev->tid, ev->time_ns);
+
+	if (prev >= 0)
+		goes_out(w, core, prev, ev);
+	if (ev->other)
+		comes_in(w, core, world_get(w, ev->other, ev->time_ns), ev->time_ns);
+	else
+		idle(w, core, ev->time_ns);
+}
+
+static void is_woken(struct world *w, int i, const struct event *ev, int waker)
+{
+	struct life *l = &w->lives[i];
+	uint64_t at = ev->time_ns;
+	bool is_birth = ev->kind == EVENT_WAKING_NEW && l->new_born && l->now == UNKNOWN;
+	bool first = !l->touched && !l->new_born && !w->lossy && l->begin == w->start &&
+		     (!l->snap || l->snap->seen_ns >= at);
+	struct sleep *s;
+
+	if (l->recorder)
+		return;
+	touch(l, at);
+	switch (l->now) {
+	case DEAD:
+	case PREEMPTED:
+		return;
+	case RUNS:
+		l->has_early = !w->lossy || at >= w->bad_until;
+		l->early = (struct sleep) { .waker = waker,
+					    .waker_kstack = ev->kstack,
+					    .waker_ustack = ev->ustack };
+		return;
+	case SLEEPS:
+		break;
+	case WOKEN:
+		if (l->early_is_it)
+			break;
+		life_forget(l, at);
+		life_sleep(l, at, 0, 0);
+		life_is(l, WOKEN, at);
+		l->guessed = true;
+		break;
+	case UNKNOWN:
+		if (first) {
+			life_sleep(l, w->start, 0, 0);
+			life_is(l, WOKEN, w->start);
+			l->guessed = true;
+			break;
+		}
+		if (ev->kind == EVENT_WAKING_NEW && l->new_born)
+			l->begin = at;
+		else
+			life_note(l, l->since, at, UNKNOWN, 0);
+		l->new_born = false;
+		if (w->lossy && at < w->bad_until) {
+			life_is(l, UNKNOWN, at);
+			return;
+		}
+		life_sleep(l, at, 0, 0);
+		life_is(l, WOKEN, at);
+		l->guessed = true;
+		break;
+	}
+	l->now = WOKEN;
+	l->early_is_it = false;
+	l->woken_at = at;
+	s = &l->sleeps[l->n_sleeps - 1];
+	s->woken_ns = at;
+	s->is_birth = is_birth;
+	s->waker = waker;
+	s->waker_kstack = ev->kstack;
+	s->waker_ustack = ev->ustack;
+}
+
+static void vanishes(struct world *w, int i, uint64_t at)
+{
+	struct life *l = &w->lives[i];
+
+	if (i == NOBODY || l->now == DEAD)
+		return;
+	touch(l, at);
+	take_off_core(w, i);
+	life_forget(l, at);
+	life_is(l, DEAD, at);
+	l->end = at;
+}
+
+static int new_life(struct world *w, uint32_t tid, uint64_t at)
+{
+	const struct trace_thread *s = world_snapshot(w, tid);
+
+	return world_born(w, tid, at, s && s->start_ns > w->start && s->start_ns <= at ? s : NULL);
+}
+
+static void on_waking(struct world *w, const struct event *ev)
+{
+	int waker = actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+	int i = world_find(w, ev->other);
+
+	if (!ev->other)
+		return;
+	if (ev->kind == EVENT_WAKING_NEW && (i == NOBODY || !w->lives[i].new_born)) {
+		vanishes(w, i, ev->time_ns);
+		i = new_life(w, ev->other, ev->time_ns);
+		w->lives[i].new_born = true;
+	} else {
+		i = world_get(w, ev->other, ev->time_ns);
+	}
+	is_woken(w, i, ev, waker);
+}
+
+static void on_fork(struct world *w, const struct event *ev)
+{
+	int i;
+
+	actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+	if (!ev->other)
+		return;
+	vanishes(w, world_find(w, ev->other), ev->time_ns);
+	i = new_life(w, ev->other, ev->time_ns);
+	w->lives[i].new_born = true;
+	if (ev->tgid)
+		w->lives[i].tgid = ev->tgid;
+	if (ev->string)
+		w->lives[i].names[0].name = ev->string;
+}
+
+static void on_exec(struct world *w, const struct event *ev)
+{
+	int caller = ev->other && ev->other != ev->tid ? world_find(w, ev->other) : NOBODY;
+
+	if (!ev->tid)
+		return;
+	if (caller != NOBODY && w->lives[caller].now != DEAD) {
+		int leader = world_find(w, ev->tid);
+
+		vanishes(w, leader, ev->time_ns);
+		if (leader != NOBODY)
+			w->lives[leader].tid = 0;
+		w->lives[caller].tid = ev->tid;
+	}
+	actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+}
+
+static void on_lost(struct world *w, const struct event *ev)
+{
+	uint64_t at = ev->time_ns;
+
+	w->lossy = true;
+	if (w->bad_until < ev->last_ns + 1)
+		w->bad_until = ev->last_ns + 1;
+	for (int i = 0; i < w->n_lives; i++) {
+		struct life *l = &w->lives[i];
+		bool here = l->now == RUNS && l->cpu != NOBODY;
+
+		l->has_early = false;
+		l->loss_while_on = true;
+		if (l->now == DEAD || l->now == UNKNOWN ||
+		    (here && ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != l->cpu))
+			continue;
+		if (l->guessed && l->now == SLEEPS && l->snap->seen_ns <= at)
+			l->guessed = false;
+		if (l->now == WOKEN && l->early_is_it) {
+			/* Whether a later waking came is not known any more. */
+			l->now = SLEEPS;
+			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
+		}
+		if (l->now == RUNS && l->cpu == NOBODY && l->snap->seen_ns > at)
+			life_note(l, l->since, at, UNKNOWN, 0);
+		else if (l->guessed)
+			life_forget(l, at);
+		else
+			life_conclude(l, at);
+		life_is(l, UNKNOWN, at);
+		l->guessed = false;
+	}
+	for (int c = 0; c < CORES; c++) {
+		if (ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != c)
+			continue;
+		w->cores[c].runs = NOBODY;
+		w->cores[c].missed = false;
+		if (w->cores[c].good_from < ev->last_ns + 1)
+			w->cores[c].good_from = ev->last_ns + 1;
+	}
+}
+
+static void on_event(struct world *w, const struct event *ev)
+{
+	struct life *l;
+	int i;
+
+	if (ev->cpu >= CORES && ev->cpu != EVENT_CPU_UNKNOWN)
+		abort(); /* a trace for another engine */
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		on_switch(w, ev);
+		break;
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		on_waking(w, ev);
+		break;
+	case EVENT_FORK:
+		on_fork(w, ev);
+		break;
+	case EVENT_EXEC:
+		on_exec(w, ev);
+		break;
+	case EVENT_EXIT:
+		i = actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+		if (i >= 0)
+			w->lives[i].leaving = true;
+		break;
+	case EVENT_RENAME:
+		if (!ev->tid)
+			break;
+		i = world_get(w, ev->tid, ev->time_ns);
+		l = &w->lives[i];
+		l->names = more(l->names, (size_t)l->n_names, sizeof(*l->names));
+		l->names[l->n_names].at = ev->time_ns;
+		l->names[l->n_names++].name = ev->string;
+		break;
+	case EVENT_LOST:
+		on_lost(w, ev);
+		break;
+	default:
+		break;
+	}
+}
+
+static void at_end(struct world *w)
+{
+	for (int i = 0; i < w->n_lives; i++) {
+		struct life *l = &w->lives[i];
+
+		if (l->now == DEAD)
+			continue;
+		l->end = w->end;
+		touch(l, w->end);
+		if (l->now == WOKEN && l->early_is_it) {
+			/* Nothing came of it: it was for something else. */
+			l->now = SLEEPS;
+			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
+		}
+		if (l->now == SLEEPS && !l->guessed)
+			l->sleeps[l->n_sleeps - 1].never = !l->sleeps[l->n_sleeps - 1].maybe_woken;
+		if (l->now == UNKNOWN && l->leaving)
+			l->end = l->since;
+		else if (l->guessed)
+			life_forget(l, w->end);
+		else
+			life_conclude(l, w->end);
+	}
+}
+
+char *oracle_folded(const struct trace *t, unsigned int depth, bool classic)
+{
+	struct trace_cursor *cursor = trace_cursor_new(t);
+	struct world *w = calloc(1, sizeof(*w));
+	struct event ev;
+	char *text;
+
+	if (!w || !cursor)
+		abort();
+	w->t = t;
+	w->depth = depth;
+	w->start = trace_info(t)->start_ns;
+	w->end = trace_info(t)->end_ns;
+	if (trace_cursor_next(cursor, &ev) && ev.time_ns < w->start)
+		w->start = ev.time_ns;
+	trace_cursor_free(cursor);
+	cursor = trace_cursor_new(t);
+	for (int c = 0; c < CORES; c++)
+		w->cores[c] = (struct core) { NOBODY, false, w->start };
+	world_first_lives(w);
+	while (trace_cursor_next(cursor, &ev)) {
+		if (w->end < ev.time_ns)
+			w->end = ev.time_ns;
+		on_event(w, &ev);
+	}
+	trace_cursor_free(cursor);
+	at_end(w);
+	oracle_explain_all(w, classic);
+	text = oracle_sum_up(w);
+	for (int i = 0; i < w->n_lives; i++) {
+		free(w->lives[i].pieces);
+		free(w->lives[i].sleeps);
+		free(w->lives[i].names);
+	}
+	for (size_t i = 0; i < w->n_lines; i++)
+		free(w->lines[i]);
+	free(w->lines);
+	free(w->ns);
+	free(w->lives);
+	free(w);
+	return text;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * oracle.h - a second opinion: an engine that is slow and simple on purpose. It shares nothing with
+ * the one in engine/ but the reader. Every thread's life is a list of all its stretches, running
+ * ones included; a loss is carried to every thread at once; a chain is walked by looking at every
+ * stretch of every waker, and each piece becomes a string that is sorted and summed up at the end.
+ */
+#ifndef TESTS_ORACLE_H
+#define TESTS_ORACLE_H
+
+#include <stdbool.h>
+
+#include "trace/trace.h"
+
+/* Folded lines in ns of all waits and preempted intervals of all threads. To be freed. */
+char *oracle_folded(const struct trace *t, unsigned int depth, bool classic);
+
+#endif /* TESTS_ORACLE_H */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <string.h>
+
+#include "oracle_private.h"
+
+static void put_line(struct world *w, const char *chain, const char *end, uint64_t ns)
+{
+	if (!ns)
+		return;
+	w->lines = more(w->lines, w->n_lines, sizeof(*w->lines));
+	w->ns = more(w->ns, w->n_lines, sizeof(*w->ns));
+	if (asprintf(&w->lines[w->n_lines], "%s;[%s]", chain, end) < 0)
+		abort();
+	w->ns[w->n_lines++] = ns;
+}
+
+static void append_clean(char **s, const char *raw)
+{
+	char *old = *s, *clean = strdup(*raw ? raw : "[unknown]");
+
+	for (char *c = clean; *c; c++)
+		if (*c == ';')
+			*c = ':';
+		else if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	if (asprintf(s, "%s%s%s", old, *old ? ";" : "", clean) < 0)
+		abort();
+	free(old);
+	free(clean);
+}
+
+static const char *frame_name(struct world *w, uint32_t frame, char *buf, size_t size)
+{
+	const struct trace_frame *f = trace_frame(w->t, frame);
+	const char *path = f && f->module ? trace_module_path(w->t, f->module) : "";
+	const char *base = strrchr(path, '/');
+
+	if (f && *trace_string(w->t, f->symbol))
+		return trace_string(w->t, f->symbol);
+	if (!*path || (base && !base[1]))
+		return "";
+	snprintf(buf, size, "[%s]", base ? base + 1 : path);
+	return buf;
+}
+
+static void append_frames(struct world *w, char **s, uint32_t id, uint32_t first_n, bool leaf_first)
+{
+	struct trace_stack st = trace_stack(w->t, id);
+	uint32_t n = st.n < first_n ? st.n : first_n;
+	char buf[300];
+
+	for (uint32_t i = 0; i < n; i++)
+		append_clean(s, frame_name(w, st.frames[leaf_first ? i : n - 1 - i], buf,
+					   sizeof(buf)));
+}
+
+static void append_name(struct world *w, char **s, int thread, uint64_t at)
+{
+	struct life *l = &w->lives[thread];
+	uint32_t name = l->names[0].name;
+
+	for (int i = 1; i < l->n_names; i++)
+		if (l->names[i].at <= at)
+			name = l->names[i].name;
+	append_clean(s, trace_string(w->t, name));
+}
+
+/* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
+static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
+{
+	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
+	uint32_t idle_at = st.n;
+
+	for (uint32_t i = 0; i < st.n; i++) {
+		char buf[300];
+		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
+
+		if (s->waker != IDLE &&
+		    (!strcmp(f, "__local_bh_enable_ip") || !strncmp(f, "do_softirq", 10)) &&
+		    (f[10] == 0 || f[10] == '.' || f[0] == '_'))
+			return 0;
+		if (s->waker != IDLE &&
+		    (!strcmp(f, "task_work_run") || !strcmp(f, "arch_do_signal_or_restart") ||
+		     !strncmp(f, "exit_to_user_mode_", 18) ||
+		     !strcmp(f, "irqentry_exit_to_user_mode") || !strcmp(f, "do_notify_resume")))
+			return 0;
+		if (idle_at == st.n && (!strcmp(f, "do_idle") || !strcmp(f, "cpu_startup_entry")))
+			idle_at = i;
+		if (!strncmp(f, "asm_sysvec_", 11) || !strncmp(f, "sysvec_", 7) ||
+		    !strcmp(f, "asm_common_interrupt") || !strcmp(f, "common_interrupt") ||
+		    !strcmp(f, "asm_exc_nmi") || !strcmp(f, "exc_nmi")) {
+			for (i++; i < st.n; i++) {
+				f = frame_name(w, st.frames[i], buf, sizeof(buf));
+				if (!strstr(f, "sysvec_") && !strstr(f, "common_interrupt") &&
+				    !strstr(f, "exc_nmi"))
+					break;
+			}
+			if (s->waker == IDLE && idle_at < i)
+				return 1 + idle_at;
+			return 1 + i;
+		}
+	}
+	return s->waker == IDLE ? 1 + idle_at : 0;
+}
+
+/* chain and one more link, to be freed. */
+static char *linked(struct world *w, const char *chain, const struct sleep *s, uint32_t irq)
+{
+	struct trace_stack k = trace_stack(w->t, s->waker_kstack);
+	struct trace_stack u = trace_stack(w->t, s->waker_ustack);
+	char *to = strdup(chain);
+
+	append_clean(&to, "--");
+	if (irq) {
+		if (irq == 1)
+			append_clean(&to, "[unknown stack]");
+		append_frames(w, &to, s->waker_kstack, irq - 1, true);
+		return to;
+	}
+	if (!k.n && !u.n)
+		append_clean(&to, "[unknown stack]");
+	append_frames(w, &to, s->waker_kstack, UINT32_MAX, true);
+	if (k.n && u.n)
+		append_clean(&to, "-");
+	append_frames(w, &to, s->waker_ustack, UINT32_MAX, true);
+	append_name(w, &to, s->waker, s->woken_ns);
+	return to;
+}
+
+static bool among(const int *chain, unsigned int n, int thread)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (chain[i] == thread)
+			return true;
+	return false;
+}
+
+static void explain(struct world *w, const char *chain, int *members, unsigned int links,
+		    const struct sleep *s, uint64_t from, uint64_t to)
+{
+	struct life *l;
+	char *longer;
+	uint32_t irq;
+	uint64_t covered = 0;
+
+	if (s->never || s->waker == NOBODY) {
+		put_line(w, chain, s->never ? "not woken" : "unknown", to - from);
+		return;
+	}
+	if (links == w->depth) {
+		put_line(w, chain, "depth limit", to - from);
+		return;
+	}
+	irq = interrupt_frames(w, s);
+	longer = linked(w, chain, s, irq);
+	if (irq || among(members, links + 1, s->waker)) {
+		put_line(w, longer, irq ? "interrupt" : "loop", to - from);
+		free(longer);
+		return;
+	}
+	members[links + 1] = s->waker;
+	l = &w->lives[s->waker];
+	if (from < l->begin && l->n_pieces && l->pieces[0].what == WOKEN &&
+	    l->sleeps[l->pieces[0].sleep].is_birth) {
+		uint64_t b = l->begin < to ? l->begin : to;
+
+		covered += b - from;
+		explain(w, longer, members, links + 1, &l->sleeps[l->pieces[0].sleep], from, b);
+	}
+	for (int i = 0; i < l->n_pieces; i++) {
+		const struct piece *p = &l->pieces[i];
+		uint64_t a = p->from > from ? p->from : from, b = p->to < to ? p->to : to;
+
+		if (a >= b)
+			continue;
+		covered += b - a;
+		if (p->what == SLEEPS)
+			explain(w, longer, members, links + 1, &l->sleeps[p->sleep], a, b);
+		else
+			put_line(w, longer,
+				 p->what == RUNS      ? "running"
+				 : p->what == UNKNOWN ? "unknown"
+						      : "runnable",
+				 b - a);
+	}
+	put_line(w, longer, "unknown", to - from - covered);
+	free(longer);
+}
+
+/* The sleep that a thread woke from last and was over, it running again, before at. */
+static const struct sleep *woke_last(struct life *l, uint64_t at)
+{
+	for (int i = l->n_pieces - 1; i >= 0; i--) {
+		const struct piece *p = &l->pieces[i], *next = p + 1;
+		bool waits_on = p->what == SLEEPS && i + 1 < l->n_pieces && next->what == WOKEN &&
+				next->sleep == p->sleep;
+
+		if (p->to > at || (waits_on && next->to > at))
+			continue;
+		if (p->what == RUNS || p->what == PREEMPTED)
+			continue;
+		return p->what == UNKNOWN ? NULL : &l->sleeps[p->sleep];
+	}
+	return NULL;
+}
+
+static void explain_classic(struct world *w, const char *head, int *members, const struct sleep *s,
+			    uint64_t ns)
+{
+	char *chain = strdup(head);
+	const char *end;
+
+	for (unsigned int links = 0;; links++) {
+		uint32_t irq;
+		char *longer;
+
+		end = !s || (!s->never && s->waker == NOBODY) ? "unknown"
+		      : s->never			      ? "not woken"
+		      : links == w->depth		      ? "depth limit"
+							      : NULL;
+		if (end)
+			break;
+		irq = interrupt_frames(w, s);
+		longer = linked(w, chain, s, irq);
+		free(chain);
+		chain = longer;
+		end = irq ? "interrupt" : among(members, links + 1, s->waker) ? "loop" : NULL;
+		if (end)
+			break;
+		members[links + 1] = s->waker;
+		s = woke_last(&w->lives[s->waker], s->woken_ns);
+	}
+	put_line(w, chain, end, ns);
+	free(chain);
+}
+
+void oracle_explain_all(struct world *w, bool classic)
+{
+	int *members = malloc((w->depth + 2) * sizeof(*members));
+
+	for (int i = 0; i < w->n_lives; i++) {
+		struct life *l = &w->lives[i];
+
+		for (int k = 0; k < l->n_pieces; k++) {
+			const struct piece *p = &l->pieces[k];
+			const struct sleep *s;
+			char *head;
+
+			if (p->what == RUNS || p->what == UNKNOWN)
+				continue;
+			s = &l->sleeps[p->sleep];
+			head = strdup("");
+			append_name(w, &head, i, s->out_ns);
+			if (!trace_stack(w->t, s->kstack).n && !trace_stack(w->t, s->ustack).n)
+				append_clean(&head, "[unknown stack]");
+			append_frames(w, &head, s->ustack, UINT32_MAX, false);
+			if (trace_stack(w->t, s->kstack).n && trace_stack(w->t, s->ustack).n)
+				append_clean(&head, "-");
+			append_frames(w, &head, s->kstack, UINT32_MAX, false);
+			members[0] = i;
+			if (p->what == WOKEN)
+				put_line(w, head, "runnable", p->to - p->from);
+			else if (p->what == PREEMPTED)
+				put_line(w, head, "preempted", p->to - p->from);
+			else if (classic)
+				explain_classic(w, head, members, s, p->to - p->from);
+			else
+				explain(w, head, members, 0, s, p->from, p->to);
+			free(head);
+		}
+	}
+	free(members);
+}
+
+static struct world *sorting;
+
+static int by_line(const void *a, const void *b)
+{
+	return strcmp(sorting->lines[*(const size_t *)a], sorting->lines[*(const size_t *)b]);
+}
+
+char *oracle_sum_up(struct world *w)
+{
+	size_t *order = malloc((w->n_lines + 1) * sizeof(*order)), len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	for (size_t i = 0; i < w->n_lines; i++)
+		order[i] = i;
+	sorting = w;
+	qsort(order, w->n_lines, sizeof(*order), by_line);
+	for (size_t i = 0, j; i < w->n_lines; i = j) {
+		uint64_t ns = 0;
+
+		for (j = i; j < w->n_lines && !strcmp(w->lines[order[i]], w->lines[order[j]]); j++)
+			ns += w->ns[order[j]];
+		fprintf(out, "%s %llu\n", w->lines[order[i]], (unsigned long long)ns);
+	}
+	fclose(out);
+	free(order);
+	return text;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* oracle_private.h - what the lives (oracle.c) and the chains (oracle_chain.c) are made of. */
+#ifndef TESTS_ORACLE_PRIVATE_H
+#define TESTS_ORACLE_PRIVATE_H
+
+#include <stdlib.h>
+
+#include "oracle.h"
+
+#define NOBODY (-1)
+#define IDLE (-2)
+#define CORES 256
+
+enum what { RUNS, SLEEPS, WOKEN, PREEMPTED, UNKNOWN, DEAD };
+
+/* Why somebody slept, and who ended it. */
+struct sleep {
+	uint32_t kstack, ustack; /* the sleeper's */
+	int waker;		 /* thread, IDLE or NOBODY */
+	uint32_t waker_kstack, waker_ustack;
+	uint64_t out_ns, woken_ns;
+	bool maybe_woken; /* what woke it a little early may be lost */
+	bool never;	  /* asleep at the end of the trace */
+	bool is_birth;	  /* no sleep: the thread's first waking */
+};
+
+struct piece {
+	uint64_t from, to;
+	enum what what;
+	int sleep; /* SLEEPS, WOKEN: index in sleeps; PREEMPTED too, for the stack */
+};
+
+struct life {
+	uint32_t tid, tgid;
+	uint64_t begin, end;
+	struct piece *pieces;
+	int n_pieces;
+	struct sleep *sleeps;
+	int n_sleeps;
+	struct {
+		uint64_t at;
+		uint32_t name;
+	} * names;
+	int n_names;
+
+	enum what now;
+	uint64_t since;	    /* of now */
+	uint64_t woken_at;  /* WOKEN */
+	uint64_t last_seen; /* RUNS */
+	int cpu;	    /* RUNS; NOBODY: on one not known */
+	bool guessed;	    /* not from a switch */
+	bool new_born, touched, leaving, recorder;
+	bool has_early, early_is_it, loss_while_on;
+	struct sleep early;
+	const struct trace_thread *snap;
+};
+
+struct core {
+	int runs;    /* thread, IDLE, NOBODY: not known */
+	bool missed; /* NOBODY because a switch was missed */
+	uint64_t good_from;
+};
+
+struct world {
+	const struct trace *t;
+	uint64_t start, end, bad_until;
+	bool lossy;
+	struct life *lives;
+	int n_lives;
+	struct core cores[CORES];
+	unsigned int depth;
+	char **lines;
+	uint64_t *ns;
+	size_t n_lines;
+};
+
+/* Room for one more item in an array of n, which has grown by this function only. */
+static inline void *more(void *p, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return p;
+	p = realloc(p, (n ? 2 * n : 1) * size);
+	if (!p)
+		abort();
+	return p;
+}
+
+/* oracle_life.c */
+/* A stretch of a life; none if it has no length. */
+void life_note(struct life *l, uint64_t from, uint64_t to, enum what what, int sleep);
+void life_is(struct life *l, enum what what, uint64_t at);
+/* Whatever was going on since then is not known. */
+void life_forget(struct life *l, uint64_t at);
+/* What was going on went on until then. */
+void life_conclude(struct life *l, uint64_t at);
+struct sleep *life_sleep(struct life *l, uint64_t out, uint32_t kstack, uint32_t ustack);
+/* The youngest life with that tid, or NOBODY. */
+int world_find(struct world *w, uint32_t tid);
+const struct trace_thread *world_snapshot(struct world *w, uint32_t tid);
+int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace_thread *snap);
+int world_get(struct world *w, uint32_t tid, uint64_t at);
+void world_first_lives(struct world *w);
+
+/* oracle_chain.c: explains every wait of every life. */
+void oracle_explain_all(struct world *w, bool classic);
+/* The lines, sorted and summed up. To be freed. */
+char *oracle_sum_up(struct world *w);
+
+#endif /* TESTS_ORACLE_PRIVATE_H */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "synth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32c.h"
+
+struct name {
+	char *text;
+	uint32_t frame;
+};
+
+struct synth {
+	struct encoder *e;
+	int has_info;
+	uint8_t *bytes;
+	size_t len, cap;
+	struct name *names[2]; /* of kernel and of user frames */
+	size_t n_names[2];
+	uint32_t space;
+};
+
+#define MUST(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                                \
+		}                                                               \
+	} while (0)
+
+static int sink(void *ctx, const void *block, size_t len)
+{
+	struct synth *m = ctx;
+
+	if (m->len + len > m->cap) {
+		m->cap = (m->len + len) * 2;
+		m->bytes = realloc(m->bytes, m->cap);
+		MUST(m->bytes);
+	}
+	memcpy(m->bytes + m->len, block, len);
+	m->len += len;
+	return 0;
+}
+
+struct synth *synth_new(void)
+{
+	struct synth *m = calloc(1, sizeof(*m));
+
+	MUST(m);
+	m->e = encoder_new(sink, m);
+	MUST(m->e);
+	return m;
+}
+
+void synth_free(struct synth *m)
+{
+	encoder_free(m->e);
+	for (int user = 0; user < 2; user++) {
+		for (size_t i = 0; i < m->n_names[user]; i++)
+			free(m->names[user][i].text);
+		free(m->names[user]);
+	}
+	free(m->bytes);
+	free(m);
+}
+
+void synth_info(struct synth *m, const struct chainlog_info *info)
+{
+	MUST(!m->has_info);
+	m->has_info = 1;
+	MUST(!encoder_info(m->e, info));
+}
+
+struct encoder *synth_encoder(struct synth *m)
+{
+	static const struct chainlog_info info = {
+		.host = "testhost",
+		.release = "6.1.0-test",
+		.arch = "x86_64",
+		.options = "chaincap -o trace.bin 10",
+		.tool = "chaincap 0.1.0",
+		.cpus = 2,
+		.parts = 3,
+	};
+
+	if (!m->has_info)
+		synth_info(m, &info);
+	return m->e;
+}
+
+static uint32_t frame(struct synth *m, int user, const char *text, size_t len)
+{
+	struct encoder *e = synth_encoder(m);
+	uint64_t base = user ? UINT64_C(0x400000) : UINT64_C(0xffffffff81000000);
+	struct name *n;
+	size_t i;
+
+	for (i = 0; i < m->n_names[user]; i++) {
+		n = &m->names[user][i];
+		if (strlen(n->text) == len && !memcmp(n->text, text, len))
+			return n->frame;
+	}
+	m->names[user] = realloc(m->names[user], (i + 1) * sizeof(*n));
+	MUST(m->names[user]);
+	n = &m->names[user][i];
+	m->n_names[user]++;
+	n->text = strndup(text, len);
+	MUST(n->text);
+	if (user && !m->space)
+		m->space = encoder_space(e, 1, "/bin/made");
+	n->frame = encoder_frame(e, user ? m->space : 0, base + 16 * (uint64_t)i);
+	MUST(n->frame);
+	MUST(!encoder_name(e, n->frame, n->text, 0, 0));
+	return n->frame;
+}
+
+static uint32_t stack(struct synth *m, int user, const char *text)
+{
+	uint32_t frames[CHAINLOG_STACK_MAX], id;
+	int cut = *text == '+';
+	size_t n = 0, len;
+
+	text += cut;
+	if (!*text)
+		return 0;
+	for (;; text += len + 1) {
+		len = strcspn(text, ";");
+		MUST(n < CHAINLOG_STACK_MAX);
+		frames[n++] = frame(m, user, text, len);
+		if (!text[len])
+			break;
+	}
+	id = encoder_stack(m->e, frames, n, cut ? CHAINLOG_STACK_DEPTH : CHAINLOG_STACK_UNTOLD);
+	MUST(id);
+	return id;
+}
+
+uint32_t synth_kstack(struct synth *m, const char *frames)
+{
+	return stack(m, 0, frames);
+}
+
+uint32_t synth_ustack(struct synth *m, const char *frames)
+{
+	return stack(m, 1, frames);
+}
+
+void synth_thread(struct synth *m, uint32_t tid, const char *name)
+{
+	struct encoder_thread t = { .tid = tid, .tgid = tid, .state = 'S', .name = name };
+
+	synth_thread_full(m, &t);
+}
+
+void synth_thread_full(struct synth *m, const struct encoder_thread *t)
+{
+	MUST(!encoder_thread(synth_encoder(m), t));
+}
+
+void synth_switch_full(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
+		       uint32_t next, const char *kstack, const char *ustack)
+{
+	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);
+
+	MUST(!encoder_switch(synth_encoder(m), cpu, ns, prev, state, next, k, u));
+}
+
+void synth_switch(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
+		  uint32_t next, const char *kstack)
+{
+	synth_switch_full(m, cpu, ns, prev, state, next, kstack, "");
+}
+
+void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, enum chainlog_event kind,
+		       uint32_t waker, uint32_t target, const char *kstack, const char *ustack)
+{
+	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);
+
+	MUST(!encoder_waking(synth_encoder(m), cpu, ns, kind, waker, target, k, u));
+}
+
+void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, uint32_t target,
+		  const char *kstack)
+{
+	synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, waker, target, kstack, "");
+}
+
+void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	MUST(!encoder_lost(synth_encoder(m), cpu, n, first_ns, last_ns));
+}
+
+void synth_flush(struct synth *m)
+{
+	MUST(!encoder_flush(synth_encoder(m)));
+}
+
+void synth_end(struct synth *m, uint64_t ns)
+{
+	struct encoder_counts counts;
+
+	encoder_counts(synth_encoder(m), &counts);
+	MUST(!encoder_end(m->e, ns, counts.events + counts.lost, 0));
+}
+
+uint8_t *synth_bytes(struct synth *m, size_t *len)
+{
+	*len = m->len;
+	return m->bytes;
+}
+
+size_t synth_block(struct synth *m, enum chainlog_block type, size_t i, size_t *len)
+{
+	for (size_t at = 0; at + CHAINLOG_HEADER_SIZE <= m->len; at += *len) {
+		*len = CHAINLOG_HEADER_SIZE + chainlog_get_le32(m->bytes + at + CHAINLOG_OFF_LEN);
+		if (m->bytes[at + CHAINLOG_OFF_TYPE] == type && !i--)
+			return at;
+		if (m->bytes[at + CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_END)
+			break;
+	}
+	fprintf(stderr, "there is no block %zu of type %d\n", i, (int)type);
+	abort();
+}
+
+void synth_cut_out(struct synth *m, size_t offset, size_t len)
+{
+	MUST(offset + len <= m->len);
+	memmove(m->bytes + offset, m->bytes + offset + len, m->len - offset - len);
+	m->len -= len;
+}
+
+void synth_add_block(struct synth *m, unsigned int type, const void *payload, size_t len)
+{
+	uint8_t head[CHAINLOG_HEADER_SIZE] = { 0 };
+	uint32_t crc;
+
+	chainlog_put_le32(head + CHAINLOG_OFF_SYNC, CHAINLOG_SYNC);
+	head[CHAINLOG_OFF_TYPE] = (uint8_t)type;
+	head[CHAINLOG_OFF_VERSION] = CHAINLOG_VERSION;
+	chainlog_put_le32(head + CHAINLOG_OFF_LEN, (uint32_t)len);
+	crc = crc32c(crc32c(0, head, CHAINLOG_OFF_CRC), payload, len);
+	chainlog_put_le32(head + CHAINLOG_OFF_CRC, crc);
+	sink(m, head, sizeof(head));
+	if (len)
+		sink(m, payload, len);
+}
+
+struct trace *synth_open(struct synth *m)
+{
+	struct trace *t;
+
+	MUST(!trace_open_memory(&t, m->bytes, m->len));
+	return t;
+}
+
+/* ---- a sample, and events as text --------------------------------------------------------- */
+
+struct synth *synth_sample(void)
+{
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
+
+	synth_thread(m, 1, "init");
+	synth_switch(m, 0, 100, 0, 'R', 7, "");
+	synth_switch(m, 1, 110, 0, 'R', 8, "");
+	synth_switch_full(m, 1, 150, 8, 'S', 0, "schedule;read", "read;main");
+	synth_waking(m, 0, 200, 7, 8, "wake;write");
+	synth_flush(m);
+	synth_switch(m, 1, 210, 0, 'R', 8, "");
+	MUST(!encoder_fork(e, 0, 250, 7, 9, 7, "child"));
+	synth_waking_full(m, 0, 260, CHAINLOG_WAKING_NEW, 7, 9, "wake_new;fork", "fork;main");
+	MUST(!encoder_exec(e, 1, 300, 8, 8, "/bin/ls"));
+	synth_flush(m);
+	MUST(!encoder_rename(e, 0, 310, 7, "renamed"));
+	synth_waking(m, 1, 350, 8, 7, "wake;write");
+	synth_switch(m, 0, 400, 7, 'D', 9, "io;read");
+	MUST(!encoder_exit(e, 1, 500, 8));
+	synth_end(m, 600);
+	return m;
+}
+
+const char synth_sample_events[] = "100 switch 0 R>7\n"
+				   "110 switch 0 R>8\n"
+				   "150 switch 8 S>0 schedule;read read;main\n"
+				   "200 waking 7>8 wake;write\n"
+				   "210 switch 0 R>8\n"
+				   "250 fork 7>9 of 7 'child'\n"
+				   "260 new 7>9 wake_new;fork fork;main\n"
+				   "300 exec 8>8 '/bin/ls'\n"
+				   "310 rename 7 'renamed'\n"
+				   "350 waking 8>7 wake;write\n"
+				   "400 switch 7 D>9 io;read\n"
+				   "500 exit 8\n";
+
+static void print_stack(FILE *f, const struct trace *t, uint32_t id)
+{
+	struct trace_stack s = trace_stack(t, id);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *frame = trace_frame(t, s.frames[i]);
+
+		fprintf(f, "%s%s", i ? ";" : " ", frame ? trace_string(t, frame->symbol) : "?");
+	}
+	if (s.cut)
+		fputs("+", f);
+}
+
+static void print_event(FILE *f, const struct trace *t, const struct event *ev)
+{
+	static const char *const kinds[] = { "switch", "waking", "new",	 "fork",
+					     "exec",   "rename", "exit", "lost" };
+
+	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
+	if (ev->kind == EVENT_LOST) {
+		fprintf(f, "-%llu n=%llu", (unsigned long long)ev->last_ns,
+			(unsigned long long)ev->n);
+		if (ev->cpu == EVENT_CPU_UNKNOWN)
+			fputs(" cpu=?", f);
+		else
+			fprintf(f, " cpu=%u", ev->cpu);
+	} else {
+		fprintf(f, " %u", ev->tid);
+		if (ev->state)
+			fprintf(f, " %c", ev->state);
+		if (ev->kind <= EVENT_EXEC)
+			fprintf(f, ">%u", ev->other);
+		if (ev->kind == EVENT_FORK)
+			fprintf(f, " of %u", ev->tgid);
+		if (ev->string)
+			fprintf(f, " '%s'", trace_string(t, ev->string));
+		print_stack(f, t, ev->kstack);
+		print_stack(f, t, ev->ustack);
+	}
+	fputc('\n', f);
+}
+
+char *synth_events_text(const struct trace *t)
+{
+	struct trace_cursor *c = trace_cursor_new(t);
+	struct event ev;
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	MUST(c && f);
+	while (trace_cursor_next(c, &ev))
+		print_event(f, t, &ev);
+	MUST(!trace_cursor_error(c));
+	trace_cursor_free(c);
+	fclose(f);
+	return text;
+}

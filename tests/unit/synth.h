@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * synth.h - traces made in memory by the collector's own encoder, for tests that state events and
+ * look at what the engine makes of them. Anything that goes wrong in here aborts the test.
+ *
+ * Times are ns. The trace begins at 0 unless synth_info() says something else.
+ */
+#ifndef TESTS_SYNTH_H
+#define TESTS_SYNTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log/encode.h"
+#include "trace/trace.h"
+
+struct synth;
+
+/* An empty trace, its INFO block (2 CPUs, start 0) still to be written with the first call. */
+struct synth *synth_new(void);
+void synth_free(struct synth *m);
+/* Says what the INFO block holds; to be called before anything else. */
+void synth_info(struct synth *m, const struct chainlog_info *info);
+
+/*
+ * Stacks as text, LEAF first, frames joined by ';': "wake;send;work". Equal names are one frame.
+ * "" is no stack. A stack that begins with '+' is marked as cut at its root's end.
+ */
+uint32_t synth_kstack(struct synth *m, const char *frames);
+uint32_t synth_ustack(struct synth *m, const char *frames);
+
+/* A thread that was there at the start: tgid is its own tid unless synth_thread_full() says more.
+ */
+void synth_thread(struct synth *m, uint32_t tid, const char *name);
+void synth_thread_full(struct synth *m, const struct encoder_thread *t);
+
+/* Events; stacks as above, kernel only (synth_kstack) unless the _full forms are used. */
+void synth_switch(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
+		  uint32_t next, const char *kstack);
+void synth_switch_full(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
+		       uint32_t next, const char *kstack, const char *ustack);
+void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, uint32_t target,
+		  const char *kstack);
+void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, enum chainlog_event kind,
+		       uint32_t waker, uint32_t target, const char *kstack, const char *ustack);
+void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
+/* For everything else: the encoder itself. */
+struct encoder *synth_encoder(struct synth *m);
+/* Ends all blocks that are open, so that the next event begins a new one. */
+void synth_flush(struct synth *m);
+/* Ends the trace at ns; without it the trace is one that was cut off after its last flush. */
+void synth_end(struct synth *m, uint64_t ns);
+
+/* What has been made so far, for looking at or for damaging. */
+uint8_t *synth_bytes(struct synth *m, size_t *len);
+/* Offset of the i-th block of a type, from 0, and its length with the header; aborts if none. */
+size_t synth_block(struct synth *m, enum chainlog_block type, size_t i, size_t *len);
+/* Cuts len bytes out at offset. */
+void synth_cut_out(struct synth *m, size_t offset, size_t len);
+/* Adds a block of a type with any payload, CRC right. */
+void synth_add_block(struct synth *m, unsigned int type, const void *payload, size_t len);
+
+/* Reads it as chainwalk would; m has to outlive the trace. To be closed with trace_close(). */
+struct trace *synth_open(struct synth *m);
+
+/*
+ * Two CPUs with two blocks of events each, all kinds of events, definitions between them, ended at
+ * 600; and what synth_events_text() gives for it.
+ */
+struct synth *synth_sample(void);
+extern const char synth_sample_events[];
+
+/*
+ * All events in the cursor's order, a line each: "200 waking 7>8 wake;write" is time, kind, acting
+ * thread, state of a switch, other thread, kernel stack, user stack. To be freed with free().
+ */
+char *synth_events_text(const struct trace *t);
+
+#endif /* TESTS_SYNTH_H */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import/recording.h"
+#include "synth_many.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <glob.h>
+#include <stdlib.h>
+
+void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg)
+{
+	struct schedule *s = schedule_new(seed, kind);
+	char *script = schedule_script(s);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+
+	check(t, script, arg);
+	trace_close(t);
+	synth_free(m);
+	free(script);
+	schedule_free(s);
+}
+
+void on_recorded(trace_checker check, void *arg)
+{
+	const char *pattern = getenv("TRACES");
+	glob_t found;
+
+	if (glob(pattern ? pattern : "tests/data/*.bin", 0, NULL, &found)) {
+		print_message("no recorded traces in tests/data\n");
+		skip();
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct recording r;
+
+		assert_int_equal(recording_open(&r, found.gl_pathv[i], true), 0);
+		check(r.trace, found.gl_pathv[i], arg);
+		recording_close(&r);
+	}
+	globfree(&found);
+}

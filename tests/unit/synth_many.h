@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* synth_many.h - one check on many traces: random schedules, and what chaincap has recorded. */
+#ifndef TESTS_SYNTH_MANY_H
+#define TESTS_SYNTH_MANY_H
+
+#include "synth_schedule.h"
+#include "synth_script.h"
+
+/* name: the trace's file, or the script that it was made from. */
+typedef void (*trace_checker)(const struct trace *t, const char *name, void *arg);
+
+/* Checks the random schedule of that seed and kind. */
+void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg);
+/*
+ * Checks each recorded trace: those that match TRACES, a pattern in the environment, or else those
+ * in tests/data. Skips the test if there is none.
+ */
+void on_recorded(trace_checker check, void *arg);
+
+#endif /* TESTS_SYNTH_MANY_H */

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "synth_schedule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_THREADS = 12, MAX_CPUS = 4, IDLE = -1, UNHEARD = -2 };
+
+enum state { UNBORN, READY, RUNNING, ASLEEP, PREEMPTED, GONE };
+
+struct making {
+	struct schedule *s;
+	enum state state[MAX_THREADS];
+	bool early[MAX_THREADS];
+	int runs[MAX_CPUS];
+	int threads;
+	bool names_kept, times_differ, lazy;
+	uint64_t ns;
+};
+
+uint64_t schedule_random(struct schedule *s, uint64_t below)
+{
+	s->random ^= s->random << 13;
+	s->random ^= s->random >> 7;
+	s->random ^= s->random << 17;
+	return s->random * 0x2545f4914f6cdd1du % below;
+}
+
+static int chance(struct making *m, unsigned int percent)
+{
+	return schedule_random(m->s, 100) < percent;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(struct schedule *s, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	s->lines = realloc(s->lines, (s->n + 1) * sizeof(*s->lines));
+	if (!s->lines || vasprintf(&s->lines[s->n++], format, args) < 0)
+		abort();
+	va_end(args);
+}
+
+static char letter(int thread)
+{
+	return thread == IDLE ? '-' : (char)('A' + thread);
+}
+
+static const char *off_stack(struct making *m)
+{
+	static const char *const stacks[] = { "schedule;futex;entry|lock;main",
+					      "schedule;read|main", "schedule;io;fsync", "",
+					      "|main" };
+
+	return stacks[schedule_random(m->s, sizeof(stacks) / sizeof(*stacks))];
+}
+
+static const char *wake_stack(struct making *m)
+{
+	static const char *const stacks[] = {
+		"wake;futex|unlock;main",
+		"wake;pipe_write|main",
+		"wake;bio_done;common_interrupt;asm_common_interrupt;compute|main",
+		"wake;timer;sysvec_apic_timer_interrupt;asm_sysvec_apic_timer_interrupt|main",
+		"wake;tcp_rcv;do_softirq.part.0;__local_bh_enable_ip;sendmsg|main",
+		"wake;timer;asm_sysvec_apic_timer_interrupt;tcp;do_softirq;__local_bh_enable_ip",
+		"|main",
+		"",
+	};
+
+	return stacks[schedule_random(m->s, sizeof(stacks) / sizeof(*stacks))];
+}
+
+static const char *idle_wake_stack(struct making *m)
+{
+	static const char *const stacks[] = {
+		"wake;bio_done;asm_common_interrupt;mwait;do_idle;cpu_startup_entry",
+		"wake;flush_smp_call_function_queue;do_idle;cpu_startup_entry",
+		"",
+	};
+
+	return stacks[schedule_random(m->s, sizeof(stacks) / sizeof(*stacks))];
+}
+
+__attribute__((format(printf, 3, 4))) static void event(struct making *m, int cpu,
+							const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	put(m->s, "%llu.%03llu c%d %s", (unsigned long long)(m->ns / 1000),
+	    (unsigned long long)(m->ns % 1000), cpu, text);
+}
+
+/* A thread in that state, or IDLE if there is none. */
+static int some(struct making *m, enum state state)
+{
+	int from = (int)schedule_random(m->s, (uint64_t)m->threads);
+
+	for (int i = 0; i < m->threads; i++) {
+		int thread = (from + i) % m->threads;
+		bool lazy = m->lazy && state == ASLEEP && thread % 2 && !chance(m, 3);
+
+		if (m->state[thread] == state && !lazy)
+			return thread;
+	}
+	return IDLE;
+}
+
+static int next_thread(struct making *m)
+{
+	int a = some(m, READY), b = some(m, PREEMPTED);
+
+	return a == IDLE || (b != IDLE && chance(m, 40)) ? b : a;
+}
+
+static void switch_to(struct making *m, int cpu, char prev_state)
+{
+	int prev = m->runs[cpu], next = chance(m, 85) ? next_thread(m) : IDLE;
+
+	if (prev == next)
+		return;
+	event(m, cpu, "%c %c > %c %s", letter(prev), prev == IDLE ? 'R' : prev_state, letter(next),
+	      prev == IDLE ? "" : off_stack(m));
+	if (prev != IDLE) {
+		bool early = m->early[prev] && chance(m, 50);
+
+		m->early[prev] = false;
+		m->state[prev] = prev_state == 'R'   ? PREEMPTED
+				 : prev_state == 'X' ? GONE
+				 : early	     ? READY
+						     : ASLEEP;
+	}
+	if (next != IDLE)
+		m->state[next] = RUNNING;
+	m->runs[cpu] = next;
+}
+
+static void wake(struct making *m, int cpu, int target)
+{
+	int waker = m->runs[cpu];
+
+	event(m, cpu, "%c wakes %c %s", letter(waker), letter(target),
+	      waker == IDLE ? idle_wake_stack(m) : wake_stack(m));
+}
+
+static void fork_one(struct making *m, int cpu)
+{
+	int child = some(m, chance(m, 50) ? UNBORN : GONE);
+
+	if (child == IDLE)
+		return;
+	event(m, cpu, "%c forks %c", letter(m->runs[cpu]), letter(child));
+	m->ns += schedule_random(m->s, 3);
+	event(m, cpu, "%c new %c %s", letter(m->runs[cpu]), letter(child), wake_stack(m));
+	m->state[child] = READY;
+	m->early[child] = false;
+}
+
+static void exit_one(struct making *m, int cpu)
+{
+	int target;
+
+	event(m, cpu, "%c exits", letter(m->runs[cpu]));
+	m->ns += schedule_random(m->s, 2000);
+	target = some(m, ASLEEP);
+	if (target != IDLE) {
+		wake(m, cpu, target);
+		m->state[target] = READY;
+	}
+	m->ns += schedule_random(m->s, 2000);
+	switch_to(m, cpu, 'X');
+}
+
+static void step_running(struct making *m, int cpu, uint64_t dice)
+{
+	int self = m->runs[cpu], target;
+
+	/* Where some are hardly ever woken, the others must wake each other more often. */
+	if (m->lazy && dice < 40 && chance(m, 30))
+		dice = 60;
+	if (dice < 40) {
+		switch_to(m, cpu, "SSSDI"[schedule_random(m->s, 5)]);
+	} else if (dice < 50) {
+		if (next_thread(m) != IDLE)
+			switch_to(m, cpu, 'R');
+	} else if (dice < 80) {
+		target = some(m, ASLEEP);
+		if (target != IDLE) {
+			wake(m, cpu, target);
+			m->state[target] = READY;
+		}
+	} else if (dice < 86) {
+		target = some(m, RUNNING);
+		wake(m, cpu, target);
+		m->early[target] = true;
+	} else if (dice < 89) {
+		target = some(m, PREEMPTED);
+		if (target != IDLE)
+			wake(m, cpu, target);
+	} else if (m->names_kept) {
+		return;
+	} else if (dice < 93) {
+		fork_one(m, cpu);
+	} else if (dice < 95) {
+		exit_one(m, cpu);
+	} else if (dice < 98) {
+		event(m, cpu, "%c renames-to %c%llu", letter(self), "xyz"[dice - 95],
+		      (unsigned long long)schedule_random(m->s, 3));
+	} else {
+		event(m, cpu, "%c execs", letter(self));
+	}
+}
+
+static void step(struct making *m)
+{
+	int cpu = (int)schedule_random(m->s, m->s->cpus);
+	int target;
+
+	/*
+	 * Often several things happen at the same time. But then they can be read in another order,
+	 * in which a thread is on two CPUs for no time, so not where each change has to be a
+	 * loss's.
+	 */
+	m->ns += m->times_differ;
+	if (chance(m, 75))
+		m->ns += chance(m, 50) ? schedule_random(m->s, 50000) : schedule_random(m->s, 3);
+	if (m->runs[cpu] != IDLE) {
+		step_running(m, cpu, schedule_random(m->s, 100));
+		return;
+	}
+	if (chance(m, 70)) {
+		switch_to(m, cpu, 'R');
+		return;
+	}
+	target = m->lazy && !chance(m, 10) ? IDLE : some(m, ASLEEP);
+	if (target != IDLE) {
+		wake(m, cpu, target);
+		m->state[target] = READY;
+	}
+}
+
+/* Who is where when the recording begins, and what the recorder knows of it. */
+static void set_the_stage(struct making *m)
+{
+	for (unsigned int c = 0; c < m->s->cpus; c++)
+		m->runs[c] = IDLE;
+	for (int i = 0; i < m->threads; i++) {
+		int cpu = (int)schedule_random(m->s, m->s->cpus);
+		uint64_t seen = chance(m, 30) ? schedule_random(m->s, 60) : 0;
+		char declared = 'R';
+
+		m->state[i] = !m->names_kept && chance(m, 15) ? UNBORN
+			      : chance(m, 50)		      ? ASLEEP
+							      : READY;
+		if (m->state[i] != UNBORN && m->runs[cpu] == IDLE && chance(m, 40)) {
+			m->state[i] = RUNNING;
+			m->runs[cpu] = i;
+		}
+		if (m->state[i] == UNBORN || (!m->names_kept && chance(m, 15))) {
+			put(m->s, "born %c", letter(i));
+			continue;
+		}
+		if (m->state[i] == ASLEEP)
+			declared = 'S';
+		else if (m->state[i] == RUNNING)
+			declared = '*';
+		/*
+		 * What was seen later than at the start has to be true then. It is not known yet
+		 * what will happen until then, so that only "runnable" is safe to say.
+		 */
+		if (seen)
+			put(m->s, "thread %c R@%llu", letter(i), (unsigned long long)seen);
+		else
+			put(m->s, "thread %c %c %s", letter(i), declared,
+			    declared == 'S' ? off_stack(m) : "");
+	}
+}
+
+/* ---- taking events out ---------------------------------------------------------------------- */
+
+static bool is_event(const char *line, uint64_t *ns, unsigned int *cpu)
+{
+	unsigned long long us, frac;
+
+	if (sscanf(line, "%llu.%llu c%u", &us, &frac, cpu) != 3)
+		return false;
+	*ns = us * 1000 + frac;
+	return !strstr(line, " lost ");
+}
+
+static void take_out(struct schedule *s, size_t i)
+{
+	char *line;
+
+	if (asprintf(&line, "!%s", s->lines[i]) < 0)
+		abort();
+	free(s->lines[i]);
+	s->lines[i] = line;
+}
+
+/* Takes some of a CPU's (or of all CPUs') events out of a stretch of time, and says so. */
+static void lose_some(struct schedule *s)
+{
+	size_t from = schedule_random(s, s->n), span = 1 + schedule_random(s, 12);
+	unsigned int victim = (unsigned int)schedule_random(s, s->cpus + 1), percent;
+	uint64_t first = 0, last = 0;
+	bool any = false;
+
+	percent = schedule_random(s, 2) ? 100 : 50;
+	for (size_t i = from; i < s->n && i < from + span; i++) {
+		unsigned int cpu;
+		uint64_t ns;
+
+		if (!is_event(s->lines[i], &ns, &cpu) || (victim < s->cpus && cpu != victim) ||
+		    schedule_random(s, 100) >= percent)
+			continue;
+		first = any ? first : ns;
+		last = ns;
+		any = true;
+		take_out(s, i);
+	}
+	if (!any)
+		return;
+	/* Of what happens at one time, the loss is read last: begin it before what else did. */
+	first -= first > 0;
+	if (victim < s->cpus)
+		put(s, "%llu.%03llu c%u lost %llu.%03llu", (unsigned long long)first / 1000,
+		    (unsigned long long)first % 1000, victim, (unsigned long long)last / 1000,
+		    (unsigned long long)last % 1000);
+	else
+		put(s, "%llu.%03llu c? lost %llu.%03llu", (unsigned long long)first / 1000,
+		    (unsigned long long)first % 1000, (unsigned long long)last / 1000,
+		    (unsigned long long)last % 1000);
+}
+
+static void damage(struct schedule *s)
+{
+	for (uint64_t n = 1 + schedule_random(s, 6); n; n--) {
+		size_t i = schedule_random(s, s->n);
+		unsigned int cpu;
+		uint64_t ns;
+
+		if (is_event(s->lines[i], &ns, &cpu))
+			take_out(s, i);
+	}
+}
+
+struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
+{
+	struct schedule *s = calloc(1, sizeof(*s));
+	struct making m = { .s = s };
+	char *end;
+
+	if (!s)
+		abort();
+	s->random = seed * 0x9e3779b97f4a7c15u + 0x1234567;
+	s->cpus = 1 + (unsigned int)schedule_random(s, MAX_CPUS);
+	m.lazy = kind == SCHEDULE_LONG;
+	m.times_differ = kind == SCHEDULE_LOSSY_EXACTLY;
+	m.names_kept = m.lazy || m.times_differ;
+	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
+	set_the_stage(&m);
+	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
+		step(&m);
+	if ((m.lazy && schedule_random(s, 2)) || kind == SCHEDULE_LOSSY ||
+	    kind == SCHEDULE_LOSSY_EXACTLY)
+		for (uint64_t n = 1 + schedule_random(s, 3); n; n--)
+			lose_some(s);
+	if (kind == SCHEDULE_DAMAGED)
+		damage(s);
+	m.ns += schedule_random(s, 20000);
+	if (asprintf(&end, "end %llu.%03llu", (unsigned long long)m.ns / 1000,
+		     (unsigned long long)m.ns % 1000) < 0)
+		abort();
+	put(s, "%s", end);
+	free(end);
+	return s;
+}
+
+void schedule_free(struct schedule *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->lines[i]);
+	free(s->lines);
+	free(s);
+}
+
+char *schedule_script(const struct schedule *s)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (size_t i = 0; i < s->n; i++)
+		if (*s->lines[i] != '!')
+			fprintf(out, "%s\n", s->lines[i]);
+	fclose(out);
+	return text;
+}
+
+char *schedule_whole_script(const struct schedule *s)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!strstr(s->lines[i], " lost "))
+			fprintf(out, "%s\n", s->lines[i] + (*s->lines[i] == '!'));
+	fclose(out);
+	return text;
+}
+
+char *schedule_rotated(const struct schedule *s, unsigned int by)
+{
+	char *text = schedule_script(s);
+
+	for (char *c = strstr(text, " c"); c; c = strstr(c + 1, " c"))
+		if (c[2] >= '0' && c[2] <= '9' && c[3] == ' ')
+			c[2] = (char)('0' + ((unsigned int)(c[2] - '0') + by) % s->cpus);
+	return text;
+}

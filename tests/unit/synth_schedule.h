@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * synth_schedule.h - random schedules that a kernel could have run: threads on CPUs that sleep,
+ * wake one another (also out of interrupts, and a little early), are preempted, fork, exit and are
+ * renamed; with equal times on different CPUs. They come as lines of synth_script.h, so that one
+ * that shows a mistake can be read, and made smaller line by line.
+ */
+#ifndef TESTS_SYNTH_SCHEDULE_H
+#define TESTS_SYNTH_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct schedule {
+	char **lines; /* one that begins with '!' is missing */
+	size_t n;
+	unsigned int cpus;
+	uint64_t random; /* state of its generator */
+};
+
+enum schedule_kind {
+	SCHEDULE_WHOLE,	  /* nothing is missing */
+	SCHEDULE_LOSSY,	  /* events are missing, and lost records say so */
+	SCHEDULE_DAMAGED, /* events are missing, and nothing says so */
+	/*
+	 * As LOSSY, but no threads come and go or are renamed, and no two things happen at the
+	 * same time: so all that differs from the whole schedule is the losses' doing.
+	 */
+	SCHEDULE_LOSSY_EXACTLY,
+	/* Hundreds of events, some lost; some threads are hardly ever woken: long windows. */
+	SCHEDULE_LONG,
+};
+
+/* The same seed and kind give the same schedule. */
+struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
+void schedule_free(struct schedule *s);
+/* As one text. To be freed. */
+char *schedule_script(const struct schedule *s);
+/* With all that is missing put back, and no lost records. To be freed. */
+char *schedule_whole_script(const struct schedule *s);
+/* The same with CPU c renamed to (c + by) modulo the number of CPUs. To be freed. */
+char *schedule_rotated(const struct schedule *s, unsigned int by);
+uint64_t schedule_random(struct schedule *s, uint64_t below);
+
+#endif /* TESTS_SYNTH_SCHEDULE_H */

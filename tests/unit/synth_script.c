@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format_table.h"
+#include "synth_script.h"
+
+#define MUST(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                                \
+		}                                                               \
+	} while (0)
+
+enum { MAX_WORDS = 8 };
+
+struct line {
+	char *words[MAX_WORDS];
+	int n;
+};
+
+static uint32_t tid_of(const char *word)
+{
+	if (!strcmp(word, "-"))
+		return 0;
+	MUST(isupper((unsigned char)*word) && !word[1]);
+	return 101u + (uint32_t)(*word - 'A');
+}
+
+static uint64_t ns_of(const char *word)
+{
+	char *end;
+	uint64_t us = strtoull(word, &end, 10), ns = 0;
+
+	MUST(end != word);
+	if (*end == '.') {
+		uint64_t unit = 100;
+
+		for (end++; isdigit((unsigned char)*end); end++, unit /= 10)
+			ns += unit * (uint64_t)(*end - '0');
+	}
+	MUST(!*end);
+	return us * 1000 + ns;
+}
+
+static const char *word(const struct line *l, int i)
+{
+	return i < l->n ? l->words[i] : "";
+}
+
+/* Splits "kernel|user". */
+static void stacks_of(char *both, const char **kernel, const char **user)
+{
+	char *bar = strchr(both, '|');
+
+	*kernel = both;
+	*user = "";
+	if (bar) {
+		*bar = '\0';
+		*user = bar + 1;
+	}
+}
+
+static void add_event(struct synth *m, const struct line *l)
+{
+	struct encoder *e = synth_encoder(m);
+	uint64_t ns = ns_of(l->words[0]);
+	uint32_t cpu = 0, a, b;
+	const char *verb, *k, *u;
+	char stack[4096] = "";
+
+	MUST(l->n >= 3 && l->words[1][0] == 'c');
+	cpu = (uint32_t)atoi(l->words[1] + 1);
+	if (!strcmp(l->words[2], "lost")) {
+		synth_lost(m, l->words[1][1] == '?' ? -1 : (int)cpu, 1, ns, ns_of(word(l, 3)));
+		return;
+	}
+	a = tid_of(l->words[2]);
+	verb = word(l, 3);
+	b = l->n > 4 && (isupper((unsigned char)*l->words[4]) || *l->words[4] == '-') &&
+			    !l->words[4][1]
+		    ? tid_of(l->words[4])
+		    : 0;
+	if (l->n > 5 && strcmp(word(l, 4), ">"))
+		snprintf(stack, sizeof(stack), "%s", l->words[5]);
+	if (!strcmp(word(l, 4), ">")) {
+		MUST(l->n >= 6 && strlen(verb) == 1);
+		snprintf(stack, sizeof(stack), "%s", word(l, 6));
+		stacks_of(stack, &k, &u);
+		synth_switch_full(m, cpu, ns, a, *verb, tid_of(l->words[5]), k, u);
+		return;
+	}
+	stacks_of(stack, &k, &u);
+	if (!strcmp(verb, "wakes"))
+		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, a, b, k, u);
+	else if (!strcmp(verb, "new"))
+		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING_NEW, a, b, k, u);
+	else if (!strcmp(verb, "forks"))
+		MUST(!encoder_fork(e, cpu, ns, a, b, b, (char[]) { *l->words[4], 0 }));
+	else if (!strcmp(verb, "execs"))
+		MUST(!encoder_exec(e, cpu, ns, a, a, "/bin/true"));
+	else if (!strcmp(verb, "execs-as"))
+		MUST(!encoder_exec(e, cpu, ns, b, a, "/bin/true"));
+	else if (!strcmp(verb, "exits"))
+		MUST(!encoder_exit(e, cpu, ns, a));
+	else if (!strcmp(verb, "renames-to"))
+		MUST(!encoder_rename(e, cpu, ns, a, word(l, 4)));
+	else
+		MUST(verb == NULL); /* not a verb that is known */
+}
+
+static void add_thread(struct synth *m, const struct line *l)
+{
+	const char *k = "", *u = "", *state = word(l, 2), *leader = strchr(state, '/');
+	char stack[4096];
+
+	snprintf(stack, sizeof(stack), "%s", word(l, 3));
+	stacks_of(stack, &k, &u);
+	synth_thread_full(m, &(struct encoder_thread) {
+				     .tid = tid_of(l->words[1]),
+				     .tgid = tid_of(leader ? leader + 1 : l->words[1]),
+				     .seen_ns = state[0] && state[1] == '@' ? ns_of(state + 2) : 0,
+				     .flags = *state == '*' ? CHAINLOG_THREAD_RUNNING : 0,
+				     .state = *state == '*' ? 'R' : *state,
+				     .name = l->words[1],
+				     .kstack = synth_kstack(m, k),
+				     .ustack = synth_ustack(m, u),
+			     });
+}
+
+struct synth *script_made(const char *script)
+{
+	struct synth *m = synth_new();
+	char *text = strdup(script), *rest = text, *s;
+	bool named[26] = { false };
+	bool ended = false;
+
+	MUST(text);
+	for (const char *c = script; *c; c++)
+		if (isupper((unsigned char)*c) && c > script && c[-1] == ' ' &&
+		    (c[1] == ' ' || c[1] == '\n') && strncmp(c + 1, " >", 2))
+			named[*c - 'A'] = true;
+	for (s = script[0] ? text : NULL; (s = strsep(&rest, "\n"));) {
+		struct line l = { .n = 0 };
+		char *w;
+
+		while ((w = strsep(&s, " \t")))
+			if (*w && l.n < MAX_WORDS)
+				l.words[l.n++] = w;
+		if (!l.n)
+			continue;
+		if (!strcmp(l.words[0], "thread") || !strcmp(l.words[0], "born")) {
+			MUST(l.n >= 2);
+			named[*l.words[1] - 'A'] = false;
+			if (*l.words[0] == 't')
+				add_thread(m, &l);
+		} else if (!strcmp(l.words[0], "end")) {
+			for (int i = 0; i < 26; i++)
+				if (named[i])
+					synth_thread_full(
+						m, &(struct encoder_thread) {
+							   .tid = 101u + (uint32_t)i,
+							   .tgid = 101u + (uint32_t)i,
+							   .state = 'R',
+							   .name = (char[]) { (char)('A' + i), 0 },
+						   });
+			synth_end(m, ns_of(word(&l, 1)));
+			ended = true;
+		} else {
+			add_event(m, &l);
+		}
+	}
+	MUST(ended);
+	free(text);
+	return m;
+}
+
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+const char script_chain[] = "0    c0 - R > B\n"
+			    "0    c1 - R > A\n"
+			    "0    c2 - R > C\n"
+			    "100  c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "300  c0 B D > - klock|ulock\n"
+			    "700  c2 C wakes B try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
+			    "asm_sysvec_apic_timer_interrupt;cfunc|cmain\n"
+			    "700  c0 - R > B\n"
+			    "900  c0 B wakes A kwake;ksend|usend\n"
+			    "930  c1 - R > A\n"
+			    "950  c1 A R > - kpre|upre\n"
+			    "970  c1 - R > A\n"
+			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
+			    "end 2000\n";
+
+struct options script_options(uint32_t tid)
+{
+	static uint32_t tids[2];
+	struct options o;
+
+	tids[tid & 1] = tid;
+	options_init(&o);
+	o.tids = (struct id_list) { &tids[tid & 1], 1 };
+	return o;
+}
+
+char *trace_written(const struct trace *t, const struct options *o, const char *format, size_t *len)
+{
+	const struct format *f = format_find(format);
+	struct format_input in = { .trace = t, .options = o };
+	struct timelines *tl = NULL;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	MUST(f && out && !timelines_new(&tl, t));
+	in.timelines = tl;
+	MUST(!f->write(&in, out));
+	fclose(out);
+	timelines_free(tl);
+	return text;
+}
+
+char *trace_formatted(const struct trace *t, const struct options *o, const char *format)
+{
+	size_t len;
+
+	return trace_written(t, o, format, &len);
+}
+
+char *script_formatted(const char *script, const struct options *o, const char *format)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	char *text = trace_formatted(t, o, format);
+
+	trace_close(t);
+	synth_free(m);
+	return text;
+}
+
+char *trace_folded(const struct trace *t, const struct options *o)
+{
+	return trace_formatted(t, o, "folded");
+}
+
+char *script_folded(const char *script, const struct options *o)
+{
+	return script_formatted(script, o, "folded");
+}
+
+static void put_us(FILE *out, uint64_t ns)
+{
+	fprintf(out, "%llu", (unsigned long long)(ns / 1000));
+	if (ns % 1000)
+		fprintf(out, ".%03llu", (unsigned long long)(ns % 1000));
+}
+
+static void put_stretch(FILE *out, const struct wait *w)
+{
+	static const char *const flags[] = { "early",	    "not woken", "no waking",
+					     "since start", "new",	 "still" };
+
+	put_us(out, w->out_ns);
+	if (w->kind == WAIT_SLEEP) {
+		putc('-', out);
+		put_us(out, w->wake_ns);
+	}
+	putc('-', out);
+	put_us(out, w->in_ns);
+	if (w->kind == WAIT_SLEEP)
+		fprintf(out, " %c", w->state);
+	else
+		fputs(w->kind == WAIT_PREEMPTED ? " preempted" : " unknown", out);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (w->flags & 1 << i)
+			fprintf(out, ", %s", flags[i]);
+	putc('\n', out);
+}
+
+char *script_timeline(const char *script, char thread)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct timelines *tl;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	MUST(out && !timelines_new(&tl, t));
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (th->tid != tid_of((char[]) { thread, 0 }))
+			continue;
+		for (uint32_t k = 0; k < th->n_waits; k++)
+			put_stretch(out, &th->waits[k]);
+		fputs("lived ", out);
+		put_us(out, th->begin_ns);
+		putc('-', out);
+		put_us(out, th->end_ns);
+		putc('\n', out);
+	}
+	fclose(out);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+	return text;
+}
+
+void expect_text(char *got, const char *expected)
+{
+	if (strcmp(got, expected)) {
+		fprintf(stderr, "---- expected\n%s---- got\n%s----\n", expected, got);
+		free(got);
+		fail();
+	}
+	free(got);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * synth_script.h - traces written down as lines of text, so that a test shows what happened:
+ *
+ *	thread A S wait;main        it was there at the start: state, its kernel stack (optional);
+ *	                            S@30: it was looked at at 30; *: it was on a CPU;
+ *	                            S/P: it is a thread of P's process
+ *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
+ *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
+ *	910 c0 B forks C            and: B execs, B execs-as A (B takes A's tid), B exits,
+ *	                            B renames-to foo
+ *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
+ *	end 1000
+ *
+ * Times are microseconds, with up to three decimals. Threads are capital letters, '-' is the idle
+ * loop; each thread that is not declared was there at the start, runnable somewhere, and is called
+ * by its letter; "born X" declares one that was not. Stacks are the kernel's, leaf first; a '|'
+ * begins the user's part. A's tid is 101, B's 102...
+ */
+#ifndef TESTS_SYNTH_SCRIPT_H
+#define TESTS_SYNTH_SCRIPT_H
+
+#include "base/options.h"
+#include "timeline/timeline.h"
+#include "synth.h"
+
+/* The script as a trace; a line that makes no sense aborts the test. To be freed by synth_free().
+ */
+struct synth *script_made(const char *script);
+
+/* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
+extern const char script_chain[];
+
+/* The usual options, but one thread only: 101 is A. Two of different parity may be in use at once.
+ */
+struct options script_options(uint32_t tid);
+
+/* What chainwalk makes of it, or of any trace: folded lines. To be freed. */
+char *script_folded(const char *script, const struct options *o);
+char *trace_folded(const struct trace *t, const struct options *o);
+/* The output of any format by its name, with a 0 at its end that *len does not count. */
+char *script_formatted(const char *script, const struct options *o, const char *format);
+char *trace_formatted(const struct trace *t, const struct options *o, const char *format);
+char *trace_written(const struct trace *t, const struct options *o, const char *format,
+		    size_t *len);
+
+/*
+ * A thread's timeline in words, a line for each stretch: "100-900-930 S" is out-wake-in and state,
+ * with "preempted", "unknown", and the flags after it; then "lived 0-1000". Times in us.
+ */
+char *script_timeline(const char *script, char thread);
+
+/* Compares, and prints both sides if they differ. Frees got. */
+void expect_text(char *got, const char *expected);
+
+#endif /* TESTS_SYNTH_SCRIPT_H */
