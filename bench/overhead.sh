@@ -5,15 +5,17 @@
 #   bench/overhead.sh [-i] BUILD_DIR [ROUNDS]
 #   -i               installs what is missing of the workloads and recorders below (apt-get)
 #   WORKLOADS="pipe messaging mariadb"   what is measured
-#   RECORDERS="chaincap chaincap-K perf bpftrace offcputime wakeuptime"   by what; what is not
-#                    installed is left out by name
+#   RECORDERS="chaincap chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime"   by what; what
+#                    is not installed is left out by name; also chaincap-no-unwind
 # pipe: perf bench sched pipe on one CPU, the recorder free to use the others; an operation is two
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
 # oltp_read_only with 8 threads on a server of its own, all CPUs; it goes on while recorders come and
 # go, and its seconds are those of 6000 transactions at the rate of WINDOW seconds (5).
 # A recorder's start is not measured: chaincap's takes half a second of CPU time.
 # chaincap, perf record -g and bpftrace take kernel and user stack at every switch and waking,
-# offcputime and wakeuptime (libbpf-tools) one stack of either sort for some of them.
+# offcputime and wakeuptime (libbpf-tools) one stack of either sort for some of them. chaincap unwinds
+# by .eh_frame, perf, bpftrace and the other two by frame pointers; perf-dwarf is perf record
+# --call-graph dwarf, which copies 8 KiB of stack for each event, to be unwound later.
 set -eu
 export LC_ALL=C # the decimal point
 # shellcheck source=bench/mariadb.sh
@@ -23,7 +25,7 @@ install=
 O=$(cd "$1" && pwd)
 rounds=${2:-5}
 workloads=${WORKLOADS:-pipe messaging mariadb}
-recorders=${RECORDERS:-chaincap chaincap-K perf bpftrace offcputime wakeuptime}
+recorders=${RECORDERS:-chaincap chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime}
 export loops=${LOOPS:-200000} groups=${GROUPS_OF_40:-10} window=${WINDOW:-5}
 transactions=6000
 dir=$(mktemp -d)
@@ -73,7 +75,7 @@ workloads=$keep keep=
 for r in $recorders; do
 	case $r in
 	chaincap*) ;;
-	*) what_runs "$r" "$r" || continue ;;
+	*) what_runs "${r%-dwarf}" "$r" || continue ;;
 	esac
 	keep="$keep $r"
 done
@@ -117,6 +119,8 @@ start() {
 	case $1 in
 	chaincap) set -- "$O/chaincap" -v -o "$dir/trace" ;;
 	chaincap-K) set -- "$O/chaincap" -v -K -o "$dir/trace" ;;
+	chaincap-no-unwind) set -- "$O/chaincap" -v --no-unwind -o "$dir/trace" ;;
+	perf-dwarf) set -- perf record -q -a --call-graph dwarf -e sched:sched_switch -e sched:sched_waking -o "$dir/trace" ;;
 	perf) set -- perf record -q -a -g -e sched:sched_switch -e sched:sched_waking -o "$dir/trace" ;;
 	bpftrace) settle=3; set -- bpftrace -e "$bpftrace" ;;
 	*) settle=2; set -- "$1" ;;
@@ -155,9 +159,9 @@ stop() {
 		lost=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' "$dir/err")
 		bytes=$(stat -c %s "$dir/trace")
 		;;
-	perf)
+	perf*)
 		bytes=$(stat -c %s "$dir/trace")
-		perf report -i "$dir/trace" --stats >"$dir/stats" 2>/dev/null || true
+		timeout 60 perf report -i "$dir/trace" --stats >"$dir/stats" 2>/dev/null || true
 		# perf 6.1 prints a block for all and one for each event: the first one counts.
 		events=$(awk '/SAMPLE events:/ { print $3; exit }' "$dir/stats")
 		lost=$(awk '/LOST events:/ { n = $3; exit } END { printf "%.0f\n", n }' "$dir/stats")
@@ -202,6 +206,7 @@ function quartiles(key,    n, v) {
 	n = sorted(key, v)
 	return sprintf("%.0f..%.0f", v[int((n + 3) / 4)], v[n + 1 - int((n + 3) / 4)])
 }
+function lost(key) { return (1 - 1 / (1 + median(key "slower") / 100)) * 100 } # percent of the work
 function put(key, value) { list[key] = list[key] " " value }
 {
 	key = $1 " " $2 " "
@@ -235,15 +240,22 @@ END {
 				is_log ? sprintf("%.1f", median(key "b")) : "-", is_log ? median(key "l") : "-",
 				sprintf("%.2f", median(key "own")), median(key "mib"), sprintf("%.2f", median(key "late"))
 		}
-		if (!(("chaincap " work[w] " s") in list) || !(("perf " work[w] " s") in list))
+		key = "chaincap " work[w] " "
+		if (!((key "s") in list))
 			continue
-		if (work[w] == "pipe")
-			ratio = ratio sprintf("pipe: chaincap adds %.2f times what perf adds to an event (goal: 0.33)\n", median("chaincap pipe ns") / median("perf pipe ns"))
-		else
-			ratio = ratio sprintf("%s: chaincap loses %.0f %%, %.2f times what perf loses; by CPU time %.2f times (goal: 0.33)\n", work[w],
-				(1 - 1 / (1 + median("chaincap " work[w] " slower") / 100)) * 100,
-				(1 - 1 / (1 + median("chaincap " work[w] " slower") / 100)) / (1 - 1 / (1 + median("perf " work[w] " slower") / 100)),
-				median("chaincap " work[w] " cpu") / median("perf " work[w] " cpu"))
+		for (p = 1; p <= 2; p++) {
+			peer = p == 1 ? "perf" : "perf-dwarf"
+			if (!((peer " " work[w] " s") in list))
+				continue
+			ratio = ratio sprintf("%s: chaincap ", work[w])
+			if (work[w] == "pipe")
+				ratio = ratio sprintf("adds %.2f times what %s adds to an event\n",
+					median(key "ns") / median(peer " pipe ns"), peer)
+			else
+				ratio = ratio sprintf("loses %.0f %%, %.2f times what %s loses; by CPU time %.2f times\n",
+					lost(key), lost(key) / lost(peer " " work[w] " "), peer,
+					median(key "cpu") / median(peer " " work[w] " cpu"))
+		}
 	}
 	printf "%s", ratio
 }' "$dir/all"

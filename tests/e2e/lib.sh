@@ -17,10 +17,23 @@ LC_ALL=C
 export LC_ALL
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/chain-e2e.XXXXXX") || exit 1
+is_running() {
+	case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in
+	'' | Z*) return 1 ;;
+	esac
+}
 clean_up() {
 	for pid in $started; do
 		kill -CONT "$pid" 2>/dev/null
 		kill "$pid" 2>/dev/null
+	done
+	# unshare --fork, and what is the first process of its namespace, do not hear SIGTERM.
+	for pid in $started; do
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			is_running "$pid" || continue 2
+			sleep 0.1
+		done
+		kill -KILL "$pid" 2>/dev/null
 	done
 	# A flight recorder writes a last trace when it is told to end.
 	for pid in $flying; do

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sleeps at the end of a stack of Rust code, built with panic=abort. As shapes.c.
-use std::hint::black_box;
 use std::io::Write;
 use std::time::Duration;
+
+// As std::hint::black_box, which Rust 1.63 does not have yet.
+fn black_box(value: u32) -> u32 {
+    unsafe { std::ptr::read_volatile(&value) }
+}
 
 #[inline(never)]
 fn nap(depth: u32) -> u32 {
