@@ -14,8 +14,10 @@ struct candidate {
 	uint64_t at;	/* the byte that a symbol must cover */
 	uint64_t below; /* start of the nearest symbol at or below it */
 	bool has_below;
-	uint64_t start;	  /* of the best symbol that covers it */
-	const char *name; /* its name, NULL: none yet */
+	bool below_has_size; /* so it covers what its size says, and no more */
+	bool is_unsized;     /* the best symbol has no size */
+	uint64_t start;	     /* of the best symbol that covers it */
+	const char *name;    /* its name, NULL: none yet */
 	unsigned char bind;
 };
 
@@ -72,6 +74,7 @@ static void offer(struct lookup *s, uint64_t start, uint64_t end, const char *na
 			c->start = start;
 			c->name = name;
 			c->bind = bind;
+			c->is_unsized = false;
 		}
 	}
 }
@@ -141,7 +144,10 @@ static void take_sized(struct elfsym *e, const struct table *t, struct lookup *s
 		if (!s->c[at].has_below || sym.st_value > s->c[at].below) {
 			s->c[at].below = sym.st_value;
 			s->c[at].has_below = true;
+			s->c[at].below_has_size = false;
 		}
+		if (sym.st_size && sym.st_value == s->c[at].below)
+			s->c[at].below_has_size = true;
 		if (end <= sym.st_value || s->c[at].at >= end)
 			continue;
 		name = elf_strptr(e->elf, t->names, sym.st_name);
@@ -150,7 +156,10 @@ static void take_sized(struct elfsym *e, const struct table *t, struct lookup *s
 	}
 }
 
-/* Symbols without one, from assembly, reach to the next symbol or the end of their section. */
+/*
+ * Symbols without one, from assembly, reach to the next symbol or the end of their section; unless
+ * another symbol at their address has a size, of which they are but another name.
+ */
 static void take_unsized(struct elfsym *e, const struct table *t, struct lookup *s)
 {
 	for (size_t i = 1; i < t->n; i++) {
@@ -171,7 +180,7 @@ static void take_unsized(struct elfsym *e, const struct table *t, struct lookup 
 		for (; at < s->n && s->c[at].at < section_end; at++) {
 			struct candidate *c = &s->c[at];
 
-			if (c->below != sym.st_value || s->hits++ >= HITS_MAX)
+			if (c->below != sym.st_value || c->below_has_size || s->hits++ >= HITS_MAX)
 				break;
 			if (!c->name ||
 			    (c->start == sym.st_value &&
@@ -179,9 +188,31 @@ static void take_unsized(struct elfsym *e, const struct table *t, struct lookup 
 				c->start = sym.st_value;
 				c->name = name;
 				c->bind = GELF_ST_BIND(sym.st_info);
+				c->is_unsized = true;
 			}
 		}
 	}
+}
+
+/* Ends an unsized symbol where the unwinding table has another function begin. */
+static void end_unsized(void *lookup, uint64_t start, uint64_t end)
+{
+	struct lookup *s = lookup;
+
+	for (size_t i = first_at(s, start); i < s->n && s->c[i].at < end; i++) {
+		if (s->hits++ >= HITS_MAX)
+			return;
+		if (s->c[i].is_unsized && s->c[i].start < start)
+			s->c[i].name = NULL;
+	}
+}
+
+static bool has_unsized(const struct lookup *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->c[i].is_unsized)
+			return true;
+	return false;
 }
 
 typedef void (*table_pass)(struct elfsym *e, const struct table *t, struct lookup *s);
@@ -211,6 +242,7 @@ static void spread_below(struct lookup *s)
 		if (s->c[i - 1].has_below &&
 		    (!s->c[i].has_below || s->c[i].below < s->c[i - 1].below)) {
 			s->c[i].below = s->c[i - 1].below;
+			s->c[i].below_has_size = s->c[i - 1].below_has_size;
 			s->c[i].has_below = true;
 		}
 	}
@@ -284,6 +316,8 @@ static void offer_symbols(struct elfsym *e, struct lookup *s)
 	each_table(e, s, take_sized);
 	spread_below(s);
 	each_table(e, s, take_unsized);
+	if (has_unsized(s))
+		elfsym_each_bounds(e, end_unsized, s);
 }
 
 static void offer_one(void *s, uint64_t start, uint64_t end)

@@ -37,6 +37,7 @@ __asm__(".text\n"
 	".Lasm_label:\n"
 	".fill 16, 1, 0x90\n"
 	".type asm_with_size, @function\n"
+	"asm_another_name:\n"
 	"asm_with_size:\n"
 	".fill 16, 1, 0x90\n"
 	".size asm_with_size, 16\n"
@@ -45,7 +46,14 @@ __asm__(".text\n"
 	"asm_behind_a_gap:\n"
 	".fill 16, 1, 0x90\n"
 	".size asm_behind_a_gap, 16\n"
-	".fill 16, 1, 0x90\n");
+	".fill 16, 1, 0x90\n"
+	"asm_described:\n"
+	".cfi_startproc\n"
+	".fill 16, 1, 0x90\n"
+	".cfi_endproc\n"
+	".cfi_startproc\n" /* another function, whose symbol is gone */
+	".fill 16, 1, 0x90\n"
+	".cfi_endproc\n");
 extern const char asm_without_size[] __attribute__((visibility("hidden")));
 
 static int open_self(void)
@@ -110,10 +118,14 @@ static void assembly_reaches_to_the_next_symbol_and_sizes_are_honoured(void **st
 		{ 48, "asm_without_type" },
 		{ 49, "asm_with_size" },
 		{ 64, "asm_with_size" }, /* returned to from a call at its very end */
-		{ 66, NULL },
+		{ 66, NULL },		 /* its other name has no size of its own */
 		{ 127, NULL },
 		{ 128, "asm_behind_a_gap" },
 		{ 144, "asm_behind_a_gap" },
+		{ 161, "asm_described" },
+		{ 176, "asm_described" },
+		{ 177, NULL },
+		{ 191, NULL },
 	};
 
 	(void)state;
