@@ -132,23 +132,34 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 }
 
 /*
- * Like id_of_frames(), for stacks of which nothing else is to be known. An id given long ago may be
+ * The id of the stack with that hash, if it was sent lately; else 0. An id given long ago may be
  * another stack's by now, as the collector makes room for new ones.
  */
+static __always_inline __u32 recent_of(__u64 hash)
+{
+	__u32 slot = (__u32)hash & (RECENT - 1);
+	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
+	__u64 tag;
+
+	if (!r || r->hash != hash)
+		return 0;
+	tag = *(volatile __u64 *)&r->tag ^ hash;
+	if (!(tag >> 32) && tag &&
+	    ((last_stack_id - (__u32)tag) & (WIRE_STACK_IDS - 1)) < WIRE_RECENT_IDS)
+		return (__u32)tag;
+	return 0;
+}
+
+/* Like id_of_frames(), for stacks of which nothing else is to be known. */
 static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, __u64 now,
 				       struct task_struct *owner, __u32 n, __u64 hash)
 {
-	__u32 slot = (__u32)hash & (RECENT - 1), id;
+	__u32 slot = (__u32)hash & (RECENT - 1), id = recent_of(hash);
 	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
 	struct wire_known_stack *known;
 
-	if (r && r->hash == hash) {
-		__u64 tag = *(volatile __u64 *)&r->tag ^ hash;
-
-		if (!(tag >> 32) && tag &&
-		    ((last_stack_id - (__u32)tag) & (WIRE_STACK_IDS - 1)) < WIRE_RECENT_IDS)
-			return (__u32)tag;
-	}
+	if (id)
+		return id;
 	id = id_of_frames(ring, k, now, owner, n, hash, &known);
 	if (r && known && known->sent) {
 		*(volatile __u64 *)&r->hash = hash;

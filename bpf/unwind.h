@@ -18,13 +18,15 @@ struct {
 	__type(value, struct wire_rules);
 } rules SEC(".maps");
 
+#include "user_layout.h"
+
 /* The stack that is being unwound, by kind of event: WIRE_SWITCH, WIRE_WAKING, WIRE_WAKING_NEW. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, WIRE_WAKING_NEW + 1);
 	__type(key, __u32);
-	__type(value, struct wire_copy);
-} copies SEC(".maps");
+	__type(value, struct unwinding);
+} unwindings SEC(".maps");
 
 /*
  * Where the stacks of threads ended the last time, by the low bits of the tid. Reading beyond a
@@ -172,9 +174,10 @@ static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u
 
 /* Goes by a rule to the caller's registers; its return address is in *ret then. Returns 0, or how
  * the stack ended. */
-static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 *ret)
+static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 *ret)
 {
-	__u64 sp = c->regs[DWARF_SP], fp = c->regs[DWARF_FP], cfa, saved;
+	struct wire_copy *c = &u->c;
+	__u64 sp = c->regs[DWARF_SP], fp = c->regs[DWARF_FP], cfa, saved, ret_at;
 	__s64 cfa_offset = (__s32)(rule >> 32), fp_offset = (__s16)(rule >> 16);
 
 	switch (rule & 0xff) {
@@ -182,6 +185,7 @@ static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 
 		cfa = sp + cfa_offset;
 		break;
 	case WIRE_RULE_FP:
+		list_fp(u);
 		cfa = fp + cfa_offset;
 		break;
 	case WIRE_RULE_END:
@@ -190,11 +194,13 @@ static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 
 		cfa = sp + ((c->look & 15) >= (__u64)cfa_offset ? 16 : 8);
 		break;
 	case WIRE_RULE_REALIGNED:
+		u->unfit = 1;
 		if (!read_word(c, fp + cfa_offset, &cfa) || !read_word(c, fp, &saved))
 			return WIRE_END_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
 		break;
 	case WIRE_RULE_NONE:
+		list_fp(u);
 		if (!fp) /* the outermost frame has none, by the ABI */
 			return WIRE_END_WHOLE;
 		if (fp < sp || fp >= USER_END || (fp & 7))
@@ -205,6 +211,7 @@ static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 
 		c->end = WIRE_END_GUESSED;
 		break;
 	case WIRE_RULE_SIGNAL:
+		u->unfit = 1;
 		if (!read_word(c, sp + SIGNAL_FP, &fp) || !read_word(c, sp + SIGNAL_SP, &cfa) ||
 		    !read_word(c, sp + SIGNAL_PC, ret))
 			return WIRE_END_UNREADABLE;
@@ -219,13 +226,16 @@ static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 
 	}
 	if (cfa <= sp)
 		return WIRE_END_NO_RULE;
-	if (!read_word(c, cfa + (__s8)(rule >> 8) * 8, ret))
+	ret_at = cfa + (__s8)(rule >> 8) * 8;
+	if (!read_word(c, ret_at, ret))
 		return WIRE_END_UNREADABLE;
+	list_word(u, slot_of(u, ret_at), *ret);
 	/* Below the stack pointer: it has been restored already. */
 	if (fp_offset && cfa + fp_offset >= sp) {
 		if (!read_word(c, cfa + fp_offset, &saved))
 			return WIRE_END_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
+		u->fp_slot = slot_of(u, cfa + fp_offset);
 	}
 	c->regs[DWARF_SP] = cfa;
 	return 0;
@@ -236,15 +246,17 @@ static __always_inline __u32 follow_rule(struct wire_copy *c, __u64 rule, __u64 
  * ended (UNWIND_ASK: perhaps not here). By itself, so that the verifier looks at it once and not
  * for each frame.
  */
-__noinline __u32 unwind_step(struct wire_kind_state *k, struct wire_copy *c, __u32 i)
+__noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u32 i)
 {
+	struct wire_copy *c;
 	__u64 rule, ret = 0;
 	__u32 end;
 
-	if (!k || !c || i >= WIRE_STACK_MAX)
+	if (!k || !u || i >= WIRE_STACK_MAX)
 		return WIRE_END_DEPTH;
+	c = &u->c;
 	rule = rule_of(c->space, c->look);
-	end = follow_rule(c, rule, &ret);
+	end = follow_rule(u, rule, &ret);
 	/* What led here was no frame, unless it is the leaf. */
 	if ((rule & 0xff) == WIRE_RULE_NO_CODE && i > 1) {
 		c->n = i - 1;
@@ -267,17 +279,20 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct wire_copy *c, __u
  * number of frames in c->n, how it ended in k->end (or UNWIND_ASK), and the hash, which was begun
  * in k->hash, there.
  */
-__noinline int unwind_frames(struct wire_kind_state *k, struct wire_copy *c)
+__noinline int unwind_frames(struct wire_kind_state *k, struct unwinding *u)
 {
 	__u32 end = 0;
 
-	if (!k || !c)
+	if (!k || !u)
 		return 0;
-	c->n = 1;
+	u->c.n = 1;
 	for (__u32 i = 1; i <= WIRE_STACK_MAX && !end; i++)
-		end = unwind_step(k, c, i);
-	if (end == WIRE_END_WHOLE && c->end == WIRE_END_GUESSED)
+		end = unwind_step(k, u, i);
+	if (end == WIRE_END_WHOLE && u->c.end == WIRE_END_GUESSED)
 		end = WIRE_END_GUESSED;
+	/* What is not readable, or has no rule, may be or have one the next time. */
+	if (end == WIRE_END_UNREADABLE || end == UNWIND_ASK)
+		u->unfit = 1;
 	k->end = end;
 	return 0;
 }
@@ -399,38 +414,59 @@ static __always_inline __u64 leaf_look(struct pt_regs *regs)
 
 /*
  * Unwinds the current thread, task, whose registers these are: its frames are in k->scratch then,
- * their hash, begun in k->hash, there, and how they ended in k->end. Returns how many, or 0 with
- * the id of a stack that the collector completes in *id.
+ * their hash, begun in k->hash, there, and how they ended in k->end. Returns how many; or 0 with
+ * the stack's id in *id, if it is one of late, or one that the collector completes.
  */
 static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, __u32 kind,
 					 __u64 now, struct task_struct *task, struct pt_regs *regs,
 					 __u64 space, __u32 *id)
 {
-	__u32 slot = (__u32)task->pid & (TOPS - 1);
-	struct wire_copy *c = bpf_map_lookup_elem(&copies, &kind);
-	__u64 *top = bpf_map_lookup_elem(&tops, &slot), ip = regs->ip, sp = regs->sp;
+	__u32 slot = (__u32)task->pid & (TOPS - 1), end = 0;
+	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &kind);
+	__u64 *top = bpf_map_lookup_elem(&tops, &slot), ip = regs->ip, sp = regs->sp, key, hash;
+	struct wire_copy *c;
 
-	if (!c || !top)
+	if (!u || !top)
 		return 0;
+	c = &u->c;
 	c->space = rule_space(task, space);
 	c->look = leaf_look(regs);
 	c->regs[DWARF_FP] = regs->bp;
 	c->regs[DWARF_SP] = sp;
 	c->end = WIRE_END_UNTOLD;
 	c->top = *top;
+	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
+	key = mix(mix(mix(mix(space, c->space), ip), ip - c->look), c->top - sp);
+	begin_layout(u, key);
+	hash = hash_by_layout(u, &end);
+	if (hash && !verify) {
+		*id = recent_of(hash);
+		if (*id) {
+			k->ends[end < WIRE_ENDS ? end : 0]++;
+			return 0;
+		}
+	}
 	k->scratch.frames[0] = ip;
 	k->hash = mix(k->hash, ip);
-	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
-	unwind_frames(k, c);
+	unwind_frames(k, u);
+	if (hash && verify) {
+		k->verified_user++;
+		if (hash != user_stack_hash(k, c->n))
+			k->mismatches_user++;
+	}
 	/* Up to the next word, so that the frame where it was cut is in the copy next time. */
 	*top = k->end == WIRE_END_WHOLE ? c->regs[DWARF_SP] : (c->regs[DWARF_SP] + 64) | TOP_IS_CUT;
-	if (verify && k->end != UNWIND_ASK)
-		send_check(ring, k, c, now, task, regs);
 	if (k->end == UNWIND_ASK) {
 		*id = send_copy(ring, k, c, now, task, regs);
 		if (*id)
 			return 0;
 		k->end = WIRE_END_NO_RULE;
+	} else {
+		hash = user_stack_hash(k, c->n);
+		if (!u->unfit && recent_of(hash))
+			keep_layout(u, hash, k->end);
+		if (verify)
+			send_check(ring, k, c, now, task, regs);
 	}
 	return c->n;
 }

@@ -29,6 +29,12 @@ static __always_inline __u64 space_of(struct task_struct *t)
 	return mix((__u64)t->tgid << 32 ^ t->self_exec_id, t->group_leader->start_time);
 }
 
+/* By what recents and stacks have the user stack whose first n frames were mixed into k->hash. */
+static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __u32 n)
+{
+	return mix(mix(k->hash, n), k->end);
+}
+
 #if defined(__TARGET_ARCH_x86)
 #define USER_END 0x7ffffffff000UL /* of the addresses that user code has, with 4-level tables */
 #define USER_BEGIN 4096UL
@@ -139,7 +145,7 @@ static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_ki
 	}
 	if (k->end < WIRE_ENDS)
 		k->ends[k->end]++;
-	return recent_id(ring, k, now, owner, n, mix(mix(k->hash, n), k->end));
+	return recent_id(ring, k, now, owner, n, user_stack_hash(k, n));
 }
 
 #endif /* BPF_USER_STACK_H */
