@@ -19,7 +19,7 @@ struct chain_parts {
 };
 
 struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
-				    bool by_process)
+				    bool by_process, bool by_line)
 {
 	struct chain_parts *p = calloc(1, sizeof(*p));
 
@@ -28,7 +28,7 @@ struct chain_parts *chain_parts_new(const struct timelines *tl, const struct opt
 	p->timelines = tl;
 	pthread_mutex_init(&p->lock, NULL);
 	p->names = names_new(tl, o);
-	p->lists = p->names ? frame_lists_new(p->names) : NULL;
+	p->lists = p->names ? frame_lists_new(p->names, by_line) : NULL;
 	if (by_process)
 		p->processes = processes_new(tl);
 	if (!p->lists || (by_process && !p->processes)) {

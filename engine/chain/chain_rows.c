@@ -54,7 +54,11 @@ static int by_text(const struct frame_lists *lists, uint32_t a, uint32_t b)
 	struct chain_frame fa = frame_at(lists, a), fb = frame_at(lists, b);
 	int order = strcmp(fa.text, fb.text);
 
-	return order ? order : compare(fa.module, fb.module);
+	if (!order)
+		order = compare(fa.module, fb.module);
+	if (!order)
+		order = strcmp(fa.file ? fa.file : "", fb.file ? fb.file : "");
+	return order ? order : compare(fa.line, fb.line);
 }
 
 /* Two lists by their first frames that differ. */

@@ -55,7 +55,7 @@ void chain_rows_free(struct chain_rows *r);
  * Valid until the next call.
  */
 const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n);
-/* Frames are numbered from 1 without gaps; two that differ in text or module differ in number. */
+/* Frames are numbered from 1 without gaps; two that differ in any field differ in number. */
 uint32_t chain_rows_frames_end(const struct chain_rows *r);
 struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame);
 

@@ -51,7 +51,7 @@ struct folder {
 	struct long_wait *long_waits;
 	size_t n_long, cap_long;
 	struct sums *sums;     /* by node */
-	struct counts *counts; /* likewise; only FOLD_BY_PROCESS */
+	struct counts *counts; /* likewise; only where waits are counted */
 	size_t n_sums, n_counts;
 	struct chain_summary summary;
 	bool out_of_memory;
@@ -69,6 +69,11 @@ struct fold {
 	struct pairs nodes; /* of the chains, when they are complete */
 	struct chain_rows rows;
 };
+
+static bool counts_waits(const struct fold *f)
+{
+	return f->by == FOLD_BY_PROCESS || f->by == FOLD_BY_LINE;
+}
 
 static uint32_t label_link(void *arg, const struct link *l)
 {
@@ -224,7 +229,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w)
 	head = head_of(f, thread, w);
 	if (!head)
 		return;
-	if (f->fold->by == FOLD_BY_PROCESS)
+	if (counts_waits(f->fold))
 		count_wait(f, head, w, &s);
 	if (off_ns && f->fold->parts)
 		add_ns(f, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, off_ns);
@@ -397,7 +402,7 @@ static int make_rows(struct fold *f)
 				err = chain_rows_add(&f->rows, node, end, ns, waits);
 		}
 	/* Folded lines are sorted as text. */
-	if (!err && f->by == FOLD_BY_PROCESS)
+	if (!err && counts_waits(f))
 		err = chain_rows_order(&f->rows, f->options->top, f->slices.n > 1);
 	return err;
 }
@@ -440,7 +445,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->timelines = tl;
 		f->options = o;
 		f->by = by;
-		f->parts = chain_parts_new(tl, o, by == FOLD_BY_PROCESS);
+		f->parts = chain_parts_new(tl, o, counts_waits(f), by == FOLD_BY_LINE);
 		err = f->parts ? run(f) : -ENOMEM;
 	}
 	if (err) {

@@ -18,6 +18,7 @@ struct chain_summary {
 enum fold_by {
 	FOLD_BY_NAME,	 /* threads of one name are one, as in folded lines */
 	FOLD_BY_PROCESS, /* kept apart by process; waits are counted */
+	FOLD_BY_LINE,	 /* as by process, and frames are kept apart by source line */
 	FOLD_BY_WAKER,	 /* --view=wakeup: the waker's stack and the wakee make a row */
 };
 
@@ -31,8 +32,8 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 	     enum fold_by by);
 void fold_free(struct fold *f);
 /*
- * The rows, which belong to f. FOLD_BY_PROCESS: in order, and only the --top N rows of most time.
- * The others are in no order, for they are to be sorted as text.
+ * The rows, which belong to f. FOLD_BY_PROCESS and FOLD_BY_LINE: in order, and only the --top N
+ * rows of most time. The others are in no order, for they are to be sorted as text.
  */
 struct chain_rows *fold_rows(struct fold *f);
 /* All that was chosen, including what --top leaves out. */

@@ -48,8 +48,10 @@ enum {
 	LOCATION_MAPPING_ID = 2,
 	LOCATION_LINE = 4,
 	LINE_FUNCTION_ID = 1,
+	LINE_LINE = 2,
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
+	FUNCTION_FILENAME = 4,
 };
 
 #define BUFFER_BYTES 65536u /* compressed at a time */
@@ -63,7 +65,7 @@ struct writer {
 	struct gzip *gzip;
 	struct proto proto;
 	struct intern strings;	/* by index in the string table; 0 is "" */
-	struct pairs functions; /* (string, 0) */
+	struct pairs functions; /* (name, source file or 0), both strings */
 	struct pairs mappings;	/* (module, 0) */
 	bool out_of_memory;
 };
@@ -84,9 +86,9 @@ static void flush(struct writer *p, size_t least)
 	p->proto.len = 0;
 }
 
-static uint32_t id_of(struct writer *p, struct pairs *set, uint32_t a)
+static uint32_t id_of(struct writer *p, struct pairs *set, uint32_t a, uint32_t b)
 {
-	uint32_t id = pairs_id(set, a, 0);
+	uint32_t id = pairs_id(set, a, b);
 
 	p->out_of_memory |= !id;
 	return id;
@@ -208,13 +210,17 @@ static void put_locations(struct writer *p)
 
 	for (uint32_t id = 1; id < chain_rows_frames_end(p->rows); id++) {
 		struct chain_frame frame = chain_rows_frame(p->rows, id);
+		uint32_t name = string_of(p, frame.text);
+		uint32_t file = string_of(p, frame.file ? frame.file : "");
 		size_t location = proto_begin(b, PROFILE_LOCATION), line;
 
 		proto_uint(b, LOCATION_ID, id);
 		if (frame.module)
-			proto_uint(b, LOCATION_MAPPING_ID, id_of(p, &p->mappings, frame.module));
+			proto_uint(b, LOCATION_MAPPING_ID, id_of(p, &p->mappings, frame.module, 0));
 		line = proto_begin(b, LOCATION_LINE);
-		proto_uint(b, LINE_FUNCTION_ID, id_of(p, &p->functions, string_of(p, frame.text)));
+		proto_uint(b, LINE_FUNCTION_ID, id_of(p, &p->functions, name, file));
+		if (frame.line)
+			proto_uint(b, LINE_LINE, frame.line);
 		proto_end(b, line);
 		proto_end(b, location);
 		flush(p, BUFFER_BYTES);
@@ -250,6 +256,8 @@ static void put_functions(struct writer *p)
 
 		proto_uint(&p->proto, FUNCTION_ID, id);
 		proto_uint(&p->proto, FUNCTION_NAME, p->functions.at[id].a);
+		if (p->functions.at[id].b)
+			proto_uint(&p->proto, FUNCTION_FILENAME, p->functions.at[id].b);
 		proto_end(&p->proto, begin);
 		flush(p, BUFFER_BYTES);
 	}
@@ -285,7 +293,7 @@ static int write_pprof(const struct format_input *in, FILE *out)
 			    .options = in->options,
 			    .gzip = gzip_new(out) };
 	struct fold *fold = NULL;
-	int err = p.gzip ? fold_new(&fold, in->timelines, in->options, FOLD_BY_PROCESS) : -ENOMEM;
+	int err = p.gzip ? fold_new(&fold, in->timelines, in->options, FOLD_BY_LINE) : -ENOMEM;
 
 	if (!err) {
 		p.rows = fold_rows(fold);

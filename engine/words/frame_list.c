@@ -10,20 +10,25 @@
 
 struct frame_lists {
 	struct names *names;
-	struct pairs frames; /* (text, module) */
-	struct intern lists; /* arrays of frame numbers */
+	bool by_line;
+	struct pairs frames;  /* (text, place or 0) */
+	struct pairs places;  /* (module, source or 0) */
+	struct pairs sources; /* (text of the file, line) */
+	struct intern lists;  /* arrays of frame numbers */
 	/* The list in the making. */
 	uint32_t *list;
 	size_t n, cap;
 	bool failed;
 };
 
-struct frame_lists *frame_lists_new(struct names *names)
+struct frame_lists *frame_lists_new(struct names *names, bool by_line)
 {
 	struct frame_lists *f = calloc(1, sizeof(*f));
 
-	if (f)
+	if (f) {
 		f->names = names;
+		f->by_line = by_line;
+	}
 	return f;
 }
 
@@ -32,15 +37,35 @@ void frame_lists_free(struct frame_lists *f)
 	if (!f)
 		return;
 	pairs_free(&f->frames);
+	pairs_free(&f->places);
+	pairs_free(&f->sources);
 	intern_free(&f->lists);
 	free(f->list);
 	free(f);
 }
 
-static void add_frame(void *arg, uint32_t text, uint32_t module)
+/* The number of the frame's place; 0: it has none, or (f->failed) out of memory. */
+static uint32_t place_of(struct frame_lists *f, const struct trace_frame *frame)
+{
+	uint32_t file, source = 0, place;
+
+	if (f->by_line && frame->file) {
+		file = names_string(f->names, frame->file);
+		source = file ? pairs_id(&f->sources, file, frame->line) : 0;
+		f->failed |= !source;
+	}
+	if (!frame->module && !source)
+		return 0;
+	place = pairs_id(&f->places, frame->module, source);
+	f->failed |= !place;
+	return place;
+}
+
+static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
 {
 	struct frame_lists *f = arg;
-	uint32_t frame = text ? pairs_id(&f->frames, text, module) : 0;
+	uint32_t place = of ? place_of(f, of) : 0;
+	uint32_t frame = text ? pairs_id(&f->frames, text, place) : 0;
 	uint32_t *p = grow_array(f->list, f->n, &f->cap, sizeof(*p));
 
 	if (p)
@@ -114,8 +139,15 @@ uint32_t frame_list_at(const struct frame_lists *f, uint32_t list, size_t i)
 struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame)
 {
 	struct pair p = f->frames.at[frame];
+	struct pair place = p.b ? f->places.at[p.b] : (struct pair) { 0 };
+	struct pair source = place.b ? f->sources.at[place.b] : (struct pair) { 0 };
 
-	return (struct chain_frame) { names_text(f->names, p.a), p.b };
+	return (struct chain_frame) {
+		.text = names_text(f->names, p.a),
+		.module = place.a,
+		.file = source.a ? names_text(f->names, source.a) : NULL,
+		.line = source.b,
+	};
 }
 
 uint32_t frame_lists_end(const struct frame_lists *f)

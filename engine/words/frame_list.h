@@ -14,10 +14,12 @@ struct frame_lists;
 struct chain_frame {
 	const char *text; /* as in folded lines; valid until a name is made */
 	uint32_t module;  /* the trace's module id; 0: none known, or no function */
+	const char *file; /* its source; NULL: not known, or not asked for */
+	uint32_t line;	  /* in file; 0: not known */
 };
 
-/* NULL: out of memory. names must outlive it. */
-struct frame_lists *frame_lists_new(struct names *names);
+/* by_line: places in the source are kept apart. NULL: out of memory. names must outlive it. */
+struct frame_lists *frame_lists_new(struct names *names, bool by_line);
 void frame_lists_free(struct frame_lists *f);
 
 /* ---- each function returns the number of a list or a frame, or 0 when out of memory --------- */

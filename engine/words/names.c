@@ -120,15 +120,18 @@ uint32_t names_clean(struct names *n, const char *raw)
 	return take_text(n);
 }
 
-uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
+uint32_t names_string(struct names *n, uint32_t string)
 {
-	uint32_t string = timelines_name(n->timelines, thread, at_ns);
-
 	if (string >= trace_strings_end(n->trace))
 		string = 0;
 	if (!n->of_string[string])
 		n->of_string[string] = names_clean(n, trace_string(n->trace, string));
 	return n->of_string[string];
+}
+
+uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
+{
+	return names_string(n, timelines_name(n->timelines, thread, at_ns));
 }
 
 uint32_t names_frame(struct names *n, uint32_t frame)
@@ -188,13 +191,13 @@ static uint32_t marked(struct names *n, uint32_t text, const char *mark)
 
 static void put_name(struct names *n, const char *raw, const char *mark, struct frame_sink to)
 {
-	to.put(to.arg, marked(n, names_clean(n, raw), mark), 0);
+	to.put(to.arg, marked(n, names_clean(n, raw), mark), NULL);
 }
 
 static void put_delimiter(struct names *n, const char *delimiter, struct frame_sink to)
 {
 	if (!n->options->no_delim)
-		to.put(to.arg, names_adopt(n, delimiter), 0);
+		to.put(to.arg, names_adopt(n, delimiter), NULL);
 }
 
 static void put_frames(struct names *n, struct trace_stack s, enum order order, const char *mark,
@@ -202,9 +205,8 @@ static void put_frames(struct names *n, struct trace_stack s, enum order order, 
 {
 	for (uint32_t i = 0; i < s.n; i++) {
 		uint32_t id = s.frames[order == LEAF_FIRST ? i : s.n - 1 - i];
-		const struct trace_frame *frame = trace_frame(n->trace, id);
 
-		to.put(to.arg, marked(n, names_frame(n, id), mark), frame ? frame->module : 0);
+		to.put(to.arg, marked(n, names_frame(n, id), mark), trace_frame(n->trace, id));
 	}
 }
 
@@ -283,11 +285,11 @@ void names_put_wakeup(struct names *n, const struct link *l, const char *end, ui
 
 /* ---- the same as text ----------------------------------------------------------------------- */
 
-static void add_to_line(void *arg, uint32_t text, uint32_t module)
+static void add_to_line(void *arg, uint32_t text, const struct trace_frame *frame)
 {
 	struct names *n = arg;
 
-	(void)module;
+	(void)frame;
 	if (n->line.len)
 		text_puts(&n->line, ";");
 	text_puts(&n->line, names_text(n, text));

@@ -35,6 +35,8 @@ uint32_t names_adopt(struct names *n, const char *text);
  */
 void names_put(struct text_buf *b, const char *raw);
 uint32_t names_clean(struct names *n, const char *raw);
+/* A string of the trace, cleaned. */
+uint32_t names_string(struct names *n, uint32_t string);
 /* The name of a thread at a time. */
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);
 /* A frame: its symbol; without one "[module]"; else "[unknown]". */
@@ -48,9 +50,9 @@ uint32_t names_link(struct names *n, const struct link *l);
 
 /* ---- the frames of a line, one by one -------------------------------------------------------- */
 
-/* Takes a frame: a text (0: out of memory) and, for functions, the trace's module id. */
+/* Takes a frame: a text (0: out of memory) and, for functions, the trace's frame, else NULL. */
 struct frame_sink {
-	void (*put)(void *arg, uint32_t text, uint32_t module);
+	void (*put)(void *arg, uint32_t text, const struct trace_frame *frame);
 	void *arg;
 };
 

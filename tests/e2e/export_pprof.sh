@@ -4,14 +4,7 @@
 # choose among them, files have their build IDs, and profiles of two traces are merged into one.
 . "$(dirname "$0")/lib.sh"
 data=$(dirname "$0")/../data
-command -v go >/dev/null || skip "no go (Debian: golang-go), whose pprof is the reader"
-HOME=$tmp PPROF_TMPDIR=$tmp GOTOOLCHAIN=local GOTELEMETRY=off
-export HOME PPROF_TMPDIR GOTOOLCHAIN GOTELEMETRY
-timeout 60 go tool -n pprof >/dev/null 2>&1 || skip "go comes without pprof here"
-
-pprof() {
-	timeout 60 go tool pprof "$@" 2>"$tmp/err" || fail "go tool pprof $*: $(cat "$tmp/err")"
-}
+has_pprof || skip "no go with pprof (Debian: golang-go), which is the reader"
 
 # export FILE TRACE [OPTION...]: its profile, and its folded lines in nanoseconds as $tmp/folded
 export_to() {

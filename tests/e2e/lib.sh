@@ -298,6 +298,18 @@ duration() {
 	"$walk" --format=info "$1" 2>/dev/null | awk '$1 == "duration_s:" { sub(/[.]/, "", $2); printf "%.0f\n", $2 }'
 }
 
+# has_pprof: whether go tool pprof runs here, as pprof does from then on.
+has_pprof() {
+	HOME=$tmp PPROF_TMPDIR=$tmp GOTOOLCHAIN=local GOTELEMETRY=off
+	export HOME PPROF_TMPDIR GOTOOLCHAIN GOTELEMETRY
+	command -v go >/dev/null && timeout 60 go tool -n pprof >/dev/null 2>&1
+}
+
+# pprof ARGUMENT...
+pprof() {
+	timeout 60 go tool pprof "$@" 2>"$tmp/err" || fail "go tool pprof $*: $(cat "$tmp/err")"
+}
+
 # serve_debug_files FOLDER: a debuginfod server for it on this machine, in DEBUGINFOD_URLS.
 serve_debug_files() {
 	port=$((20000 + $$ % 20000))

@@ -61,6 +61,23 @@ grep -q 'inlined_sleep (names_load.c:[0-9]*) < local_sleep (names_load.c:[0-9]*)
 	fail "tree without lines: $(grep local_sleep "$tmp/tree" | head -3)"
 timeout 60 "$walk" -f json -c n_later --debug-dir "$tmp/any" --inline "$tmp/trace" >"$tmp/json" 2>"$tmp/err"
 grep -q '"local_sleep (names_load.c:[0-9]*)","inlined_sleep (names_load.c:[0-9]*)"' "$tmp/json" || fail "json without lines"
+if has_pprof; then
+	timeout 60 "$walk" -q -f pprof -U -c n_later --debug-dir "$tmp/any" --inline -o "$tmp/profile" "$tmp/trace"
+	expect_exit "chainwalk -f pprof --inline" 0 $?
+	# The source beside its time: the lines of the calls have it, those of other functions do not.
+	pprof -list '^(local_sleep|inlined_sleep|main)$' "$tmp/profile" >"$tmp/list"
+	for call in 'inlined_sleep();' 'nanosleep(&t, NULL);'; do
+		grep -q "[0-9]m\{0,1\}s  *[0-9]*:.*$call" "$tmp/list" || fail "no time at the line with $call
+$(cat "$tmp/list")"
+	done
+	pprof -top -lines "$tmp/profile" >"$tmp/top"
+	grep -q ' inlined_sleep .*/names_load\.c:[0-9]' "$tmp/top" || fail "pprof -lines: $(head -20 "$tmp/top")"
+	timeout 60 "$walk" -q -f pprof -U -c n_later --debug-dir "$tmp/any" -o "$tmp/profile" "$tmp/trace"
+	pprof -top -lines "$tmp/profile" >"$tmp/top"
+	! grep -q 'names_load\.c' "$tmp/top" || fail "lines without --inline: $(head -20 "$tmp/top")"
+else
+	echo "note: no go with pprof: source lines in a profile are not read back"
+fi
 
 "$walk" --debug-dir "$tmp/missing" "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 expect_exit "a folder that is missing" 2 $?

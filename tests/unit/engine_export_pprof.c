@@ -238,6 +238,65 @@ static void functions_have_their_files_and_build_ids(void **state)
 	synth_free(m);
 }
 
+/* One function at two lines is two locations; its file is known where debug information has it. */
+static void functions_have_their_source_files_and_lines(void **state)
+{
+	static const struct {
+		const char *name, *file;
+		uint32_t line;
+	} want[] = { { "work", "/src/work.c", 7 },
+		     { "work", "/src/work.c", 9 },
+		     { "main", "", 0 } };
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
+	uint32_t frames[3], stack;
+	struct options o;
+	struct trace *t;
+	struct bytes b;
+	size_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		frames[i] = encoder_frame(e, 1, 0x1000 + i);
+		assert_int_equal(encoder_name(e, frames[i], want[i].name, 0, 0), 0);
+	}
+	stack = encoder_stack(e, frames, 3, false);
+	synth_thread_full(
+		m, &(struct encoder_thread) {
+			   .tid = 7, .tgid = 7, .state = 'S', .name = "seven", .ustack = stack });
+	synth_end(m, 1000);
+	t = synth_open(m);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(trace_locate_frame(t, frames[i], want[i].file, want[i].line), 0);
+	options_init(&o);
+	b = unpacked(trace_exported(t, &o, "pprof"));
+	expect_text(samples(&b, false), "seven;main;work;work;[not woken] 1 1000\n");
+	for (size_t k = 0; k < 3; k++) {
+		bool found = false;
+
+		for (n = 0; field_of(b.p, b.len, 4, n).number; n++) {
+			struct field location = field_of(b.p, b.len, 4, n);
+			struct field line = field_of(location.p, location.len, 4, 0);
+			struct field function = by_id(&b, 5, field_of(line.p, line.len, 1, 0).v);
+
+			found |= !strcmp(string_at(&b, field_of(function.p, function.len, 2, 0).v),
+					 want[k].name) &&
+				 !strcmp(string_at(&b, field_of(function.p, function.len, 4, 0).v),
+					 want[k].file) &&
+				 field_of(line.p, line.len, 2, 0).v == want[k].line;
+		}
+		assert_true(found);
+	}
+	/* seven, main, work twice, [not woken]; work is one function. */
+	assert_int_equal(n, 5);
+	for (n = 0; field_of(b.p, b.len, 5, n).number; n++)
+		;
+	assert_int_equal(n, 4);
+	free(b.p);
+	trace_close(t);
+	synth_free(m);
+}
+
 /* Two profiles of one trace are the same file. */
 static void the_same_trace_gives_the_same_bytes(void **state)
 {
@@ -260,6 +319,7 @@ int main(void)
 		cmocka_unit_test(frames_are_shown_as_the_options_want_them),
 		cmocka_unit_test(sample_types_are_waits_and_blocked_time),
 		cmocka_unit_test(functions_have_their_files_and_build_ids),
+		cmocka_unit_test(functions_have_their_source_files_and_lines),
 		cmocka_unit_test(the_same_trace_gives_the_same_bytes),
 	};
 
