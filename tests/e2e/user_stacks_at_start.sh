@@ -9,7 +9,7 @@ needs_bpf
 command -v eu-stack >/dev/null || skip "no eu-stack (elfutils)"
 command -v python3 >/dev/null || skip "no python3"
 command -v cc >/dev/null || skip "no C compiler"
-compare=$(dirname "$0")/../tools/compare_stacks.py
+compare=$(dirname "$0")/../stacks/compare.py
 
 cat >"$tmp/sleepers.c" <<'END'
 #include <pthread.h>
@@ -127,7 +127,10 @@ begin setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/sleepers"
 pids="$pids $!"
 begin unshare --mount --pid --fork --mount-proc --kill-child chroot / "$tmp/sleepers"
 wait_for "the container begins" 20 pgrep -P $! sleepers >/dev/null
-pids="$pids $(pgrep -P $! sleepers)"
+contained=$(pgrep -P $! sleepers)
+pids="$pids $contained"
+# unshare ignores SIGTERM, as does the first process of a PID namespace.
+trap 'kill -KILL "$contained" 2>/dev/null; clean_up' EXIT
 begin python3 -c '
 import select, threading, time
 for i in range(3):
@@ -136,23 +139,22 @@ select.select([], [], [], 1000)'
 pids="$pids $!"
 sleep 1 # until they are asleep
 # shellcheck disable=SC2086 # a list of words
-python3 "$compare" ask "$tmp" $pids
+python3 "$compare" ask "$tmp/truth" $pids || fail "cannot ask eu-stack"
 sleep 0.5 # until they are asleep again
 
 # judge TRACE: the stacks of all of these in the trace are those of eu-stack.
 judge() {
-	for pid in $pids; do
-		walk_to "$tmp/$pid.folded" -U -d 0 -p "$pid" "$1"
-	done
-	# shellcheck disable=SC2086
-	python3 "$compare" names "$tmp" $pids >"$tmp/compared" || fail "cannot compare"
-	sed 's/^/note: /' "$tmp/compared"
-	read -r threads whole <<END
-$(sed -n 's/^compared all //p' "$tmp/compared")
+	timeout 60 "$walk" -q -U -d 0 -f json "$1" >"$tmp/json" 2>"$tmp/err"
+	expect_exit "chainwalk -f json" 0 $?
+	python3 "$compare" judge "$tmp/truth" json "$tmp/json" >"$tmp/compared" 2>&1
+	read -r _ threads _ recorded _ _ _ same _ <<END
+$(grep '^threads ' "$tmp/compared")
 END
-	expect "threads compared" 16 "$threads"
-	expect "whole stacks in $1
-$(cat "$tmp/compared")" 16 "$whole"
+	echo "note: $1: $(grep '^threads ' "$tmp/compared")"
+	expect "threads that eu-stack sees" 16 "$threads"
+	expect "recorded threads in $1" 16 "$recorded"
+	expect "stacks in $1 that equal eu-stack's
+$(cat "$tmp/compared")" 16 "$same"
 }
 
 "$cap" -v -o "$tmp/trace" 1 >"$tmp/told" 2>"$tmp/err"

@@ -13,6 +13,7 @@ mkdir "$dir"
 chmod 755 "$tmp" "$dir"
 # shellcheck source=tests/stacks/servers.sh
 . "$(dirname "$0")/../stacks/servers.sh"
+judge=$(dirname "$0")/../stacks/compare.py
 trap 'server_stop; clean_up' EXIT
 
 # compare NAME: into $dir/NAME.out
@@ -29,7 +30,10 @@ compare() {
 	wait $recorder
 	"$walk" -v -U --format=events "$dir/trace" >"$dir/events" 2>"$tmp/err"
 	# shellcheck disable=SC2086
-	python3 "$(dirname "$0")/../stacks/compare.py" "$dir/events" $server_pids >"$dir/$1.out" 2>&1
+	{
+		python3 "$judge" ask "$dir/truth" $server_pids
+		python3 "$judge" judge "$dir/truth" events "$dir/events"
+	} >"$dir/$1.out" 2>&1
 }
 
 all_threads=0 all_whole=0 all_frames=0 all_found=0 bad='' some=''
@@ -48,7 +52,7 @@ for name in $servers_all; do
 	for try in 1 2 3; do
 		compare "$name"
 		sums=$(grep '^threads ' "$dir/$name.out")
-		read -r _ threads _ recorded _ whole _ frames _ found _ wrong <<<"$sums"
+		read -r _ threads _ recorded _ whole _ _ _ frames _ found _ wrong <<<"$sums"
 		# shellcheck disable=SC2086
 		kill -CONT $server_pids
 		[ "$wrong" -eq 0 ] && [ "$recorded" -eq "$threads" ] && break

@@ -2,50 +2,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares recorded user stacks of sleeping threads with what eu-stack finds, frame by frame.
 
-compare.py EVENTS PID...
+compare.py ask TRUTH PID...           eu-stack's stacks of all threads of the processes, into TRUTH
+compare.py judge TRUTH KIND FILE      what a recorder has of them; KIND says what is in FILE:
+    events      chainwalk -v -U -f events: each thread's last switch into sleep
+    json        chainwalk -q -U -d 0 -f json: each thread's last wait. Compared by names, as it has no
+                addresses; for threads that sleep from before the recording until after it
+    perf        perf script -F tid,trace,ip,dso, of sched:sched_switch: each thread's last sleep
+    perf-dwarf  the same of --call-graph dwarf, where perf shows callers by the byte before
+    offcputime  offcputime -v of libbpf-tools: each thread's longest
 
-EVENTS is the output of `chainwalk -v -U -f events`. eu-stack looks at each thread of the processes
-PID, which must still be where they were when the recording ended: stop them (SIGSTOP) during the
-recording. A frame is a file and an offset in it. Prints a line for each thread,
+ask and the recorder must have seen the same sleep: stop the threads (SIGSTOP) while they are recorded,
+and ask while they are stopped. A frame is a file and an offset in it. Prints a line for each thread,
 
     PID TID NAME: THEIRS frames, FOUND of them at their place, OURS recorded, whole|REASON
 
-then the sums, "threads N recorded N whole N frames N found N wrong N". Wrong are threads with a
-frame that eu-stack does not have at this place. Exit status 1 if there is one.
+then the sums, "threads N recorded N whole N same N frames N found N wrong N". Whole are those of which
+the recorder does not say that they are cut, same those that equal eu-stack's, wrong those with a frame
+that eu-stack does not have at this place. Exit status 1 if there is a wrong one.
 """
 import bisect
+import json
 import os
 import re
 import subprocess
 import sys
 
-SWITCH = re.compile(r"^\s*[\d.]+ \[\d+\] switch .*/(\d+) ([SDITtP]) -> ")
-FRAME = re.compile(r"^\t\s*([0-9a-f]+) .*\((.*)\)$")
-CUT = re.compile(r"^\t\s*\[cut(.*)\]")
+KERNEL = 1 << 63
 
 
-def last_sleeps(path):
-    """tid -> ([(file, offset)], cut) of the thread's last switch in a sleeping state."""
-    sleeps, frames, cut, tid = {}, None, None, None
-    for line in open(path, errors="replace"):
-        if not line.startswith("\t"):
-            if tid is not None:
-                sleeps[tid] = (frames, cut)
-            m = SWITCH.match(line)
-            tid = int(m.group(1)) if m else None
-            frames, cut = [], None
-            continue
-        if tid is None:
-            continue
-        m = CUT.match(line)
-        if m:
-            cut = m.group(1).strip(" :") or "cut"
-            continue
-        m = FRAME.match(line)
-        frames.append((m.group(2), int(m.group(1), 16)) if m else ("?", 0))
-    if tid is not None:
-        sleeps[tid] = (frames, cut)
-    return sleeps
+# ---- eu-stack ----------------------------------------------------------------------------------
 
 
 def mappings(pid):
@@ -60,7 +45,7 @@ def mappings(pid):
 
 
 def place(maps, addr):
-    i = bisect.bisect(maps, (addr, 1 << 64, 0, "")) - 1
+    i = bisect.bisect(maps, [addr, KERNEL, 0, ""]) - 1
     if i < 0 or addr >= maps[i][1]:
         return ("nowhere", addr)
     start, _, offset, path = maps[i]
@@ -69,26 +54,108 @@ def place(maps, addr):
     return (path, addr - start + offset) if path else ("", addr)
 
 
-def their_stacks(pid):
-    """tid -> [(file, offset)], the leaf first."""
-    maps = mappings(pid)
-    text = subprocess.run(
-        ["eu-stack", "-n", "0", "-r", "-p", str(pid)], capture_output=True, text=True, errors="replace"
-    ).stdout
+def name_of(pid, tid):
+    try:
+        return open(f"/proc/{pid}/task/{tid}/comm").read().strip()
+    except OSError:
+        return "?"
+
+
+def ask(path, pids):
+    """Writes [{pid, maps, threads: [{tid, name, frames: [address], names: [text]}]}]."""
+    truth = []
+    for pid in pids:
+        process = {"pid": pid, "maps": mappings(pid), "threads": []}
+        command = ["eu-stack", "-n", "0", "-r", "-p", str(pid)]
+        text = subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
+        for line in text.splitlines():
+            if m := re.match(r"^TID (\d+):", line):
+                tid = int(m[1])
+                thread = {"tid": tid, "name": name_of(pid, tid), "frames": [], "names": []}
+                process["threads"].append(thread)
+            elif m := re.match(r"^#\d+\s+0x([0-9a-f]+)\s*(?:- 1)?\s*(.*)", line):
+                thread["frames"].append(int(m[1], 16))
+                thread["names"].append(m[2])
+        truth.append(process)
+    with open(path, "w") as out:
+        json.dump(truth, out)
+
+
+# ---- what was recorded: tid -> ([frame], why it is cut, or None), the leaf first ------------------
+# A frame is an address, (file, offset), or a name.
+
+
+def read_events(lines):
+    switch = re.compile(r"^\s*[\d.]+ \[\d+\] switch .*/(\d+) ([SDITtP]) -> ")
     stacks, tid = {}, None
-    for line in text.splitlines():
-        m = re.match(r"^TID (\d+):", line)
-        if m:
-            tid = int(m.group(1))
-            stacks[tid] = []
+    for line in lines:
+        if not line.startswith("\t"):
+            m = switch.match(line)
+            tid = int(m[1]) if m else None
+            if m:
+                stacks[tid] = ([], None)
+        elif tid is None:
             continue
-        m = re.match(r"^#\d+\s+0x([0-9a-f]+)", line)
-        if m and tid is not None:
-            stacks[tid].append(place(maps, int(m.group(1), 16)))
+        elif m := re.match(r"^\t\s*\[cut(.*)\]", line):
+            stacks[tid] = (stacks[tid][0], m[1].strip(" :") or "cut")
+        elif m := re.match(r"^\t\s*([0-9a-f]+) .*\((.*)\)$", line):
+            stacks[tid][0].append((m[2], int(m[1], 16)))
+        else:
+            stacks[tid][0].append(("?", 0))
     return stacks
 
 
-def same(ours, theirs):
+def read_json(lines):
+    stacks = {}
+    for line in lines:
+        wait = json.loads(line)
+        stacks[wait["tid"]] = (wait["stack"]["user"][::-1], None)
+    return stacks
+
+
+def read_perf(lines):
+    stacks, stack = {}, []
+    for line in lines:
+        if m := re.match(r"^\s+([0-9a-f]+) \((.*)\)$", line):
+            if int(m[1], 16) < KERNEL:
+                path = "" if m[2].startswith(("[unknown]", "//anon", "/tmp/perf-")) else m[2]
+                stack.append((path.removesuffix(" (deleted)"), int(m[1], 16)))
+        elif m := re.match(r"^\s*(\d+)\s.* prev_state=(\S)", line):
+            stack = []
+            if m[2] != "R":
+                stacks[int(m[1])] = (stack, None)
+    return stacks
+
+
+def read_offcputime(lines):
+    stacks, longest, stack, tid = {}, {}, [], None
+    for line in lines:
+        if m := re.match(r"^\s+#\d+\s+0x([0-9a-f]+)", line):
+            if int(m[1], 16) < KERNEL:
+                stack.append(int(m[1], 16))
+        elif m := re.match(r"^\s+-\s.*\((\d+)\)$", line):
+            tid = int(m[1])
+        elif (m := re.match(r"^\s+(\d+)$", line)) and tid is not None:
+            if int(m[1]) >= longest.get(tid, 0):
+                longest[tid] = int(m[1])
+                stacks[tid] = (stack, None)
+            stack, tid = [], None
+    return stacks
+
+
+READERS = {
+    "events": read_events,
+    "json": read_json,
+    "perf": read_perf,
+    "perf-dwarf": read_perf,
+    "offcputime": read_offcputime,
+}
+
+
+# ---- comparing -----------------------------------------------------------------------------------
+
+
+def same_place(ours, theirs):
     if ours[1] != theirs[1]:
         return False
     # The recorder may know a file by another of its names, and generated code by none.
@@ -98,7 +165,24 @@ def same(ours, theirs):
     )
 
 
-def report(ours, theirs):
+def same_or_before(ours, theirs):
+    return same_place(ours, theirs) or same_place((ours[0], ours[1] + 1), theirs)
+
+
+def same_name(ours, theirs):
+    """Aliases of one function in the C library differ in underscores, and in versions."""
+    if not theirs:
+        return ours.startswith("[")
+    return ours.split("@")[0].lstrip("_") == theirs.split("@")[0].lstrip("_")
+
+
+def text_of(frame):
+    if isinstance(frame, int):
+        return "%x" % frame
+    return frame if isinstance(frame, str) else "%s+%x" % frame
+
+
+def report(ours, theirs, same):
     """Prints where the two first differ; False if they do not, as far as ours goes."""
     first = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if not same(a, b)), None)
     if first is None and len(ours) > len(theirs):
@@ -107,39 +191,52 @@ def report(ours, theirs):
         return False
     print(f"  the first that differs is frame {first}:")
     for i in range(max(0, first - 2), min(first + 3, max(len(ours), len(theirs)))):
-        a = "%s+%x" % ours[i] if i < len(ours) else "-"
-        b = "%s+%x" % theirs[i] if i < len(theirs) else "-"
+        a = text_of(ours[i]) if i < len(ours) else "-"
+        b = text_of(theirs[i]) if i < len(theirs) else "-"
         print(f"    {i}: recorded {a}, eu-stack {b}")
     return True
 
 
-def main():
-    sleeps = last_sleeps(sys.argv[1])
-    threads = recorded = whole = frames = found = wrong = 0
-    for pid in map(int, sys.argv[2:]):
-        for tid, theirs in sorted(their_stacks(pid).items()):
-            try:
-                name = open(f"/proc/{pid}/task/{tid}/comm").read().strip()
-            except OSError:
-                name = "?"
+def judge(truth, kind, stacks):
+    threads = recorded = whole = alike = frames = found = wrong = 0
+    for process in truth:
+        for thread in process["threads"]:
+            pid, tid = process["pid"], thread["tid"]
+            theirs, same = [place(process["maps"], a) for a in thread["frames"]], same_place
+            if kind == "json":
+                theirs, same = thread["names"], same_name
+            elif kind == "perf-dwarf":
+                same = same_or_before
             threads += 1
             frames += len(theirs)
-            if tid not in sleeps:
-                print(f"{pid} {tid} {name}: {len(theirs)} frames, not recorded")
+            if tid not in stacks:
+                print(f"{pid} {tid} {thread['name']}: {len(theirs)} frames, not recorded")
                 continue
-            ours, cut = sleeps[tid]
+            ours, cut = stacks[tid]
+            if kind == "offcputime":
+                ours = [place(process["maps"], a) for a in ours]
             right = sum(same(a, b) for a, b in zip(ours, theirs))
             print(
-                f"{pid} {tid} {name}: {len(theirs)} frames, {right} of them at their place, "
+                f"{pid} {tid} {thread['name']}: {len(theirs)} frames, {right} of them at their place, "
                 f"{len(ours)} recorded, {cut or 'whole'}"
             )
             recorded += 1
             whole += not cut
+            alike += right == len(theirs) == len(ours)
             found += right
-            wrong += report(ours, theirs)
-    print(f"threads {threads} recorded {recorded} whole {whole} frames {frames} found {found} wrong {wrong}")
+            wrong += report(ours, theirs, same)
+    print(
+        f"threads {threads} recorded {recorded} whole {whole} same {alike} "
+        f"frames {frames} found {found} wrong {wrong}"
+    )
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1:2] == ["ask"] and len(sys.argv) > 3:
+        ask(sys.argv[2], [int(pid) for pid in sys.argv[3:]])
+    elif sys.argv[1:2] == ["judge"] and len(sys.argv) == 5:
+        with open(sys.argv[2]) as asked, open(sys.argv[4], errors="replace") as recorded_file:
+            sys.exit(judge(json.load(asked), sys.argv[3], READERS[sys.argv[3]](recorded_file)))
+    else:
+        sys.exit(__doc__)
