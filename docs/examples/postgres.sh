@@ -57,14 +57,14 @@ wait $load 2>/dev/null
 title "Off-CPU, off-wake, chain: the same wait"
 show chainwalk -f tree -c '^pgbench$' --top 1 --depth 0 trace.bin
 show chainwalk -f tree -c '^pgbench$' --top 1 --depth 1 trace.bin
-show chainwalk -f tree -c '^pgbench$' --top 1 trace.bin
-pictures "Four clients, one counter" 3 -K -c '^pgbench$'
+show chainwalk -f tree -c '^pgbench$' --top 1 --blocked-stacks trace.bin
+pictures "Four clients, one counter" 3 -c '^pgbench$'
 # Of what a chain says, only that is counted which a busy machine does not change: not how long somebody had
 # no CPU, or worked. Backends wake each other by signals.
 grep ';postgres;--;' chain.folded >asleep.folded
 claim "of the time for which the answering server process slept, until another let go of a lock" 60 \
-	"$(share ';postgres;--;[^-]*__send_signal_locked;' asleep.folded)"
-chainwalk -q -K --depth 10 -c '^pgbench$' trace.bin | grep ';postgres;--;.*;postgres;--;' |
+	"$(share ';postgres;--;[^-]*__send_signal_locked;.*;LockReleaseAll;' asleep.folded)"
+chainwalk -q --depth 10 -c '^pgbench$' trace.bin | grep ';postgres;--;.*;postgres;--;' |
 	grep -v '\[\(run[a-z]*\|not woken\|unknown\)\] ' >asleep.folded
 claim "of the time for which that other one, with the lock, slept itself, for the disk" 60 \
 	"$(share ';blk[^;]*;.*\[interrupt\]' asleep.folded)"
