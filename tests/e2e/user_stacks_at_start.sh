@@ -128,9 +128,14 @@ pids="$pids $!"
 begin unshare --mount --pid --fork --mount-proc --kill-child chroot / "$tmp/sleepers"
 wait_for "the container begins" 20 pgrep -P $! sleepers >/dev/null
 contained=$(pgrep -P $! sleepers)
-pids="$pids $contained"
-# unshare ignores SIGTERM, as does the first process of a PID namespace.
-trap 'kill -KILL "$contained" 2>/dev/null; clean_up' EXIT
+threads=12
+# In a chroot /proc/PID/maps has the paths of another mount namespace from the real root on.
+if grep -q " $tmp/sleepers$" "/proc/$contained/maps"; then
+	pids="$pids $contained"
+	threads=16
+else
+	echo "note: without a process in a container, whose files eu-stack cannot find here"
+fi
 begin python3 -c '
 import select, threading, time
 for i in range(3):
@@ -147,14 +152,14 @@ judge() {
 	timeout 60 "$walk" -q -U -d 0 -f json "$1" >"$tmp/json" 2>"$tmp/err"
 	expect_exit "chainwalk -f json" 0 $?
 	python3 "$compare" judge "$tmp/truth" json "$tmp/json" >"$tmp/compared" 2>&1
-	read -r _ threads _ recorded _ _ _ same _ <<END
+	read -r _ seen _ recorded _ _ _ same _ <<END
 $(grep '^threads ' "$tmp/compared")
 END
 	echo "note: $1: $(grep '^threads ' "$tmp/compared")"
-	expect "threads that eu-stack sees" 16 "$threads"
-	expect "recorded threads in $1" 16 "$recorded"
+	expect "threads that eu-stack sees" $threads "$seen"
+	expect "recorded threads in $1" $threads "$recorded"
 	expect "stacks in $1 that equal eu-stack's
-$(cat "$tmp/compared")" 16 "$same"
+$(cat "$tmp/compared")" $threads "$same"
 }
 
 "$cap" -v -o "$tmp/trace" 1 >"$tmp/told" 2>"$tmp/err"
