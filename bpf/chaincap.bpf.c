@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * chaincap.bpf.c - records context switches, wakings and what threads are called, with the stacks
- * of the thread that goes to sleep and of the one that wakes.
+ * chaincap.bpf.c - records context switches, wakings and the names of threads, with the stacks of
+ * the thread that goes to sleep and of the one that wakes.
  *
- * One ring buffer per CPU, so that CPUs do not contend and each stream is in time order. A stack
- * is sent once, under a small id; events carry the id. What does not fit is counted, and said in
- * a WIRE_LOST record as soon as there is room again.
+ * One ring buffer per CPU, so that CPUs do not contend and each stream is in time order. A stack is
+ * sent once, under a small id; events carry the id. Events that do not fit are counted, and
+ * reported in a WIRE_LOST record as soon as there is room again.
  */
 #include "kernel.h"
 
@@ -75,8 +75,8 @@ static __always_inline struct wire_kind_state *kind_state(__u32 kind)
 	return k;
 }
 
-/* Says what was lost before, so that the gap stands in the stream before what comes after it. */
-static __always_inline bool say_lost(void *ring, struct wire_kind_state *k)
+/* Reports earlier losses, so that the gap is in the stream before the events that follow it. */
+static __always_inline bool emit_lost(void *ring, struct wire_kind_state *k)
 {
 	struct wire_lost *l = bpf_ringbuf_reserve(ring, sizeof(*l), 0);
 
@@ -97,7 +97,7 @@ static __always_inline bool say_lost(void *ring, struct wire_kind_state *k)
 #define reserve_event(ring, k, now, size)                            \
 	({                                                           \
 		void *__room = NULL;                                 \
-		if (!(k)->pending || say_lost(ring, k))              \
+		if (!(k)->pending || emit_lost(ring, k))             \
 			__room = bpf_ringbuf_reserve(ring, size, 0); \
 		if (!__room)                                         \
 			count_lost(k, now);                          \
@@ -185,7 +185,7 @@ int on_switch(unsigned long long *ctx)
 	return 0;
 }
 
-static __always_inline int keep_waking(void *ctx, struct wire_kind_state *k, __u64 now,
+static __always_inline int emit_waking(void *ctx, struct wire_kind_state *k, __u64 now,
 				       struct task_struct *target, __u8 kind)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
@@ -227,8 +227,8 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 	if (!k)
 		return 0;
 	/*
-	 * A thread that wakes itself, as it has not gone to sleep yet, does so with interrupts on,
-	 * and what these wake comes here before it is done.
+	 * A thread that wakes itself, not yet asleep, does so with interrupts on: an interrupt's
+	 * waking can re-enter here.
 	 */
 	if (*(volatile __u64 *)&k->busy) {
 		__sync_fetch_and_add(&k->nested, 1);
@@ -236,7 +236,7 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 	}
 	*(volatile __u64 *)&k->busy = 1;
 	k->seen++;
-	keep_waking(ctx, k, now, target, kind);
+	emit_waking(ctx, k, now, target, kind);
 	*(volatile __u64 *)&k->busy = 0;
 	return 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * frame_pointers.h - a user stack by frame pointers, for --no-unwind: as the kernel walks, but with
- * fewer looks at the thread's memory. Part of chaincap.bpf.c.
+ * frame_pointers.h - walks a user stack by frame pointers, for --no-unwind: as the kernel does, but
+ * with fewer reads of user memory. Part of chaincap.bpf.c.
  */
 #ifndef BPF_FRAME_POINTERS_H
 #define BPF_FRAME_POINTERS_H
 
 /*
- * From the first frame to the last it was so many bytes the last times, by thread: to be read in
- * one go, as each look at user memory costs as much as reading some hundred bytes. Only a hint.
+ * Hint by the low bits of the tid: bytes from the first frame to the last in earlier walks, so that
+ * one read usually fetches all. A read costs as much as copying some hundred bytes.
  */
 #define SPANS (1u << 15)
 
@@ -22,11 +22,10 @@ struct {
 #define FRAME 16u /* bytes: the next frame's address, and a return address */
 
 /*
- * By frame pointers, as perf_callchain_user() does; but a frame lies above the one that it called,
- * so a pointer to anywhere else is none: it was code without frame pointers that left it there.
- * Following it would give frames that are none, and mostly a page fault, which costs more than all
- * the rest. Returns how many frames s got, the first of them the instruction at ip; their hash,
- * which was begun in k->hash, is there.
+ * Walks as perf_callchain_user() does, but ends at a frame pointer that does not lead to an address
+ * above the callee's frame: code without frame pointers left it in the register. Following it would
+ * give false frames, and mostly a page fault, which costs more than the whole walk. Returns the
+ * number of frames in s, of which the first is ip, and continues the hash in k->hash.
  */
 __noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stack *s, __u64 ip,
 				     __u64 sp, __u64 fp)
@@ -52,7 +51,7 @@ __noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stac
 		if (!bpf_probe_read_user(k->block, len, (void *)fp))
 			k->block_len = len;
 	}
-	/* What is kept in memory is not followed by the verifier, for whom it would be too much. */
+	/* The verifier does not track values in memory; in registers they are too many states. */
 	for (i = 1; i < WIRE_STACK_MAX; i++) {
 		__u64 ret;
 
@@ -70,7 +69,7 @@ __noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stac
 		ret = k->block[(slot + 1) & (WIRE_BLOCK_WORDS - 1)];
 		s->frames[i] = ret;
 		hash = mix(hash, ret);
-		/* No return address: what comes now is none either. */
+		/* Not a return address: the frame pointer beside it is none, either. */
 		if (ret < USER_BEGIN || ret >= USER_END)
 			fp = 0;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel.h - the few kernel types that the programs look into, with just the fields they read.
- * libbpf relocates every access against the BTF of the kernel that is running (CO-RE), so that
- * building needs no BTF of any kernel and one object fits all of them.
+ * kernel.h - the kernel types that the programs read, with only the fields that they need. libbpf
+ * relocates every access against the BTF of the running kernel (CO-RE), so building needs no BTF of
+ * any kernel, and one object fits all of them.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #define PF_IO_WORKER 0x00000010
-#define PF_USER_WORKER 0x00004000 /* since 6.4, with what kernel_clone_args has */
+#define PF_USER_WORKER 0x00004000 /* since 6.4, like user_worker in kernel_clone_args */
 #define PF_KTHREAD 0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -39,7 +39,7 @@ struct mm_struct {
 };
 
 #if defined(__TARGET_ARCH_x86)
-/* x86-64; what user code had in its registers. */
+/* x86-64: the registers of user code when it entered the kernel. */
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
 	unsigned long orig_ax;
@@ -54,7 +54,7 @@ struct task_struct___before_5_14 {
 	long state;
 };
 
-/* Stands for any word of the kernel's memory. */
+/* Any word of the kernel's memory is read as one of these (word_at()). */
 struct rb_node {
 	unsigned long __rb_parent_color;
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel_stack.h - the current thread's kernel stack. One that is what it was is known again
- * without a walk: chainwire.h says how, and why that is exact. Part of chaincap.bpf.c.
+ * kernel_stack.h - the id of the current thread's kernel stack. A stack that was seen before is
+ * recognized without a walk; chainwire.h explains how, and why that is exact. Part of
+ * chaincap.bpf.c.
  */
 #ifndef BPF_KERNEL_STACK_H
 #define BPF_KERNEL_STACK_H
 
-#define STACK_SIZE (16u << 10) /* THREAD_SIZE on x86-64; where it is more, stacks are walked */
+#define STACK_SIZE (16u << 10) /* THREAD_SIZE on x86-64; where it is larger, stacks are walked */
 #define STACK_PAGE 4096u
 
-/* Written by the collector, which has them mapped. */
+/* Both maps are written by the collector, which has them mapped. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -26,16 +27,15 @@ struct {
 	__type(value, __u64);
 } branches SEC(".maps");
 
-/* Likewise, before anything is attached. */
+/* Interrupt entry code; written by the collector before anything is attached. */
 struct wire_range entries[WIRE_ENTRIES] = {};
 
-/* Since 6.2. Costs nothing; what is read through it may be anything, and reads as 0 if it is not
- * there. */
+/* Since 6.2, at no cost. The result may point anywhere; unmapped memory reads as 0. */
 extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 
 /*
- * The word at that address. Without the cast, which is no call, from the copy of the first words
- * from leaf on.
+ * The word at addr. Reads it in place if the kernel has the cast; else from k->block, which has the
+ * first `copied` words from leaf on, or by a call.
  */
 static __always_inline __u64 word_at(const struct wire_kind_state *k, __u64 addr, __u64 leaf,
 				     __u32 copied)
@@ -54,7 +54,7 @@ static __always_inline __u64 word_at(const struct wire_kind_state *k, __u64 addr
 	return word;
 }
 
-/* The step with that number, if it is the one to which ret leads from another; else NULL. */
+/* The step with the number no, if the return address ret leads to it from `from`; else NULL. */
 static __always_inline const struct wire_step *step_of(__u32 no, __u32 from, __u64 ret)
 {
 	const struct wire_step *s = bpf_map_lookup_elem(&steps, &no);
@@ -62,7 +62,7 @@ static __always_inline const struct wire_step *step_of(__u32 no, __u32 from, __u
 	return s && s->ret == ret && s->from == from && *(volatile __u32 *)&s->live ? s : NULL;
 }
 
-/* The step to which ret leads from *from, whose number *from is then; or NULL. */
+/* The step to which ret leads from *from, or NULL. *from becomes its number. */
 static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 {
 	__u32 no = *from + 1, slot;
@@ -87,8 +87,8 @@ static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 }
 
 /*
- * Goes down the tree of steps: the id of the stack, if all its return addresses are where they were
- * before; else 0. copied: words in k->block.
+ * Follows the tree of steps. Returns the id of the stack if all its return addresses are in their
+ * known slots, else 0. copied: number of words in k->block.
  */
 __noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copied)
 {
@@ -129,15 +129,15 @@ __noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copie
 	return 0;
 }
 
-/* Where a CPU's own stack has its first words from the fixed point on at least, in bytes. */
+/* Bytes up to the end of the page: of a CPU's own stack, these can be read at least. */
 static __always_inline __u32 rest_of_page(__u64 addr)
 {
 	return (STACK_PAGE - ((__u32)addr & (STACK_PAGE - 1))) & ~7u;
 }
 
 /*
- * The id of the kernel stack, if it is known without a walk; else 0. depth: where the fixed point
- * lies in the thread's stack, in bytes from its base; not below STACK_SIZE if it does not.
+ * The id of the kernel stack if it is recognized without a walk, else 0. depth: bytes from the base
+ * of the thread's stack to the fixed point; STACK_SIZE or more if that is on another stack.
  */
 static __always_inline __u32 known_stack(struct wire_kind_state *k, __u32 kind, __u64 depth)
 {
@@ -156,14 +156,14 @@ static __always_inline __u32 known_stack(struct wire_kind_state *k, __u32 kind, 
 __noinline int is_entry(__u64 ret)
 {
 	for (__u32 i = 0; i < WIRE_ENTRIES; i++) {
-		/* A return address may lie behind the code's last byte. */
+		/* A return address may be just past the last byte. */
 		if (ret > entries[i].start && ret <= entries[i].end)
 			return 1;
 	}
 	return 0;
 }
 
-/* How many frames are left of n when what an interrupt interrupted is cut off. */
+/* The number of frames, of n, that are left when the interrupted code is cut off. */
 __noinline __u32 cut_at_entry(const struct wire_stack *s, __u32 n)
 {
 	if (!s)
@@ -178,9 +178,9 @@ __noinline __u32 cut_at_entry(const struct wire_stack *s, __u32 n)
 }
 
 /*
- * Sends what the collector needs to learn where the return addresses of the stack just walked lie:
- * the stack from the fixed point on; if it is the CPU's own, that up to its end, which is that of
- * the page, and then the thread's from the address on that stands in its last word.
+ * Sends a sample of the stack just walked, from which the collector learns the slots of its return
+ * addresses: the words from the fixed point on. A CPU's own stack ends with its page, and its last
+ * word is an address in the thread's stack: the words from there on follow.
  */
 static __always_inline void send_sample(void *ring, struct wire_kind_state *k, __u64 now,
 					__u32 kind, __u64 hash, __u64 depth, __u32 id, __u32 n,
@@ -221,7 +221,7 @@ static __always_inline void send_sample(void *ring, struct wire_kind_state *k, _
 		len = sizeof(s->words) / 2;
 		s->to_root = 0;
 	}
-	/* Bounded again right here: the verifier of 6.1 forgets bounds of what was spilled. */
+	/* Bounded again here: the verifier of 6.1 loses the bounds of spilled values. */
 	barrier_var(len);
 	barrier_var(own);
 	if (len > sizeof(s->words) / 2 || own > sizeof(s->words) / 2)
@@ -232,13 +232,13 @@ out:
 	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
 }
 
-/* A sample of the 2nd, 3rd, 4th, 8th ... walk: not of what is rare, more if it takes more. */
+/* Samples walks 2, 3, 4, 8, 16 ...: skips rare stacks, and backs off. */
 static __always_inline bool wants_sample(__u32 walks)
 {
 	return walks == 3 || (walks >= 2 && walks <= 1u << 16 && !(walks & (walks - 1)));
 }
 
-/* The current thread's kernel stack, and whether it is an interrupt's; 0 if it has none. */
+/* The id of the current thread's kernel stack, 0 if it has none. Sets k->interrupt. */
 static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					     __u64 now, __u32 kind, struct task_struct *task)
 {
@@ -246,7 +246,7 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 	__u32 n, last, all, id, quick;
 	__u64 depth, hash;
 
-	/* A pointer that has been through memory is a number to the verifier. */
+	/* To the verifier, a pointer read back from memory is a number. */
 	*(void *volatile *)&k->fixed_point = ctx;
 	*(void *volatile *)&k->stack = task->stack;
 	depth = *(volatile __u64 *)&k->fixed_point - *(volatile __u64 *)&k->stack;
@@ -261,7 +261,7 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 	k->interrupt = 0;
 	if (!n)
 		return 0;
-	/* The mask is for the verifier of 6.1, which forgets the bounds of n. */
+	/* The mask is for the verifier of 6.1, which loses the bounds of n. */
 	last = n - 1;
 	barrier_var(last);
 	k->interrupt = (__u64)is_entry(k->scratch.frames[last & WIRE_STACK_MAX]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stack.h - a list of frames as a small id: hashed, and sent once. kernel_stack.h and user_stack.h
- * find the frames. Part of chaincap.bpf.c, whose maps and configuration it uses.
+ * stack.h - gives a list of frames a small id: it is hashed, and sent only once. kernel_stack.h and
+ * user_stack.h find the frames. Part of chaincap.bpf.c, whose maps and configuration it uses.
  */
 #ifndef BPF_STACK_H
 #define BPF_STACK_H
 
 /*
- * Stacks by the hash of their frames. When it is full, new stacks are sent each time, under an id
- * for that one event (WIRE_STACK_ONCE).
+ * Stacks by the hash of their frames. When the map is full, a new stack is sent with each event,
+ * under an id for that event only (WIRE_STACK_ONCE).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -20,9 +20,8 @@ struct {
 __u32 last_stack_id = 0;
 
 /*
- * Stacks whose frames went into a hash lately, at the hash's low bits: cheaper to look up than the
- * map of all. Written by all CPUs without a lock: of halves that do not belong together the tag's
- * upper bits are not zero.
+ * Recent stacks, by the low bits of the hash: cheaper to look up than the map of all. All CPUs
+ * write it without a lock: a torn entry leaves nonzero upper bits in hash ^ tag.
  */
 #define RECENT (1u << 14)
 
@@ -44,11 +43,11 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 }
 
 /*
- * Loops stand in global functions, which the verifier checks once and by themselves: inlined, each
- * of their ways out would multiply the ways through all that follows, and loading take seconds.
+ * Loops are in global functions, which the verifier checks once, on their own. Inlined, each exit
+ * of a loop would multiply the paths through the code after it, and loading would take seconds.
  */
 
-/* Goes on from hash over the first n frames. */
+/* Continues the hash over the first n frames. */
 __noinline __u64 hash_frames(const struct wire_stack *s, __u64 hash, __u32 n)
 {
 	if (!s)
@@ -61,7 +60,7 @@ __noinline __u64 hash_frames(const struct wire_stack *s, __u64 hash, __u32 n)
 	return hash;
 }
 
-/* Walks plainly; returns the number of frames in s. */
+/* The kernel's own walk; returns the number of frames in s. */
 static __always_inline __u32 walk(void *ctx, struct wire_stack *s, __u64 flags)
 {
 	long len = bpf_get_stack(ctx, s->frames, sizeof(s->frames), flags);
@@ -74,7 +73,7 @@ static __always_inline __u32 new_stack_id(void)
 	return (__sync_fetch_and_add(&last_stack_id, 1) & (WIRE_STACK_IDS - 1)) + 1;
 }
 
-/* The id in what the map has for the hash; 0: it has nothing, or that was replaced just now. */
+/* The id in a value of the map; 0: there is none, or it has just become another stack's. */
 static __always_inline __u32 known_id(const struct wire_known_stack *known, __u64 hash)
 {
 	__u64 both = known ? *(const volatile __u64 *)known : 0;
@@ -83,9 +82,8 @@ static __always_inline __u32 known_id(const struct wire_known_stack *known, __u6
 }
 
 /*
- * The id of the n frames in the kind's scratch record, which is sent if nobody has sent it yet.
- * owner: whose user stack; NULL: a kernel stack. *found: what is known of it, NULL if the map is
- * full.
+ * The id of the n frames in k->scratch, which is sent if it is new. owner: the thread of a user
+ * stack; NULL: a kernel stack. *found: the stack's value in the map, NULL if the map is full.
  */
 static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k, __u64 now,
 					  struct task_struct *owner, __u32 n, __u64 hash,
@@ -103,7 +101,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	if (!fresh.id) {
 		fresh.id = new_stack_id();
 		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
-		/* Another CPU may have been faster; then its id counts. */
+		/* Another CPU may have been faster: its id is valid then. */
 		known = bpf_map_lookup_elem(&stacks, &hash);
 		*found = known;
 		id = known_id(known, hash);
@@ -114,8 +112,8 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	s->id = id;
 	s->tgid = owner ? owner->tgid : 0;
 	s->n = n;
-	s->end = owner ? (__u32)k->end : WIRE_END_UNTOLD;
-	/* Bounded right here: the verifier of 6.1 forgets bounds of what was spilled. */
+	s->end = owner ? (__u32)k->end : WIRE_END_UNKNOWN;
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
 	barrier_var(n);
 	if (n > WIRE_STACK_MAX)
 		n = WIRE_STACK_MAX;
@@ -123,7 +121,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 			       BPF_RB_NO_WAKEUP)) {
 		k->stacks_unsent++;
 	} else if (!(id & WIRE_STACK_ONCE)) {
-		/* By its key: where it was there may be another one by now. */
+		/* By the key: the value at `known` may be another stack's by now. */
 		fresh.sent = 1;
 		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_EXIST);
 		*found = bpf_map_lookup_elem(&stacks, &hash);
@@ -132,8 +130,8 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 }
 
 /*
- * The id of the stack with that hash, if it was sent lately; else 0. An id given long ago may be
- * another stack's by now, as the collector makes room for new ones.
+ * The id of the recent stack with this hash; 0 if there is none. Old ids are not used: the collector
+ * deletes stacks to make room for new ones.
  */
 static __always_inline __u32 recent_of(__u64 hash)
 {
@@ -150,7 +148,7 @@ static __always_inline __u32 recent_of(__u64 hash)
 	return 0;
 }
 
-/* Like id_of_frames(), for stacks of which nothing else is to be known. */
+/* As id_of_frames(), but looks at the recent stacks first. */
 static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, __u64 now,
 				       struct task_struct *owner, __u32 n, __u64 hash)
 {

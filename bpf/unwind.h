@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind.h - a user stack by call frame information: chainwire.h says how. Part of chaincap.bpf.c.
+ * unwind.h - unwinds a user stack by call frame information; chainwire.h explains how. Part of
+ * chaincap.bpf.c.
  */
 #ifndef BPF_UNWIND_H
 #define BPF_UNWIND_H
@@ -29,13 +30,13 @@ struct {
 } unwindings SEC(".maps");
 
 /*
- * Where the stacks of threads ended the last time, by the low bits of the tid. Reading beyond a
- * stack's end is a page fault, which costs as much as all the rest; reading less is a second copy.
- * Only a hint. With bit 0 the stack was cut there.
+ * Hint by the low bits of the tid: where the thread's stack ended last time. Reading beyond the end
+ * is a page fault, which costs as much as all the rest; reading less is a second copy. Bit 0: the
+ * stack was cut there.
  */
 #define TOPS (1u << 15)
 #define TOP_IS_CUT 1ull
-#define TOP_MAX (256u << 10) /* a larger distance is that of another stack */
+#define TOP_MAX (256u << 10) /* if it is farther away, it is another stack's */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -45,10 +46,10 @@ struct {
 } tops SEC(".maps");
 
 /*
- * How often code took the place of other code, by the low bits of the process's id: from then on
- * an address may be another rule's. Written by the collector, which comes to know of it a moment
- * later. What is known at once is how many pages of code there are (exec_vm). Both are part of the
- * space in wire_rule_key(), so that all of the process's rules are learnt anew.
+ * By the low bits of the tgid: how often code was mapped over other code, after which an address
+ * may have another rule. Written by the collector, which learns of it a moment later; the number of
+ * pages of code (exec_vm) changes at once. Both are part of the space in wire_rule_key(), so that
+ * all rules of the process are learnt anew.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -59,8 +60,8 @@ struct {
 } generations SEC(".maps");
 
 /*
- * By the low bits of the tgid: a process that was forked has its parent's rules for as long as it
- * has its parent's code. own is its own space, by which it is known; 0: there is none.
+ * By the low bits of the tgid: a forked process uses its parent's rules for as long as it has its
+ * parent's code. own: the child's own space, which identifies it; 0: none.
  */
 struct inherited {
 	__u64 own, space;
@@ -74,7 +75,7 @@ struct {
 	__type(value, struct inherited);
 } heirs SEC(".maps");
 
-/* What wire_rule_key() is given for the process of t, which has an address space. */
+/* The space for wire_rule_key() of the process of t, which has an mm; own: space_of(t). */
 static __always_inline __u64 rule_space(struct task_struct *t, __u64 own)
 {
 	__u32 slot = (__u32)t->tgid & (WIRE_GENERATIONS - 1);
@@ -138,7 +139,7 @@ __noinline int copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
 			return 0;
 		}
 	}
-	/* Where the stack ends is not known: page by page. */
+	/* The end of the stack is not known: page by page. */
 	at = USER_PAGE - ((__u32)sp & (USER_PAGE - 1));
 	if (bpf_probe_read_user(c->words, at, (void *)sp))
 		return 0;
@@ -164,16 +165,16 @@ static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)addr);
 }
 
-/* An address without a rule: the collector is asked. */
+/* As an enum wire_stack_end: not ended, but the collector has to go on. */
 #define UNWIND_ASK WIRE_ENDS
 
-/* struct rt_sigframe: sp is at its ucontext; where the registers are in it. */
+/* struct rt_sigframe: sp points to its ucontext; offsets of the registers in that. */
 #define SIGNAL_FP 120
 #define SIGNAL_SP 160
 #define SIGNAL_PC 168
 
-/* Goes by a rule to the caller's registers; its return address is in *ret then. Returns 0, or how
- * the stack ended. */
+/* Sets the registers in u->c to the caller's, and *ret to the return address. Returns 0, or why
+ * the stack ends. */
 static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 *ret)
 {
 	struct wire_copy *c = &u->c;
@@ -201,7 +202,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		break;
 	case WIRE_RULE_NONE:
 		list_fp(u);
-		if (!fp) /* the outermost frame has none, by the ABI */
+		if (!fp) /* by the ABI, the outermost frame's */
 			return WIRE_END_WHOLE;
 		if (fp < sp || fp >= USER_END || (fp & 7))
 			return WIRE_END_NO_RULE;
@@ -230,7 +231,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	if (!read_word(c, ret_at, ret))
 		return WIRE_END_UNREADABLE;
 	list_word(u, slot_of(u, ret_at), *ret);
-	/* Below the stack pointer: it has been restored already. */
+	/* A slot below the stack pointer: the register has been restored already. */
 	if (fp_offset && cfa + fp_offset >= sp) {
 		if (!read_word(c, cfa + fp_offset, &saved))
 			return WIRE_END_UNREADABLE;
@@ -242,9 +243,9 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 }
 
 /*
- * Finds frame i of the stack in k->scratch and mixes it into k->hash. Returns 0, or how the stack
- * ended (UNWIND_ASK: perhaps not here). By itself, so that the verifier looks at it once and not
- * for each frame.
+ * Finds frame i, stores it in k->scratch and adds it to k->hash. Returns 0, or why the stack ends
+ * (enum wire_stack_end, or UNWIND_ASK). A global function, so that the verifier checks it once and
+ * not for each frame.
  */
 __noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u32 i)
 {
@@ -257,7 +258,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u
 	c = &u->c;
 	rule = rule_of(c->space, c->look);
 	end = follow_rule(u, rule, &ret);
-	/* What led here was no frame, unless it is the leaf. */
+	/* No code is there: the last frame was none, unless it is the leaf. */
 	if ((rule & 0xff) == WIRE_RULE_NO_CODE && i > 1) {
 		c->n = i - 1;
 		k->hash = c->hash_before;
@@ -275,9 +276,9 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u
 }
 
 /*
- * Unwinds from the registers in c on, into k->scratch, whose first frame is there. Leaves the
- * number of frames in c->n, how it ended in k->end (or UNWIND_ASK), and the hash, which was begun
- * in k->hash, there.
+ * Unwinds from the registers in c into k->scratch, which has the first frame already. Sets c->n to
+ * the number of frames and k->end to why they end (or UNWIND_ASK), and continues the hash in
+ * k->hash.
  */
 __noinline int unwind_frames(struct wire_kind_state *k, struct unwinding *u)
 {
@@ -299,7 +300,7 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct unwinding *u)
 
 /* ---- asking the collector ------------------------------------------------------------------ */
 
-/* The collector is woken for the first of those that come together. */
+/* The collector is woken for one copy; it finds those that follow within this time, too. */
 #define WAKE_NS 1000000u
 
 __u32 last_copy_id = 0;
@@ -326,8 +327,8 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 }
 
 /*
- * Sends the frames found so far, with registers and stack from there on. Returns the id of the
- * stack that the collector makes of it, or 0: that would leave too little room for events.
+ * Sends the frames found so far, with the registers and the stack of the last one. Returns the id
+ * of the stack, which the collector completes; or 0 if too little room would be left for events.
  */
 static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, struct wire_copy *c,
 				       __u64 now, struct task_struct *owner, struct pt_regs *regs)
@@ -340,7 +341,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, st
 
 	if (used > size / 2)
 		return 0;
-	/* What was copied may be less than there is, or another part. */
+	/* The copy may be cut, or may not reach sp. */
 	if ((c->top & TOP_IS_CUT) || sp - c->base >= c->len)
 		copy_stack(c, sp, 0);
 	c->registers = c->n == 1;
@@ -360,7 +361,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, st
 		k->woken_ns = now;
 		wake = BPF_RB_FORCE_WAKEUP;
 	}
-	/* Bounded right here: the verifier of 6.1 forgets bounds of what was spilled. */
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
 	barrier_var(len);
 	if (len > sizeof(c->words))
 		return 0;
@@ -372,8 +373,8 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, st
 }
 
 /*
- * --verify: the registers and the stack of the leaf, with the frames that were found, to be unwound
- * once more; if there is room for it.
+ * --verify: sends the registers and the stack of the leaf, with the frames that were found, to be
+ * unwound once more, if there is room.
  */
 static __always_inline void send_check(void *ring, struct wire_kind_state *k, struct wire_copy *c,
 				       __u64 now, struct task_struct *owner, struct pt_regs *regs)
@@ -401,21 +402,21 @@ static __always_inline void send_check(void *ring, struct wire_kind_state *k, st
 }
 
 /*
- * The address by which the leaf is looked up: in a system call, the one before the pc. The
- * instruction `syscall` leaves its return address in rcx; what a signal handler begins with, when
- * it has been set up on the way out of a system call, is no such address.
+ * The address by which the leaf is looked up: in a system call the one before the pc, else the pc.
+ * The instruction `syscall` leaves its return address in rcx. If they differ, a signal handler was
+ * set up on the way out of a system call: the pc is the handler's first byte.
  */
 static __always_inline __u64 leaf_look(struct pt_regs *regs)
 {
 	return (long)regs->orig_ax != -1 && regs->cx == regs->ip ? regs->ip - 1 : regs->ip;
 }
 
-/* ---- the whole of it ----------------------------------------------------------------------- */
+/* ---- one user stack ------------------------------------------------------------------------ */
 
 /*
- * Unwinds the current thread, task, whose registers these are: its frames are in k->scratch then,
- * their hash, begun in k->hash, there, and how they ended in k->end. Returns how many; or 0 with
- * the stack's id in *id, if it is one of late, or one that the collector completes.
+ * Unwinds the current thread, task, from its registers. Stores the frames in k->scratch and why
+ * they end in k->end, and continues the hash in k->hash. Returns the number of frames; or 0, and in
+ * *id the id of a recent stack, or of one that the collector completes.
  */
 static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, __u32 kind,
 					 __u64 now, struct task_struct *task, struct pt_regs *regs,
@@ -433,7 +434,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	c->look = leaf_look(regs);
 	c->regs[DWARF_FP] = regs->bp;
 	c->regs[DWARF_SP] = sp;
-	c->end = WIRE_END_UNTOLD;
+	c->end = WIRE_END_UNKNOWN;
 	c->top = *top;
 	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
 	key = mix(mix(mix(mix(space, c->space), ip), ip - c->look), c->top - sp);
@@ -454,7 +455,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		if (hash != user_stack_hash(k, c->n))
 			k->mismatches_user++;
 	}
-	/* Up to the next word, so that the frame where it was cut is in the copy next time. */
+	/* A cut stack: a little more, so that the next copy includes the frame where it was cut. */
 	*top = k->end == WIRE_END_WHOLE ? c->regs[DWARF_SP] : (c->regs[DWARF_SP] + 64) | TOP_IS_CUT;
 	if (k->end == UNWIND_ASK) {
 		*id = send_copy(ring, k, c, now, task, regs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_stack.h - the current thread's user stack: unwind.h finds its frames, or with --no-unwind
- * frame_pointers.h. Part of chaincap.bpf.c.
+ * user_stack.h - the id of the current thread's user stack. unwind.h finds the frames, or with
+ * --no-unwind frame_pointers.h. Part of chaincap.bpf.c.
  */
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
@@ -15,15 +15,15 @@ static __always_inline bool has_user_stack(struct task_struct *t)
 	if (bpf_core_field_exists(((struct kernel_clone_args *)0)->user_worker))
 		workers |= PF_USER_WORKER;
 	/*
-	 * Without an address space it is exiting; workers of io_uring and of vhost have one, but no
-	 * user part. Inside exec the registers are the old program's, whose memory is gone, until
-	 * the new one's code is known.
+	 * A thread without an mm is exiting. Workers of io_uring and vhost have an mm, but no user
+	 * stack. In the middle of an exec, until start_code is set, the registers are still the old
+	 * program's, whose memory is gone.
 	 */
 	return user_stacks && t->pid && t->mm && t->mm->start_code && !(t->flags & workers) &&
 	       (__u32)t->tgid != self_tgid;
 }
 
-/* A user stack means something in its address space only: process, and exec. */
+/* Identifies an address space, by process and exec: in another one, addresses are other code. */
 static __always_inline __u64 space_of(struct task_struct *t)
 {
 	return mix((__u64)t->tgid << 32 ^ t->self_exec_id, t->group_leader->start_time);
@@ -36,14 +36,13 @@ static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __
 }
 
 #if defined(__TARGET_ARCH_x86)
-#define USER_END 0x7ffffffff000UL /* of the addresses that user code has, with 4-level tables */
+#define USER_END 0x7ffffffff000UL /* of user addresses, with 4-level page tables */
 #define USER_BEGIN 4096UL
 
 #include "frame_pointers.h"
 #include "unwind.h"
 
-/* Its registers when it came into the kernel; NULL where the kernel walks in another way (32-bit
- * code). */
+/* The registers with which t entered the kernel; NULL if not available, or 32-bit code's. */
 static __always_inline struct pt_regs *user_registers(struct task_struct *t)
 {
 	struct pt_regs *regs;
@@ -54,18 +53,18 @@ static __always_inline struct pt_regs *user_registers(struct task_struct *t)
 	return (regs->cs & 0xffff) == USER64_CS ? regs : NULL;
 }
 
-/* Compares with a plain walk the n frames that were found by frame pointers. */
+/* Compares the n frames that were found by frame pointers with the kernel's own walk. */
 static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, __u64 space,
 					struct pt_regs *regs, __u32 n)
 {
 	__u64 hash = k->hash;
 	__u32 m = walk(ctx, &k->check, BPF_F_USER_STACK);
 
-	/* The plain walk may go on into what are no frames. */
+	/* The kernel's walk may continue into false frames. */
 	k->verified_user++;
 	if (m >= n && hash_frames(&k->check, space, n) == hash)
 		return;
-	/* Unless another thread is writing to where this one's pointers lead. */
+	/* No mismatch if a second walk differs, too: another thread is writing to the memory. */
 	k->hash = space;
 	m = walk_frame_pointers(k, &k->check, regs->ip, regs->sp, regs->bp);
 	if (m == n && k->hash == hash)
@@ -74,8 +73,8 @@ static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, __
 }
 
 /*
- * As unwind_user(): the frames in k->scratch. 0, and no *id: there are none, or the kernel walks in
- * another way.
+ * As unwind_user(). 0 without an *id: there are no frames, or only the kernel's own walk finds
+ * them.
  */
 static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire_kind_state *k,
 					      __u32 kind, __u64 now, struct task_struct *owner,
@@ -94,7 +93,7 @@ static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire
 	return n;
 }
 
-/* What the collector needs to find the user stack of a thread that is not running. */
+/* What the collector needs to unwind a thread that is not running. */
 static __always_inline void list_user_stack(struct wire_thread *t, struct task_struct *task)
 {
 	struct pt_regs *regs = unwinding && has_user_stack(task) ? user_registers(task) : NULL;
@@ -123,7 +122,7 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 }
 #endif
 
-/* The user stack of the current thread, owner; 0 if it has none. */
+/* The id of the user stack of the current thread, owner; 0 if it has none. */
 static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					   __u32 kind, __u64 now, struct task_struct *owner)
 {
@@ -133,7 +132,7 @@ static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_ki
 	space = space_of(owner);
 	k->tid = owner->pid;
 	k->hash = space;
-	k->end = WIRE_END_UNTOLD;
+	k->end = WIRE_END_UNKNOWN;
 	n = find_user_frames(ctx, ring, k, kind, now, owner, space, &id);
 	if (id)
 		return id;

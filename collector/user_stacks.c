@@ -12,8 +12,8 @@
 #include "unwind/unwind.h"
 
 /*
- * Stacks of threads that were asleep before are read for this long after the list, and for this
- * long at the end of the recording. A thread takes 30 us, on a loaded machine 150 us.
+ * Queued threads are unwound for this long after the list, and for this long at the end of the
+ * recording. Each takes 30 us, on a loaded machine 150 us.
  */
 #define ASLEEP_NS 5000000000u
 #define ASLEEP_AT_END_NS 500000000u
@@ -25,7 +25,7 @@ struct user_stacks {
 	struct unwinder *unwinder;   /* NULL: user stacks are not unwound */
 	struct reference *reference; /* NULL: they are not compared */
 	struct sleepers *sleepers;
-	uint64_t asleep_until_ns; /* what is not found by then is left out */
+	uint64_t asleep_until_ns; /* later, queued threads get their leaf only */
 	bool verbose;
 	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
 	uint64_t verified, mismatches; /* stacks compared, and those that differ */
@@ -111,9 +111,9 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 	return record_completed(u);
 }
 
-/* ---- threads that were asleep before ------------------------------------------------------- */
+/* ---- threads that were asleep before the recording ----------------------------------------- */
 
-/* The leaf is what the thread's registers said; the rest could not be read in time. */
+/* A stack of one frame, from the thread's registers: the rest could not be read in time. */
 static void complete_leaf(struct user_stacks *u, uint32_t id, uint32_t tgid, uint64_t seen_ns,
 			  uint64_t pc)
 {
@@ -146,7 +146,7 @@ bool user_stacks_left(const struct user_stacks *u)
 	return u->sleepers && sleepers_left(u->sleepers);
 }
 
-/* The stack of the next thread. */
+/* Unwinds the next queued thread. */
 static int find_asleep(struct user_stacks *u)
 {
 	bool in_time = clock_now_ns() < u->asleep_until_ns;
@@ -192,7 +192,7 @@ void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts)
 void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts)
 {
 	static const char *const names[WIRE_ENDS] = {
-		[WIRE_END_UNTOLD] = "of unknown end",
+		[WIRE_END_UNKNOWN] = "of unknown end",
 		[WIRE_END_WHOLE] = "whole",
 		[WIRE_END_DEPTH] = "too deep",
 		[WIRE_END_UNREADABLE] = "in unreadable memory",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * user_stacks.h - between the BPF side and where its records go: completes the user stacks that the
- * BPF side could not unwind, finds those of threads that were asleep before, and for --verify
- * compares user stacks with another unwinder.
+ * user_stacks.h - stands between the BPF side and the sink of its records. Completes the user
+ * stacks that the BPF side could not unwind, unwinds threads that were asleep before the recording,
+ * and for --verify compares user stacks with another unwinder's.
  */
 #ifndef USER_STACKS_H
 #define USER_STACKS_H
@@ -16,30 +16,29 @@
 struct user_stacks;
 
 /*
- * bpf and sym are borrowed. With verify the stacks are compared
- * as well, and with verbose each one that differs is printed on standard error. Returns 0 or a
- * negative errno.
+ * bpf and sym are borrowed. With verify the stacks are compared, and with verbose each one that
+ * differs is printed on standard error. Returns 0 or a negative errno.
  */
 int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct symbolizer *sym,
 		     bool verify, bool verbose);
 void user_stacks_close(struct user_stacks *u);
 
-/* Where records and threads go from now on: to record(ctx, ...) and thread(ctx, ...). */
+/* Sets the sink: record(ctx, ...) gets the records, thread(ctx, ...) the threads. */
 void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread, void *ctx);
 /* Takes one record of len bytes (a bpf_record_fn; user_stacks is a struct user_stacks). */
 int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t len);
 
-/* Takes one thread of the first list, and keeps its stack for later (a bpf_thread_fn, likewise). */
+/* Takes one thread of the list at the start, and queues it if it is asleep (a bpf_thread_fn). */
 int user_stacks_thread(void *user_stacks, const struct wire_thread *t);
 /*
- * Finds stacks of these threads, for about slice_ns, and passes them on as records. Of a thread
- * that has run since, or that is not reached in time, it is the leaf alone. Returns 0 or the
+ * Unwinds queued threads for about slice_ns, and passes their stacks on as records. A thread that
+ * has run since it was listed, or whose turn comes too late, gets its leaf only. Returns 0 or the
  * negative errno of record().
  */
 int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns);
-/* Whether there are more. */
+/* Whether threads are queued. */
 bool user_stacks_left(const struct user_stacks *u);
-/* As user_stacks_asleep(), at the end of the recording: all that are left. */
+/* As user_stacks_asleep(), at the end of the recording, for all that are queued. */
 int user_stacks_asleep_rest(struct user_stacks *u);
 
 /* Adds the stacks completed here, and those compared, to what the BPF side counted. */

@@ -54,9 +54,9 @@ enum chainlog_block {
 	CHAINLOG_BLOCKS,
 };
 
-/* Why a user stack has no more frames; a stack that no STACK_ENDS block lists: UNTOLD. */
+/* Why a user stack has no more frames; a stack that no STACK_ENDS block lists: UNKNOWN. */
 enum chainlog_stack_end {
-	CHAINLOG_STACK_UNTOLD,	   /* not known */
+	CHAINLOG_STACK_UNKNOWN,	   /* not known */
 	CHAINLOG_STACK_WHOLE,	   /* its last frame is the outermost one */
 	CHAINLOG_STACK_DEPTH,	   /* it has more frames than a stack can have here */
 	CHAINLOG_STACK_UNREADABLE, /* the stack's memory could not be read */

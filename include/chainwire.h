@@ -40,9 +40,9 @@ struct wire_record {
  * good for one event only: the next one of that kind on that CPU.
  */
 #define WIRE_STACK_ONCE 0x80000000u
-/* Other ids are given in turn, modulo this; an id without its stack any more is never named. */
+/* Other ids are assigned in turn, modulo this. */
 #define WIRE_STACK_IDS 0x40000000u
-/* Which is so of those that no more than so many were given after. */
+/* The newest ids, this many, are guaranteed still valid. */
 #define WIRE_RECENT_IDS 0x10000u
 /* The stack of the layout with the number in the bits below. */
 #define WIRE_STACK_LAYOUT 0x60000000u
@@ -95,7 +95,7 @@ struct wire_stack {
 
 /* Why a stack has no more frames. The values are those of enum chainlog_stack_end. */
 enum wire_stack_end {
-	WIRE_END_UNTOLD,     /* not known: kernel stacks, and walks by frame pointers */
+	WIRE_END_UNKNOWN,    /* not known: kernel stacks, and walks by frame pointers */
 	WIRE_END_WHOLE,	     /* the outermost frame was reached */
 	WIRE_END_DEPTH,	     /* there are more than WIRE_STACK_MAX */
 	WIRE_END_UNREADABLE, /* the stack's memory could not be read */
@@ -147,11 +147,11 @@ struct wire_sample {
 };
 
 /*
- * The steps are a tree. Each tells, of all the stacks that begin with the same return addresses,
- * where the next address lies; and leads, by what that address is, to the next step. That is the
- * next one in the map, mostly, which is good for the caches; the others are found by the map
- * "branches". The collector writes them while programs read: what makes a step be found comes last,
- * and nothing changes after it.
+ * The steps form a tree. A step stands for all stacks that begin with the same return addresses. It
+ * says where the next return address lies, and that address leads to the next step. This is mostly
+ * the next one in the map, which is good for the caches; the others are found by the map
+ * "branches". The collector writes while programs read: the field by which a step is found is
+ * written last, and nothing changes after it.
  */
 enum wire_base {
 	WIRE_FROM_LEAF, /* slot words on from the fixed point */
@@ -201,8 +201,8 @@ static inline __u32 wire_other_branch(__u32 slot)
 }
 
 /*
- * Code by which interrupts are entered, from start up to end. On a CPU's own stack, what lies below
- * it is a thread that the stack does not concern, and is cut off: else hardly two would be equal.
+ * Interrupt entry code, from start to end. On a CPU's own stack the frames below it are the
+ * interrupted thread's. They are cut off: otherwise interrupt stacks would almost never repeat.
  */
 #define WIRE_ENTRIES 8
 
@@ -213,13 +213,12 @@ struct wire_range {
 /*
  * Unwinding user stacks.
  *
- * Programs are built without frame pointers; where a function has its caller's frame is said, for
- * each of its instructions, by the file's call frame information. It depends on the address only,
- * so for each address that is met the collector looks it up once, by libdw, and puts it as a rule
- * into the map "rules", under the address space and the address. The BPF side goes from frame to
- * frame by one look-up each. If it meets an address without a rule, it sends the registers and a
- * copy of the stack (struct wire_copy); the collector completes that stack, and adds rules for all
- * of its addresses.
+ * Most programs are built without frame pointers. The file's call frame information says, for each
+ * instruction of a function, where the caller's frame is. The collector looks up each address once,
+ * by libdw, and puts the result as a rule into the map "rules", by address space and address. The
+ * BPF side goes from frame to frame by one look-up each. If it meets an address without a rule, it
+ * sends the registers and a copy of the stack (struct wire_copy); the collector completes that
+ * stack, and adds rules for all of its addresses.
  *
  * A return address is looked up one byte lower, in the call: that may be its function's last
  * instruction. So is the leaf of a system call; an interrupted instruction is looked up itself.
@@ -238,7 +237,7 @@ enum wire_rule_kind {
 	WIRE_RULE_END,	     /* the outermost frame */
 	WIRE_RULE_NONE,	     /* the file has no rule here: by frame pointer, which is a guess */
 	WIRE_RULE_NO_CODE,   /* no code is there: what led here was no frame */
-	WIRE_RULE_HARD,	     /* an expression that is not followed */
+	WIRE_RULE_HARD,	     /* a DWARF expression that no kind above covers */
 	WIRE_RULE_ASK,	     /* only the collector can follow it */
 };
 
@@ -286,7 +285,7 @@ struct wire_copy {
 	__u32 tgid, tid;
 	__u32 pad;
 	__u32 n;	   /* frames found so far, at least the leaf */
-	__u32 end;	   /* WIRE_END_GUESSED, or WIRE_END_UNTOLD; of all of them how they ended */
+	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
 	__u64 sp;	   /* of the leaf */
 	__u64 space;	   /* for wire_rule_key() */
 	__u64 look;	   /* address that the last frame is looked up by */
@@ -301,9 +300,9 @@ struct wire_copy {
 };
 
 /*
- * Value of the map "stacks", by the hash of the frames. The place of one that is deleted, or
- * replaced, goes to another one at once, and a program may be looking at it: so it reads id and
- * check in one go, and what it writes there is no more than a hint.
+ * Value of the map "stacks", by the hash of the frames. The memory of a deleted or replaced value
+ * is reused at once, maybe while a program looks at it: so programs read id and check together, and
+ * write only hints.
  */
 struct wire_known_stack {
 	__u32 id;
@@ -327,7 +326,7 @@ struct wire_kind_state {
 	__u64 busy;	     /* a program is at work here */
 	__u64 lost;	     /* of them not kept, in all */
 	__u64 stacks_unsent; /* stacks that did not fit; sent when they are seen again */
-	__u64 pending;	     /* lost, and not yet said in a WIRE_LOST record */
+	__u64 pending;	     /* lost, and not yet reported by a WIRE_LOST record */
 	__u64 pending_first_ns, pending_last_ns;
 	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */

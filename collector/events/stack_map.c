@@ -154,9 +154,9 @@ _Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&
 /* Of n frames that ended as the BPF side says. */
 static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
 {
-	if (end == WIRE_END_UNTOLD && n == WIRE_STACK_MAX)
+	if (end == WIRE_END_UNKNOWN && n == WIRE_STACK_MAX)
 		return CHAINLOG_STACK_DEPTH;
-	return end < WIRE_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNTOLD;
+	return end < WIRE_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNKNOWN;
 }
 
 uint32_t stack_map_kernel(struct stack_map *m, const __u64 *addrs, uint32_t n, uint64_t time_ns)
@@ -164,7 +164,7 @@ uint32_t stack_map_kernel(struct stack_map *m, const __u64 *addrs, uint32_t n, u
 	uint32_t ids[WIRE_STACK_MAX];
 	size_t kept = kernel_frames(m, time_ns, addrs, n, ids);
 
-	return m->store.stack(m->store.ctx, ids, kept, stack_end(n, WIRE_END_UNTOLD), time_ns);
+	return m->store.stack(m->store.ctx, ids, kept, stack_end(n, WIRE_END_UNKNOWN), time_ns);
 }
 
 /* NULL when out of memory. */

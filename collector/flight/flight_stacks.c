@@ -155,7 +155,7 @@ static uint32_t store_addrs(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_
 	size_t n = 0, len;
 	const uint32_t *frames;
 
-	*end = CHAINLOG_STACK_UNTOLD;
+	*end = CHAINLOG_STACK_UNKNOWN;
 	frames = flight_stacks_frames(f, id, &n, end);
 
 	for (size_t i = 0; frames && i < n; i++) {

@@ -196,7 +196,7 @@ int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames,
 	chainlog_list_end_item(
 		l, id, chainlog_put_stack(p, frames, n, end > CHAINLOG_STACK_WHOLE, &l->prev));
 	e->ends[end]++;
-	return end == CHAINLOG_STACK_UNTOLD ? 0 : put_stack_end(e, id, end);
+	return end == CHAINLOG_STACK_UNKNOWN ? 0 : put_stack_end(e, id, end);
 }
 
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,

@@ -12,11 +12,11 @@
 #define PAGE_PRESENT (1ull << 63)
 #define PAGE_SWAPPED (1ull << 62)
 #define PAGE_OF_FILE (1ull << 61) /* or of shared memory */
-#define PAGES 8u		  /* looked at in one go */
+#define PAGES 8u		  /* checked by one read */
 
 /* ---- whether it sleeps --------------------------------------------------------------------- */
 
-/* Reads a file of the thread as text, the beginning of it. False if it has none any more. */
+/* Reads the beginning of a /proc file of the thread as text. False if the thread is gone. */
 static bool read_text(uint32_t tgid, uint32_t tid, const char *file, char *text, size_t size)
 {
 	char path[48];
@@ -49,8 +49,8 @@ bool asleep_at(uint32_t tgid, uint32_t tid, uint64_t sp, uint64_t pc)
 }
 
 /*
- * The kernel counts a switch before the thread is off its CPU. So the number comes second: of a
- * thread that was seen asleep, it includes all of its switches up to then.
+ * The kernel counts a switch before the thread leaves its CPU. So the number is read after the
+ * thread was seen asleep: it includes the switch with which the sleep began.
  */
 bool asleep_since(uint32_t tgid, uint32_t tid, uint64_t sp, uint64_t pc, uint64_t switches)
 {

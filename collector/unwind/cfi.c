@@ -14,7 +14,7 @@
 
 #define NAMES_MAX_BYTES (1u << 20)
 #define SECTIONS_MAX 4096u
-/* What searching one file may take: a start, and so much for each address (libdw takes 5 us). */
+/* Time budget for one file: a start, and more with each address searched (libdw needs 5 us). */
 #define PATIENCE_NS 100000000u
 #define PATIENCE_EACH_NS 100000u
 
@@ -34,8 +34,8 @@ struct cfi {
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /*
- * Bytes that libdw will read: the section .eh_frame, or without sections all of the file that
- * follows its index. UINT64_MAX: more than is read of any file.
+ * Bytes that libdw will read: .eh_frame and its index, or without section headers anything that
+ * follows the index, at most the file. UINT64_MAX: more than is read of any file.
  */
 static uint64_t frame_bytes(Elf *elf, uint64_t file_bytes)
 {
@@ -89,7 +89,7 @@ static int open_elf(struct cfi **out, struct elfsym *e, uint64_t file_bytes)
 	if (!c)
 		goto fail;
 	c->dwarf = dwarf_getcfi_elf(elf);
-	/* That and the segments are all that is used: the descriptor may be closed from now on. */
+	/* From here on only this and the segments are used: the descriptor may be closed. */
 	elf_cntl(elf, ELF_C_FDDONE);
 	if (!c->dwarf) {
 		free(c);
@@ -226,14 +226,14 @@ static bool has_fp(Dwarf_Frame *f, struct unwind_rule *r)
 		return false;
 	if (r->kind == UNWIND_REALIGNED)
 		return is_register(ops, n, &reg, &offset) && reg == UNWIND_FP && !offset;
-	/* Unchanged; what is undefined has most likely not been changed either. */
+	/* Unchanged; one that is undefined is most likely unchanged, too. */
 	if (!n)
 		return true;
 	r->fp_saved = true;
 	return is_saved(ops, n, &r->fp_offset);
 }
 
-/* False: it cannot be followed. */
+/* False: its place cannot be expressed in a rule. */
 static bool has_return_address(Dwarf_Frame *f, int column, struct unwind_rule *r)
 {
 	Dwarf_Op mem[3], *ops;
@@ -245,7 +245,7 @@ static bool has_return_address(Dwarf_Frame *f, int column, struct unwind_rule *r
 		r->kind = UNWIND_END;
 		return true;
 	}
-	if (!n) { /* in the register itself, where there is one */
+	if (!n) { /* still in its register, if there is one */
 		r->ra_register = (uint8_t)column;
 		return column != UNWIND_PC;
 	}

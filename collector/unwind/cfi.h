@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cfi.h - the call frame information (.eh_frame) of one ELF file, read by libdw. Any process on the
- * machine can have made the file: sizes are checked before libdw sees it, and a file that takes too
- * long to search has no rules any more.
+ * cfi.h - the call frame information (.eh_frame) of one ELF file, read by libdw. Any user may have
+ * written the file: its sizes are checked before libdw sees it, and a file that takes too long to
+ * search has no rules from then on.
  */
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
@@ -15,18 +15,18 @@ struct cfi;
 
 /*
  * Reads the file fd, which may be closed afterwards, or copies the len bytes of an image in memory.
- * Returns 0; -ENOEXEC if there is no ELF file, or none of this machine's; -ENOENT if it has no call
- * frame information; -EFBIG if it has more than CFI_MAX_BYTES; -ENOMEM; or the error of reading.
+ * Returns 0; -ENOEXEC if it is no ELF file of this machine; -ENOENT if it has no call frame
+ * information; -EFBIG if it has more than CFI_MAX_BYTES; -ENOMEM; or the error of reading.
  */
 int cfi_open(struct cfi **out, int fd);
 int cfi_open_memory(struct cfi **out, const void *image, size_t len);
 void cfi_close(struct cfi *c);
 
 #define CFI_MAX_BYTES (64u << 20)
-/* Bytes of memory, about. */
+/* The memory that it takes, about, in bytes. */
 size_t cfi_bytes(const struct cfi *c);
 
-/* The rule for the byte at this offset of the file. */
+/* The rule for the byte at this offset of the file; UNWIND_NONE if it has none. */
 struct unwind_rule cfi_rule(struct cfi *c, uint64_t offset);
 
 #endif /* UNWIND_CFI_H */

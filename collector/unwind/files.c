@@ -10,18 +10,18 @@
 
 #define FILES_MAX 256u
 #define BYTES_MAX (256u << 20)
-/* A file that nothing ran through for so long may be deleted, or its disk unmounted. */
+/* A file unused for this long is dropped: it may be deleted, or its disk unmounted. */
 #define IDLE_NS 60000000000u
 #define CACHE (1u << 15)
 
 struct file {
 	uint32_t id;	 /* code_files id, of which it holds a reference; 0: free */
-	uint32_t serial; /* never given twice */
+	uint32_t serial; /* never reused */
 	struct cfi *cfi; /* NULL: it has none */
 	uint64_t used_ns;
 };
 
-/* Rules found lately: of the file with that serial, at that offset. */
+/* A recently used rule: of the file with this serial, at this offset. */
 struct cached {
 	uint64_t offset;
 	uint32_t serial;
@@ -32,7 +32,7 @@ struct unwind_files {
 	struct code_files *code;
 	size_t vdso_bytes;
 	uint32_t last_serial;
-	uint32_t last; /* place of the file asked for last */
+	uint32_t last; /* index of the file used last */
 	size_t bytes;
 	uint64_t searched;
 	struct file files[FILES_MAX];
@@ -76,8 +76,7 @@ static struct cfi *open_cfi(const struct unwind_files *f, uint32_t id)
 	int fd;
 
 	if (code_files_kind(f->code, id) == CODE_VDSO) {
-		/* Its address comes as a number, from the kernel. It is the same in all processes.
-		 */
+		/* The kernel gives its address as a number. It is the same in all processes. */
 		const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 
 		if (f->vdso_bytes)
@@ -90,7 +89,7 @@ static struct cfi *open_cfi(const struct unwind_files *f, uint32_t id)
 	return c;
 }
 
-/* A free place; the one unused for the longest time is freed for that, if need be. */
+/* A free place, made by dropping the least recently used file if need be. */
 static struct file *make_room(struct unwind_files *f, uint64_t now_ns)
 {
 	struct file *free_place = NULL;
@@ -137,8 +136,8 @@ static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
 }
 
 /*
- * The C library's code to which a signal handler returns, where it has no call frame information
- * (musl): the instructions, by which debuggers know it too.
+ * Whether this is the code to which signal handlers return, recognized by its instructions as
+ * debuggers do: musl's has no call frame information.
  */
 static bool is_signal_return(const struct unwind_files *f, uint32_t id, uint64_t offset)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * files.h - the call frame information of the files that stacks were unwound through lately. It
- * holds a reference to each of these files, and lets go of those that were not needed for a while,
- * or first when there are too many.
+ * files.h - the call frame information of the files that stacks were unwound through recently. It
+ * holds a reference to each of these files. It drops files that were not used for a minute, and the
+ * least recently used ones if there are too many.
  */
 #ifndef UNWIND_FILES_H
 #define UNWIND_FILES_H
@@ -21,13 +21,14 @@ struct unwind_files;
 struct unwind_files *unwind_files_new(struct code_files *code, size_t vdso_bytes);
 void unwind_files_free(struct unwind_files *f);
 
-/* The rule for the byte at this offset of a file (CODE_FILE or CODE_VDSO), needed at now_ns. */
+/* The rule for the byte at this offset of a file (CODE_FILE or CODE_VDSO), used at now_ns. */
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t file, uint64_t offset,
 				     uint64_t now_ns);
 
 /* Whether the instruction before this offset of a file (CODE_FILE) is a call. */
 bool unwind_files_is_call(const struct unwind_files *f, uint32_t file, uint64_t offset);
 
+/* Files in memory, the bytes that they take, and the addresses searched in files so far. */
 uint32_t unwind_files_count(const struct unwind_files *f);
 size_t unwind_files_bytes(const struct unwind_files *f);
 uint64_t unwind_files_searched(const struct unwind_files *f);

@@ -10,18 +10,18 @@
 #define PROCESSES 32u
 #define FRAMES_MAX (2 * WIRE_STACK_MAX)
 
-/* A process with its mappings as they were; other mappings are another space. */
+/* A process with its mappings at one time; new mappings give it another space. */
 struct process {
 	uint64_t space;
 	uint64_t used; /* 0: free */
-	Dwfl *dwfl;    /* NULL: it was gone */
+	Dwfl *dwfl;    /* NULL: it had exited */
 };
 
 struct reference {
 	struct process processes[PROCESSES];
 	uint64_t uses;
-	const struct wire_copy *copy; /* that is being unwound */
-	bool left_copy;		      /* it goes on beyond */
+	const struct wire_copy *copy; /* being unwound */
+	bool left_copy;		      /* the stack continues beyond it */
 	__u64 frames[FRAMES_MAX];
 	uint32_t n;
 };
@@ -41,7 +41,7 @@ void reference_free(struct reference *r)
 	free(r);
 }
 
-/* ---- what libdwfl asks --------------------------------------------------------------------- */
+/* ---- callbacks of libdwfl ------------------------------------------------------------------ */
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
@@ -67,7 +67,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *arg
 	uint64_t at = addr - c->base;
 
 	(void)dwfl;
-	/* libdwfl may take that for the stack's end. */
+	/* libdwfl may mistake this for the stack's end. */
 	if (at >= c->len || c->len - at < sizeof(*word)) {
 		r->left_copy = true;
 		return false;
@@ -150,7 +150,7 @@ static struct process *find_process(struct reference *r, const struct wire_copy 
 
 /* ---- comparing ----------------------------------------------------------------------------- */
 
-/* Whether these are the mappings that the stack is from: the process may run another program. */
+/* False if these are not the mappings that the stack is from: after an exec. */
 static bool has_code(Dwfl *dwfl, const __u64 *frames, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -159,7 +159,7 @@ static bool has_code(Dwfl *dwfl, const __u64 *frames, uint32_t n)
 	return true;
 }
 
-/* Whether libdwfl has a rule for frame i; else it goes by a frame pointer that may be none. */
+/* Whether libdwfl has a rule for frame i; without one it guesses by the frame pointer. */
 static bool has_rule(Dwfl *dwfl, const __u64 *frames, uint32_t i)
 {
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, frames[i]);
@@ -206,7 +206,7 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 	result = compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
 	if (result != REFERENCE_DIFFERS)
 		return result;
-	/* It may have been on its way into another program when its mappings were read. */
+	/* Its mappings may have been read in the middle of an exec: read them again. */
 	drop_process(p);
 	return compare(r, find_process(r, c)->dwfl, frames, n, end == WIRE_END_WHOLE);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reference.h - for --verify: unwinds a copied stack by libdwfl, which has its own way from the
- * mappings in /proc to the files, their call frame information and the frames, and compares. It
- * opens files by name, as a debugger does, and takes some 100 us a stack.
+ * reference.h - for --verify: unwinds a copied stack a second time, by libdwfl, which has code of
+ * its own for the mappings in /proc, the files, their call frame information and the frames, and
+ * compares. It opens files by name, as a debugger does, and takes about 100 us for each stack.
  */
 #ifndef UNWIND_REFERENCE_H
 #define UNWIND_REFERENCE_H
@@ -26,9 +26,9 @@ struct reference *reference_new(void);
 void reference_free(struct reference *r);
 
 /*
- * Compares the stack that begins with the registers in c (all of them) with the n frames in frames,
- * which ended for the reason end (enum wire_stack_end). Of one that is not whole, and of one that
- * libdwfl cannot unwind to its end, just those frames are compared that both have.
+ * Unwinds from the registers in c, which must be all known, and compares with the n frames in
+ * frames; end (enum wire_stack_end) says why these end. If one of the two stacks is not whole, only
+ * the frames that both have are compared.
  */
 enum reference_result reference_compare(struct reference *r, const struct wire_copy *c,
 					const __u64 *frames, uint32_t n, uint32_t end);

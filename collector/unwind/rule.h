@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rule.h - how to get from one frame of a user stack to the frame that called it. A rule holds for
- * one address of one file. This is also the only file that knows the registers of an architecture.
+ * rule.h - how to get from a frame of a user stack to its caller's. A rule holds for one address of
+ * one file. Also the numbers of each architecture's registers.
  */
 #ifndef UNWIND_RULE_H
 #define UNWIND_RULE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* DWARF's numbers; pc has no number of its own everywhere and takes the last place. */
+/* DWARF's numbers. Not every architecture has one for pc: it takes the last place. */
 #if defined(__x86_64__)
 #define UNWIND_FP 6
 #define UNWIND_SP 7
@@ -34,13 +34,13 @@ enum unwind_kind {
 	UNWIND_REALIGNED, /* CFA = *(fp + cfa_offset); the caller's fp = *fp */
 	UNWIND_SIGNAL,	  /* the kernel saved all registers on the stack */
 	UNWIND_END,	  /* the outermost frame */
-	UNWIND_HARD,	  /* an expression that is not followed */
+	UNWIND_HARD,	  /* a DWARF expression that no kind above covers */
 };
 
 struct unwind_rule {
 	uint8_t kind; /* enum unwind_kind */
 	uint8_t cfa_register;
-	uint8_t ra_register; /* has the return address, unless ra_saved */
+	uint8_t ra_register; /* holds the return address, unless ra_saved */
 	bool fp_saved, ra_saved;
 	int32_t cfa_offset;
 	int32_t fp_offset, ra_offset; /* from the CFA to where they are saved */

@@ -9,7 +9,7 @@
 #include "unwind/rule.h"
 
 #define SLEEPERS_MAX (1u << 15)
-/* Of each stack; the little that lies beyond is read word by word. */
+/* Read of each stack at once; words beyond are read one by one. */
 #define READ_BYTES (16u << 10)
 
 _Static_assert(READ_BYTES <= sizeof(((struct wire_copy *)0)->words), "one copy holds it");
@@ -24,7 +24,7 @@ struct sleepers {
 	struct sleeper *list;
 	uint32_t n, next;
 	size_t cap;
-	struct sleeper current; /* that was returned last */
+	struct sleeper current; /* returned last */
 	struct wire_copy copy;
 };
 
@@ -99,7 +99,7 @@ const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
 	c->tgid = t->tgid;
 	c->tid = t->tid;
 	c->n = 1;
-	c->end = WIRE_END_UNTOLD;
+	c->end = WIRE_END_UNKNOWN;
 	c->sp = t->regs[UNWIND_SP];
 	c->space = t->space;
 	c->look = t->look;

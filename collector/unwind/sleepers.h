@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sleepers.h - the threads that were asleep when the recording began, as records to be unwound
- * (struct wire_copy), one by one: their stacks are read while events are being recorded already.
+ * sleepers.h - a queue of the threads that were asleep when the recording began. Each becomes a
+ * record to be unwound (struct wire_copy). Its stack is read in its turn, while events are already
+ * being recorded.
  */
 #ifndef UNWIND_SLEEPERS_H
 #define UNWIND_SLEEPERS_H
@@ -19,19 +20,19 @@ struct sleepers;
 struct sleepers *sleepers_new(void);
 void sleepers_free(struct sleepers *s);
 
-/* Adds a thread that has a user stack. False: it is one too many. */
+/* Adds a thread that has a user stack. False: the queue is full, or out of memory. */
 bool sleepers_add(struct sleepers *s, const struct wire_thread *t);
 /* Threads that sleepers_next() has not returned yet. */
 uint32_t sleepers_left(const struct sleepers *s);
 
 /*
- * The next thread's registers, with read the beginning of its stack as well, as far as it can be
- * read. NULL: there is none. Valid until the next call.
+ * Takes the next thread. The record has its registers and, if read, the beginning of its stack, as
+ * far as it is readable. NULL if there is none. Valid until the next call.
  */
 const struct wire_copy *sleepers_next(struct sleepers *s, bool read);
 /*
- * Whether the thread that sleepers_next() returned last has not run since it was listed: then what
- * has been read of its stack belongs to its registers.
+ * Whether the thread that sleepers_next() returned last has not run since it was listed. If so, the
+ * words read of its stack match its registers.
  */
 bool sleepers_slept(const struct sleepers *s);
 

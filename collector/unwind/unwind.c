@@ -19,18 +19,18 @@ struct unwinder {
 	uint64_t stacks;
 };
 
-/* A stack on its way. */
+/* One stack being unwound. */
 struct walk {
 	struct unwinder *u;
 	const struct wire_copy *copy;
 	struct wire_stack *out;
-	uint32_t space; /* the symbolizer's */
+	uint32_t space; /* id from the symbolizer */
 	uint64_t look;	/* address that the current frame is looked up by */
 	uint64_t regs[UNWIND_REGISTERS];
-	bool has_all; /* registers, and not just the stack and the frame pointer */
+	bool has_all; /* registers are known, not just sp and fp */
 	bool has_guessed;
-	bool has_left_copy; /* and reads on in memory, */
-	bool has_memory;    /* which can be read */
+	bool has_left_copy; /* a word beyond it was needed; */
+	bool has_memory;    /* and memory is open for that */
 	struct asleep_memory memory;
 	uint32_t n_copied; /* frames found in the copy */
 };
@@ -62,7 +62,7 @@ void unwinder_free(struct unwinder *u)
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-/* The rule for the current frame; false: there is no code, so the address is no frame's. */
+/* The rule for the current frame. False: no code is there, so the address is no frame. */
 static bool find_rule(const struct walk *w, struct unwind_rule *r)
 {
 	uint64_t time_ns = w->copy->r.time_ns;
@@ -77,7 +77,7 @@ static bool find_rule(const struct walk *w, struct unwind_rule *r)
 	return true;
 }
 
-/* A word beyond the copy, if the thread is still where it was when its stack was copied. */
+/* Reads a word beyond the copy, if the thread is still where it was when it was copied. */
 static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 {
 	const struct wire_copy *c = w->copy;
@@ -104,9 +104,9 @@ static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
 }
 
 /*
- * System calls in assembly often lie outside of all rules: in musl, and in glibc's clone3(), where
- * none would be right for the parent and the child. They have no frame of their own: that shows in
- * that the first word on the stack is where a call returns to.
+ * System calls written in assembly often have no rule: in musl, and in glibc's clone3(), where no
+ * rule would be right for both parent and child. Such a stub has no frame of its own. It is
+ * recognized by the first word on the stack, which is the return address of a call.
  */
 static bool is_stub(struct walk *w)
 {
@@ -136,12 +136,12 @@ static void teach(const struct walk *w, uint64_t rule)
 
 /* ---- from frame to frame ------------------------------------------------------------------- */
 
-/* Appends a frame at pc; looked up at it, or as a return address one byte lower. */
+/* Appends the frame pc, which is looked up at pc; a return address one byte lower. */
 static bool push(struct walk *w, uint64_t pc, bool is_return)
 {
 	struct wire_stack *s = w->out;
 
-	/* Where there is nothing to return to, the stack began. */
+	/* The outermost frame returns to 0. */
 	if (!pc) {
 		s->end = WIRE_END_WHOLE;
 		return false;
@@ -166,7 +166,7 @@ static bool step_by_frame_pointer(struct walk *w)
 {
 	uint64_t fp = w->regs[UNWIND_FP], caller, ret;
 
-	/* The outermost frame has none, by the ABI. */
+	/* By the ABI, the outermost frame's is 0. */
 	if (!fp)
 		return stop(w, WIRE_END_WHOLE);
 	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
@@ -208,7 +208,7 @@ static bool step_by_signal(struct walk *w)
 }
 #endif
 
-/* The CFA by the rule; 0, having stopped, if it cannot be had. */
+/* The CFA by the rule. If it is not available, stops and returns 0. */
 static uint64_t find_cfa(struct walk *w, const struct unwind_rule *r)
 {
 	uint64_t sp = w->regs[UNWIND_SP], fp = w->regs[UNWIND_FP], cfa = 0;
@@ -255,7 +255,7 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 	if (r->fp_saved) {
 		uint64_t at = cfa + (uint64_t)(int64_t)r->fp_offset;
 
-		/* Below the stack pointer: it has been restored already. */
+		/* A slot below the stack pointer: the register has been restored already. */
 		if (at >= sp && !read_word(w, at, &w->regs[UNWIND_FP]))
 			return stop(w, WIRE_END_UNREADABLE);
 	}
@@ -264,14 +264,14 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 	return push(w, ret, true);
 }
 
-/* One frame on; false at the end, and out->end says which. */
+/* Goes to the caller's frame. False at the end: out->end has the reason. */
 static bool step(struct walk *w)
 {
 	struct unwind_rule r;
 
 	if (!find_rule(w, &r)) {
 		teach(w, wire_rule(WIRE_RULE_NO_CODE, 0, 0, 0));
-		/* The leaf is where the thread is, whatever is there. */
+		/* The leaf stays, whatever is mapped there: the thread is in it. */
 		if (w->out->n > 1)
 			w->out->n--;
 		return stop(w, WIRE_END_NO_RULE);

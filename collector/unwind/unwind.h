@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwind.h - completes the user stacks that the BPF side could not unwind (include/chainwire.h has
- * how that works), from the registers and the piece of stack that it sent. The rules come from the
- * files that the symbolizer knows; those of addresses met lately are kept in a table of fixed size,
- * and the files' call frame information of a bounded number of files.
+ * unwind.h - completes the user stacks that the BPF side could not unwind (include/chainwire.h
+ * explains how), from the registers and the piece of stack that it sent. The rules come from the
+ * files that the symbolizer knows. Recently used rules are kept in a table of fixed size, the call
+ * frame information of a bounded number of files.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -26,18 +26,18 @@ struct unwinder_stats {
 	uint64_t stacks;    /* completed */
 	uint64_t looked_up; /* addresses looked up in a file */
 	uint32_t files;	    /* whose call frame information is in memory */
-	size_t bytes;	    /* that it takes */
+	size_t bytes;	    /* that this information takes */
 };
 
 /* sym is borrowed. fn may be NULL. NULL when out of memory. */
 struct unwinder *unwinder_new(struct symbolizer *sym, unwinder_teach_fn fn, void *ctx);
 void unwinder_free(struct unwinder *u);
 
-/* Whether a record of len bytes can be what it says. */
+/* Whether the lengths in a record of len bytes are consistent. */
 bool unwinder_takes(const struct wire_copy *c, size_t len);
 /*
  * Completes the stack of a record of len bytes. *out is filled as a WIRE_STACK record for the same
- * event. Returns 0, or -EBADMSG if the record is none.
+ * event. Returns 0, or -EBADMSG if unwinder_takes() refuses the record.
  */
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);

@@ -132,7 +132,7 @@ static uint32_t stack(struct synth *m, int user, const char *text)
 		if (!text[len])
 			break;
 	}
-	id = encoder_stack(m->e, frames, n, cut ? CHAINLOG_STACK_DEPTH : CHAINLOG_STACK_UNTOLD);
+	id = encoder_stack(m->e, frames, n, cut ? CHAINLOG_STACK_DEPTH : CHAINLOG_STACK_UNKNOWN);
 	MUST(id);
 	return id;
 }
