@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "grow.h"
 #include "id_index.h"
 
 struct pair {
@@ -73,6 +74,40 @@ static inline uint32_t pairs_id(struct pairs *p, uint32_t a, uint32_t b)
 	int is_new;
 
 	return pairs_id_new(p, a, b, &is_new);
+}
+
+/*
+ * One value for each pair, all of one type. All zero is an empty table, ready for use. The values
+ * may be sorted when no more are added.
+ */
+struct pair_table {
+	struct pairs keys;
+	void *at;   /* values by the pair's id, from 1 */
+	size_t cap; /* values that there is room for */
+};
+
+/*
+ * The value of (a, b), of size bytes, which are zero at first. NULL: out of memory. Valid until the
+ * next call.
+ */
+static inline void *pair_table_at(struct pair_table *t, uint32_t a, uint32_t b, size_t size)
+{
+	uint32_t id = pairs_id(&t->keys, a, b);
+	size_t had = t->cap;
+	char *at = id ? grow_array(t->at, id, &t->cap, size) : NULL;
+
+	if (!at)
+		return NULL;
+	memset(at + had * size, 0, (t->cap - had) * size);
+	t->at = at;
+	return id < t->cap ? at + id * size : NULL;
+}
+
+static inline void pair_table_free(struct pair_table *t)
+{
+	pairs_free(&t->keys);
+	free(t->at);
+	*t = (struct pair_table) { .cap = 0 };
 }
 
 #endif /* ENGINE_PAIRS_H */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
 #include "running_totals.h"
 
 /* The threads of a chain, from its last link back to the thread whose wait it is. */
@@ -236,17 +235,15 @@ static void explain(struct chains *c, uint32_t node, const struct wait *w, uint6
  * waker.
  */
 struct waker_totals {
-	struct pairs keys; /* (thread, links left) */
-	struct entry {
-		struct running_totals totals; /* of (relative node, end) */
-		uint64_t walked;	      /* intervals walked while the totals were not there */
-		bool built;
-	} * of; /* by the key's id */
-	size_t cap;
-	uint32_t root;	     /* the node that stands for the waker in relative chains */
-	struct pairs grafts; /* (node, relative node) to grafted[] */
-	uint32_t *grafted;
-	size_t cap_grafted;
+	struct pair_table entries; /* by (thread, links left) */
+	uint32_t root;		   /* the node that stands for the waker in relative chains */
+	struct pair_table grafted; /* node (uint32_t), by (node, relative node); 0: not made yet */
+};
+
+struct entry {
+	struct running_totals totals; /* of (relative node, end) */
+	uint64_t walked;	      /* intervals walked while the totals were not there */
+	bool built;
 };
 
 static struct waker_totals *totals_of(struct chains *c)
@@ -262,20 +259,7 @@ static struct waker_totals *totals_of(struct chains *c)
 /* NULL: out of memory. Moves when another one is asked for. */
 static struct entry *entry_of(struct waker_totals *t, uint32_t thread, uint32_t links_left)
 {
-	int is_new;
-	uint32_t id = pairs_id_new(&t->keys, thread, links_left, &is_new);
-	struct entry *p;
-
-	if (!id)
-		return NULL;
-	if (is_new) {
-		p = grow_array(t->of, id, &t->cap, sizeof(*p));
-		if (!p)
-			return NULL;
-		t->of = p;
-		p[id] = (struct entry) { .built = false };
-	}
-	return id < t->cap ? &t->of[id] : NULL;
+	return pair_table_at(&t->entries, thread, links_left, sizeof(struct entry));
 }
 
 static void add_to_totals(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
@@ -316,27 +300,22 @@ static void build(struct chains *c, struct running_totals *t, uint32_t thread, u
 static uint32_t graft(struct chains *c, uint32_t node, uint32_t relative)
 {
 	struct waker_totals *t = c->totals;
-	uint32_t id, parent;
+	uint32_t parent, grafted, *known;
 	struct pair link;
-	int is_new;
-	void *p;
 
 	if (relative == t->root)
 		return node;
-	id = pairs_id_new(&t->grafts, node, relative, &is_new);
-	if (!id)
-		return 0;
-	if (!is_new)
-		return t->grafted[id];
-	p = grow_array(t->grafted, id, &t->cap_grafted, sizeof(*t->grafted));
-	if (!p)
-		return 0;
-	t->grafted = p;
-	t->grafted[id] = 0;
+	known = pair_table_at(&t->grafted, node, relative, sizeof(*known));
+	if (!known || *known)
+		return known ? *known : 0;
 	link = c->nodes.at[relative];
 	parent = graft(c, node, link.a);
-	t->grafted[id] = parent ? pairs_id(&c->nodes, parent, link.b) : 0;
-	return t->grafted[id];
+	grafted = parent ? pairs_id(&c->nodes, parent, link.b) : 0;
+	/* The first look-up's place may have moved. */
+	known = pair_table_at(&t->grafted, node, relative, sizeof(*known));
+	if (known)
+		*known = grafted;
+	return grafted;
 }
 
 static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uint32_t node,
@@ -344,17 +323,18 @@ static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uin
 {
 	uint64_t sum = 0;
 
-	for (uint32_t id = 1; id <= t->keys.n; id++) {
+	for (uint32_t id = 1; id <= t->table.keys.n; id++) {
 		uint64_t ns = totals_between(t, id, from, to);
+		struct pair key = t->table.keys.at[id];
 		uint32_t at;
 
 		c->steps++;
 		if (!ns)
 			continue;
 		sum += ns;
-		at = graft(c, node, t->keys.at[id].a);
+		at = graft(c, node, key.a);
 		if (at)
-			c->add(c->add_arg, at, (enum chain_end)t->keys.at[id].b, ns);
+			c->add(c->add_arg, at, (enum chain_end)key.b, ns);
 		else
 			c->out_of_memory = true;
 	}
@@ -398,7 +378,7 @@ static uint64_t take_totals(struct chains *c, uint32_t node, uint32_t thread, ui
 		}
 	}
 	if (from_block >= to_block ||
-	    (uint64_t)c->intervals_per_chain * e->totals.keys.n > end - first)
+	    (uint64_t)c->intervals_per_chain * e->totals.table.keys.n > end - first)
 		return 0;
 	*from = from_block * block;
 	*to = to_block * block;
@@ -413,12 +393,12 @@ void chains_free(struct chains *c)
 	kernel_stacks_free(c->kernel);
 	pairs_free(&c->nodes);
 	if (t) {
-		for (uint32_t id = 1; id <= t->keys.n && id < t->cap; id++)
-			totals_free(&t->of[id].totals);
-		free(t->of);
-		free(t->grafted);
-		pairs_free(&t->grafts);
-		pairs_free(&t->keys);
+		struct entry *of = t->entries.at;
+
+		for (size_t id = 1; id < t->entries.cap; id++)
+			totals_free(&of[id].totals);
+		pair_table_free(&t->entries);
+		pair_table_free(&t->grafted);
 		free(t);
 	}
 	c->kernel = NULL;

@@ -18,27 +18,20 @@ struct key_totals {
 
 void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amount)
 {
-	int is_new;
-	uint32_t id = pairs_id_new(&t->keys, a, b, &is_new);
-	void *p;
+	struct key_totals *k = pair_table_at(&t->table, a, b, sizeof(*k)), *first;
+	uint32_t *p;
 
-	if (!id)
+	if (!k)
 		goto fail;
-	if (is_new) {
-		p = grow_array(t->of, id, &t->cap, sizeof(*t->of));
-		if (!p)
-			goto fail;
-		t->of = p;
-		t->of[id] = (struct key_totals) { .n = 0 };
-	}
-	if (!t->of[id].pending) {
-		p = grow_array(t->pending, t->n_pending, &t->cap_pending, sizeof(*t->pending));
+	first = t->table.at;
+	if (!k->pending) {
+		p = grow_array(t->pending, t->n_pending, &t->cap_pending, sizeof(*p));
 		if (!p)
 			goto fail;
 		t->pending = p;
-		t->pending[t->n_pending++] = id;
+		p[t->n_pending++] = (uint32_t)(k - first);
 	}
-	t->of[id].pending += amount;
+	k->pending += amount;
 	return;
 fail:
 	t->out_of_memory = true;
@@ -47,7 +40,7 @@ fail:
 void totals_end_block(struct running_totals *t, uint32_t block)
 {
 	for (size_t i = 0; i < t->n_pending; i++) {
-		struct key_totals *k = &t->of[t->pending[i]];
+		struct key_totals *k = (struct key_totals *)t->table.at + t->pending[i];
 		struct total *p = grow_array(k->totals, k->n, &k->cap, sizeof(*p));
 
 		if (!p) {
@@ -80,15 +73,18 @@ static uint64_t total_below(const struct key_totals *k, uint32_t end)
 
 uint64_t totals_between(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to)
 {
-	return total_below(&t->of[id], to) - total_below(&t->of[id], from);
+	const struct key_totals *k = (const struct key_totals *)t->table.at + id;
+
+	return total_below(k, to) - total_below(k, from);
 }
 
 void totals_free(struct running_totals *t)
 {
-	for (uint32_t id = 1; id <= t->keys.n && id < t->cap; id++)
-		free(t->of[id].totals);
-	free(t->of);
+	struct key_totals *of = t->table.at;
+
+	for (size_t id = 1; id < t->table.cap; id++)
+		free(of[id].totals);
+	pair_table_free(&t->table);
 	free(t->pending);
-	pairs_free(&t->keys);
-	*t = (struct running_totals) { .cap = 0 };
+	*t = (struct running_totals) { .n_pending = 0 };
 }

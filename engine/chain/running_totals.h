@@ -12,14 +12,11 @@
 
 #include "base/pairs.h"
 
-struct key_totals;
-
 /* All zero is empty, ready for use. */
 struct running_totals {
-	struct pairs keys;     /* (a, b), whatever they stand for */
-	struct key_totals *of; /* by the key's id */
-	uint32_t *pending;     /* keys with an amount in the block at hand */
-	size_t cap, n_pending, cap_pending;
+	struct pair_table table; /* of struct key_totals, by (a, b), whatever they stand for */
+	uint32_t *pending;	 /* ids of keys with an amount in the block at hand */
+	size_t n_pending, cap_pending;
 	bool out_of_memory; /* sticky: the totals are not complete */
 };
 
@@ -27,7 +24,7 @@ struct running_totals {
 void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amount);
 /* The block at hand is complete; blocks end in ascending order. */
 void totals_end_block(struct running_totals *t, uint32_t block);
-/* What the key with this id, 1..keys.n, has in the blocks [from, to). */
+/* What the key with this id, 1..table.keys.n, has in the blocks [from, to). */
 uint64_t totals_between(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to);
 void totals_free(struct running_totals *t);
 

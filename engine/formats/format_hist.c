@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "format.h"
-#include "grow.h"
 #include "words/names.h"
 #include "chain/top_waits.h"
 
@@ -26,29 +25,8 @@ struct hist {
 struct hists {
 	const struct options *options;
 	struct names *names;
-	struct pairs ids; /* (name, 0) */
-	struct hist *at;  /* by the pair's id, from 1 */
-	size_t cap;
+	struct pair_table table; /* of struct hist, by (name, 0) */
 };
-
-/* The histogram of a name's waits; NULL: out of memory. */
-static struct hist *hist_of(struct hists *h, uint32_t name)
-{
-	int is_new;
-	uint32_t id = pairs_id_new(&h->ids, name, 0, &is_new);
-	struct hist *p;
-
-	if (!id)
-		return NULL;
-	if (is_new) {
-		p = grow_array(h->at, id, &h->cap, sizeof(*p));
-		if (!p)
-			return NULL;
-		h->at = p;
-		p[id] = (struct hist) { .name = name };
-	}
-	return &h->at[id];
-}
 
 static int count_wait(void *arg, const struct chosen_wait *p)
 {
@@ -63,9 +41,10 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 		if (!name)
 			return -ENOMEM;
 	}
-	hist = hist_of(h, name);
+	hist = pair_table_at(&h->table, name, 0, sizeof(*hist));
 	if (!hist)
 		return -ENOMEM;
+	hist->name = name;
 	hist->count[63 - __builtin_clzll(length | 1)]++;
 	hist->total_ns += ns;
 	return 0;
@@ -110,15 +89,16 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 static void put_hists(FILE *out, struct hists *h)
 {
 	const struct options *o = h->options;
-	size_t n = h->ids.n;
+	struct hist *at = h->table.at;
+	size_t n = h->table.keys.n;
 
 	if (n)
-		qsort_r(h->at + 1, n, sizeof(*h->at), most_time_first, h->names);
+		qsort_r(at + 1, n, sizeof(*at), most_time_first, h->names);
 	for (size_t i = 1; i <= n && (!o->top || i <= o->top); i++) {
 		if (o->by_name)
 			fprintf(out, "%sname = %s\n", i > 1 ? "\n" : "",
-				names_text(h->names, h->at[i].name));
-		put_hist(out, o, &h->at[i]);
+				names_text(h->names, at[i].name));
+		put_hist(out, o, &at[i]);
 	}
 }
 
@@ -131,8 +111,7 @@ static int write_hist(const struct format_input *in, FILE *out)
 
 	if (!err)
 		put_hists(out, &h);
-	pairs_free(&h.ids);
-	free(h.at);
+	pair_table_free(&h.table);
 	wait_filter_free(s);
 	names_free(h.names);
 	return err;

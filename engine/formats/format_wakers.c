@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "format.h"
-#include "grow.h"
 #include "words/names.h"
 #include "chain/top_waits.h"
 #include "chain/waker_name.h"
@@ -26,9 +25,7 @@ struct table {
 	const struct options *options;
 	struct names *names;
 	struct waker_names *wakers;
-	struct pairs keys; /* (waker, wakee) */
-	struct row *rows;  /* by the key's id, from 1 */
-	size_t cap;
+	struct pair_table rows; /* of struct row, by (waker, wakee) */
 };
 
 static int count_wait(void *arg, const struct chosen_wait *p)
@@ -36,25 +33,18 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 	struct table *t = arg;
 	const struct wait *w = p->wait;
 	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
-	uint32_t waker, wakee, id;
+	uint32_t waker, wakee;
 	struct row *row;
-	int is_new;
 
 	if (w->kind != WAIT_SLEEP)
 		return 0;
 	waker = waker_name(t->wakers, w);
 	wakee = names_thread(t->names, p->thread, w->out_ns);
-	id = waker && wakee ? pairs_id_new(&t->keys, waker, wakee, &is_new) : 0;
-	if (!id)
+	row = waker && wakee ? pair_table_at(&t->rows, waker, wakee, sizeof(*row)) : NULL;
+	if (!row)
 		return -ENOMEM;
-	if (is_new) {
-		row = grow_array(t->rows, id, &t->cap, sizeof(*row));
-		if (!row)
-			return -ENOMEM;
-		t->rows = row;
-		row[id] = (struct row) { .waker = waker, .wakee = wakee };
-	}
-	row = &t->rows[id];
+	row->waker = waker;
+	row->wakee = wakee;
 	row->count++;
 	row->total_ns += ns;
 	if (row->longest_ns < ns)
@@ -89,14 +79,14 @@ static void put_row(FILE *out, const struct table *t, const struct row *r, const
 static void put_table(FILE *out, struct table *t)
 {
 	const struct options *o = t->options;
-	struct row total = { 0 };
-	size_t n = t->keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
+	struct row total = { 0 }, *rows = t->rows.at;
+	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
 	int width = NAME_WIDTH_MIN;
 
 	if (n)
-		qsort_r(t->rows + 1, n, sizeof(*t->rows), most_time_first, t->names);
+		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
 	for (size_t i = 1; i <= n; i++) {
-		const struct row *r = &t->rows[i];
+		const struct row *r = &rows[i];
 		size_t len = strlen(names_text(t->names, r->waker));
 
 		total.count += r->count;
@@ -109,8 +99,8 @@ static void put_table(FILE *out, struct table *t)
 	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", width, "WAKER", "TARGET", "COUNT", "BLOCKED",
 		"LONGEST");
 	for (size_t i = 1; i <= top; i++)
-		put_row(out, t, &t->rows[i], names_text(t->names, t->rows[i].waker),
-			names_text(t->names, t->rows[i].wakee), width);
+		put_row(out, t, &rows[i], names_text(t->names, rows[i].waker),
+			names_text(t->names, rows[i].wakee), width);
 	put_row(out, t, &total, "all of them", "", width);
 	fprintf(out, "(times in %s; %zu pairs)\n", o->unit == UNIT_NS ? "ns" : "us", n);
 }
@@ -127,8 +117,7 @@ static int write_wakers(const struct format_input *in, FILE *out)
 		err = top_waits_walk(in->timelines, s, 0, count_wait, &t);
 	if (!err)
 		put_table(out, &t);
-	pairs_free(&t.keys);
-	free(t.rows);
+	pair_table_free(&t.rows);
 	waker_names_free(t.wakers);
 	wait_filter_free(s);
 	names_free(t.names);

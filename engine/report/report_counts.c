@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
 #include "chain/waker_name.h"
 
 /* Returned by a visit: too many figures, the steps have to be longer. */
@@ -108,20 +107,12 @@ static unsigned int slot_of(uint64_t ns)
 
 static int count_length(struct report_counts *c, uint32_t row, uint32_t step, uint64_t ns)
 {
-	uint64_t *p, *longest = &c->longest_ns[(size_t)row * c->steps.n + step];
-	int is_new;
-	uint32_t id = pairs_id_new(&c->lengths, row * REPORT_SLOTS + slot_of(ns), step, &is_new);
+	uint64_t *longest = &c->longest_ns[(size_t)row * c->steps.n + step], *count;
 
-	if (!id)
+	count = pair_table_at(&c->lengths, row * REPORT_SLOTS + slot_of(ns), step, sizeof(*count));
+	if (!count)
 		return -ENOMEM;
-	if (is_new) {
-		p = grow_array(c->length_counts, id, &c->cap_lengths, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		c->length_counts = p;
-		p[id] = 0;
-	}
-	c->length_counts[id]++;
+	(*count)++;
 	c->row_waits[row]++;
 	if (*longest < ns)
 		*longest = ns;
@@ -133,21 +124,13 @@ static int count_length(struct report_counts *c, uint32_t row, uint32_t step, ui
 static int count_wakeup(struct report_counts *c, uint32_t row, uint32_t waker, uint32_t step,
 			uint64_t blocked_ns)
 {
-	struct report_wakeups *p;
-	int is_new;
-	uint32_t id = pairs_id_new(&c->wakeups, row * (REPORT_WAKERS + 1) + waker, step, &is_new);
+	struct report_wakeups *sums =
+		pair_table_at(&c->wakeups, row * (REPORT_WAKERS + 1) + waker, step, sizeof(*sums));
 
-	if (!id)
+	if (!sums)
 		return -ENOMEM;
-	if (is_new) {
-		p = grow_array(c->wakeup_sums, id, &c->cap_wakeups, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		c->wakeup_sums = p;
-		p[id] = (struct report_wakeups) { 0 };
-	}
-	c->wakeup_sums[id].count++;
-	c->wakeup_sums[id].blocked_ns += blocked_ns;
+	sums->count++;
+	sums->blocked_ns += blocked_ns;
 	return 0;
 }
 
@@ -169,24 +152,20 @@ static int count(void *arg, const struct chosen_wait *p)
 	}
 	if (err)
 		return err;
-	return c->steps.n > 1 && (c->lengths.n > REPORT_CELLS || c->wakeups.n > REPORT_CELLS)
+	return c->steps.n > 1 && (c->lengths.keys.n > REPORT_CELLS ||
+				  c->wakeups.keys.n > REPORT_CELLS)
 		       ? TOO_MANY
 		       : 0;
 }
 
 static void clear(struct report_counts *c)
 {
-	pairs_free(&c->lengths);
-	pairs_free(&c->wakeups);
-	free(c->length_counts);
-	free(c->wakeup_sums);
+	pair_table_free(&c->lengths);
+	pair_table_free(&c->wakeups);
 	free(c->longest_ns);
 	free(c->row_waits);
 	free(c->row_longest_ns);
-	c->lengths = c->wakeups = (struct pairs) { 0 };
-	c->length_counts = c->longest_ns = c->row_waits = c->row_longest_ns = NULL;
-	c->wakeup_sums = NULL;
-	c->cap_lengths = c->cap_wakeups = 0;
+	c->longest_ns = c->row_waits = c->row_longest_ns = NULL;
 }
 
 static int count_in_steps(struct counter *k, const struct timelines *tl, struct wait_filter *s,

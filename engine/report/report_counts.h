@@ -34,14 +34,10 @@ struct report_wakeups {
 struct report_counts {
 	struct report_steps steps;
 	uint32_t n_rows;
-	/* Waits by (row * REPORT_SLOTS + slot, step); values by the pair's id, from 1. */
-	struct pairs lengths;
-	uint64_t *length_counts;
-	size_t cap_lengths;
-	/* Wakeups by (row * (REPORT_WAKERS + 1) + waker, step). */
-	struct pairs wakeups;
-	struct report_wakeups *wakeup_sums;
-	size_t cap_wakeups;
+	/* Numbers of waits (uint64_t), by (row * REPORT_SLOTS + slot, step). */
+	struct pair_table lengths;
+	/* Of struct report_wakeups, by (row * (REPORT_WAKERS + 1) + waker, step). */
+	struct pair_table wakeups;
 	uint32_t wakers[REPORT_WAKERS]; /* text ids */
 	uint32_t n_wakers;
 	bool other_wakers; /* number n_wakers is in use, for all other wakers */

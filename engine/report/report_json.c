@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
 #include "base/text.h"
 #include "report.h"
 #include "report_chain.h"
@@ -54,32 +53,23 @@ uint32_t report_thread(struct report_writer *w, uint32_t thread)
 
 uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, bool user)
 {
-	int is_new;
-	uint32_t id = pairs_id_new(&w->stacks, pair, user ? UINT32_MAX : frames, &is_new), *p;
+	uint32_t *string =
+		pair_table_at(&w->stacks, pair, user ? UINT32_MAX : frames, sizeof(*string));
 	size_t size;
 	char *text = NULL;
 	FILE *f;
 
-	if (!id) {
-		w->out_of_memory = true;
-		return 0;
-	}
-	if (!is_new)
-		return w->stack_string[id];
-	p = grow_array(w->stack_string, id, &w->cap_stack_string, sizeof(*p));
+	if (string && *string)
+		return *string - 1;
 	f = open_memstream(&text, &size);
-	if (p)
-		w->stack_string = p;
-	if (p && f)
+	if (f)
 		names_write_stack(w->r->names, pair, frames, user, f);
-	if (f && fclose(f))
-		w->out_of_memory = true;
-	if (!p || !f || w->out_of_memory)
+	if (!f || fclose(f) || !string)
 		w->out_of_memory = true;
 	else
-		p[id] = report_string(w, names_adopt(w->r->names, text));
+		*string = 1 + report_string(w, names_adopt(w->r->names, text));
 	free(text);
-	return w->out_of_memory ? 0 : w->stack_string[id];
+	return w->out_of_memory ? 0 : *string - 1;
 }
 
 /* Writes a JSON string with each `<` escaped, which would end the element of the page. */
@@ -156,27 +146,33 @@ static void put_row(struct report_writer *w, uint32_t row)
 	const struct report *r = w->r;
 	const struct report_counts *c = &r->counts;
 	const struct report_steps *s = &c->steps;
+	const struct report_wakeups *wakeups = c->wakeups.at;
+	const uint64_t *lengths = c->lengths.at;
 
 	fprintf(w->out, "%s{\"thread\":%" PRId64, row ? ",\n" : "",
 		row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
 	put_steps(w, row);
 	report_begin_list(w, "lengths");
-	for (uint32_t id = 1; id <= c->lengths.n; id++) {
-		if (c->lengths.at[id].a / REPORT_SLOTS != row)
+	for (uint32_t id = 1; id <= c->lengths.keys.n; id++) {
+		struct pair key = c->lengths.keys.at[id];
+
+		if (key.a / REPORT_SLOTS != row)
 			continue;
-		report_put_number(w, c->lengths.at[id].b);
-		report_put_number(w, c->lengths.at[id].a % REPORT_SLOTS);
-		report_put_number(w, (int64_t)c->length_counts[id]);
+		report_put_number(w, key.b);
+		report_put_number(w, key.a % REPORT_SLOTS);
+		report_put_number(w, (int64_t)lengths[id]);
 	}
 	putc(']', w->out);
 	report_begin_list(w, "wakeups");
-	for (uint32_t id = 1; id <= c->wakeups.n; id++) {
-		if (c->wakeups.at[id].a / (REPORT_WAKERS + 1) != row)
+	for (uint32_t id = 1; id <= c->wakeups.keys.n; id++) {
+		struct pair key = c->wakeups.keys.at[id];
+
+		if (key.a / (REPORT_WAKERS + 1) != row)
 			continue;
-		report_put_number(w, c->wakeups.at[id].b);
-		report_put_number(w, c->wakeups.at[id].a % (REPORT_WAKERS + 1));
-		report_put_number(w, (int64_t)c->wakeup_sums[id].count);
-		report_put_number(w, (int64_t)c->wakeup_sums[id].blocked_ns);
+		report_put_number(w, key.b);
+		report_put_number(w, key.a % (REPORT_WAKERS + 1));
+		report_put_number(w, (int64_t)wakeups[id].count);
+		report_put_number(w, (int64_t)wakeups[id].blocked_ns);
 	}
 	putc(']', w->out);
 	report_begin_list(w, "longest");
@@ -304,8 +300,7 @@ int report_json_write(struct report *r, FILE *out)
 		err = -ENOMEM;
 	pairs_free(&w.strings.ids);
 	pairs_free(&w.threads.ids);
-	pairs_free(&w.stacks);
-	free(w.stack_string);
+	pair_table_free(&w.stacks);
 	text_free(&w.buf);
 	return err;
 }

@@ -20,9 +20,7 @@ struct report_writer {
 	FILE *out;
 	struct report_numbers strings, threads; /* of text ids; of threads */
 	size_t string_bytes;			/* size of the strings in the output */
-	struct pairs stacks;			/* (stack pair, kernel frames) */
-	uint32_t *stack_string;			/* by the pair's id */
-	size_t cap_stack_string;
+	struct pair_table stacks; /* 1 + string (uint32_t), by (stack pair, kernel frames) */
 	struct text_buf buf;
 	unsigned int n_listed; /* numbers in the current list */
 	bool out_of_memory;

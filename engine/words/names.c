@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
 #include "base/kernel_functions.h"
 #include "base/pairs.h"
 #include "intern.h"
@@ -20,9 +19,8 @@ struct names {
 	struct text_buf line; /* of several names */
 	/* Texts by the trace's id, and by stack pair as an off-CPU stack; 0: not made yet. */
 	uint32_t *of_frame, *of_string, *of_pair;
-	struct pairs waker_stacks; /* (stack pair, kernel frames << 1 | interrupt) */
-	uint32_t *of_waker_stack;  /* text by id in waker_stacks */
-	size_t cap_waker_stacks;
+	/* Likewise (uint32_t), by (stack pair, kernel frames << 1 | interrupt). */
+	struct pair_table of_waker_stack;
 };
 
 struct names *names_new(const struct timelines *tl, const struct options *o)
@@ -55,8 +53,7 @@ void names_free(struct names *n)
 	free(n->of_string);
 	kernel_stacks_free(n->kernel);
 	free(n->of_pair);
-	pairs_free(&n->waker_stacks);
-	free(n->of_waker_stack);
+	pair_table_free(&n->of_waker_stack);
 	text_free(&n->line);
 	free(n);
 }
@@ -317,21 +314,17 @@ uint32_t names_off_cpu(struct names *n, uint32_t pair)
 
 uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context context)
 {
-	int is_new;
-	uint32_t id = pairs_id_new(&n->waker_stacks, pair, context.frames << 1 | context.interrupt,
-				   &is_new);
-	uint32_t *p =
-		id ? grow_array(n->of_waker_stack, id, &n->cap_waker_stacks, sizeof(*p)) : NULL;
+	uint32_t *text = pair_table_at(&n->of_waker_stack, pair,
+				       context.frames << 1 | context.interrupt, sizeof(*text));
 
-	if (!p)
+	if (!text)
 		return 0;
-	n->of_waker_stack = p;
-	if (is_new) {
+	if (!*text) {
 		put_waker_stack(n, pair, context.frames, !context.interrupt, LEAF_FIRST,
 				(struct frame_sink) { add_to_line, n });
-		p[id] = take_line(n);
+		*text = take_line(n);
 	}
-	return p[id];
+	return *text;
 }
 
 uint32_t names_link(struct names *n, const struct link *l)
