@@ -6,12 +6,6 @@
 
 #include "running_totals.h"
 
-/* The threads of a chain, from its last link back to the thread whose wait it is. */
-struct chain_member {
-	uint32_t thread;
-	const struct chain_member *up;
-};
-
 /* A window of a waker's time, and what the waker did in the part of it looked at so far. */
 struct window {
 	uint32_t node; /* of the waker's link */
@@ -66,12 +60,18 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 	return c->kernel ? 0 : -ENOMEM;
 }
 
-static bool chain_has(const struct chain_member *m, uint32_t thread)
+enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kernel,
+			  const struct wait *w, uint32_t links_left, struct waker_context *context)
 {
-	for (; m; m = m->up)
-		if (m->thread == thread)
-			return true;
-	return false;
+	if (w->flags & WAIT_NOT_WOKEN)
+		return CHAIN_NOT_WOKEN;
+	if (w->waker == THREAD_NONE)
+		return CHAIN_UNKNOWN;
+	if (!links_left)
+		return CHAIN_DEPTH;
+	*context = waker_context(kernel, timelines_pair(tl, w->waker_stack).kstack,
+				 w->waker == THREAD_IDLE);
+	return context->interrupt ? CHAIN_INTERRUPT : CHAIN_ENDS;
 }
 
 uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
@@ -81,21 +81,9 @@ uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint
 	uint32_t label = 1;
 	struct link l;
 
-	if (w->flags & WAIT_NOT_WOKEN) {
-		*end = CHAIN_NOT_WOKEN;
+	*end = chain_next(c->timelines, c->kernel, w, links_left, &context);
+	if (*end != CHAIN_ENDS && *end != CHAIN_INTERRUPT)
 		return 0;
-	}
-	if (w->waker == THREAD_NONE) {
-		*end = CHAIN_UNKNOWN;
-		return 0;
-	}
-	if (!links_left) {
-		*end = CHAIN_DEPTH;
-		return 0;
-	}
-	context = waker_context(c->kernel, timelines_pair(c->timelines, w->waker_stack).kstack,
-				w->waker == THREAD_IDLE);
-	*end = context.interrupt ? CHAIN_INTERRUPT : CHAIN_ENDS;
 	if (c->user.label) {
 		l = link_of(c->timelines, c->options, w, context, first);
 		label = c->user.label(c->user.arg, &l);

@@ -96,6 +96,25 @@ static inline uint32_t chains_head(struct chains *c, uint32_t label)
  */
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns);
+/* The threads of a chain, from its last link back to the thread whose wait it is. */
+struct chain_member {
+	uint32_t thread;
+	const struct chain_member *up;
+};
+
+static inline bool chain_has(const struct chain_member *m, uint32_t thread)
+{
+	while (m && m->thread != thread)
+		m = m->up;
+	return m;
+}
+
+/*
+ * Where the chain goes from w, a sleep: CHAIN_ENDS if to the thread that woke w, CHAIN_INTERRUPT if
+ * to the interrupt that did, *context being the waker's; else why it ends.
+ */
+enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kernel,
+			  const struct wait *w, uint32_t links_left, struct waker_context *context);
 /*
  * Goes one link further, to the waker of w; first: w is the wait that is explained. Returns the
  * link's node, *end being CHAIN_INTERRUPT if the chain ends there and else CHAIN_ENDS; or 0 if

@@ -9,21 +9,15 @@
 
 #define LANE_NONE UINT32_MAX
 
-/* The threads of the chain so far, from the last link backwards. */
-struct member {
-	uint32_t thread;
-	const struct member *up;
-};
-
 /* A sleep of a waker, clipped to the window. */
 struct sleep {
 	const struct wait *wait;
 	uint64_t from_ns, to_ns;
 };
 
-int report_chain_init(struct report_chain *c, const struct timelines *tl, uint32_t depth)
+int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o)
 {
-	*c = (struct report_chain) { .timelines = tl, .depth = depth };
+	*c = (struct report_chain) { .timelines = tl, .options = o };
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
 	return c->kernel ? 0 : -ENOMEM;
 }
@@ -103,19 +97,6 @@ static void add_wake(struct report_chain *c, const struct report_wake *wake)
 	p[c->n_wakes++] = *wake;
 }
 
-static bool has(const struct member *m, uint32_t thread)
-{
-	for (; m; m = m->up)
-		if (m->thread == thread)
-			return true;
-	return false;
-}
-
-static uint64_t clip(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
-{
-	return ns < from_ns ? from_ns : ns > to_ns ? to_ns : ns;
-}
-
 static uint64_t length(struct sleep s)
 {
 	return s.to_ns - s.from_ns;
@@ -147,15 +128,15 @@ static uint64_t keep(struct sleep *kept, size_t *n, struct sleep s)
 }
 
 static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint32_t links_left,
-		    const struct member *chain);
+		    const struct chain_member *chain);
 
 /* Explains [from, to) by what the chain's last thread did then, like follow() in chain.c. */
 static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
-		   uint32_t links_left, const struct member *waker)
+		   uint32_t links_left, const struct chain_member *waker)
 {
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
-	uint64_t alive_from = clip(th->begin_ns, from_ns, to_ns);
-	uint64_t alive_to = clip(th->end_ns, alive_from, to_ns);
+	uint64_t alive_from = clip_ns(th->begin_ns, from_ns, to_ns);
+	uint64_t alive_to = clip_ns(th->end_ns, alive_from, to_ns);
 	uint64_t slept = 0, runnable = 0, unknown = 0, left_out = 0;
 	const struct wait *birth = thread_birth(th);
 	struct sleep kept[REPORT_FOLLOWED];
@@ -165,8 +146,9 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 	for (uint32_t i = thread_position(th, from_ns);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];
-		uint64_t out = clip(w->out_ns, from_ns, to_ns), in = clip(w->in_ns, out, to_ns);
-		uint64_t wake = clip(w->wake_ns, out, in);
+		uint64_t out = clip_ns(w->out_ns, from_ns, to_ns);
+		uint64_t in = clip_ns(w->in_ns, out, to_ns);
+		uint64_t wake = clip_ns(w->wake_ns, out, in);
 
 		if (w->kind == WAIT_UNKNOWN) {
 			unknown += in - out;
@@ -193,39 +175,40 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 		explain(c, lane, (struct sleep) { birth, from_ns, alive_from }, links_left, waker);
 }
 
+/* The handler of a link's interrupt (frame id); 0: unknown, or no interrupt. */
+static uint32_t handler_of(const struct report_chain *c, const struct link *l)
+{
+	uint32_t kstack = timelines_pair(c->timelines, l->stack).kstack;
+
+	return l->waker == THREAD_NONE ? irq_handler(c->kernel, kstack, l->kernel_frames) : 0;
+}
+
 static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint32_t links_left,
-		    const struct member *chain)
+		    const struct chain_member *chain)
 {
 	const struct wait *w = s.wait;
-	struct member next = { w->waker, chain };
+	struct chain_member next = { w->waker, chain };
 	uint64_t ns = s.to_ns - s.from_ns;
-	uint32_t end = CHAIN_ENDS, waker = LANE_NONE, kstack, handler;
+	uint32_t waker = LANE_NONE;
 	struct waker_context context;
+	enum chain_end end = chain_next(c->timelines, c->kernel, w, links_left, &context);
+	struct link l;
 
-	if (w->flags & WAIT_NOT_WOKEN)
-		end = CHAIN_NOT_WOKEN;
-	else if (w->waker == THREAD_NONE)
-		end = CHAIN_UNKNOWN;
-	else if (!links_left)
-		end = CHAIN_DEPTH;
-	if (end != CHAIN_ENDS) {
+	if (end != CHAIN_ENDS && end != CHAIN_INTERRUPT) {
 		add_part(c, lane, end, ns);
 		return;
 	}
-	kstack = timelines_pair(c->timelines, w->waker_stack).kstack;
-	context = waker_context(c->kernel, kstack, w->waker == THREAD_IDLE);
-	handler = context.interrupt ? irq_handler(c->kernel, kstack, context.frames) : 0;
+	l = link_of(c->timelines, c->options, w, context, !chain->up);
 	if (c->n_wakes < REPORT_WAKES)
-		waker = lane_of(c, context.interrupt ? THREAD_NONE : w->waker, handler);
+		waker = lane_of(c, l.waker, handler_of(c, &l));
 	if (waker == LANE_NONE) {
 		add_part(c, lane, REPORT_SHORT, ns);
 		return;
 	}
-	add_wake(c, &(struct report_wake) { w, waker, lane,
-					    context.interrupt ? context.frames : UINT32_MAX });
-	if (context.interrupt)
+	add_wake(c, &(struct report_wake) { w, l, waker, lane });
+	if (end == CHAIN_INTERRUPT)
 		add_part(c, waker, CHAIN_INTERRUPT, ns);
-	else if (has(chain, w->waker))
+	else if (chain_has(chain, w->waker))
 		add_part(c, waker, CHAIN_LOOP, ns);
 	else
 		follow(c, waker, s.from_ns, s.to_ns, links_left - 1, &next);
@@ -234,11 +217,11 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns)
 {
-	struct member self = { thread, NULL };
+	struct chain_member self = { thread, NULL };
 
 	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
 	if (lane_of(c, thread, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
-	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->depth, &self);
+	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->options->depth, &self);
 }

@@ -37,8 +37,8 @@ struct report_window {
 
 struct report_wake {
 	const struct wait *wait; /* ended by this wakeup */
-	uint32_t waker, wakee;	 /* lanes */
-	uint32_t frames;	 /* the waker's own, from the leaf of its kernel stack */
+	struct link link;
+	uint32_t waker, wakee; /* lanes */
 };
 
 /* Time that a lane took, and why (end: enum chain_end or REPORT_SHORT). */
@@ -55,13 +55,16 @@ struct report_chain {
 	size_t n_lanes, n_windows, n_wakes, n_parts;
 	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
 	const struct timelines *timelines;
+	const struct options *options;
 	struct kernel_stacks *kernel;
-	uint32_t depth;
 	bool out_of_memory; /* sticky: the result is incomplete */
 };
 
-/* 0 or -ENOMEM. The caller calls report_chain_free(), also after an error. */
-int report_chain_init(struct report_chain *c, const struct timelines *tl, uint32_t depth);
+/*
+ * What is given must outlive it. 0 or -ENOMEM. The caller calls report_chain_free(), also after an
+ * error.
+ */
+int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o);
 void report_chain_free(struct report_chain *c);
 /*
  * Explains [from_ns, to_ns) of the blocked part of w, a wait of thread, and replaces the previous

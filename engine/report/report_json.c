@@ -258,7 +258,7 @@ static int put_waits(struct report_writer *w)
 	struct report *r = w->r;
 	struct report_chain chain;
 	long begin = ftell(w->out);
-	int err = report_chain_init(&chain, r->in->timelines, r->in->options->depth);
+	int err = report_chain_init(&chain, r->in->timelines, r->in->options);
 
 	fputs("],\n\"waits\":[", w->out);
 	for (size_t i = 0; i < r->n_waits && !err; i++) {

@@ -129,13 +129,13 @@ static void put_chain(struct report_writer *w, const struct report_chain *c, con
 	report_begin_list(w, "wakes");
 	for (size_t i = 0; i < c->n_wakes; i++) {
 		const struct report_wake *p = &c->wakes[i];
-		bool task = c->lanes[p->waker].thread != THREAD_NONE;
 		bool started = p->wait->flags & WAIT_NEW;
 
 		report_put_number(w, (int64_t)(p->wait->wake_ns - f->zero_ns));
 		report_put_number(w, p->waker);
 		report_put_number(w, p->wakee);
-		report_put_number(w, report_stack(w, p->wait->waker_stack, p->frames, task));
+		report_put_number(w, report_stack(w, p->link.stack, p->link.kernel_frames,
+						  p->link.waker != THREAD_NONE));
 		report_put_number(w, started ? -1
 					     : (int64_t)report_stack(w, p->wait->stack, UINT32_MAX,
 								     true));

@@ -103,21 +103,16 @@ uint32_t thread_position(const struct thread *th, uint64_t at_ns)
 	return lo;
 }
 
-static uint64_t clip(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
-{
-	return ns < from_ns ? from_ns : ns > to_ns ? to_ns : ns;
-}
-
 struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t from = clip(from_ns, th->begin_ns, th->end_ns);
-	uint64_t to = clip(to_ns, from, th->end_ns);
+	uint64_t from = clip_ns(from_ns, th->begin_ns, th->end_ns);
+	uint64_t to = clip_ns(to_ns, from, th->end_ns);
 	struct thread_sums s = { .lifetime_ns = to - from };
 
 	for (uint32_t i = thread_position(th, from); i < th->n_waits; i++) {
 		const struct wait *w = &th->waits[i];
-		uint64_t out = clip(w->out_ns, from, to), in = clip(w->in_ns, from, to);
-		uint64_t wake = clip(w->wake_ns, from, to);
+		uint64_t out = clip_ns(w->out_ns, from, to), in = clip_ns(w->in_ns, from, to);
+		uint64_t wake = clip_ns(w->wake_ns, from, to);
 
 		if (w->out_ns >= to)
 			break;

@@ -111,6 +111,12 @@ uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
 uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the highest pair id */
 
+/* The nearest time to ns in [from_ns, to_ns]; cuts an interval to another one. */
+static inline uint64_t clip_ns(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
+{
+	return ns < from_ns ? from_ns : ns > to_ns ? to_ns : ns;
+}
+
 /* The interval with the thread's start and who started it; NULL if that is not known. */
 static inline const struct wait *thread_birth(const struct thread *th)
 {

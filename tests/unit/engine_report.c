@@ -45,7 +45,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	assert_int_equal(chains_init(&chains, tl, &o,
 				     (struct chain_user) { .arg = ends, .add = add_end }),
 			 0);
-	assert_int_equal(report_chain_init(&in_time, tl, depth), 0);
+	assert_int_equal(report_chain_init(&in_time, tl, &o), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -133,6 +133,7 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 				      "end 1000\n");
 	struct trace *t = synth_open(m);
 	struct report_chain c;
+	struct options o;
 	struct timelines *tl;
 	uint32_t a = 0;
 
@@ -140,7 +141,9 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 	assert_int_equal(timelines_new(&tl, t), 0);
 	while (timelines_thread(tl, a)->tid != 101)
 		a++;
-	assert_int_equal(report_chain_init(&c, tl, 6), 0);
+	options_init(&o);
+	o.depth = 6;
+	assert_int_equal(report_chain_init(&c, tl, &o), 0);
 	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++) {
 		const struct wait *w = &timelines_thread(tl, a)->waits[k];
 
@@ -170,6 +173,7 @@ static void a_busy_chain_is_bounded(void **state)
 {
 	struct synth *m = synth_new();
 	struct report_chain c;
+	struct options o;
 	struct timelines *tl;
 	struct trace *t;
 	uint64_t sum = 0;
@@ -193,7 +197,9 @@ static void a_busy_chain_is_bounded(void **state)
 	assert_int_equal(timelines_new(&tl, t), 0);
 	while (timelines_thread(tl, a)->tid != 101)
 		a++;
-	assert_int_equal(report_chain_init(&c, tl, 6), 0);
+	options_init(&o);
+	o.depth = 6;
+	assert_int_equal(report_chain_init(&c, tl, &o), 0);
 	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++)
 		if (timelines_thread(tl, a)->waits[k].out_ns == 1000)
 			report_chain_explain(&c, a, &timelines_thread(tl, a)->waits[k], 1000,
