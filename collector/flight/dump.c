@@ -81,7 +81,7 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < threads->n; i++) {
-		const struct thread *t = &threads->list[i];
+		const struct thread_state *t = &threads->list[i];
 		bool certain = threads_certain(threads, t);
 		bool asleep = certain && t->doing == THREAD_ASLEEP;
 		struct encoder_thread out = {
@@ -132,12 +132,12 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 	}
 }
 
-int dump_events(struct dump *d, struct window_view *v)
+int dump_events(struct dump *d, struct event_view *v)
 {
 	const struct chainlog_fields *ev;
 	int err = 0;
 
-	while (!err && (ev = window_view_next(v, UINT64_MAX)))
+	while (!err && (ev = event_view_next(v, UINT64_MAX)))
 		err = put_event(d, ev);
 	return err ? err : v->error;
 }

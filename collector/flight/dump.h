@@ -10,7 +10,7 @@
 #include "id_pool.h"
 #include "log/encode.h"
 #include "threads.h"
-#include "window.h"
+#include "event_window.h"
 
 struct dump {
 	const struct flight_stacks *stacks;
@@ -29,6 +29,6 @@ void dump_end(struct dump *d);
 /* The threads as they are at from_ns. Returns 0 or the encoder's negative errno. */
 int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns);
 /* All events that the view has not read yet. Returns 0, the encoder's or the view's error. */
-int dump_events(struct dump *d, struct window_view *v);
+int dump_events(struct dump *d, struct event_view *v);
 
 #endif /* DUMP_H */

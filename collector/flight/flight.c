@@ -30,7 +30,7 @@ struct flight {
 	struct flight_options o;
 	struct symbolizer *sym;
 	struct encoder *enc; /* into the window */
-	struct window window;
+	struct event_window window;
 	struct flight_stacks *stacks;
 	struct id_pool strings;
 	struct translator *translator; /* from records to enc and stacks */
@@ -38,7 +38,7 @@ struct flight {
 
 	/* The window's beginning: where events are read for the last time and dropped. */
 	uint64_t tail_ns;
-	struct window_view tail;
+	struct event_view tail;
 	struct threads threads; /* as of tail_ns */
 	uint64_t dropped, dropped_lost;
 
@@ -72,7 +72,7 @@ struct flight *flight_new(const struct flight_options *o)
 		return NULL;
 	f->o = *o;
 	f->accounts = calloc(o->cpus, sizeof(*f->accounts));
-	f->enc = encoder_new(window_put, &f->window);
+	f->enc = encoder_new(event_window_put, &f->window);
 	if (!f->accounts || !f->enc) {
 		flight_free(f);
 		return NULL;
@@ -87,8 +87,8 @@ void flight_free(struct flight *f)
 	translator_free(f->translator);
 	flight_stacks_free(f->stacks);
 	encoder_free(f->enc);
-	window_view_free(&f->tail);
-	window_free(&f->window);
+	event_view_free(&f->tail);
+	event_window_free(&f->window);
 	threads_free(&f->threads);
 	id_pool_free(&f->strings);
 	free(f->losses);
@@ -189,9 +189,9 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 /* ---- threads ------------------------------------------------------------------------------- */
 
 /* In a later listing: events say what the thread does, but perhaps not who it is. */
-static int take_listed_again(struct flight *f, const struct thread *listed)
+static int take_listed_again(struct flight *f, const struct thread_state *listed)
 {
-	struct thread t = *listed;
+	struct thread_state t = *listed;
 
 	if (f->trigger)
 		trigger_listed(f->trigger, listed, f->listing_ns);
@@ -206,7 +206,7 @@ static int take_listed_again(struct flight *f, const struct thread *listed)
 int flight_thread(void *ctx, const struct wire_thread *w)
 {
 	struct flight *f = ctx;
-	struct thread t = {
+	struct thread_state t = {
 		.tid = w->tid,
 		.tgid = w->tgid,
 		.start_ns = w->start_ns,
@@ -279,16 +279,16 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 	f->n_losses = kept;
 }
 
-/* Moves the window's beginning to limit_ns; the blocks stay until window_forget(). */
+/* Moves the window's beginning to limit_ns; the blocks stay until event_window_forget(). */
 static int move_tail(struct flight *f, uint64_t limit_ns)
 {
 	const struct chainlog_fields *ev;
 	char name[THREADS_NAME_LEN];
-	int err = window_view_refresh(&f->tail, &f->window);
+	int err = event_view_refresh(&f->tail, &f->window);
 
 	if (limit_ns <= f->tail_ns)
 		return err;
-	while (!err && (ev = window_view_next(&f->tail, limit_ns))) {
+	while (!err && (ev = event_view_next(&f->tail, limit_ns))) {
 		id_pool_text(&f->strings, ev->string, name, sizeof(name));
 		err = threads_event(&f->threads, ev, name);
 		f->dropped++;
@@ -327,7 +327,7 @@ static int forget_before(struct flight *f, uint64_t limit_ns)
 {
 	int err = move_tail(f, limit_ns);
 
-	window_forget(&f->window, &f->tail);
+	event_window_forget(&f->window, &f->tail);
 	drop_unlisted(f);
 	if (!err &&
 	    (f->tail_ns - f->collected_ns > COLLECT_NS ||

@@ -23,7 +23,7 @@ static uint32_t *link_to(const struct threads *t, uint32_t tid)
 	return link;
 }
 
-struct thread *threads_find(const struct threads *t, uint32_t tid)
+struct thread_state *threads_find(const struct threads *t, uint32_t tid)
 {
 	uint32_t place = t->buckets && tid ? *link_to(t, tid) : 0;
 
@@ -55,7 +55,7 @@ static bool grow_buckets(struct threads *t)
 
 static uint32_t new_place(struct threads *t)
 {
-	struct thread *list;
+	struct thread_state *list;
 	uint32_t place = t->free_place;
 
 	if ((!t->buckets || t->count > t->mask) && !grow_buckets(t))
@@ -71,7 +71,7 @@ static uint32_t new_place(struct threads *t)
 	return ++t->n;
 }
 
-struct thread *threads_add(struct threads *t, const struct thread *thread)
+struct thread_state *threads_add(struct threads *t, const struct thread_state *thread)
 {
 	uint32_t place, *bucket;
 
@@ -95,25 +95,25 @@ void threads_remove(struct threads *t, uint32_t tid)
 		return;
 	place = *link;
 	*link = t->list[place - 1].next;
-	t->list[place - 1] = (struct thread) { .next = t->free_place };
+	t->list[place - 1] = (struct thread_state) { .next = t->free_place };
 	t->free_place = place;
 	t->count--;
 }
 
 /* The thread, added if it is unknown. NULL for tid 0 (idle), and with *err when out of memory. */
-static struct thread *get(struct threads *t, uint32_t tid, uint64_t now_ns, int *err)
+static struct thread_state *get(struct threads *t, uint32_t tid, uint64_t now_ns, int *err)
 {
-	struct thread *th = threads_find(t, tid);
+	struct thread_state *th = threads_find(t, tid);
 
 	if (th || !tid)
 		return th;
-	th = threads_add(t, &(struct thread) { .tid = tid, .last_ns = now_ns });
+	th = threads_add(t, &(struct thread_state) { .tid = tid, .last_ns = now_ns });
 	if (!th)
 		*err = -ENOMEM;
 	return th;
 }
 
-static void switch_out(struct threads *t, struct thread *th, const struct chainlog_fields *ev)
+static void switch_out(struct threads *t, struct thread_state *th, const struct chainlog_fields *ev)
 {
 	th->last_ns = ev->time_ns;
 	if (ev->state == 'X' || ev->state == 'Z') {
@@ -133,7 +133,7 @@ static void switch_out(struct threads *t, struct thread *th, const struct chainl
 	th->early = false;
 }
 
-static void wake(struct thread *th, const struct chainlog_fields *ev)
+static void wake(struct thread_state *th, const struct chainlog_fields *ev)
 {
 	if (th->doing == THREAD_ASLEEP)
 		th->doing = THREAD_WOKEN;
@@ -142,7 +142,7 @@ static void wake(struct thread *th, const struct chainlog_fields *ev)
 	th->last_ns = ev->time_ns;
 }
 
-static void switch_in(struct thread *th, const struct chainlog_fields *ev)
+static void switch_in(struct thread_state *th, const struct chainlog_fields *ev)
 {
 	th->doing = THREAD_RUNNING;
 	th->early = false;
@@ -152,8 +152,8 @@ static void switch_in(struct thread *th, const struct chainlog_fields *ev)
 
 static int add_child(struct threads *t, const struct chainlog_fields *ev, const char *name)
 {
-	const struct thread *parent = threads_find(t, ev->tid);
-	struct thread child = {
+	const struct thread_state *parent = threads_find(t, ev->tid);
+	struct thread_state child = {
 		.tid = ev->other,
 		.tgid = ev->tgid,
 		.start_ns = ev->time_ns,
@@ -170,8 +170,8 @@ static int add_child(struct threads *t, const struct chainlog_fields *ev, const 
 /* A thread that execs gets its leader's tid. */
 static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
 {
-	const struct thread *caller = threads_find(t, ev->other);
-	struct thread th;
+	const struct thread_state *caller = threads_find(t, ev->other);
+	struct thread_state th;
 
 	if (caller && ev->other != ev->tid) {
 		th = *caller;
@@ -185,7 +185,7 @@ static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
 
 int threads_event(struct threads *t, const struct chainlog_fields *ev, const char *name)
 {
-	struct thread *th;
+	struct thread_state *th;
 	int err = 0;
 
 	switch (ev->kind) {
@@ -220,9 +220,9 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 	return err;
 }
 
-bool threads_listed(struct threads *t, const struct thread *listed, uint64_t listing_ns)
+bool threads_listed(struct threads *t, const struct thread_state *listed, uint64_t listing_ns)
 {
-	struct thread *th = threads_find(t, listed->tid);
+	struct thread_state *th = threads_find(t, listed->tid);
 
 	if (!th)
 		return false;
@@ -240,7 +240,7 @@ bool threads_listed(struct threads *t, const struct thread *listed, uint64_t lis
 void threads_drop_unlisted(struct threads *t, uint64_t listing_ns)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct thread *th = &t->list[i];
+		const struct thread_state *th = &t->list[i];
 
 		if (th->tid && th->listed_ns < listing_ns && th->last_ns < listing_ns)
 			threads_remove(t, th->tid);
@@ -253,7 +253,7 @@ void threads_lost(struct threads *t, uint64_t last_ns)
 		t->lost_ns = last_ns;
 }
 
-bool threads_certain(const struct threads *t, const struct thread *thread)
+bool threads_certain(const struct threads *t, const struct thread_state *thread)
 {
 	return thread->doing != THREAD_UNKNOWN && (!t->lost_ns || thread->last_ns > t->lost_ns);
 }

@@ -23,7 +23,7 @@ enum thread_doing {
 	THREAD_WOKEN, /* woken, not yet on a CPU */
 };
 
-struct thread {
+struct thread_state {
 	uint32_t tid, tgid;	 /* tgid 0: not known */
 	uint64_t start_ns;	 /* when it was created; 0: not known, long ago */
 	uint64_t last_ns;	 /* of its last event or listing */
@@ -40,7 +40,7 @@ struct thread {
 
 /* A zeroed struct is an empty table. */
 struct threads {
-	struct thread *list; /* places with tid 0 are free */
+	struct thread_state *list; /* places with tid 0 are free */
 	uint32_t n, count, free_place;
 	size_t cap;
 	uint32_t *buckets, mask;
@@ -50,16 +50,16 @@ struct threads {
 void threads_free(struct threads *t);
 
 /* NULL: unknown. Valid until the next call that may add a thread. */
-struct thread *threads_find(const struct threads *t, uint32_t tid);
+struct thread_state *threads_find(const struct threads *t, uint32_t tid);
 /* Adds it, replacing an older thread of the same tid. NULL when out of memory. */
-struct thread *threads_add(struct threads *t, const struct thread *thread);
+struct thread_state *threads_add(struct threads *t, const struct thread_state *thread);
 void threads_remove(struct threads *t, uint32_t tid);
 
 /*
  * Notes that the listing of all threads that began at listing_ns contains this thread, and fills in
  * its identity if that is unknown. False if the table has no such thread.
  */
-bool threads_listed(struct threads *t, const struct thread *listed, uint64_t listing_ns);
+bool threads_listed(struct threads *t, const struct thread_state *listed, uint64_t listing_ns);
 /* Removes threads that this listing does not contain and that had no event since. */
 void threads_drop_unlisted(struct threads *t, uint64_t listing_ns);
 
@@ -68,6 +68,6 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 /* Events were lost, the last at last_ns. */
 void threads_lost(struct threads *t, uint64_t last_ns);
 /* Whether its state is certain: nothing was lost since its last event. */
-bool threads_certain(const struct threads *t, const struct thread *thread);
+bool threads_certain(const struct threads *t, const struct thread_state *thread);
 
 #endif /* THREADS_H */

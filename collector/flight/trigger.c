@@ -11,7 +11,7 @@ struct trigger {
 	uint64_t limit_ns;
 	regex_t comm;
 	bool has_comm;
-	struct window_view view;
+	struct event_view view;
 	struct threads threads; /* as of the event that the view is at */
 	uint64_t quiet_until_ns;
 	struct trigger_wait longest; /* wait_ns 0: none */
@@ -46,17 +46,17 @@ void trigger_free(struct trigger *t)
 		return;
 	if (t->has_comm)
 		regfree(&t->comm);
-	window_view_free(&t->view);
+	event_view_free(&t->view);
 	threads_free(&t->threads);
 	free(t);
 }
 
-int trigger_thread(struct trigger *t, const struct thread *thread)
+int trigger_thread(struct trigger *t, const struct thread_state *thread)
 {
 	return threads_add(&t->threads, thread) ? 0 : -ENOMEM;
 }
 
-void trigger_listed(struct trigger *t, const struct thread *listed, uint64_t listing_ns)
+void trigger_listed(struct trigger *t, const struct thread_state *listed, uint64_t listing_ns)
 {
 	threads_listed(&t->threads, listed, listing_ns);
 }
@@ -77,7 +77,7 @@ void trigger_quiet(struct trigger *t, uint64_t until_ns)
 	t->longest.wait_ns = 0;
 }
 
-static bool is_selected(const struct trigger *t, const struct thread *th)
+static bool is_selected(const struct trigger *t, const struct thread_state *th)
 {
 	if (!t->has_comm)
 		return !(th->flags & CHAINLOG_THREAD_KTHREAD);
@@ -85,7 +85,7 @@ static bool is_selected(const struct trigger *t, const struct thread *th)
 }
 
 /* The thread is about to be on a CPU again. */
-static void wait_ends(struct trigger *t, const struct thread *th, uint64_t now_ns)
+static void wait_ends(struct trigger *t, const struct thread_state *th, uint64_t now_ns)
 {
 	if ((th->doing != THREAD_ASLEEP && th->doing != THREAD_WOKEN) ||
 	    now_ns - th->out_ns <= t->limit_ns || now_ns - th->out_ns <= t->longest.wait_ns ||
@@ -102,14 +102,14 @@ static void wait_ends(struct trigger *t, const struct thread *th, uint64_t now_n
 	memcpy(t->longest.name, th->name, sizeof(t->longest.name));
 }
 
-int trigger_look(struct trigger *t, const struct window *w, const struct id_pool *strings,
+int trigger_look(struct trigger *t, const struct event_window *w, const struct id_pool *strings,
 		 uint64_t horizon_ns)
 {
-	int err = window_view_refresh(&t->view, w);
+	int err = event_view_refresh(&t->view, w);
 	const struct chainlog_fields *ev;
 
-	while (!err && (ev = window_view_next(&t->view, horizon_ns))) {
-		const struct thread *th = NULL;
+	while (!err && (ev = event_view_next(&t->view, horizon_ns))) {
+		const struct thread_state *th = NULL;
 		char name[THREADS_NAME_LEN];
 
 		if (ev->kind == CHAINLOG_SWITCH)

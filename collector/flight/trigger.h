@@ -13,7 +13,7 @@
 
 #include "id_pool.h"
 #include "threads.h"
-#include "window.h"
+#include "event_window.h"
 
 struct trigger;
 
@@ -33,16 +33,16 @@ int trigger_new(struct trigger **out, uint64_t limit_ns, const char *comm, char 
 void trigger_free(struct trigger *t);
 
 /* A thread that existed at the start. Returns 0 or -ENOMEM. */
-int trigger_thread(struct trigger *t, const struct thread *thread);
+int trigger_thread(struct trigger *t, const struct thread_state *thread);
 /* As threads_listed(), threads_drop_unlisted() and threads_lost(). */
-void trigger_listed(struct trigger *t, const struct thread *listed, uint64_t listing_ns);
+void trigger_listed(struct trigger *t, const struct thread_state *listed, uint64_t listing_ns);
 void trigger_drop_unlisted(struct trigger *t, uint64_t listing_ns);
 void trigger_lost(struct trigger *t, uint64_t last_ns);
 /*
  * Reads the events of w up to horizon_ns; their names are in strings. Returns 0 or a negative
  * errno.
  */
-int trigger_look(struct trigger *t, const struct window *w, const struct id_pool *strings,
+int trigger_look(struct trigger *t, const struct event_window *w, const struct id_pool *strings,
 		 uint64_t horizon_ns);
 
 /* The longest wait since the last call; false: there was none. */

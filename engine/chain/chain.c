@@ -7,7 +7,7 @@
 #include "running_totals.h"
 
 /* A window of a waker's time, and what the waker did in the part of it looked at so far. */
-struct window {
+struct waker_window {
 	uint32_t node; /* of the waker's link */
 	uint64_t from_ns, to_ns;
 	uint64_t slept_ns, runnable_ns, unknown_ns;
@@ -110,8 +110,8 @@ static void explain(struct chains *c, uint32_t node, const struct wait *w, uint6
  * Adds the part of one of the waker's off-CPU intervals that lies in the window: its sleep goes to
  * whoever woke it, at once, the rest to the window's sums. waker: the waker and all before it.
  */
-static void take(struct chains *c, struct window *win, const struct wait *w, uint32_t links_left,
-		 const struct chain_member *waker)
+static void take(struct chains *c, struct waker_window *win, const struct wait *w,
+		 uint32_t links_left, const struct chain_member *waker)
 {
 	uint64_t out = later(w->out_ns, win->from_ns), in = sooner(w->in_ns, win->to_ns);
 	uint64_t wake = sooner(later(w->wake_ns, out), in);
@@ -141,7 +141,7 @@ static uint64_t take_totals(struct chains *c, uint32_t node, uint32_t thread, ui
  * Takes the intervals [first, end), of which only the outermost may reach beyond the window.
  * Returns the time of those that were taken from totals, which the window's sums do not have.
  */
-static uint64_t take_many(struct chains *c, struct window *win, const struct thread *th,
+static uint64_t take_many(struct chains *c, struct waker_window *win, const struct thread *th,
 			  uint32_t first, uint32_t end, uint32_t links_left,
 			  const struct chain_member *waker)
 {
@@ -165,7 +165,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
 	uint64_t alive_from = sooner(later(from_ns, th->begin_ns), to_ns);
 	uint64_t alive_to = later(sooner(to_ns, th->end_ns), alive_from);
-	struct window win = { .node = node, .from_ns = from_ns, .to_ns = to_ns };
+	struct waker_window win = { .node = node, .from_ns = from_ns, .to_ns = to_ns };
 	const struct wait *birth = thread_birth(th);
 	uint64_t at_once = 0, running;
 	uint32_t i = woke->waker_pos;
@@ -267,9 +267,9 @@ static void build(struct chains *c, struct running_totals *t, uint32_t thread, u
 	c->add = add_to_totals;
 	c->add_arg = t;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
-		struct window w = { .node = root,
-				    .from_ns = th->waits[i].out_ns,
-				    .to_ns = th->waits[i].in_ns };
+		struct waker_window w = { .node = root,
+					  .from_ns = th->waits[i].out_ns,
+					  .to_ns = th->waits[i].in_ns };
 
 		take(c, &w, &th->waits[i], links_left, &waker);
 		if (w.runnable_ns)

@@ -8,7 +8,7 @@
 #define LEVEL_MAX 32768u
 
 /* count windows [from_ns, to_ns) on a waker's time; to_ns is where it woke. */
-struct window {
+struct equal_windows {
 	uint64_t from_ns, to_ns;
 	uint32_t group;
 	int32_t count; /* bounded by the number of threads: each is in one wait at a time */
@@ -24,7 +24,7 @@ struct edge {
 
 /* All windows with the same number of links left. */
 struct level {
-	struct window *windows; /* LEVEL_MAX, as for what follows; NULL: never used yet */
+	struct equal_windows *windows; /* LEVEL_MAX, as for what follows; NULL: never used yet */
 	uint32_t n;
 	struct pairs groups; /* (node, waker) */
 	struct edge *edges;  /* two for each window, by group */
@@ -149,7 +149,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		c->out_of_memory = true;
 		return;
 	}
-	l->windows[l->n++] = (struct window) {
+	l->windows[l->n++] = (struct equal_windows) {
 		.from_ns = from_ns,
 		.to_ns = w->wake_ns,
 		.group = group - 1,
@@ -371,7 +371,7 @@ static void run_level(struct chain_batch *b, uint32_t level)
 	/* Waits arrive in order of time; the windows that follow from them in the opposite order.
 	 */
 	for (uint32_t i = 0; i < n; i++) {
-		const struct window *w = &l->windows[level == 1 ? n - 1 - i : i];
+		const struct equal_windows *w = &l->windows[level == 1 ? n - 1 - i : i];
 		struct edge *e = edges + starts[w->group + 1];
 
 		e[0] = (struct edge) { w->to_ns, w->count, w->pos };

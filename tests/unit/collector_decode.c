@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "log/encode.h"
-#include "flight/window.h"
+#include "flight/event_window.h"
 
 /* ---- made events, and what they say -------------------------------------------------------- */
 
@@ -127,21 +127,21 @@ static struct chainlog_fields *make_events(struct encoder *e, size_t n)
 
 static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
 {
-	struct window w = { 0 };
-	struct window_view v = { 0 };
-	struct encoder *e = encoder_new(window_put, &w);
+	struct event_window w = { 0 };
+	struct event_view v = { 0 };
+	struct encoder *e = encoder_new(event_window_put, &w);
 	struct chainlog_fields *events;
 
 	(void)state;
 	seed = 1;
 	events = make_events(e, N);
-	assert_int_equal(window_view_refresh(&v, &w), 0);
+	assert_int_equal(event_view_refresh(&v, &w), 0);
 	for (size_t i = 0; i < N; i++)
-		expect_event(&events[i], window_view_next(&v, UINT64_MAX));
-	assert_null(window_view_next(&v, UINT64_MAX));
+		expect_event(&events[i], event_view_next(&v, UINT64_MAX));
+	assert_null(event_view_next(&v, UINT64_MAX));
 	assert_int_equal(v.error, 0);
-	window_view_free(&v);
-	window_free(&w);
+	event_view_free(&v);
+	event_window_free(&w);
 	assert_int_equal(w.bytes, 0);
 	encoder_free(e);
 	free(events);
@@ -149,28 +149,28 @@ static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
 
 static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **state)
 {
-	struct window w = { 0 };
-	struct window_view v = { 0 };
-	struct encoder *e = encoder_new(window_put, &w);
+	struct event_window w = { 0 };
+	struct event_view v = { 0 };
+	struct encoder *e = encoder_new(event_window_put, &w);
 	struct chainlog_fields *first, *second;
 	size_t read = 0;
 
 	(void)state;
 	seed = 2;
 	first = make_events(e, 1000);
-	assert_int_equal(window_view_refresh(&v, &w), 0);
+	assert_int_equal(event_view_refresh(&v, &w), 0);
 	for (; read < 500; read++)
-		expect_event(&first[read], window_view_next(&v, first[500].time_ns));
-	assert_null(window_view_next(&v, first[500].time_ns));
+		expect_event(&first[read], event_view_next(&v, first[500].time_ns));
+	assert_null(event_view_next(&v, first[500].time_ns));
 	for (; read < 1000; read++)
-		expect_event(&first[read], window_view_next(&v, UINT64_MAX));
-	assert_null(window_view_next(&v, UINT64_MAX));
+		expect_event(&first[read], event_view_next(&v, UINT64_MAX));
+	assert_null(event_view_next(&v, UINT64_MAX));
 	second = make_events(e, 1000);
-	assert_int_equal(window_view_refresh(&v, &w), 0);
+	assert_int_equal(event_view_refresh(&v, &w), 0);
 	for (read = 0; read < 1000; read++)
-		expect_event(&second[read], window_view_next(&v, UINT64_MAX));
-	window_view_free(&v);
-	window_free(&w);
+		expect_event(&second[read], event_view_next(&v, UINT64_MAX));
+	event_view_free(&v);
+	event_window_free(&w);
 	encoder_free(e);
 	free(first);
 	free(second);
@@ -178,9 +178,9 @@ static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **sta
 
 static void forgetting_drops_only_what_has_been_read(void **state)
 {
-	struct window w = { 0 };
-	struct window_view tail = { 0 }, all = { 0 };
-	struct encoder *e = encoder_new(window_put, &w);
+	struct event_window w = { 0 };
+	struct event_view tail = { 0 }, all = { 0 };
+	struct encoder *e = encoder_new(event_window_put, &w);
 	struct chainlog_fields *events;
 	size_t before;
 
@@ -188,30 +188,30 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 	seed = 3;
 	events = make_events(e, N);
 	before = w.bytes;
-	assert_int_equal(window_view_refresh(&tail, &w), 0);
-	while (window_view_next(&tail, events[N - 1000].time_ns))
+	assert_int_equal(event_view_refresh(&tail, &w), 0);
+	while (event_view_next(&tail, events[N - 1000].time_ns))
 		;
-	window_forget(&w, &tail);
+	event_window_forget(&w, &tail);
 	assert_true(w.bytes < before / 2);
 	for (size_t i = N - 1000; i < N; i++)
-		expect_event(&events[i], window_view_next(&tail, UINT64_MAX));
+		expect_event(&events[i], event_view_next(&tail, UINT64_MAX));
 	/* Who comes later finds a window that begins with whole blocks. */
-	assert_int_equal(window_view_refresh(&all, &w), 0);
-	assert_non_null(window_view_next(&all, UINT64_MAX));
-	window_view_free(&all);
-	window_view_free(&tail);
-	window_free(&w);
+	assert_int_equal(event_view_refresh(&all, &w), 0);
+	assert_non_null(event_view_next(&all, UINT64_MAX));
+	event_view_free(&all);
+	event_view_free(&tail);
+	event_window_free(&w);
 	encoder_free(e);
 	free(events);
 }
 
 static void damaged_blocks_are_refused(void **state)
 {
-	struct window w = { 0 };
-	struct encoder *e = encoder_new(window_put, &w);
+	struct event_window w = { 0 };
+	struct encoder *e = encoder_new(event_window_put, &w);
 	struct chainlog_fields *events, ev;
 	struct chainlog_reader d = { 0 };
-	const struct window_block *b;
+	const struct event_block *b;
 	uint8_t *copy;
 
 	(void)state;
@@ -246,7 +246,7 @@ static void damaged_blocks_are_refused(void **state)
 	}
 	chainlog_reader_free(&d);
 	free(copy);
-	window_free(&w);
+	event_window_free(&w);
 	encoder_free(e);
 	free(events);
 }

@@ -158,17 +158,17 @@ static struct written *write_it(struct fixture *f, uint64_t now_ns)
 /* "time prev>next" of each switch, in seconds after START. */
 static void expect_switches(const struct written *w, const char *expected)
 {
-	struct window_view v = { 0 };
+	struct event_view v = { 0 };
 	const struct chainlog_fields *ev;
 	char got[2000] = "";
 
-	assert_int_equal(window_view_refresh(&v, &w->events), 0);
-	while ((ev = window_view_next(&v, UINT64_MAX)))
+	assert_int_equal(event_view_refresh(&v, &w->events), 0);
+	while ((ev = event_view_next(&v, UINT64_MAX)))
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%.1f %u>%u",
 			 got[0] ? ", " : "", (double)(ev->time_ns - START) / 1e9, ev->tid,
 			 ev->other);
 	assert_string_equal(got, expected);
-	window_view_free(&v);
+	event_view_free(&v);
 }
 
 /* ---- the tests ----------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static void happens(struct threads *t, uint64_t time_ns, enum chainlog_event kin
 
 static enum thread_doing doing(const struct threads *t, uint32_t tid)
 {
-	const struct thread *th = threads_find(t, tid);
+	const struct thread_state *th = threads_find(t, tid);
 
 	assert_non_null(th);
 	return th->doing;
@@ -54,7 +54,7 @@ static enum thread_doing doing(const struct threads *t, uint32_t tid)
 static void a_thread_sleeps_with_its_stacks_until_it_runs(void **state)
 {
 	struct threads t = { 0 };
-	const struct thread *th;
+	const struct thread_state *th;
 
 	(void)state;
 	switches(&t, 10, 0, 'R', 7);
@@ -94,10 +94,10 @@ static void what_is_ready_or_was_woken_early_is_not_taken_to_sleep(void **state)
 static void identity_follows_fork_rename_exec_and_exit(void **state)
 {
 	struct threads t = { 0 };
-	const struct thread *th;
+	const struct thread_state *th;
 
 	(void)state;
-	threads_add(&t, &(struct thread) { .tid = 2, .flags = CHAINLOG_THREAD_KTHREAD });
+	threads_add(&t, &(struct thread_state) { .tid = 2, .flags = CHAINLOG_THREAD_KTHREAD });
 	happens(&t, 10, CHAINLOG_FORK, 2, 50, "kworker");
 	th = threads_find(&t, 50);
 	assert_string_equal(th->name, "kworker");
@@ -136,7 +136,7 @@ static void what_happened_before_a_thread_was_listed_changes_nothing(void **stat
 	struct threads t = { 0 };
 
 	(void)state;
-	threads_add(&t, &(struct thread) {
+	threads_add(&t, &(struct thread_state) {
 				.tid = 7, .last_ns = 100, .doing = THREAD_ASLEEP, .state = 'S' });
 	switches(&t, 50, 0, 'R', 7);
 	assert_int_equal(doing(&t, 7), THREAD_ASLEEP);
@@ -168,7 +168,7 @@ static void a_table_of_many_threads_finds_each(void **state)
 #define MS 1000000u
 
 struct fixture {
-	struct window window;
+	struct event_window window;
 	struct encoder *enc;
 	struct trigger *trigger;
 };
@@ -178,7 +178,7 @@ static void begin(struct fixture *f, uint64_t limit_ns, const char *comm)
 	char why[64];
 
 	*f = (struct fixture) { 0 };
-	f->enc = encoder_new(window_put, &f->window);
+	f->enc = encoder_new(event_window_put, &f->window);
 	assert_int_equal(trigger_new(&f->trigger, limit_ns, comm, why, sizeof(why)), 0);
 }
 
@@ -186,12 +186,12 @@ static void end(struct fixture *f)
 {
 	trigger_free(f->trigger);
 	encoder_free(f->enc);
-	window_free(&f->window);
+	event_window_free(&f->window);
 }
 
 static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, uint32_t flags)
 {
-	struct thread t = { .tid = tid, .flags = flags, .doing = THREAD_RUNNING };
+	struct thread_state t = { .tid = tid, .flags = flags, .doing = THREAD_RUNNING };
 
 	snprintf(t.name, sizeof(t.name), "%s", name);
 	assert_int_equal(trigger_thread(f->trigger, &t), 0);

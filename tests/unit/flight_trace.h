@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "flight/window.h"
+#include "flight/event_window.h"
 
 #define MANY 4096u
 
@@ -20,7 +20,7 @@ struct listed {
 };
 
 struct written {
-	struct window events;
+	struct event_window events;
 	uint64_t end[16]; /* by tag */
 	size_t n_threads, n_lost, n_stacks;
 	struct listed threads[MANY];
@@ -88,12 +88,12 @@ static int take_block(void *ctx, const void *block, size_t len)
 	default:
 		break;
 	}
-	return window_put(&w->events, block, len);
+	return event_window_put(&w->events, block, len);
 }
 
 static void forget_written(struct written *w)
 {
-	window_free(&w->events);
+	event_window_free(&w->events);
 	free(w);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * window.h - the latest events, as the encoder's EVENTS blocks in memory, and views that read them
- * in the order of time. It owns the blocks; its user decides when to drop them.
+ * event_window.h - the latest events, as the encoder's EVENTS blocks in memory, and views that read
+ * them in the order of time. It owns the blocks; its user decides when to drop them.
  */
-#ifndef WINDOW_H
-#define WINDOW_H
+#ifndef EVENT_WINDOW_H
+#define EVENT_WINDOW_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,59 +12,59 @@
 
 #include "chainlog_read.h"
 
-struct window_block {
-	struct window_block *next; /* of the same CPU, later */
-	uint64_t number;	   /* among this CPU's blocks, from 1 */
+struct event_block {
+	struct event_block *next; /* of the same CPU, later */
+	uint64_t number;	  /* among this CPU's blocks, from 1 */
 	size_t len;
 	uint8_t payload[];
 };
 
-struct window_cpu {
-	struct window_block *first, *last;
+struct event_window_cpu {
+	struct event_block *first, *last;
 	uint64_t made; /* blocks */
 };
 
 /* A zeroed struct is an empty window. */
-struct window {
-	struct window_cpu *cpus;
+struct event_window {
+	struct event_window_cpu *cpus;
 	uint32_t n_cpus;
 	size_t bytes; /* of memory that the blocks take */
 };
 
-void window_free(struct window *w);
+void event_window_free(struct event_window *w);
 
 /* Keeps a block if it is an EVENTS block (an encoder_sink; ctx is the window). */
-int window_put(void *ctx, const void *block, size_t len);
+int event_window_put(void *ctx, const void *block, size_t len);
 
 /*
  * A reading position in the window. A zeroed view begins at the oldest event; the window must keep
  * what the view has not read yet.
  */
-struct window_view_cpu {
-	const struct window_block *block; /* being read, or read last; NULL: none yet */
+struct event_view_cpu {
+	const struct event_block *block; /* being read, or read last; NULL: none yet */
 	struct chainlog_reader reader;
 	struct chainlog_fields ev; /* the next one, if has_event */
 	bool has_event;
 };
 
-struct window_view {
-	struct window_view_cpu *cpus;
+struct event_view {
+	struct event_view_cpu *cpus;
 	uint32_t *heap; /* CPUs that have an event; the earliest event first */
 	uint32_t n_cpus, n_heap;
 	struct chainlog_fields given; /* the last event returned */
 	int error;
 };
 
-void window_view_free(struct window_view *v);
+void event_view_free(struct event_view *v);
 /* Call it before reading on after blocks were put. Returns 0 or -ENOMEM. */
-int window_view_refresh(struct window_view *v, const struct window *w);
+int event_view_refresh(struct event_view *v, const struct event_window *w);
 /*
  * The next event before until_ns. NULL: there is none, or v->error is a negative errno. Valid until
  * the next call.
  */
-const struct chainlog_fields *window_view_next(struct window_view *v, uint64_t until_ns);
+const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t until_ns);
 
 /* Drops the blocks that the view has read. */
-void window_forget(struct window *w, struct window_view *v);
+void event_window_forget(struct event_window *w, struct event_view *v);
 
-#endif /* WINDOW_H */
+#endif /* EVENT_WINDOW_H */

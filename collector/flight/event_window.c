@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "window.h"
+#include "event_window.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static struct window_cpu *get_cpu(struct window *w, uint32_t cpu)
+static struct event_window_cpu *get_cpu(struct event_window *w, uint32_t cpu)
 {
 	if (cpu >= w->n_cpus) {
-		struct window_cpu *cpus = realloc(w->cpus, (cpu + 1) * sizeof(*cpus));
+		struct event_window_cpu *cpus = realloc(w->cpus, (cpu + 1) * sizeof(*cpus));
 
 		if (!cpus)
 			return NULL;
@@ -24,17 +24,17 @@ static struct window_cpu *get_cpu(struct window *w, uint32_t cpu)
 	return &w->cpus[cpu];
 }
 
-static size_t size_of(const struct window_block *b)
+static size_t size_of(const struct event_block *b)
 {
 	return sizeof(*b) + b->len + OVERHEAD;
 }
 
-int window_put(void *ctx, const void *block, size_t len)
+int event_window_put(void *ctx, const void *block, size_t len)
 {
 	const uint8_t *bytes = block;
-	struct window *w = ctx;
-	struct window_block *b;
-	struct window_cpu *c;
+	struct event_window *w = ctx;
+	struct event_block *b;
+	struct event_window_cpu *c;
 	uint64_t cpu;
 
 	if (len < CHAINLOG_HEADER_SIZE || bytes[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
@@ -60,9 +60,9 @@ int window_put(void *ctx, const void *block, size_t len)
 	return 0;
 }
 
-static void drop_first(struct window *w, struct window_cpu *c)
+static void drop_first(struct event_window *w, struct event_window_cpu *c)
 {
-	struct window_block *b = c->first;
+	struct event_block *b = c->first;
 
 	c->first = b->next;
 	if (!c->first)
@@ -71,25 +71,25 @@ static void drop_first(struct window *w, struct window_cpu *c)
 	free(b);
 }
 
-void window_free(struct window *w)
+void event_window_free(struct event_window *w)
 {
 	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
 		while (w->cpus[cpu].first)
 			drop_first(w, &w->cpus[cpu]);
 	free(w->cpus);
-	*w = (struct window) { 0 };
+	*w = (struct event_window) { 0 };
 }
 
 /* ---- views --------------------------------------------------------------------------------- */
 
-static bool is_before(const struct window_view *v, uint32_t a, uint32_t b)
+static bool is_before(const struct event_view *v, uint32_t a, uint32_t b)
 {
 	uint64_t time_a = v->cpus[a].ev.time_ns, time_b = v->cpus[b].ev.time_ns;
 
 	return time_a != time_b ? time_a < time_b : a < b;
 }
 
-static void sift_up(struct window_view *v, uint32_t i)
+static void sift_up(struct event_view *v, uint32_t i)
 {
 	while (i && is_before(v, v->heap[i], v->heap[(i - 1) / 2])) {
 		uint32_t parent = (i - 1) / 2, cpu = v->heap[i];
@@ -100,7 +100,7 @@ static void sift_up(struct window_view *v, uint32_t i)
 	}
 }
 
-static void sift_down(struct window_view *v)
+static void sift_down(struct event_view *v)
 {
 	uint32_t i = 0;
 
@@ -122,13 +122,13 @@ static void sift_down(struct window_view *v)
  * Reads the CPU's next event, from the next block if this one is at its end. A block that is read
  * stays c->block until it has a successor, so that the successor can be found.
  */
-static void read_next(struct window_view *v, struct window_view_cpu *c,
-		      const struct window_block *first)
+static void read_next(struct event_view *v, struct event_view_cpu *c,
+		      const struct event_block *first)
 {
 	int ret = c->block ? chainlog_read_event(&c->reader, &c->ev) : 0;
 
 	while (!ret) {
-		const struct window_block *next = c->block ? c->block->next : first;
+		const struct event_block *next = c->block ? c->block->next : first;
 
 		if (!next)
 			break;
@@ -142,10 +142,10 @@ static void read_next(struct window_view *v, struct window_view_cpu *c,
 		v->error = ret;
 }
 
-int window_view_refresh(struct window_view *v, const struct window *w)
+int event_view_refresh(struct event_view *v, const struct event_window *w)
 {
 	if (v->n_cpus < w->n_cpus) {
-		struct window_view_cpu *cpus = realloc(v->cpus, w->n_cpus * sizeof(*cpus));
+		struct event_view_cpu *cpus = realloc(v->cpus, w->n_cpus * sizeof(*cpus));
 		uint32_t *heap;
 
 		if (!cpus)
@@ -159,7 +159,7 @@ int window_view_refresh(struct window_view *v, const struct window *w)
 		v->n_cpus = w->n_cpus;
 	}
 	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++) {
-		struct window_view_cpu *c = &v->cpus[cpu];
+		struct event_view_cpu *c = &v->cpus[cpu];
 
 		if (c->has_event)
 			continue;
@@ -172,9 +172,9 @@ int window_view_refresh(struct window_view *v, const struct window *w)
 	return v->error;
 }
 
-const struct chainlog_fields *window_view_next(struct window_view *v, uint64_t until_ns)
+const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t until_ns)
 {
-	struct window_view_cpu *c;
+	struct event_view_cpu *c;
 
 	if (!v->n_heap || v->error)
 		return NULL;
@@ -190,21 +190,21 @@ const struct chainlog_fields *window_view_next(struct window_view *v, uint64_t u
 	return v->error ? NULL : &v->given;
 }
 
-void window_forget(struct window *w, struct window_view *v)
+void event_window_forget(struct event_window *w, struct event_view *v)
 {
 	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++) {
-		const struct window_block *now = v->cpus[cpu].block;
+		const struct event_block *now = v->cpus[cpu].block;
 
 		while (now && w->cpus[cpu].first->number < now->number)
 			drop_first(w, &w->cpus[cpu]);
 	}
 }
 
-void window_view_free(struct window_view *v)
+void event_view_free(struct event_view *v)
 {
 	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++)
 		chainlog_reader_free(&v->cpus[cpu].reader);
 	free(v->cpus);
 	free(v->heap);
-	*v = (struct window_view) { 0 };
+	*v = (struct event_view) { 0 };
 }
