@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "format_table.h"
+#include "help.h"
 #include "option_values.h"
 
 /* An option; or, without set, a heading of the help. */
@@ -121,18 +122,6 @@ static struct row_name name_of(const struct row *r)
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-#define COLUMN 27 /* where explanations begin */
-
-static void put_row(FILE *out, const struct row *r)
-{
-	char letter[] = { '-', r->letter, '\0' };
-	int n = fprintf(out, "  %2s%s%s%s%s%s", r->letter ? letter : "",
-			r->letter && r->name ? ", " : "  ", r->name ? "--" : "",
-			r->name ? r->name : "", r->value ? " " : "", r->value ? r->value : "");
-
-	fprintf(out, "%*s%s\n", n < COLUMN ? COLUMN - n : 1, "", r->help);
-}
-
 void options_help(FILE *out, bool all)
 {
 	const struct format *f;
@@ -146,7 +135,7 @@ void options_help(FILE *out, bool all)
 		if (!rows[i].set && all)
 			fprintf(out, "\n%s:\n", rows[i].help);
 		else if (all || rows[i].brief)
-			put_row(out, &rows[i]);
+			help_put(out, rows[i].letter, rows[i].name, rows[i].value, rows[i].help);
 	}
 	fputs(all ? "\nFormats:\n" : "\nFormats:", out);
 	for (size_t i = 0; (f = format_at(i)); i++) {

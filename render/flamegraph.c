@@ -246,11 +246,11 @@ int main(int argc, char **argv)
 		fputs("Try 'flamegraph --help'.\n", stderr);
 		return EXIT_USAGE;
 	}
-	if (!o.help && !o.version)
+	if (!o.help && !o.help_all && !o.version)
 		return run(&o, argv + optind, argc - optind);
-	if (o.help)
-		options_usage(stdout);
-	else
+	if (o.version)
 		puts("flamegraph " CHAIN_VERSION);
+	else
+		options_help(stdout, o.help_all);
 	return finish_output(stdout, NULL) ? EXIT_FAILED : EXIT_OK;
 }

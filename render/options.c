@@ -8,41 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "help.h"
 #include "palette.h"
 
-void options_usage(FILE *f)
-{
-	fputs("usage: flamegraph [options] [FOLDED...] > graph.svg\n"
-	      "\n"
-	      "  --title TEXT  --subtitle TEXT  --notes TEXT\n"
-	      "  --width PX  --height PX   of the picture (1200, fitted to its window), of a row "
-	      "(16)\n"
-	      "  --minwidth W       draw no narrower frames: pixels, or percent as 0.5% (0.1)\n"
-	      "  --fonttype FONT  --fontsize PX  --fontwidth EMS (Verdana, 12, 0.59)\n"
-	      "  --countname TEXT  --nametype TEXT   (\"samples\", \"us\" for chains; "
-	      "\"Function:\")\n"
-	      "  --colors PALETTE   hot mem io wakeup chain java js perl red green blue aqua "
-	      "yellow\n"
-	      "                     purple orange (chain where a frame `--` is seen, else hot)\n"
-	      "  --bgcolors COLOR   yellow blue green grey #rrggbb\n"
-	      "  --hash  --random  --cp   colours by letters, by chance, kept in palette.map\n"
-	      "  --reverse  --inverted  --flamechart   merge from the leaves; root on top; in\n"
-	      "                     input order, only neighbours merged\n"
-	      "  --diff             FOLDED is two files: draw the second, coloured by the change\n"
-	      "  --normalize  --strip-hex   for --diff: equal totals; 0x... alike\n"
-	      "  --negate           swap the hues of a differential graph\n"
-	      "  --total N  --factor X   whole width in counts; multiply counts shown\n"
-	      "  --encoding NAME    of the input: utf-8, iso-8859-1\n"
-	      "  --max-frames N     kept in the file for zooming (100000), widest first\n"
-	      "  --embedded  --strict   for the body of an HTML page; bad lines are an error\n"
-	      "  -o, --output FILE  -h, --help  -V, --version\n"
-	      "\n"
-	      "  chainwalk --depth 6 trace.bin | flamegraph --title mysqld > chain.svg\n"
-	      "  flamegraph --colors io --countname us --minwidth 0.5% out.folded > io.svg\n",
-	      f);
-}
-
 enum kind {
+	HEADING,
 	FLAG, /* bool */
 	HASH,
 	RANDOM,
@@ -64,45 +34,160 @@ static const struct page_range fontwidth_range = { 0.1, 10 };
 static const struct page_range total_range = { 0, 1e19 };
 static const struct page_range factor_range = { 1e-12, 1e12 };
 
-static const struct spec {
-	const char *name;
+/* An option; or, without a kind, a heading of the help. */
+struct spec {
+	const char *name;  /* after "--"; NULL: it has a letter only */
+	char letter;	   /* after "-"; 0: none */
+	bool brief;	   /* -h shows it, too */
+	const char *value; /* its name in the help */
+	const char *help;  /* NULL: the help does not show the option */
 	enum kind kind;
 	size_t field; /* of FLAG, TEXT, NUMBER, WIDTH */
 	const struct page_range *range;
-	int letter; /* 0: none */
-} specs[] = {
-	{ .name = "colors", .kind = PALETTE }, /* first: see options_parse() */
-	{ .name = "title", .kind = TEXT, FIELD(draw.page.title) },
-	{ .name = "subtitle", .kind = TEXT, FIELD(draw.page.subtitle) },
-	{ .name = "notes", .kind = TEXT, FIELD(draw.page.notes) },
-	{ .name = "width", .kind = WIDTH, FIELD(draw.page.width), .range = &page_width_range },
-	{ .name = "height", NUMBER_IN(draw.page.height, page_height_range) },
-	{ .name = "minwidth", .kind = MINWIDTH },
-	{ .name = "fonttype", .kind = TEXT, FIELD(draw.page.fonttype) },
-	{ .name = "fontsize", NUMBER_IN(draw.page.fontsize, page_fontsize_range) },
-	{ .name = "fontwidth", NUMBER_IN(draw.page.fontwidth, fontwidth_range) },
-	{ .name = "countname", .kind = TEXT, FIELD(draw.page.countname) },
-	{ .name = "nametype", .kind = TEXT, FIELD(draw.page.nametype) },
-	{ .name = "bgcolors", .kind = BACKGROUND },
-	{ .name = "hash", .kind = HASH },
-	{ .name = "random", .kind = RANDOM },
-	{ .name = "reverse", .kind = FLAG, FIELD(draw.reverse) },
-	{ .name = "inverted", .kind = FLAG, FIELD(draw.page.inverted) },
-	{ .name = "flamechart", .kind = FLAG, FIELD(draw.flamechart) },
-	{ .name = "negate", .kind = FLAG, FIELD(draw.page.negate) },
-	{ .name = "diff", .kind = FLAG, FIELD(diff) },
-	{ .name = "normalize", .kind = FLAG, FIELD(normalize) },
-	{ .name = "strip-hex", .kind = FLAG, FIELD(strip_hex) },
-	{ .name = "cp", .kind = FLAG, FIELD(cp) },
-	{ .name = "total", NUMBER_IN(draw.page.total, total_range) },
-	{ .name = "factor", NUMBER_IN(draw.page.factor, factor_range) },
-	{ .name = "encoding", .kind = ENCODING },
-	{ .name = "max-frames", .kind = MAX_FRAMES },
-	{ .name = "embedded", .kind = FLAG, FIELD(draw.page.embedded) },
-	{ .name = "strict", .kind = FLAG, FIELD(strict) },
-	{ .name = "output", .kind = TEXT, FIELD(out), .letter = 'o' },
-	{ .name = "help", .kind = FLAG, FIELD(help), .letter = 'h' },
-	{ .name = "version", .kind = FLAG, FIELD(version), .letter = 'V' },
+};
+
+/* flamegraph.pl's names, and a few more. Each line of the help fits 80 columns. */
+static const struct spec specs[] = {
+	{ .help = "Text" },
+	{ .name = "title",
+	  .value = "TEXT",
+	  .kind = TEXT,
+	  FIELD(draw.page.title),
+	  .brief = true,
+	  .help = "heading" },
+	{ .name = "subtitle",
+	  .value = "TEXT",
+	  .kind = TEXT,
+	  FIELD(draw.page.subtitle),
+	  .help = "second heading" },
+	{ .name = "notes",
+	  .value = "TEXT",
+	  .kind = TEXT,
+	  FIELD(draw.page.notes),
+	  .help = "text kept in the file, not shown" },
+	{ .name = "countname",
+	  .value = "TEXT",
+	  .kind = TEXT,
+	  FIELD(draw.page.countname),
+	  .brief = true,
+	  .help = "unit of the counts (default samples; us for chains)" },
+	{ .name = "nametype",
+	  .value = "TEXT",
+	  .kind = TEXT,
+	  FIELD(draw.page.nametype),
+	  .help = "label of names (default Function:)" },
+	{ .name = "fonttype",
+	  .value = "FONT",
+	  .kind = TEXT,
+	  FIELD(draw.page.fonttype),
+	  .help = "font (default Verdana)" },
+	{ .name = "fontsize",
+	  .value = "PX",
+	  NUMBER_IN(draw.page.fontsize, page_fontsize_range),
+	  .help = "font size (default 12)" },
+	{ .name = "fontwidth",
+	  .value = "EMS",
+	  NUMBER_IN(draw.page.fontwidth, fontwidth_range),
+	  .help = "mean width of a character (default 0.59)" },
+
+	{ .help = "Drawing" },
+	{ .name = "width",
+	  .value = "PX",
+	  .kind = WIDTH,
+	  FIELD(draw.page.width),
+	  .brief = true,
+	  .range = &page_width_range,
+	  .help = "width (default 1200, fitted to the window)" },
+	{ .name = "height",
+	  .value = "PX",
+	  NUMBER_IN(draw.page.height, page_height_range),
+	  .help = "height of a row (default 16)" },
+	{ .name = "minwidth",
+	  .value = "W",
+	  .kind = MINWIDTH,
+	  .brief = true,
+	  .help = "draw no narrower frames: pixels (default 0.1) or 0.5%" },
+	{ .name = "inverted",
+	  .kind = FLAG,
+	  FIELD(draw.page.inverted),
+	  .brief = true,
+	  .help = "root on top" },
+	{ .name = "reverse",
+	  .kind = FLAG,
+	  FIELD(draw.reverse),
+	  .brief = true,
+	  .help = "merge from the leaves" },
+	{ .name = "flamechart",
+	  .kind = FLAG,
+	  FIELD(draw.flamechart),
+	  .brief = true,
+	  .help = "keep the input's order, merge only neighbours" },
+	{ .name = "total",
+	  .value = "N",
+	  NUMBER_IN(draw.page.total, total_range),
+	  .help = "whole width in counts" },
+	{ .name = "factor",
+	  .value = "X",
+	  NUMBER_IN(draw.page.factor, factor_range),
+	  .help = "multiply the counts that are shown" },
+	{ .name = "max-frames",
+	  .value = "N",
+	  .kind = MAX_FRAMES,
+	  .help = "frames kept in the file for zooming (default 100000)" },
+
+	{ .help = "Colours" },
+	{ .name = "colors",
+	  .value = "PALETTE",
+	  .kind = PALETTE,
+	  .brief = true,
+	  .help = "one of the palettes below" },
+	{ .name = "color", .kind = PALETTE }, /* flamegraph.pl has both */
+	{ .name = "bgcolors",
+	  .value = "COLOR",
+	  .kind = BACKGROUND,
+	  .help = "background: yellow, blue, green, grey, #rrggbb" },
+	{ .name = "hash", .kind = HASH, .help = "similar colours for names that begin alike" },
+	{ .name = "random", .kind = RANDOM, .help = "colours by chance" },
+	{ .name = "cp", .kind = FLAG, FIELD(cp), .help = "keep the colours in palette.map" },
+
+	{ .help = "Differences" },
+	{ .name = "diff",
+	  .kind = FLAG,
+	  FIELD(diff),
+	  .brief = true,
+	  .help = "draw the second of two files, coloured by the change" },
+	{ .name = "normalize",
+	  .kind = FLAG,
+	  FIELD(normalize),
+	  .help = "scale the first file to the sum of the second" },
+	{ .name = "strip-hex",
+	  .kind = FLAG,
+	  FIELD(strip_hex),
+	  .help = "take all numbers such as 0x123 as equal" },
+	{ .name = "negate", .kind = FLAG, FIELD(draw.page.negate), .help = "swap red and blue" },
+
+	{ .help = "Input and output" },
+	{ .name = "encoding",
+	  .value = "NAME",
+	  .kind = ENCODING,
+	  .help = "of the input: utf-8 (default), iso-8859-1" },
+	{ .name = "strict", .kind = FLAG, FIELD(strict), .help = "fail at the first invalid line" },
+	{ .name = "embedded",
+	  .kind = FLAG,
+	  FIELD(draw.page.embedded),
+	  .help = "write an element for the body of an HTML page" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "FILE",
+	  .kind = TEXT,
+	  FIELD(out),
+	  .brief = true,
+	  .help = "write here, not to standard output" },
+
+	{ .help = "Other" },
+	{ .letter = 'h', .kind = FLAG, FIELD(help), .help = "the most used options" },
+	{ .name = "help", .kind = FLAG, FIELD(help_all), .help = "all options" },
+	{ .name = "version", .letter = 'V', .kind = FLAG, FIELD(version), .help = "version" },
 };
 
 #define SPECS (sizeof(specs) / sizeof(*specs))
@@ -112,6 +197,39 @@ static const struct spec {
 static int value_of(size_t i)
 {
 	return specs[i].letter ? specs[i].letter : NO_LETTER + (int)i;
+}
+
+void options_help(FILE *f, bool all)
+{
+	const struct palette *p;
+	int column;
+
+	fputs("Usage: flamegraph [options] [FOLDED...] > graph.svg\n"
+	      "Draws folded stacks as a flame graph: one self-contained SVG.\n",
+	      f);
+	if (!all)
+		putc('\n', f);
+	for (size_t i = 0; i < SPECS; i++) {
+		const struct spec *s = &specs[i];
+
+		if (s->kind == HEADING && all)
+			fprintf(f, "\n%s:\n", s->help);
+		else if (s->kind != HEADING && s->help && (all || s->brief))
+			help_put(f, s->letter, s->name, s->value, s->help);
+	}
+	column = fprintf(f, "\nPalettes:") - 1;
+	for (size_t i = 0; (p = palette_at(i)); i++) {
+		if (column > 70)
+			column = fprintf(f, "\n         ") - 1;
+		column += fprintf(f, " %s", p->name);
+	}
+	fputs("\n(default chain if there is a frame --, else hot)\n", f);
+	if (!all)
+		fputs("\n--help shows all options.\n", f);
+	fputs("\nExamples:\n"
+	      "  chainwalk trace.bin | flamegraph --title mysqld > chain.svg\n"
+	      "  flamegraph --diff before.folded after.folded > diff.svg\n",
+	      f);
 }
 
 /* Parse a number that `tail` follows. False: it is not a number, or out of range. */
@@ -151,6 +269,8 @@ static bool take_option(struct options *o, const struct spec *s, const char *val
 	double v;
 
 	switch (s->kind) {
+	case HEADING:
+		break;
 	case FLAG:
 		*(bool *)field = true;
 		return true;
@@ -203,20 +323,19 @@ static const char *conflict(const struct options *o, int files)
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-	struct option longopts[SPECS + 2] = { 0 };
+	struct option longopts[SPECS + 1] = { 0 }, *l = longopts;
 	const char *why;
 	int c;
 
 	memset(o, 0, sizeof(*o));
 	draw_init(&o->draw);
 	for (size_t i = 0; i < SPECS; i++)
-		longopts[i] = (struct option) {
-			.name = specs[i].name,
-			.has_arg = specs[i].kind >= WITH_VALUE,
-			.val = value_of(i),
-		};
-	longopts[SPECS] = longopts[0];
-	longopts[SPECS].name = "color"; /* flamegraph.pl has --colors and --color */
+		if (specs[i].name)
+			*l++ = (struct option) {
+				.name = specs[i].name,
+				.has_arg = specs[i].kind >= WITH_VALUE,
+				.val = value_of(i),
+			};
 	while ((c = getopt_long(argc, argv, "o:hV", longopts, NULL)) != -1) {
 		size_t i = 0;
 
@@ -229,7 +348,7 @@ int options_parse(struct options *o, int argc, char **argv)
 				optarg);
 			return -1;
 		}
-		if (o->help || o->version)
+		if (o->help || o->help_all || o->version)
 			return 0;
 	}
 	why = conflict(o, argc - optind);

@@ -17,12 +17,13 @@ struct options {
 	bool strict;
 	bool cp; /* keep colours in palette.map */
 	bool diff, normalize, strip_hex;
-	bool help, version;
+	bool help, help_all, version;
 };
 
 /* Parse; the files start at argv[optind]. 0, or -1 after a message on standard error. */
 int options_parse(struct options *o, int argc, char **argv);
 
-void options_usage(FILE *f);
+/* Write the most used options, or all. */
+void options_help(FILE *f, bool all);
 
 #endif

@@ -172,11 +172,18 @@ static const struct palette palettes[] = {
 	{ "yellow", "grey", yellow }, { "purple", "grey", purple }, { "orange", "grey", orange },
 };
 
+const struct palette *palette_at(size_t i)
+{
+	return i < sizeof(palettes) / sizeof(*palettes) ? &palettes[i] : NULL;
+}
+
 const struct palette *palette_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(palettes) / sizeof(*palettes); i++)
-		if (!strcmp(palettes[i].name, name))
-			return &palettes[i];
+	const struct palette *p;
+
+	for (size_t i = 0; (p = palette_at(i)); i++)
+		if (!strcmp(p->name, name))
+			return p;
 	return NULL;
 }
 

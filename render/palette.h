@@ -52,6 +52,8 @@ struct palette {
 
 enum palette_by { PALETTE_BY_NAME, PALETTE_BY_HASH, PALETTE_RANDOM };
 
+/* The i-th palette, from 0; NULL: there are no more. */
+const struct palette *palette_at(size_t i);
 /* NULL: no such palette. */
 const struct palette *palette_find(const char *name);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Bad usage is exit status 2 and a word about it; help and version are exit status 0. The short help of
-# chainwalk fits a screen.
+# Bad usage is exit status 2 and a word about it; help and version are exit status 0. The short help
+# fits a screen.
 . "$(dirname "$0")/lib.sh"
 cd "$tmp" || exit 1
 
@@ -71,4 +71,8 @@ for program in "$cap" "$walk" "$flame"; do
 		expect_at_most "$program $option, lines" 80 "$(wc -l <"$tmp/out")"
 	done
 done
-expect_at_most "chainwalk -h, lines" 24 "$("$walk" -h | wc -l)"
+for program in "$cap" "$walk" "$flame"; do
+	expect_at_most "$program -h, lines" 24 "$("$program" -h | wc -l)"
+	expect_at_most "$program -h, lines less than of --help" -1 \
+		"$(($("$program" -h | wc -l) - $("$program" --help | wc -l)))"
+done
