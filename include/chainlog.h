@@ -2,8 +2,8 @@
 /*
  * chainlog.h - the trace file as bytes: what chaincap writes and chainwalk reads.
  *
- * This is the only thing the two ends share. docs/trace-format.md describes the same format in
- * words, well enough to write a reader from it alone; where the two differ, that page is wrong.
+ * This is the only thing the two ends share. docs/trace-format.md specifies the format, well
+ * enough to write a reader from it alone; where the two differ, this file is wrong.
  *
  * A trace is a sequence of blocks and nothing between them. A block is a 16-byte header and a
  * payload; every multi-byte number in the header is little-endian; numbers in payloads are
