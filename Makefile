@@ -70,8 +70,6 @@ $(O)/%.o: %.c
 $(O)/engine/%.o: ROOM = -Iengine
 $(O)/collector/%.o: ROOM = -Icollector
 $(O)/tests/%.o $(O)/bench/%.o: ROOM = -Iengine -Icollector
-$(O)/tests/unit/collector_%.o: ROOM = -Icollector
-$(O)/tests/unit/render_%.o: ROOM = -Irender
 
 # ---- the BPF object and its skeleton: needs no BTF of the building machine ----
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))

@@ -143,7 +143,7 @@ run_list() {
 
 # shellcheck disable=SC2046 # names have no spaces
 {
-	list unit $(names_of tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c)
+	list unit $(names_of $(grep -l cmocka_run_group_tests tests/unit/*.c))
 	list replay $(names_of "$O"/tests/replay/* | sed 's/^/replay_/')
 	list e2e $(names_of $(grep -L -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh) | grep -vx lib)
 	list browser browser

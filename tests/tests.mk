@@ -3,20 +3,29 @@
 , := ,
 # Without cmocka tests/run.sh skips the unit tests by name.
 CMOCKA := $(shell $(CC) -E -x c -include cmocka.h /dev/null >/dev/null 2>&1 && echo yes)
-UNIT_SOURCES := $(wildcard tests/unit/engine_*.c tests/unit/collector_*.c tests/unit/render_*.c)
-UNIT := $(if $(CMOCKA),$(UNIT_SOURCES:%.c=$(O)/%))
+# A unit test's name begins with the room that it tests; engine_ and collector_ are the rooms on top.
+unit_of = $(foreach room,$(1) $(notdir $(patsubst %/,%,$(wildcard $(1)/*/))),$(patsubst %.c,$(O)/%,$(wildcard tests/unit/$(room)_*.c)))
+UNIT_ENGINE    := $(call unit_of,engine)
+UNIT_COLLECTOR := $(call unit_of,collector)
+UNIT_RENDER    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/render_*.c))
+UNIT_ALL  := $(UNIT_ENGINE) $(UNIT_COLLECTOR) $(UNIT_RENDER)
+UNIT      := $(if $(CMOCKA),$(UNIT_ALL))
 UNIT_HELP := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/synth*.c tests/unit/oracle*.c))
-$(O)/tests/unit/engine_%: $(O)/tests/unit/engine_%.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER)
+NO_ROOM   := $(filter-out $(UNIT_ALL:%=%.o) $(UNIT_HELP),$(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*.c)))
+$(if $(NO_ROOM),$(error the names of these tests do not begin with a room: $(NO_ROOM)))
+$(UNIT_COLLECTOR:%=%.o): ROOM = -Icollector
+$(UNIT_RENDER:%=%.o): ROOM = -Irender
+$(UNIT_ENGINE): %: %.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER)
 	$(LINK) -lcmocka -lm $(ENGINE_LIBS)
-$(O)/tests/unit/collector_%: $(O)/tests/unit/collector_%.o $(COLLECTOR_LIB)
+$(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB)
 	$(LINK) -lcmocka $(COLLECTOR_LIBS)
 # What a kernel cannot be made to fail at, a shim in this test does.
-$(O)/tests/unit/collector_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
+$(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
 	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
-$(O)/tests/unit/render_%: $(O)/tests/unit/render_%.o $(RENDER_LIB)
-	$(LINK) -lcmocka -lm
-# This one as other programs would: against the library.
+# render_library as other programs would: against the library.
 $(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
+	$(LINK) -lcmocka -lm
+$(filter-out %/render_library,$(UNIT_RENDER)): %: %.o $(RENDER_LIB)
 	$(LINK) -lcmocka -lm
 # The fuzz targets, which run their corpus once each: no fuzzer is needed for that.
 REPLAY := $(O)/tests/replay/folded $(O)/tests/replay/trace

@@ -181,7 +181,7 @@ static void inlined_functions_become_frames_with_lines(void **state)
 
 		assert_string_equal(symbol_at(&w, i), want[i]);
 		assert_true(trace_frame_line(w.t, frame, &file) > 0);
-		assert_string_equal(file, "engine_symbols.c");
+		assert_string_equal(file, "symbols_names.c");
 	}
 	tear_down(&w);
 }
