@@ -154,28 +154,18 @@ static void put_ids(struct writer *j, uint32_t thread)
 		fputs("null,", j->out);
 }
 
-/*
- * As JSON: the symbol; without one "[module]"; else "[unknown]"; then " (FILE:LINE)" if that is
- * known. 0: out of memory.
- */
+/* As JSON: as names_frame(), but not cleaned; then " (FILE:LINE)" if known. 0: out of memory. */
 static uint32_t make_frame(struct writer *j, uint32_t frame)
 {
-	const struct trace_frame *f = trace_frame(j->trace, frame);
-	const char *symbol = f ? trace_string(j->trace, f->symbol) : "";
-	const char *path = f && f->module ? trace_module_path(j->trace, f->module) : "";
-	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	struct raw_frame raw = names_raw_frame(j->trace, frame);
 	struct text_buf text = { 0 };
 	const char *file;
 	uint32_t line = trace_frame_line(j->trace, frame, &file);
 	char number[16];
 
-	if (*symbol || !*base) {
-		text_puts(&text, *symbol ? symbol : "[unknown]");
-	} else {
-		text_puts(&text, "[");
-		text_puts(&text, base);
-		text_puts(&text, "]");
-	}
+	text_puts(&text, raw.brackets ? "[" : "");
+	text_puts(&text, *raw.text ? raw.text : "[unknown]");
+	text_puts(&text, raw.brackets ? "]" : "");
 	if (line) {
 		snprintf(number, sizeof(number), ":%" PRIu32 ")", line);
 		text_puts(&text, " (");

@@ -131,26 +131,35 @@ uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
 	return names_string(n, timelines_name(n->timelines, thread, at_ns));
 }
 
+struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+	const char *symbol = f ? trace_string(t, f->symbol) : "";
+	const char *path = f && f->module ? trace_module_path(t, f->module) : "";
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+	if (*symbol || !*base)
+		return (struct raw_frame) { symbol, false };
+	return (struct raw_frame) { base, true };
+}
+
 uint32_t names_frame(struct names *n, uint32_t frame)
 {
-	const struct trace_frame *f = trace_frame(n->trace, frame);
-	const char *path, *base;
+	struct raw_frame raw;
 
-	if (!f || frame >= trace_frames_end(n->trace))
+	if (frame >= trace_frames_end(n->trace))
 		return names_clean(n, "");
 	if (n->of_frame[frame])
 		return n->of_frame[frame];
-	path = f->module ? trace_module_path(n->trace, f->module) : "";
-	base = strrchr(path, '/');
-	base = base ? base + 1 : path;
-	if (*trace_string(n->trace, f->symbol) || !*base) {
-		n->of_frame[frame] = names_clean(n, trace_string(n->trace, f->symbol));
-	} else {
+	raw = names_raw_frame(n->trace, frame);
+	if (raw.brackets) {
 		text_puts(&n->buf, "[");
-		put_clean(&n->buf, base);
+		put_clean(&n->buf, raw.text);
 		text_puts(&n->buf, "]");
-		n->of_frame[frame] = take_text(n);
+	} else {
+		names_put(&n->buf, raw.text);
 	}
+	n->of_frame[frame] = take_text(n);
 	return n->of_frame[frame];
 }
 

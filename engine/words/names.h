@@ -41,6 +41,12 @@ uint32_t names_string(struct names *n, uint32_t string);
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);
 /* A frame: its symbol; without one "[module]"; else "[unknown]". */
 uint32_t names_frame(struct names *n, uint32_t frame);
+/* The same as it was recorded: text is raw, "" if nothing is known, and goes into brackets. */
+struct raw_frame {
+	const char *text;
+	bool brackets;
+};
+struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame);
 /* An off-CPU stack, root first: "user;-;kernel". */
 uint32_t names_off_cpu(struct names *n, uint32_t pair);
 /* A waker's stack, leaf first: "kernel;-;user". */
