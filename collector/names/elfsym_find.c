@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lower_bound.h"
+
 /* A browser's symbol table takes some 100 MB. */
 #define TABLE_MAX_BYTES (512ull << 20)
 /* Bounds symbols times addresses that they cover: overlapping functions make it quadratic. */
@@ -32,17 +34,7 @@ struct lookup {
 /* The index of the first candidate whose byte is at or above addr. */
 static size_t first_at(const struct lookup *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->c[mid].at < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, s->n, s->c[i].at < addr);
 }
 
 /* Which name of a function to show: with fewer leading underscores, then the more public one. */

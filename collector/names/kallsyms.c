@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "lower_bound.h"
 
 /*
  * kallsyms has no sizes: a symbol ends where the next begins. The last one before a gap would
@@ -235,17 +236,7 @@ int kallsyms_load(struct kallsyms *k, const char *path)
 /* The number of added pieces of code that begin at or below addr. */
 static uint32_t added_upto(const struct kallsyms *k, uint64_t addr)
 {
-	uint32_t lo = 0, hi = k->n_added;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (k->added[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)LOWER_BOUND(i, k->n_added, k->added[i].addr <= addr);
 }
 
 int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
@@ -301,7 +292,8 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symb
 	const struct table *t = &k->t;
 	const struct entry *e;
 	uint64_t at = addr - 1; /* a noreturn call may be its function's last instruction */
-	uint32_t i = added_upto(k, at), lo = 0, hi = t->n;
+	uint32_t i = added_upto(k, at);
+	size_t after;
 
 	if (i && at < k->added[i - 1].end) {
 		const struct added *a = &k->added[i - 1];
@@ -309,17 +301,10 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symb
 		*out = (struct kallsyms_symbol) { a->addr, a->name, "bpf", a->is_tracer };
 		return true;
 	}
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->entries[mid].addr <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	after = LOWER_BOUND(n, t->n, t->entries[n].addr <= at);
+	if (!after)
 		return false;
-	e = &t->entries[lo - 1];
+	e = &t->entries[after - 1];
 	if (at - e->addr >= (e->module ? MODULE_FUNCTION_MAX : CORE_FUNCTION_MAX))
 		return false;
 	*out = (struct kallsyms_symbol) {

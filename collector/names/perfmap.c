@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "coderoot.h"
+#include "lower_bound.h"
 
 /* After months of running a map has some 100 MB; reading stops here. */
 #define SIZE_MAX_BYTES (1ull << 30)
@@ -118,17 +119,7 @@ static bool parse_line(char *line, uint64_t *start, uint64_t *size, char **name)
 
 size_t perfmap_first_at(const struct perfmap_address *a, size_t n, uint64_t start)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a[mid].addr < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, n, a[i].addr < start);
 }
 
 int perfmap_find(int fd, struct perfmap_address *a, size_t n)

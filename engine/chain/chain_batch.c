@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lower_bound.h"
+
 /* Windows of a level that are collected before they are worked on: these fit into a cache. */
 #define LEVEL_MAX 32768u
 
@@ -185,7 +187,7 @@ static inline uint64_t back_to(struct sweep *s, uint64_t ns)
 /* How many of the off-CPU intervals begin before ns, at most most; hint may be near it. */
 static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t most, uint32_t hint)
 {
-	uint32_t lo = 0, hi = most, i;
+	uint32_t i;
 
 	/* Nearly always the result is a little below most, or equal to hint. */
 	if (hint < most && most - hint > 4) {
@@ -196,15 +198,7 @@ static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t 
 	for (i = most; i > 0 && most - i < 6; i--)
 		if (th->waits[i - 1].out_ns < ns)
 			return i;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (th->waits[mid].out_ns < ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)LOWER_BOUND(k, most, th->waits[k].out_ns < ns);
 }
 
 /* As chains_link(), but the label of a wait's link is remembered. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "grow.h"
+#include "lower_bound.h"
 
 struct total {
 	uint64_t sum; /* up to the end of the block */
@@ -58,17 +59,9 @@ void totals_end_block(struct running_totals *t, uint32_t block)
 /* The total over all blocks below end. */
 static uint64_t total_below(const struct key_totals *k, uint32_t end)
 {
-	size_t lo = 0, hi = k->n;
+	size_t n = LOWER_BOUND(i, k->n, k->totals[i].block < end);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->totals[mid].block < end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? k->totals[lo - 1].sum : 0;
+	return n ? k->totals[n - 1].sum : 0;
 }
 
 uint64_t totals_between(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "grow.h"
+#include "lower_bound.h"
 #include "debuginfod_ask.h"
 
 #define SYSTEM_DIR "/usr/lib/debug"
@@ -232,26 +233,15 @@ static int open_by_id(const char *dir, const char *build_id, char *name, size_t 
 
 static int open_indexed(struct debug_files *d, const char *build_id, char *name, size_t size)
 {
-	size_t lo = 0, hi = d->n;
-	int err = 0;
+	int err = d->is_indexed ? 0 : make_index(d);
+	size_t i;
 
-	if (!d->is_indexed) {
-		err = make_index(d);
-		hi = d->n;
-	}
 	if (err)
 		return err;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (strcmp(d->index[mid].build_id, build_id) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == d->n || strcmp(d->index[lo].build_id, build_id))
+	i = LOWER_BOUND(k, d->n, strcmp(d->index[k].build_id, build_id) < 0);
+	if (i == d->n || strcmp(d->index[i].build_id, build_id))
 		return -ENOENT;
-	snprintf(name, size, "%s", d->index[lo].path);
+	snprintf(name, size, "%s", d->index[i].path);
 	return open_regular(name);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "grow.h"
+#include "lower_bound.h"
 
 /* Code of a compilation unit. */
 struct unit_range {
@@ -154,20 +155,12 @@ static void take_ranges(struct debug_names *d)
 
 static Dwarf_Die *unit_at(struct debug_names *d, uint64_t addr)
 {
-	size_t lo = 0, hi;
+	size_t after;
 
 	if (!d->has_ranges)
 		take_ranges(d);
-	hi = d->n_ranges;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->ranges[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < d->ranges[lo - 1].end ? &d->ranges[lo - 1].unit : NULL;
+	after = LOWER_BOUND(i, d->n_ranges, d->ranges[i].start <= addr);
+	return after && addr < d->ranges[after - 1].end ? &d->ranges[after - 1].unit : NULL;
 }
 
 /* The linkage name, as a symbol table has it; else the name. */

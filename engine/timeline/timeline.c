@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lower_bound.h"
 #include "timeline_private.h"
 
 const struct wait_flag_name wait_flag_names[] = {
@@ -57,18 +58,9 @@ uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at
 {
 	const struct thread *th = &tl->threads[thread];
 	const struct rename *r = tl->renames + tl->first_rename[thread];
-	uint32_t lo = 0, hi = th->renames;
+	size_t done = LOWER_BOUND(i, th->renames, r[i].at_ns <= at_ns);
 
-	/* Find the last rename that is not after at_ns. */
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (r[mid].at_ns <= at_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? r[lo - 1].name : th->name;
+	return done ? r[done - 1].name : th->name;
 }
 
 uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
@@ -90,17 +82,7 @@ uint32_t timelines_pairs_end(const struct timelines *tl)
 
 uint32_t thread_position(const struct thread *th, uint64_t at_ns)
 {
-	uint32_t lo = 0, hi = th->n_waits;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (th->waits[mid].in_ns <= at_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)LOWER_BOUND(i, th->n_waits, th->waits[i].in_ns <= at_ns);
 }
 
 struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns)

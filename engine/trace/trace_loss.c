@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lower_bound.h"
 #include "trace_private.h"
 
 static int by_cpu_and_place(const void *pa, const void *pb)
@@ -36,17 +37,9 @@ static int by_time(const void *pa, const void *pb)
 /* True if anything was skipped in the file's [from, to). The skips are in file order. */
 static bool skipped_between(const struct trace *t, uint64_t from, uint64_t to)
 {
-	size_t lo = 0, hi = t->n_skips;
+	size_t first = LOWER_BOUND(i, t->n_skips, t->skips[i].offset < from);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->skips[mid].offset < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->n_skips && t->skips[lo].offset < to;
+	return first < t->n_skips && t->skips[first].offset < to;
 }
 
 /* Notes losses in the gaps between a CPU's blocks: in all, or only where bytes were skipped. */
