@@ -29,16 +29,16 @@ $(filter-out %/render_library,$(UNIT_RENDER)): %: %.o $(RENDER_LIB)
 	$(LINK) -lcmocka -lm
 # The fuzz targets, which run their corpus once each: no fuzzer is needed for that.
 REPLAY := $(O)/tests/replay/folded $(O)/tests/replay/trace
-$(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c $(RENDER_LIB)
+$(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c tests/fuzz/replay.h $(RENDER_LIB)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(BASE) -Irender -DREPLAY $(LDFLAGS) -o $@ $^ -lm
+	$(Q)$(CC) $(CFLAGS) $(BASE) -Irender -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) -lm
 REPLAY += $(O)/tests/replay/import
-$(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h $(ENGINE_LIB)
+$(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
 FUZZ_COLLECTOR := elf jitdump kallsyms minidebug perfmap procmaps
 REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
-$(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h $(COLLECTOR_LIB)
+$(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Icollector $(LZMA_FLAGS) -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
 unit: $(UNIT) $(REPLAY) $(O)/bench/generate

@@ -48,19 +48,21 @@ cat symptom.txt
 paragraphs() {
 	awk -v regex="$1" 'BEGIN { RS = "" } $0 ~ regex { print $0 "\n" }' "$2"
 }
+# longest N REGEX FILE: the N of them with the largest number at the end.
+longest() {
+	paragraphs "$2" "$3" >paragraphs.txt
+	awk 'BEGIN { RS = "" } { print $NF "\t" NR }' paragraphs.txt | sort -rn | head -n "$1" | cut -f 2 |
+		while read -r n; do
+			awk -v n="$n" 'BEGIN { RS = "" } NR == n { print $0 "\n" }' paragraphs.txt
+		done
+}
 if [ -s offcputime.txt ]; then
 	title "offcputime: alice, longest first"
-	paragraphs 'alice' offcputime.txt | awk 'BEGIN { RS = "" } { print $NF "\t" NR }' | sort -rn |
-		head -n 2 | cut -f 2 | while read -r n; do
-		paragraphs 'alice' offcputime.txt | awk -v n="$n" 'BEGIN { RS = "" } NR == n { print $0 "\n" }'
-	done
+	longest 2 'alice' offcputime.txt
 fi
 if [ -s wakeuptime.txt ]; then
 	title "wakeuptime: who woke alice, longest first"
-	paragraphs 'target: *alice' wakeuptime.txt | awk 'BEGIN { RS = "" } { print $NF "\t" NR }' | sort -rn |
-		head -n 4 | cut -f 2 | while read -r n; do
-		paragraphs 'target: *alice' wakeuptime.txt | awk -v n="$n" 'BEGIN { RS = "" } NR == n { print $0 "\n" }'
-	done
+	longest 4 'target: *alice' wakeuptime.txt
 fi
 if grep -q ';alice\|^alice' offwaketime.txt 2>/dev/null; then
 	title "offwaketime: alice"

@@ -13,10 +13,7 @@ skip() {
 	exit 0
 }
 
-chromium=${CHROMIUM:-}
-for name in chromium chromium-browser google-chrome; do
-	[ -n "$chromium" ] || chromium=$(command -v "$name")
-done
+. ./chromium.sh
 [ -n "$chromium" ] || skip "no chromium"
 command -v node >/dev/null || skip "no node"
 for program in flamegraph chainwalk; do

@@ -4,10 +4,7 @@
 # table has each of them with the time that the folded lines give it, and each thread has a profile.
 . "$(dirname "$0")/lib.sh"
 tests=$(cd "$(dirname "$0")/.." && pwd)
-chromium=${CHROMIUM:-}
-for name in chromium chromium-browser google-chrome; do
-	[ -n "$chromium" ] || chromium=$(command -v "$name")
-done
+. "$tests/browser/chromium.sh"
 [ -n "$chromium" ] || skip "no chromium"
 command -v node >/dev/null || skip "no node"
 for package in playwright-core speedscope/speedscope; do

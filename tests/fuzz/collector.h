@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collector.h - what the fuzz targets of the collector's parsers share. Built by libFuzzer (make
- * fuzz), or with -DREPLAY as a program that runs the files named on its command line once each.
+ * collector.h - what the fuzz targets of the collector's parsers share.
  */
 #ifndef FUZZ_COLLECTOR_H
 #define FUZZ_COLLECTOR_H
@@ -13,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "replay.h"
 
 static inline void must(int ok)
 {
@@ -51,31 +50,5 @@ static inline uint64_t number_at(const uint8_t *data, size_t size, size_t i)
 		memcpy(&v, data + i * 13 % (size - sizeof(v) + 1), sizeof(v));
 	return v;
 }
-
-#ifdef REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		static uint8_t buf[1 << 20];
-		FILE *f = fopen(argv[i], "rb");
-		uint8_t *exact;
-		size_t n;
-
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		n = fread(buf, 1, sizeof(buf), f);
-		fclose(f);
-		/* Of its own size, so that reading behind it shows. */
-		exact = malloc(n ? n : 1);
-		must(exact != NULL);
-		memcpy(exact, buf, n);
-		LLVMFuzzerTestOneInput(exact, n);
-		free(exact);
-	}
-	return 0;
-}
-#endif
 
 #endif /* FUZZ_COLLECTOR_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * engine.h - what the engine's fuzz targets have in common: what trace.h promises of any input, all
- * output formats over it, and the program that runs files once each (-DREPLAY).
+ * engine.h - what the engine's fuzz targets have in common: what trace.h promises of any input, and
+ * all output formats over it.
  */
 #ifndef TESTS_FUZZ_ENGINE_H
 #define TESTS_FUZZ_ENGINE_H
@@ -13,8 +13,7 @@
 
 #include "chain/folded.h"
 #include "format_table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "replay.h"
 
 static inline void must(int ok, const char *what)
 {
@@ -68,33 +67,5 @@ static inline void write_all(const struct trace *t, const struct options *o)
 	}
 	timelines_free(timelines);
 }
-
-#ifdef REPLAY
-static int replay(const char *path)
-{
-	static uint8_t buf[4 << 20];
-	FILE *f = fopen(path, "rb");
-	size_t len;
-
-	if (!f) {
-		perror(path);
-		return 1;
-	}
-	len = fread(buf, 1, sizeof(buf), f);
-	fclose(f);
-	LLVMFuzzerTestOneInput(buf, len);
-	return 0;
-}
-
-int main(int argc, char **argv)
-{
-	int failed = 0;
-
-	for (int i = 1; i < argc; i++)
-		failed |= replay(argv[i]);
-	printf("%d inputs replayed\n", argc - 1);
-	return failed;
-}
-#endif
 
 #endif /* TESTS_FUZZ_ENGINE_H */

@@ -4,13 +4,10 @@
  * document. Beyond not crashing it checks what must hold of every input: the frames nest, and
  * their times add up to what the parser found.
  *
- * Built by libFuzzer (make fuzz), or with -DREPLAY as a program that runs the files named on its
- * command line once each.
- *
  * The first byte of an input is a set of flags: reverse, in order, two counts, gone stacks (and
  * brought to equal totals, where inverted), inverted, Latin-1, few frames, --cp; the lines follow.
- * With
- * --cp what comes before a line `=` is the palette.map, and the lines are stripped of addresses.
+ * With --cp what comes before a line `=` is the palette.map, and the lines are stripped of
+ * addresses.
  */
 #include <math.h>
 #include <stdint.h>
@@ -26,9 +23,8 @@
 #include "layout.h"
 #include "page.h"
 #include "palette_map.h"
+#include "replay.h"
 #include "tree.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int ok)
 {
@@ -193,23 +189,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	diff_strip_free(&strip);
 	return 0;
 }
-
-#ifdef REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		static uint8_t buf[1 << 20];
-		FILE *f = fopen(argv[i], "rb");
-		size_t n;
-
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		n = fread(buf, 1, sizeof(buf), f);
-		fclose(f);
-		LLVMFuzzerTestOneInput(buf, n);
-	}
-	return 0;
-}
-#endif

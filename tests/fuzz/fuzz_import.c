@@ -2,9 +2,6 @@
 /*
  * Fuzz target: any bytes as text of perf script, through the import, the reader and every output
  * format. What the import makes must be a sound trace, whatever the text.
- *
- * Built by libFuzzer (make fuzz), or with -DREPLAY as a program that runs the files named on its
- * command line once each.
  */
 #include "engine.h"
 

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fuzz target: any bytes as a jitdump, which any program can map. */
-#include "collector.h"
+#include "addresses.h"
 
 #include "names/jitdump.h"
-
-#define ADDRESSES 32u
-
-static int compare(const void *a, const void *b)
-{
-	const struct perfmap_address *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -22,12 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.addr = number_at(data, size, i) + i % 4,
 			.time_ns = number_at(data, size, i + 1),
 		};
-	qsort(a, ADDRESSES, sizeof(*a), compare);
+	qsort(a, ADDRESSES, sizeof(*a), by_address);
 	(void)jitdump_find(file_of(data, size), a, ADDRESSES);
-	for (size_t i = 0; i < ADDRESSES; i++) {
-		must(!a[i].name ||
-		     (a[i].start <= a[i].addr && *a[i].name && strlen(a[i].name) <= size));
-		free(a[i].name);
-	}
+	check_names(a, size);
 	return 0;
 }

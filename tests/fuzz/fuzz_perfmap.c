@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fuzz target: any bytes as a perf map, which any program can write about itself. */
-#include "collector.h"
-
-#include "names/perfmap.h"
-
-#define ADDRESSES 32u
-
-static int compare(const void *a, const void *b)
-{
-	const struct perfmap_address *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
+#include "addresses.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -30,12 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		p = memchr(p, '\n', (size_t)(data + size - p));
 		p = p ? p + 1 : data + size;
 	}
-	qsort(a, ADDRESSES, sizeof(*a), compare);
+	qsort(a, ADDRESSES, sizeof(*a), by_address);
 	must(perfmap_find(file_of(data, size), a, ADDRESSES) == 0);
-	for (size_t i = 0; i < ADDRESSES; i++) {
-		must(!a[i].name ||
-		     (a[i].start <= a[i].addr && *a[i].name && strlen(a[i].name) <= size));
-		free(a[i].name);
-	}
+	check_names(a, size);
 	return 0;
 }

@@ -2,9 +2,6 @@
 /*
  * Fuzz target: any bytes as a trace, through the reader and every output format.
  *
- * Built by libFuzzer (make fuzz), or with -DREPLAY as a program that runs the files named on its
- * command line once each.
- *
  * Checksums would stop nearly all changes at the door. So the first byte of an input says whether
  * they are put right before it is read (bit 0), and which mode is used (bit 1); the trace follows.
  */

@@ -22,14 +22,6 @@ struct synth {
 	uint32_t space;
 };
 
-#define MUST(x)                                                                 \
-	do {                                                                    \
-		if (!(x)) {                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			abort();                                                \
-		}                                                               \
-	} while (0)
-
 static int sink(void *ctx, const void *block, size_t len)
 {
 	struct synth *m = ctx;

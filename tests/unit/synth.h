@@ -75,5 +75,23 @@ extern const char synth_sample_events[];
  * thread, state of a switch, other thread, kernel stack, user stack. To be freed with free().
  */
 char *synth_events_text(const struct trace *t);
+/* Opens what was made, fails unless its events are the lines expected, and closes it. */
+#define synth_expect_events(m, expected)              \
+	do {                                          \
+		struct trace *t_ = synth_open(m);     \
+		char *text_ = synth_events_text(t_);  \
+		assert_string_equal(text_, expected); \
+		free(text_);                          \
+		trace_close(t_);                      \
+	} while (0)
+
+/* Ends the test program where what is made goes wrong. */
+#define MUST(x)                                                                 \
+	do {                                                                    \
+		if (!(x)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                                \
+		}                                                               \
+	} while (0)
 
 #endif /* TESTS_SYNTH_H */

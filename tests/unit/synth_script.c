@@ -12,14 +12,6 @@
 #include "format_table.h"
 #include "synth_script.h"
 
-#define MUST(x)                                                                 \
-	do {                                                                    \
-		if (!(x)) {                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			abort();                                                \
-		}                                                               \
-	} while (0)
-
 enum { MAX_WORDS = 8 };
 
 struct line {

@@ -26,16 +26,6 @@ static struct trace_damage damage_of(struct synth *m)
 	return d;
 }
 
-static void expect_events(struct synth *m, const char *expected)
-{
-	struct trace *t = synth_open(m);
-	char *text = synth_events_text(t);
-
-	assert_string_equal(text, expected);
-	free(text);
-	trace_close(t);
-}
-
 struct event_list {
 	struct event *ev;
 	size_t n;
@@ -180,7 +170,7 @@ static void damage_that_hid_no_events_loses_none(void **state)
 	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 1] ^= 1;
 	d = damage_of(m);
 	assert_int_equal(d.blocks, 1);
-	expect_events(m, synth_sample_events); /* END says that these are all */
+	synth_expect_events(m, synth_sample_events); /* END says that these are all */
 	synth_free(m);
 }
 
@@ -196,8 +186,8 @@ static void the_only_block_of_a_cpu_is_a_loss_of_an_unknown_cpu(void **state)
 	synth_end(m, 1000);
 	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 1, &len);
 	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 2;
-	expect_events(m, "100 switch 1 S>2\n100 lost-1000 n=0 cpu=?\n900 switch 2 S>1\n"
-			 "900 lost-1000 n=0 cpu=0\n");
+	synth_expect_events(m, "100 switch 1 S>2\n100 lost-1000 n=0 cpu=?\n900 switch 2 S>1\n"
+			       "900 lost-1000 n=0 cpu=0\n");
 	synth_free(m);
 }
 
@@ -418,7 +408,7 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 			 (int)cases[i].v[3]);
 		print_message("%s\n", cases[i].what);
 		assert_non_null(damage_of(m).what);
-		expect_events(m, expected);
+		synth_expect_events(m, expected);
 		synth_free(m);
 	}
 }
@@ -449,9 +439,9 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 				put_numbers(payload, cases[i].n, cases[i].v));
 		synth_switch(m, 1, 40, 4, 'S', 3, "");
 		synth_flush(m);
-		expect_events(m, "10 switch 1 S>2\n10 lost-40 n=0 cpu=0\n11 switch 3 S>4\n"
-				 "11 lost-40 n=0 cpu=1\n40 switch 4 S>3\n"
-				 "40 lost-40 n=0 cpu=1\n");
+		synth_expect_events(m, "10 switch 1 S>2\n10 lost-40 n=0 cpu=0\n11 switch 3 S>4\n"
+				       "11 lost-40 n=0 cpu=1\n40 switch 4 S>3\n"
+				       "40 lost-40 n=0 cpu=1\n");
 		synth_free(m);
 	}
 }
@@ -469,7 +459,7 @@ static void ids_out_of_range_are_none(void **state)
 	encoder_switch(synth_encoder(m), 0, 10, 1, 'S', 2, 4000000000u, 4000000001u);
 	encoder_name(synth_encoder(m), 80000, "nobody", 80001, 0);
 	synth_end(m, 100);
-	expect_events(m, "10 switch 1 S>2\n");
+	synth_expect_events(m, "10 switch 1 S>2\n");
 	t = synth_open(m);
 	threads = trace_threads(t, &n);
 	assert_int_equal(threads[0].kstack, 0);

@@ -18,17 +18,6 @@
 
 /* ---- helpers ------------------------------------------------------------------------------- */
 
-/* Opens what was made, compares its events with the lines expected, and closes it. */
-static void expect_events(struct synth *m, const char *expected)
-{
-	struct trace *t = synth_open(m);
-	char *text = synth_events_text(t);
-
-	assert_string_equal(text, expected);
-	free(text);
-	trace_close(t);
-}
-
 static const struct trace_damage *damage_of(struct synth *m)
 {
 	static struct trace_damage d;
@@ -58,7 +47,7 @@ static void what_was_recorded_comes_back(void **state)
 	struct synth *m = synth_sample();
 
 	(void)state;
-	expect_events(m, synth_sample_events);
+	synth_expect_events(m, synth_sample_events);
 	assert_null(damage_of(m)->what);
 	synth_free(m);
 }
@@ -202,7 +191,7 @@ static void a_cut_stack_says_so(void **state)
 	(void)state;
 	synth_switch(m, 0, 5, 3, 'S', 0, "+schedule;deep");
 	synth_end(m, 10);
-	expect_events(m, "5 switch 3 S>0 schedule;deep+\n");
+	synth_expect_events(m, "5 switch 3 S>0 schedule;deep+\n");
 	synth_free(m);
 }
 
@@ -230,7 +219,7 @@ static void equal_times_come_in_an_order_without_cpu_numbers(void **state)
 		synth_switch(m, !swap, 50, 5, 'S', 6, "a");
 		synth_switch(m, !swap, 60, 6, 'R', 0, "");
 		synth_end(m, 100);
-		expect_events(m, expected);
+		synth_expect_events(m, expected);
 		synth_free(m);
 	}
 }
@@ -248,8 +237,8 @@ static void blocks_of_one_cpu_that_meet_keep_their_order(void **state)
 	synth_switch(m, 0, 20, 3, 'S', 4, "");
 	synth_waking(m, 0, 30, 4, 1, "");
 	synth_end(m, 100);
-	expect_events(m, "10 switch 1 S>2\n20 switch 2 S>3\n20 waking 3>2\n"
-			 "20 switch 3 S>4\n30 waking 4>1\n");
+	synth_expect_events(m, "10 switch 1 S>2\n20 switch 2 S>3\n20 waking 3>2\n"
+			       "20 switch 3 S>4\n30 waking 4>1\n");
 	synth_free(m);
 }
 
@@ -262,7 +251,7 @@ static void a_cpus_time_that_steps_back_is_put_in_order(void **state)
 	synth_switch(m, 0, 30, 2, 'S', 3, "");
 	synth_switch(m, 0, 20, 3, 'S', 4, "");
 	synth_end(m, 100);
-	expect_events(m, "10 switch 1 S>2\n20 switch 3 S>4\n30 switch 2 S>3\n");
+	synth_expect_events(m, "10 switch 1 S>2\n20 switch 3 S>4\n30 switch 2 S>3\n");
 	synth_free(m);
 }
 
@@ -276,8 +265,8 @@ static void recorded_losses_are_events(void **state)
 	synth_lost(m, -1, 2, 15, 16);
 	synth_switch(m, 0, 50, 2, 'S', 1, "");
 	synth_end(m, 100);
-	expect_events(m, "10 switch 1 S>2\n15 lost-16 n=2 cpu=?\n20 lost-40 n=5 cpu=0\n"
-			 "50 switch 2 S>1\n");
+	synth_expect_events(m, "10 switch 1 S>2\n15 lost-16 n=2 cpu=?\n20 lost-40 n=5 cpu=0\n"
+			       "50 switch 2 S>1\n");
 	assert_null(damage_of(m)->what);
 	synth_free(m);
 }
@@ -350,7 +339,7 @@ static void a_block_type_of_the_future_is_skipped(void **state)
 	synth_add_block(m, 200, "whatever", 8);
 	synth_switch(m, 0, 20, 2, 'S', 1, "");
 	synth_flush(m);
-	expect_events(m, "10 switch 1 S>2\n20 switch 2 S>1\n20 lost-20 n=0 cpu=0\n");
+	synth_expect_events(m, "10 switch 1 S>2\n20 switch 2 S>1\n20 lost-20 n=0 cpu=0\n");
 	synth_free(m);
 }
 
