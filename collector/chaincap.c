@@ -75,8 +75,7 @@ static bool open_standard_files(void)
 
 static void catch_signals(const struct options *o)
 {
-	/* Scripts' shells start jobs with "&" with SIGINT ignored; kill -INT must end them anyway.
-	 */
+	/* A script's shell starts jobs by "&" with SIGINT ignored; kill -INT must end them, too. */
 	signals_catch(SIGINT, on_stop, SIGNALS_TAKE);
 	signals_catch(SIGTERM, on_stop, SIGNALS_LEAVE);
 	signals_catch(SIGHUP, on_stop, SIGNALS_LEAVE);

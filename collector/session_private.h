@@ -31,8 +31,7 @@ enum sink_wish { SINK_CONTINUE, SINK_FLUSH_NOW, SINK_END };
  * begin() have then printed what failed, the others have not.
  */
 struct session_sink {
-	/* Opens the output, or checks it; sets s->sink_state and s->enc. Called before any event.
-	 */
+	/* Opens or checks the output; sets s->sink_state and s->enc. Called before any event. */
 	int (*open)(struct session *s);
 	/* Sets s->record, s->thread and s->ctx. s->sym exists, events come from s->start_ns on. */
 	int (*begin)(struct session *s);

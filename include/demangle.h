@@ -45,8 +45,7 @@ static inline const char *demangle(const char *symbol, char *buf, size_t cap)
 		return symbol;
 	if (setjmp(o.full))
 		return symbol;
-	/* Rust's legacy names are valid C++ names with a hash at the end, so Rust is tried first.
-	 */
+	/* Rust's legacy names are valid C++ names that end in a hash: Rust is tried first. */
 	ok = rust_demangle_callback(symbol, DMGL_NO_OPTS, demangle_take, &o);
 	if (!ok) {
 		o.len = 0;

@@ -55,8 +55,7 @@ bool colors_gone(const struct document *d, uint32_t i);
  */
 int picture_write(FILE *f, const struct document *d);
 
-/* Write all frames of the layout for the script; the format is described in data.c. 0 or -ENOMEM.
- */
+/* Write all frames of the layout for the script, in data.c's format. 0 or -ENOMEM. */
 int data_write(FILE *f, const struct document *d);
 
 /* The factor from counts to the whole numbers that data_write() writes. */

@@ -32,9 +32,8 @@ struct bpf_counts {
 	uint64_t walked, known; /* kernel stacks walked, and known without a walk */
 	/* Stacks compared with a plain walk, and those that differed. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;
-	uint64_t
-		ends[WIRE_ENDS]; /* user stacks by enum wire_stack_end, without WIRE_COPY records */
-	uint64_t missed;	 /* events whose program was skipped: neither seen nor lost */
+	uint64_t ends[WIRE_ENDS]; /* user stacks by their end, without WIRE_COPY records */
+	uint64_t missed;	  /* events whose program was skipped: neither seen nor lost */
 };
 
 /* Takes one record of len bytes. A negative result ends bpf_session_drain(), which returns it. */

@@ -67,8 +67,7 @@ uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint
 
 	if (s->layouts + 1 >= WIRE_LAYOUTS || !slot_finder_add(s->finder, sample, first, &layout))
 		return 0;
-	/* It may have two layouts, on the thread's stack and on the CPU's own: the id is the same.
-	 */
+	/* It may have two layouts, on the thread's stack and on the CPU's own, but one id. */
 	if (!bpf_map_lookup_elem(stacks, &sample->hash, &old) && old.layout) {
 		stack_trie_add(&s->trie, &layout, old.id);
 		return 0;
@@ -118,8 +117,7 @@ bool bpf_session_unwinds(const struct bpf_session *s)
 	return s->rules;
 }
 
-/* Moves the hashes of the n entries of map "stacks" to be removed to the front; returns how many.
- */
+/* Moves the hashes of entries of map "stacks" to be removed to the front; returns how many. */
 static uint32_t pick_old(uint32_t last, uint64_t *hashes, const struct wire_known_stack *known,
 			 uint32_t n)
 {

@@ -21,10 +21,8 @@ struct stack_slots {
 	uint32_t id, n; /* of the stack; frames */
 	uint32_t event; /* enum wire_kind: the event it was walked for */
 	bool interrupt; /* it is an interrupt's stack */
-	uint16_t end; /* words from the last address to the stack's root end; 0: the frames were cut
-		       */
-	uint16_t link; /* index of the word that holds the address where WIRE_FROM_LINK slots begin
-			*/
+	uint16_t end;	/* words from the last address to the stack's end; 0: frames were cut off */
+	uint16_t link;	/* index of the word with the address where WIRE_FROM_LINK slots begin */
 	uint16_t slot[WIRE_LAYOUT_FRAMES];
 	uint8_t base[WIRE_LAYOUT_FRAMES]; /* enum wire_base */
 	uint64_t ret[WIRE_LAYOUT_FRAMES];

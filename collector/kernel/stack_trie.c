@@ -43,8 +43,7 @@ static uint32_t add(struct stack_trie *s, uint32_t from, uint64_t ret, struct wi
 	step.ret = ret;
 	step.live = 0;
 	s->steps[number] = step;
-	/* Release: step_of() in bpf/kernel_stack.h, which reads `live`, finds a whole step or none.
-	 */
+	/* Release: step_of() in bpf/kernel_stack.h reads `live`, and finds a whole step or none. */
 	__atomic_store_n(&s->steps[number].live, 1, __ATOMIC_RELEASE);
 	if (place)
 		__atomic_store_n(place, (uint64_t)number, __ATOMIC_RELEASE);

@@ -67,8 +67,7 @@ bool jitdump_is_name(const char *path)
 	return digit > base + 4 && !strcmp(digit, ".dump");
 }
 
-/* ---- reading ---------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static int add(struct codes *c, const struct code *code)
 {
@@ -149,8 +148,7 @@ static int read_records(int fd, struct codes *c)
 	return err;
 }
 
-/* ---- moves ------------------------------------------------------------------------------------
- */
+/* ---- moves ---------------------------------------------------------------------------------- */
 
 static int by_index(const void *pa, const void *pb)
 {
@@ -183,8 +181,7 @@ static int name_moves(struct codes *c)
 	return 0;
 }
 
-/* ---- searching --------------------------------------------------------------------------------
- */
+/* ---- searching ------------------------------------------------------------------------------ */
 
 /* best[i]: the code at a[i], NULL: none. */
 static void choose(const struct codes *c, const struct perfmap_address *a, size_t n,

@@ -28,6 +28,7 @@ struct entry {
 	bool is_tracer;
 };
 
+/* Code that was loaded after the list was read: a BPF program. */
 struct added {
 	uint64_t addr, end;
 	char *name;

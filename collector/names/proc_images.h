@@ -58,8 +58,7 @@ struct images;
 struct images *images_new(struct code_files *files);
 void images_free(struct images *im);
 
-/* The image of process tgid at time_ns, or the one nearest to it; NULL if the process is unknown.
- */
+/* The image of process tgid at time_ns, or the nearest one; NULL if the process is unknown. */
 struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns);
 /*
  * The mapping at addr that was valid at time_ns (in the program before exec, if this one had none

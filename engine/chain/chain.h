@@ -75,8 +75,7 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		struct chain_user user);
 void chains_free(struct chains *c);
 
-/* The node below parent; that of a chain's head. 0: out of memory, which out_of_memory says, too.
- */
+/* The node below parent; that of a chain's head. 0: out of memory, and sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
 {
 	uint32_t node = label ? pairs_id(&c->nodes, parent, label) : 0;

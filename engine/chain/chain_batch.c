@@ -294,8 +294,8 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		if (thread_birth(th)) {
 			struct wait birth = *thread_birth(th);
 
-			birth.out_ns =
-				0; /* until its start all of them waited for whoever started it */
+			/* Until its start, all of them waited for whoever started it. */
+			birth.out_ns = 0;
 			sweep_sleep(b, level, &s, node, &birth, &known[0]);
 		} else {
 			unknown += back_to(&s, 0);
@@ -352,8 +352,7 @@ static void run_level(struct chain_batch *b, uint32_t level)
 	if (!n)
 		return;
 	memset(starts, 0, ((size_t)n_groups + 1) * sizeof(*starts));
-	/* A counting sort; starts[g + 1] becomes where group g ends, which is where g + 1 begins.
-	 */
+	/* A counting sort; starts[g + 1] becomes the end of group g, where g + 1 begins. */
 	for (uint32_t i = 0; i < n; i++)
 		starts[l->windows[i].group + 1] += 2;
 	for (uint32_t g = 0, sum = 0; g < n_groups; g++) {
@@ -362,8 +361,7 @@ static void run_level(struct chain_batch *b, uint32_t level)
 		starts[g + 1] = sum;
 		sum += count;
 	}
-	/* Waits arrive in order of time; the windows that follow from them in the opposite order.
-	 */
+	/* Waits arrive in order of time, the windows that follow from them in reverse. */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct equal_windows *w = &l->windows[level == 1 ? n - 1 - i : i];
 		struct edge *e = edges + starts[w->group + 1];

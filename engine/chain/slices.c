@@ -23,7 +23,7 @@ void slices_init(struct slices *s, const struct timelines *tl)
 	s->span_ns = ns / s->n + 1;
 }
 
-/* How many of the thread's waits end at or before ns; at is such a number for an earlier time. */
+/* The number of the thread's waits that end at or before ns; at: that for an earlier time. */
 static uint32_t position_from(const struct thread *th, uint32_t at, uint64_t ns)
 {
 	uint32_t step = 16;

@@ -11,7 +11,7 @@
 #include "import_stack.h"
 #include "import_threads.h"
 
-/* All zero, but for builder and report, is ready for use; threads has the same builder. */
+/* Zero all but builder, report and threads.builder, the same one. */
 struct import_feed {
 	struct trace_builder *builder;
 	struct import_report *report;

@@ -76,8 +76,7 @@ bool import_perf_text(const char *text, size_t len, struct import_event *ev);
  */
 char import_perf_state(const char *s, size_t len);
 
-/* How many chunks perf said that it lost ("... and lost N chunks!"); 0: the line does not say so.
- */
+/* How many chunks the line says that perf lost ("... and lost N chunks!"); 0: it is another. */
 uint64_t import_perf_chunks(const char *line, size_t len);
 
 /* True for a line of perf's messages on standard error, which may be mixed with its events. */

@@ -25,11 +25,10 @@ struct import_report {
 	uint64_t passed_on;    /* wakeups left out: recorded on the wakee's CPU, not by the waker */
 	uint64_t lost_records; /* where the text says that events were lost */
 	uint64_t lost_chunks;  /* that perf says it lost, without the place */
-	uint64_t
-		times_back; /* events earlier than the one before on their CPU, moved to its time */
-	bool wakeups;	    /* wakers come from sched_wakeup: there is no sched_waking */
-	bool micro;	    /* times in microseconds: perf script without --ns */
-	bool other_ids;	    /* the column's thread ids are not those of the events */
+	uint64_t times_back; /* events earlier than the last one of their CPU: moved to its time */
+	bool wakeups;	     /* wakers come from sched_wakeup: there is no sched_waking */
+	bool micro;	     /* times in microseconds: perf script without --ns */
+	bool other_ids;	     /* the column's thread ids are not those of the events */
 	bool no_stacks;
 	uint64_t stopped; /* line at which times go back for good: the rest was not read; 0: none */
 	bool ends_in_line; /* the last line has no newline: the text was cut off */

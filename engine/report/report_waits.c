@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* How many of the longest waits the report has: of all, of each row of threads, of each step. */
 enum {
 	OF_ALL = 200,
 	OF_RESTING = 60, /* waits for work, and unfinished ones */

@@ -202,8 +202,7 @@ static int scopes_at(struct debug_names *d, Dwarf_Die *unit, uint64_t addr, Dwar
 	*scopes = NULL;
 	if (n <= 0)
 		return 0;
-	/* Those of an inlined function lead to where it was written; here its callers are wanted.
-	 */
+	/* Those of an inlined function lead to where it was written, not to its callers. */
 	innermost = found[0];
 	free(found);
 	return dwarf_getscopes_die(&innermost, scopes);

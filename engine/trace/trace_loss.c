@@ -101,7 +101,7 @@ static int note_unseen_cpus(struct trace *t)
 	return err;
 }
 
-/* Recorded losses, too, lie within the trace's time. */
+/* Cuts all losses, also those that were recorded, to the trace's time. */
 static void clamp_losses(struct trace *t)
 {
 	for (size_t i = 0; i < t->n_losses; i++) {

@@ -87,8 +87,8 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 
 /*
  * Writes a stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main".
- * Unless
- * --verbose, the scheduler's and the entry code's functions, the same in every stack, are left out.
+ * Without --verbose it leaves out the scheduler's and the entry code's functions, which are the
+ * same in every stack.
  */
 void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
 		       FILE *out);
