@@ -130,8 +130,8 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 }
 
 /*
- * The id of the recent stack with this hash; 0 if there is none. Old ids are not used: the collector
- * deletes stacks to make room for new ones.
+ * The id of the recent stack with this hash; 0 if there is none. Old ids are not used: the
+ * collector deletes stacks to make room for new ones.
  */
 static __always_inline __u32 recent_of(__u64 hash)
 {

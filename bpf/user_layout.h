@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_layout.h - a user stack that was unwound before is known again without unwinding. Part of
+ * user_layout.h - recognizes a user stack that was unwound before, without unwinding it. Part of
  * chaincap.bpf.c.
  *
- * The rule of an address is a constant. So what unwinding finds depends on the leaf's registers and
- * on the words of the stack that it reads: return addresses, and those saved frame pointers by
- * which it finds a frame later. A layout lists these words. If the leaf and all the words are what
- * they were, so are the frames. Frame pointers are kept as distances from the stack pointer: one
+ * The rule for an address is constant. So the frames depend only on the leaf's registers and on the
+ * words of the stack that unwinding reads: return addresses, and those saved frame pointers by
+ * which it finds a frame later. A layout lists these words. If the leaf and all the words are the
+ * same, so are the frames. Frame pointers are kept as distances from the stack pointer, so that one
  * layout serves all threads of a process.
  */
 #ifndef BPF_USER_LAYOUT_H
 #define BPF_USER_LAYOUT_H
 
 #define USER_LAYOUTS (1u << 12)
-#define USER_LAYOUT_WORDS 48 /* a stack that needs more is unwound each time */
-/* Of a slot: its word is a frame pointer. */
+#define USER_LAYOUT_WORDS 48 /* a stack that needs more is always unwound */
+/* Flag of a slot: its word is a frame pointer. */
 #define USER_LAYOUT_FP 0x8000u
 
 struct user_layout {
 	__u64 key;			/* address space, leaf, and how far its stack reaches */
-	__u64 hash;			/* by which recents has the stack */
-	__u64 leaf_fp;			/* the frame pointer at the leaf, */
+	__u64 hash;			/* the stack's hash in the table of recent stacks */
+	__u64 leaf_fp;			/* the frame pointer at the leaf, less base, */
 	__u32 by_fp;			/* if a frame was found by it */
 	__u32 version;			/* odd while it is written */
 	__u32 end;			/* enum wire_stack_end */
 	__u32 n;			/* words */
-	__u16 slots[USER_LAYOUT_WORDS]; /* in words from base on; base is the leaf's stack pointer
-					 */
+	__u16 slots[USER_LAYOUT_WORDS]; /* words from base, the leaf's stack pointer */
 	__u64 words[USER_LAYOUT_WORDS]; /* what they hold; frame pointers less base */
 };
 
-/* At the low bits of the key, or at those with another last bit. */
+/* By the low bits of the key, or these with the last bit inverted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, USER_LAYOUTS);
@@ -38,17 +37,17 @@ struct {
 	__type(value, struct user_layout);
 } user_layouts SEC(".maps");
 
-/* A stack that is being unwound. */
+/* A stack being unwound. */
 struct unwinding {
 	struct wire_copy c;
-	struct user_layout layout; /* what has been read so far */
-	__u32 unfit;		   /* there is no layout for it */
+	struct user_layout layout; /* words read so far */
+	__u32 unfit;		   /* a layout cannot describe it */
 	__u32 fp_slot;		   /* where the frame pointer was saved, or */
 #define FP_OF_LEAF WIRE_COPY_WORDS
 #define FP_LISTED (WIRE_COPY_WORDS + 1)
 };
 
-/* ---- while it is unwound ------------------------------------------------------------------- */
+/* ---- while a stack is unwound -------------------------------------------------------------- */
 
 static __always_inline void begin_layout(struct unwinding *u, __u64 key)
 {
@@ -73,7 +72,7 @@ static __always_inline void list_word(struct unwinding *u, __u32 slot, __u64 wor
 	u->layout.n = n + 1;
 }
 
-/* The slot of the word at that address; FP_LISTED and unfit, if the copy has none. */
+/* The slot of the word at addr. If the copy does not have it: FP_LISTED, and the stack is unfit. */
 static __always_inline __u32 slot_of(struct unwinding *u, __u64 addr)
 {
 	__u64 at = addr - u->c.base;
@@ -84,7 +83,7 @@ static __always_inline __u32 slot_of(struct unwinding *u, __u64 addr)
 	return FP_LISTED;
 }
 
-/* A frame is found by the frame pointer. */
+/* Lists the frame pointer, by which a frame is found. */
 static __always_inline void list_fp(struct unwinding *u)
 {
 	__u64 fp = u->c.regs[DWARF_FP] - u->c.base;
@@ -98,7 +97,7 @@ static __always_inline void list_fp(struct unwinding *u)
 	u->fp_slot = FP_LISTED;
 }
 
-/* The stack just unwound is one that recents has under hash. */
+/* Keeps the layout of the stack just unwound, which has this hash in the table of recent stacks. */
 static __always_inline void keep_layout(const struct unwinding *u, __u64 hash, __u32 end)
 {
 	__u32 slot = ((__u32)u->layout.key ^ (__u32)(hash >> 40 & 1)) & (USER_LAYOUTS - 1);
@@ -122,8 +121,9 @@ static __always_inline void keep_layout(const struct unwinding *u, __u64 hash, _
 	__sync_fetch_and_add(&l->version, 1);
 }
 
-/* ---- before -------------------------------------------------------------------------------- */
+/* ---- before a stack is unwound ------------------------------------------------------------- */
 
+/* Whether the copy has all words of the layout. */
 __noinline int has_words(const struct user_layout *l, const struct wire_copy *c)
 {
 	__u64 word;
@@ -146,8 +146,10 @@ __noinline int has_words(const struct user_layout *l, const struct wire_copy *c)
 	return 1;
 }
 
-/* The hash by which recents may have the stack whose leaf and copy are there, and how it ends; 0:
- * there is no layout for it. */
+/*
+ * The hash of the stack whose leaf and copy are in u, and in *end why it ends; 0 if no layout fits.
+ * A layout that changes meanwhile (version) is not used.
+ */
 static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *end)
 {
 	__u64 key = u->layout.key, fp = u->c.regs[DWARF_FP] - u->c.base, hash;
