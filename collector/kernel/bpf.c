@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bpf_private.h"
@@ -194,6 +195,23 @@ static void explain(int err, char *why, size_t why_size)
 			 strerror(-err));
 }
 
+/*
+ * -EMFILE if fewer files may be open than there are maps, programs, links and rings. libbpf takes a
+ * map of constants that could not be made for one that the kernel does not know.
+ */
+static int check_file_limit(const struct bpf_session *s)
+{
+	struct rlimit limit;
+	struct bpf_program *prog;
+	struct bpf_map *map;
+	rlim_t n = s->cpus;
+
+	bpf_object__for_each_map(map, s->skel->obj) n++;
+	bpf_object__for_each_program (prog, s->skel->obj)
+		n += 2;
+	return !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < n ? -EMFILE : 0;
+}
+
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size)
 {
@@ -222,7 +240,9 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->unwinding = o->unwind && o->user_stacks && CAN_UNWIND;
 	configure_for_kernel(s->skel);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
-	err = chaincap_bpf__load(s->skel);
+	err = check_file_limit(s);
+	if (!err)
+		err = chaincap_bpf__load(s->skel);
 	if (!err)
 		err = make_rings(s);
 	if (!err)
