@@ -52,7 +52,7 @@ for name in $servers_all; do
 	for try in 1 2 3; do
 		compare "$name"
 		sums=$(grep '^threads ' "$dir/$name.out")
-		read -r _ threads _ recorded _ whole _ _ _ frames _ found _ wrong <<<"$sums"
+		read -r _ threads _ recorded _ whole _ _ _ frames _ found _ _ _ wrong <<<"$sums"
 		# shellcheck disable=SC2086
 		kill -CONT $server_pids
 		[ "$wrong" -eq 0 ] && [ "$recorded" -eq "$threads" ] && break

@@ -39,7 +39,7 @@ look() {
 		python3 "$sources/compare.py" ask "$tmp/truth" "$pid" >"$tmp/out" 2>&1
 		python3 "$sources/compare.py" judge "$tmp/truth" events "$tmp/events" >>"$tmp/out" 2>&1
 		sums=$(grep '^threads ' "$tmp/out") || fail "$1 $2: nothing compared: $(cat "$tmp/out")"
-		read -r _ _ _ recorded _ whole _ _ _ frames _ found _ wrong <<<"$sums"
+		read -r _ _ _ recorded _ whole _ _ _ frames _ found _ _ _ wrong <<<"$sums"
 		[ "$recorded" -gt 0 ] && break # else no sleep fell into the recording, on a busy machine
 	done
 	kill "$runs" 2>/dev/null

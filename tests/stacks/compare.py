@@ -9,16 +9,17 @@ compare.py judge TRUTH KIND FILE      what a recorder has of them; KIND says wha
                 addresses; for threads that sleep from before the recording until after it
     perf        perf script -F tid,trace,ip,dso, of sched:sched_switch: each thread's last sleep
     perf-dwarf  the same of --call-graph dwarf, where perf shows callers by the byte before
-    offcputime  offcputime -v of libbpf-tools: each thread's longest
+    offcputime  offcputime -v of libbpf-tools: where each thread was stopped by a signal
 
 ask and the recorder must have seen the same sleep: stop the threads (SIGSTOP) while they are recorded,
 and ask while they are stopped. A frame is a file and an offset in it. Prints a line for each thread,
 
     PID TID NAME: THEIRS frames, FOUND of them at their place, OURS recorded, whole|REASON
 
-then the sums, "threads N recorded N whole N same N frames N found N wrong N". Whole are those of which
-the recorder does not say that they are cut, same those that equal eu-stack's, wrong those with a frame
-that eu-stack does not have at this place. Exit status 1 if there is a wrong one.
+then the sums, "threads N recorded N whole N same N frames N found N order N wrong N". Whole are those of
+which the recorder does not say that they are cut, same those that equal eu-stack's. Found are frames at
+their place, counted from the leaf, order those that are there in the right order, although others between
+them may be missing. Wrong are threads with a frame that eu-stack does not have at this place: exit status 1.
 """
 import bisect
 import json
@@ -128,18 +129,16 @@ def read_perf(lines):
 
 
 def read_offcputime(lines):
-    stacks, longest, stack, tid = {}, {}, [], None
+    stacks, stack, stopped = {}, [], False
     for line in lines:
-        if m := re.match(r"^\s+#\d+\s+0x([0-9a-f]+)", line):
+        if m := re.match(r"^\s+#\d+\s+0x([0-9a-f]+)(.*)", line):
+            stopped |= "do_signal_stop" in m[2]
             if int(m[1], 16) < KERNEL:
                 stack.append(int(m[1], 16))
         elif m := re.match(r"^\s+-\s.*\((\d+)\)$", line):
-            tid = int(m[1])
-        elif (m := re.match(r"^\s+(\d+)$", line)) and tid is not None:
-            if int(m[1]) >= longest.get(tid, 0):
-                longest[tid] = int(m[1])
-                stacks[tid] = (stack, None)
-            stack, tid = [], None
+            if stopped:
+                stacks[int(m[1])] = (stack, None)
+            stack, stopped = [], False
     return stacks
 
 
@@ -176,6 +175,17 @@ def same_name(ours, theirs):
     return ours.split("@")[0].lstrip("_") == theirs.split("@")[0].lstrip("_")
 
 
+def in_order(ours, theirs, same):
+    """The length of the longest common subsequence."""
+    best = [0] * (len(theirs) + 1)
+    for a in ours:
+        before = 0
+        for i, b in enumerate(theirs):
+            here = before + 1 if same(a, b) else max(best[i], best[i + 1])
+            before, best[i + 1] = best[i + 1], here
+    return best[-1]
+
+
 def text_of(frame):
     if isinstance(frame, int):
         return "%x" % frame
@@ -198,7 +208,7 @@ def report(ours, theirs, same):
 
 
 def judge(truth, kind, stacks):
-    threads = recorded = whole = alike = frames = found = wrong = 0
+    threads = recorded = whole = alike = frames = found = order = wrong = 0
     for process in truth:
         for thread in process["threads"]:
             pid, tid = process["pid"], thread["tid"]
@@ -224,10 +234,11 @@ def judge(truth, kind, stacks):
             whole += not cut
             alike += right == len(theirs) == len(ours)
             found += right
+            order += in_order(ours, theirs, same)
             wrong += report(ours, theirs, same)
     print(
         f"threads {threads} recorded {recorded} whole {whole} same {alike} "
-        f"frames {frames} found {found} wrong {wrong}"
+        f"frames {frames} found {found} order {order} wrong {wrong}"
     )
     return 1 if wrong else 0
 
