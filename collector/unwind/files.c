@@ -9,7 +9,8 @@
 #include "unwind/cfi.h"
 
 #define FILES_MAX 256u
-#define BYTES_MAX (256u << 20)
+/* With the file that is opened then: 256 MiB. */
+#define BYTES_MAX ((256u << 20) - CFI_MAX_BYTES)
 /* A file unused for this long is dropped: it may be deleted, or its disk unmounted. */
 #define IDLE_NS 60000000000u
 #define CACHE (1u << 15)
