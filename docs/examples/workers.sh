@@ -19,7 +19,7 @@ show chainwalk -f tree -c '^alice$' --top 1 --depth 0 trace.bin
 show chainwalk -f tree -c '^alice$' --top 1 --depth 1 trace.bin
 show chainwalk -f tree -c '^alice$' --top 1 --blocked-stacks trace.bin
 pictures "alice waits for her page" 3 -c '^alice$' --within await_answer --blocked-stacks
-claim "of alice's waits, for answers of her worker" 80 "$(share ';answer;work;start_thread;worker-0;' off-wake.folded)"
+claim "of alice's waits, for answers of her worker" 80 "$(share ';answer;work;start_thread;[^-]*worker-0;' off-wake.folded)"
 grep ';worker-0;-;' chain.folded >asleep.folded
 claim "of the time for which her worker slept meanwhile, for gzip" 80 "$(share ';write_report;.*;gzip;\[' asleep.folded)"
 
