@@ -5,6 +5,7 @@
 #   bench/stacks.sh BUILD_DIR
 #   PROGRAMS="mariadb postgresql redis nginx apache node java python chainload"
 #                    which; what is not installed is left out by name
+#   KEEP=DIR         copies a line for each thread there, with the frame where it first differs
 # Each program is used lightly, and then stopped (SIGSTOP), so that all of its threads leave their CPUs
 # once more, with the stacks of their sleeps. All recorders run at that time and see that switch; eu-stack
 # looks at the stopped threads; then they go on, which ends the sleep that offcputime adds up. chainload is
