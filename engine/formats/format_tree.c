@@ -140,12 +140,13 @@ static void put_time(const struct tree *t, uint64_t ns)
 		fprintf(t->out, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
 }
 
-static void put_who(struct tree *t, uint32_t thread, uint64_t at_ns)
+/* name: the id of a text. */
+static void put_who(struct tree *t, uint32_t thread, uint32_t name)
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
 
-	fprintf(t->out, "%s (%" PRIu32 ")",
-		names_text(t->names, names_thread(t->names, thread, at_ns)), th->tid);
+	t->out_of_memory |= !name;
+	fprintf(t->out, "%s (%" PRIu32 ")", names_text(t->names, name), th->tid);
 }
 
 static void indent(const struct tree *t, unsigned int level)
@@ -164,7 +165,7 @@ static void put_clause(const struct tree *t, int *n, const char *before, uint64_
 	fputs(after, t->out);
 }
 
-static void put_links(struct tree *t, const struct item *above, unsigned int level, uint64_t at_ns);
+static void put_links(struct tree *t, const struct item *above, unsigned int level);
 
 /* What the waker did while the wakee slept. */
 static void put_meanwhile(const struct tree *t, const struct item *i)
@@ -201,9 +202,10 @@ static void put_handler(struct tree *t, const struct link *l)
 }
 
 /* The waker and what it did meanwhile; on the next line the stack from which it woke. */
-static void put_link(struct tree *t, const struct item *i, unsigned int level, uint64_t at_ns)
+static void put_link(struct tree *t, const struct item *i, unsigned int level)
 {
 	const struct link *l = &t->link[i->label];
+	const struct trace *trace = timelines_trace(t->timelines);
 
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		indent(t, level);
@@ -219,7 +221,7 @@ static void put_link(struct tree *t, const struct item *i, unsigned int level, u
 		fputs(": ", t->out);
 		put_time(t, i->total_ns);
 	} else {
-		put_who(t, l->waker, at_ns);
+		put_who(t, l->waker, names_clean(t->names, trace_string(trace, l->name)));
 		fputs(", which ", t->out);
 		put_meanwhile(t, i);
 	}
@@ -228,7 +230,7 @@ static void put_link(struct tree *t, const struct item *i, unsigned int level, u
 	fputs("in ", t->out);
 	names_write_stack(t->names, l->stack, l->kernel_frames, l->waker != THREAD_NONE, t->out);
 	putc('\n', t->out);
-	put_links(t, i, level + 1, at_ns);
+	put_links(t, i, level + 1);
 }
 
 static int widest_first(const void *pa, const void *pb)
@@ -240,7 +242,7 @@ static int widest_first(const void *pa, const void *pb)
 	return (*a)->label < (*b)->label ? -1 : (*a)->label > (*b)->label;
 }
 
-static void put_links(struct tree *t, const struct item *above, unsigned int level, uint64_t at_ns)
+static void put_links(struct tree *t, const struct item *above, unsigned int level)
 {
 	const struct item **below;
 	uint32_t self = (uint32_t)(above - t->items);
@@ -261,7 +263,7 @@ static void put_links(struct tree *t, const struct item *above, unsigned int lev
 	qsort(below, n, sizeof(*below), widest_first);
 	for (size_t i = 0; i < n; i++) {
 		if (i < LINKS_SHOWN)
-			put_link(t, below[i], level, at_ns);
+			put_link(t, below[i], level);
 		else
 			rest_ns += below[i]->total_ns;
 	}
@@ -279,7 +281,7 @@ static void put_thread(struct tree *t, uint32_t thread, uint64_t at_ns)
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
 
-	put_who(t, thread, at_ns);
+	put_who(t, thread, names_thread(t->names, thread, at_ns));
 	if (th->tgid && th->tgid != th->tid)
 		fprintf(t->out, " of process %" PRIu32, th->tgid);
 	putc('\n', t->out);
@@ -346,7 +348,7 @@ static void put_wait(struct tree *t, const struct chosen_wait *p)
 		fputs("    not woken: still asleep when the trace ended\n", t->out);
 	if (end[CHAIN_UNKNOWN])
 		fputs("    woken by whom is not known: no waking was recorded\n", t->out);
-	put_links(t, &t->items[0], 0, w->wake_ns);
+	put_links(t, &t->items[0], 0);
 }
 
 static int write_wait(void *arg, const struct chosen_wait *p)
