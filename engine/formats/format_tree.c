@@ -192,6 +192,20 @@ static void put_meanwhile(const struct tree *t, const struct item *i)
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
 }
 
+/*
+ * --mode=classic says nothing of what a waker did meanwhile: a link is its most recent wakeup,
+ * however old. What can be said is why there is no further link.
+ */
+static void put_classic_end(const struct tree *t, const struct item *i)
+{
+	if (i->ends_ns[CHAIN_UNKNOWN])
+		fputs(", whose own last waking is not in the trace", t->out);
+	else if (i->ends_ns[CHAIN_LOOP])
+		fputs(", which is in this chain already", t->out);
+	else if (i->ends_ns[CHAIN_DEPTH])
+		fputs(" (links beyond --depth are left out)", t->out);
+}
+
 static void put_handler(struct tree *t, const struct link *l)
 {
 	uint32_t kstack = timelines_pair(t->timelines, l->stack).kstack;
@@ -201,11 +215,20 @@ static void put_handler(struct tree *t, const struct link *l)
 		fprintf(t->out, " (%s)", names_text(t->names, names_frame(t->names, frame)));
 }
 
+/* How the thread above came to run. */
+static const char *woken_by(const struct tree *t, const struct link *l, unsigned int level)
+{
+	if (l->flags & LINK_STARTED)
+		return "started by ";
+	return t->options->mode == MODE_CLASSIC && level ? "last woken by " : "woken by ";
+}
+
 /* The waker and what it did meanwhile; on the next line the stack from which it woke. */
 static void put_link(struct tree *t, const struct item *i, unsigned int level)
 {
 	const struct link *l = &t->link[i->label];
 	const struct trace *trace = timelines_trace(t->timelines);
+	bool classic = t->options->mode == MODE_CLASSIC;
 
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		indent(t, level);
@@ -214,16 +237,22 @@ static void put_link(struct tree *t, const struct item *i, unsigned int level)
 		putc('\n', t->out);
 	}
 	indent(t, level);
-	fputs(l->flags & LINK_STARTED ? "started by " : "woken by ", t->out);
+	fputs(woken_by(t, l, level), t->out);
 	if (l->waker == THREAD_NONE) {
 		fputs("an interrupt", t->out);
 		put_handler(t, l);
-		fputs(": ", t->out);
-		put_time(t, i->total_ns);
+		if (!classic) {
+			fputs(": ", t->out);
+			put_time(t, i->total_ns);
+		}
 	} else {
 		put_who(t, l->waker, names_clean(t->names, trace_string(trace, l->name)));
-		fputs(", which ", t->out);
-		put_meanwhile(t, i);
+		if (classic) {
+			put_classic_end(t, i);
+		} else {
+			fputs(", which ", t->out);
+			put_meanwhile(t, i);
+		}
 	}
 	putc('\n', t->out);
 	indent(t, level + 1);

@@ -41,10 +41,84 @@ static void a_waker_has_the_name_it_had_when_it_woke(void **state)
 	      "        in unlock\n");
 }
 
+/* B is woken by C at 50, long before A sleeps, and goes on. */
+static const char woken_before[] = "0   c0 - R > A\n"
+				   "0   c1 - R > B\n"
+				   "0   c2 - R > C\n"
+				   "40  c1 B S > - lock\n"
+				   "50  c2 C wakes B unlock\n"
+				   "50  c1 - R > B\n"
+				   "100 c0 A S > - recv\n"
+				   "900 c1 B wakes A send\n"
+				   "900 c0 - R > A\n"
+				   "end 1000\n";
+
+static void a_classic_link_says_nothing_of_the_time_between(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.mode = MODE_CLASSIC;
+	gives(woken_before, &o,
+	      "A (101)\n"
+	      "  +0.000100000 s  slept 800.000 us (S)\n"
+	      "    in recv\n"
+	      "    woken by B (102)\n"
+	      "      in send\n"
+	      "      last woken by C (103), whose own last waking is not in the trace\n"
+	      "        in unlock\n");
+	o.depth = 1;
+	gives(woken_before, &o,
+	      "A (101)\n"
+	      "  +0.000100000 s  slept 800.000 us (S)\n"
+	      "    in recv\n"
+	      "    woken by B (102) (links beyond --depth are left out)\n"
+	      "      in send\n");
+}
+
+static void a_classic_chain_says_that_it_goes_in_a_loop(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.mode = MODE_CLASSIC;
+	gives("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "40  c1 B S > - take\n"
+	      "90  c0 A wakes B ask\n"
+	      "90  c1 - R > B\n"
+	      "100 c0 A S > - recv\n"
+	      "900 c1 B wakes A answer\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      &o,
+	      "A (101)\n"
+	      "  +0.000100000 s  slept 800.000 us (S)\n"
+	      "    in recv\n"
+	      "    woken by B (102)\n"
+	      "      in answer\n"
+	      "      last woken by A (101), which is in this chain already\n"
+	      "        in ask\n");
+	gives(script_chain, &o,
+	      "A (101)\n"
+	      "  +0.000100000 s  slept 800.000 us (S), waited 30.000 us for a CPU\n"
+	      "    in ksleep < ksys | usleep < umain\n"
+	      "    woken by B (102)\n"
+	      "      in kwake < ksend | usend\n"
+	      "      last woken by an interrupt (hrtimer_wakeup)\n"
+	      "        in hrtimer_wakeup < __hrtimer_run_queues < "
+	      "asm_sysvec_apic_timer_interrupt\n"
+	      "  +0.001000000 s  slept 1.000 ms (S)\n"
+	      "    in ksleep < ksys | usleep < umain\n"
+	      "    not woken: still asleep when the trace ended\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_waker_has_the_name_it_had_when_it_woke),
+		cmocka_unit_test(a_classic_link_says_nothing_of_the_time_between),
+		cmocka_unit_test(a_classic_chain_says_that_it_goes_in_a_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
