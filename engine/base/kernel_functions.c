@@ -64,16 +64,22 @@ static const struct {
 	/* Between an entry and the handler. */
 	{ "__common_interrupt", KFUNC_IRQ_INSIDE },
 	{ "__sysvec_*", KFUNC_IRQ_INSIDE },
-	{ "generic_handle_irq", KFUNC_IRQ_INSIDE },
-	{ "generic_handle_domain_irq", KFUNC_IRQ_INSIDE },
-	{ "handle_edge_irq", KFUNC_IRQ_INSIDE },
-	{ "handle_fasteoi_irq", KFUNC_IRQ_INSIDE },
-	{ "handle_irq_event", KFUNC_IRQ_INSIDE },
-	{ "__handle_irq_event_percpu", KFUNC_IRQ_INSIDE | KFUNC_DISPATCH },
 	{ "hrtimer_interrupt", KFUNC_IRQ_INSIDE },
 	{ "__irq_exit_rcu", KFUNC_IRQ_INSIDE },
 	{ "irq_exit_rcu", KFUNC_IRQ_INSIDE },
 	{ "irq_exit", KFUNC_IRQ_INSIDE },
+	/* kernel/irq/{irqdesc,chip,handle}.c: also from run_ksoftirqd, irq_thread, workers. */
+	{ "generic_handle_irq", KFUNC_IRQ_FLOW },
+	{ "generic_handle_domain_irq", KFUNC_IRQ_FLOW },
+	{ "handle_edge_irq", KFUNC_IRQ_FLOW },
+	{ "handle_fasteoi_irq", KFUNC_IRQ_FLOW },
+	{ "handle_irq_event", KFUNC_IRQ_FLOW },
+	{ "__handle_irq_event_percpu", KFUNC_IRQ_FLOW | KFUNC_DISPATCH },
+	/* arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S, kernel/kthread.c. */
+	{ "ret_from_fork", KFUNC_THREAD_ROOT },
+	{ "ret_from_fork_asm", KFUNC_THREAD_ROOT },
+	{ "ret_from_kernel_thread", KFUNC_THREAD_ROOT },
+	{ "kthread", KFUNC_THREAD_ROOT },
 	/* Softirqs that a thread runs where it allows them again. */
 	{ "__local_bh_enable_ip", KFUNC_OWN_WORK },
 	{ "do_softirq", KFUNC_OWN_WORK },

@@ -59,7 +59,8 @@ unsigned int kernel_frame_flags(struct kernel_stacks *k, uint32_t frame)
 static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
-	uint32_t i, loop = s.n, inside = 0;
+	uint32_t i, loop = s.n, inside = 0, flow = 0;
+	unsigned int root = s.n ? kernel_frame_flags(k, s.frames[s.n - 1]) : 0;
 
 	/* From the leaf on: the first frame that decides interrupted all frames after it. */
 	for (i = 0; i < s.n; i++) {
@@ -71,9 +72,14 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 			return (struct waker_context) { false, s.n };
 		if (flags & KFUNC_IRQ_INSIDE)
 			inside = i + 1;
+		if (flags & KFUNC_IRQ_FLOW)
+			flow = i + 1;
 		if (flags & KFUNC_IDLE_LOOP && loop == s.n)
 			loop = i;
 	}
+	/* A thread of the kernel may handle an interrupt, if all of its stack is here. */
+	if (flow > inside && (inside || s.cut || !(root & KFUNC_THREAD_ROOT)))
+		inside = flow;
 	/* The entry was cut off with the root end of the stack, or is not in the table. */
 	if (i == s.n && inside && !idle)
 		return (struct waker_context) { true, s.cut ? s.n : inside };

@@ -150,6 +150,34 @@ static void ksoftirqd_is_a_thread(void **state)
 		 "[running]");
 }
 
+static void a_thread_that_handles_interrupts(void **state)
+{
+	(void)state;
+	/* Each has the whole stack; no interrupt was entered. */
+	woken_by("B",
+		 "wake;tty_flip;__handle_irq_event_percpu;handle_irq_event;handle_edge_irq;"
+		 "resend_irqs;tasklet_action_common;handle_softirqs;run_ksoftirqd;"
+		 "smpboot_thread_fn;kthread;ret_from_fork;ret_from_fork_asm",
+		 "wake;tty_flip;__handle_irq_event_percpu;handle_irq_event;handle_edge_irq;"
+		 "resend_irqs;tasklet_action_common;handle_softirqs;run_ksoftirqd;"
+		 "smpboot_thread_fn;kthread;ret_from_fork;ret_from_fork_asm;B;[running]");
+	woken_by("B", "wake;f;handle_irq_event;generic_handle_irq;irq_thread_fn;irq_thread;kthread",
+		 "wake;f;handle_irq_event;generic_handle_irq;irq_thread_fn;irq_thread;kthread;B;"
+		 "[running]");
+	/* An interrupt that hit it is none of its business. */
+	woken_by("B",
+		 "wake;f;handle_irq_event;asm_common_interrupt;handle_irq_event;irq_thread;"
+		 "kthread;ret_from_fork",
+		 "wake;f;handle_irq_event;asm_common_interrupt;[interrupt]");
+	woken_by("B", "wake;f;hrtimer_interrupt;an_unknown_entry;irq_thread;kthread;ret_from_fork",
+		 "wake;f;hrtimer_interrupt;[interrupt]");
+	/* Where the root is missing, it is not known whose stack it is. */
+	woken_by("B", "+wake;f;handle_irq_event;generic_handle_irq;g",
+		 "wake;f;handle_irq_event;generic_handle_irq;g;[interrupt]");
+	woken_by("B", "wake;f;handle_irq_event;an_unknown_entry;compute|main",
+		 "wake;f;handle_irq_event;[interrupt]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +194,7 @@ int main(void)
 		cmocka_unit_test(the_idle_loop_is_never_a_cause),
 		cmocka_unit_test(a_cut_stack_is_still_an_interrupt),
 		cmocka_unit_test(ksoftirqd_is_a_thread),
+		cmocka_unit_test(a_thread_that_handles_interrupts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
