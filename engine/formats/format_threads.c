@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --format=threads: a table of threads and where their time went, most running time first. */
+/* --format=threads: a table of threads and where their time went, those that waited most first. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "format.h"
 #include "words/names.h"
-#include "chain/wait_filter.h"
+#include "chain/top_waits.h"
 #include "format_threads.h"
 
 static int by_running(const void *pa, const void *pb)
@@ -18,22 +18,33 @@ static int by_running(const void *pa, const void *pb)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
+static int by_waited(const void *pa, const void *pb)
+{
+	const struct thread_row *a = pa, *b = pb;
+
+	if (a->waited_ns != b->waited_ns)
+		return a->waited_ns > b->waited_ns ? -1 : 1;
+	return by_running(pa, pb);
+}
+
 static struct thread_row row_of(const struct timelines *tl, struct wait_filter *s, uint32_t thread)
 {
 	const struct thread *th = timelines_thread(tl, thread);
 	struct thread_row r = { .thread = thread };
 	uint64_t from_ns, to_ns;
-	struct shown shown;
 
 	wait_filter_window(s, &from_ns, &to_ns);
 	r.sums = thread_sums(th, from_ns, to_ns);
 	for (uint32_t i = 0; i < th->n_waits; i++) {
-		const struct wait *w = &th->waits[i];
+		struct chosen_wait chosen = { .wait = &th->waits[i], .thread = thread };
 		uint64_t len;
 
-		if (w->kind != WAIT_SLEEP || !wait_filter_wait(s, thread, w, &shown))
+		if (!wait_filter_wait(s, thread, chosen.wait, &chosen.shown))
 			continue;
-		len = shown.off_to_ns - shown.blocked_from_ns;
+		len = chosen_wait_ns(&chosen);
+		r.waited_ns += len;
+		if (chosen.wait->kind != WAIT_SLEEP)
+			continue;
 		r.waits++;
 		if (len > r.longest_ns)
 			r.longest_ns = len;
@@ -66,6 +77,7 @@ void thread_row_add(struct thread_row *total, const struct thread_row *r)
 	total->sums.preempted_ns += r->sums.preempted_ns;
 	total->sums.unknown_ns += r->sums.unknown_ns;
 	total->sums.lifetime_ns += r->sums.lifetime_ns;
+	total->waited_ns += r->waited_ns;
 	total->waits += r->waits;
 	if (total->longest_ns < r->longest_ns)
 		total->longest_ns = r->longest_ns;
@@ -83,6 +95,33 @@ static void put_row(FILE *out, const struct options *o, const struct thread_row 
 	format_put_time(out, o, 13, s->lifetime_ns);
 	fprintf(out, " %9" PRIu64, r->waits);
 	format_put_time(out, o, 13, r->longest_ns);
+	format_put_time(out, o, 13, r->waited_ns);
+}
+
+/* What WAITED adds up. */
+static void put_chosen(FILE *out, const struct options *o)
+{
+	static const struct {
+		unsigned int part;
+		const char *name;
+	} parts[] = { { PART_BLOCKED, "blocked" },
+		      { PART_RUNNABLE, "runnable" },
+		      { PART_PREEMPTED, "preempted" } };
+	bool first = true;
+
+	fputs("WAITED: ", out);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!(o->parts & parts[i].part))
+			continue;
+		fprintf(out, "%s%s", first ? "" : ", ", parts[i].name);
+		first = false;
+	}
+	if (*o->states)
+		fprintf(out, " in state %s", o->states);
+	if (o->no_idle)
+		fputs(", without idle waits", out);
+	if (o->given & (GIVEN_WITHIN | GIVEN_WAIT))
+		fputs(", only the waits chosen", out);
 }
 
 static void put_table(FILE *out, const struct format_input *in, struct names *names,
@@ -92,9 +131,9 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 	struct thread_row total = { .thread = 0 };
 	size_t top = o->top && o->top < n ? (size_t)o->top : n;
 
-	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s\n", "TID", "PID", "NAME",
-		"RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME", "WAITS",
-		"LONGEST");
+	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s\n", "TID", "PID",
+		"NAME", "RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME",
+		"WAITS", "LONGEST", "WAITED");
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
 		const char *name =
@@ -114,7 +153,9 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
 	put_row(out, o, &total);
-	fprintf(out, "\n(times in %s; %zu threads)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+	fprintf(out, "\n(times in %s; %zu threads; ", o->unit == UNIT_NS ? "ns" : "us", n);
+	put_chosen(out, o);
+	fputs(")\n", out);
 }
 
 static int write_threads(const struct format_input *in, FILE *out)
@@ -126,6 +167,8 @@ static int write_threads(const struct format_input *in, FILE *out)
 	size_t n = 0;
 	int err = s ? thread_rows_new(&rows, &n, tl, s) : -ENOMEM;
 
+	if (n)
+		qsort(rows, n, sizeof(*rows), by_waited);
 	if (!err)
 		put_table(out, in, names, rows, n);
 	free(rows);

@@ -8,6 +8,7 @@
 
 struct thread_row {
 	struct thread_sums sums;    /* within the selected window of time */
+	uint64_t waited_ns;	    /* the shown parts of its selected waits */
 	uint64_t waits, longest_ns; /* of its selected sleeps */
 	uint32_t thread;
 };

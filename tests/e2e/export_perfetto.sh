@@ -97,11 +97,11 @@ for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin "$data"/r
 		fi
 		# shellcheck disable=SC2086
 		timeout 60 "$walk" -q --format=threads --unit=ns --state=all $range "$trace" >"$tmp/threads"
-		# a name may have spaces: the numbers are the last eight
+		# a name may have spaces: the numbers are the last nine
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
 		$1 ~ /^[0-9]+$/ {
 			for (i = 1; i <= 5; i++)
-				sum[$1 " " state[i]] += $(NF - 8 + i)
+				sum[$1 " " state[i]] += $(NF - 9 + i)
 		} END { for (s in sum) if (sum[s]) printf "thread %s %.0f\n", s, sum[s] }' "$tmp/threads" |
 			sort >"$tmp/expected"
 		grep '^thread' "$tmp/slices" | sort >"$tmp/got"

@@ -48,7 +48,7 @@ for trace in "$tests/data/relay.bin" "$tests/data/lost.bin"; do
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
 		$1 ~ /^[0-9]+$/ {
 			for (i = 1; i <= 5; i++)
-				sum[$1 "\t" state[i]] += $(NF - 8 + i)
+				sum[$1 "\t" state[i]] += $(NF - 9 + i)
 		} END { for (s in sum) if (sum[s]) printf "thread\t%s\t%.0f\n", s, sum[s] }' | sort >"$tmp/expected"
 	grep ^thread "$tmp/rows" | sort >"$tmp/got"
 	cmp -s "$tmp/expected" "$tmp/got" || fail "$trace: --format=threads, and the trace processor
