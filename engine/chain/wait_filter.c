@@ -188,11 +188,13 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 	if (!name_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
 	    !stack_fits(f, w->stack))
 		return false;
-	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns };
+	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
 	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))
 		shown->blocked_to_ns = shown->blocked_from_ns;
 	if (w->kind == WAIT_SLEEP && !(parts & PART_RUNNABLE))
 		shown->off_to_ns = shown->off_from_ns;
+	shown->whole_ns = shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
+			  shown->off_from_ns;
 	clip(&shown->blocked_from_ns, &shown->blocked_to_ns, f->from_ns, f->to_ns);
 	clip(&shown->off_from_ns, &shown->off_to_ns, f->from_ns, f->to_ns);
 	if (o->no_idle && wait_filter_awaits_work(f, w)) {

@@ -17,6 +17,7 @@ struct wait_filter;
 struct shown {
 	uint64_t blocked_from_ns, blocked_to_ns;
 	uint64_t off_from_ns, off_to_ns; /* runnable, or preempted */
+	uint64_t whole_ns;		 /* length of these parts without --from and --to */
 };
 
 /* NULL: out of memory. What is given must outlive it. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * --format=hist: log2 histograms of the waits' lengths, in the layout of bcc's cpudist -O; one of
- * all waits, or one for each thread name.
+ * all waits, or one for each thread name. A length is the whole wait's: the window of time chooses
+ * waits, and a piece of a wait that it cuts is no length.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +32,7 @@ struct hists {
 static int count_wait(void *arg, const struct chosen_wait *p)
 {
 	struct hists *h = arg;
-	uint64_t ns = chosen_wait_ns(p);
+	uint64_t ns = p->shown.whole_ns;
 	uint64_t length = h->options->unit == UNIT_NS ? ns : ns / 1000;
 	uint32_t name = 0;
 	struct hist *hist;
@@ -46,7 +47,7 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 		return -ENOMEM;
 	hist->name = name;
 	hist->count[63 - __builtin_clzll(length | 1)]++;
-	hist->total_ns += ns;
+	hist->total_ns += chosen_wait_ns(p);
 	return 0;
 }
 

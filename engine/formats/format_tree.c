@@ -316,8 +316,10 @@ static void put_thread(struct tree *t, uint32_t thread, uint64_t at_ns)
 	putc('\n', t->out);
 }
 
-static void put_head(struct tree *t, const struct wait *w, const struct shown *s)
+static void put_head(struct tree *t, const struct chosen_wait *p)
 {
+	const struct wait *w = p->wait;
+	const struct shown *s = &p->shown;
 	uint64_t slept = s->blocked_to_ns - s->blocked_from_ns;
 	uint64_t off = s->off_to_ns - s->off_from_ns;
 	uint64_t from = slept ? s->blocked_from_ns : s->off_from_ns;
@@ -332,6 +334,10 @@ static void put_head(struct tree *t, const struct wait *w, const struct shown *s
 		if (slept && w->state != '?')
 			fprintf(t->out, " (%c)", w->state);
 		put_clause(t, &n, "waited ", off, " for a CPU");
+	}
+	if (chosen_wait_ns(p) < s->whole_ns) {
+		fputs("; cut by --from or --to, in all ", t->out);
+		put_time(t, s->whole_ns);
 	}
 	if (w->flags & WAIT_SINCE_START && slept)
 		fputs("; asleep since before the trace began", t->out);
@@ -369,7 +375,7 @@ static void put_wait(struct tree *t, const struct chosen_wait *p)
 		chains_explain(&t->chains, head, p->thread, w, p->shown.blocked_from_ns,
 			       p->shown.blocked_to_ns);
 	sum_up(t);
-	put_head(t, w, &p->shown);
+	put_head(t, p);
 	if (!t->n_items)
 		return;
 	end = t->items[0].ends_ns;

@@ -140,7 +140,7 @@ static int count(void *arg, const struct chosen_wait *p)
 	struct report_counts *c = k->c;
 	uint32_t row = k->row_of[p->thread];
 	uint32_t step = report_step(&c->steps, report_end_ns(p)), waker;
-	int err = count_length(c, row, step, chosen_wait_ns(p));
+	int err = count_length(c, row, step, p->shown.whole_ns);
 
 	if (!err && p->wait->kind == WAIT_SLEEP) {
 		waker = waker_name(k->waker_names, p->wait);

@@ -113,12 +113,39 @@ static void a_classic_chain_says_that_it_goes_in_a_loop(void **state)
 	      "    not woken: still asleep when the trace ended\n");
 }
 
+static void a_wait_that_the_window_cuts_says_so(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.from_ns = 600000;
+	o.to_ns = 920000;
+	gives(woken_before, &o,
+	      "A (101)\n"
+	      "  +0.000600000 s  slept 300.000 us (S); cut by --from or --to, in all 800.000 us\n"
+	      "    in recv\n"
+	      "    woken by B (102), which ran 300.000 us\n"
+	      "      in send\n");
+	o.from_ns = 960000;
+	o.to_ns = 1500000;
+	o.parts = PART_BLOCKED | PART_PREEMPTED;
+	gives(script_chain, &o,
+	      "A (101)\n"
+	      "  +0.000960000 s  lost its CPU for 10.000 us; cut by --from or --to, in all "
+	      "20.000 us\n"
+	      "    in kpre | upre\n"
+	      "  +0.001000000 s  slept 500.000 us (S); cut by --from or --to, in all 1.000 ms\n"
+	      "    in ksleep < ksys | usleep < umain\n"
+	      "    not woken: still asleep when the trace ended\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_waker_has_the_name_it_had_when_it_woke),
 		cmocka_unit_test(a_classic_link_says_nothing_of_the_time_between),
 		cmocka_unit_test(a_classic_chain_says_that_it_goes_in_a_loop),
+		cmocka_unit_test(a_wait_that_the_window_cuts_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,22 @@ static void lengths_by_powers_of_two(void **state)
 	gives(lengths, &o, "hist", "");
 }
 
+static void lengths_are_whole_where_the_window_cuts(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.from_ns = 31500; /* in A's wait of 3 us, of which it leaves 1.5 */
+	o.to_ns = 41000;   /* in B's wait of 9 us, of which it leaves 1 */
+	gives(lengths, &o, "hist",
+	      "     usecs               : count     distribution\n"
+	      "         0 -> 1          : 0        |                                        |\n"
+	      "         2 -> 3          : 1        |****************************************|\n"
+	      "         4 -> 7          : 0        |                                        |\n"
+	      "         8 -> 15         : 1        |****************************************|\n");
+}
+
 static void lengths_by_name_and_in_ns(void **state)
 {
 	struct options o;
@@ -509,6 +525,7 @@ int main(void)
 		cmocka_unit_test(strings_are_json_whatever_their_bytes),
 		cmocka_unit_test(hostile_names_in_json),
 		cmocka_unit_test(lengths_by_powers_of_two),
+		cmocka_unit_test(lengths_are_whole_where_the_window_cuts),
 		cmocka_unit_test(lengths_by_name_and_in_ns),
 		cmocka_unit_test(numbers_of_more_than_ten_digits),
 		cmocka_unit_test(who_wakes_whom),
