@@ -5,28 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "grow.h"
+#include "intern.h"
 
-int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits)
+static int append_row(struct chain_rows *r, const struct chain_row *row)
 {
 	struct chain_row *p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
-	const struct pair *nodes = r->nodes->at;
-	uint32_t root = node, depth = 0;
 
 	if (!p)
 		return -ENOMEM;
+	r->at = p;
+	p[r->n++] = *row;
+	return 0;
+}
+
+int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits)
+{
+	const struct pair *nodes = r->nodes->at;
+	uint32_t root = node, depth = 0;
+
 	for (; nodes[root].a; root = nodes[root].a)
 		depth++;
-	r->at = p;
-	p[r->n++] = (struct chain_row) {
-		.ns = ns,
-		.waits = waits,
-		.group = nodes[root].b,
-		.node = node,
-		.links = depth - 1, /* without the head */
-		.end = end,
-	};
-	return 0;
+	return append_row(r, &(struct chain_row) {
+				     .ns = ns,
+				     .waits = waits,
+				     .group = nodes[root].b,
+				     .node = node,
+				     .links = depth - 1, /* without the head */
+				     .end = end,
+			     });
 }
 
 void chain_rows_free(struct chain_rows *r)
@@ -111,13 +119,6 @@ static int by_place(const void *pa, const void *pb, void *arg)
 	return a->node != b->node ? compare(a->node, b->node) : compare(a->end, b->end);
 }
 
-static int most_time_first(const void *pa, const void *pb, void *arg)
-{
-	const struct chain_row *a = pa, *b = pb;
-
-	return a->ns != b->ns ? compare(b->ns, a->ns) : by_place(pa, pb, arg);
-}
-
 /* NULL: out of memory. */
 static uint32_t *rank_lists(struct frame_lists *lists)
 {
@@ -162,6 +163,8 @@ static int number_frames(struct chain_rows *r)
 	for (int end = 0; end < CHAIN_ENDS; end++)
 		if (!frame_of_text(lists, chain_end_name((enum chain_end)end)))
 			return -ENOMEM;
+	if (!frame_of_text(lists, CHAIN_OTHER))
+		return -ENOMEM;
 	n_frames = frames_end(lists);
 	uses = calloc(n_frames, sizeof(*uses));
 	number = calloc(n_frames, sizeof(*number));
@@ -189,23 +192,128 @@ static int number_frames(struct chain_rows *r)
 	return 0;
 }
 
+/* ---- --top ---------------------------------------------------------------------------------- */
+
+/* A folded line: the rows of several processes may make one. */
+struct line {
+	uint64_t ns;
+	uint32_t text; /* id in lines.texts */
+};
+
+struct lines {
+	struct intern texts;
+	struct line *at; /* by text - 1 */
+	size_t n, cap;
+};
+
+/* The id of the row's line, 0: out of memory. */
+static uint32_t line_of(struct chain_rows *r, const struct chain_row *row, struct lines *l,
+			struct text_buf *buf)
+{
+	struct frame_lists *lists = chain_parts_lists(r->parts);
+	size_t n;
+	const uint32_t *frames = chain_row_frames(r, row, &n);
+	struct line *p;
+	uint32_t id;
+
+	buf->len = 0;
+	while (n-- > 0) {
+		text_puts(buf, frame_at(lists, frames[n]).text);
+		if (n)
+			text_puts(buf, ";");
+	}
+	id = buf->failed ? 0 : intern_id(&l->texts, buf->p, buf->len, NULL);
+	p = id ? grow_array(l->at, id - 1, &l->cap, sizeof(*p)) : NULL;
+	if (!p)
+		return 0;
+	l->at = p;
+	for (; l->n < id; l->n++)
+		p[l->n] = (struct line) { 0, (uint32_t)l->n + 1 };
+	p[id - 1].ns += row->ns;
+	return id;
+}
+
+static int widest_first(const void *pa, const void *pb, void *arg)
+{
+	const struct line *a = pa, *b = pb;
+	const struct intern *texts = arg;
+
+	if (a->ns != b->ns)
+		return compare(b->ns, a->ns);
+	return strcmp(intern_text(texts, a->text), intern_text(texts, b->text));
+}
+
+/* Marks the nodes above a row's end: the rows that only count its waits are there. */
+static void mark_path(const struct chain_rows *r, uint32_t node, bool *marked)
+{
+	for (; node && !marked[node]; node = r->nodes->at[node].a)
+		marked[node] = true;
+}
+
+/* Keeps the rows of the widest lines; the others are added up in *other. 0 or -ENOMEM. */
+static int keep_top(struct chain_rows *r, uint64_t top, struct chain_row *other)
+{
+	uint32_t *line = calloc(r->n + 1, sizeof(*line)); /* by row; 0: it has no time */
+	bool *marked = calloc((size_t)r->nodes->n + 1, sizeof(*marked)), *wide = NULL;
+	struct lines l = { .n = 0 };
+	struct text_buf buf = { 0 };
+	size_t n = 0;
+	int err = line && marked ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->n && !err; i++)
+		if (r->at[i].ns && !(line[i] = line_of(r, &r->at[i], &l, &buf)))
+			err = -ENOMEM;
+	wide = calloc(l.n + 1, sizeof(*wide)); /* by text */
+	if (err || !wide || top >= l.n) {
+		err = wide ? err : -ENOMEM;
+		goto out;
+	}
+	qsort_r(l.at, l.n, sizeof(*l.at), widest_first, &l.texts);
+	for (size_t i = 0; i < top; i++)
+		wide[l.at[i].text] = true;
+	for (size_t i = 0; i < r->n; i++)
+		if (wide[line[i]])
+			mark_path(r, r->at[i].node, marked);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct chain_row row = r->at[i];
+
+		if (line[i] ? wide[line[i]] : marked[row.node]) {
+			r->at[n++] = row;
+		} else {
+			other->ns += row.ns;
+			other->waits += row.waits;
+		}
+	}
+	r->n = n;
+out:
+	intern_free(&l.texts);
+	text_free(&buf);
+	free(l.at);
+	free(line);
+	free(marked);
+	free(wide);
+	return err;
+}
+
 int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
 {
+	struct chain_row other = { .end = CHAIN_NO_END };
 	struct order o = { .rows = r };
+	int err = 0;
 
 	if (by_contents) {
 		o.rank = rank_lists(chain_parts_lists(r->parts));
 		if (!o.rank)
 			return -ENOMEM;
 	}
-	if (top && top < r->n) {
-		qsort_r(r->at, r->n, sizeof(*r->at), most_time_first, &o);
-		r->n = (size_t)top;
-	}
+	if (top)
+		err = keep_top(r, top, &other);
 	if (r->n)
 		qsort_r(r->at, r->n, sizeof(*r->at), by_place, &o);
 	free(o.rank);
-	return by_contents ? number_frames(r) : 0;
+	if (!err && (other.ns || other.waits))
+		err = append_row(r, &other);
+	return !err && by_contents ? number_frames(r) : err;
 }
 
 /* ---- frames --------------------------------------------------------------------------------- */
@@ -216,6 +324,8 @@ size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 	const struct pair *nodes = r->nodes->at;
 	size_t n = 0;
 
+	if (!row->node)
+		return 0;
 	for (uint32_t node = row->node; nodes[node].a && n < CHAIN_PATH_MAX; node = nodes[node].a)
 		path[n++] = nodes[node].b;
 	return n;
@@ -223,6 +333,8 @@ size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 
 const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row)
 {
+	if (!row->node)
+		return CHAIN_OTHER;
 	if (!r->with_ends || row->end == CHAIN_NO_END)
 		return NULL;
 	return chain_end_name((enum chain_end)row->end);

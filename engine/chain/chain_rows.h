@@ -11,6 +11,8 @@
 
 /* A row without an end: see waits. */
 #define CHAIN_NO_END CHAIN_ENDS
+/* What --top left out, as one line, so that sums stay whole. */
+#define CHAIN_OTHER "[other]"
 
 struct chain_row {
 	uint64_t ns;
@@ -21,7 +23,8 @@ struct chain_row {
 	 */
 	uint64_t waits;
 	uint32_t group; /* whose waits: see chain_parts_group() */
-	uint32_t node;	/* in the tree of chains: group, below it the head, below that links */
+	/* In the tree of chains: group, below it the head, below that links. 0: CHAIN_OTHER. */
+	uint32_t node;
 	uint32_t links; /* how many wakers there are in the chain */
 	uint32_t end;	/* enum chain_end, or CHAIN_NO_END */
 };
@@ -43,9 +46,10 @@ struct chain_rows {
 /* Appends a row. 0 or -ENOMEM. */
 int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits);
 /*
- * Puts the rows in order, group by group, and keeps only the `top` rows of most time, 0: all. Rows
- * and frames stand in the order in which they were numbered; by_content: if that is a matter of
- * chance, because several threads took part, by what they are. 0 or -ENOMEM.
+ * Puts the rows in order, group by group. With top, only the rows of the `top` widest folded lines
+ * are kept; a last row with node 0 has the sums of the others. Rows and frames stand in the order
+ * in which they were numbered; by_content: if that is a matter of chance, because several threads
+ * took part, by what they are. 0 or -ENOMEM.
  */
 int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_content);
 void chain_rows_free(struct chain_rows *r);
@@ -61,7 +65,7 @@ struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame);
 
 /*
  * A row in parts: the lists of its head and links, the last link first, in path; returns how many.
- * chain_row_end() is the text of its end, NULL if it has none or none is shown.
+ * chain_row_end() is the text of its end, or CHAIN_OTHER; NULL if it has none or none is shown.
  */
 #define CHAIN_PATH_MAX (OPTIONS_DEPTH_MAX + 1)
 size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,

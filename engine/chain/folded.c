@@ -151,6 +151,14 @@ static int by_remainder(const void *pa, const void *pb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
+static int by_line_text(const void *pa, const void *pb, void *arg)
+{
+	const struct weighed *a = pa, *b = pb;
+	const struct line *lines = arg;
+
+	return strcmp(lines[a->line].text, lines[b->line].text);
+}
+
 static int by_line(const void *pa, const void *pb)
 {
 	const struct weighed *a = pa, *b = pb;
@@ -176,10 +184,23 @@ static void round_to_us(struct weighed *w, size_t n)
 		w[i].weight++;
 }
 
+/* Keeps the `top` widest of n lines, and one more line with the sum of the others. */
+static size_t keep_top(struct weighed *w, size_t n, size_t top, struct line *other)
+{
+	other->text = CHAIN_OTHER;
+	other->ns = 0;
+	qsort(w, n, sizeof(*w), by_width);
+	for (size_t i = top; i < n; i++)
+		other->ns += w[i].ns;
+	w[top] = (struct weighed) { other->ns, other->ns, n };
+	return top + 1;
+}
+
 int folded_write(const struct folded *l, const struct options *o, FILE *out)
 {
 	struct line *lines = malloc((l->n + 1) * sizeof(*lines));
 	struct weighed *w = malloc((l->n + 1) * sizeof(*w));
+	bool top;
 	size_t n;
 
 	if (!lines || !w) {
@@ -192,13 +213,15 @@ int folded_write(const struct folded *l, const struct options *o, FILE *out)
 	n = merge_lines(lines, l->n);
 	for (size_t i = 0; i < n; i++)
 		w[i] = (struct weighed) { lines[i].ns, lines[i].ns, i };
-	if (o->top && o->top < n) {
-		qsort(w, n, sizeof(*w), by_width);
-		n = (size_t)o->top;
-	}
+	top = o->top && o->top < n;
+	if (top)
+		n = keep_top(w, n, (size_t)o->top, &lines[n]);
 	if (o->unit == UNIT_US)
 		round_to_us(w, n);
-	qsort(w, n, sizeof(*w), by_line);
+	if (top)
+		qsort_r(w, n, sizeof(*w), by_line_text, lines);
+	else
+		qsort(w, n, sizeof(*w), by_line);
 	for (size_t i = 0; i < n; i++)
 		if (w[i].weight)
 			fprintf(out, "%s %" PRIu64 "\n", lines[w[i].line].text, w[i].weight);

@@ -26,10 +26,10 @@ struct folded {
 /* Adds the rows of f, below a frame `root` (a raw name) unless that is NULL. 0 or -ENOMEM. */
 int folded_add(struct folded *l, struct fold *f, const char *root);
 /*
- * Writes the lines sorted by their bytes, in the options' unit, only the --top N widest if that was
- * asked for. In microseconds each weight is rounded down or up such that the weights add up to the
- * rounded sum of all lines (the largest remainders are rounded up); lines with weight 0 are left
- * out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
+ * Writes the lines sorted by their bytes, in the options' unit; with --top only the N widest, and
+ * CHAIN_OTHER for the rest. In microseconds each weight is rounded down or up such that the weights
+ * add up to the rounded sum of all lines (the largest remainders are rounded up); lines with weight
+ * 0 are left out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */
 int folded_write(const struct folded *l, const struct options *o, FILE *out);
 void folded_free(struct folded *l);

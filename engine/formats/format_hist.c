@@ -90,16 +90,26 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 static void put_hists(FILE *out, struct hists *h)
 {
 	const struct options *o = h->options;
+	struct hist other = { .name = 0 };
 	struct hist *at = h->table.at;
 	size_t n = h->table.keys.n;
 
 	if (n)
 		qsort_r(at + 1, n, sizeof(*at), most_time_first, h->names);
-	for (size_t i = 1; i <= n && (!o->top || i <= o->top); i++) {
+	for (size_t i = 1; i <= n; i++) {
+		if (o->top && i > o->top) {
+			for (int slot = 0; slot < SLOTS; slot++)
+				other.count[slot] += at[i].count[slot];
+			continue;
+		}
 		if (o->by_name)
 			fprintf(out, "%sname = %s\n", i > 1 ? "\n" : "",
 				names_text(h->names, at[i].name));
 		put_hist(out, o, &at[i]);
+	}
+	if (o->top && o->top < n) {
+		fputs("\nname = " CHAIN_OTHER "\n", out);
+		put_hist(out, o, &other);
 	}
 }
 

@@ -141,9 +141,23 @@ static const char *state_of(const struct chain_row *row)
 	return row->end == CHAIN_RUNNABLE && !row->links ? "runnable" : "blocked";
 }
 
-static void put_sample(struct writer *p, const struct chain_row *row)
+/* Whose waits a row is of, and how its chain ends. */
+static void put_labels(struct writer *p, const struct chain_row *row)
 {
 	struct chain_group group = chain_parts_group(p->rows->parts, row->group);
+
+	put_name_label(p, "thread", trace_string(p->trace, group.name));
+	put_name_label(p, "process", trace_string(p->trace, group.process));
+	put_pid_label(p, group.pid);
+	put_name_label(p, "host", trace_info(p->trace)->host);
+	put_label(p, "state", state_of(row));
+	if (row->end != CHAIN_NO_END)
+		put_label(p, "end", chain_end_name((enum chain_end)row->end));
+	put_links_label(p, row->links);
+}
+
+static void put_sample(struct writer *p, const struct chain_row *row)
+{
 	struct proto *b = &p->proto;
 	size_t sample, packed, n;
 	const uint32_t *frames = chain_row_frames(p->rows, row, &n);
@@ -158,14 +172,8 @@ static void put_sample(struct writer *p, const struct chain_row *row)
 	proto_packed(b, row->waits);
 	proto_packed(b, row->ns);
 	proto_end(b, packed);
-	put_name_label(p, "thread", trace_string(p->trace, group.name));
-	put_name_label(p, "process", trace_string(p->trace, group.process));
-	put_pid_label(p, group.pid);
-	put_name_label(p, "host", trace_info(p->trace)->host);
-	put_label(p, "state", state_of(row));
-	if (row->end != CHAIN_NO_END)
-		put_label(p, "end", chain_end_name((enum chain_end)row->end));
-	put_links_label(p, row->links);
+	if (row->node)
+		put_labels(p, row);
 	proto_end(b, sample);
 	flush(p, BUFFER_BYTES);
 }

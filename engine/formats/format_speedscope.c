@@ -164,7 +164,7 @@ static int put_file(struct writer *s)
 	fputs(",\"activeProfileIndex\":0,\"profiles\":[\n{\"name\":\"all threads\"", s->out);
 	put_profile(s, 0, s->rows->n);
 	for (size_t i = 0; i < s->n_groups && !ferror(s->out) && !s->out_of_memory; i++)
-		if (s->groups[i].ns)
+		if (s->groups[i].ns && s->rows->at[s->groups[i].first].node)
 			put_thread_profile(s, &s->groups[i]);
 	fputs("],\n\"shared\":{\"frames\":[\n", s->out);
 	put_frames(s);

@@ -128,7 +128,7 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		      struct thread_row *rows, size_t n)
 {
 	const struct options *o = in->options;
-	struct thread_row total = { .thread = 0 };
+	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
 	size_t top = o->top && o->top < n ? (size_t)o->top : n;
 
 	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s\n", "TID", "PID",
@@ -140,8 +140,10 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 			names_text(names, names_thread(names, rows[i].thread, th->end_ns));
 
 		thread_row_add(&total, &rows[i]);
-		if (i >= top)
+		if (i >= top) {
+			thread_row_add(&other, &rows[i]);
 			continue;
+		}
 		fprintf(out, "%7" PRIu32 " ", th->tid);
 		if (th->tgid)
 			fprintf(out, "%7" PRIu32, th->tgid);
@@ -149,6 +151,11 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 			fprintf(out, "%7s", "?");
 		fprintf(out, " %-16s", name);
 		put_row(out, o, &rows[i]);
+		putc('\n', out);
+	}
+	if (top < n) {
+		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
+		put_row(out, o, &other);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");

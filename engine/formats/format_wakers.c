@@ -76,10 +76,18 @@ static void put_row(FILE *out, const struct table *t, const struct row *r, const
 	putc('\n', out);
 }
 
+static void add_row(struct row *total, const struct row *r)
+{
+	total->count += r->count;
+	total->total_ns += r->total_ns;
+	if (total->longest_ns < r->longest_ns)
+		total->longest_ns = r->longest_ns;
+}
+
 static void put_table(FILE *out, struct table *t)
 {
 	const struct options *o = t->options;
-	struct row total = { 0 }, *rows = t->rows.at;
+	struct row total = { 0 }, other = { 0 }, *rows = t->rows.at;
 	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
 	int width = NAME_WIDTH_MIN;
 
@@ -89,10 +97,9 @@ static void put_table(FILE *out, struct table *t)
 		const struct row *r = &rows[i];
 		size_t len = strlen(names_text(t->names, r->waker));
 
-		total.count += r->count;
-		total.total_ns += r->total_ns;
-		if (total.longest_ns < r->longest_ns)
-			total.longest_ns = r->longest_ns;
+		add_row(&total, r);
+		if (i > top)
+			add_row(&other, r);
 		if (i <= top && len > (size_t)width)
 			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
 	}
@@ -101,6 +108,8 @@ static void put_table(FILE *out, struct table *t)
 	for (size_t i = 1; i <= top; i++)
 		put_row(out, t, &rows[i], names_text(t->names, rows[i].waker),
 			names_text(t->names, rows[i].wakee), width);
+	if (top < n)
+		put_row(out, t, &other, CHAIN_OTHER, "", width);
 	put_row(out, t, &total, "all of them", "", width);
 	fprintf(out, "(times in %s; %zu pairs)\n", o->unit == UNIT_NS ? "ns" : "us", n);
 }

@@ -26,7 +26,8 @@ expect "microseconds" "$(awk '{ sum += $NF } END { printf "%.0f\n", sum / 1000 }
 	"$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$tmp/us")"
 walk_to "$tmp/top" -q --top 3 "$relay" "$convoy"
 expect "the three widest" "$(awk '{ print $NF }' "$tmp/both" | sort -rn | head -3)" \
-	"$(awk '{ print $NF }' "$tmp/top" | sort -rn)"
+	"$(grep -v '^\[other\] ' "$tmp/top" | awk '{ print $NF }' | sort -rn)"
+expect "all lines, and the three widest with the rest" "$(weight_of . "$tmp/both")" "$(weight_of . "$tmp/top")"
 
 # The first frame: the path as it was given, or the host that the trace names.
 walk_to "$tmp/rooted" -q --root trace "$relay" "$convoy"

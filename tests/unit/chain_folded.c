@@ -210,7 +210,8 @@ static void weights_in_us_add_up_to_the_rounded_sum(void **state)
 	o.top = 2;
 	folds(script, &o,
 	      "A;one;--;w;B;[running] 400\n"
-	      "A;two;--;w;B;[running] 1700\n");
+	      "A;two;--;w;B;[running] 1700\n"
+	      "[other] 300\n");
 }
 
 /* ---- which waits ---------------------------------------------------------------------------- */

@@ -315,19 +315,69 @@ static void top_keeps_the_rows_of_most_time(void **state)
 	struct trace *t = synth_open(m);
 	struct timelines *tl;
 	struct fold *fold;
+	struct chain_rows *rows;
 	struct options o;
+	uint64_t waits = 0;
 	char *text;
 
 	(void)state;
 	options_init(&o);
 	o.top = 2;
+	o.unit = UNIT_NS;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
-	text = as_folded(fold_rows(fold));
+	rows = fold_rows(fold);
+	text = as_folded(rows);
 	expect_text(text, "A;a;[not woken] 450000\n"
-			  "C;c;[not woken] 150000\n");
+			  "C;c;[not woken] 150000\n"
+			  "[other] 450000\n");
+	expect_text(trace_folded(t, &o), "A;a;[not woken] 450000\n"
+					 "C;c;[not woken] 150000\n"
+					 "[other] 450000\n");
 	assert_int_equal(fold_summary(fold)->waits, 5);
+	for (size_t i = 0; i < rows->n; i++)
+		waits += rows->at[i].waits;
+	assert_int_equal(waits, 5);
 	fold_free(fold);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* Two processes whose threads have one name: one folded line, two rows. */
+static void top_counts_folded_lines(void **state)
+{
+	static const char script[] = "thread A S a\n"
+				     "thread B S b\n"
+				     "thread C S c\n"
+				     "100 c0 A renames-to same\n"
+				     "100 c0 B renames-to same\n"
+				     "200 c1 - R > D\n"
+				     "250 c1 D wakes A w\n"
+				     "250 c0 - R > A\n"
+				     "300 c0 A S > - x\n"
+				     "350 c1 D wakes B w\n"
+				     "350 c0 - R > B\n"
+				     "400 c0 B S > - x\n"
+				     "end 450\n";
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct timelines *tl;
+	struct fold *fold;
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.unit = UNIT_NS;
+	assert_int_equal(timelines_new(&tl, t), 0);
+	for (o.top = 1; o.top < 6; o.top++) {
+		char *lines = trace_folded(t, &o);
+
+		assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
+		expect_text(as_folded(fold_rows(fold)), lines);
+		free(lines);
+		fold_free(fold);
+	}
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
@@ -342,6 +392,7 @@ int main(void)
 		cmocka_unit_test(rows_do_not_depend_on_the_number_of_cpus),
 		cmocka_unit_test(groups_are_names_in_processes),
 		cmocka_unit_test(top_keeps_the_rows_of_most_time),
+		cmocka_unit_test(top_counts_folded_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,6 +235,18 @@ static void lengths_by_name_and_in_ns(void **state)
 	      "         0 -> 1          : 1        |********************                    |\n"
 	      "         2 -> 3          : 2        |****************************************|\n");
 	o.top = 1;
+	gives(lengths, &o, "hist",
+	      "name = B\n"
+	      "     usecs               : count     distribution\n"
+	      "         0 -> 1          : 0        |                                        |\n"
+	      "         2 -> 3          : 0        |                                        |\n"
+	      "         4 -> 7          : 0        |                                        |\n"
+	      "         8 -> 15         : 1        |****************************************|\n"
+	      "\n"
+	      "name = [other]\n"
+	      "     usecs               : count     distribution\n"
+	      "         0 -> 1          : 1        |********************                    |\n"
+	      "         2 -> 3          : 2        |****************************************|\n");
 	o.unit = UNIT_NS;
 	o.max_wait_ns = 1999;
 	gives(lengths, &o, "hist",
@@ -294,6 +306,7 @@ static void who_wakes_whom(void **state)
 	gives(lengths, &o, "wakers",
 	      "WAKER             TARGET               COUNT         BLOCKED         LONGEST\n"
 	      "C                 B                        1            9000            9000\n"
+	      "[other]                                    3            5999            3000\n"
 	      "all of them                                4           14999            9000\n"
 	      "(times in ns; 2 pairs)\n");
 }
@@ -361,11 +374,12 @@ static void wakers_stacks_only(void **state)
 	o.no_delim = o.annotate = true;
 	o.top = 2;
 	gives(script_chain, &o, "folded",
-	      "B_[w];usend_[w];ksend_[w];kwake_[w];A 800\n[not woken];A 1000\n");
+	      "B_[w];usend_[w];ksend_[w];kwake_[w];A 800\n[not woken];A 1000\n"
+	      "[other] 400\n");
 	o.no_delim = o.annotate = false;
 	o.user = false;
 	o.parts = PART_BLOCKED;
-	gives(script_chain, &o, "folded", "B;ksend;kwake;A 800\n[not woken];A 1000\n");
+	gives(script_chain, &o, "folded", "B;ksend;kwake;A 800\n[not woken];A 1000\n[other] 400\n");
 }
 
 /* ---- --no-idle ------------------------------------------------------------------------------ */
