@@ -110,6 +110,20 @@ static int put_stack(struct writer *c, uint32_t text)
 	return text ? 0 : -ENOMEM;
 }
 
+/* The names of the flags, separated by spaces. */
+static void put_flags(struct writer *c, const struct wait *w)
+{
+	const char *separator = ",";
+
+	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
+		if (w->flags & f->flag) {
+			fprintf(c->out, "%s%s", separator, f->name);
+			separator = " ";
+		}
+	if (*separator == ',')
+		putc(',', c->out);
+}
+
 /* Name, ids, handler and stack of the waker; empty fields if none is known. */
 static int put_waker(struct writer *c, const struct wait *w)
 {
@@ -147,8 +161,9 @@ static int put_waker(struct writer *c, const struct wait *w)
 
 static void put_header(struct writer *c)
 {
-	fputs("start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,blocked_ns,"
-	      "runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack",
+	fputs("start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"
+	      "blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_"
+	      "stack",
 	      c->out);
 	for (size_t i = 0; i < N_ENDS; i++)
 		fprintf(c->out, ",%s", ends[i].column);
@@ -181,6 +196,7 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	fprintf(c->out, ",%s,", preempted ? "preempted" : "sleep");
 	if (w->state != '?')
 		putc(w->state, c->out);
+	put_flags(c, w);
 	put_ns(c, s->blocked_to_ns - s->blocked_from_ns);
 	put_ns(c, preempted ? 0 : off_ns);
 	put_ns(c, preempted ? off_ns : 0);

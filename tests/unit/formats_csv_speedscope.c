@@ -8,10 +8,10 @@
 
 #include "export_read.h"
 
-#define CSV_HEADER                                                                         \
-	"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,blocked_ns,"  \
-	"runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack,"    \
-	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns," \
+#define CSV_HEADER                                                                                 \
+	"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"               \
+	"blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack," \
+	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns,"         \
 	"end_depth_limit_ns,end_loop_ns,stack\n"
 
 /* ---- csv ------------------------------------------------------------------------------------ */
@@ -23,12 +23,12 @@ static void a_row_is_a_wait(void **state)
 	(void)state;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	expect_text(script_formatted(script_chain, &o, "csv"),
-		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,800000,30000,0,"
+		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,,800000,30000,0,"
 			       "B,102,102,,kwake;ksend;-;usend,400000,0,400000,0,0,0,0,"
 			       "umain;usleep;-;ksys;ksleep\n"
-			       "950000,,970000,,A,101,101,A,preempted,R,0,0,20000,"
+			       "950000,,970000,,A,101,101,A,preempted,R,,0,0,20000,"
 			       ",,,,,0,0,0,0,0,0,0,upre;-;kpre\n"
-			       "1000000,,2000000,,A,101,101,A,sleep,S,1000000,0,0,"
+			       "1000000,,2000000,,A,101,101,A,sleep,S,not_woken still,1000000,0,0,"
 			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep;-;ksys;ksleep\n");
 }
 
@@ -39,7 +39,7 @@ static void an_interrupt_as_waker_has_a_handler(void **state)
 	(void)state;
 	o.user = false;
 	expect_text(script_formatted(script_chain, &o, "csv"),
-		    CSV_HEADER "300000,700000,700000,,B,102,102,B,sleep,D,400000,0,0,"
+		    CSV_HEADER "300000,700000,700000,,B,102,102,B,sleep,D,,400000,0,0,"
 			       "[interrupt],,,hrtimer_wakeup,try_to_wake_up;hrtimer_wakeup;"
 			       "__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt,"
 			       "0,0,400000,0,0,0,0,klock\n");
@@ -55,9 +55,9 @@ static void csv_shows_what_options_choose(void **state)
 	o.kernel = false;
 	/* The longest ones first; B slept from 300 to 700, and that is beyond the depth. */
 	expect_text(script_formatted(script_chain, &o, "csv"),
-		    CSV_HEADER "1000000,,2000000,,A,101,101,A,sleep,S,1000000,0,0,"
+		    CSV_HEADER "1000000,,2000000,,A,101,101,A,sleep,S,not_woken still,1000000,0,0,"
 			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep\n"
-			       "100000,900000,930000,,A,101,101,A,sleep,S,800000,30000,0,"
+			       "100000,900000,930000,,A,101,101,A,sleep,S,,800000,30000,0,"
 			       "B,102,102,,usend,400000,0,0,0,0,400000,0,umain;usleep\n");
 	o = script_options(101);
 	o.parts = PART_BLOCKED;
@@ -68,7 +68,7 @@ static void csv_shows_what_options_choose(void **state)
 	/* The times are the whole wait's, the amounts what is shown; classic gives all to one end.
 	 */
 	expect_text(script_formatted(script_chain, &o, "csv"),
-		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,100000,0,0,"
+		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,,100000,0,0,"
 			       "B,102,102,,usend,0,0,100000,0,0,0,0,umain;usleep\n");
 }
 
@@ -109,7 +109,8 @@ static void hostile_names_stay_in_their_fields(void **state)
 		options_init(&o);
 		b = trace_exported(t, &o, "csv");
 		snprintf(expected, sizeof(expected),
-			 CSV_HEADER "0,,1000,,%s,7,7,%s,sleep,S,1000,0,0,,,,,,0,0,0,1000,0,0,0,"
+			 CSV_HEADER "0,,1000,,%s,7,7,%s,sleep,S,not_woken since_start "
+				    "still,1000,0,0,,,,,,0,0,0,1000,0,0,0,"
 				    "\"z;x,\"\"y\"\n",
 			 names[i].written, *names[i].name ? names[i].written : "");
 		expect_text((char *)b.p, expected);
