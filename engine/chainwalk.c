@@ -229,6 +229,13 @@ static int walk_trace(struct run *r, const char *path)
 	return err;
 }
 
+/* True if the output is binary and would go to a terminal. */
+static bool would_garble(const struct options *o)
+{
+	return format_find(o->format)->binary && (!o->output || !strcmp(o->output, "-")) &&
+	       isatty(STDOUT_FILENO);
+}
+
 static int walk(const struct options *o)
 {
 	const struct format *format = format_find(o->format);
@@ -297,6 +304,12 @@ int main(int argc, char **argv)
 		options_help(stdout, o.help_all);
 	} else if (o.version) {
 		puts("chainwalk " CHAIN_VERSION);
+	} else if (would_garble(&o)) {
+		fprintf(stderr,
+			"chainwalk: --format=%s is not for a terminal: name a file with -o, or "
+			"use a pipe\n",
+			o.format);
+		ret = EXIT_USAGE;
 	} else {
 		ret = walk(&o);
 	}

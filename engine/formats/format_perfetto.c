@@ -406,6 +406,7 @@ const struct format format_perfetto = {
 	.name = "perfetto",
 	.summary = "a trace for the Perfetto UI",
 	.wants_timelines = true,
+	.binary = true,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE |
 		   GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_perfetto,

@@ -323,6 +323,7 @@ const struct format format_pprof = {
 	.name = "pprof",
 	.summary = "a profile for pprof and what stores its profiles",
 	.wants_timelines = true,
+	.binary = true,
 	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_pprof,
 };
