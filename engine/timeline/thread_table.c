@@ -99,6 +99,8 @@ uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns)
 		describe(b, (uint32_t)i, b->late_place[late]);
 	if (recorder && (tid == recorder || tl->threads[i].tgid == recorder))
 		tl->threads[i].flags |= THREAD_RECORDER;
+	if (tl->threads[i].flags & THREAD_RECORDER && !tl->threads[i].name)
+		tl->threads[i].name = trace_info(tl->trace)->recorder_name;
 	return (uint32_t)i;
 fail:
 	b->out_of_memory = true;

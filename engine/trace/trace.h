@@ -93,6 +93,7 @@ struct trace_info {
 	uint64_t end_ns;   /* recording ended, or the last event where the trace was cut off */
 	int64_t wall_ns;   /* add to a time to get CLOCK_REALTIME */
 	uint32_t recorder_tgid;
+	uint32_t recorder_name; /* string id: the recorder's program, 0: not said */
 	uint32_t parts;
 	bool complete;				  /* the END block was there */
 	uint64_t events, lost;			  /* in the blocks read */

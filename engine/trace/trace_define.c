@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Turns blocks of definitions into tables. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,6 +350,20 @@ static int define_lost(struct trace *t)
 	return 0;
 }
 
+/* The recorder's own threads may not be in the list of threads, but wake others. */
+static int define_recorder(struct trace *t)
+{
+	const char *tool = t->info_text[4] ? t->info_text[4] : "";
+	size_t len = strcspn(tool, " ");
+	char name[16];
+
+	if (!t->info.recorder_tgid || !len)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name)), tool);
+	t->info.recorder_name = trace_add_string(t, name);
+	return t->info.recorder_name ? 0 : -ENOMEM;
+}
+
 int trace_define(struct trace *t)
 {
 	uint64_t text =
@@ -394,5 +409,5 @@ int trace_define(struct trace *t)
 		  define_name);
 	list_each(t, CHAINLOG_BLOCK_THREADS, false, THREAD_MIN, "a malformed block of threads",
 		  define_thread);
-	return define_lost(t);
+	return define_recorder(t) ? -ENOMEM : define_lost(t);
 }

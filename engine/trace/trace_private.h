@@ -121,4 +121,7 @@ int trace_load(struct trace *t);
 int trace_define(struct trace *t);
 int trace_find_losses(struct trace *t);
 
+/* The id of a copy of s, which the trace did not define; 0: out of memory. */
+uint32_t trace_add_string(struct trace *t, const char *s);
+
 #endif /* ENGINE_TRACE_PRIVATE_H */

@@ -15,8 +15,7 @@ static void *with_room(void *table, uint32_t n, size_t *cap, size_t size)
 	return grow_array(table, n, cap, size);
 }
 
-/* The id of a copy of s; 0: out of memory. */
-static uint32_t add_string(struct trace *t, const char *s)
+uint32_t trace_add_string(struct trace *t, const char *s)
 {
 	char **added = grow_array(t->added, t->n_added, &t->cap_added, sizeof(*added));
 	const char **strings;
@@ -39,7 +38,7 @@ static uint32_t add_string(struct trace *t, const char *s)
 
 int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset)
 {
-	uint32_t string = add_string(t, symbol);
+	uint32_t string = trace_add_string(t, symbol);
 	struct trace_frame *f = &t->frames[frame];
 
 	if (!string)
@@ -52,7 +51,7 @@ int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64
 
 int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line)
 {
-	uint32_t string = file ? add_string(t, file) : 0;
+	uint32_t string = file ? trace_add_string(t, file) : 0;
 
 	if (file && !string)
 		return -ENOMEM;

@@ -111,6 +111,8 @@ int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace
 	l->recorder =
 		trace_info(w->t)->recorder_tgid && (l->tgid == trace_info(w->t)->recorder_tgid ||
 						    tid == trace_info(w->t)->recorder_tgid);
+	if (l->recorder && !l->names[0].name)
+		l->names[0].name = trace_info(w->t)->recorder_name;
 	return w->n_lives++;
 }
 

@@ -435,6 +435,29 @@ static void asleep_and_never_seen_again_after_a_loss(void **state)
 		 "lived 0-1000\n");
 }
 
+/* The recorder is not in the list of threads, but writes into a pipe that A reads. */
+static void the_recorder_has_its_programs_name(void **state)
+{
+	struct synth *m = synth_new();
+	struct trace *t;
+	struct options o;
+
+	(void)state;
+	synth_info(m, &(struct chainlog_info) {
+			      .tool = "chaincap 0.1.0", .cpus = 2, .recorder_tgid = 900 });
+	synth_thread(m, 101, "A");
+	synth_switch(m, 0, 0, 0, 'R', 101, "");
+	synth_switch(m, 0, 100000, 101, 'S', 0, "read");
+	synth_waking(m, 1, 300000, 900, 101, "write");
+	synth_switch(m, 0, 300000, 0, 'R', 101, "");
+	synth_end(m, 400000);
+	t = synth_open(m);
+	o = script_options(101);
+	expect_text(trace_folded(t, &o), "A;read;--;write;chaincap;[unknown] 200\n");
+	trace_close(t);
+	synth_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +492,7 @@ int main(void)
 		cmocka_unit_test(a_loss_drops_an_early_waking),
 		cmocka_unit_test(a_loss_of_no_known_cpu_is_a_loss_of_all),
 		cmocka_unit_test(asleep_and_never_seen_again_after_a_loss),
+		cmocka_unit_test(the_recorder_has_its_programs_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
