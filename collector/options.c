@@ -146,15 +146,32 @@ static enum options_result check_flight(const struct options *o)
 	return OPTIONS_RUN;
 }
 
+/* word is no option, or the beginning of several. */
+static enum options_result unknown_option(const char *word, const struct option *longs)
+{
+	size_t len = strcspn(word, "="), n = 0;
+	char names[160] = "";
+
+	for (const struct option *o = longs; o->name; o++)
+		if (len > 2 && !strncmp(o->name, word + 2, len - 2) && n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s", n ? ", " : "",
+					      o->name);
+	if (!n)
+		return usage("there is no such option", word);
+	fprintf(stderr, "chaincap: %.*s matches several options: %s (chaincap --help tells more)\n",
+		(int)len, word, names);
+	return OPTIONS_USAGE;
+}
+
 /* Prints why getopt() returned '?' or ':'. */
-static enum options_result bad_option(int returned, char **argv)
+static enum options_result bad_option(int returned, char **argv, const struct option *longs)
 {
 	char letter[3] = { '-', (char)optopt, '\0' };
 
 	if (returned == ':')
 		return usage("the option needs a value", argv[optind - 1]);
 	if (!optopt)
-		return usage("there is no such option", argv[optind - 1]);
+		return unknown_option(argv[optind - 1], longs);
 	if (optopt > UCHAR_MAX)
 		return usage("the option takes no value", argv[optind - 1]);
 	return usage("there is no such option", letter);
@@ -238,7 +255,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			puts("chaincap " CHAIN_VERSION);
 			return OPTIONS_DONE;
 		default:
-			return bad_option(c, argv);
+			return bad_option(c, argv, longs);
 		}
 	}
 	if (only_kernel && only_user)

@@ -23,6 +23,13 @@ for option in --nonsense -o --output -1 -q1 --verify=yes --ver; do
 	refuses "$cap" $option
 	helps "chaincap $option"
 done
+for command in "$cap --ver" "$walk --ver"; do
+	# shellcheck disable=SC2086 # a program and an option
+	refuses $command
+	grep -q -- '--ver matches several options: .*--verbose, --version' "$tmp/err" ||
+		fail "$command: which options begin so is not said in
+$(cat "$tmp/err")"
+done
 refuses "$cap" -q -v -o trace 1
 refuses "$cap" -o trace -5
 refuses "$cap" -o trace abc
