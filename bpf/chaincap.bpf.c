@@ -185,6 +185,17 @@ int on_switch(unsigned long long *ctx)
 	return 0;
 }
 
+/*
+ * True if the target has been taken off its run queue: then this waking ends its sleep, although
+ * its switch-out may still be to come. Else it may only take back a sleep that was about to begin.
+ */
+static __always_inline bool off_queue(const struct task_struct *target)
+{
+	if (!target->on_rq)
+		return true;
+	return bpf_core_field_exists(target->se.sched_delayed) && target->se.sched_delayed;
+}
+
 static __always_inline int emit_waking(void *ctx, struct wire_kind_state *k, __u64 now,
 				       struct task_struct *target, __u8 kind)
 {
@@ -208,7 +219,7 @@ static __always_inline int emit_waking(void *ctx, struct wire_kind_state *k, __u
 	fill_record(&ev->r, now, kind);
 	number_event(&ev->r, k);
 	ev->waker = waker->pid;
-	ev->target = target->pid;
+	ev->target = (__u32)target->pid | (off_queue(target) ? WIRE_OFF_QUEUE : 0);
 	ev->kstack = kstack;
 	ev->ustack = ustack;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);

@@ -17,10 +17,16 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct sched_entity {
+	unsigned char sched_delayed; /* since 6.12: asleep, but still on the queue */
+};
+
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;
 	int on_cpu;
+	int on_rq;
+	struct sched_entity se;
 	int exit_state;
 	int pid;
 	int tgid;

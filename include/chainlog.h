@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHAINLOG_VERSION 1
+/* What is written; 1, which has no flags of wakings, is read as well. */
+#define CHAINLOG_VERSION 2
 
 /* Block header: byte offsets. The CRC32C covers header bytes 0..11 and then the payload. */
 #define CHAINLOG_SYNC 0x31424c43u /* "CLB1" as bytes 43 4c 42 31 */
@@ -130,6 +131,10 @@ enum chainlog_event {
 /* SWITCH only: state is 'S'; state is 'R' (still runnable). With neither: one state byte. */
 #define CHAINLOG_F_SLEEP 0x40
 #define CHAINLOG_F_RUNNABLE 0x80
+/* WAKING, WAKING_NEW: the wakee was off its run queue, so this ends a sleep, also an early one. */
+#define CHAINLOG_F_OFF_QUEUE 0x40
+/* WAKING: who woke is not known; the reference is left out, and NO_STACK is set. */
+#define CHAINLOG_F_NO_WAKER 0x80
 
 /*
  * What writer and reader of an EVENTS block remember while they go over it: the threads and stack

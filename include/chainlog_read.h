@@ -25,6 +25,7 @@ struct chainlog_fields {
 	uint32_t cpu;
 	uint8_t kind;		 /* enum chainlog_event */
 	char state;		 /* SWITCH: prev's, as ps shows it */
+	uint8_t flags;		 /* WAKING, WAKING_NEW: CHAINLOG_F_OFF_QUEUE, _NO_WAKER */
 	uint32_t tid;		 /* who acts: prev, waker, parent; else the thread */
 	uint32_t other;		 /* next, wakee, child; EXEC: the thread's tid before */
 	uint32_t kstack, ustack; /* of who acts */
@@ -196,6 +197,21 @@ static inline const uint8_t *chainlog_get_state(const uint8_t *p, const uint8_t 
 	}
 }
 
+/* A WAKING that has its wakee only. */
+static inline const uint8_t *chainlog_get_unknown_waker(struct chainlog_reader *r, const uint8_t *p,
+							unsigned int tag,
+							struct chainlog_fields *ev)
+{
+	uint32_t wakee;
+
+	if (tag != (CHAINLOG_WAKING | CHAINLOG_F_NO_WAKER | CHAINLOG_F_NO_STACK))
+		return NULL;
+	p = chainlog_get_tid(r, p, &wakee);
+	if (p)
+		ev->other = r->threads[wakee].tid;
+	return p;
+}
+
 /* SWITCH, WAKING and WAKING_NEW: two threads and the stacks of the one that acts. */
 static inline const uint8_t *chainlog_get_act(struct chainlog_reader *r, const uint8_t *p,
 					      unsigned int tag, struct chainlog_fields *ev)
@@ -203,6 +219,10 @@ static inline const uint8_t *chainlog_get_act(struct chainlog_reader *r, const u
 	bool is_switch = ev->kind == CHAINLOG_SWITCH;
 	uint32_t actor, other;
 
+	if (!is_switch)
+		ev->flags = tag & (CHAINLOG_F_OFF_QUEUE | CHAINLOG_F_NO_WAKER);
+	if (ev->flags & CHAINLOG_F_NO_WAKER)
+		return chainlog_get_unknown_waker(r, p, tag, ev);
 	p = chainlog_get_actor(r, p, tag, &actor);
 	if (p && is_switch)
 		p = chainlog_get_state(p, r->end, tag, &ev->state);
@@ -248,8 +268,8 @@ static inline int chainlog_read_event(struct chainlog_reader *r, struct chainlog
 	/* Which flags a kind may have. */
 	static const uint8_t flags[CHAINLOG_KIND_MASK + 1] = {
 		[CHAINLOG_SWITCH] = STACKS | CHAINLOG_F_SLEEP | CHAINLOG_F_RUNNABLE,
-		[CHAINLOG_WAKING] = STACKS,
-		[CHAINLOG_WAKING_NEW] = STACKS,
+		[CHAINLOG_WAKING] = STACKS | CHAINLOG_F_OFF_QUEUE | CHAINLOG_F_NO_WAKER,
+		[CHAINLOG_WAKING_NEW] = STACKS | CHAINLOG_F_OFF_QUEUE,
 		[CHAINLOG_FORK] = CHAINLOG_F_CURRENT,
 	};
 	const uint8_t *p = r->p;

@@ -207,15 +207,23 @@ static inline void chainlog_write_switch(struct chainlog_writer *w, uint64_t tim
 	chainlog_end_event(w, tag | stacks, p);
 }
 
-/* kind: CHAINLOG_WAKING or CHAINLOG_WAKING_NEW. */
+/*
+ * kind: CHAINLOG_WAKING or CHAINLOG_WAKING_NEW, or-ed with CHAINLOG_F_OFF_QUEUE; or CHAINLOG_WAKING
+ * with CHAINLOG_F_NO_WAKER: then waker and stacks do not count.
+ */
 static inline void chainlog_write_waking(struct chainlog_writer *w, uint64_t time_ns,
-					 enum chainlog_event kind, uint32_t waker, uint32_t wakee,
+					 unsigned int kind, uint32_t waker, uint32_t wakee,
 					 uint32_t kstack, uint32_t ustack)
 {
 	unsigned int tag = kind, stacks;
 	uint8_t *p = chainlog_begin_event(w, time_ns);
 	uint32_t ref, unused;
 
+	if (kind & CHAINLOG_F_NO_WAKER) {
+		p = chainlog_put_tid(w, p, wakee, &unused);
+		chainlog_end_event(w, tag | CHAINLOG_F_NO_STACK, p);
+		return;
+	}
 	p = chainlog_put_actor(w, p, waker, &tag, &ref);
 	stacks = chainlog_pair_flag(w, w->threads[ref].last[1], kstack, ustack);
 	p = chainlog_put_tid(w, p, wakee, &unused);

@@ -57,9 +57,12 @@ struct wire_switch {
 
 struct wire_waking { /* also WIRE_WAKING_NEW */
 	struct wire_record r;
-	__u32 waker, target;
+	__u32 waker, target;  /* target: a tid, with WIRE_OFF_QUEUE */
 	__u32 kstack, ustack; /* the waker's */
 };
+
+/* The target was off its run queue: the waking ends a sleep, even if its switch-out comes later. */
+#define WIRE_OFF_QUEUE 0x80000000u
 
 struct wire_fork {
 	struct wire_record r;

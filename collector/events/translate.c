@@ -233,11 +233,14 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_WAKING_NEW: {
 		const struct wire_waking *ev = (const void *)r;
 
-		return encoder_waking(
-			t->enc, r->cpu, r->time_ns,
-			r->kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW, ev->waker,
-			ev->target, stack_map_id(t->stacks, ev->kstack, r->time_ns),
-			stack_map_id(t->stacks, ev->ustack, r->time_ns));
+		unsigned int kind = r->kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW;
+
+		if (ev->target & WIRE_OFF_QUEUE)
+			kind |= CHAINLOG_F_OFF_QUEUE;
+		return encoder_waking(t->enc, r->cpu, r->time_ns, kind, ev->waker,
+				      ev->target & ~WIRE_OFF_QUEUE,
+				      stack_map_id(t->stacks, ev->kstack, r->time_ns),
+				      stack_map_id(t->stacks, ev->ustack, r->time_ns));
 	}
 	case WIRE_STACK:
 		return stack_map_take(t->stacks, (const void *)r, len);

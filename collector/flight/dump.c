@@ -118,8 +118,8 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 				      kstack, ustack);
 	case CHAINLOG_WAKING:
 	case CHAINLOG_WAKING_NEW:
-		return encoder_waking(d->out, ev->cpu, ev->time_ns, ev->kind, ev->tid, ev->other,
-				      kstack, ustack);
+		return encoder_waking(d->out, ev->cpu, ev->time_ns, ev->kind | ev->flags, ev->tid,
+				      ev->other, kstack, ustack);
 	case CHAINLOG_FORK:
 		return encoder_fork(d->out, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid,
 				    text);

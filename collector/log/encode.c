@@ -405,7 +405,7 @@ int encoder_switch(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t p
 	return err;
 }
 
-int encoder_waking(struct encoder *e, uint32_t cpu, uint64_t time_ns, enum chainlog_event kind,
+int encoder_waking(struct encoder *e, uint32_t cpu, uint64_t time_ns, unsigned int kind,
 		   uint32_t waker, uint32_t wakee, uint32_t kstack, uint32_t ustack)
 {
 	int err;

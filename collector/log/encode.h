@@ -112,7 +112,8 @@ int encoder_thread(struct encoder *e, const struct encoder_thread *t);
 /* Events. time_ns is CLOCK_MONOTONIC; stacks are ids (0: none). */
 int encoder_switch(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t prev, char state,
 		   uint32_t next, uint32_t kstack, uint32_t ustack);
-int encoder_waking(struct encoder *e, uint32_t cpu, uint64_t time_ns, enum chainlog_event kind,
+/* kind: as chainlog_write_waking() */
+int encoder_waking(struct encoder *e, uint32_t cpu, uint64_t time_ns, unsigned int kind,
 		   uint32_t waker, uint32_t wakee, uint32_t kstack, uint32_t ustack);
 int encoder_fork(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t parent, uint32_t child,
 		 uint32_t child_tgid, const char *name);

@@ -151,7 +151,10 @@ static void put_event(const struct printer *p, const struct event *ev)
 			(unsigned long long)last_ns % 1000000000);
 		return;
 	}
-	put_thread(p, ev->tid);
+	if (ev->no_waker)
+		putc('?', out);
+	else
+		put_thread(p, ev->tid);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
 		fprintf(out, " %c -> ", ev->state);
@@ -161,6 +164,8 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_WAKING_NEW:
 		fputs(" -> ", out);
 		put_thread(p, ev->other);
+		if (ev->off_queue)
+			fputs(" off its queue", out);
 		break;
 	case EVENT_FORK:
 		fputs(" -> ", out);

@@ -86,6 +86,14 @@ static int64_t waker_of(const struct import_feed *f, const struct import_cpu *c,
 	return c->known ? (int64_t)c->current : -1;
 }
 
+/* A thread is woken, by whom is not known. */
+static void woken_somehow(struct import_feed *f, const struct import_event *ev)
+{
+	if (ev->a.tid)
+		trace_builder_waking(f->builder, CHAINLOG_WAKING | CHAINLOG_F_NO_WAKER,
+				     (uint32_t)ev->cpu, ev->time_ns, 0, ev->a.tid, 0, 0);
+}
+
 static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 			  const struct import_event *ev, const struct import_stack *stack)
 {
@@ -101,11 +109,14 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 			return;
 		if (stack->ipi) {
 			f->report->passed_on++;
+			woken_somehow(f, ev);
 			return;
 		}
 	} else if (ev->kind == IMPORT_WAKING) {
 		f->report->wakings++;
 	}
+	if (waker < 0 && !is_new)
+		woken_somehow(f, ev);
 	if (waker < 0 || !ev->a.tid)
 		return;
 	if (ev->tid == waker) {

@@ -257,9 +257,8 @@ void trace_builder_switch(struct trace_builder *b, uint32_t cpu, uint64_t ns, ui
 		chainlog_write_switch(w, ns, prev, state, next, kstack, ustack);
 }
 
-void trace_builder_waking(struct trace_builder *b, enum chainlog_event kind, uint32_t cpu,
-			  uint64_t ns, uint32_t waker, uint32_t wakee, uint32_t kstack,
-			  uint32_t ustack)
+void trace_builder_waking(struct trace_builder *b, unsigned int kind, uint32_t cpu, uint64_t ns,
+			  uint32_t waker, uint32_t wakee, uint32_t kstack, uint32_t ustack)
 {
 	struct chainlog_writer *w = begin_event(b, cpu, ns);
 

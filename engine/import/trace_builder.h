@@ -45,10 +45,9 @@ void trace_builder_thread(struct trace_builder *b, const struct chainlog_thread_
  */
 void trace_builder_switch(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t prev,
 			  char state, uint32_t next, uint32_t kstack, uint32_t ustack);
-/* kind: CHAINLOG_WAKING or CHAINLOG_WAKING_NEW. */
-void trace_builder_waking(struct trace_builder *b, enum chainlog_event kind, uint32_t cpu,
-			  uint64_t ns, uint32_t waker, uint32_t wakee, uint32_t kstack,
-			  uint32_t ustack);
+/* kind: as chainlog_write_waking() */
+void trace_builder_waking(struct trace_builder *b, unsigned int kind, uint32_t cpu, uint64_t ns,
+			  uint32_t waker, uint32_t wakee, uint32_t kstack, uint32_t ustack);
 void trace_builder_fork(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t parent,
 			uint32_t child, uint32_t tgid, uint32_t name);
 void trace_builder_exec(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,

@@ -62,7 +62,7 @@ static void handle_switch(struct builder *b, const struct event *ev)
 
 static void handle_waking(struct builder *b, const struct event *ev)
 {
-	uint32_t waker = acts(b, ev, ev->tid);
+	uint32_t waker = ev->no_waker ? THREAD_IDLE : acts(b, ev, ev->tid);
 	bool is_new = ev->kind == EVENT_WAKING_NEW;
 	uint32_t wakee;
 
@@ -79,8 +79,12 @@ static void handle_waking(struct builder *b, const struct event *ev)
 	} else {
 		wakee = table_get(b, ev->other, ev->time_ns);
 	}
-	if (wakee != THREAD_NONE)
-		state_waking(b, wakee, ev->time_ns, waker, ev->pair, is_new);
+	if (wakee == THREAD_NONE)
+		return;
+	if (ev->no_waker)
+		state_woken_somehow(b, wakee, ev->time_ns);
+	else
+		state_waking(b, wakee, ev, waker);
 }
 
 static void handle_fork(struct builder *b, const struct event *ev)

@@ -46,6 +46,7 @@ struct early_waking {
 	uint64_t at_ns;
 	uint32_t waker, stack, pos;
 	uint32_t losses; /* number of losses before it */
+	bool off_queue;	 /* it certainly ends the sleep whose switch-out follows */
 };
 
 struct live {
@@ -62,7 +63,8 @@ struct live {
 	uint32_t cpu;		    /* LIVE_RUNNING: where */
 	uint32_t losses;	    /* number of losses before its last event */
 	uint32_t losses_before_run; /* number of losses that were over when it came on its CPU */
-	bool maybe_woken;	    /* LIVE_ASLEEP: an early waking may have been lost */
+	bool maybe_woken;	    /* LIVE_ASLEEP: a waking may have been lost */
+	bool off_queue;		    /* LIVE_WOKEN: by a waking that certainly ended the sleep */
 	uint32_t snapshot;	    /* 1 + its place in trace_threads(), or 0 */
 	size_t cap_waits;
 	uint64_t since_ns; /* LIVE_UNKNOWN: since when */
@@ -151,9 +153,10 @@ void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns);
 void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns, char state,
 		      uint32_t stack);
 void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
-/* waker: a thread or THREAD_IDLE; stack: the waker's, a stack pair. */
-void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
-		  uint32_t stack, bool is_new);
+/* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
+void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);
+/* The thread was woken, by whom and when exactly is not known. */
+void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* Events of a CPU (EVENT_CPU_UNKNOWN: of any) are missing in [from_ns, last_ns]. */
 void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns);
 /* The thread is gone, but its last switch was not seen. */

@@ -87,11 +87,11 @@ static void finish_wait(struct builder *b, uint32_t thread, uint64_t at_ns, enum
 		return;
 	}
 	w->in_ns = at_ns;
-	if (why != BY_SWITCH_IN && w->flags & WAIT_EARLY) {
+	if (why != BY_SWITCH_IN && w->flags & WAIT_EARLY && !l->off_queue) {
 		/*
-		 * A later waking, which would show that this one was for something else, may be
-		 * lost. Or the trace has ended without a switch-in: a deadlock must not look like
-		 * a wait for a CPU.
+		 * It is not known to have ended this sleep. A later waking, which would show that
+		 * it was for something else, may be lost. Or the trace has ended without a
+		 * switch-in: a deadlock must not look like a wait for a CPU.
 		 */
 		w->flags &= (uint8_t)~WAIT_EARLY;
 		w->waker = THREAD_NONE;
@@ -254,6 +254,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 			.stack = l->open.waker_stack,
 			.pos = l->open.waker_pos,
 			.losses = l->losses,
+			.off_queue = l->off_queue,
 		};
 	} else {
 		give_up(b, thread, now_ns);
@@ -311,6 +312,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		l->state = LIVE_PREEMPTED;
 	} else if (early.valid && early.losses == b->n_losses) {
 		l->state = LIVE_WOKEN;
+		l->off_queue = early.off_queue;
 		l->open.flags = WAIT_EARLY;
 		l->open.waker = early.waker;
 		l->open.waker_stack = early.stack;
@@ -401,9 +403,29 @@ static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
 	w->flags |= WAIT_WAKER_RAN;
 }
 
-void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t waker,
-		  uint32_t stack, bool is_new)
+void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns)
 {
+	struct live *l = &b->live[thread];
+
+	if (b->tl->threads[thread].flags & THREAD_RECORDER)
+		return;
+	state_settle(b, thread, now_ns);
+	l->early.valid = false;
+	if (l->state == LIVE_WOKEN && l->open.flags & WAIT_EARLY && !l->off_queue) {
+		/* The early waking was for something else: there is this one, too. */
+		l->open.flags &= (uint8_t)~WAIT_EARLY;
+		l->open.waker = THREAD_NONE;
+		l->open.waker_stack = 0;
+		l->state = LIVE_ASLEEP;
+	}
+	if (l->state == LIVE_ASLEEP)
+		l->maybe_woken = true;
+}
+
+void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker)
+{
+	bool is_new = ev->kind == EVENT_WAKING_NEW;
+	uint64_t now_ns = ev->time_ns;
 	struct live *l = &b->live[thread];
 	uint32_t pos = waker < THREAD_IDLE ? b->tl->threads[waker].n_waits : 0;
 	bool since_start = slept_since_start(b, thread, now_ns);
@@ -418,9 +440,10 @@ void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 			.valid = now_ns >= b->lossy_until_ns,
 			.at_ns = now_ns,
 			.waker = waker,
-			.stack = stack,
+			.stack = ev->pair,
 			.pos = pos,
 			.losses = (uint32_t)b->n_losses,
+			.off_queue = ev->off_queue,
 		};
 		return;
 	case LIVE_PREEMPTED:
@@ -431,7 +454,7 @@ void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 		l->open.wake_ns = now_ns;
 		break;
 	case LIVE_WOKEN:
-		if (l->open.flags & WAIT_EARLY) {
+		if (l->open.flags & WAIT_EARLY && !l->off_queue) {
 			/* This waking ends the sleep; the early one was for something else. */
 			l->open.flags &= (uint8_t)~WAIT_EARLY;
 			l->open.wake_ns = now_ns;
@@ -457,8 +480,9 @@ void state_waking(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 		open_woken(l, now_ns, now_ns, is_new ? WAIT_NEW : 0);
 		break;
 	}
+	l->off_queue = ev->off_queue;
 	l->open.waker = waker;
-	l->open.waker_stack = stack;
+	l->open.waker_stack = ev->pair;
 	l->open.waker_pos = pos;
 	note_waker(b, waker, &l->open);
 }

@@ -46,7 +46,7 @@ enum block_status block_check(const uint8_t *p, const uint8_t *end, struct block
 	crc = crc32c(crc32c(0, p, CHAINLOG_OFF_CRC), b->payload, b->len);
 	if (crc != chainlog_get_le32(p + CHAINLOG_OFF_CRC))
 		return BLOCK_BAD_CRC;
-	if (p[CHAINLOG_OFF_VERSION] != CHAINLOG_VERSION)
+	if (!p[CHAINLOG_OFF_VERSION] || p[CHAINLOG_OFF_VERSION] > CHAINLOG_VERSION)
 		return BLOCK_BAD_VERSION;
 	return BLOCK_SOUND;
 }

@@ -99,6 +99,10 @@ static bool tie_before(const struct source *a, const struct source *b)
 		c = compare(x->string, y->string);
 	if (!c)
 		c = compare(x->tgid, y->tgid);
+	if (!c)
+		c = compare(x->off_queue, y->off_queue);
+	if (!c)
+		c = compare(x->no_waker, y->no_waker);
 	return c ? c < 0 : a->number < b->number;
 }
 
@@ -209,6 +213,8 @@ static int advance(struct trace_cursor *c, struct source *s)
 		.cpu = ev.cpu,
 		.kind = ev.kind,
 		.state = ev.state,
+		.off_queue = ev.flags & CHAINLOG_F_OFF_QUEUE,
+		.no_waker = ev.flags & CHAINLOG_F_NO_WAKER,
 		.tid = ev.tid,
 		.other = ev.other,
 		.string = ev.string < t->strings_end ? ev.string : 0,

@@ -42,6 +42,8 @@ struct event {
 	uint32_t cpu;	  /* EVENT_LOST: may be EVENT_CPU_UNKNOWN */
 	uint8_t kind;	  /* enum event_kind */
 	char state;	  /* SWITCH: prev's, as ps shows it; 'R' still runnable */
+	bool off_queue;	  /* WAKING*: the wakee was off its run queue */
+	bool no_waker;	  /* WAKING: who woke is not known; tid has no meaning */
 	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
 	uint32_t other;	  /* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before */
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */

@@ -194,7 +194,8 @@ static int copy_event(struct neutral *n, const struct event *ev)
 				      user_stack(n, ev->ustack, ev->tid));
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:
-		return encoder_waking(n->enc, ev->cpu, ev->time_ns, (enum chainlog_event)ev->kind,
+		return encoder_waking(n->enc, ev->cpu, ev->time_ns,
+				      ev->kind | (ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0u),
 				      ev->tid, ev->other, stack(n, ev->kstack, ev->tid),
 				      user_stack(n, ev->ustack, ev->tid));
 	case EVENT_FORK:

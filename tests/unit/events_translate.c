@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/bpf.h"
+#include "chainlog_read.h"
 #include "events/translate.h"
 
 struct fixture {
@@ -30,6 +31,20 @@ static int count_blocks(void *ctx, const void *block, size_t len)
 }
 
 static struct fixture fixture;
+
+/* Keeps the last event. */
+static int keep_event(void *ctx, const void *block, size_t len)
+{
+	const uint8_t *p = block;
+	struct chainlog_reader r = { .p = NULL };
+
+	if (p[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
+		return 0;
+	assert_int_equal(chainlog_reader_begin(&r, p + CHAINLOG_HEADER_SIZE, p + len), 0);
+	assert_int_equal(chainlog_read_event(&r, ctx), 1);
+	chainlog_reader_free(&r);
+	return 0;
+}
 
 static int setup(void **state)
 {
@@ -102,6 +117,30 @@ static void state_letters_are_those_of_ps(void **state)
 	assert_int_equal(translator_state_letter(0x21), 'Z');
 	assert_int_equal(translator_state_letter(0x1000), 'D'); /* rt_mutex */
 	assert_int_equal(translator_state_letter(0x8000), 'D'); /* frozen */
+}
+
+static void a_waking_says_if_the_target_was_off_its_queue(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = encoder_new(keep_event, &ev);
+	struct translator *t = translator_new(enc, NULL, NULL, NULL, NULL);
+	struct wire_waking w = { .r = { .time_ns = 10, .kind = WIRE_WAKING },
+				 .waker = 7,
+				 .target = 8 | WIRE_OFF_QUEUE };
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.tid, 7);
+	assert_int_equal(ev.other, 8);
+	assert_int_equal(ev.flags, CHAINLOG_F_OFF_QUEUE);
+	w.target = 8;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.other, 8);
+	assert_int_equal(ev.flags, 0);
+	translator_free(t);
+	encoder_free(enc);
 }
 
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
@@ -227,6 +266,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
+		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

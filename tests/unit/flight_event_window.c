@@ -44,6 +44,12 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 		ev.other = draw(5) ? 1000 + draw(300) : 0;
 		ev.kstack = draw(8) ? 1 + draw(50) : 0;
 		ev.ustack = draw(3) ? 1 + draw(2000) : 0;
+		if (ev.kind != CHAINLOG_SWITCH && !draw(4))
+			ev.flags = CHAINLOG_F_OFF_QUEUE;
+		if (ev.kind == CHAINLOG_WAKING && !draw(8)) {
+			ev.flags = CHAINLOG_F_NO_WAKER;
+			ev.tid = ev.kstack = ev.ustack = 0;
+		}
 		break;
 	case CHAINLOG_FORK:
 		ev.other = 1000 + draw(300);
@@ -66,8 +72,8 @@ static int encode(struct encoder *e, const struct chainlog_fields *ev)
 				      ev->kstack, ev->ustack);
 	case CHAINLOG_WAKING:
 	case CHAINLOG_WAKING_NEW:
-		return encoder_waking(e, ev->cpu, ev->time_ns, ev->kind, ev->tid, ev->other,
-				      ev->kstack, ev->ustack);
+		return encoder_waking(e, ev->cpu, ev->time_ns, ev->kind | ev->flags, ev->tid,
+				      ev->other, ev->kstack, ev->ustack);
 	case CHAINLOG_FORK:
 		return encoder_fork(e, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid, "a");
 	case CHAINLOG_EXEC:

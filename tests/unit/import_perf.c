@@ -123,6 +123,22 @@ static void a_wakeup_on_the_targets_cpu_has_no_waker(void **state)
 	assert_int_equal(r.passed_on, 1);
 }
 
+/* C's early wakeup only took a sleeping state back; what woke A is not in the text. */
+static void a_wakeup_without_a_waker_takes_an_early_one_back(void **state)
+{
+	struct perf_text *t = begin();
+
+	(void)state;
+	text_switch(t, 1, 0, "-", "R", "B", "");
+	text_switch(t, 0, 10, "-", "R", "A", "");
+	text_wakeup(t, 1, 99, "B", "sched_wakeup", "A", "ttwu_do_activate;try_to_wake_up;send");
+	text_switch(t, 0, 100, "A", "S", "-", "recv");
+	text_wakeup(t, 0, 5100, "-", "sched_wakeup", "A",
+		    "ttwu_do_activate;sched_ttwu_pending;flush_smp_call_function_queue;do_idle");
+	text_switch(t, 0, 5110, "-", "R", "A", "");
+	expect_folded("A", "A;recv;[unknown] 5010\n");
+}
+
 static void a_device_ends_it(void **state)
 {
 	struct perf_text *t = begin();
@@ -446,6 +462,7 @@ int main(void)
 		cmocka_unit_test(wakeups_stand_in_for_wakings),
 		cmocka_unit_test(where_both_are_recorded_wakings_count),
 		cmocka_unit_test(a_wakeup_on_the_targets_cpu_has_no_waker),
+		cmocka_unit_test(a_wakeup_without_a_waker_takes_an_early_one_back),
 		cmocka_unit_test(a_device_ends_it),
 		cmocka_unit_test(the_idle_loops_events_are_missing),
 		cmocka_unit_test(a_told_loss_is_unknown),

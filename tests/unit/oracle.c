@@ -80,6 +80,7 @@ static void acts(struct world *w, int core, int i, uint64_t at)
 		since = l->since;
 		l->has_early = l->now == WOKEN;
 		l->early = l->sleeps[l->n_sleeps - 1];
+		l->early_sure = l->sure;
 	} else {
 		take_off_core(w, i);
 		life_forget(l, at);
@@ -162,6 +163,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 			s->woken_ns = l->woken_at = ev->time_ns;
 			l->now = WOKEN;
 			l->early_is_it = true;
+			l->sure = l->early_sure;
 		}
 	}
 }
@@ -217,6 +219,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		return;
 	case RUNS:
 		l->has_early = !w->lossy || at >= w->bad_until;
+		l->early_sure = ev->off_queue;
 		l->early = (struct sleep) { .waker = waker,
 					    .waker_kstack = ev->kstack,
 					    .waker_ustack = ev->ustack };
@@ -224,7 +227,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	case SLEEPS:
 		break;
 	case WOKEN:
-		if (l->early_is_it)
+		if (l->early_is_it && !l->sure)
 			break;
 		life_forget(l, at);
 		life_sleep(l, at, 0, 0);
@@ -254,6 +257,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	}
 	l->now = WOKEN;
 	l->early_is_it = false;
+	l->sure = ev->off_queue;
 	l->woken_at = at;
 	s = &l->sleeps[l->n_sleeps - 1];
 	s->woken_ns = at;
@@ -283,8 +287,31 @@ static int new_life(struct world *w, uint32_t tid, uint64_t at)
 	return world_born(w, tid, at, s && s->start_ns > w->start && s->start_ns <= at ? s : NULL);
 }
 
+/* Somebody woke it, and that is all that is known. */
+static void is_woken_somehow(struct world *w, int i, uint64_t at)
+{
+	struct life *l = &w->lives[i];
+
+	if (l->recorder)
+		return;
+	touch(l, at);
+	l->has_early = false;
+	if (l->now == WOKEN && l->early_is_it && !l->sure) {
+		l->now = SLEEPS;
+		l->early_is_it = false;
+		l->sleeps[l->n_sleeps - 1].waker = NOBODY;
+	}
+	if (l->now == SLEEPS)
+		l->sleeps[l->n_sleeps - 1].maybe_woken = true;
+}
+
 static void on_waking(struct world *w, const struct event *ev)
 {
+	if (ev->no_waker) {
+		if (ev->other)
+			is_woken_somehow(w, world_get(w, ev->other, ev->time_ns), ev->time_ns);
+		return;
+	}
 	int waker = actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
 	int i = world_find(w, ev->other);
 
@@ -351,7 +378,7 @@ static void on_lost(struct world *w, const struct event *ev)
 			continue;
 		if (l->guessed && l->now == SLEEPS && l->snap->seen_ns <= at)
 			l->guessed = false;
-		if (l->now == WOKEN && l->early_is_it) {
+		if (l->now == WOKEN && l->early_is_it && !l->sure) {
 			/* Whether a later waking came is not known any more. */
 			l->now = SLEEPS;
 			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
@@ -427,7 +454,7 @@ static void at_end(struct world *w)
 			continue;
 		l->end = w->end;
 		touch(l, w->end);
-		if (l->now == WOKEN && l->early_is_it) {
+		if (l->now == WOKEN && l->early_is_it && !l->sure) {
 			/* Nothing came of it: it was for something else. */
 			l->now = SLEEPS;
 			l->sleeps[l->n_sleeps - 1].waker = NOBODY;

@@ -51,6 +51,8 @@ struct life {
 	bool guessed;	    /* not from a switch */
 	bool new_born, touched, leaving, recorder;
 	bool has_early, early_is_it, loss_while_on;
+	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
+	bool early_sure;
 	struct sleep early;
 	const struct trace_thread *snap;
 };

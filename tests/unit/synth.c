@@ -165,7 +165,7 @@ void synth_switch(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, cha
 	synth_switch_full(m, cpu, ns, prev, state, next, kstack, "");
 }
 
-void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, enum chainlog_event kind,
+void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int kind,
 		       uint32_t waker, uint32_t target, const char *kstack, const char *ustack)
 {
 	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);

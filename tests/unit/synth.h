@@ -41,7 +41,7 @@ void synth_switch_full(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev
 		       uint32_t next, const char *kstack, const char *ustack);
 void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, uint32_t target,
 		  const char *kstack);
-void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, enum chainlog_event kind,
+void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int kind,
 		       uint32_t waker, uint32_t target, const char *kstack, const char *ustack);
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 /* For everything else: the encoder itself. */

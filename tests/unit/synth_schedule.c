@@ -142,12 +142,36 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 	m->runs[cpu] = next;
 }
 
+/* Wakes a thread that is off its run queue, if that is sure. */
 static void wake(struct making *m, int cpu, int target)
 {
+	bool sure = m->state[target] == ASLEEP && chance(m, 40);
 	int waker = m->runs[cpu];
 
-	event(m, cpu, "%c wakes %c %s", letter(waker), letter(target),
+	if (chance(m, 4)) {
+		event(m, cpu, "- woken %c", letter(target));
+		return;
+	}
+	event(m, cpu, "%c wakes%s %c %s", letter(waker), sure ? "!" : "", letter(target),
 	      waker == IDLE ? idle_wake_stack(m) : wake_stack(m));
+}
+
+/* As another thread on its way to sleep is still on its CPU, but off its queue. */
+static void wake_early(struct making *m, int cpu)
+{
+	int target = some(m, RUNNING), on = 0;
+
+	wake(m, cpu, target);
+	m->early[target] = true;
+	while (on < MAX_CPUS && m->runs[on] != target)
+		on++;
+	if (on == cpu || on == MAX_CPUS || chance(m, 50))
+		return;
+	event(m, cpu, "%c wakes! %c %s", letter(m->runs[cpu]), letter(target), wake_stack(m));
+	m->ns += schedule_random(m->s, 3);
+	switch_to(m, on, 'S');
+	if (m->state[target] == ASLEEP)
+		m->state[target] = READY;
 }
 
 static void fork_one(struct making *m, int cpu)
@@ -197,9 +221,7 @@ static void step_running(struct making *m, int cpu, uint64_t dice)
 			m->state[target] = READY;
 		}
 	} else if (dice < 86) {
-		target = some(m, RUNNING);
-		wake(m, cpu, target);
-		m->early[target] = true;
+		wake_early(m, cpu);
 	} else if (dice < 89) {
 		target = some(m, PREEMPTED);
 		if (target != IDLE)

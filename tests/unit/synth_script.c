@@ -93,6 +93,10 @@ static void add_event(struct synth *m, const struct line *l)
 	stacks_of(stack, &k, &u);
 	if (!strcmp(verb, "wakes"))
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, a, b, k, u);
+	else if (!strcmp(verb, "wakes!"))
+		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING | CHAINLOG_F_OFF_QUEUE, a, b, k, u);
+	else if (!strcmp(verb, "woken"))
+		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING | CHAINLOG_F_NO_WAKER, 0, b, "", "");
 	else if (!strcmp(verb, "new"))
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING_NEW, a, b, k, u);
 	else if (!strcmp(verb, "forks"))

@@ -7,6 +7,8 @@
  *	                            S/P: it is a thread of P's process
  *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
  *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
+ *	900 c0 B wakes! A           A was off its run queue
+ *	900 c0 - woken A            A was woken by somebody not known
  *	910 c0 B forks C            and: B execs, B execs-as A (B takes A's tid), B exits,
  *	                            B renames-to foo
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any

@@ -458,6 +458,72 @@ static void the_recorder_has_its_programs_name(void **state)
 	synth_free(m);
 }
 
+/* A is woken at 99, and gets no CPU to the end; C sleeps as long, and nobody wakes it. */
+static void woken_off_its_queue_and_starved(void **state)
+{
+	static const char before[] = "0   c0 - R > A\n"
+				     "0   c1 - R > B\n"
+				     "0   c2 - R > C\n";
+	static const char after[] = "100 c0 A S > - recv\n"
+				    "120 c2 C S > - lock\n"
+				    "end 1000\n";
+	char script[512];
+
+	(void)state;
+	snprintf(script, sizeof(script), "%s99 c1 B wakes! A w\n%s", before, after);
+	expect_text(script_timeline(script, 'A'), "100-100-1000 S, early, still\nlived 0-1000\n");
+	expect_text(script_timeline(script, 'C'), "120-1000-1000 S, not woken, still\n"
+						  "lived 0-1000\n");
+	/* Without the bit, in older traces, the waking may have been for something else. */
+	snprintf(script, sizeof(script), "%s99 c1 B wakes A w\n%s", before, after);
+	expect_text(script_timeline(script, 'A'), "100-1000-1000 S, not woken, still\n"
+						  "lived 0-1000\n");
+}
+
+static void a_sure_early_waking_survives_a_loss(void **state)
+{
+	(void)state;
+	expect_text(script_timeline("0   c0 - R > A\n"
+				    "0   c1 - R > B\n"
+				    "99  c1 B wakes! A w\n"
+				    "100 c0 A S > - recv\n"
+				    "200 c1 lost 300\n"
+				    "400 c0 - R > A\n"
+				    "end 1000\n",
+				    'A'),
+		    "100-100-200 S, early, still\n200-400 unknown\nlived 0-1000\n");
+	/* A second waking then means that an event is missing. */
+	expect_text(script_timeline("0   c0 - R > A\n"
+				    "0   c1 - R > B\n"
+				    "99  c1 B wakes! A w\n"
+				    "100 c0 A S > - recv\n"
+				    "300 c1 B wakes! A w\n"
+				    "400 c0 - R > A\n"
+				    "end 1000\n",
+				    'A'),
+		    "100-300 unknown\n300-300-400 ?\nlived 0-1000\n");
+}
+
+static void a_waking_by_somebody_takes_an_early_one_back(void **state)
+{
+	(void)state;
+	expect_text(script_timeline("0   c0 - R > A\n"
+				    "0   c1 - R > B\n"
+				    "99  c1 B wakes A w\n"
+				    "100 c0 A S > - recv\n"
+				    "700 c1 - woken A\n"
+				    "710 c0 - R > A\n"
+				    "end 1000\n",
+				    'A'),
+		    "100-710-710 S, no waking\nlived 0-1000\n");
+	expect_text(script_timeline("0   c0 - R > A\n"
+				    "100 c0 A S > - recv\n"
+				    "700 c1 - woken A\n"
+				    "end 1000\n",
+				    'A'),
+		    "100-1000-1000 S, no waking, still\nlived 0-1000\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +559,9 @@ int main(void)
 		cmocka_unit_test(a_loss_of_no_known_cpu_is_a_loss_of_all),
 		cmocka_unit_test(asleep_and_never_seen_again_after_a_loss),
 		cmocka_unit_test(the_recorder_has_its_programs_name),
+		cmocka_unit_test(woken_off_its_queue_and_starved),
+		cmocka_unit_test(a_sure_early_waking_survives_a_loss),
+		cmocka_unit_test(a_waking_by_somebody_takes_an_early_one_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
