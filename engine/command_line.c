@@ -54,6 +54,10 @@ static const struct row rows[] = {
 	  "leave out kernel threads" },
 	{ "no-idle", 0, true, NULL, GIVEN_NO_IDLE, set_true, AT(no_idle),
 	  "leave out waits of threads that have no work" },
+	{ "ended", 0, false, NULL, GIVEN_ENDED, set_true, AT(ended),
+	  "only waits that ended (default without -p, -t, -c)" },
+	{ "not-woken", 0, false, NULL, GIVEN_ENDED, set_true, AT(not_woken),
+	  "also waits that had not ended when the trace did" },
 
 	{ .help = "How waits are explained" },
 	{ "depth", 'd', true, "N", GIVEN_DEPTH, set_depth, 0,
@@ -191,6 +195,8 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "-K and -U exclude each other");
 	if (o->quiet && o->verbose)
 		return setting_complain(s, "-q and -v exclude each other");
+	if (o->ended && o->not_woken)
+		return setting_complain(s, "--ended and --not-woken exclude each other");
 	if (o->from_ns >= o->to_ns)
 		return setting_complain(s, "--to is not after --from");
 	if (o->min_wait_ns > o->max_wait_ns)
@@ -307,6 +313,9 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 	}
 	o->traces = argv + optind;
 	o->n_traces = (size_t)(argc - optind);
+	/* Who chooses threads wants to see them; of a whole machine most sleep all the time. */
+	if (!(o->given & (GIVEN_WHO | GIVEN_ENDED)))
+		o->ended = true;
 	if (!ret)
 		ret = check_format_takes(&s, seen);
 	if (!ret)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "diagnostics.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "chain/top_waits.h"
+#include "chain/wait_nature.h"
 
 static double seconds(uint64_t ns)
 {
@@ -122,6 +125,76 @@ static void print_ends(const struct chain_summary *s)
 		putc('\n', stderr);
 }
 
+/* ---- sleepers that nobody woke -------------------------------------------------------------- */
+
+#define STUCK_SHOWN 4
+
+/* The chosen waits that had not ended when the trace did; each is its thread's last. */
+struct unwoken {
+	uint64_t waits, ns;
+	uint64_t stuck;
+	uint32_t thread[STUCK_SHOWN]; /* those that look like a deadlock */
+};
+
+static int find_unwoken(const struct timelines *tl, const struct options *given, struct unwoken *u)
+{
+	struct options o = *given;
+	struct names *names;
+	struct wait_filter *f;
+
+	o.ended = o.no_idle = false;
+	names = names_new(tl, &o);
+	f = names ? wait_filter_new(tl, &o, names) : NULL;
+	for (uint32_t i = 0; f && i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+		struct chosen_wait c = { .thread = i };
+
+		if (!th->n_waits || !wait_filter_thread(f, th))
+			continue;
+		c.wait = &th->waits[th->n_waits - 1];
+		if (!(c.wait->flags & WAIT_NOT_WOKEN) || !wait_filter_wait(f, i, c.wait, &c.shown))
+			continue;
+		u->waits++;
+		u->ns += chosen_wait_ns(&c);
+		if (wait_looks_stuck(tl, names_kernel_stacks(names), c.wait) &&
+		    u->stuck++ < STUCK_SHOWN)
+			u->thread[u->stuck - 1] = i;
+	}
+	wait_filter_free(f);
+	names_free(names);
+	return f ? 0 : -ENOMEM;
+}
+
+/* What is left out without being asked for, and what must not be overlooked. */
+static int print_unwoken(const struct timelines *tl, const struct options *o)
+{
+	struct unwoken u = { 0 };
+	int err = find_unwoken(tl, o, &u);
+
+	if (err || !u.waits)
+		return err;
+	if (o->ended)
+		fprintf(stderr,
+			"left out: %" PRIu64
+			" sleepers that nobody woke, %.3f s (--not-woken shows "
+			"them)\n",
+			u.waits, seconds(u.ns));
+	if (!u.stuck)
+		return 0;
+	fprintf(stderr, "%" PRIu64 " of %s that nobody woke look like a deadlock: ", u.stuck,
+		o->ended ? "those" : "the sleepers");
+	for (uint64_t i = 0; i < u.stuck && i < STUCK_SHOWN; i++) {
+		const struct thread *th = timelines_thread(tl, u.thread[i]);
+
+		fprintf(stderr, "%s-t %" PRIu32 " (", i ? ", " : "", th->tid);
+		print_clean(stderr, trace_string(timelines_trace(tl),
+						 timelines_name(tl, u.thread[i], th->end_ns)));
+		putc(')', stderr);
+	}
+	fputs(u.stuck > STUCK_SHOWN ? ", ...\n" : "\n", stderr);
+	return 0;
+}
+
 int print_summary(const char *name, const struct format_input *in)
 {
 	struct chain_summary s;
@@ -146,11 +219,7 @@ int print_summary(const char *name, const struct format_input *in)
 			seconds(s.idle_ns));
 	putc('\n', stderr);
 	print_ends(&s);
-	if (s.ends_ns[CHAIN_NOT_WOKEN] > s.blocked_ns / 2 && !(in->options->given & GIVEN_WHO))
-		fputs("most of this time is threads that were still asleep at the end: -p, -t, -c, "
-		      "--no-idle or --max-wait leave them out\n",
-		      stderr);
-	return 0;
+	return print_unwoken(in->timelines, in->options);
 }
 
 void print_symbols(const struct symbols *s, bool quiet)

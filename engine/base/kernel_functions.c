@@ -200,8 +200,8 @@ static const struct {
 	{ "io_wq_worker", KFUNC_AWAITS_WORK },
 	{ "io_sq_thread", KFUNC_AWAITS_WORK },
 	/* threads of programs: event loops, and waits for a connection or a signal */
-	{ "do_epoll_wait", KFUNC_AWAITS_WORK },
-	{ "ep_poll", KFUNC_AWAITS_WORK },
+	{ "do_epoll_wait", KFUNC_EVENT_LOOP },
+	{ "ep_poll", KFUNC_EVENT_LOOP },
 	{ "inet_csk_accept", KFUNC_AWAITS_WORK },
 	{ "inet_csk_wait_for_connect", KFUNC_AWAITS_WORK },
 	{ "unix_accept", KFUNC_AWAITS_WORK },

@@ -24,6 +24,7 @@ enum kernel_function {
 	/* Handles an interrupt; threads run it as well, for resent, nested and threaded ones. */
 	KFUNC_IRQ_FLOW = 1 << 12,
 	KFUNC_THREAD_ROOT = 1 << 13, /* where a thread begins: no interrupt is below it */
+	KFUNC_EVENT_LOOP = 1 << 14,  /* waits for work, or for the answer to a question */
 };
 
 /*

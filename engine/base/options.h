@@ -62,6 +62,7 @@ enum options_given {
 	GIVEN_BY_NAME = 1 << 17,
 	GIVEN_PARTS = 1 << 18, /* --state with a part, not with letters only */
 	GIVEN_ROOT = 1 << 19,
+	GIVEN_ENDED = 1 << 20, /* --ended --not-woken */
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -100,7 +101,9 @@ struct options {
 	struct regex_list names;	   /* -c: the thread's name */
 	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
 	bool no_kthreads;
-	bool no_idle; /* without waits for work (words/kernel_stacks.h) */
+	bool no_idle;	/* without waits for work (chain/wait_nature.h) */
+	bool ended;	/* only waits that ended within the trace */
+	bool not_woken; /* --not-woken: and those that did not, also of a whole machine */
 
 	/*
 	 * From the start of the trace. The part of a wait in [from_ns, to_ns) is shown; to_ns

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wait_nature.h"
+
 /* An answer that is found once for each name or stack. */
 enum answer {
 	NOT_ASKED,
@@ -147,12 +149,9 @@ static bool stack_fits(struct wait_filter *f, uint32_t pair)
 	return *answer == YES;
 }
 
-bool wait_filter_awaits_work(struct wait_filter *f, const struct wait *w)
+bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w)
 {
-	uint32_t kstack = timelines_pair(f->timelines, w->stack).kstack;
-
-	return w->kind == WAIT_SLEEP &&
-	       kernel_stack_awaits_work(names_kernel_stacks(f->names), kstack);
+	return wait_is_idle(f->timelines, names_kernel_stacks(f->names), thread, w);
 }
 
 static void clip(uint64_t *from, uint64_t *to, uint64_t lo, uint64_t hi)
@@ -173,6 +172,8 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 	unsigned int parts = o->parts;
 
 	if (w->kind == WAIT_UNKNOWN || len < o->min_wait_ns || len > o->max_wait_ns)
+		return false;
+	if (o->ended && w->flags & WAIT_NOT_WOKEN)
 		return false;
 	if (w->in_ns <= f->from_ns || w->out_ns >= f->to_ns)
 		return false;
@@ -197,7 +198,7 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 			  shown->off_from_ns;
 	clip(&shown->blocked_from_ns, &shown->blocked_to_ns, f->from_ns, f->to_ns);
 	clip(&shown->off_from_ns, &shown->off_to_ns, f->from_ns, f->to_ns);
-	if (o->no_idle && wait_filter_awaits_work(f, w)) {
+	if (o->no_idle && wait_filter_is_idle(f, thread, w)) {
 		f->idle_waits++;
 		f->idle_ns += shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
 			      shown->off_from_ns;

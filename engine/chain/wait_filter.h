@@ -34,7 +34,7 @@ void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t
 bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait *w,
 		      struct shown *shown);
 /* True if w is a sleep of a thread that has nothing to do. */
-bool wait_filter_awaits_work(struct wait_filter *f, const struct wait *w);
+bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w);
 /* The waits that --no-idle left out so far: how many, and how much of them. */
 void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns);
 

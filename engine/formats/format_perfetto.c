@@ -382,6 +382,9 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	/* A track without a sleep would look as if the trace did not know what was there. */
+	if (!(o.given & GIVEN_ENDED))
+		o.ended = false;
 	p.names = names_new(in->timelines, &o);
 	p.filter = p.names ? wait_filter_new(in->timelines, &o, p.names) : NULL;
 	p.kernel = kernel_stacks_new(in->trace);

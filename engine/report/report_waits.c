@@ -58,7 +58,7 @@ static int choose(void *arg, const struct chosen_wait *p)
 	}
 	if (!fits(&c->all, p) && !fits(&c->resting, p) && !fits(row, p) && !fits(step, p))
 		return 0;
-	if (p->wait->flags & WAIT_NOT_WOKEN || wait_filter_awaits_work(c->filter, p->wait)) {
+	if (p->wait->flags & WAIT_NOT_WOKEN || wait_filter_is_idle(c->filter, p->thread, p->wait)) {
 		keep(&c->resting, p);
 		return 0;
 	}
@@ -120,7 +120,7 @@ static int gather(const struct chooser *c, struct report_wait **waits, size_t *n
 	for (size_t i = 0; i < n; i++)
 		if (!i || all[i].wait != all[i - 1].wait)
 			(*waits)[(*n_waits)++] = (struct report_wait) {
-				all[i], wait_filter_awaits_work(c->filter, all[i].wait)
+				all[i], wait_filter_is_idle(c->filter, all[i].thread, all[i].wait)
 			};
 	free(all);
 	return 0;

@@ -126,7 +126,7 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames)
 	return n ? s.frames[n - 1] : 0;
 }
 
-bool kernel_stack_awaits_work(struct kernel_stacks *k, uint32_t kstack)
+unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
 
@@ -134,7 +134,7 @@ bool kernel_stack_awaits_work(struct kernel_stacks *k, uint32_t kstack)
 		unsigned int flags = kernel_frame_flags(k, s.frames[i]);
 
 		if (!(flags & KFUNC_SLEEP_PATH))
-			return flags & KFUNC_AWAITS_WORK;
+			return flags;
 	}
-	return false;
+	return 0;
 }

@@ -38,10 +38,10 @@ struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, boo
  */
 uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
 /*
- * True if a thread that sleeps with this kernel stack has nothing to do (--no-idle). Only the
- * function that called the scheduler decides: a worker that sleeps in the midst of its work has the
- * loop on its stack, too, and is not idle.
+ * What is known (enum kernel_function) of the function in which a thread with this kernel stack
+ * sleeps, the one that called the scheduler: a worker that sleeps in the midst of its work has its
+ * loop on the stack, too, and is not waiting for work.
  */
-bool kernel_stack_awaits_work(struct kernel_stacks *k, uint32_t kstack);
+unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
 
 #endif /* ENGINE_KERNEL_STACKS_H */

@@ -30,7 +30,7 @@ for depth in 5 4 3 2 1 0; do
 $(head -6 "$tmp/diff")"
 done
 
-walk_to "$tmp/folded" --state=all "$tmp/trace"
+walk_to "$tmp/folded" --state=all --not-woken "$tmp/trace"
 timeout 30 "$walk" --format=threads --unit=ns "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads --unit=ns" 0 $?
 awk '

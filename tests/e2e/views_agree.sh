@@ -52,14 +52,18 @@ for filter in '' '--no-idle' '--min-wait=1ms --no-kthreads' '-c ^(alpha|bravo)$'
 		"$(awk '/ -> / { n += $5 } END { printf "%.0f\n", n }' "$tmp/hist")"
 	expect "[$chain] sleeps in json and wakers" "$(wc -l <"$tmp/sleeps")" "$(total 1 "$tmp/wakers")"
 	[ -n "$chain" ] && continue
-	view "$tmp/threads" --format=threads --unit=ns --state=all
+	# a thread's times are all of it
+	view "$tmp/json" --format=json --state=all --not-woken
+	blocked=$(numbers blocked "$tmp/json")
+	view "$tmp/sleeps" --format=json --not-woken
+	view "$tmp/threads" --format=threads --unit=ns --state=all --not-woken
 	expect "blocked time of json and threads" "$blocked" "$(total 2 "$tmp/threads")"
 	expect "runnable time of json and threads" "$(numbers runnable "$tmp/json")" \
 		"$(total 3 "$tmp/threads")"
 	expect "preempted time of json and threads" "$(numbers preempted "$tmp/json")" \
 		"$(total 4 "$tmp/threads")"
 	expect "sleeps in json and threads" "$(wc -l <"$tmp/sleeps")" "$(total 7 "$tmp/threads")"
-	cp "$tmp/json" "$tmp/whole.json"
+	view "$tmp/whole.json" --format=json --state=all
 done
 
 # what --no-idle leaves out is said, and is what is missing

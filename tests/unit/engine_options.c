@@ -146,6 +146,31 @@ static void every_option_sets_its_value(void **state)
 	options_free(&o);
 }
 
+static void a_whole_machine_shows_what_ended(void **state)
+{
+	static const struct {
+		const char *line;
+		bool ended;
+	} cases[] = {
+		{ "", true },
+		{ "--no-idle", true },
+		{ "--min-wait 1ms", true },
+		{ "-p 1", false },
+		{ "-t 1", false },
+		{ "-c x", false },
+		{ "--not-woken", false },
+		{ "-t 1 --ended", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct options o = accept(cases[i].line);
+
+		assert_int_equal(o.ended, cases[i].ended);
+		options_free(&o);
+	}
+}
+
 static void states_are_parts_and_letters(void **state)
 {
 	struct options o = accept("--state all");
@@ -171,8 +196,8 @@ static void bad_usage_is_told_in_one_line(void **state)
 	(void)state;
 	refuse("--nonsense", "there is no option --nonsense");
 	refuse("-x", "there is no option -x");
-	refuse("--no", "--no matches several options: --no-kthreads, --no-idle, --no-ends, "
-		       "--no-delim");
+	refuse("--no", "--no matches several options: --no-kthreads, --no-idle, --not-woken, "
+		       "--no-ends, --no-delim");
 	refuse("--m=3", "--m matches several options: --min-wait, --max-wait, --mode");
 	refuse("-d", "-d needs a value");
 	refuse("--depth", "-d needs a value");
@@ -201,6 +226,7 @@ static void bad_usage_is_told_in_one_line(void **state)
 	       "--state: '' is none of: blocked, runnable, preempted, all, S, D, I, T, t, P");
 	refuse("-K -U", "-K and -U exclude each other");
 	refuse("-q -v", "-q and -v exclude each other");
+	refuse("--ended --not-woken", "--ended and --not-woken exclude each other");
 }
 
 static void an_option_that_a_format_would_ignore_is_refused(void **state)
@@ -349,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_given_means_the_documented_defaults),
 		cmocka_unit_test(every_option_sets_its_value),
+		cmocka_unit_test(a_whole_machine_shows_what_ended),
 		cmocka_unit_test(states_are_parts_and_letters),
 		cmocka_unit_test(bad_usage_is_told_in_one_line),
 		cmocka_unit_test(an_option_that_a_format_would_ignore_is_refused),

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wait_nature.h"
+
+#include <string.h>
+
+#include "base/kernel_functions.h"
+
+/* Frames of a part of a stack that say what it waits for; callers of these are about the work. */
+#define FRAMES_THAT_TELL 3
+/* Of who may have answered: so much work may lie between question and answer. */
+#define SLEEPS_BACK 64
+
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+/* mutex_lock, __lll_lock_wait, std::mutex::lock; not block, clock, unlock, deadlock. */
+static bool takes_a_lock(const char *symbol)
+{
+	for (const char *p = symbol; (p = strstr(p, "lock")); p++)
+		if (p == symbol || !strchr("bcdnBCDN", p[-1]))
+			return true;
+	return strstr(symbol, "mutex") || strstr(symbol, "ObjectMonitor::enter");
+}
+
+/* True if one of the frames next to the leaf takes a lock, and none waits for a condition. */
+static bool stack_takes_a_lock(const struct trace *t, struct kernel_stacks *k, uint32_t stack)
+{
+	struct trace_stack s = trace_stack(t, stack);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < s.n && seen < FRAMES_THAT_TELL; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+		const char *symbol = f ? trace_string(t, f->symbol) : "";
+
+		if (kernel_frame_flags(k, s.frames[i]) & (KFUNC_PLUMBING | KFUNC_SLEEP_PATH))
+			continue;
+		seen++;
+		if (strstr(symbol, "cond"))
+			return false;
+		if (takes_a_lock(symbol))
+			return true;
+	}
+	return false;
+}
+
+bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
+{
+	const struct trace *t = timelines_trace(tl);
+	struct stack_pair p = timelines_pair(tl, w->stack);
+
+	if (w->kind != WAIT_SLEEP || !(w->flags & WAIT_NOT_WOKEN) ||
+	    kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK)
+		return false;
+	return w->state == 'D' || stack_takes_a_lock(t, k, p.kstack) ||
+	       stack_takes_a_lock(t, k, p.ustack);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+static bool by_task(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
+{
+	uint32_t kstack = timelines_pair(tl, w->waker_stack).kstack;
+
+	return w->waker < THREAD_IDLE && !waker_context(k, kstack, false).interrupt;
+}
+
+/*
+ * True if the thread that ended w was woken before by w's thread, or by one of the same process: it
+ * was asked, and has answered. What a server does in between is not looked at: it may well wake the
+ * asker when it only reads the question (unix_write_space), and ask others itself.
+ */
+static bool is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			const struct wait *w)
+{
+	const struct thread *th = timelines_thread(tl, thread), *waker;
+	uint32_t i = w->waker_pos;
+
+	if (!by_task(tl, k, w))
+		return false;
+	waker = timelines_thread(tl, w->waker);
+	for (int n = 0; n < SLEEPS_BACK && i-- > 0; n++) {
+		const struct wait *s = &waker->waits[i];
+
+		if (s->kind != WAIT_SLEEP || !by_task(tl, k, s))
+			continue;
+		if (s->waker == thread ||
+		    (th->tgid && timelines_thread(tl, s->waker)->tgid == th->tgid))
+			return true;
+	}
+	return false;
+}
+
+bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+		  const struct wait *w)
+{
+	unsigned int flags;
+
+	if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW)
+		return false;
+	flags = kernel_stack_wait_flags(k, timelines_pair(tl, w->stack).kstack);
+	if (flags & KFUNC_AWAITS_WORK)
+		return true;
+	if (w->flags & WAIT_NOT_WOKEN)
+		return !wait_looks_stuck(tl, k, w);
+	return flags & KFUNC_EVENT_LOOP && !is_answered(tl, k, thread, w);
+}

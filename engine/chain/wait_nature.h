@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wait_nature.h - what a sleep was for, by its stack and by its outcome: for work that a thread has
+ * not got (--no-idle), or for a lock that nobody gave back. The manual page says how.
+ */
+#ifndef ENGINE_WAIT_NATURE_H
+#define ENGINE_WAIT_NATURE_H
+
+#include "timeline/timeline.h"
+#include "words/kernel_stacks.h"
+
+/*
+ * True if w, a wait of thread, only waited for work: in a function in which threads have nothing to
+ * do; or until the trace's end, unless it looks like a deadlock; or in an event loop that was not
+ * ended by an answer.
+ */
+bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+		  const struct wait *w);
+/*
+ * True if w is a sleep that had not ended when the trace did, and is in state D or in a function
+ * that takes a lock.
+ */
+bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w);
+
+#endif /* ENGINE_WAIT_NATURE_H */
