@@ -28,6 +28,9 @@ const volatile bool verify = false;
 const volatile bool can_cast = false;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
 const volatile bool switch_has_state = true;
+/* arm64: the bits that a user address has, and the size of kernel stacks. */
+const volatile __u64 address_mask = ~0ull;
+const volatile __u32 stack_size = 16 << 10;
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -120,6 +123,7 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 	r->seq[2] = (__u8)(k->seen >> 16);
 }
 
+#include "registers.h"
 #include "stack.h"
 #include "kernel_stack.h"
 #include "user_stack.h"

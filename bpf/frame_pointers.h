@@ -66,7 +66,7 @@ __noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stac
 		slot = (__u32)(fp - k->block_at) / 8;
 		sp = fp + FRAME;
 		fp = k->block[slot & (WIRE_BLOCK_WORDS - 1)];
-		ret = k->block[(slot + 1) & (WIRE_BLOCK_WORDS - 1)];
+		ret = PLAIN_USER(k->block[(slot + 1) & (WIRE_BLOCK_WORDS - 1)]);
 		s->frames[i] = ret;
 		hash = mix(hash, ret);
 		/* Not a return address: the frame pointer beside it is none, either. */

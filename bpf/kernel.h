@@ -44,14 +44,22 @@ struct mm_struct {
 	unsigned long exec_vm;
 };
 
+/* The registers of user code when it entered the kernel. */
 #if defined(__TARGET_ARCH_x86)
-/* x86-64: the registers of user code when it entered the kernel. */
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
 	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+	__s32 syscallno; /* -1: it did not come by a system call */
 };
 #endif
 

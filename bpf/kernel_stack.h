@@ -7,7 +7,6 @@
 #ifndef BPF_KERNEL_STACK_H
 #define BPF_KERNEL_STACK_H
 
-#define STACK_SIZE (16u << 10) /* THREAD_SIZE on x86-64; where it is larger, stacks are walked */
 #define STACK_PAGE 4096u
 
 /* Both maps are written by the collector, which has them mapped. */
@@ -124,7 +123,7 @@ __noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copie
 			if (addr - stack >= STACK_SIZE)
 				addr = leaf; /* which holds no return address */
 		}
-		word = word_at(k, addr, leaf, copied);
+		word = PLAIN_KERNEL(word_at(k, addr, leaf, copied));
 	}
 	return 0;
 }
@@ -275,7 +274,8 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 		return id;
 	}
 	k->walked++;
-	if (known && n <= WIRE_LAYOUT_FRAMES && wants_sample(++known->walks))
+	if (known && n <= WIRE_LAYOUT_FRAMES && (OWN_STACK_HAS_LINK || depth < STACK_SIZE) &&
+	    wants_sample(++known->walks))
 		send_sample(ring, k, now, kind, hash, depth, id, n, n < all);
 	return id;
 }

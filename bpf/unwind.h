@@ -6,8 +6,6 @@
 #ifndef BPF_UNWIND_H
 #define BPF_UNWIND_H
 
-#define DWARF_FP 6
-#define DWARF_SP 7
 #define USER_PAGE 4096u
 
 /* Written by the collector. */
@@ -168,10 +166,10 @@ static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u
 /* As an enum wire_stack_end: not ended, but the collector has to go on. */
 #define UNWIND_ASK WIRE_ENDS
 
-/* struct rt_sigframe: sp points to its ucontext; offsets of the registers in that. */
-#define SIGNAL_FP 120
-#define SIGNAL_SP 160
-#define SIGNAL_PC 168
+static __always_inline bool in_link_register(__u64 rule)
+{
+	return HAS_LINK_REGISTER && !(rule & 0xff00);
+}
 
 /* Sets the registers in u->c to the caller's, and *ret to the return address. Returns 0, or why
  * the stack ends. */
@@ -184,6 +182,10 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	switch (rule & 0xff) {
 	case WIRE_RULE_SP:
 		cfa = sp + cfa_offset;
+		if (HAS_LINK_REGISTER && c->sp_lost) {
+			list_fp(u);
+			cfa = wire_rule_is_pair(rule) ? fp - fp_offset : 0;
+		}
 		break;
 	case WIRE_RULE_FP:
 		list_fp(u);
@@ -213,6 +215,10 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		break;
 	case WIRE_RULE_SIGNAL:
 		u->unfit = 1;
+		if (HAS_LINK_REGISTER && c->sp_lost)
+			return WIRE_END_NO_RULE;
+		if (HAS_LINK_REGISTER && !read_word(c, sp + SIGNAL_LR, &c->regs[DWARF_LR]))
+			return WIRE_END_UNREADABLE;
 		if (!read_word(c, sp + SIGNAL_FP, &fp) || !read_word(c, sp + SIGNAL_SP, &cfa) ||
 		    !read_word(c, sp + SIGNAL_PC, ret))
 			return WIRE_END_UNREADABLE;
@@ -225,12 +231,21 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	default:
 		return WIRE_END_NO_RULE;
 	}
-	if (cfa <= sp)
-		return WIRE_END_NO_RULE;
-	ret_at = cfa + (__s8)(rule >> 8) * 8;
-	if (!read_word(c, ret_at, ret))
-		return WIRE_END_UNREADABLE;
-	list_word(u, slot_of(u, ret_at), *ret);
+	if (in_link_register(rule)) {
+		/* Known in the leaf and in what a signal interrupted, which may have no frame. */
+		if (cfa < sp || c->regs[DWARF_LR] == WIRE_NO_LINK)
+			return WIRE_END_NO_RULE;
+		*ret = c->regs[DWARF_LR];
+	} else {
+		if (cfa <= sp)
+			return WIRE_END_NO_RULE;
+		ret_at = cfa + (__s8)(rule >> 8) * 8;
+		if (HAS_LINK_REGISTER && wire_rule_is_pair(rule))
+			ret_at = cfa + fp_offset + 8;
+		if (!read_word(c, ret_at, ret))
+			return WIRE_END_UNREADABLE;
+		list_word(u, slot_of(u, ret_at), PLAIN_USER(*ret));
+	}
 	/* A slot below the stack pointer: the register has been restored already. */
 	if (fp_offset && cfa + fp_offset >= sp) {
 		if (!read_word(c, cfa + fp_offset, &saved))
@@ -239,6 +254,10 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		u->fp_slot = slot_of(u, cfa + fp_offset);
 	}
 	c->regs[DWARF_SP] = cfa;
+	if (HAS_LINK_REGISTER) {
+		c->regs[DWARF_LR] = WIRE_NO_LINK;
+		c->sp_lost = (rule & 0xff) == WIRE_RULE_NONE;
+	}
 	return 0;
 }
 
@@ -265,6 +284,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u
 	}
 	if (end)
 		return end;
+	ret = PLAIN_USER(ret);
 	if (!ret) /* there is nothing to return to */
 		return WIRE_END_WHOLE;
 	k->scratch.frames[i] = ret;
@@ -305,27 +325,6 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct unwinding *u)
 
 __u32 last_copy_id = 0;
 
-static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
-{
-	to[0] = regs->ax;
-	to[1] = regs->dx;
-	to[2] = regs->cx;
-	to[3] = regs->bx;
-	to[4] = regs->si;
-	to[5] = regs->di;
-	to[6] = regs->bp;
-	to[7] = regs->sp;
-	to[8] = regs->r8;
-	to[9] = regs->r9;
-	to[10] = regs->r10;
-	to[11] = regs->r11;
-	to[12] = regs->r12;
-	to[13] = regs->r13;
-	to[14] = regs->r14;
-	to[15] = regs->r15;
-	to[16] = regs->ip;
-}
-
 /*
  * Sends the frames found so far, with the registers and the stack of the last one. Returns the id
  * of the stack, which the collector completes; or 0 if too little room would be left for events.
@@ -355,7 +354,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, st
 	c->id = (__sync_fetch_and_add(&last_copy_id, 1) & (WIRE_STACK_IDS - 1)) | WIRE_STACK_COPY;
 	c->tgid = owner->tgid;
 	c->tid = owner->pid;
-	c->sp = regs->sp;
+	c->sp = user_sp(regs);
 	__builtin_memcpy(c->frames, k->scratch.frames, sizeof(c->frames));
 	if (now - k->woken_ns > WAKE_NS) {
 		k->woken_ns = now;
@@ -391,7 +390,7 @@ static __always_inline void send_check(void *ring, struct wire_kind_state *k, st
 	c->id = 0;
 	c->tgid = owner->tgid;
 	c->tid = owner->pid;
-	c->sp = regs->sp;
+	c->sp = user_sp(regs);
 	c->end = k->end;
 	__builtin_memcpy(c->frames, k->scratch.frames, sizeof(c->frames));
 	len = c->len;
@@ -399,16 +398,6 @@ static __always_inline void send_check(void *ring, struct wire_kind_state *k, st
 	if (len <= sizeof(c->words))
 		bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len,
 				   BPF_RB_NO_WAKEUP);
-}
-
-/*
- * The address by which the leaf is looked up: in a system call the one before the pc, else the pc.
- * The instruction `syscall` leaves its return address in rcx. If they differ, a signal handler was
- * set up on the way out of a system call: the pc is the handler's first byte.
- */
-static __always_inline __u64 leaf_look(struct pt_regs *regs)
-{
-	return (long)regs->orig_ax != -1 && regs->cx == regs->ip ? regs->ip - 1 : regs->ip;
 }
 
 /* ---- one user stack ------------------------------------------------------------------------ */
@@ -424,7 +413,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 {
 	__u32 slot = (__u32)task->pid & (TOPS - 1), end = 0;
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &kind);
-	__u64 *top = bpf_map_lookup_elem(&tops, &slot), ip = regs->ip, sp = regs->sp, key, hash;
+	__u64 *top = bpf_map_lookup_elem(&tops, &slot), pc = user_pc(regs), sp = user_sp(regs);
+	__u64 key, hash;
 	struct wire_copy *c;
 
 	if (!u || !top)
@@ -432,12 +422,18 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	c = &u->c;
 	c->space = rule_space(task, space);
 	c->look = leaf_look(regs);
-	c->regs[DWARF_FP] = regs->bp;
+	c->regs[DWARF_FP] = user_fp(regs);
 	c->regs[DWARF_SP] = sp;
+	if (HAS_LINK_REGISTER) {
+		c->regs[DWARF_LR] = user_link(regs);
+		c->sp_lost = 0;
+	}
 	c->end = WIRE_END_UNKNOWN;
 	c->top = *top;
 	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
-	key = mix(mix(mix(mix(space, c->space), ip), ip - c->look), c->top - sp);
+	key = mix(mix(mix(mix(space, c->space), pc), pc - c->look), c->top - sp);
+	if (HAS_LINK_REGISTER)
+		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
 	begin_layout(u, key);
 	hash = hash_by_layout(u, &end);
 	if (hash && !verify) {
@@ -447,8 +443,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			return 0;
 		}
 	}
-	k->scratch.frames[0] = ip;
-	k->hash = mix(k->hash, ip);
+	k->scratch.frames[0] = pc;
+	k->hash = mix(k->hash, pc);
 	unwind_frames(k, u);
 	if (hash && verify) {
 		k->verified_user++;

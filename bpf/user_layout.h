@@ -138,8 +138,7 @@ __noinline int has_words(const struct user_layout *l, const struct wire_copy *c)
 		if (slot >= WIRE_COPY_WORDS || slot * 8 >= c->len)
 			return 0;
 		word = c->words[slot];
-		if (l->slots[i] & USER_LAYOUT_FP)
-			word -= c->base;
+		word = l->slots[i] & USER_LAYOUT_FP ? word - c->base : PLAIN_USER(word);
 		if (word != l->words[i])
 			return 0;
 	}

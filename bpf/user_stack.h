@@ -6,8 +6,6 @@
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
 
-#define USER64_CS 0x33 /* __USER_CS of x86-64; 32-bit code has another one */
-
 static __always_inline bool has_user_stack(struct task_struct *t)
 {
 	__u32 workers = PF_KTHREAD | PF_IO_WORKER;
@@ -35,23 +33,8 @@ static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __
 	return mix(mix(k->hash, n), k->end);
 }
 
-#if defined(__TARGET_ARCH_x86)
-#define USER_END 0x7ffffffff000UL /* of user addresses, with 4-level page tables */
-#define USER_BEGIN 4096UL
-
 #include "frame_pointers.h"
 #include "unwind.h"
-
-/* The registers with which t entered the kernel; NULL if not available, or 32-bit code's. */
-static __always_inline struct pt_regs *user_registers(struct task_struct *t)
-{
-	struct pt_regs *regs;
-
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-		return NULL;
-	regs = (void *)bpf_task_pt_regs(t);
-	return (regs->cs & 0xffff) == USER64_CS ? regs : NULL;
-}
 
 /* Compares the n frames that were found by frame pointers with the kernel's own walk. */
 static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, __u64 space,
@@ -66,7 +49,7 @@ static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, __
 		return;
 	/* No mismatch if a second walk differs, too: another thread is writing to the memory. */
 	k->hash = space;
-	m = walk_frame_pointers(k, &k->check, regs->ip, regs->sp, regs->bp);
+	m = walk_frame_pointers(k, &k->check, user_pc(regs), user_sp(regs), user_fp(regs));
 	if (m == n && k->hash == hash)
 		k->mismatches_user++;
 	k->hash = hash;
@@ -87,7 +70,7 @@ static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire
 		return 0;
 	if (unwinding)
 		return unwind_user(ring, k, kind, now, owner, regs, space, id);
-	n = walk_frame_pointers(k, &k->scratch, regs->ip, regs->sp, regs->bp);
+	n = walk_frame_pointers(k, &k->scratch, user_pc(regs), user_sp(regs), user_fp(regs));
 	if (verify)
 		verify_user(ctx, k, space, regs, n);
 	return n;
@@ -105,22 +88,6 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 	copy_registers(t->regs, regs);
 	t->ustack = new_stack_id();
 }
-#else
-static __always_inline void inherit_rules(struct task_struct *parent, struct task_struct *child)
-{
-}
-
-static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire_kind_state *k,
-					      __u32 kind, __u64 now, struct task_struct *owner,
-					      __u64 space, __u32 *id)
-{
-	return 0;
-}
-
-static __always_inline void list_user_stack(struct wire_thread *t, struct task_struct *task)
-{
-}
-#endif
 
 /* The id of the user stack of the current thread, owner; 0 if it has none. */
 static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_kind_state *k,

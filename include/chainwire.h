@@ -229,6 +229,11 @@ struct wire_range {
  * A rule: its kind (bits 0 to 7), the offsets from the CFA at which the return address (8 to 15, in
  * words) and the caller's frame pointer (16 to 31, in bytes; 0: unchanged) are saved, and the CFA's
  * own offset (32 to 63, in bytes). The CFA is what the stack pointer is in the caller.
+ *
+ * On arm64 a return address is in the link register first, and most functions save it beside the
+ * frame pointer, at the frame's lower end, where the frame pointer then points. So a frame pointer
+ * leads to the caller's frame pointer, but does not say what the stack pointer was: the next frame
+ * is found by the frame pointer then, whatever its CFA is counted from.
  */
 enum wire_rule_kind {
 	WIRE_RULE_UNKNOWN,   /* there is none in the map */
@@ -244,10 +249,19 @@ enum wire_rule_kind {
 	WIRE_RULE_ASK,	     /* only the collector can follow it */
 };
 
+#define WIRE_RA_LINK 0	  /* instead of words, on arm64: it is in the link register, */
+#define WIRE_RA_PAIR 1	  /* or in the word after the frame pointer */
+#define WIRE_NO_LINK 1ull /* what is in the link register is not known */
+
 static inline __u64 wire_rule(enum wire_rule_kind kind, int cfa, int fp, int ra_words)
 {
 	return (__u64)kind | (__u64)(ra_words & 0xff) << 8 | (__u64)(fp & 0xffff) << 16 |
 	       (__u64)(__u32)cfa << 32;
+}
+
+static inline int wire_rule_is_pair(__u64 rule)
+{
+	return (rule >> 8 & 0xff) == WIRE_RA_PAIR;
 }
 
 /*
@@ -286,7 +300,7 @@ struct wire_copy {
 	struct wire_record r;
 	__u32 id; /* 0: for no event; --verify, to compare with all of the frames */
 	__u32 tgid, tid;
-	__u32 pad;
+	__u32 sp_lost;	   /* 1: the stack pointer in regs is a lower bound only */
 	__u32 n;	   /* frames found so far, at least the leaf */
 	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
 	__u64 sp;	   /* of the leaf */

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "bpf_private.h"
 #include "caps.h"
 
@@ -25,12 +26,13 @@
 #define RINGS_TOTAL (256u << 20)
 #define RING_LEAST (256u << 10)
 
-/* The BPF side knows the registers of these. */
-#if defined(__x86_64__)
-#define CAN_UNWIND true
+#if defined(__aarch64__)
+#define OLDEST "6.1"
 #else
-#define CAN_UNWIND false
+#define OLDEST "5.12"
 #endif
+
+#define STACK_LEAST (16u << 10) /* THREAD_SIZE, unless pages are larger */
 
 static int print_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -58,7 +60,10 @@ static bool switch_has_state(const struct btf *btf)
 static void configure_for_kernel(struct chaincap_bpf *skel)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 
+	skel->rodata->address_mask = address_mask();
+	skel->rodata->stack_size = page > STACK_LEAST ? page : STACK_LEAST;
 	skel->rodata->switch_has_state = true;
 	if (!btf)
 		return;
@@ -190,8 +195,8 @@ static void explain(int err, char *why, size_t why_size)
 			 err == -EMFILE ? " (ulimit -n)" : "");
 	else
 		snprintf(why, why_size,
-			 "the kernel refused the BPF programs (%s): Linux 5.12 or newer is needed; "
-			 "-v shows its messages",
+			 "the kernel refused the BPF programs (%s): Linux " OLDEST
+			 " or newer is needed; -v shows its messages",
 			 strerror(-err));
 }
 
@@ -237,7 +242,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
 	s->skel->rodata->verify = o->verify;
-	s->skel->rodata->unwinding = o->unwind && o->user_stacks && CAN_UNWIND;
+	s->skel->rodata->unwinding = o->unwind && o->user_stacks;
 	configure_for_kernel(s->skel);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "address.h"
+
 /* Stacks with samples so far, by id; a stack evicts another one in the same entry. */
 #define SAMPLED 512u
 /* Number of samples that suffices if the distance between both ends never varies. */
@@ -91,7 +93,7 @@ static void add_sample(struct sampled *s, const struct wire_sample *sample)
 		uint64_t root = 0;
 
 		for (uint32_t w = 0; w < sample->n_words; w++) {
-			if (sample->words[w] != s->ret[i])
+			if (address_plain_kernel(sample->words[w]) != s->ret[i])
 				continue;
 			set(&leaf, w);
 			if (sample->to_root && sample->n_words - w < WIRE_ROOT_WORDS)

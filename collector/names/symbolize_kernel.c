@@ -96,9 +96,18 @@ bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr)
 	return find_kernel(s, addr, &sym) && sym.is_tracer;
 }
 
-/* Names from arch/x86/include/asm/idtentry.h. Exceptions are the thread's own doing. */
+/*
+ * Names from arch/x86/include/asm/idtentry.h, and the outermost functions in
+ * arch/arm64/kernel/entry.S (since 5.14). Exceptions are the thread's own doing.
+ */
 static bool is_interrupt_entry(const char *name)
 {
+	static const char *const arm64[] = { "el1h_64_irq", "el1h_64_fiq", "el0t_64_irq",
+					     "el0t_64_fiq", "el0t_32_irq", "el0t_32_fiq" };
+
+	for (size_t i = 0; i < sizeof(arm64) / sizeof(arm64[0]); i++)
+		if (!strcmp(name, arm64[i]))
+			return true;
 	return !strcmp(name, "asm_common_interrupt") || !strcmp(name, "asm_spurious_interrupt") ||
 	       !strncmp(name, "asm_sysvec_", strlen("asm_sysvec_"));
 }

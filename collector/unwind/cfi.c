@@ -199,6 +199,16 @@ static bool has_cfa(Dwarf_Frame *f, struct unwind_rule *r)
 	return r->cfa_offset == offset;
 }
 
+/*
+ * Above the CFA is the caller's frame, where nothing is saved. libdw before 0.190 takes it that
+ * registers are, where arm64 code has signed its return address (DW_CFA_AARCH64_negate_ra_state,
+ * which is a window of registers on SPARC): they are unchanged.
+ */
+static bool is_window(int32_t offset)
+{
+	return UNWIND_HAS_LINK && offset >= 0;
+}
+
 /* Whether it is saved at an offset from the CFA. */
 static bool is_saved(const Dwarf_Op *ops, size_t n, int32_t *offset)
 {
@@ -229,8 +239,12 @@ static bool has_fp(Dwarf_Frame *f, struct unwind_rule *r)
 	/* Unchanged; one that is undefined is most likely unchanged, too. */
 	if (!n)
 		return true;
-	r->fp_saved = true;
-	return is_saved(ops, n, &r->fp_offset);
+	if (!is_saved(ops, n, &r->fp_offset))
+		return false;
+	r->fp_saved = !is_window(r->fp_offset);
+	if (!r->fp_saved)
+		r->fp_offset = 0;
+	return true;
 }
 
 /* False: its place cannot be expressed in a rule. */
@@ -257,8 +271,11 @@ static bool has_return_address(Dwarf_Frame *f, int column, struct unwind_rule *r
 		r->ra_register = (uint8_t)ops[0].number;
 		return ops[0].number < UNWIND_REGISTERS;
 	}
-	r->ra_saved = true;
-	return is_saved(ops, n, &r->ra_offset);
+	if (!is_saved(ops, n, &r->ra_offset))
+		return false;
+	r->ra_saved = !is_window(r->ra_offset);
+	r->ra_register = (uint8_t)column;
+	return true;
 }
 
 static struct unwind_rule rule_of_frame(Dwarf_Frame *f)

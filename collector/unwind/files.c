@@ -136,9 +136,29 @@ static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
 	return file;
 }
 
+/* Reads len bytes of code at an offset of a file. */
+static bool read_code(const struct unwind_files *f, uint32_t id, uint64_t offset, void *buf,
+		      size_t len)
+{
+	int fd;
+
+	if (code_files_kind(f->code, id) == CODE_VDSO) {
+		const uint8_t *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+
+		if (f->vdso_bytes < len || offset > f->vdso_bytes - len)
+			return false;
+		memcpy(buf, vdso + offset, len);
+		return true;
+	}
+	if (code_files_kind(f->code, id) != CODE_FILE)
+		return false;
+	fd = code_files_open(f->code, id);
+	return fd >= 0 && pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
+}
+
 /*
  * Whether this is the code to which signal handlers return, recognized by its instructions as
- * debuggers do: musl's has no call frame information.
+ * debuggers do: musl's, and that in arm64's vDSO, has no call frame information.
  */
 static bool is_signal_return(const struct unwind_files *f, uint32_t id, uint64_t offset)
 {
@@ -146,15 +166,14 @@ static bool is_signal_return(const struct unwind_files *f, uint32_t id, uint64_t
 	static const uint8_t mov_rax[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const uint8_t mov_eax[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	uint8_t code[sizeof(mov_rax)];
-	int fd;
 
-	if (code_files_kind(f->code, id) != CODE_FILE)
-		return false;
-	fd = code_files_open(f->code, id);
-	return fd >= 0 && pread(fd, code, sizeof(code), (off_t)offset) == sizeof(code) &&
+	return read_code(f, id, offset, code, sizeof(code)) &&
 	       (!memcmp(code, mov_rax, sizeof(mov_rax)) || !memcmp(code, mov_eax, sizeof(mov_eax)));
-#else
-	return false;
+#elif defined(__aarch64__)
+	uint32_t code[2];
+
+	return read_code(f, id, offset, code, sizeof(code)) && code[0] == 0xd2801168 &&
+	       code[1] == 0xd4000001; /* mov x8, #139; svc #0 */
 #endif
 }
 
@@ -162,16 +181,20 @@ bool unwind_files_is_call(const struct unwind_files *f, uint32_t id, uint64_t of
 {
 #if defined(__x86_64__)
 	uint8_t b[7]; /* the bytes before */
-	int fd = offset < sizeof(b) ? -1 : code_files_open(f->code, id);
 
-	if (fd < 0 || pread(fd, b, sizeof(b), (off_t)(offset - sizeof(b))) != sizeof(b))
+	if (offset < sizeof(b) || !read_code(f, id, offset - sizeof(b), b, sizeof(b)))
 		return false;
 	/* call rel32; call *%reg, *(%reg), *disp8(%reg), *disp32(%reg) or *disp32(%rip) */
 	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||
 	       (b[4] == 0xff && (b[5] & 0x38) == 0x10) || (b[1] == 0xff && (b[2] & 0x38) == 0x10);
-#else
-	(void)f, (void)id, (void)offset;
-	return false;
+#elif defined(__aarch64__)
+	uint32_t before;
+
+	if (offset < sizeof(before) ||
+	    !read_code(f, id, offset - sizeof(before), &before, sizeof(before)))
+		return false;
+	/* bl; blr, with or without authentication */
+	return (before & 0xfc000000) == 0x94000000 || (before & 0xfefff000) == 0xd63f0000;
 #endif
 }
 

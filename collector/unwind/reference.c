@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/address.h"
 #include "unwind/rule.h"
 
 #define PROCESSES 32u
@@ -94,7 +95,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 
 	if (r->n == FRAMES_MAX || !dwfl_frame_pc(frame, &pc, NULL))
 		return DWARF_CB_ABORT;
-	r->frames[r->n++] = pc;
+	r->frames[r->n++] = address_plain_user(pc);
 	return DWARF_CB_OK;
 }
 

@@ -12,11 +12,24 @@ static enum wire_rule_kind register_kind(const struct unwind_rule *r)
 					      : WIRE_RULE_ASK;
 }
 
+/* Where the return address is, for wire_rule(). False: not where the BPF side looks. */
+static bool pack_return_address(const struct unwind_rule *r, int *ra_words)
+{
+	*ra_words = WIRE_RA_LINK;
+	if (!r->ra_saved)
+		return UNWIND_HAS_LINK && r->ra_register == UNWIND_RA;
+	*ra_words = WIRE_RA_PAIR;
+	if (UNWIND_HAS_LINK && r->fp_saved && r->ra_offset == r->fp_offset + 8)
+		return true;
+	*ra_words = r->ra_offset / 8;
+	return r->ra_offset % 8 == 0 && *ra_words == (int8_t)*ra_words && *ra_words < 0;
+}
+
 uint64_t unwind_rule_pack(const struct unwind_rule *r)
 {
 	enum wire_rule_kind kind = WIRE_RULE_NONE;
-	bool fits = r->ra_saved && r->fp_offset == (int16_t)r->fp_offset && r->ra_offset % 8 == 0 &&
-		    r->ra_offset / 8 == (int8_t)(r->ra_offset / 8);
+	int ra_words;
+	bool fits = pack_return_address(r, &ra_words) && r->fp_offset == (int16_t)r->fp_offset;
 
 	switch ((enum unwind_kind)r->kind) {
 	case UNWIND_NONE:
@@ -39,5 +52,5 @@ uint64_t unwind_rule_pack(const struct unwind_rule *r)
 	}
 	if (!fits || (r->fp_saved && !r->fp_offset))
 		return wire_rule(WIRE_RULE_ASK, 0, 0, 0);
-	return wire_rule(kind, r->cfa_offset, r->fp_offset, r->ra_offset / 8);
+	return wire_rule(kind, r->cfa_offset, r->fp_offset, ra_words);
 }

@@ -22,6 +22,8 @@
 #define UNWIND_PC 32
 #endif
 #define UNWIND_REGISTERS (UNWIND_PC + 1)
+/* Return addresses come in a register (UNWIND_RA), and functions save it if they need to. */
+#define UNWIND_HAS_LINK (UNWIND_RA != UNWIND_PC)
 
 /*
  * The canonical frame address (CFA) is the value that the stack pointer has in the caller when the

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/address.h"
 #include "unwind/asleep.h"
 #include "unwind/files.h"
 
@@ -28,6 +29,7 @@ struct walk {
 	uint64_t look;	/* address that the current frame is looked up by */
 	uint64_t regs[UNWIND_REGISTERS];
 	bool has_all; /* registers are known, not just sp and fp */
+	bool sp_lost; /* the value of sp is a lower bound only */
 	bool has_guessed;
 	bool has_left_copy; /* a word beyond it was needed; */
 	bool has_memory;    /* and memory is open for that */
@@ -106,26 +108,38 @@ static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
 /*
  * System calls written in assembly often have no rule: in musl, and in glibc's clone3(), where no
  * rule would be right for both parent and child. Such a stub has no frame of its own. It is
- * recognized by the first word on the stack, which is the return address of a call.
+ * recognized by the first word on the stack, which is the return address of a call; on arm64 by the
+ * link register, if it leads to code that has rules, which is another function's.
  */
 static bool is_stub(struct walk *w)
 {
 	uint64_t ret, pc = w->regs[UNWIND_PC], time_ns = w->copy->r.time_ns;
 	struct symbolizer_code code;
 
-	return w->out->n == 1 && w->has_all && w->look == pc - 1 &&
-	       read_word(w, w->regs[UNWIND_SP], &ret) &&
-	       symbolizer_code(w->u->sym, w->space, ret - 1, time_ns, &code) &&
-	       code.kind == CODE_FILE &&
-	       unwind_files_is_call(w->u->files, code.file, code.offset + 1);
+	if (w->out->n != 1 || !w->has_all || w->look != pc - 1)
+		return false;
+	if (UNWIND_HAS_LINK)
+		ret = address_plain_user(w->regs[UNWIND_RA]);
+	else if (!read_word(w, w->regs[UNWIND_SP], &ret))
+		return false;
+	if (!symbolizer_code(w->u->sym, w->space, ret - 1, time_ns, &code) ||
+	    code.kind != CODE_FILE ||
+	    !unwind_files_is_call(w->u->files, code.file, code.offset + 1))
+		return false;
+	return !UNWIND_HAS_LINK ||
+	       unwind_files_rule(w->u->files, code.file, code.offset, time_ns).kind != UNWIND_NONE;
 }
 
 static const struct unwind_rule stub_rule = {
 	.kind = UNWIND_REGISTER,
 	.cfa_register = UNWIND_SP,
+#if UNWIND_HAS_LINK
+	.ra_register = UNWIND_RA,
+#else
 	.cfa_offset = 8,
 	.ra_saved = true,
 	.ra_offset = -8,
+#endif
 };
 
 static void teach(const struct walk *w, uint64_t rule)
@@ -150,6 +164,7 @@ static bool push(struct walk *w, uint64_t pc, bool is_return)
 		s->end = WIRE_END_DEPTH;
 		return false;
 	}
+	pc = address_plain_user(pc);
 	s->frames[s->n++] = pc;
 	w->look = is_return ? pc - 1 : pc;
 	w->regs[UNWIND_PC] = pc;
@@ -160,6 +175,25 @@ static bool stop(struct walk *w, enum wire_stack_end why)
 {
 	w->out->end = why;
 	return false;
+}
+
+/* sp is that of the caller, of whose other registers nothing is known now. */
+static void leave_frame(struct walk *w, uint64_t sp)
+{
+	w->regs[UNWIND_SP] = sp;
+	w->sp_lost = false;
+	w->has_all = false;
+	if (UNWIND_HAS_LINK)
+		w->regs[UNWIND_RA] = WIRE_NO_LINK;
+}
+
+static bool has_register(const struct walk *w, uint8_t reg)
+{
+	if (reg == UNWIND_SP)
+		return !w->sp_lost;
+	if (UNWIND_HAS_LINK && reg == UNWIND_RA)
+		return w->regs[UNWIND_RA] != WIRE_NO_LINK;
+	return reg == UNWIND_FP || w->has_all;
 }
 
 static bool step_by_frame_pointer(struct walk *w)
@@ -174,9 +208,9 @@ static bool step_by_frame_pointer(struct walk *w)
 	if (!read_word(w, fp, &caller) || !read_word(w, fp + 8, &ret))
 		return stop(w, WIRE_END_UNREADABLE);
 	w->has_guessed = true;
-	w->has_all = false;
+	leave_frame(w, fp + FP_FRAME);
 	w->regs[UNWIND_FP] = caller;
-	w->regs[UNWIND_SP] = fp + FP_FRAME;
+	w->sp_lost = UNWIND_HAS_LINK; /* see chainwire.h */
 	return push(w, ret, true);
 }
 
@@ -200,6 +234,8 @@ static bool step_by_signal(struct walk *w)
 {
 	uint64_t at = w->regs[UNWIND_SP] + 128 + 176 + 8;
 
+	if (w->sp_lost)
+		return stop(w, WIRE_END_NO_RULE);
 	for (unsigned int i = 0; i < UNWIND_REGISTERS; i++)
 		if (!read_word(w, at + i * 8, &w->regs[i]))
 			return stop(w, WIRE_END_UNREADABLE);
@@ -212,12 +248,14 @@ static bool step_by_signal(struct walk *w)
 static uint64_t find_cfa(struct walk *w, const struct unwind_rule *r)
 {
 	uint64_t sp = w->regs[UNWIND_SP], fp = w->regs[UNWIND_FP], cfa = 0;
-	bool has = w->has_all || r->cfa_register == UNWIND_SP || r->cfa_register == UNWIND_FP;
+	bool is_pair = r->fp_saved && r->ra_saved && r->ra_offset == r->fp_offset + 8;
 
 	switch ((enum unwind_kind)r->kind) {
 	case UNWIND_REGISTER:
-		if (has)
+		if (has_register(w, r->cfa_register))
 			cfa = w->regs[r->cfa_register] + (uint64_t)(int64_t)r->cfa_offset;
+		else if (w->sp_lost && r->cfa_register == UNWIND_SP && is_pair)
+			cfa = fp - (uint64_t)(int64_t)r->fp_offset;
 		break;
 	case UNWIND_PLT:
 		cfa = sp + ((w->look & 15) >= (uint64_t)r->cfa_offset ? 16 : 8);
@@ -246,7 +284,7 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 	if (!cfa)
 		return false;
 	if (!r->ra_saved) {
-		if (!w->has_all)
+		if (!has_register(w, r->ra_register))
 			return stop(w, WIRE_END_NO_RULE);
 		ret = w->regs[r->ra_register];
 	} else if (!read_word(w, cfa + (uint64_t)(int64_t)r->ra_offset, &ret)) {
@@ -259,8 +297,7 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 		if (at >= sp && !read_word(w, at, &w->regs[UNWIND_FP]))
 			return stop(w, WIRE_END_UNREADABLE);
 	}
-	w->regs[UNWIND_SP] = cfa;
-	w->has_all = false;
+	leave_frame(w, cfa);
 	return push(w, ret, true);
 }
 
@@ -313,6 +350,7 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	memcpy(out->frames, c->frames, c->n * sizeof(c->frames[0]));
 	memcpy(w.regs, c->regs, sizeof(w.regs));
 	w.has_all = c->registers;
+	w.sp_lost = c->sp_lost;
 	w.has_guessed = c->end == WIRE_END_GUESSED;
 	w.space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
 	while (step(&w))

@@ -15,11 +15,13 @@
 #include <alloca.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <elf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -223,35 +225,58 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What the BPF side would send of a stopped thread. */
-static void copy_thread(struct wire_copy *c, pid_t pid, pid_t tid)
+/* The registers of a stopped thread by DWARF's numbers. Returns whether it is in a system call. */
+static bool read_registers(pid_t tid, __u64 *regs)
 {
 	struct user_regs_struct u;
+	struct iovec out = { &u, sizeof(u) };
+
+	assert_int_equal(ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &out), 0);
+#if defined(__x86_64__)
 	const unsigned long long *order[] = { &u.rax, &u.rdx, &u.rcx, &u.rbx, &u.rsi, &u.rdi,
 					      &u.rbp, &u.rsp, &u.r8,  &u.r9,  &u.r10, &u.r11,
 					      &u.r12, &u.r13, &u.r14, &u.r15, &u.rip };
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		regs[i] = *order[i];
+	return (long long)u.orig_rax != -1;
+#elif defined(__aarch64__)
+	struct iovec number = { &(int) { -1 }, sizeof(int) };
+
+	memcpy(regs, u.regs, sizeof(u.regs));
+	regs[UNWIND_SP] = u.sp;
+	regs[UNWIND_PC] = u.pc;
+	assert_int_equal(ptrace(PTRACE_GETREGSET, tid, NT_ARM_SYSTEM_CALL, &number), 0);
+	return *(int *)number.iov_base != -1;
+#endif
+}
+
+/* What the BPF side would send of a stopped thread. */
+static void copy_thread(struct wire_copy *c, pid_t pid, pid_t tid)
+{
+	__u64 regs[UNWIND_REGISTERS];
+	bool in_call = read_registers(tid, regs);
+	uint64_t pc = regs[UNWIND_PC], sp = regs[UNWIND_SP];
 	char path[40];
 	ssize_t n;
 	int fd;
 
-	assert_int_equal(ptrace(PTRACE_GETREGS, tid, NULL, &u), 0);
 	*c = (struct wire_copy) {
 		.r = { .time_ns = now_ns(), .kind = WIRE_COPY },
 		.tgid = (uint32_t)pid,
 		.tid = (uint32_t)tid,
-		.sp = u.rsp,
+		.sp = sp,
 		.n = 1,
 		.space = 5,
-		.look = (long long)u.orig_rax == -1 ? u.rip : u.rip - 1,
+		.look = in_call ? pc - 1 : pc,
 		.registers = 1,
-		.base = u.rsp,
-		.frames = { u.rip },
+		.base = sp,
+		.frames = { pc },
 	};
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		c->regs[i] = *order[i];
+	memcpy(c->regs, regs, sizeof(regs));
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	fd = open(path, O_RDONLY);
-	n = pread(fd, c->words, sizeof(c->words), (off_t)u.rsp);
+	n = pread(fd, c->words, sizeof(c->words), (off_t)sp);
 	close(fd);
 	assert_true(n > 0);
 	c->len = (uint32_t)n;

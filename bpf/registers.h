@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * registers.h - all that the BPF side knows of an architecture: what user code had in its registers
+ * when it entered the kernel, where a signal frame has them, where return addresses are, and how
+ * large kernel stacks are. Part of chaincap.bpf.c. Registers have DWARF's numbers.
+ */
+#ifndef BPF_REGISTERS_H
+#define BPF_REGISTERS_H
+
+#if defined(__TARGET_ARCH_x86)
+
+#define DWARF_FP 6
+#define DWARF_SP 7
+#define USER_END 0x7ffffffff000UL /* of the addresses that user code has, with 4-level tables */
+#define USER_BEGIN 4096UL
+#define USER64_CS 0x33 /* __USER_CS of x86-64; 32-bit code has another one */
+
+/* struct rt_sigframe: sp is at its ucontext; where the registers are in it. */
+#define SIGNAL_FP 120
+#define SIGNAL_SP 160
+#define SIGNAL_PC 168
+
+/* A return address is always on the stack, */
+#define HAS_LINK_REGISTER false
+#define DWARF_LR DWARF_FP /* never looked at */
+#define SIGNAL_LR SIGNAL_FP
+/* and as it is. */
+#define PLAIN_USER(address) (address)
+#define PLAIN_KERNEL(address) (address)
+
+#define STACK_SIZE (16u << 10) /* THREAD_SIZE; where it is more, stacks are walked */
+/* The last word of a CPU's own stack says where on the thread's the rest begins. */
+#define OWN_STACK_HAS_LINK true
+
+#define user_pc(regs) ((regs)->ip)
+#define user_sp(regs) ((regs)->sp)
+#define user_fp(regs) ((regs)->bp)
+#define user_link(regs) 0ull
+
+static __always_inline bool is_64bit(struct pt_regs *regs)
+{
+	return (regs->cs & 0xffff) == USER64_CS;
+}
+
+/*
+ * The instruction `syscall` leaves its return address in rcx. If they differ, a signal handler was
+ * set up on the way out of a system call: the pc is the handler's first byte.
+ */
+static __always_inline bool is_after_syscall(struct pt_regs *regs)
+{
+	return (long)regs->orig_ax != -1 && regs->cx == regs->ip;
+}
+
+static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
+{
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+	to[16] = regs->ip;
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define DWARF_FP 29
+#define DWARF_LR 30
+#define DWARF_SP 31
+#define DWARF_PC 32
+#define USER_END (1UL << 52)
+#define USER_BEGIN 4096UL
+#define MODE_32BIT 0x10 /* in pstate */
+
+/* struct rt_sigframe: siginfo (128 bytes), then ucontext, with its sigcontext at 176. */
+#define SIGNAL_X0 (128 + 176 + 8)
+#define SIGNAL_FP (SIGNAL_X0 + DWARF_FP * 8)
+#define SIGNAL_LR (SIGNAL_X0 + DWARF_LR * 8)
+#define SIGNAL_SP (SIGNAL_X0 + DWARF_SP * 8)
+#define SIGNAL_PC (SIGNAL_X0 + DWARF_PC * 8)
+
+/* A function that calls none may leave its return address in x30. */
+#define HAS_LINK_REGISTER true
+/* The upper bits of a return address may be its signature: bit 55 says what they are without. */
+#define PLAIN_USER(address) ((address)&address_mask)
+#define PLAIN_KERNEL(address) ((address) | ((__u64)((__s64)((address) << 8) >> 63) & ~address_mask))
+
+#define STACK_SIZE stack_size
+/* The frame that leads from a CPU's own stack to the thread's is not at a fixed place. */
+#define OWN_STACK_HAS_LINK false
+
+#define user_pc(regs) ((regs)->pc)
+#define user_sp(regs) ((regs)->sp)
+#define user_fp(regs) ((regs)->regs[DWARF_FP])
+#define user_link(regs) ((regs)->regs[DWARF_LR])
+
+static __always_inline bool is_64bit(struct pt_regs *regs)
+{
+	return !(regs->pstate & MODE_32BIT);
+}
+
+/* The kernel forgets the number when it sets up a signal handler. */
+static __always_inline bool is_after_syscall(struct pt_regs *regs)
+{
+	return regs->syscallno >= 0;
+}
+
+static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
+{
+#pragma unroll
+	for (int i = 0; i < DWARF_SP; i++)
+		to[i] = regs->regs[i];
+	to[DWARF_SP] = regs->sp;
+	to[DWARF_PC] = regs->pc;
+}
+
+#else
+#error "registers of x86-64 and arm64 only"
+#endif
+
+/* The registers with which t entered the kernel; NULL if not available, or 32-bit code's. */
+static __always_inline struct pt_regs *user_registers(struct task_struct *t)
+{
+	struct pt_regs *regs;
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return NULL;
+	regs = (void *)bpf_task_pt_regs(t);
+	return is_64bit(regs) ? regs : NULL;
+}
+
+/* The address by which the leaf is looked up: in a system call the one before the pc, else the pc.
+ */
+static __always_inline __u64 leaf_look(struct pt_regs *regs)
+{
+	__u64 pc = user_pc(regs);
+
+	return is_after_syscall(regs) ? pc - 1 : pc;
+}
+
+#endif /* BPF_REGISTERS_H */
