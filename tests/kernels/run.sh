@@ -5,14 +5,16 @@
 #   KERNELS   meta packages of the kernels (default below)
 #   GUEST     paths of the tests below tests/ (default below)
 # Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
-# packages are fetched into $1/kernels, and of each only the kernel image is kept there.
+# packages are fetched into $1/kernels, and of each only the kernel image is kept there. For another
+# architecture than this machine's, a folder with its libraries is made there too (sysroot.sh), and the
+# programs are built for it into $1/kernels/build-ARCH, which is all that is done without qemu.
 set -u
 O=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
-kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64}
-guest=${GUEST:-kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh e2e/losses_counted.sh e2e/context_interrupt.sh
+kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-arm64 linux-image-6.12-arm64-16k}
+guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/shapes.sh kernels/guest/hotplug.sh e2e/losses_counted.sh e2e/context_interrupt.sh
 	e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh}
 boot_seconds=600 # for all of a guest's life
 store=$O/kernels
@@ -29,12 +31,29 @@ sums() {
 	exit
 }
 
+# architecture KERNEL: sets $arch, and what goes with it.
+architecture() {
+	case $1 in
+	*-arm64*)
+		arch=arm64 cross=aarch64-linux-gnu-
+		qemu_command="qemu-system-aarch64 -machine virt -cpu max,pauth-impdef=on -device pci-serial,chardev=out"
+		console=ttyAMA0 out=ttyS0
+		;;
+	*)
+		arch=amd64 cross=x86_64-linux-gnu-
+		qemu_command="qemu-system-x86_64 -cpu max -device isa-serial,chardev=out"
+		console=ttyS0 out=ttyS1
+		;;
+	esac
+	conf='' sysroot='' programs=$O
+	[ $arch = "$native" ] || conf=$store/$arch/apt.conf sysroot=$store/$arch/root programs=$store/build-$arch
+}
+
+native=$(dpkg --print-architecture 2>/dev/null)
 reason=
-[ "$(uname -m)" = x86_64 ] || reason="the guests are x86-64, this machine is $(uname -m)"
-for tool in qemu-system-x86_64 cpio busybox ldd; do
+for tool in apt-get cpio busybox readelf; do
 	[ "$reason" ] || command -v $tool >/dev/null || reason="no $tool"
 done
-[ "$reason" ] || command -v apt-get >/dev/null || reason="kernel packages are fetched by apt, which is not here"
 if [ "$reason" ]; then
 	for k in $kernels; do skip "$k" "$reason"; done
 	sums
@@ -47,7 +66,7 @@ trap 'exit 143' TERM
 
 # package_of META: the package of the very kernel that a meta package stands for.
 package_of() {
-	apt-cache depends --important "$1" 2>/dev/null |
+	APT_CONFIG=$conf apt-cache depends --important "$1" 2>/dev/null |
 		sed -n 's/^ *|* *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1
 }
 
@@ -56,7 +75,7 @@ fetch() {
 	vmlinuz=$store/vmlinuz-${1#linux-image-}
 	[ ! -s "$vmlinuz" ] || return 0
 	why="no kernel image in $1"
-	(cd "$tmp" && timeout 300 apt-get -q -o APT::Sandbox::User="$(id -un)" download "$1") >"$tmp/log" 2>&1 ||
+	(cd "$tmp" && APT_CONFIG=$conf timeout 300 apt-get -q -o APT::Sandbox::User="$(id -un)" download "$1") >"$tmp/log" 2>&1 ||
 		why=$(grep '^E:' "$tmp/log" || echo "apt-get download $1 took too long")
 	dpkg-deb --fsys-tarfile "$tmp/$1"_*.deb 2>/dev/null |
 		tar -xO --wildcards './boot/vmlinuz-*' >"$vmlinuz.part" 2>/dev/null
@@ -74,48 +93,103 @@ find_kernel() {
 	package=$(package_of "$1")
 	[ "$package" ] && fetch "$package" && return 0
 	# shellcheck disable=SC2015 # not root, or no network: both end it
-	[ "$(id -u)" = 0 ] && timeout 300 apt-get -q update >/dev/null 2>&1 || return 1
+	[ "$conf$(id -u)" = 0 ] && timeout 300 apt-get -q update >/dev/null 2>&1 || return 1
 	package=$(package_of "$1")
 	[ "$package" ] && fetch "$package"
+}
+
+# build: makes sure of the programs in $programs; else says why not in $why.
+build() {
+	[ $arch != "$native" ] || return 0
+	sh kernels/cross.sh "$store" $arch >"$tmp/log" 2>&1
+	case $? in
+	0) return 0 ;;
+	77) why=$(tail -n 1 "$tmp/log") ;;
+	*)
+		cat "$tmp/log"
+		echo "FAIL build for $arch"
+		failed=$((failed + 1))
+		why="it cannot be built"
+		;;
+	esac
+	return 1
+}
+
+# find_file NAME FOLDER...: its path in the first of these folders that has it, in the guest's architecture.
+find_file() {
+	name=$1
+	shift
+	for folder; do
+		[ ! -e "$sysroot$folder/$name" ] || { echo "$folder/$name"; return; }
+	done
 }
 
 # libraries ROOT FILE...: what the programs are linked with, at the same paths.
 libraries() {
 	root=$1
 	shift
-	for l in $(ldd "$@" 2>/dev/null | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) (.*/\1/p' | sort -u); do
-		mkdir -p "$root${l%/*}"
-		cp -L "$l" "$root$l"
+	multiarch=${cross%-}
+	for l in $(readelf -ld "$@" 2>/dev/null |
+		sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p; s/.*interpreter: \/\(.*\)\]$/\1/p' | sort -u); do
+		path=$(find_file "$l" '' /lib/$multiarch /usr/lib/$multiarch)
+		[ "$path" ] && [ ! -e "$root$path" ] || continue
+		mkdir -p "$root${path%/*}"
+		cp -L "$sysroot$path" "$root$path"
+		(libraries "$root" "$root$path")
 	done
 }
 
+# shapes FOLDER: tests/stacks/shapes.c compiled in different ways.
+shapes() {
+	compiler=${CC:-cc}
+	[ $arch = "$native" ] || compiler="${cross}gcc --sysroot=$sysroot"
+	signed=
+	[ $arch != arm64 ] || signed="shapes-signed -mbranch-protection=standard
+shapes-signed-nofp -mbranch-protection=standard -fomit-frame-pointer -momit-leaf-frame-pointer"
+	while read -r name how; do
+		# shellcheck disable=SC2086 # lists
+		[ -z "$name" ] || $compiler -O2 -g -std=gnu17 -fno-optimize-sibling-calls $how -o "$1/$name" stacks/shapes.c || return 1
+	done <<END
+shapes -fomit-frame-pointer
+shapes-fp -fno-omit-frame-pointer
+shapes-static -static
+shapes-no-tables -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables
+$signed
+END
+}
+
 initramfs() {
-	root=$tmp/root
-	mkdir -p "$root/bin" "$root/build" "$root/tests"
+	root=$tmp/$arch
+	mkdir -p "$root/bin" "$root/build/tests/unit" "$root/tests"
 	cp kernels/init.sh "$root/init"
 	chmod 755 "$root/init"
 	ln -s busybox "$root/bin/sh"
 	# Those whose busybox namesakes understand something else by what the tests say to them.
 	for tool in busybox bash grep sed timeout; do
-		cp -L "$(command -v $tool)" "$root/bin/$tool"
+		cp -L "$sysroot$(find_file $tool /usr/bin /bin)" "$root/bin/$tool"
 	done
-	cp -L "$(command -v mawk || command -v awk)" "$root/bin/awk"
-	cp "$O/chaincap" "$O/chainwalk" "$O/flamegraph" "$O/chainload" "$root/build"
-	libraries "$root" "$root"/bin/* "$root"/build/*
+	cp -L "$sysroot$(find_file mawk /usr/bin)" "$root/bin/awk"
+	cp "$programs/chaincap" "$programs/chainwalk" "$programs/flamegraph" "$programs/chainload" "$root/build"
+	for test in asleep stack_slots unwind; do
+		cp "$programs/tests/unit/collector_$test" "$root/build/tests/unit"
+	done
+	shapes "$root/build" || return 1
+	libraries "$root" "$root"/bin/* "$root"/build/* "$root"/build/tests/unit/*
 	cp -R e2e kernels "$root/tests"
 	for t in $guest; do echo "/tests/$t"; done >"$root/tests/list"
-	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$tmp/initramfs"
+	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$tmp/initramfs-$arch"
 }
 
 # boot IMAGE: the console goes to $tmp/console, the second serial line to $tmp/out64.
 boot() {
 	# One CPU of the guest at a time: with a thread for each, qemu 7.2 can go on for ever running a
 	# breakpoint that the kernel has long patched away again, which it does at each attaching.
-	timeout -k 10 $boot_seconds qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1G \
+	# shellcheck disable=SC2086 # a list
+	timeout -k 10 $boot_seconds $qemu_command -accel tcg,thread=single -smp 2 -m 1G \
 		-nodefaults -no-user-config -display none -no-reboot \
-		-serial "file:$tmp/console" -serial "file:$tmp/out64" \
-		-kernel "$1" -initrd "$tmp/initramfs" \
-		-append "console=ttyS0 quiet panic=-1 rdinit=/init" </dev/null >"$tmp/qemu" 2>&1 &
+		-serial "file:$tmp/console" -chardev "file,id=out,path=$tmp/out64" \
+		-kernel "$1" -initrd "$tmp/initramfs-$arch" \
+		-append "console=$console out=$out quiet panic=-1 rdinit=/init" </dev/null >"$tmp/qemu" 2>&1 &
 	qemu=$!
 	wait $qemu
 	status=$?
@@ -138,8 +212,11 @@ walked_alike() {
 	[ $n -eq 0 ] || echo "  ok   walked here with the same result: $n traces"
 }
 
-initramfs || exit 2
 for k in $kernels; do
+	architecture "$k"
+	build || { skip "$k" "$(echo "$why" | head -n 1)"; continue; }
+	command -v "${qemu_command%% *}" >/dev/null || { skip "$k" "no ${qemu_command%% *}"; continue; }
+	[ -e "$tmp/initramfs-$arch" ] || initramfs || exit 2
 	find_kernel "$k" || { skip "$k" "$(echo "$why" | head -n 1)"; continue; }
 	echo "$package:"
 	begin=$(date +%s)

@@ -26,7 +26,7 @@ for hop in futex pipe eventfd unix tcp; do
 	grep -q '^alpha;.*;thread_main;alpha_runs;alpha_waits;[^;]*;-;.*;schedule;__schedule;--;try_to_wake_up;.*;-;[^;]*;bravo_wakes_alpha;bravo_runs;thread_main;' \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
-	grep -q ';hrtimer_wakeup;.*;asm_sysvec_apic_timer_interrupt;\[interrupt\] ' "$tmp/folded" ||
+	grep -qE ';hrtimer_wakeup;.*;(asm_sysvec_apic_timer_interrupt|el[01][ht]_64_irq);\[interrupt\] ' "$tmp/folded" ||
 		fail "$hop: the timer's own frames are missing
 $(cat "$tmp/folded")"
 
