@@ -330,6 +330,7 @@ static bool decode(struct sideband *sb, uint8_t *raw, struct sideband_record *r)
 		r->maj = m->maj;
 		r->min = m->min;
 		r->ino = m->ino;
+		r->generation = (uint32_t)m->ino_generation;
 		r->name = terminated(raw, m->filename);
 		return true;
 	case PERF_RECORD_FORK:

@@ -24,7 +24,8 @@ struct sideband_record {
 	uint64_t addr, len, pgoff; /* pgoff in bytes */
 	uint32_t maj, min;
 	uint64_t ino;
-	const char *name; /* terminated; valid in the handler */
+	uint32_t generation; /* of the inode; 0: not known */
+	const char *name;    /* terminated; valid in the handler */
 };
 
 struct sideband;

@@ -12,6 +12,7 @@
 
 #include "coderoot.h"
 #include "grow.h"
+#include "identity.h"
 
 #define BUCKETS 4096u
 /* Descriptors kept free for the rest of the program. */
@@ -22,6 +23,7 @@ struct code_file {
 	enum code_kind kind;
 	uint32_t maj, min;
 	uint64_t ino;
+	uint32_t generation; /* 0: not known */
 	char *path;
 	int fd;	       /* -1: not open */
 	uint32_t root; /* code_roots id: what its path is relative to */
@@ -99,19 +101,39 @@ static int open_mapped(const struct code_place *p)
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", p->tgid,
 		 (unsigned long long)p->start, (unsigned long long)p->end);
 	fd = open(link, O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : code_reopen_regular(fd, 0);
+	return fd < 0 ? -errno : code_reopen_regular(fd);
 }
 
-static int open_place(const struct code_files *f, const struct code_file *c,
-		      const struct code_place *p)
+/*
+ * Keeps fd open as the file's, if it is the file that was mapped. Anything else may be there by
+ * now: users change mappings, names and mounts. Returns 0, -ESTALE having closed fd, or fd if that
+ * is a negative errno.
+ */
+static int prove(struct code_file *c, int fd)
 {
-	int fd = open_mapped(p);
+	uint32_t generation;
 
 	if (fd < 0)
-		fd = code_open_in_root(code_roots_dir(f->roots, c->root), c->path, c->ino);
-	if (fd < 0 && c->root)
-		fd = code_open_in_root(code_roots_dir(f->roots, 0), c->path, c->ino);
-	return fd;
+		return fd;
+	generation = identity_generation(fd);
+	if (!identity_is(fd, c->maj, c->min, c->ino) ||
+	    (generation && c->generation && generation != c->generation)) {
+		close(fd);
+		return -ESTALE;
+	}
+	c->fd = fd;
+	if (generation)
+		c->generation = generation;
+	return 0;
+}
+
+static int open_by_path(const struct code_files *f, struct code_file *c)
+{
+	int err = prove(c, code_open_in_root(code_roots_dir(f->roots, c->root), c->path));
+
+	if (err && c->root)
+		err = prove(c, code_open_in_root(code_roots_dir(f->roots, 0), c->path));
+	return err;
 }
 
 static bool is_elf(int fd)
@@ -157,8 +179,8 @@ static char *plain_path(const char *path)
 }
 
 /*
- * As long as a file is open its inode number is not reused; otherwise the path must be the same,
- * too.
+ * The path must be the same, too: inode numbers are reused, and a process can have given the file a
+ * name of its own, which others' frames must not get.
  */
 static bool is_same(const struct code_file *c, enum code_kind kind, const struct code_place *p,
 		    const char *path)
@@ -166,7 +188,8 @@ static bool is_same(const struct code_file *c, enum code_kind kind, const struct
 	if (kind != CODE_FILE)
 		return c->kind == kind && !c->ino && !strcmp(c->path, path);
 	return c->maj == p->maj && c->min == p->min && c->ino == p->ino &&
-	       (c->fd >= 0 || !strcmp(c->path, path));
+	       (!c->generation || !p->generation || c->generation == p->generation) &&
+	       !strcmp(c->path, path);
 }
 
 static uint32_t new_slot(struct code_files *f)
@@ -192,9 +215,7 @@ static void open_early(struct code_files *f, struct code_file *c, const struct c
 	/* A short-lived child may have ended; its parent mostly has the same root directory. */
 	if (!c->root && code_roots_get(f->roots, p->tgid, &c->root) && p->parent)
 		(void)code_roots_get(f->roots, p->parent, &c->root);
-	c->fd = open_place(f, c, p);
-	if (c->fd < 0) {
-		c->fd = -1;
+	if (prove(c, open_mapped(p)) && open_by_path(f, c)) {
 		if (is_memory_file(c->path))
 			c->kind = CODE_GENERATED;
 		return;
@@ -222,6 +243,8 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 		c = &f->files[id - 1];
 		if (is_same(c, kind, p, path)) {
 			c->refs++;
+			if (p->generation)
+				c->generation = p->generation;
 			if (c->kind == CODE_FILE && c->fd < 0)
 				open_early(f, c, p); /* another process, another chance */
 			free(path);
@@ -239,6 +262,7 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 		c->maj = p->maj;
 		c->min = p->min;
 		c->ino = p->ino;
+		c->generation = p->generation;
 		open_early(f, c, p);
 	}
 	c->next = f->buckets[bucket];
@@ -299,18 +323,15 @@ int code_files_root(const struct code_files *f, uint32_t id)
 int code_files_open(struct code_files *f, uint32_t id)
 {
 	struct code_file *c = &f->files[id - 1];
-	int fd;
+	int err;
 
 	if (c->fd >= 0)
 		return c->fd;
 	if (c->kind != CODE_FILE)
 		return -EINVAL;
-	fd = code_open_in_root(code_roots_dir(f->roots, c->root), c->path, c->ino);
-	if (fd < 0 && c->root)
-		fd = code_open_in_root(code_roots_dir(f->roots, 0), c->path, c->ino);
-	if (fd < 0)
-		return fd;
-	c->fd = fd;
+	err = open_by_path(f, c);
+	if (err)
+		return err;
 	f->n_open++;
-	return fd;
+	return c->fd;
 }

@@ -2,9 +2,9 @@
 /*
  * codefile.h - the files that processes run code from, each once. A file is opened when its first
  * mapping is seen, so that it can still be read after its process, its name or its container is
- * gone. Paths come from the processes themselves, so nothing is opened by path alone: only a
- * regular file with the inode that the kernel reported, found inside the process's own root
- * directory.
+ * gone. Paths come from the processes themselves, and what they have mapped changes, so what was
+ * opened counts only if it is a regular file with the device and inode that the kernel reported
+ * (identity.h).
  */
 #ifndef CODEFILE_H
 #define CODEFILE_H
@@ -24,7 +24,8 @@ struct code_place {
 	uint64_t start, end;   /* addresses */
 	uint32_t maj, min;
 	uint64_t ino;
-	const char *path; /* in the process's root; may end in " (deleted)" */
+	uint32_t generation; /* of the inode; 0: not known */
+	const char *path;    /* in the process's root; may end in " (deleted)" */
 };
 
 struct code_files;
@@ -44,7 +45,7 @@ enum code_kind code_files_kind(const struct code_files *f, uint32_t id);
 const char *code_files_path(const struct code_files *f, uint32_t id);
 /*
  * The file's descriptor, which stays the table's; tries once more to open it if it is not open.
- * -ENOENT or another negative errno if that fails.
+ * -ENOENT or another negative errno if that fails; -ESTALE: what is there is another file.
  */
 int code_files_open(struct code_files *f, uint32_t id);
 /* Closes the file's descriptor after the last reading. */

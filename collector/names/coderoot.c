@@ -135,7 +135,7 @@ int code_roots_dir(const struct code_roots *r, uint32_t id)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-int code_reopen_regular(int fd, uint64_t ino)
+int code_reopen_regular(int fd)
 {
 	char self[40];
 	struct stat st;
@@ -145,8 +145,6 @@ int code_reopen_regular(int fd, uint64_t ino)
 		real = -errno;
 	} else if (!S_ISREG(st.st_mode)) {
 		real = -EINVAL;
-	} else if (ino && st.st_ino != ino) {
-		real = -ESTALE;
 	} else {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 		real = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -157,7 +155,7 @@ int code_reopen_regular(int fd, uint64_t ino)
 	return real;
 }
 
-int code_open_in_root(int dir, const char *path, uint64_t ino)
+int code_open_in_root(int dir, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -165,5 +163,5 @@ int code_open_in_root(int dir, const char *path, uint64_t ino)
 	};
 	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
-	return fd < 0 ? -errno : code_reopen_regular((int)fd, ino);
+	return fd < 0 ? -errno : code_reopen_regular((int)fd);
 }

@@ -30,12 +30,12 @@ int code_root_open(uint32_t tgid);
 
 /*
  * Opens path below a root directory for reading, without following symbolic links out of it, if it
- * is a regular file with the inode ino (0: any). Nothing else is ever really opened, as opening a
- * device may have effects. Returns a descriptor to close, or a negative errno.
+ * is a regular file. Nothing else is ever really opened, as opening a device may have effects.
+ * Returns a descriptor to close, or a negative errno.
  */
-int code_open_in_root(int dir, const char *path, uint64_t ino);
+int code_open_in_root(int dir, const char *path);
 
 /* Turns an O_PATH descriptor into one for reading, by the same rules. Closes fd. */
-int code_reopen_regular(int fd, uint64_t ino);
+int code_reopen_regular(int fd);
 
 #endif /* CODEROOT_H */

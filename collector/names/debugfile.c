@@ -156,7 +156,7 @@ static bool is_as_trusted(int fd, int debug)
 /* program -1: whatever is there is trusted. */
 static int open_in(struct elfsym **out, int root, const char *path, int program)
 {
-	int fd = code_open_in_root(root, path, 0);
+	int fd = code_open_in_root(root, path);
 
 	*out = NULL;
 	if (fd < 0)

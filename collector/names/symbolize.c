@@ -61,6 +61,7 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		.maj = r->maj,
 		.min = r->min,
 		.ino = r->ino,
+		.generation = r->generation,
 		.path = r->name,
 	};
 

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A process that shows the recorder another file than the one it had mapped names nobody's
+ * functions: neither by mapping two files over each other, nor by a file system of its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sysmacros.h>
+
+#include "names/codefile.h"
+#include "names/identity.h"
+#include "symbolized_trace.h"
+#include "watched_child.h"
+
+static bool may_mount;
+
+#define NEEDS_MOUNTS()                                                                   \
+	do {                                                                             \
+		if (!may_mount) {                                                        \
+			print_message("needs root, and not a chroot, to mount files\n"); \
+			skip();                                                          \
+		}                                                                        \
+	} while (0)
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* A copy of this program whose function has another name. */
+static void write_impostor(const char *path)
+{
+	static const char own[] = "a_function_of_the_child";
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	struct stat st;
+	char *bytes, *p;
+	size_t len, n = 0;
+
+	assert_true(from >= 0 && !fstat(from, &st));
+	len = (size_t)st.st_size;
+	bytes = malloc(len);
+	assert_non_null(bytes);
+	assert_int_equal(read(from, bytes, len), len);
+	for (p = bytes; (p = memmem(p, len - (size_t)(p - bytes), own, sizeof(own))); n++)
+		*p = 'b';
+	assert_true(n > 0);
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	assert_true(to >= 0);
+	assert_int_equal(write(to, bytes, len), len);
+	close(to);
+	close(from);
+	free(bytes);
+}
+
+static void copy_to(const char *path)
+{
+	char own[64];
+	pid_t pid;
+	int status;
+
+	copy_self(own);
+	pid = fork();
+	if (!pid) {
+		execlp("mv", "mv", own, path, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* ---- the attacker -------------------------------------------------------------------------- */
+
+/* Maps all of path as code, at `at` if that is not NULL. */
+static void *map_code(const char *path, void *at)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st))
+		_exit(1);
+	p = mmap(at, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0),
+		 fd, 0);
+	close(fd);
+	if (p == MAP_FAILED)
+		_exit(2);
+	return p;
+}
+
+/* Runs attack(ctx) in a process that lives on, and returns when that is done. */
+static pid_t start_attack(void (*attack)(const char *ctx), const char *ctx)
+{
+	int done[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe2(done, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
+		attack(ctx);
+		if (write(done[1], "x", 1) != 1)
+			_exit(3);
+		pause();
+		_exit(0);
+	}
+	close(done[1]);
+	assert_int_equal(read(done[0], &c, 1), 1);
+	close(done[0]);
+	return pid;
+}
+
+static void end_attack(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+/* After an attack: what its victim, which runs path, is named. */
+static void expect_right_name(struct trace *t, const char *path)
+{
+	struct child c = start_child(path, NULL);
+	uint32_t frame;
+
+	assert_true(c.addr != 0);
+	frame = seen(t, c.pid, c.addr);
+	end_child(&c);
+	finish(t);
+	expect(t, frame, "a_function_of_the_child", path, 2);
+}
+
+/* ---- two files, one address ---------------------------------------------------------------- */
+
+static void map_over(const char *path)
+{
+	char other[80];
+
+	snprintf(other, sizeof(other), "%s.b", path);
+	map_code(other, map_code(path, NULL));
+}
+
+static void a_file_mapped_over_another_does_not_name_it(void **state)
+{
+	struct trace *t;
+	char path[64], other[80];
+	pid_t attacker;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for /proc/PID/map_files\n");
+		skip();
+	}
+	t = begin(SYMBOLIZER_USER);
+	copy_self(path);
+	snprintf(other, sizeof(other), "%s.b", path);
+	write_impostor(other);
+	attacker = start_attack(map_over, path);
+	symbolizer_poll(t->s); /* both records at once; only the second file is still there */
+	expect_right_name(t, path);
+	end_attack(attacker);
+	unlink(path);
+	unlink(other);
+	end(t);
+}
+
+/* ---- the same number in another file system ------------------------------------------------ */
+
+static void map_and_hide(const char *folder)
+{
+	char path[80];
+	struct stat before, after;
+
+	snprintf(path, sizeof(path), "%s/program", folder);
+	if (stat(path, &before) || munmap(map_code(path, NULL), (size_t)before.st_size))
+		_exit(4);
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", folder, "tmpfs", 0, NULL))
+		_exit(5);
+	write_impostor(path);
+	if (stat(path, &after) || before.st_ino != after.st_ino || before.st_dev == after.st_dev)
+		_exit(6);
+}
+
+static void a_file_with_the_same_inode_number_elsewhere_does_not_name_it(void **state)
+{
+	char folder[] = "/tmp/identity-test-XXXXXX", path[80];
+	struct trace *t;
+	pid_t attacker;
+
+	(void)state;
+	NEEDS_MOUNTS();
+	t = begin(SYMBOLIZER_USER);
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(mount("none", folder, "tmpfs", 0, NULL), 0);
+	snprintf(path, sizeof(path), "%s/program", folder);
+	write_impostor(path); /* the first number */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(umount2(folder, MNT_DETACH), 0);
+	assert_int_equal(mount("none", folder, "tmpfs", 0, NULL), 0);
+	copy_to(path);
+	attacker = start_attack(map_and_hide, folder);
+	symbolizer_poll(t->s);
+	expect_right_name(t, path);
+	end_attack(attacker);
+	end(t);
+	assert_int_equal(umount2(folder, MNT_DETACH), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* ---- a name of one's own ------------------------------------------------------------------- */
+
+static void map_renamed(const char *path)
+{
+	char other[80];
+
+	snprintf(other, sizeof(other), "%s.b", path);
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(path, other, NULL, MS_BIND, NULL))
+		_exit(4);
+	map_code(other, NULL);
+}
+
+static void the_name_that_a_stranger_gave_a_file_is_his_own(void **state)
+{
+	struct trace *t;
+	char path[64], other[80];
+	pid_t attacker;
+
+	(void)state;
+	NEEDS_MOUNTS();
+	t = begin(SYMBOLIZER_USER);
+	copy_self(path);
+	snprintf(other, sizeof(other), "%s.b", path);
+	write_impostor(other); /* a place to mount it on */
+	attacker = start_attack(map_renamed, path);
+	symbolizer_poll(t->s);
+	expect_right_name(t, path);
+	end_attack(attacker);
+	unlink(path);
+	unlink(other);
+	end(t);
+}
+
+/* ---- file systems whose stat() differs from /proc/PID/maps --------------------------------- */
+
+static void a_file_on_overlayfs_is_named(void **state)
+{
+	char folder[] = "/tmp/identity-test-XXXXXX", path[80], options[256], sub[80];
+	static const char *const subs[] = { "low", "high", "high/upper", "high/work", "all" };
+	struct trace *t;
+
+	(void)state;
+	NEEDS_MOUNTS();
+	t = begin(SYMBOLIZER_USER);
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(mount("none", folder, "tmpfs", 0, NULL), 0);
+	for (size_t i = 0; i < sizeof(subs) / sizeof(*subs); i++) {
+		snprintf(sub, sizeof(sub), "%s/%s", folder, subs[i]);
+		assert_int_equal(mkdir(sub, 0755), 0);
+		/* Two file systems below: then stat() shows a device of its own for the lower. */
+		if (i == 1)
+			assert_int_equal(mount("none", sub, "tmpfs", 0, NULL), 0);
+	}
+	snprintf(path, sizeof(path), "%s/low/program", folder);
+	copy_to(path);
+	snprintf(options, sizeof(options),
+		 "lowerdir=%s/low,upperdir=%s/high/upper,workdir=%s/high/work", folder, folder,
+		 folder);
+	if (mount("none", sub, "overlay", 0, options)) {
+		end(t);
+		umount2(folder, MNT_DETACH);
+		rmdir(folder);
+		print_message("no overlayfs: %s\n", strerror(errno));
+		skip();
+	}
+	snprintf(path, sizeof(path), "%s/all/program", folder);
+	expect_right_name(t, path);
+	end(t);
+	assert_int_equal(umount2(folder, MNT_DETACH), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void another_file_is_not_the_same_by_any_number(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	(void)state;
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	assert_true(identity_is(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev), st.st_ino));
+	assert_false(
+		identity_is(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev), st.st_ino + 1));
+	assert_false(
+		identity_is(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev) + 1, st.st_ino));
+	close(fd);
+}
+
+/* An inode number that was reused: the record has the generation of the file that is gone. */
+static void another_generation_is_another_file(void **state)
+{
+	struct code_files *f = code_files_new();
+	struct code_place p = {
+		.tgid = (uint32_t)getpid(), .start = 1, .end = 2, .path = self_exe
+	};
+	int fd = open(self_exe, O_RDONLY | O_CLOEXEC);
+	uint32_t generation, right, wrong;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	p.maj = gnu_dev_major(st.st_dev);
+	p.min = gnu_dev_minor(st.st_dev);
+	p.ino = st.st_ino;
+	generation = identity_generation(fd);
+	close(fd);
+	if (!generation || !identity_is(fd = open(self_exe, O_RDONLY), p.maj, p.min, p.ino)) {
+		code_files_free(f);
+		print_message("this file system has no generations\n");
+		skip();
+	}
+	close(fd);
+	p.generation = generation + 1;
+	wrong = code_files_get(f, &p);
+	assert_int_equal(code_files_open(f, wrong), -ESTALE);
+	p.generation = generation;
+	right = code_files_get(f, &p);
+	assert_int_not_equal(right, wrong);
+	assert_true(code_files_open(f, right) >= 0);
+	code_files_put(f, right);
+	code_files_put(f, wrong);
+	code_files_free(f);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_mapped_over_another_does_not_name_it),
+		cmocka_unit_test(a_file_with_the_same_inode_number_elsewhere_does_not_name_it),
+		cmocka_unit_test(the_name_that_a_stranger_gave_a_file_is_his_own),
+		cmocka_unit_test(a_file_on_overlayfs_is_named),
+		cmocka_unit_test(another_file_is_not_the_same_by_any_number),
+		cmocka_unit_test(another_generation_is_another_file),
+	};
+
+	if (argc == 2 && !strcmp(argv[1], "child"))
+		return be_child();
+	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)
+		return 1;
+	/* What the tests mount is seen by nobody else. */
+	may_mount = !geteuid() && !unshare(CLONE_NEWNS) &&
+		    !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
