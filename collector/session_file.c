@@ -99,6 +99,11 @@ void trace_file_report(const struct trace_file *t, const struct session *s, cons
 		(unsigned long long)c.lost, whole_share(&c, whole, sizeof(whole)),
 		(double)stats->lookup_us / 1e6, strcmp(path, "-") ? " -> " : "",
 		strcmp(path, "-") ? path : "");
+	if (stats->overflowed)
+		fprintf(stderr,
+			"chaincap: %u processes mapped more code than is kept: their functions "
+			"have no names\n",
+			stats->overflowed);
 	if (s->options->verbosity > 0)
 		fprintf(stderr,
 			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "

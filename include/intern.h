@@ -107,6 +107,17 @@ static inline uint32_t intern_id(struct intern *t, const void *key, size_t len, 
 	return t->n;
 }
 
+/* The id of the len bytes at key; 0: it has none. */
+static inline uint32_t intern_find(const struct intern *t, const void *key, size_t len)
+{
+	struct intern_wanted w = { key, (uint32_t)len, 0 };
+
+	if (!t->index.mask || len > UINT32_MAX)
+		return 0;
+	w.hash = hash_bytes(t->seed, key, len);
+	return *id_index_slot(&t->index, w.hash, intern_same, t, &w);
+}
+
 /* The bytes of a given id, a 0 after them; they stay where they are until the next intern_id(). */
 static inline const char *intern_bytes(const struct intern *t, uint32_t id, size_t *len)
 {

@@ -11,6 +11,8 @@ enum { FREE, RESERVED, LISTED, UNLISTED }; /* LISTED: in a bucket, found by its 
 
 /* Bytes that the allocator and the buckets add to each string. */
 #define OVERHEAD 20u
+/* Of one pool: programs choose what is in it. A busy machine's takes a tenth of that. */
+#define BYTES_MAX (256u << 20)
 
 size_t id_pool_item_bytes(size_t len)
 {
@@ -92,7 +94,7 @@ uint32_t id_pool_get(struct id_pool *p, const void *key, size_t len, uint64_t no
 			return id;
 		}
 	}
-	id = new_id(p);
+	id = p->bytes < BYTES_MAX ? new_id(p) : 0;
 	if (!id)
 		return 0;
 	i = &p->items[id - 1];
@@ -110,7 +112,7 @@ uint32_t id_pool_get(struct id_pool *p, const void *key, size_t len, uint64_t no
 
 uint32_t id_pool_reserve(struct id_pool *p, uint64_t now_ns)
 {
-	uint32_t id = new_id(p);
+	uint32_t id = p->bytes < BYTES_MAX ? new_id(p) : 0;
 
 	if (id)
 		p->items[id - 1] = (struct id_pool_item) { .used_ns = now_ns, .state = RESERVED };

@@ -33,7 +33,7 @@ void id_pool_free(struct id_pool *p);
 
 /*
  * The id of the len bytes at key, used at now_ns; *is_new (may be NULL): it was added by this call.
- * 0: out of memory.
+ * 0: out of memory, or the pool is full (256 MiB).
  */
 uint32_t id_pool_get(struct id_pool *p, const void *key, size_t len, uint64_t now_ns, bool *is_new);
 /*

@@ -15,6 +15,15 @@
 #define LIST_CAP (CHAINLOG_FRONT + CHAINLOG_BLOCK_TARGET + STRING_MAX + CHAINLOG_ITEM_MAX)
 /* Stacks that are recognized when they come again: some half a million. */
 #define STACKS_KEPT_BYTES (24u << 20)
+/* Strings that are recognized when they come again. Programs choose their threads' names. */
+#define STRINGS_KEPT_BYTES (64u << 20)
+/*
+ * Frames of one space, and of all: a program can run at as many addresses as it likes. The largest
+ * have some hundred thousand. A frame takes some 100 bytes here and in the symbolizer.
+ */
+#define SPACE_FRAMES_MAX (1u << 20)
+#define FRAMES_MAX (8u << 20)
+#define SPACES_MAX (16u << 20)
 
 enum { LISTS = CHAINLOG_BLOCKS };
 
@@ -25,6 +34,9 @@ struct encoder {
 	struct intern strings, frames, stacks;
 	uint32_t *stack_ids; /* by intern id - 1: reserved ids are not interned */
 	uint32_t stack_ids_cap, last_stack;
+	uint32_t forgotten_strings; /* whose ids come before those of `strings` */
+	uint32_t *space_frames;	    /* by space id: how many; of the kernel not counted */
+	size_t space_frames_cap;
 	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks defined */
 	uint32_t modules, spaces;
 	uint8_t *tids; /* one bit for each that was seen */
@@ -99,6 +111,7 @@ void encoder_free(struct encoder *e)
 	intern_free(&e->stacks);
 	free(e->tids);
 	free(e->stack_ids);
+	free(e->space_frames);
 	free(e);
 }
 
@@ -120,7 +133,13 @@ uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
 		len = STRING_MAX;
 	if (e->elsewhere.string)
 		return e->elsewhere.string(e->elsewhere.string_ctx, s, len);
+	if (e->strings.arena_len > STRINGS_KEPT_BYTES) {
+		e->forgotten_strings += e->strings.n;
+		intern_free(&e->strings);
+	}
 	id = intern_id(&e->strings, s, len, &is_new);
+	if (id)
+		id += e->forgotten_strings;
 	if (!is_new)
 		return id;
 	p = begin_item(e, CHAINLOG_BLOCK_STRINGS, &err);
@@ -137,17 +156,38 @@ static uint32_t string_id(struct encoder *e, const char *s)
 	return s ? encoder_string(e, s, strlen(s)) : 0;
 }
 
+/* How many frames the space has; NULL when out of memory. */
+static uint32_t *space_frames(struct encoder *e, uint32_t space)
+{
+	if (space >= e->space_frames_cap) {
+		size_t cap = ((size_t)space + 512) * 2;
+		uint32_t *n = realloc(e->space_frames, cap * sizeof(*n));
+
+		if (!n)
+			return NULL;
+		memset(n + e->space_frames_cap, 0, (cap - e->space_frames_cap) * sizeof(*n));
+		e->space_frames = n;
+		e->space_frames_cap = cap;
+	}
+	return &e->space_frames[space];
+}
+
 uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr)
 {
 	struct chainlog_list *l = &e->lists[CHAINLOG_BLOCK_FRAMES];
+	uint32_t *n = space ? space_frames(e, space) : NULL, id;
 	uint64_t key[2] = { space, addr };
 	bool is_new;
-	uint32_t id = intern_id(&e->frames, key, sizeof(key), &is_new);
 	uint8_t *p;
 	int err;
 
+	if (space && (!n || *n >= SPACE_FRAMES_MAX || e->frames.n >= FRAMES_MAX))
+		return intern_find(&e->frames, key, sizeof(key));
+	id = intern_id(&e->frames, key, sizeof(key), &is_new);
 	if (!is_new)
 		return id;
+	if (n)
+		++*n;
 	p = begin_item(e, CHAINLOG_BLOCK_FRAMES, &err);
 	if (!p)
 		return 0;
@@ -271,7 +311,7 @@ uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe)
 	if (e->elsewhere.space)
 		return e->elsewhere.space(e->elsewhere.space_ctx, tgid, exe);
 	exe_id = string_id(e, exe);
-	p = begin_item(e, CHAINLOG_BLOCK_SPACES, &err);
+	p = e->spaces < SPACES_MAX ? begin_item(e, CHAINLOG_BLOCK_SPACES, &err) : NULL;
 	if (!p)
 		return 0;
 	p = chainlog_put_varint(chainlog_put_varint(p, tgid), exe_id);
@@ -506,7 +546,7 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 					   .sideband_lost = sideband_lost,
 					   .stacks = e->last_stack,
 					   .frames = e->frames.n,
-					   .strings = e->strings.n,
+					   .strings = e->forgotten_strings + e->strings.n,
 					   .threads = e->n_tids,
 				   });
 	p = chainlog_finish_block(CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body), &len);
@@ -522,7 +562,7 @@ void encoder_counts(const struct encoder *e, struct encoder_counts *out)
 		.bytes = e->bytes,
 		.stacks = e->last_stack,
 		.frames = e->frames.n,
-		.strings = e->strings.n,
+		.strings = e->forgotten_strings + e->strings.n,
 	};
 	memcpy(out->ends, e->ends, sizeof(out->ends));
 }

@@ -5,8 +5,8 @@
  * (each distinct one is defined once); it does no I/O: finished blocks go to a sink.
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
- * until encoder_flush(). Memory grows with the number of distinct strings and frames, not with the
- * number of events; of stacks a bounded number of recent ones is recognized.
+ * until encoder_flush(). Memory is bounded: of strings and stacks the recent ones are recognized,
+ * and the frames of one space and of all have a limit.
  */
 #ifndef ENCODE_H
 #define ENCODE_H
@@ -70,7 +70,8 @@ int encoder_info(struct encoder *e, const struct chainlog_info *info);
 
 /*
  * Definitions. Each returns the id (> 0) of the string, frame, stack, module or space, new or
- * known; 0 when out of memory (then the thing is shown as unknown).
+ * known; 0 when out of memory, or of the frames that one space may have (then the thing is shown as
+ * unknown).
  *
  * frame: an address in an address space (0: the kernel).
  * stack: n frame ids, leaf first, and why there are no more.

@@ -18,6 +18,8 @@
 /* Descriptors kept free for the rest of the program. */
 #define OTHER_FILES 256u
 #define OPEN_MAX_FILES 65536u
+/* What all entries with their paths may take. */
+#define TABLE_MAX_BYTES (256u << 20)
 
 struct code_file {
 	enum code_kind kind;
@@ -37,6 +39,7 @@ struct code_files {
 	uint32_t n, free_slot;
 	size_t cap;
 	uint32_t n_open, max_open;
+	size_t bytes; /* of all entries */
 	uint32_t buckets[BUCKETS];
 };
 
@@ -192,6 +195,11 @@ static bool is_same(const struct code_file *c, enum code_kind kind, const struct
 	       !strcmp(c->path, path);
 }
 
+static size_t entry_bytes(const char *path)
+{
+	return sizeof(struct code_file) + strlen(path) + 1;
+}
+
 static uint32_t new_slot(struct code_files *f)
 {
 	struct code_file *files;
@@ -251,13 +259,14 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 			return id;
 		}
 	}
-	id = new_slot(f);
+	id = f->bytes + entry_bytes(path) <= TABLE_MAX_BYTES ? new_slot(f) : 0;
 	if (!id) {
 		free(path);
 		return 0;
 	}
 	c = &f->files[id - 1];
 	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1 };
+	f->bytes += entry_bytes(path);
 	if (is_file) {
 		c->maj = p->maj;
 		c->min = p->min;
@@ -298,6 +307,7 @@ void code_files_put(struct code_files *f, uint32_t id)
 	*link = c->next;
 	code_files_close(f, id);
 	code_roots_put(f->roots, c->root);
+	f->bytes -= entry_bytes(c->path);
 	free(c->path);
 	*c = (struct code_file) { .fd = -1, .next = f->free_slot };
 	f->free_slot = id;

@@ -34,7 +34,10 @@ struct code_files;
 struct code_files *code_files_new(void);
 void code_files_free(struct code_files *f);
 
-/* The file mapped there, as an id > 0 that holds one reference. 0 when out of memory. */
+/*
+ * The file mapped there, as an id > 0 that holds one reference. 0 when out of memory, or if the
+ * table, which is bounded, is full.
+ */
 uint32_t code_files_get(struct code_files *f, const struct code_place *place);
 /* Takes and returns a reference. A file without any is closed, and its id is reused. */
 void code_files_hold(struct code_files *f, uint32_t id);

@@ -10,12 +10,17 @@
 #define NOTE_MAX_BYTES (64u << 10)
 /* Segments of code: linkers make one, tools that change programs add some. */
 #define CODE_MAX 16u
+/* Programs have some fifteen. */
+#define SEGMENTS_MAX 256u
+/* Names of sections. */
+#define NAMES_MAX_BYTES (1u << 20)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /*
- * libelf allocates as many sections as the file claims. Only a linker's object files need more than
- * fit in the header's field (e_shnum 0), so refuse those.
+ * libelf allocates as many sections and segments as the file claims. Only a linker's object files
+ * need more sections, and core dumps more segments, than fit in the header's fields (e_shnum 0,
+ * e_phnum PN_XNUM), so refuse those.
  */
 static bool is_sane_header(const unsigned char *h, size_t len)
 {
@@ -26,10 +31,11 @@ static bool is_sane_header(const unsigned char *h, size_t len)
 		return false;
 	if (h[EI_CLASS] == ELFCLASS64 && len >= sizeof(e64)) {
 		memcpy(&e64, h, sizeof(e64));
-		return e64.e_shnum || !e64.e_shoff;
+		return (e64.e_shnum || !e64.e_shoff) && e64.e_phnum <= SEGMENTS_MAX;
 	}
 	memcpy(&e32, h, sizeof(e32));
-	return h[EI_CLASS] == ELFCLASS32 && (e32.e_shnum || !e32.e_shoff);
+	return h[EI_CLASS] == ELFCLASS32 && (e32.e_shnum || !e32.e_shoff) &&
+	       e32.e_phnum <= SEGMENTS_MAX;
 }
 
 /* Owns elf (NULL: libelf refused it) and image. */
@@ -222,7 +228,9 @@ Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name,
 	size_t names;
 	Elf_Scn *scn = NULL;
 
-	if (elf_getshdrstrndx(e->elf, &names))
+	/* Compressed ones would be unpacked, to any size. */
+	if (elf_getshdrstrndx(e->elf, &names) || !gelf_getshdr(elf_getscn(e->elf, names), sh) ||
+	    sh->sh_size > NAMES_MAX_BYTES || sh->sh_flags & SHF_COMPRESSED)
 		return NULL;
 	while ((scn = elf_nextscn(e->elf, scn))) {
 		const char *s;

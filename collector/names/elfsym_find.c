@@ -6,8 +6,8 @@
 
 #include "lower_bound.h"
 
-/* A browser's symbol table takes some 100 MB. */
-#define TABLE_MAX_BYTES (512ull << 20)
+/* What is read of one file. A browser's symbol table takes some 100 MB. */
+#define TABLES_MAX_BYTES (512ull << 20)
 /* Bounds symbols times addresses that they cover: overlapping functions make it quadratic. */
 #define HITS_MAX (16u << 20)
 
@@ -77,14 +77,32 @@ struct table {
 	size_t n, names; /* symbols; index of the section of names */
 };
 
+/* Whether the file may have these bytes read as well; libelf keeps what it has read. */
+static bool may_read(struct elfsym *e, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	size_t i = elf_ndxscn(scn);
+
+	/* Compressed ones would be unpacked, to any size. */
+	if (sh->sh_flags & SHF_COMPRESSED)
+		return false;
+	for (size_t k = 0; k < e->n_read; k++)
+		if (e->read[k] == i)
+			return true;
+	if (e->n_read == ELFSYM_TABLES_MAX || sh->sh_size > TABLES_MAX_BYTES - e->bytes_read)
+		return false;
+	e->read[e->n_read++] = i;
+	e->bytes_read += sh->sh_size;
+	return true;
+}
+
 static bool open_table(struct elfsym *e, Elf_Scn *scn, const GElf_Shdr *sh, struct table *t)
 {
 	size_t entry = gelf_fsize(e->elf, ELF_T_SYM, 1, EV_CURRENT);
 	GElf_Shdr names;
 	Elf_Scn *names_scn = elf_getscn(e->elf, sh->sh_link);
 
-	if (!entry || sh->sh_size > TABLE_MAX_BYTES || !gelf_getshdr(names_scn, &names) ||
-	    names.sh_type != SHT_STRTAB || names.sh_size > TABLE_MAX_BYTES)
+	if (!entry || !gelf_getshdr(names_scn, &names) || names.sh_type != SHT_STRTAB ||
+	    !may_read(e, scn, sh) || !may_read(e, names_scn, &names))
 		return false;
 	t->data = elf_getdata(scn, NULL);
 	if (!t->data || t->data->d_type != ELF_T_SYM)
@@ -279,7 +297,7 @@ static void find_plt(struct elfsym *e, struct elfsym_address *a, size_t n)
 	Elf_Data *relocations;
 	struct table t;
 
-	if (!rela || !sym || rela_sh.sh_size > TABLE_MAX_BYTES || !open_table(e, sym, &sym_sh, &t))
+	if (!rela || !sym || !open_table(e, sym, &sym_sh, &t) || !may_read(e, rela, &rela_sh))
 		return;
 	relocations = elf_getdata(rela, NULL);
 	for (size_t k = 0; relocations && k < sizeof(sections) / sizeof(sections[0]); k++) {

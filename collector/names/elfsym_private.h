@@ -10,6 +10,9 @@
 
 #include "elfsym.h"
 
+/* Two symbol tables with their names, and the relocations of the PLT: files have no more. */
+#define ELFSYM_TABLES_MAX 8u
+
 struct elfsym {
 	Elf *elf;
 	void *image; /* owned memory, or NULL */
@@ -17,7 +20,9 @@ struct elfsym {
 	GElf_Ehdr header;
 	size_t n_segments;
 	bool has_symtab;
-	struct elfsym *more; /* debug files, whose functions count, too; owned */
+	uint64_t bytes_read;			/* of symbol tables and their names, */
+	size_t read[ELFSYM_TABLES_MAX], n_read; /* which are these sections */
+	struct elfsym *more;			/* debug files, whose functions count, too; owned */
 };
 
 /* The section of the given type and name (NULL: the first one); its header in *sh. */

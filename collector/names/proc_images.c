@@ -10,13 +10,19 @@
 #include "grow.h"
 
 #define BUCKETS 16384u
-/* Bounds the executable mappings of one image. */
+/* Executable mappings of one image, and of all: 40 bytes each. */
 #define MAPPINGS_MAX 65536u
+#define ALL_MAPPINGS_MAX (4u << 20)
+/* Those that one process may have copied in COPIES_NS by replacing code again and again. */
+#define COPIES_MAX (1u << 19)
+#define COPIES_NS 5000000000u
 
 struct images {
 	struct code_files *files;
 	uint64_t made;
 	uint32_t count;
+	uint32_t n_mappings;		   /* in all lists */
+	uint32_t overflowed;		   /* images without a list, because there was no room */
 	uint64_t now_ns;		   /* of the last images_expire() */
 	struct image *ended, **ended_tail; /* in the order of ended_ns */
 	struct image *buckets[BUCKETS];
@@ -30,12 +36,15 @@ static void put_list(struct images *im, struct map_list *l)
 		return;
 	for (uint32_t i = 0; i < l->n; i++)
 		code_files_put(im->files, l->list[i].file);
+	im->n_mappings -= l->n;
 	free(l->list);
 	free(l->exe);
 	free(l);
 }
 
-static struct map_list *copy_list(struct images *im, const struct map_list *from)
+/* Without what lies in [start, end). */
+static struct map_list *copy_list(struct images *im, const struct map_list *from, uint64_t start,
+				  uint64_t end)
 {
 	struct map_list *l = calloc(1, sizeof(*l));
 
@@ -54,22 +63,33 @@ static struct map_list *copy_list(struct images *im, const struct map_list *from
 		free(l);
 		return NULL;
 	}
-	if (from->n)
-		memcpy(l->list, from->list, from->n * sizeof(*l->list));
-	l->n = from->n;
-	for (uint32_t i = 0; i < l->n; i++)
-		code_files_hold(im->files, l->list[i].file);
+	for (uint32_t i = 0; i < from->n; i++) {
+		const struct mapping *m = &from->list[i];
+
+		if (m->start >= start && m->end <= end)
+			continue;
+		l->list[l->n++] = *m;
+		code_files_hold(im->files, m->file);
+	}
+	im->n_mappings += l->n;
 	return l;
 }
 
-/* The image's own list, copied if it is shared; NULL when out of memory. */
-static struct map_list *own_list(struct images *im, struct image *i)
+/*
+ * The image's own list, copied if it is shared; then without what lies in [start, end). NULL when
+ * out of memory or of room.
+ */
+static struct map_list *own_list(struct images *im, struct image *i, uint64_t start, uint64_t end)
 {
 	struct map_list *l;
+	uint32_t n = i->maps ? i->maps->n : 0;
 
 	if (i->maps && i->maps->refs == 1)
 		return i->maps;
-	l = copy_list(im, i->maps);
+	if (n > COPIES_MAX - i->copied || n > ALL_MAPPINGS_MAX - im->n_mappings)
+		return NULL;
+	i->copied += n;
+	l = copy_list(im, i->maps, start, end);
 	if (!l)
 		return NULL;
 	put_list(im, i->maps);
@@ -121,21 +141,34 @@ static bool is_known(const struct images *im, const struct image *i, const struc
 	       old->pgoff - old->start == m->pgoff - m->start;
 }
 
+void images_overflow(struct images *im, struct image *i)
+{
+	if (!i->overflowed)
+		im->overflowed++;
+	i->overflowed = true;
+	put_list(im, i->maps);
+	i->maps = NULL;
+}
+
 void images_map(struct images *im, struct image *i, const struct mapping *m)
 {
-	struct mapping *list;
+	/* What this mapping replaced is older images' only. */
+	uint64_t covered = i->replaces && i->start_ns == m->time_ns ? m->end : m->start;
+	struct mapping *list = NULL;
 	struct map_list *l;
 
-	if (m->start >= m->end || is_known(im, i, m) || (i->maps && i->maps->n >= MAPPINGS_MAX))
+	if (m->start >= m->end || i->overflowed || is_known(im, i, m))
 		goto drop;
-	l = own_list(im, i);
-	if (!l)
+	l = own_list(im, i, m->start, covered);
+	if (l && l->n < MAPPINGS_MAX && im->n_mappings < ALL_MAPPINGS_MAX)
+		list = grow_array(l->list, l->n, &l->cap, sizeof(*list));
+	if (!list) {
+		images_overflow(im, i);
 		goto drop;
-	list = grow_array(l->list, l->n, &l->cap, sizeof(*list));
-	if (!list)
-		goto drop;
+	}
 	l->list = list;
 	l->list[l->n++] = *m;
+	im->n_mappings++;
 	/* The kernel maps the program before its interpreter and its libraries. */
 	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
 		l->exe = strdup(code_files_path(im->files, m->file));
@@ -289,6 +322,12 @@ struct image *images_replace(struct images *im, struct image *old, const struct 
 	i->maps = old->maps;
 	i->maps->refs++;
 	i->replaces = true;
+	i->copied_ns = old->copied_ns;
+	i->copied = old->copied;
+	if (m->time_ns > i->copied_ns + COPIES_NS) {
+		i->copied_ns = m->time_ns;
+		i->copied = 0;
+	}
 	old->replaced_ns = m->time_ns;
 	end_image(im, old);
 	return i;
@@ -302,7 +341,7 @@ bool image_holds(const struct image *i, uint64_t time_ns)
 
 void images_exe(struct images *im, struct image *i, const char *exe)
 {
-	struct map_list *l = own_list(im, i);
+	struct map_list *l = i->overflowed ? NULL : own_list(im, i, 0, 0);
 
 	if (!l)
 		return;
@@ -325,6 +364,7 @@ void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t tim
 	if (!p)
 		return;
 	memcpy(i->comm, p->comm, sizeof(i->comm));
+	i->overflowed = p->overflowed;
 	i->maps = p->maps;
 	if (i->maps)
 		i->maps->refs++;
@@ -414,4 +454,9 @@ uint64_t images_made(const struct images *im)
 uint32_t images_count(const struct images *im)
 {
 	return im->count;
+}
+
+uint32_t images_overflowed(const struct images *im)
+{
+	return im->overflowed;
 }

@@ -7,7 +7,7 @@
  *
  * Memory: after a process has ended and a grace time, its image is freed if no recorded stack
  * belongs to it, else only its mappings. A child shares its parent's mappings until one of them
- * maps something.
+ * maps something. The mappings of an image, of a process and of all are bounded.
  */
 #ifndef PROC_IMAGES_H
 #define PROC_IMAGES_H
@@ -42,6 +42,9 @@ struct image {
 	bool by_exec;	      /* `older` is the program that called exec */
 	bool replaces;	      /* `older` is the same program with other code at some address */
 	uint64_t replaced_ns; /* when a newer image did that to this one; 0: none did */
+	bool overflowed;      /* had too many mappings: none is known any more */
+	uint32_t copied;      /* mappings that were copied for its process since copied_ns */
+	uint64_t copied_ns;
 	bool ended;
 	bool expired;		     /* ended, and kept only because of its space */
 	struct map_list *maps;	     /* NULL: none */
@@ -78,9 +81,12 @@ void images_exe(struct images *im, struct image *i, const char *exe);
 /*
  * Records of the sideband, in the order of time. A record older than an image that was found in
  * /proc is ignored if the image has its effect already. images_map() takes over the reference to
- * m->file. When out of memory a record is dropped: its frames will have no name.
+ * m->file. Where there is no room for a mapping, the image forgets all (images_overflow()): what it
+ * had there before must not stand for the new code.
  */
 void images_map(struct images *im, struct image *i, const struct mapping *m);
+/* From now on nothing is known of what the image has mapped. */
+void images_overflow(struct images *im, struct image *i);
 /*
  * For a sideband mapping, before images_map(): the image that m belongs to. That is i or, if m
  * replaces other code, a new one from then on. When out of memory it is i.
@@ -103,5 +109,7 @@ void images_release(struct images *im, struct image *i);
 /* Images made since the start, and images that exist now. */
 uint64_t images_made(const struct images *im);
 uint32_t images_count(const struct images *im);
+/* Images that had too many mappings, since the start. */
+uint32_t images_overflowed(const struct images *im);
 
 #endif /* PROC_IMAGES_H */

@@ -68,6 +68,8 @@ int procmaps_read(struct images *im, struct code_files *files, struct image *i, 
 		m.file = code_files_get(files, &p);
 		if (m.file)
 			images_map(im, i, &m);
+		else
+			images_overflow(im, i);
 	}
 	if (ferror(f))
 		err = -errno;

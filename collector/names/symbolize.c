@@ -71,13 +71,15 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		return;
 	place.parent = i->parent;
 	m.file = code_files_get(s->files, &place);
-	if (m.file && code_files_kind(s->files, m.file) == CODE_GENERATED)
-		locate_perf_map(s, i);
-	if (!m.file)
+	if (!m.file) {
+		images_overflow(s->images, i);
 		return;
+	}
+	if (code_files_kind(s->files, m.file) == CODE_GENERATED)
+		locate_perf_map(s, i);
 	new_image = images_replace(s->images, i, &m);
 	images_map(s->images, new_image, &m);
-	if (new_image != i && s->on_replace)
+	if ((new_image != i || new_image->overflowed) && s->on_replace)
 		s->on_replace(s->on_replace_ctx, r->tgid);
 }
 
@@ -273,6 +275,7 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 		err = priority_run_low(name_user_frames, s, PATIENCE_MS);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
+	s->stats.overflowed = s->images ? images_overflowed(s->images) : 0;
 	s->stats.kernel_error = s->kernel_error;
 	s->stats.sideband_error = s->sideband_error;
 	s->stats.lookup_us = (clock_now_ns() - start_ns) / 1000;

@@ -49,6 +49,7 @@ struct symbolizer_stats {
 	uint64_t lookup_us;	    /* duration of symbolizer_finish() */
 	uint32_t files, files_read; /* files and perf maps with recorded frames; readable ones */
 	uint32_t processes;	    /* address spaces of processes seen */
+	uint32_t overflowed;	    /* of these, with more mappings than are kept */
 	int kernel_error;   /* why kernel names are missing: negative errno; 0: they are not */
 	int sideband_error; /* likewise the sideband: short-lived processes then lack names */
 };

@@ -28,6 +28,8 @@ struct user_frame {
 
 /* Processes with generated code whose root directories, or perf maps, are kept open. */
 #define ROOTS_MAX 1024u
+/* Processes with generated code that gets names. */
+#define GENERATED_MAX 65536u
 
 /* A process image with frames in generated code. */
 struct generated {

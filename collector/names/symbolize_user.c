@@ -234,7 +234,7 @@ void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, ui
 	*addr = offset;
 }
 
-/* A free entry of s->generated, which the caller fills; NULL when out of memory. */
+/* A free entry of s->generated, which the caller fills; NULL when out of memory or of room. */
 static struct generated *new_generated(struct symbolizer *s)
 {
 	struct generated *g = s->generated;
@@ -245,6 +245,8 @@ static struct generated *new_generated(struct symbolizer *s)
 		s->free_generated--;
 		return g;
 	}
+	if (s->n_generated == GENERATED_MAX)
+		return NULL;
 	g = realloc(s->generated, (s->n_generated + 1) * sizeof(*g));
 	if (!g)
 		return NULL;

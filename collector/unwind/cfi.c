@@ -49,7 +49,7 @@ static uint64_t frame_bytes(Elf *elf, uint64_t file_bytes)
 	if (!n_sections)
 		return file_bytes;
 	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(elf_getscn(elf, names), &sh) ||
-	    sh.sh_size > NAMES_MAX_BYTES)
+	    sh.sh_size > NAMES_MAX_BYTES || sh.sh_flags & SHF_COMPRESSED)
 		return UINT64_MAX;
 	while ((scn = elf_nextscn(elf, scn))) {
 		const char *name;

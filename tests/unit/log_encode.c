@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <malloc.h>
+#include <stdio.h>
 
 #include "log/encode.h"
 
@@ -58,10 +59,59 @@ static void a_million_stacks_do_not_stay_in_memory(void **state)
 	encoder_free(e);
 }
 
+/* A program can jump to any byte of what it has mapped. */
+static void frames_of_one_space_have_a_limit(void **state)
+{
+	struct encoder *e = encoder_new(drop, NULL);
+	uint32_t last = 0, space = encoder_space(e, 1, "jumper"), n = 0;
+	size_t at_first = in_use();
+
+	(void)state;
+	for (uint64_t addr = 0; addr < 3000000; addr++) {
+		uint32_t id = encoder_frame(e, space, addr);
+
+		n += id != 0;
+		last = id ? id : last;
+	}
+	assert_int_equal(n, 1u << 20);
+	assert_in_range(in_use() - at_first, 1, 200u << 20);
+	/* Those it has, others', and the kernel's have names as before. */
+	assert_int_equal(encoder_frame(e, space, 0), 1);
+	assert_int_equal(encoder_frame(e, encoder_space(e, 2, "other"), 0), last + 1);
+	assert_int_equal(encoder_frame(e, 0, 1), last + 2);
+	encoder_free(e);
+}
+
+/* A thread may change its name a million times a second. */
+static void names_of_threads_do_not_stay_in_memory(void **state)
+{
+	struct encoder *e = encoder_new(drop, NULL);
+	size_t at_first = in_use(), most = 0;
+	struct encoder_counts c;
+	char name[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000000; i++) {
+		snprintf(name, sizeof(name), "thread-%u", i);
+		assert_int_equal(encoder_rename(e, 0, i, 1, name), 0);
+		if (i % 1000 == 0 && in_use() > most)
+			most = in_use();
+	}
+	assert_true(most - at_first < 400u << 20);
+	encoder_counts(e, &c);
+	assert_int_equal(c.strings, 10000000);
+	/* Ids go on where they were. */
+	assert_int_equal(encoder_string(e, "next", 4), 10000001);
+	assert_int_equal(encoder_string(e, "next", 4), 10000001);
+	encoder_free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_million_stacks_do_not_stay_in_memory),
+		cmocka_unit_test(frames_of_one_space_have_a_limit),
+		cmocka_unit_test(names_of_threads_do_not_stay_in_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
