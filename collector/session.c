@@ -9,6 +9,7 @@
 #include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "names/debugfile.h"
+#include "names/reader.h"
 #include "session_private.h"
 
 /* A killed recorder loses at most this much; the progress line moves as often. */
@@ -66,6 +67,15 @@ static void prepare_asker(struct session *s)
 		fprintf(stderr, "chaincap: debuginfod will not be asked: %s\n", strerror(-err));
 }
 
+static void prepare_readers(struct session *s)
+{
+	int err = s->options->user_stacks ? readers_start(&s->readers) : 0;
+
+	if (err)
+		fprintf(stderr, "chaincap: user functions will have no names: %s\n",
+			strerror(-err));
+}
+
 static void warn_about_names(const struct session *s)
 {
 	int kernel, sideband;
@@ -101,6 +111,7 @@ static int make_symbolizer(struct session *s)
 						(o->user_stacks ? SYMBOLIZER_USER : 0));
 	if (!s->sym)
 		return session_fail(s, "cannot record", -ENOMEM);
+	symbolizer_read_by(s->sym, s->readers);
 	symbolizer_ask(s->sym, s->asker);
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
@@ -140,6 +151,7 @@ static int open_all(struct session *s)
 	int err;
 
 	/* While a process can be given another user, and nothing is mapped that it could see. */
+	prepare_readers(s);
 	prepare_asker(s);
 	/* Permissions first: whoever may not record does not empty an earlier trace either. */
 	err = load(s);
@@ -320,8 +332,8 @@ static void report_recorder(const struct session *s)
 	if (s->options->verbosity > 0 && !getrusage(RUSAGE_SELF, &ru))
 		fprintf(stderr,
 			"chaincap: recorder: %.2f s CPU, %ld MiB, finished %.2f s after the end\n",
-			seconds(ru.ru_utime) + seconds(ru.ru_stime), ru.ru_maxrss >> 10,
-			(double)(clock_now_ns() - s->end_ns) / 1e9);
+			seconds(ru.ru_utime) + seconds(ru.ru_stime) + (double)s->readers_ns / 1e9,
+			ru.ru_maxrss >> 10, (double)(clock_now_ns() - s->end_ns) / 1e9);
 	if (s->options->verify)
 		fprintf(stderr,
 			"chaincap: verified: %llu kernel stacks, %llu mismatches; %llu user "
@@ -343,6 +355,8 @@ static int finish(struct session *s, int err)
 	if (!err)
 		check_accounts(s);
 	err = s->sink->finish(s, err);
+	s->readers_ns = readers_free(s->readers);
+	s->readers = NULL;
 	if (!err && s->options->verbosity >= 0)
 		report_recorder(s);
 	return err;
@@ -375,6 +389,7 @@ int session_run(const struct options *o, const char *command_line,
 	user_stacks_close(s.user_stacks);
 	symbolizer_free(s.sym);
 	asker_free(s.asker);
+	readers_free(s.readers);
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);
 	return err;

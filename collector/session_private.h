@@ -63,7 +63,9 @@ struct session {
 	void *sink_state;
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct asker *asker; /* NULL: no servers are asked for names */
+	struct readers *readers; /* NULL: user functions get no names */
+	uint64_t readers_ns;	 /* on a CPU, when they have ended */
+	struct asker *asker;	 /* NULL: no servers are asked for names */
 	struct bpf_session *bpf;
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;

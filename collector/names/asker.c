@@ -2,28 +2,23 @@
 #include "asker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "debuginfod_ask.h"
 #include "elfsym.h"
 #include "kernel/clock.h"
+#include "kernel/sandbox.h"
 
-#define NOBODY 65534u
 /* An answer may come this much later than the time is used up. */
 #define GRACE_MS 2000
 
@@ -49,23 +44,7 @@ static uint32_t id_of_caller(const char *variable)
 	const char *value = getenv(variable);
 	unsigned long id = value ? strtoul(value, NULL, 10) : 0;
 
-	return id && id < UINT32_MAX ? (uint32_t)id : NOBODY;
-}
-
-/* False if any right is left. */
-static bool drop_rights(void)
-{
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-
-	if (!geteuid()) {
-		gid_t gid = id_of_caller("SUDO_GID");
-		uid_t uid = id_of_caller("SUDO_UID");
-
-		if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-			return false;
-	}
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &h, none);
+	return id && id < UINT32_MAX ? (uint32_t)id : SANDBOX_NOBODY;
 }
 
 /*
@@ -75,7 +54,8 @@ static bool drop_rights(void)
 static const char *choose_cache(bool was_root)
 {
 	static char folder[] = "/tmp/chaincap-debuginfod-XXXXXX";
-	const struct passwd *user = was_root && getuid() != NOBODY ? getpwuid(getuid()) : NULL;
+	const struct passwd *user =
+		was_root && getuid() != SANDBOX_NOBODY ? getpwuid(getuid()) : NULL;
 
 	if (!was_root)
 		return NULL;
@@ -104,25 +84,8 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 /* Passes fd, or a negative errno; closes it. */
 static bool answer(int socket, int fd)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec data = { &fd, sizeof(fd) };
-	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
-	bool sent;
+	bool sent = sandbox_send(socket, &fd, sizeof(fd), fd) == sizeof(fd);
 
-	if (fd >= 0) {
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
-		control.header = (struct cmsghdr) {
-			.cmsg_len = CMSG_LEN(sizeof(int)),
-			.cmsg_level = SOL_SOCKET,
-			.cmsg_type = SCM_RIGHTS,
-		};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
-	sent = sendmsg(socket, &m, MSG_NOSIGNAL) == sizeof(fd);
 	if (fd >= 0)
 		close(fd);
 	return sent;
@@ -154,23 +117,11 @@ static _Noreturn void serve(int socket, unsigned int seconds, bool was_root)
 static _Noreturn void become(int socket, unsigned int seconds)
 {
 	bool was_root = !geteuid();
-	int null;
 
-	/* What ends the recording ends its questions only when it has read the answers. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGUSR1, SIG_IGN);
-	prctl(PR_SET_NAME, "chaincap-asker");
-	null = open("/dev/null", O_RDWR);
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			_exit(1);
-	if (!drop_rights() || dup2(socket, 3) < 0 || syscall(SYS_close_range, 4u, ~0u, 0u))
+	if (!sandbox_enter("chaincap-asker", socket, id_of_caller("SUDO_UID"),
+			   id_of_caller("SUDO_GID")))
 		_exit(1);
-	/* After the user was changed, which resets it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	serve(3, seconds, was_root);
+	serve(SANDBOX_SOCKET, seconds, was_root);
 }
 
 /* ---- the recorder -----------------------------------------------------------------------------
@@ -224,30 +175,13 @@ void asker_free(struct asker *a)
 /* The descriptor or error in an answer. */
 static int take_answer(int socket)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	int fd = -1, err;
-	struct iovec data = { &err, sizeof(err) };
-	struct msghdr m = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	const struct cmsghdr *c;
 	struct stat st;
+	int fd, err = 0;
 
-	if (recvmsg(socket, &m, MSG_CMSG_CLOEXEC) != sizeof(err))
+	if (sandbox_receive(socket, &err, sizeof(err), &fd) != sizeof(err))
 		return -EPIPE;
-	c = CMSG_FIRSTHDR(&m);
-	if (!c)
+	if (fd < 0)
 		return err < 0 ? err : -EPROTO;
-	if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -EPROTO;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);

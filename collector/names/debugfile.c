@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,81 +144,27 @@ int minidebug_open(struct elfsym **out, struct elfsym *e)
 /* ---- debug files ------------------------------------------------------------------------------
  */
 
-static bool is_as_trusted(int fd, int debug)
+void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e)
 {
-	struct stat program, st;
-
-	return !fstat(fd, &program) && !fstat(debug, &st) && st.st_dev == program.st_dev &&
-	       (!st.st_uid || st.st_uid == program.st_uid);
-}
-
-/* program -1: whatever is there is trusted. */
-static int open_in(struct elfsym **out, int root, const char *path, int program)
-{
-	int fd = code_open_in_root(root, path);
-
-	*out = NULL;
-	if (fd < 0)
-		return fd;
-	if (program >= 0 && !is_as_trusted(program, fd)) {
-		close(fd);
-		return -EPERM;
-	}
-	return elfsym_take_fd(out, fd);
-}
-
-/* A program whose debug file is searched. */
-struct search {
-	const struct elfsym *e;
-	int fd;		  /* of the program, -1: it is in memory */
-	int own, root;	  /* root directories: ours; the program's if it is another, else -1 */
-	const char *path; /* of the program in its root */
-	char name[NAME_MAX + 1]; /* of the debug file */
-	bool has_crc;
-	uint32_t crc;
-};
-
-static int open_by_build_id(struct elfsym **out, const struct search *s)
-{
-	char path[sizeof(DIRECTORY "/.build-id/") + 2 * ELFSYM_BUILD_ID_MAX + 16], *p = path;
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
-	size_t len = elfsym_build_id(s->e, id);
-	int err;
-
-	*out = NULL;
-	if (len < 2)
-		return -ENOENT;
-	p += sprintf(p, DIRECTORY "/.build-id/%02x/", id[0]);
-	for (size_t i = 1; i < len; i++)
-		p += sprintf(p, "%02x", id[i]);
-	strcpy(p, ".debug");
-	err = open_in(out, s->own, path, -1);
-	if (err && s->root >= 0 && s->fd >= 0)
-		err = open_in(out, s->root, path, s->fd);
-	return err;
-}
-
-/* ---- by path ----------------------------------------------------------------------------------
- */
-
-/* The name in .gnu_debuglink and the checksum after it; else NAME.debug. */
-static bool read_link(struct elfsym *e, struct search *s)
-{
-	const char *base = strrchr(s->path, '/'), *link;
+	const char *link;
 	size_t len, name;
 
-	if (!base)
-		return false;
+	*w = (struct debugfile_wanted) { 0 };
+	w->build_id_len = (uint32_t)elfsym_build_id(e, w->build_id);
 	link = elfsym_section(e, ".gnu_debuglink", LINK_MAX_BYTES, &len);
 	name = link ? strnlen(link, len) : 0;
 	/* Padded with zeros to a multiple of four. */
-	if (name && name <= NAME_MAX && !memchr(link, '/', name) && name / 4 * 4 + 8 <= len) {
-		memcpy(s->name, link, name);
-		memcpy(&s->crc, link + name / 4 * 4 + 4, sizeof(s->crc));
-		s->has_crc = true;
-		return true;
-	}
-	return snprintf(s->name, sizeof(s->name), "%s.debug", base + 1) < (int)sizeof(s->name);
+	if (!name || name > NAME_MAX || memchr(link, '/', name) || name / 4 * 4 + 8 > len)
+		return;
+	memcpy(w->name, link, name);
+	memcpy(&w->crc, link + name / 4 * 4 + 4, sizeof(w->crc));
+	w->has_link = true;
+}
+
+bool debugfile_is_sane(const struct debugfile_wanted *w)
+{
+	return w->build_id_len <= ELFSYM_BUILD_ID_MAX && memchr(w->name, '\0', sizeof(w->name)) &&
+	       !strchr(w->name, '/');
 }
 
 static bool has_checksum(int fd, uint32_t want)
@@ -238,76 +183,125 @@ static bool has_checksum(int fd, uint32_t want)
 	return bytes && !n && crc == want;
 }
 
-static bool belongs_to(const struct search *s, const struct elfsym *debug)
+static bool belongs_to(const struct debugfile_wanted *w, const struct elfsym *debug,
+		       enum debugfile_claim claim)
 {
-	uint8_t id[2][ELFSYM_BUILD_ID_MAX];
-	size_t len = elfsym_build_id(s->e, id[0]), debug_len = elfsym_build_id(debug, id[1]);
+	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	size_t len = elfsym_build_id(debug, id);
 
-	if (len && debug_len)
-		return len == debug_len && !memcmp(id[0], id[1], len);
-	return s->has_crc && has_checksum(elfsym_fd(debug), s->crc);
+	if (claim == DEBUGFILE_BY_BUILD_ID)
+		return true;
+	if (w->build_id_len && len)
+		return len == w->build_id_len && !memcmp(id, w->build_id, len);
+	return claim == DEBUGFILE_BY_PATH && w->has_link && has_checksum(elfsym_fd(debug), w->crc);
 }
 
-static int open_candidate(struct elfsym **out, const struct search *s, int root, const char *path,
-			  int program)
+bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd,
+		    enum debugfile_claim claim)
 {
-	int err = open_in(out, root, path, program);
-
-	if (err || (elfsym_has_symtab(*out) && belongs_to(s, *out)))
-		return err;
-	elfsym_close(*out);
-	*out = NULL;
-	return -ESTALE;
-}
-
-static int open_by_path(struct elfsym **out, const struct search *s)
-{
-	static const char *const forms[] = { "%s%.*s/%s", "%s%.*s/.debug/%s", "%s%.*s/%s" };
-	static const char *const prefixes[] = { "", "", DIRECTORY };
-	int folder = (int)(strrchr(s->path, '/') - s->path);
-	int root = s->root >= 0 ? s->root : s->own, err = -ENOENT;
-	char path[PATH_MAX];
-
-	*out = NULL;
-	for (size_t i = 0; err && i < 3; i++) {
-		if (snprintf(path, sizeof(path), forms[i], prefixes[i], folder, s->path, s->name) >=
-		    (int)sizeof(path))
-			continue;
-		/* Our own /usr/lib/debug belongs to who records. */
-		if (i == 2)
-			err = open_candidate(out, s, s->own, path, -1);
-		if (err && s->fd >= 0 && (i < 2 || s->root >= 0))
-			err = open_candidate(out, s, root, path, s->fd);
-	}
-	return err;
-}
-
-bool debugfile_add(struct elfsym *e, int fd, int root, const char *path)
-{
-	struct search s = { .e = e, .fd = fd, .root = root, .path = path };
-	struct elfsym *more = NULL;
-
-	s.own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (s.own >= 0 && open_by_build_id(&more, &s) && read_link(e, &s))
-		(void)open_by_path(&more, &s);
-	if (!more)
-		(void)minidebug_open(&more, e);
-	if (s.own >= 0)
-		close(s.own);
-	if (more)
-		elfsym_add(e, more);
-	return more;
-}
-
-void debugfile_add_fd(struct elfsym *e, int fd)
-{
-	struct search s = { .e = e };
 	struct elfsym *more;
 
 	if (elfsym_take_fd(&more, fd))
-		return;
-	if (belongs_to(&s, more))
-		elfsym_add(e, more);
-	else
+		return false;
+	if ((claim == DEBUGFILE_BY_PATH && !elfsym_has_symtab(more)) ||
+	    !belongs_to(w, more, claim)) {
 		elfsym_close(more);
+		return false;
+	}
+	elfsym_add(e, more);
+	return true;
+}
+
+/* ---- where they are ---------------------------------------------------------------------------
+ */
+
+struct search {
+	const struct debugfile_wanted *wanted;
+	int program;
+	int own, root;	  /* root directories: ours; the program's if it is another, else -1 */
+	const char *path; /* of the program in its root */
+	debugfile_offer_fn offer;
+	void *ctx;
+};
+
+static bool is_as_trusted(int fd, int debug)
+{
+	struct stat program, st;
+
+	return !fstat(fd, &program) && !fstat(debug, &st) && st.st_dev == program.st_dev &&
+	       (!st.st_uid || st.st_uid == program.st_uid);
+}
+
+/* program -1: whatever is there is trusted. */
+static bool offer(const struct search *s, int root, const char *path, int program,
+		  enum debugfile_claim claim)
+{
+	int fd = code_open_in_root(root, path);
+
+	if (fd < 0)
+		return false;
+	if (program >= 0 && !is_as_trusted(program, fd)) {
+		close(fd);
+		return false;
+	}
+	return s->offer(s->ctx, fd, claim);
+}
+
+static bool search_by_build_id(const struct search *s)
+{
+	char path[sizeof(DIRECTORY "/.build-id/") + 2 * ELFSYM_BUILD_ID_MAX + 16], *p = path;
+	const struct debugfile_wanted *w = s->wanted;
+
+	if (w->build_id_len < 2)
+		return false;
+	p += sprintf(p, DIRECTORY "/.build-id/%02x/", w->build_id[0]);
+	for (size_t i = 1; i < w->build_id_len; i++)
+		p += sprintf(p, "%02x", w->build_id[i]);
+	strcpy(p, ".debug");
+	return offer(s, s->own, path, -1, DEBUGFILE_BY_BUILD_ID) ||
+	       (s->root >= 0 && s->program >= 0 &&
+		offer(s, s->root, path, s->program, DEBUGFILE_BY_BUILD_ID));
+}
+
+static bool search_by_path(const struct search *s)
+{
+	static const char *const forms[] = { "%s%.*s/%s", "%s%.*s/.debug/%s", "%s%.*s/%s" };
+	static const char *const prefixes[] = { "", "", DIRECTORY };
+	const char *base = strrchr(s->path, '/');
+	int root = s->root >= 0 ? s->root : s->own;
+	char path[PATH_MAX], name[NAME_MAX + 1];
+
+	if (!base)
+		return false;
+	/* The name in .gnu_debuglink; else NAME.debug. */
+	if (s->wanted->has_link)
+		memcpy(name, s->wanted->name, sizeof(name));
+	else if (snprintf(name, sizeof(name), "%s.debug", base + 1) >= (int)sizeof(name))
+		return false;
+	for (size_t i = 0; i < 3; i++) {
+		if (snprintf(path, sizeof(path), forms[i], prefixes[i], (int)(base - s->path),
+			     s->path, name) >= (int)sizeof(path))
+			continue;
+		/* Our own /usr/lib/debug belongs to who records. */
+		if (i == 2 && offer(s, s->own, path, -1, DEBUGFILE_BY_PATH))
+			return true;
+		if (s->program >= 0 && (i < 2 || s->root >= 0) &&
+		    offer(s, root, path, s->program, DEBUGFILE_BY_PATH))
+			return true;
+	}
+	return false;
+}
+
+bool debugfile_search(const struct debugfile_wanted *w, int program, int root, const char *path,
+		      debugfile_offer_fn fn, void *ctx)
+{
+	struct search s = { w, program, -1, root, path, fn, ctx };
+	bool found;
+
+	s.own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s.own < 0)
+		return false;
+	found = search_by_build_id(&s) || search_by_path(&s);
+	close(s.own);
+	return found;
 }

@@ -15,18 +15,43 @@
 #ifndef DEBUGFILE_H
 #define DEBUGFILE_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "elfsym.h"
 
+/* What a program says of its debug file. It is as untrusted as the program. */
+struct debugfile_wanted {
+	uint32_t build_id_len; /* 0: it has none */
+	uint8_t build_id[ELFSYM_BUILD_ID_MAX];
+	uint32_t has_link; /* .gnu_debuglink: a name and a checksum */
+	uint32_t crc;
+	char name[NAME_MAX + 1];
+};
+
+/* How a file came to be offered as the debug file. */
+enum debugfile_claim {
+	DEBUGFILE_BY_BUILD_ID, /* its path is the build ID */
+	DEBUGFILE_BY_PATH,     /* it must have the build ID or the checksum */
+	DEBUGFILE_FROM_SERVER, /* it must have the build ID */
+};
+
+void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e);
+/* Adds the functions of fd, which is closed, to e, if the claim is true. Returns whether it is. */
+bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd,
+		    enum debugfile_claim claim);
+
+/* Whether w, as a stranger filled it, is of the form that debugfile_search() takes. */
+bool debugfile_is_sane(const struct debugfile_wanted *w);
 /*
- * Adds the functions that can be found to e, and returns whether there are any. e was opened from
- * fd (-1: from memory). root is the program's root directory, -1: the same as ours; path is where
- * the program is in it.
+ * Opens what is where the debug file may be, and offers it until fn, which closes fd, returns true;
+ * then it does, too. program is the program's descriptor, -1: it is in memory. root is the
+ * program's root directory, -1: the same as ours; path is where the program is in it.
  */
-bool debugfile_add(struct elfsym *e, int fd, int root, const char *path);
-/* Adds those of fd, a debug file from elsewhere, which is closed, if it has e's build ID. */
-void debugfile_add_fd(struct elfsym *e, int fd);
+typedef bool (*debugfile_offer_fn)(void *ctx, int fd, enum debugfile_claim claim);
+bool debugfile_search(const struct debugfile_wanted *w, int program, int root, const char *path,
+		      debugfile_offer_fn fn, void *ctx);
 
 /* False: built without liblzma, .gnu_debugdata cannot be read. */
 bool minidebug_is_supported(void);

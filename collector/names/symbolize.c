@@ -197,6 +197,11 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
+void symbolizer_read_by(struct symbolizer *s, struct readers *readers)
+{
+	s->readers = readers;
+}
+
 void symbolizer_ask(struct symbolizer *s, struct asker *asker)
 {
 	s->asker = asker;

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "asker.h"
 #include "debugfile.h"
-#include "demangle.h"
-#include "elfsym.h"
-#include "jitdump.h"
+#include "reader.h"
 
 /* The encoder cuts longer names. */
 #define NAME_MAX_BYTES 4000
@@ -38,38 +37,16 @@ static int by_source_and_offset(const void *a, const void *b)
 
 /* ---- ELF files ----------------------------------------------------------------------------- */
 
-/* The name to show: without the symbol version, demangled, PLT stubs marked. */
-static const char *readable(const struct elfsym_address *a, char *buf, char *plain)
-{
-	size_t len = strcspn(a->name, "@");
-	const char *name;
-
-	if (!len || len >= NAME_MAX_BYTES)
-		return a->name;
-	memcpy(plain, a->name, len);
-	plain[len] = '\0';
-	name = demangle(plain, buf, NAME_MAX_BYTES);
-	if (!a->is_plt)
-		return name;
-	len = strlen(name);
-	if (len + sizeof("@plt") > NAME_MAX_BYTES)
-		return name;
-	if (name != buf)
-		memcpy(buf, name, len);
-	memcpy(buf + len, "@plt", sizeof("@plt"));
-	return buf;
-}
-
 /*
  * "[FILE+0xSTART]" tells functions without a symbol apart. START is the link-time address, by which
  * tools find the function in the file.
  */
-static const char *bounded_name(const char *path, const struct elfsym_address *a, char *buf)
+static const char *bounded_name(const char *path, uint64_t start, char *buf)
 {
 	const char *base = strrchr(path, '/');
 
 	snprintf(buf, NAME_MAX_BYTES, "[%.*s+0x%llx]", NAME_MAX, base ? base + 1 : path,
-		 (unsigned long long)a->start);
+		 (unsigned long long)start);
 	return buf;
 }
 
@@ -85,139 +62,151 @@ static int name_without_symbols(struct symbolizer *s, const struct group *g, uin
 	return err;
 }
 
-/* Fills a and frame with the frames in loaded segments, as link-time addresses; returns how many.
- */
-static size_t to_vaddrs(const struct elfsym *e, const struct group *g, struct elfsym_address *a,
-			uint32_t *frame)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->n; i++) {
-		uint64_t vaddr;
-
-		if (g->frames[i].offset == OFFSET_UNKNOWN ||
-		    !elfsym_vaddr(e, g->frames[i].offset, &vaddr))
-			continue;
-		/* Segments must be in the order of their file offsets. */
-		if (n && vaddr < a[n - 1].vaddr)
-			continue;
-		a[n] = (struct elfsym_address) { .vaddr = vaddr };
-		frame[n++] = g->frames[i].frame;
-	}
-	return n;
-}
-
 /* The file, with what it takes to name its frames later on another machine. */
-static int put_module(struct symbolizer *s, struct group *g, const struct elfsym *e,
+static int put_module(struct symbolizer *s, struct group *g, const struct reader_file *file,
 		      const char *path)
 {
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
-	struct elfsym_segment seg;
 	int err = 0;
 
-	g->module = encoder_module(s->enc, path, id, elfsym_build_id(e, id));
-	for (size_t i = 0; !err && elfsym_code(e, i, &seg); i++)
-		err = encoder_segment(s->enc, g->module, seg.offset, seg.bytes, seg.vaddr);
+	g->module = encoder_module(s->enc, path, file->wanted.build_id, file->wanted.build_id_len);
+	for (uint32_t i = 0; !err && i < file->n_segments; i++)
+		err = encoder_segment(s->enc, g->module, file->segments[i].offset,
+				      file->segments[i].bytes, file->segments[i].vaddr);
 	return err;
 }
 
-static bool has_nameless(const struct elfsym_address *a, size_t n)
+/* A file while its reader answers. */
+struct naming {
+	struct symbolizer *s;
+	const struct group *g;
+	const char *path;
+	size_t n; /* frames answered for */
+	int err;  /* the encoder's */
+	char buf[NAME_MAX_BYTES];
+};
+
+static int take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!a[i].name)
-			return true;
-	return false;
+	struct naming *n = ctx;
+	struct symbolizer_stats *stats = &n->s->stats;
+
+	n->n = i + 1;
+	if (name)
+		stats->user_named++;
+	else
+		stats->no_symbol++;
+	if (!(a->flags & READER_MAPPED))
+		return 0;
+	if (!name && a->flags & READER_BOUNDED) {
+		stats->bounded++;
+		name = bounded_name(n->path, a->start, n->buf);
+	}
+	n->err = encoder_name(n->s->enc, n->g->frames[i].frame, name, n->g->module, a->value);
+	return n->err;
 }
 
-/* True if a server had the debug file. */
-static bool ask_servers(struct symbolizer *s, struct elfsym *e)
+/* Of a reader that died, the frames that are left have no names. */
+static int name_rest(struct naming *n, uint64_t *count)
 {
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
-	size_t len = elfsym_build_id(e, id);
-	int fd = len ? asker_ask(s->asker, id, len) : -ENOENT;
+	struct group rest = *n->g;
+
+	if (n->err || n->n == rest.n)
+		return n->err;
+	rest.frames += n->n;
+	rest.n -= n->n;
+	return name_without_symbols(n->s, &rest, count);
+}
+
+static bool offer_debug(void *reader, int fd, enum debugfile_claim claim)
+{
+	return reader_add_debug(reader, fd, claim);
+}
+
+static void ask_servers(struct symbolizer *s, struct reader *rd, const struct debugfile_wanted *w)
+{
+	int fd = w->build_id_len ? asker_ask(s->asker, w->build_id, w->build_id_len) : -ENOENT;
 
 	if (fd >= 0)
-		debugfile_add_fd(e, fd);
-	return fd >= 0;
+		reader_add_debug(rd, fd, DEBUGFILE_FROM_SERVER);
 }
 
 /* is_asked: servers may have a debug file, this machine has none. */
-static int name_by_elf(struct symbolizer *s, struct group *g, struct elfsym *e, const char *path,
-		       bool is_asked)
+static int name_by_reader(struct symbolizer *s, struct group *g, struct reader *rd,
+			  const struct reader_file *file, const char *path, bool is_asked)
 {
-	struct elfsym_address *a = malloc(g->n * sizeof(*a));
-	uint32_t *frame = malloc(g->n * sizeof(*frame));
-	char *plain = malloc(2 * NAME_MAX_BYTES), *buf;
-	size_t n;
-	int err = -ENOMEM;
+	struct naming *n = malloc(sizeof(*n));
+	uint64_t *offsets = malloc(g->n * sizeof(*offsets));
+	int err = n && offsets ? put_module(s, g, file, path) : -ENOMEM;
 
-	if (!a || !frame || !plain)
-		goto out;
-	buf = plain + NAME_MAX_BYTES;
-	err = put_module(s, g, e, path);
 	if (err)
 		goto out;
-	n = to_vaddrs(e, g, a, frame);
-	s->stats.no_symbol += g->n - n;
-	elfsym_find(e, a, n);
-	if (is_asked && has_nameless(a, n) && ask_servers(s, e))
-		elfsym_find(e, a, n);
-	elfsym_find_bounds(e, a, n);
-	for (size_t i = 0; !err && i < n; i++) {
-		const char *name = a[i].name	     ? readable(&a[i], buf, plain)
-				   : a[i].is_bounded ? bounded_name(path, &a[i], buf)
-						     : NULL;
-
-		if (a[i].name)
-			s->stats.user_named++;
-		else
-			s->stats.no_symbol++;
-		s->stats.bounded += a[i].is_bounded;
-		err = encoder_name(s->enc, frame[i], name, g->module,
-				   name ? a[i].vaddr - a[i].start : a[i].vaddr);
+	*n = (struct naming) { .s = s, .g = g, .path = path };
+	for (size_t i = 0; i < g->n; i++)
+		offsets[i] = g->frames[i].offset;
+	/* What fails from here on is the reader, and costs names only. */
+	if (!reader_offsets(rd, offsets, g->n)) {
+		if (is_asked && reader_nameless(rd) > 0)
+			ask_servers(s, rd, &file->wanted);
+		(void)reader_find(rd, take_name, n);
 	}
+	err = name_rest(n, &s->stats.no_symbol);
 out:
-	free(plain);
-	free(frame);
-	free(a);
+	free(offsets);
+	free(n);
 	return err;
 }
 
-static int name_file(struct symbolizer *s, struct group *g, uint32_t file)
+/* The kernel's own, as a file. */
+static int open_vdso(const struct symbolizer *s)
 {
-	const char *path = code_files_path(s->files, file);
-	enum code_kind kind = code_files_kind(s->files, file);
-	struct elfsym *e = NULL;
-	int fd = -1, err = -ENOENT;
+	/* The kernel passes its address as a number. */
+	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (fd >= 0 && write(fd, vdso, (size_t)s->vdso_len) == (ssize_t)s->vdso_len)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ENOMEM;
+}
+
+static int name_file(struct symbolizer *s, struct group *g, uint32_t id)
+{
+	const char *path = code_files_path(s->files, id);
+	enum code_kind kind = code_files_kind(s->files, id);
+	struct reader_file file;
+	struct reader *rd = NULL;
+	int fd = -ENOENT, err;
 	bool is_whole;
 
 	s->stats.files++;
-	if (kind == CODE_VDSO && s->vdso_len) {
-		/* The kernel passes its address as a number. */
-		const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-
-		err = elfsym_open_memory(&e, vdso, (size_t)s->vdso_len);
-	} else if (kind == CODE_FILE) {
-		fd = code_files_open(s->files, file);
-		err = fd < 0 ? fd : elfsym_open(&e, fd);
-	}
+	if (kind == CODE_VDSO && s->vdso_len)
+		fd = open_vdso(s);
+	else if (kind == CODE_FILE)
+		fd = code_files_open(s->files, id);
+	err = fd < 0 ? fd : reader_open(&rd, s->readers, fd, &file);
+	if (kind == CODE_VDSO && fd >= 0)
+		close(fd);
 	if (err) {
 		g->module = encoder_module(s->enc, path, NULL, 0);
 		return name_without_symbols(
 			s, g, kind == CODE_FILE ? &s->stats.no_file : &s->stats.no_symbol);
 	}
 	s->stats.files_read++;
-	is_whole =
-		elfsym_has_symtab(e) || debugfile_add(e, fd, code_files_root(s->files, file), path);
-	err = name_by_elf(s, g, e, path, s->asker && kind == CODE_FILE && !is_whole);
-	elfsym_close(e);
-	code_files_close(s->files, file);
+	is_whole = file.has_symtab ||
+		   debugfile_search(&file.wanted, kind == CODE_FILE ? fd : -1,
+				    code_files_root(s->files, id), path, offer_debug, rd);
+	if (!is_whole)
+		reader_add_minidebug(rd);
+	err = name_by_reader(s, g, rd, &file, path, s->asker && kind == CODE_FILE && !is_whole);
+	reader_close(rd);
+	code_files_close(s->files, id);
 	return err;
 }
 
 /* ---- generated code ------------------------------------------------------------------------ */
 
-/* The n frames as addresses; to be freed with free_addresses(). NULL: out of memory. */
+/* The n frames as addresses, to be freed. NULL: out of memory. */
 static struct perfmap_address *to_addresses(const struct group *g)
 {
 	struct perfmap_address *a = calloc(g->n, sizeof(*a));
@@ -230,60 +219,47 @@ static struct perfmap_address *to_addresses(const struct group *g)
 	return a;
 }
 
-static void free_addresses(struct perfmap_address *a, size_t n)
+static int take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name)
 {
-	for (size_t i = 0; a && i < n; i++)
-		free(a[i].name);
-	free(a);
+	struct naming *n = ctx;
+
+	n->n = i + 1;
+	if (name)
+		n->s->stats.user_named++;
+	else
+		n->s->stats.no_symbol++;
+	n->err = encoder_name(n->s->enc, n->g->frames[i].frame, name, n->g->module,
+			      name ? a->value : 0);
+	return n->err;
 }
 
-static int put_addresses(struct symbolizer *s, const struct group *g,
-			 const struct perfmap_address *a)
-{
-	char *buf = malloc(NAME_MAX_BYTES);
-	int err = buf ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < g->n; i++) {
-		if (a[i].name) {
-			s->stats.user_named++;
-			err = encoder_name(s->enc, g->frames[i].frame,
-					   demangle(a[i].name, buf, NAME_MAX_BYTES), g->module,
-					   a[i].addr + 1 - a[i].start);
-		} else {
-			s->stats.no_symbol++;
-			err = encoder_name(s->enc, g->frames[i].frame, NULL, g->module, 0);
-		}
-	}
-	free(buf);
-	return err;
-}
-
-/* By the perf map, and where a jitdump knows better, by that. */
+/* By the perf map and the jitdump. */
 static int name_generated(struct symbolizer *s, struct group *g, struct generated *p)
 {
 	struct perfmap_address *a = to_addresses(g);
-	int fd = p->jitdump ? code_files_open(s->files, p->jitdump) : -1, err;
-	bool is_read = false;
+	struct naming *n = malloc(sizeof(*n));
+	int fd = p->jitdump ? code_files_open(s->files, p->jitdump) : -1, err = -ENOMEM;
 	char path[40];
 
 	s->stats.files++;
-	if (!a)
-		return -ENOMEM;
+	if (!a || !n)
+		goto out;
 	if (p->fd < 0)
 		p->fd = perfmap_open(&p->place); /* many are written when the process ends */
 	snprintf(path, sizeof(path), p->fd < 0 ? "//anon" : "/tmp/perf-%u.map", p->place.ns_pid);
-	if (p->fd >= 0) {
-		is_read = !perfmap_find(p->fd, a, g->n);
-		close(p->fd);
-		p->fd = -1;
-	}
-	if (fd >= 0 && !jitdump_find(fd, a, g->n))
-		is_read = true;
-	s->stats.files_read += is_read;
 	g->module = encoder_module(s->enc, fd >= 0 ? code_files_path(s->files, p->jitdump) : path,
 				   NULL, 0);
-	err = is_read ? put_addresses(s, g, a) : name_without_symbols(s, g, &s->stats.no_perf_map);
-	free_addresses(a, g->n);
+	*n = (struct naming) { .s = s, .g = g };
+	if ((p->fd >= 0 || fd >= 0) &&
+	    !reader_generated(s->readers, p->fd, fd, a, g->n, take_code, n))
+		s->stats.files_read++;
+	err = name_rest(n, &s->stats.no_perf_map);
+out:
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = -1;
+	free(n);
+	free(a);
 	return err;
 }
 

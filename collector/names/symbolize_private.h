@@ -82,7 +82,8 @@ struct symbolizer {
 	struct generated *generated;
 	uint32_t n_generated, free_generated; /* entries, and free ones among them */
 
-	struct asker *asker; /* borrowed; NULL: servers are not asked */
+	struct readers *readers; /* borrowed; NULL: user functions get no names */
+	struct asker *asker;	 /* borrowed; NULL: servers are not asked */
 	struct symbolizer_stats stats;
 };
 

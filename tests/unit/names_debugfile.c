@@ -54,13 +54,26 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static bool take(void *state, int fd, enum debugfile_claim claim)
+{
+	struct debugfile_wanted wanted;
+	struct world *w = state;
+
+	debugfile_ask(&wanted, w->e);
+	assert_true(debugfile_is_sane(&wanted));
+	return debugfile_take(w->e, &wanted, fd, claim);
+}
+
 /* The name of the function once what line makes of "$D", the debug file's path, was looked up. */
 static const char *name_with(struct world *w, const char *line)
 {
+	struct debugfile_wanted wanted;
+
 	assert_int_equal(setenv("D", w->debug, 1), 0);
 	assert_true(shell(line));
 	assert_string_equal(name_in(w->e), "none");
-	debugfile_add(w->e, w->fd, w->root, "/bin/program");
+	debugfile_ask(&wanted, w->e);
+	debugfile_search(&wanted, w->fd, w->root, "/bin/program", take, w);
 	return name_in(w->e);
 }
 

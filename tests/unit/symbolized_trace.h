@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "names/reader.h"
 #include "names/symbolize.h"
 
 static inline uint64_t now_ns(void)
@@ -27,6 +28,7 @@ struct trace {
 	uint8_t *bytes;
 	size_t len;
 	struct encoder *enc;
+	struct readers *readers;
 	struct symbolizer *s;
 	struct symbolizer_stats stats;
 };
@@ -50,8 +52,10 @@ static inline struct trace *begin(unsigned int parts)
 	assert_non_null(t);
 	t->enc = encoder_new(keep, t);
 	assert_non_null(t->enc);
+	assert_int_equal(readers_start(&t->readers), 0);
 	t->s = symbolizer_new(t->enc, parts);
 	assert_non_null(t->s);
+	symbolizer_read_by(t->s, t->readers);
 	symbolizer_status(t->s, &kernel, &sideband);
 	if (sideband == -EACCES || sideband == -EPERM) {
 		print_message("perf_event_open is not permitted\n");
@@ -73,6 +77,7 @@ static inline void finish(struct trace *t)
 static inline void end(struct trace *t)
 {
 	symbolizer_free(t->s);
+	readers_free(t->readers);
 	encoder_free(t->enc);
 	free(t->bytes);
 	free(t);

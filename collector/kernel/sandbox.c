@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define MACHINE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define MACHINE AUDIT_ARCH_AARCH64
+#endif
+
+/* ---- rights -------------------------------------------------------------------------------- */
+
+/* False if any right is left. */
+static bool drop_rights(uint32_t uid, uint32_t gid)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (!geteuid() &&
+	    (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid)))
+		return false;
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &h, none);
+}
+
+bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	/* What ends the recording ends its helpers only when it has their answers. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	prctl(PR_SET_NAME, name);
+	for (int fd = 0; fd < 3; fd++)
+		if (dup2(null, fd) < 0)
+			return false;
+	if (!drop_rights(uid, gid) || dup2(socket, SANDBOX_SOCKET) < 0 ||
+	    syscall(SYS_close_range, SANDBOX_SOCKET + 1u, ~0u, 0u))
+		return false;
+	/* After the user was changed, which resets it. */
+	return !prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* ---- system calls -------------------------------------------------------------------------- */
+
+#define ALLOW(call)                                            \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+
+bool sandbox_is_real(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	return false;
+#else
+	return true;
+#endif
+}
+
+bool sandbox_seal(bool may_fork)
+{
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		/* descriptors that it has */
+		ALLOW(read),
+		ALLOW(pread64),
+		ALLOW(lseek),
+		ALLOW(fstat),
+		ALLOW(newfstatat), /* glibc's fstat() */
+		ALLOW(fcntl),
+		ALLOW(close),
+		ALLOW(recvmsg),
+		ALLOW(sendmsg),
+		/* memory */
+		ALLOW(mmap),
+		ALLOW(munmap),
+		ALLOW(mremap),
+		ALLOW(brk),
+		ALLOW(madvise),
+		ALLOW(futex),
+		/* itself */
+		ALLOW(getpid),
+		ALLOW(sysinfo), /* glibc's qsort() */
+		ALLOW(getrandom),
+		ALLOW(clock_gettime),
+		ALLOW(rt_sigreturn),
+		ALLOW(restart_syscall),
+		ALLOW(exit_group),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_clone : (uint32_t)-1, 8, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_kill : (uint32_t)-1, 7, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_wait4 : (uint32_t)-1, 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_seccomp : (uint32_t)-1, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_prctl : (uint32_t)-1, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_prlimit64 : (uint32_t)-1, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_set_robust_list : (uint32_t)-1,
+			 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			 may_fork ? SYS_sched_setscheduler : (uint32_t)-1, 1, 0),
+		/* C libraries try this and that, and live with an error. */
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	return !sandbox_is_real() || !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+void sandbox_limit(uint64_t bytes, unsigned int cpu_seconds)
+{
+	struct rlimit memory = { bytes, bytes }, cpu = { cpu_seconds, cpu_seconds };
+	struct rlimit none = { 0, 0 };
+
+	/* The sanitizers reserve terabytes. */
+	if (sandbox_is_real())
+		setrlimit(RLIMIT_AS, &memory);
+	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_FSIZE, &none);
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+ssize_t sandbox_send(int socket, const void *message, size_t len, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec data = { (void *)(uintptr_t)message, len };
+	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
+	ssize_t n;
+
+	if (fd >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		control.header = (struct cmsghdr) {
+			.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+		};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	n = sendmsg(socket, &m, MSG_NOSIGNAL);
+	return n < 0 ? -errno : n;
+}
+
+ssize_t sandbox_receive(int socket, void *message, size_t size, int *fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec data = { message, size };
+	struct msghdr m = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *c;
+	ssize_t n;
+
+	*fd = -1;
+	do {
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	c = CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return n;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sandbox.h - processes without rights, for what must not be able to do what a recorder can: they
+ * talk to servers, or read files that strangers made. They are forked before the recorder has
+ * anything in memory that they must not see, and before it gives up the right to change its user.
+ */
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SANDBOX_NOBODY 65534u
+/* Where sandbox_enter() puts the socket. */
+#define SANDBOX_SOCKET 3
+
+/*
+ * In a forked process: from now on it has that user (if it was root's), no capabilities, no new
+ * privileges, and nothing open but the socket and /dev/null; signals that end a recording are
+ * ignored, and it ends with its parent. False if any right is left: then end it.
+ */
+bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid);
+
+/*
+ * After that: only system calls that use what is open already, with messages and memory, and, if
+ * may_fork, to fork, to kill and to wait; all others fail with EPERM. False if the kernel has no
+ * seccomp. Nothing is forbidden in builds with sanitizers, which make system calls of their own.
+ */
+bool sandbox_seal(bool may_fork);
+
+/* Bounds of this process: bytes of memory, seconds on a CPU. */
+void sandbox_limit(uint64_t bytes, unsigned int cpu_seconds);
+
+/* Whether this build seals. */
+bool sandbox_is_real(void);
+
+/*
+ * Messages over a SOCK_SEQPACKET socket, each with a descriptor if fd is not -1. They return the
+ * bytes sent or received (0: the other side has ended), or a negative errno. *fd is the caller's to
+ * close, -1: none came.
+ */
+ssize_t sandbox_send(int socket, const void *message, size_t len, int fd);
+ssize_t sandbox_receive(int socket, void *message, size_t size, int *fd);
+
+#endif /* SANDBOX_H */

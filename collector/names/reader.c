@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "reader_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel/clock.h"
+#include "kernel/sandbox.h"
+
+/* An answer takes seconds at most, on a loaded machine. */
+#define PATIENCE_NS 60000000000u
+/* A reader that began at low priority is looked after this often. */
+#define LOOK_MS 20
+
+struct readers {
+	pid_t pid;
+	int socket;
+};
+
+struct reader {
+	int socket;
+	pid_t pid;
+	bool is_low;
+	size_t n_asked;
+	struct reader_request request;
+	uint8_t answers[READER_ANSWERS_BYTES];
+};
+
+/* ---- the first process --------------------------------------------------------------------- */
+
+static uint64_t to_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
+}
+
+uint64_t readers_free(struct readers *r)
+{
+	struct rusage used = { 0 };
+
+	if (!r)
+		return 0;
+	close(r->socket);
+	while (wait4(r->pid, NULL, 0, &used) < 0 && errno == EINTR)
+		;
+	free(r);
+	return to_ns(used.ru_utime) + to_ns(used.ru_stime);
+}
+
+int readers_start(struct readers **out)
+{
+	struct readers *r = calloc(1, sizeof(*r));
+	struct reader_hello hello;
+	int sockets[2], fd;
+
+	*out = NULL;
+	if (!r)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+		int err = -errno;
+
+		free(r);
+		return err;
+	}
+	r->pid = fork();
+	if (!r->pid)
+		reader_process(sockets[1]);
+	r->socket = sockets[0];
+	close(sockets[1]);
+	if (r->pid < 0) {
+		int err = -errno;
+
+		close(r->socket);
+		free(r);
+		return err;
+	}
+	/* It ends before that if it has a right left, or if the kernel has no seccomp. */
+	if (sandbox_receive(r->socket, &hello, sizeof(hello), &fd) != sizeof(hello)) {
+		readers_free(r);
+		return -EPERM;
+	}
+	*out = r;
+	return 0;
+}
+
+int readers_pid(const struct readers *r)
+{
+	return r->pid;
+}
+
+/* ---- talking to one ------------------------------------------------------------------------ */
+
+static bool is_low_here(void)
+{
+	return sched_getscheduler(0) == SCHED_IDLE;
+}
+
+/* When the recorder has lost its patience, its reader does as well. */
+static void hurry(struct reader *rd)
+{
+	const struct sched_param none = { 0 };
+
+	if (rd->is_low && rd->pid && !is_low_here()) {
+		sched_setscheduler(rd->pid, SCHED_OTHER, &none);
+		rd->is_low = false;
+	}
+}
+
+/* The next message: its bytes, at most size; or -EPIPE. */
+static ssize_t hear(struct reader *rd, void *message, size_t size)
+{
+	uint64_t until_ns = clock_now_ns() + PATIENCE_NS;
+	struct pollfd p = { .fd = rd->socket, .events = POLLIN };
+	ssize_t n;
+	int fd;
+
+	while (poll(&p, 1, rd->is_low ? LOOK_MS : 1000) <= 0) {
+		hurry(rd);
+		if (clock_now_ns() > until_ns)
+			return -EPIPE;
+	}
+	n = sandbox_receive(rd->socket, message, size, &fd);
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? n : -EPIPE;
+}
+
+static int hear_exactly(struct reader *rd, void *message, size_t size)
+{
+	return hear(rd, message, size) == (ssize_t)size ? 0 : -EPIPE;
+}
+
+/* Sends the request, with the values that are in it, and fd if it is not -1. */
+static int say(struct reader *rd, enum reader_op op, uint32_t arg, uint32_t n, int fd)
+{
+	size_t len = offsetof(struct reader_request, values) + n * sizeof(rd->request.values[0]);
+
+	rd->request.op = op;
+	rd->request.arg = arg;
+	rd->request.n = n;
+	return sandbox_send(rd->socket, &rd->request, len, fd) == (ssize_t)len ? 0 : -EPIPE;
+}
+
+static int ask(struct reader *rd, enum reader_op op, uint32_t arg, int fd)
+{
+	struct reader_told told;
+	int err = say(rd, op, arg, 0, fd);
+
+	if (!err)
+		err = hear_exactly(rd, &told, sizeof(told));
+	return err ? err : told.result;
+}
+
+/* Takes n answers, which come from a stranger. */
+static int hear_answers(struct reader *rd, size_t n, reader_take_fn fn, void *ctx)
+{
+	char name[READER_NAME_MAX + 1];
+	struct reader_answer a;
+	size_t i = 0;
+	int err = 0;
+
+	while (!err && i < n) {
+		ssize_t got = hear(rd, rd->answers, sizeof(rd->answers));
+		size_t len = got > 0 ? (size_t)got : 0, at = 0;
+
+		if (!len)
+			return -EPIPE;
+		for (; !err && at < len && i < n; i++) {
+			if (len - at < sizeof(a))
+				return -EPIPE;
+			memcpy(&a, rd->answers + at, sizeof(a));
+			at += sizeof(a);
+			if (a.len > len - at || a.len > READER_NAME_MAX)
+				return -EPIPE;
+			memcpy(name, rd->answers + at, a.len);
+			name[a.len] = '\0';
+			at += a.len;
+			err = fn(ctx, i, &a, a.flags & READER_NAMED ? name : NULL);
+		}
+	}
+	return err;
+}
+
+void reader_close(struct reader *rd)
+{
+	if (!rd)
+		return;
+	close(rd->socket);
+	free(rd);
+}
+
+static int start(struct reader **out, const struct readers *r)
+{
+	struct reader_start first = { .is_low = is_low_here() };
+	struct timeval patience = { .tv_sec = (time_t)(PATIENCE_NS / 1000000000u) };
+	struct reader *rd;
+	int sockets[2];
+	bool is_sent;
+
+	*out = NULL;
+	if (!r)
+		return -ENOTSUP;
+	rd = calloc(1, sizeof(*rd));
+	if (!rd)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+		int err = -errno;
+
+		free(rd);
+		return err;
+	}
+	rd->socket = sockets[0];
+	rd->is_low = first.is_low;
+	setsockopt(rd->socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	is_sent = sandbox_send(r->socket, &first, sizeof(first), sockets[1]) == sizeof(first);
+	close(sockets[1]);
+	if (is_sent) {
+		*out = rd;
+		return 0;
+	}
+	reader_close(rd);
+	return -EPIPE;
+}
+
+/* Before its first answer. */
+static int hear_hello(struct reader *rd)
+{
+	struct reader_hello hello;
+	int err = hear_exactly(rd, &hello, sizeof(hello));
+
+	if (!err)
+		rd->pid = hello.pid;
+	return err;
+}
+
+/* ---- ELF files ----------------------------------------------------------------------------- */
+
+int reader_open(struct reader **out, struct readers *r, int fd, struct reader_file *file)
+{
+	int err = start(out, r);
+
+	if (err)
+		return err;
+	err = say(*out, READER_OPEN, 0, 0, fd);
+	if (!err)
+		err = hear_hello(*out);
+	if (!err)
+		err = hear_exactly(*out, file, sizeof(*file));
+	if (!err && (file->err || file->n_segments > READER_SEGMENTS_MAX ||
+		     !debugfile_is_sane(&file->wanted)))
+		err = file->err < 0 ? file->err : -EPIPE;
+	if (err) {
+		reader_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+bool reader_add_debug(struct reader *rd, int fd, enum debugfile_claim claim)
+{
+	int taken = ask(rd, READER_DEBUG, claim, fd);
+
+	close(fd);
+	return taken > 0;
+}
+
+void reader_add_minidebug(struct reader *rd)
+{
+	(void)say(rd, READER_MINIDEBUG, 0, 0, -1);
+}
+
+int reader_offsets(struct reader *rd, const uint64_t *offsets, size_t n)
+{
+	int err = 0;
+
+	rd->n_asked = n;
+	for (size_t i = 0; !err && i < n;) {
+		uint32_t batch = n - i < READER_BATCH ? (uint32_t)(n - i) : READER_BATCH;
+
+		memcpy(rd->request.values, offsets + i, batch * sizeof(*offsets));
+		err = say(rd, READER_ASK, 0, batch, -1);
+		i += batch;
+	}
+	return err;
+}
+
+int reader_nameless(struct reader *rd)
+{
+	return ask(rd, READER_NAMELESS, 0, -1);
+}
+
+int reader_find(struct reader *rd, reader_take_fn fn, void *ctx)
+{
+	int err = say(rd, READER_FIND, 0, 0, -1);
+
+	return err ? err : hear_answers(rd, rd->n_asked, fn, ctx);
+}
+
+/* ---- generated code ------------------------------------------------------------------------ */
+
+static int say_addresses(struct reader *rd, const struct perfmap_address *a, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n;) {
+		uint32_t k = 0;
+
+		for (; k < READER_BATCH && i < n; i++) {
+			rd->request.values[k++] = a[i].addr;
+			rd->request.values[k++] = a[i].time_ns;
+		}
+		err = say(rd, READER_ASK_CODE, 0, k, -1);
+	}
+	return err;
+}
+
+int reader_generated(struct readers *r, int perf_map, int jitdump, const struct perfmap_address *a,
+		     size_t n, reader_take_fn fn, void *ctx)
+{
+	struct reader *rd;
+	int err = start(&rd, r);
+
+	if (err)
+		return err;
+	if (perf_map >= 0)
+		err = say(rd, READER_PERF_MAP, 0, 0, perf_map);
+	if (!err && jitdump >= 0)
+		err = say(rd, READER_JITDUMP, 0, 0, jitdump);
+	if (!err)
+		err = say_addresses(rd, a, n);
+	if (!err)
+		err = hear_hello(rd);
+	if (!err)
+		err = ask(rd, READER_FIND_CODE, 0, -1);
+	if (!err)
+		err = hear_answers(rd, n, fn, ctx);
+	reader_close(rd);
+	return err;
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What reads files, without any rights: everything here works for a stranger. */
+#include "reader_private.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "demangle.h"
+#include "grow.h"
+#include "jitdump.h"
+#include "kernel/sandbox.h"
+
+/* A browser's debug file takes half of that, and some seconds. */
+#define MEMORY_MAX_BYTES (2ull << 30)
+#define CPU_MAX_SECONDS 60u
+
+struct process {
+	int socket;
+	struct elfsym *e;
+	struct debugfile_wanted wanted;
+	uint64_t *values; /* offsets; or address and time, in turn */
+	size_t n, cap;
+	struct elfsym_address *found; /* of the offsets in segments, NULL: not looked for yet */
+	size_t n_found;
+	int perf_map, jitdump;
+	char plain[READER_NAME_MAX], readable[READER_NAME_MAX];
+	uint8_t answers[READER_ANSWERS_BYTES];
+	size_t len; /* of answers */
+};
+
+/* ---- answering ----------------------------------------------------------------------------- */
+
+static void tell(const struct process *p, const void *message, size_t len)
+{
+	if (sandbox_send(p->socket, message, len, -1) != (ssize_t)len)
+		_exit(1);
+}
+
+static void tell_result(const struct process *p, int result)
+{
+	struct reader_told told = { result };
+
+	tell(p, &told, sizeof(told));
+}
+
+static void flush(struct process *p)
+{
+	if (p->len)
+		tell(p, p->answers, p->len);
+	p->len = 0;
+}
+
+static void answer(struct process *p, struct reader_answer a, const char *name)
+{
+	a.len = name ? (uint32_t)strnlen(name, READER_NAME_MAX) : 0;
+	if (p->len + sizeof(a) + a.len > sizeof(p->answers))
+		flush(p);
+	memcpy(p->answers + p->len, &a, sizeof(a));
+	if (name)
+		memcpy(p->answers + p->len + sizeof(a), name, a.len);
+	p->len += sizeof(a) + a.len;
+}
+
+/* ---- ELF files ----------------------------------------------------------------------------- */
+
+/* The name to show: without the symbol version, demangled, PLT stubs marked. */
+static const char *readable(struct process *p, const struct elfsym_address *a)
+{
+	size_t len = strcspn(a->name, "@");
+	const char *name;
+
+	if (!len || len >= sizeof(p->plain))
+		return a->name;
+	memcpy(p->plain, a->name, len);
+	p->plain[len] = '\0';
+	name = demangle(p->plain, p->readable, sizeof(p->readable));
+	if (!a->is_plt)
+		return name;
+	len = strlen(name);
+	if (len + sizeof("@plt") > sizeof(p->readable))
+		return name;
+	if (name != p->readable)
+		memcpy(p->readable, name, len);
+	memcpy(p->readable + len, "@plt", sizeof("@plt"));
+	return p->readable;
+}
+
+static void open_file(struct process *p, int fd)
+{
+	struct reader_file file = { .err = fd < 0 ? -EBADF : elfsym_open(&p->e, fd) };
+
+	if (!file.err) {
+		file.has_symtab = elfsym_has_symtab(p->e);
+		while (file.n_segments < READER_SEGMENTS_MAX &&
+		       elfsym_code(p->e, file.n_segments, &file.segments[file.n_segments]))
+			file.n_segments++;
+		debugfile_ask(&p->wanted, p->e);
+		file.wanted = p->wanted;
+	}
+	tell(p, &file, sizeof(file));
+}
+
+static void add_minidebug(struct process *p)
+{
+	struct elfsym *more = NULL;
+
+	if (p->e && !minidebug_open(&more, p->e))
+		elfsym_add(p->e, more);
+}
+
+/* The offsets in loaded segments, as link-time addresses. */
+static bool to_vaddrs(struct process *p)
+{
+	p->n_found = 0;
+	p->found = malloc((p->n + 1) * sizeof(*p->found));
+	for (size_t i = 0; p->found && i < p->n; i++) {
+		uint64_t vaddr;
+
+		if (p->values[i] == UINT64_MAX || !elfsym_vaddr(p->e, p->values[i], &vaddr) ||
+		    /* Segments must be in the order of their file offsets. */
+		    (p->n_found && vaddr < p->found[p->n_found - 1].vaddr)) {
+			p->values[i] = UINT64_MAX;
+			continue;
+		}
+		p->found[p->n_found++] = (struct elfsym_address) { .vaddr = vaddr };
+	}
+	return p->found;
+}
+
+static bool find(struct process *p)
+{
+	if (!p->e || (!p->found && !to_vaddrs(p)))
+		return false;
+	elfsym_find(p->e, p->found, p->n_found);
+	return true;
+}
+
+static int count_nameless(struct process *p)
+{
+	int n = 0;
+
+	if (!find(p))
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_found; i++)
+		n += !p->found[i].name;
+	return n;
+}
+
+static void answer_all(struct process *p)
+{
+	const struct elfsym_address *a = p->found;
+
+	if (!find(p))
+		_exit(1);
+	a = p->found;
+	elfsym_find_bounds(p->e, p->found, p->n_found);
+	for (size_t i = 0; i < p->n; i++) {
+		struct reader_answer out = { .flags = 0 };
+
+		if (p->values[i] == UINT64_MAX) {
+			answer(p, out, NULL);
+			continue;
+		}
+		out.flags = READER_MAPPED | (a->name ? READER_NAMED : 0u) |
+			    (a->is_bounded ? READER_BOUNDED : 0u);
+		out.start = a->start;
+		out.value = a->name || a->is_bounded ? a->vaddr - a->start : a->vaddr;
+		answer(p, out, a->name ? readable(p, a) : NULL);
+		a++;
+	}
+	flush(p);
+}
+
+/* ---- generated code ------------------------------------------------------------------------ */
+
+/* By the perf map, and where a jitdump knows better, by that. */
+static void answer_code(struct process *p)
+{
+	size_t n = p->n / 2;
+	struct perfmap_address *a = calloc(n + 1, sizeof(*a));
+	bool is_read = false;
+
+	if (!a)
+		_exit(1);
+	for (size_t i = 0; i < n; i++) {
+		a[i].addr = p->values[2 * i];
+		a[i].time_ns = p->values[2 * i + 1];
+	}
+	if (p->perf_map >= 0)
+		is_read = !perfmap_find(p->perf_map, a, n);
+	if (p->jitdump >= 0 && !jitdump_find(p->jitdump, a, n))
+		is_read = true;
+	tell_result(p, is_read ? 0 : -ENOENT);
+	for (size_t i = 0; is_read && i < n; i++) {
+		struct reader_answer out = { .flags = READER_MAPPED };
+
+		if (a[i].name) {
+			out.flags |= READER_NAMED;
+			out.start = a[i].start;
+			out.value = a[i].addr + 1 - a[i].start;
+		}
+		answer(p, out,
+		       a[i].name ? demangle(a[i].name, p->readable, sizeof(p->readable)) : NULL);
+	}
+	flush(p);
+}
+
+/* ---- the conversation ---------------------------------------------------------------------- */
+
+static void keep(struct process *p, const uint64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *grown = grow_array(p->values, p->n, &p->cap, sizeof(*grown));
+
+		if (!grown)
+			_exit(1);
+		p->values = grown;
+		grown[p->n++] = values[i];
+	}
+}
+
+static void take(struct process *p, const struct reader_request *r, int fd)
+{
+	switch ((enum reader_op)r->op) {
+	case READER_OPEN:
+		open_file(p, fd);
+		break;
+	case READER_DEBUG:
+		tell_result(p, p->e && fd >= 0 &&
+				       debugfile_take(p->e, &p->wanted, fd,
+						      (enum debugfile_claim)r->arg));
+		break;
+	case READER_MINIDEBUG:
+		add_minidebug(p);
+		break;
+	case READER_NAMELESS:
+		tell_result(p, count_nameless(p));
+		break;
+	case READER_FIND:
+		answer_all(p);
+		break;
+	case READER_PERF_MAP:
+		p->perf_map = fd;
+		break;
+	case READER_JITDUMP:
+		p->jitdump = fd;
+		break;
+	case READER_ASK:
+	case READER_ASK_CODE:
+		keep(p, r->values, r->n);
+		break;
+	case READER_FIND_CODE:
+		answer_code(p);
+		break;
+	}
+}
+
+/* What is left to free goes with the process. */
+static _Noreturn void converse(int socket)
+{
+	static struct process p = { .perf_map = -1, .jitdump = -1 };
+	struct reader_hello hello = { getpid() };
+	static struct reader_request r;
+	ssize_t n;
+	int fd;
+
+	p.socket = socket;
+	tell(&p, &hello, sizeof(hello));
+	while ((n = sandbox_receive(socket, &r, sizeof(r), &fd)) > 0) {
+		if ((size_t)n < offsetof(struct reader_request, values) || r.n > READER_BATCH ||
+		    (size_t)n !=
+			    offsetof(struct reader_request, values) + r.n * sizeof(r.values[0]))
+			break;
+		take(&p, &r, fd);
+	}
+	_exit(0);
+}
+
+static _Noreturn void become_reader(int socket, bool is_low)
+{
+	const struct sched_param none = { 0 };
+
+	prctl(PR_SET_NAME, "chaincap-reader");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		_exit(1);
+	if (is_low)
+		sched_setscheduler(0, SCHED_IDLE, &none);
+	sandbox_limit(MEMORY_MAX_BYTES, CPU_MAX_SECONDS);
+	if (!sandbox_seal(false))
+		_exit(1);
+	converse(socket);
+}
+
+/* Those that were started, and not waited for yet: a recorder has one or two at a time. */
+#define RUNNING_MAX 16u
+
+struct running {
+	pid_t pids[RUNNING_MAX];
+	uint32_t n;
+};
+
+/* Waits for those that have ended, so that their time on a CPU is known; or ends all. */
+static void reap(struct running *r, bool all)
+{
+	for (uint32_t i = 0; i < r->n;) {
+		if (all)
+			kill(r->pids[i], SIGKILL);
+		if (waitpid(r->pids[i], NULL, all ? 0 : WNOHANG))
+			r->pids[i] = r->pids[--r->n];
+		else
+			i++;
+	}
+}
+
+_Noreturn void reader_process(int socket)
+{
+	struct reader_hello hello = { getpid() };
+	struct running running = { .n = 0 };
+	struct reader_start start;
+	pid_t pid;
+	int fd;
+
+	if (!sandbox_enter("chaincap-readers", socket, SANDBOX_NOBODY, SANDBOX_NOBODY))
+		_exit(1);
+	if (!sandbox_seal(true) || sandbox_send(SANDBOX_SOCKET, &hello, sizeof(hello), -1) < 0)
+		_exit(1);
+	while (sandbox_receive(SANDBOX_SOCKET, &start, sizeof(start), &fd) == sizeof(start)) {
+		reap(&running, false);
+		if (running.n == RUNNING_MAX)
+			reap(&running, true);
+		if (fd < 0)
+			continue;
+		pid = fork();
+		if (!pid) {
+			close(SANDBOX_SOCKET);
+			become_reader(fd, start.is_low);
+		}
+		if (pid > 0)
+			running.pids[running.n++] = pid;
+		close(fd);
+	}
+	reap(&running, true);
+	_exit(0);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What reads strangers' files has no rights, and when it dies that costs names only. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include "kernel/sandbox.h"
+#include "symbolized_trace.h"
+#include "watched_child.h"
+
+/* ---- what it may do ------------------------------------------------------------------------ */
+
+/* The process that pid forked last, or 0. */
+static pid_t child_of(pid_t pid)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	pid_t found = 0;
+
+	assert_non_null(proc);
+	while ((d = readdir(proc))) {
+		char path[300], line[256];
+		int parent = 0;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/status", d->d_name);
+		f = isdigit((unsigned char)d->d_name[0]) ? fopen(path, "re") : NULL;
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "PPid: %d", &parent) == 1)
+				break;
+		if (f)
+			fclose(f);
+		if (parent == pid)
+			found = (pid_t)atoi(d->d_name);
+	}
+	closedir(proc);
+	return found;
+}
+
+static void expect_no_rights(pid_t pid, int fds)
+{
+	char path[64], line[256];
+	unsigned long long set;
+	int n = 0, number;
+	struct dirent *d;
+	DIR *dir;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Cap%*3s: %llx", &set) == 1 && strncmp(line, "CapBnd", 6)) {
+			assert_int_equal(set, 0);
+			n++;
+		}
+		if (sscanf(line, "NoNewPrivs: %d", &number) == 1 && ++n)
+			assert_int_equal(number, 1);
+		if (sscanf(line, "Uid: %d", &number) == 1 && ++n)
+			assert_int_not_equal(number, 0);
+		if (sandbox_is_real() && sscanf(line, "Seccomp: %d", &number) == 1)
+			assert_int_equal(number, 2);
+	}
+	fclose(f);
+	assert_int_equal(n, 6);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	for (n = 0; (d = readdir(dir));)
+		n += d->d_name[0] != '.';
+	closedir(dir);
+	assert_int_equal(n, fds);
+}
+
+static void those_who_read_have_no_rights(void **state)
+{
+	struct reader_file file;
+	struct readers *readers;
+	struct reader *rd;
+	int fd;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root: others' readers have their user\n");
+		skip();
+	}
+	assert_int_equal(readers_start(&readers), 0);
+	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(reader_open(&rd, readers, fd, &file), 0);
+	close(fd);
+	/* /dev/null three times and a socket; and the file. */
+	expect_no_rights(readers_pid(readers), 4);
+	expect_no_rights(child_of(readers_pid(readers)), 5);
+	reader_close(rd);
+	readers_free(readers);
+}
+
+/* How a process ends that does this after it has been sealed. */
+static int end_of(void (*act)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		sandbox_limit(256u << 20, 5);
+		if (!sandbox_seal(false))
+			_exit(1);
+		act();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 1000 + WEXITSTATUS(status);
+}
+
+static void do_nothing(void)
+{
+}
+
+static void open_a_file(void)
+{
+	_exit(open("/etc/passwd", O_RDONLY | O_CLOEXEC) < 0);
+}
+
+static void fork_another(void)
+{
+	_exit(fork() < 0);
+}
+
+static void run_a_program(void)
+{
+	_exit(execl("/bin/true", "true", (char *)NULL) < 0);
+}
+
+static void end_another(void)
+{
+	_exit(kill(1, 0) < 0);
+}
+
+static void connect_somewhere(void)
+{
+	_exit(socket(AF_UNIX, SOCK_STREAM, 0) < 0);
+}
+
+static void map_a_lot(void)
+{
+	_exit(malloc(512u << 20) ? 1 : 7);
+}
+
+static void compute_for_ever(void)
+{
+	for (volatile unsigned int i = 0;; i++)
+		;
+}
+
+static void what_they_have_no_need_for_is_forbidden(void **state)
+{
+	(void)state;
+	if (!sandbox_is_real()) {
+		print_message("nothing is forbidden in builds with sanitizers\n");
+		skip();
+	}
+	assert_int_equal(end_of(do_nothing), 1000);
+	assert_int_equal(end_of(connect_somewhere), 1001);
+	assert_int_equal(end_of(open_a_file), 1001);
+	assert_int_equal(end_of(fork_another), 1001);
+	assert_int_equal(end_of(run_a_program), 1001);
+	assert_int_equal(end_of(end_another), 1001);
+	assert_int_equal(end_of(map_a_lot), 1007);
+	assert_int_equal(end_of(compute_for_ever), SIGKILL);
+}
+
+/* ---- when they die ------------------------------------------------------------------------- */
+
+static int count(void *ctx, size_t i, const struct reader_answer *a, const char *name)
+{
+	(void)i;
+	(void)a;
+	*(int *)ctx += name != NULL;
+	return 0;
+}
+
+static void a_reader_that_dies_takes_no_other_with_it(void **state)
+{
+	const uint64_t offset = 0;
+	struct reader *first, *second;
+	struct reader_file file;
+	struct readers *readers;
+	int fd, named = 0;
+
+	(void)state;
+	assert_int_equal(readers_start(&readers), 0);
+	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(reader_open(&first, readers, fd, &file), 0);
+	assert_int_equal(kill(child_of(readers_pid(readers)), SIGKILL), 0);
+	assert_int_equal(reader_open(&second, readers, fd, &file), 0);
+	close(fd);
+	(void)reader_offsets(first, &offset, 1);
+	assert_int_equal(reader_find(first, count, &named), -EPIPE);
+	assert_int_equal(reader_offsets(second, &offset, 1), 0);
+	assert_int_equal(reader_find(second, count, &named), 0);
+	reader_close(first);
+	reader_close(second);
+	assert_true(readers_free(readers) > 0);
+}
+
+static void a_recording_whose_readers_died_is_whole_but_for_names(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	struct child c = start_child(self_exe, NULL);
+	uint32_t frame;
+	struct name n;
+
+	(void)state;
+	assert_true(c.addr != 0);
+	assert_int_equal(kill(readers_pid(t->readers), SIGKILL), 0);
+	frame = seen(t, c.pid, c.addr);
+	end_child(&c);
+	finish(t); /* without an error */
+	n = name_of(t, frame);
+	assert_null(n.symbol);
+	assert_string_equal(n.module, self_exe);
+	end(t);
+}
+
+static void what_is_no_file_is_said_to_be_none(void **state)
+{
+	struct reader_file file;
+	struct readers *readers;
+	struct reader *rd;
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(reader_open(&rd, NULL, fd, &file), -ENOTSUP);
+	assert_int_equal(readers_start(&readers), 0);
+	assert_int_equal(reader_open(&rd, readers, fd, &file), -ENOEXEC);
+	close(fd);
+	readers_free(readers);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(those_who_read_have_no_rights),
+		cmocka_unit_test(what_they_have_no_need_for_is_forbidden),
+		cmocka_unit_test(a_reader_that_dies_takes_no_other_with_it),
+		cmocka_unit_test(a_recording_whose_readers_died_is_whole_but_for_names),
+		cmocka_unit_test(what_is_no_file_is_said_to_be_none),
+	};
+
+	if (argc == 2 && !strcmp(argv[1], "child"))
+		return be_child();
+	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
