@@ -32,6 +32,14 @@ const volatile bool switch_has_state = true;
 const volatile __u64 address_mask = ~0ull;
 const volatile __u32 stack_size = 16 << 10;
 
+/*
+ * CLOCK_MONOTONIC; set by the collector. All programs record from one moment on and up to one,
+ * while they are attached and detached one after the other.
+ */
+volatile __u64 record_from_ns = ~0ull, record_until_ns = ~0ull;
+/* A process that the recorder started for itself; 0: none. Set before anything is attached. */
+volatile __u32 helper_tgid = 0;
+
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096); /* the collector makes each one in its real size */
@@ -50,6 +58,16 @@ struct {
 	__type(key, __u32);
 	__type(value, struct wire_kind_state);
 } kinds SEC(".maps");
+
+static __always_inline bool is_recording(__u64 now)
+{
+	return now >= record_from_ns && now < record_until_ns;
+}
+
+static __always_inline bool is_recorder(__u32 tgid)
+{
+	return tgid == self_tgid || tgid == helper_tgid;
+}
 
 /* ---- keeping and losing -------------------------------------------------------------------- */
 
@@ -143,15 +161,15 @@ int on_switch(unsigned long long *ctx)
 	bool preempt = ctx[0];
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u64 now = bpf_ktime_get_ns();
-	bool prev_self = (__u32)prev->tgid == self_tgid, next_self = (__u32)next->tgid == self_tgid;
-	__u32 prev_tid = prev_self ? 0 : prev->pid, next_tid = next_self ? 0 : next->pid;
+	__u32 prev_tid = is_recorder(prev->tgid) ? 0 : prev->pid;
+	__u32 next_tid = is_recorder(next->tgid) ? 0 : next->pid;
 	__u32 kstack = 0, ustack = 0, state = 0;
 	struct wire_kind_state *k;
 	struct wire_switch *ev;
 	void *ring;
 
 	/* The recorder stands for an idle CPU: between it and the idle thread nothing happens. */
-	if (!prev_tid && !next_tid)
+	if ((!prev_tid && !next_tid) || !is_recording(now))
 		return 0;
 	k = kind_state(WIRE_SWITCH);
 	if (!k)
@@ -236,7 +254,7 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 	struct wire_kind_state *k;
 	__u32 key = kind;
 
-	if ((__u32)target->tgid == self_tgid)
+	if (is_recorder(target->tgid) || !is_recording(now))
 		return 0;
 	k = bpf_map_lookup_elem(&kinds, &key);
 	if (!k)
@@ -294,7 +312,7 @@ int on_fork(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_fork *ev;
 
-	if ((__u32)child->tgid == self_tgid)
+	if (is_recorder(child->tgid) || !is_recording(now))
 		return 0;
 	if (unwinding && user_stacks)
 		inherit_rules(parent, child);
@@ -318,7 +336,7 @@ int on_exec(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_exec *ev;
 
-	if ((__u32)task->tgid == self_tgid)
+	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	ev = record_event(WIRE_EXEC, now, struct wire_exec);
 	if (!ev)
@@ -338,7 +356,7 @@ int on_rename(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_rename *ev;
 
-	if ((__u32)task->tgid == self_tgid)
+	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	ev = record_event(WIRE_RENAME, now, struct wire_rename);
 	if (!ev)
@@ -358,7 +376,7 @@ int on_exit(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_exit *ev;
 
-	if ((__u32)task->tgid == self_tgid)
+	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	ev = record_event(WIRE_EXIT, now, struct wire_exit);
 	if (!ev)
@@ -390,7 +408,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	long len;
 
 	/* The recorder's own as well: they may wake others, and shall have a name then. */
-	if (!task)
+	if (!task || task->tgid == (int)helper_tgid)
 		return 0;
 	t = bpf_map_lookup_elem(&iter_scratch, &zero);
 	if (!t)

@@ -18,7 +18,7 @@ static __always_inline bool has_user_stack(struct task_struct *t)
 	 * program's, whose memory is gone.
 	 */
 	return user_stacks && t->pid && t->mm && t->mm->start_code && !(t->flags & workers) &&
-	       (__u32)t->tgid != self_tgid;
+	       !is_recorder(t->tgid);
 }
 
 /* Identifies an address space, by process and exec: in another one, addresses are other code. */

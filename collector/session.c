@@ -119,14 +119,24 @@ static int make_symbolizer(struct session *s)
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
-/* Events flow from here on, the command runs. */
 static int attach(struct session *s)
 {
-	const struct options *o = s->options;
 	int err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 
+	return err ? session_fail(s, "cannot record", err) : 0;
+}
+
+/* Events flow from here on, the command runs. */
+static int begin(struct session *s)
+{
+	const struct options *o = s->options;
+	int err;
+
+	s->start_ns = s->last_flush_ns = s->drained_ns = bpf_session_begin(s->bpf);
+	err = s->sink->begin(s);
 	if (err)
-		return session_fail(s, "cannot record", err);
+		return err;
+	user_stacks_to(s->user_stacks, s->record, s->thread, s->ctx);
 	err = bpf_session_threads(s->bpf, true, user_stacks_thread, s->user_stacks);
 	if (err)
 		return session_fail(s, "cannot list the threads", err);
@@ -163,13 +173,9 @@ static int open_all(struct session *s)
 		err = prepare_command(s);
 	if (!err)
 		err = make_symbolizer(s);
-	s->start_ns = s->last_flush_ns = s->drained_ns = clock_now_ns();
 	if (!err)
-		err = s->sink->begin(s);
-	if (err)
-		return err;
-	user_stacks_to(s->user_stacks, s->record, s->thread, s->ctx);
-	return attach(s);
+		err = attach(s);
+	return err ? err : begin(s);
 }
 
 /* ---- recording ----------------------------------------------------------------------------- */
@@ -273,8 +279,8 @@ static int drain_rest(struct session *s)
 	struct sink_counts counts;
 	int err;
 
+	s->end_ns = bpf_session_end(s->bpf);
 	bpf_session_detach(s->bpf);
-	s->end_ns = clock_now_ns();
 	err = bpf_session_pending(s->bpf, user_stacks_record, s->user_stacks);
 	if (!err)
 		err = user_stacks_asleep_rest(s->user_stacks);

@@ -16,6 +16,7 @@
 #include "address.h"
 #include "bpf_private.h"
 #include "caps.h"
+#include "clock.h"
 
 /*
  * A CPU that only passes a byte to and fro makes about 20 MB of records a second: 16 MB last for
@@ -269,6 +270,8 @@ void bpf_session_close(struct bpf_session *s)
 {
 	if (!s)
 		return;
+	if (s->has_detacher)
+		pthread_join(s->detacher, NULL);
 	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++) {
 		if (!s->rings[cpu])
 			continue;
@@ -292,9 +295,71 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 	return err;
 }
 
+/* How far ahead the moments lie: until then all CPUs see the new value. */
+#define AHEAD_NS 100000u
+
+/* Sets *moment to a time that has not come yet; returns it when it has. */
+static uint64_t set_moment(volatile uint64_t *moment)
+{
+	uint64_t at = clock_now_ns() + AHEAD_NS, now;
+
+	*moment = at;
+	now = clock_now_ns();
+	/* Whoever lost the CPU in between was late. */
+	if (now > at)
+		at = now;
+	while (clock_now_ns() < at)
+		;
+	return at;
+}
+
+/* A program does not run for an event that interrupts it: the kernel counts these. */
+static uint64_t skipped_runs(const struct bpf_session *s)
+{
+	struct bpf_program *prog;
+	uint64_t n = 0;
+
+	bpf_object__for_each_program (prog, s->skel->obj) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (!bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
+uint64_t bpf_session_begin(struct bpf_session *s)
+{
+	s->skipped_before = skipped_runs(s);
+	return set_moment((volatile uint64_t *)&s->skel->data->record_from_ns);
+}
+
+uint64_t bpf_session_end(struct bpf_session *s)
+{
+	uint64_t end_ns = set_moment((volatile uint64_t *)&s->skel->data->record_until_ns);
+
+	s->skipped_at_end = skipped_runs(s);
+	s->ended = true;
+	return end_ns;
+}
+
+static void *detach(void *session)
+{
+	struct bpf_session *s = session;
+
+	chaincap_bpf__detach(s->skel);
+	return NULL;
+}
+
 void bpf_session_detach(struct bpf_session *s)
 {
-	chaincap_bpf__detach(s->skel);
+	if (s->detached)
+		return;
+	s->detached = true;
+	s->has_detacher = s->ended && !pthread_create(&s->detacher, NULL, detach, s);
+	if (!s->has_detacher)
+		detach(s);
 }
 
 int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx)
@@ -407,21 +472,13 @@ static int add_counts(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
 
 int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
 {
-	struct bpf_program *prog;
 	int err;
 
 	*out = (struct bpf_counts) { 0 };
 	err = each_kind(s, add_counts, out);
 	if (err)
 		return err;
-	/* A program does not run for an event that interrupts it: the kernel counts these. */
-	bpf_object__for_each_program (prog, s->skel->obj) {
-		struct bpf_prog_info info = { 0 };
-		__u32 len = sizeof(info);
-
-		if (!bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			out->missed += info.recursion_misses;
-	}
+	out->missed += (s->ended ? s->skipped_at_end : skipped_runs(s)) - s->skipped_before;
 	return 0;
 }
 

@@ -56,9 +56,19 @@ void bpf_session_close(struct bpf_session *s);
  */
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
 
-/* Events flow from here on. Returns 0 or a negative errno with the reason in why. */
+/*
+ * Attaches the programs, which record nothing yet. Returns 0 or a negative errno with the reason in
+ * why.
+ */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
-/* Ends the events; records in the rings stay. */
+/* Events of all kinds on all CPUs are recorded from the returned time (CLOCK_MONOTONIC) on, */
+uint64_t bpf_session_begin(struct bpf_session *s);
+/* and up to the one that this returns, shortly after it has passed. Records in the rings stay. */
+uint64_t bpf_session_end(struct bpf_session *s);
+/*
+ * Detaches the programs. In the recorder after bpf_session_end(), in the background: it can take
+ * long. In a process that was forked, gives up its copies of the attachments.
+ */
 void bpf_session_detach(struct bpf_session *s);
 
 /* Lists the threads that exist now, with or without stacks. Returns 0 or a negative errno. */
@@ -99,7 +109,7 @@ long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
 
 /*
- * After detaching: makes WIRE_LOST records of the losses that the BPF side has not reported yet.
+ * After the end: makes WIRE_LOST records of the losses that the BPF side has not reported yet.
  * Returns 0 or a negative errno.
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);

@@ -7,6 +7,7 @@
 #define BPF_PRIVATE_H
 
 #include <bpf/libbpf.h>
+#include <pthread.h>
 
 #include "bpf.h"
 #include "stack_slots.h"
@@ -29,6 +30,11 @@ struct bpf_session {
 	struct wire_rules *rules; /* likewise; NULL: user stacks are not unwound */
 	uint64_t *generations;	  /* likewise, by the low bits of the tgid */
 	uint32_t n_rules;	  /* added so far */
+	/* Runs that the kernel skipped before the begin, and before the end. */
+	uint64_t skipped_before, skipped_at_end;
+	bool ended, detached;
+	bool has_detacher; /* detaches in the background; to be joined */
+	pthread_t detacher;
 	size_t ring_size;
 	struct ring_buffer **rings; /* by CPU; NULL where there is none */
 	int *ring_fds;		    /* likewise; owned where there is a ring */
