@@ -90,7 +90,7 @@ $(O)/gen/chaincap.bpf.o: bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
 $(COLLECTOR): | $(O)/gen/chaincap.skel.h
-$(O)/collector/kernel/bpf.o $(O)/collector/kernel/bpf_stacks.o: $(O)/gen/chaincap.skel.h
+$(patsubst %,$(O)/collector/kernel/%.o,bpf bpf_rings bpf_stacks): $(O)/gen/chaincap.skel.h
 
 # ---- the page's script and style, embedded ----
 $(O)/gen/page_%.h: render/page.% render/embed.sh

@@ -148,6 +148,55 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
+/*
+ * Switches and wakings are recorded by one program, on_stacks, so that the kernel verifies once how
+ * stacks are found. Only programs of raw tracepoints may share one: their arguments are numbers,
+ * and what they point to is read as memory that may not be there.
+ */
+
+int on_stacks(unsigned long long *ctx);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int(void *));
+} shared SEC(".maps") = { .values = { [0] = (void *)&on_stacks } };
+
+/* Set while on_stacks runs for sched_wakeup_new. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} new_thread SEC(".maps");
+
+SEC("raw_tp/sched_switch")
+int on_switch(unsigned long long *ctx)
+{
+	bpf_tail_call_static(ctx, &shared, 0);
+	return 0;
+}
+
+SEC("raw_tp/sched_waking")
+int on_waking(unsigned long long *ctx)
+{
+	bpf_tail_call_static(ctx, &shared, 0);
+	return 0;
+}
+
+SEC("raw_tp/sched_wakeup_new")
+int on_wakeup_new(unsigned long long *ctx)
+{
+	__u32 zero = 0;
+	__u64 *is_new = bpf_map_lookup_elem(&new_thread, &zero);
+
+	if (is_new)
+		*is_new = 1;
+	bpf_tail_call_static(ctx, &shared, 0);
+	return 0;
+}
+
 static __always_inline __u32 task_state(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->__state))
@@ -155,50 +204,80 @@ static __always_inline __u32 task_state(struct task_struct *t)
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)t, state);
 }
 
-SEC("tp_btf/sched_switch")
-int on_switch(unsigned long long *ctx)
-{
-	bool preempt = ctx[0];
-	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u64 now = bpf_ktime_get_ns();
-	__u32 prev_tid = is_recorder(prev->tgid) ? 0 : prev->pid;
-	__u32 next_tid = is_recorder(next->tgid) ? 0 : next->pid;
-	__u32 kstack = 0, ustack = 0, state = 0;
-	struct wire_kind_state *k;
-	struct wire_switch *ev;
-	void *ring;
+/* A task that is an argument: the next thread, or the one that is woken. */
+struct other {
+	__u32 tid, tgid, state;
+	/*
+	 * It has been taken off its run queue: then a waking ends its sleep, although its
+	 * switch-out may still be to come. Else it may only take back a sleep that was about to
+	 * begin.
+	 */
+	bool off_queue;
+};
 
-	/* The recorder stands for an idle CPU: between it and the idle thread nothing happens. */
-	if ((!prev_tid && !next_tid) || !is_recording(now))
-		return 0;
-	k = kind_state(WIRE_SWITCH);
-	if (!k)
-		return 0;
-	ring = this_ring();
-	if (!ring)
-		return count_lost(k, now);
-	if (prev_tid) {
-		if (!preempt)
-			state = switch_has_state ? (__u32)ctx[3] : task_state(prev);
-		/*
-		 * Before 6.14 that is what prev wanted to do: if a signal is pending, schedule()
-		 * makes it runnable again. Nobody else sets 0 while it has this run queue locked.
-		 */
-		if (state && !task_state(prev))
-			state = 0;
-		if (kernel_stacks)
-			kstack = kernel_stack_id(ctx, ring, k, now, WIRE_SWITCH, prev);
-		/* Where a thread is preempted says nothing of what it waits for. */
-		if (state && has_user_stack(prev))
-			ustack = user_stack_id(ctx, ring, k, WIRE_SWITCH, now, prev);
+static __always_inline void read_other(struct task_struct *t, struct other *o)
+{
+	if (can_cast) {
+		t = bpf_rdonly_cast(t, bpf_core_type_id_kernel(struct task_struct));
+		o->tid = t->pid;
+		o->tgid = t->tgid;
+		o->state = t->__state;
+		o->off_queue = !t->on_rq ||
+			       (bpf_core_field_exists(t->se.sched_delayed) && t->se.sched_delayed);
+		return;
 	}
-	ev = reserve_event(ring, k, now, sizeof(*ev));
+	o->tid = BPF_CORE_READ(t, pid);
+	o->tgid = BPF_CORE_READ(t, tgid);
+	if (bpf_core_field_exists(t->__state))
+		o->state = BPF_CORE_READ(t, __state);
+	else
+		o->state = (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)t, state);
+	o->off_queue = !BPF_CORE_READ(t, on_rq) || (bpf_core_field_exists(t->se.sched_delayed) &&
+						    BPF_CORE_READ(t, se.sched_delayed));
+}
+
+/* A new thread is runnable when it is woken for the first time, as others are not. */
+static __always_inline __u32 waking_kind(const struct other *target)
+{
+	__u32 kind = WIRE_WAKING, zero = 0;
+	__u64 *is_new;
+
+	if (target->state)
+		return kind;
+	is_new = bpf_map_lookup_elem(&new_thread, &zero);
+	if (is_new) {
+		kind += *is_new & 1;
+		*is_new = 0;
+	}
+	return kind;
+}
+
+/* What sched_switch says of the current thread, which is going off its CPU. */
+static __always_inline __u32 switch_state(const unsigned long long *ctx, struct task_struct *prev)
+{
+	__u32 state = 0;
+
+	if (!ctx[0]) /* preempt */
+		state = switch_has_state ? (__u32)ctx[3] : task_state(prev);
+	/*
+	 * Before 6.14 that is what prev wanted to do: if a signal is pending, schedule() makes it
+	 * runnable again. Nobody else sets 0 while it has this run queue locked.
+	 */
+	return state && !task_state(prev) ? 0 : state;
+}
+
+static __always_inline int record_switch(void *ring, struct wire_kind_state *k, __u64 now,
+					 __u32 prev, __u32 next, __u32 kstack, __u32 ustack,
+					 __u32 state)
+{
+	struct wire_switch *ev = reserve_event(ring, k, now, sizeof(*ev));
+
 	if (!ev)
 		return 0;
 	fill_record(&ev->r, now, WIRE_SWITCH);
 	number_event(&ev->r, k);
-	ev->prev = prev_tid;
-	ev->next = next_tid;
+	ev->prev = prev;
+	ev->next = next;
 	ev->kstack = kstack;
 	ev->ustack = ustack;
 	ev->state = state;
@@ -207,56 +286,58 @@ int on_switch(unsigned long long *ctx)
 	return 0;
 }
 
-/*
- * True if the target has been taken off its run queue: then this waking ends its sleep, although
- * its switch-out may still be to come. Else it may only take back a sleep that was about to begin.
- */
-static __always_inline bool off_queue(const struct task_struct *target)
+static __always_inline int record_waking(void *ring, struct wire_kind_state *k, __u64 now,
+					 __u32 kind, __u32 waker, const struct other *target,
+					 __u32 kstack, __u32 ustack)
 {
-	if (!target->on_rq)
-		return true;
-	return bpf_core_field_exists(target->se.sched_delayed) && target->se.sched_delayed;
-}
+	struct wire_waking *ev = reserve_event(ring, k, now, sizeof(*ev));
 
-static __always_inline int emit_waking(void *ctx, struct wire_kind_state *k, __u64 now,
-				       struct task_struct *target, __u8 kind)
-{
-	struct task_struct *waker = bpf_get_current_task_btf();
-	__u32 kstack = 0, ustack = 0;
-	struct wire_waking *ev;
-	void *ring;
-
-	ring = this_ring();
-	if (!ring)
-		return count_lost(k, now);
-	/* In the idle thread it is an interrupt: its frames are the cause, and say so. */
-	if (kernel_stacks)
-		kstack = kernel_stack_id(ctx, ring, k, now, kind, waker);
-	/* The thread that an interrupt interrupted has no part in what it wakes. */
-	if (!k->interrupt && has_user_stack(waker))
-		ustack = user_stack_id(ctx, ring, k, kind, now, waker);
-	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;
 	fill_record(&ev->r, now, kind);
 	number_event(&ev->r, k);
-	ev->waker = waker->pid;
-	ev->target = (__u32)target->pid | (off_queue(target) ? WIRE_OFF_QUEUE : 0);
+	ev->waker = waker;
+	ev->target = target->tid | (target->off_queue ? WIRE_OFF_QUEUE : 0);
 	ev->kstack = kstack;
 	ev->ustack = ustack;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-static __always_inline int waking(void *ctx, struct task_struct *target, __u8 kind)
+SEC("raw_tp")
+int on_stacks(unsigned long long *ctx)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tid = task->pid, kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
+	/* sched_switch has a bool there, the others a task. */
+	bool is_switch = ctx[0] <= 1;
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_kind_state *k;
-	__u32 key = kind;
+	struct other other;
+	void *ring;
 
-	if (is_recorder(target->tgid) || !is_recording(now))
+	if (is_switch) {
+		read_other((void *)ctx[2], &other);
+	} else {
+		read_other((void *)ctx[0], &other);
+		kind = waking_kind(&other);
+	}
+	if (!is_recording(now))
 		return 0;
-	k = bpf_map_lookup_elem(&kinds, &key);
+	if (is_recorder(other.tgid)) {
+		if (!is_switch)
+			return 0;
+		other.tid = 0;
+	}
+	if (is_switch) {
+		/* The recorder stands for an idle CPU: between both nothing happens. */
+		if (is_recorder(task->tgid))
+			tid = 0;
+		if (!tid && !other.tid)
+			return 0;
+		state = tid ? switch_state(ctx, task) : 0;
+	}
+	k = bpf_map_lookup_elem(&kinds, &kind);
 	if (!k)
 		return 0;
 	/*
@@ -269,21 +350,27 @@ static __always_inline int waking(void *ctx, struct task_struct *target, __u8 ki
 	}
 	*(volatile __u64 *)&k->busy = 1;
 	k->seen++;
-	emit_waking(ctx, k, now, target, kind);
+	ring = this_ring();
+	if (!ring) {
+		count_lost(k, now);
+		goto out;
+	}
+	/* Of the idle thread a waking's: it is an interrupt, whose frames are the cause. */
+	if (kernel_stacks && (tid || !is_switch))
+		kstack = kernel_stack_id(ctx, ring, k, now, kind, task);
+	/*
+	 * Where a thread is preempted says nothing of what it waits for. The thread that an
+	 * interrupt interrupted has no part in what that wakes.
+	 */
+	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
+		ustack = user_stack_id(ctx, ring, k, kind, now, task);
+	if (is_switch)
+		record_switch(ring, k, now, tid, other.tid, kstack, ustack, state);
+	else
+		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
+out:
 	*(volatile __u64 *)&k->busy = 0;
 	return 0;
-}
-
-SEC("tp_btf/sched_waking")
-int on_waking(unsigned long long *ctx)
-{
-	return waking(ctx, (void *)ctx[0], WIRE_WAKING);
-}
-
-SEC("tp_btf/sched_wakeup_new")
-int on_wakeup_new(unsigned long long *ctx)
-{
-	return waking(ctx, (void *)ctx[0], WIRE_WAKING_NEW);
 }
 
 /* ---- who is who ---------------------------------------------------------------------------- */

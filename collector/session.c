@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "haste.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "names/debugfile.h"
@@ -50,8 +51,13 @@ static int load(struct session *s)
 static int prepare_command(struct session *s)
 {
 	char **argv = s->options->command;
-	int err = argv ? command_prepare(&s->command, argv) : 0;
+	int err;
 
+	if (!argv)
+		return 0;
+	haste_end(s->nice); /* not for the command */
+	err = command_prepare(&s->command, argv);
+	(void)haste_begin();
 	return err ? session_fail(s, argv[0], err) : 0;
 }
 
@@ -132,7 +138,7 @@ static int begin(struct session *s)
 	const struct options *o = s->options;
 	int err;
 
-	s->start_ns = s->last_flush_ns = s->drained_ns = bpf_session_begin(s->bpf);
+	s->start_ns = s->last_flush_ns = s->drained_ns = bpf_session_begin(s->bpf, o->duration_ns);
 	err = s->sink->begin(s);
 	if (err)
 		return err;
@@ -156,13 +162,10 @@ static int begin(struct session *s)
 }
 
 /* In this order nothing that the command or the machine does is missed. */
-static int open_all(struct session *s)
+static int open_in_haste(struct session *s)
 {
 	int err;
 
-	/* While a process can be given another user, and nothing is mapped that it could see. */
-	prepare_readers(s);
-	prepare_asker(s);
 	/* Permissions first: whoever may not record does not empty an earlier trace either. */
 	err = load(s);
 
@@ -176,6 +179,19 @@ static int open_all(struct session *s)
 	if (!err)
 		err = attach(s);
 	return err ? err : begin(s);
+}
+
+static int open_all(struct session *s)
+{
+	int err;
+
+	/* While a process can be given another user, and nothing is mapped that it could see. */
+	prepare_readers(s);
+	prepare_asker(s);
+	s->nice = haste_begin();
+	err = open_in_haste(s);
+	haste_end(s->nice);
+	return err;
 }
 
 /* ---- recording ----------------------------------------------------------------------------- */
@@ -205,11 +221,15 @@ static int report_missed(struct session *s, const struct bpf_counts *c, uint64_t
 
 static int flush(struct session *s)
 {
+	uint64_t duration_ns = s->options->duration_ns;
 	struct sink_counts shown;
 	struct bpf_counts c;
 	int err = bpf_session_counts(s->bpf, &c);
 	/* After the counters: what they count as missed lies before it. */
 	uint64_t now = clock_now_ns();
+
+	if (duration_ns && now - s->start_ns > duration_ns)
+		now = s->start_ns + duration_ns; /* nothing is recorded after that */
 
 	if (!err)
 		err = report_missed(s, &c, now);

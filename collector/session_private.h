@@ -78,6 +78,7 @@ struct session {
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
+	int nice; /* what it was before haste_begin() */
 	char why[256];
 };
 

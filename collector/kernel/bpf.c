@@ -107,34 +107,6 @@ static int take_record(void *ctx, void *data, size_t len)
 	return --s->budget ? 0 : -EAGAIN;
 }
 
-static int make_rings(struct bpf_session *s)
-{
-	int outer = bpf_map__fd(s->skel->maps.rings), err = 0;
-
-	s->rings = calloc(s->cpus, sizeof(struct ring_buffer *));
-	s->ring_fds = calloc(s->cpus, sizeof(*s->ring_fds));
-	if (!s->rings || !s->ring_fds)
-		return -ENOMEM;
-	for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++) {
-		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (__u32)s->ring_size,
-					NULL);
-
-		if (fd < 0)
-			return fd;
-		err = bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY);
-		if (!err) {
-			s->rings[cpu] = ring_buffer__new(fd, take_record, s, NULL);
-			if (!s->rings[cpu])
-				err = -errno;
-		}
-		if (err)
-			close(fd);
-		else
-			s->ring_fds[cpu] = fd;
-	}
-	return err;
-}
-
 /* PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h: the same on every machine. */
 #define INITIAL_NAMESPACE 0xeffffffcu
 
@@ -250,7 +222,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	if (!err)
 		err = chaincap_bpf__load(s->skel);
 	if (!err)
-		err = make_rings(s);
+		err = bpf_session_make_rings(s, take_record);
 	if (!err)
 		err = bpf_session_map_trie(s);
 	s->finder = slot_finder_new();
@@ -272,14 +244,7 @@ void bpf_session_close(struct bpf_session *s)
 		return;
 	if (s->has_detacher)
 		pthread_join(s->detacher, NULL);
-	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++) {
-		if (!s->rings[cpu])
-			continue;
-		ring_buffer__free(s->rings[cpu]);
-		close(s->ring_fds[cpu]);
-	}
-	free(s->rings);
-	free(s->ring_fds);
+	bpf_session_free_rings(s);
 	bpf_session_unmap_trie(s);
 	slot_finder_free(s->finder);
 	chaincap_bpf__destroy(s->skel);
@@ -295,22 +260,18 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 	return err;
 }
 
-/* How far ahead the moments lie: until then all CPUs see the new value. */
+/* How far ahead a moment is set: until then all CPUs see the new value. */
 #define AHEAD_NS 100000u
 
-/* Sets *moment to a time that has not come yet; returns it when it has. */
-static uint64_t set_moment(volatile uint64_t *moment)
+/* Waits until the moment that was set is there. Returns it, or when it was set, if that was late.
+ */
+static uint64_t await_moment(uint64_t at_ns)
 {
-	uint64_t at = clock_now_ns() + AHEAD_NS, now;
+	uint64_t set_ns = clock_now_ns();
 
-	*moment = at;
-	now = clock_now_ns();
-	/* Whoever lost the CPU in between was late. */
-	if (now > at)
-		at = now;
-	while (clock_now_ns() < at)
+	while (clock_now_ns() < at_ns)
 		;
-	return at;
+	return set_ns > at_ns ? set_ns : at_ns;
 }
 
 /* A program does not run for an event that interrupts it: the kernel counts these. */
@@ -329,19 +290,31 @@ static uint64_t skipped_runs(const struct bpf_session *s)
 	return n;
 }
 
-uint64_t bpf_session_begin(struct bpf_session *s)
+uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns)
 {
+	struct chaincap_bpf__data *data = s->skel->data;
+	uint64_t at_ns;
+
 	s->skipped_before = skipped_runs(s);
-	return set_moment((volatile uint64_t *)&s->skel->data->record_from_ns);
+	at_ns = clock_now_ns() + AHEAD_NS;
+	if (duration_ns && at_ns + duration_ns > at_ns)
+		data->record_until_ns = at_ns + duration_ns;
+	data->record_from_ns = at_ns;
+	return await_moment(at_ns);
 }
 
 uint64_t bpf_session_end(struct bpf_session *s)
 {
-	uint64_t end_ns = set_moment((volatile uint64_t *)&s->skel->data->record_until_ns);
+	uint64_t at_ns = s->skel->data->record_until_ns;
 
+	if (at_ns > clock_now_ns()) {
+		at_ns = clock_now_ns() + AHEAD_NS;
+		s->skel->data->record_until_ns = at_ns;
+		at_ns = await_moment(at_ns);
+	}
 	s->skipped_at_end = skipped_runs(s);
 	s->ended = true;
-	return end_ns;
+	return at_ns;
 }
 
 static void *detach(void *session)

@@ -61,9 +61,12 @@ void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
  * why.
  */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
-/* Events of all kinds on all CPUs are recorded from the returned time (CLOCK_MONOTONIC) on, */
-uint64_t bpf_session_begin(struct bpf_session *s);
-/* and up to the one that this returns, shortly after it has passed. Records in the rings stay. */
+/*
+ * Events of all kinds on all CPUs are recorded from the returned time (CLOCK_MONOTONIC) on, for
+ * duration_ns if that is not 0, or until bpf_session_end().
+ */
+uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns);
+/* Ends the events, and returns when they ended, which has passed. Records in the rings stay. */
 uint64_t bpf_session_end(struct bpf_session *s);
 /*
  * Detaches the programs. In the recorder after bpf_session_end(), in the background: it can take

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_private.h - the BPF side, shared by bpf.c (loading, rings, counters) and bpf_stacks.c (maps
- * of stacks).
+ * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
+ * buffers) and bpf_stacks.c (maps of stacks).
  */
 #ifndef BPF_PRIVATE_H
 #define BPF_PRIVATE_H
 
 #include <bpf/libbpf.h>
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "bpf.h"
 #include "stack_slots.h"
@@ -38,11 +39,19 @@ struct bpf_session {
 	size_t ring_size;
 	struct ring_buffer **rings; /* by CPU; NULL where there is none */
 	int *ring_fds;		    /* likewise; owned where there is a ring */
+	pid_t helper;		    /* the process that put them into the map; 0: has ended */
 	/* While draining: where records go, and how many more this ring may have. */
 	bpf_record_fn fn;
 	void *ctx;
 	size_t budget;
 };
+
+/*
+ * Makes a ring for each CPU that can come online, whose records fn takes, with the session as
+ * context. Returns 0 or a negative errno; bpf_session_free_rings() in both cases.
+ */
+int bpf_session_make_rings(struct bpf_session *s, ring_buffer_sample_fn fn);
+void bpf_session_free_rings(struct bpf_session *s);
 
 /* Maps the trie's BPF maps into memory. Returns 0 or a negative errno. */
 int bpf_session_map_trie(struct bpf_session *s);

@@ -17,6 +17,7 @@
  */
 #define CORE_FUNCTION_MAX (1u << 20)
 #define MODULE_FUNCTION_MAX (64u << 10)
+#define READ_BYTES (64u << 10)
 /* Bounds kallsyms_add(); a machine loads far fewer BPF programs. */
 #define ADDED_MAX 65536u
 
@@ -214,6 +215,8 @@ int kallsyms_load(struct kallsyms *k, const char *path)
 
 	if (!f)
 		return -errno;
+	/* Else each KiB of some MiB is a system call. */
+	setvbuf(f, NULL, _IOFBF, READ_BYTES);
 	put_string(&t, "", 0);
 	if (!t.arena)
 		err = -ENOMEM;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "haste.h"
+
+#include <sys/resource.h>
+
+#define HIGHEST (-20)
+
+int haste_begin(void)
+{
+	int nice = getpriority(PRIO_PROCESS, 0);
+
+	/* Not permitted: then it takes its time. */
+	(void)setpriority(PRIO_PROCESS, 0, HIGHEST);
+	return nice;
+}
+
+void haste_end(int nice)
+{
+	(void)setpriority(PRIO_PROCESS, 0, nice);
+}
