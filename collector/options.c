@@ -39,7 +39,8 @@ static const char all_options[] =
 	"                           SIGUSR1 and at the end: trace.bin, trace.1.bin...\n"
 	"      --max-size SIZE      memory for what is kept (default 128M)\n"
 	"      --trigger-wait TIME  write it also after a wait longer than TIME (500ms)\n"
-	"  -c, --comm REGEX         only after waits of threads whose name matches\n\n"
+	"  -c, --comm REGEX         only after waits of threads whose name matches\n"
+	"      --max-dumps N        end after N traces\n\n"
 	"Other:\n"
 	"      --no-unwind          user stacks by frame pointers only\n"
 	"      --verify             check stacks that were known without a walk (slow)\n"
@@ -106,6 +107,19 @@ bool options_duration(const char *s, uint64_t *ns)
 	return duration_parse(s, 0, ns) && *ns;
 }
 
+static bool parse_count(const char *s, unsigned int *n)
+{
+	unsigned long v;
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	*n = (unsigned int)v;
+	return !errno && !*end && v && v <= UINT_MAX;
+}
+
 static enum options_result usage(const char *what, const char *arg)
 {
 	fprintf(stderr, "chaincap: %s%s%s (chaincap --help tells more)\n", what, arg ? ": " : "",
@@ -126,6 +140,8 @@ static enum options_result check_flight(const struct options *o)
 
 	if (o->trigger_ns && !o->flight_ns)
 		return usage("--trigger-wait is for --flight", NULL);
+	if (o->max_dumps && !o->flight_ns)
+		return usage("--max-dumps is for --flight", NULL);
 	if (o->comm && !o->trigger_ns)
 		return usage("-c is for --trigger-wait; chainwalk -c picks threads of a trace",
 			     NULL);
@@ -179,7 +195,16 @@ static enum options_result bad_option(int returned, char **argv, const struct op
 
 enum options_result options_parse(struct options *o, int argc, char **argv)
 {
-	enum { BUFFER_SIZE = 256, MAX_SIZE, NO_UNWIND, VERIFY, FLIGHT, TRIGGER_WAIT, HELP };
+	enum {
+		BUFFER_SIZE = 256,
+		MAX_SIZE,
+		NO_UNWIND,
+		VERIFY,
+		FLIGHT,
+		TRIGGER_WAIT,
+		MAX_DUMPS,
+		HELP
+	};
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
@@ -188,6 +213,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		{ "verify", no_argument, NULL, VERIFY },
 		{ "flight", required_argument, NULL, FLIGHT },
 		{ "trigger-wait", required_argument, NULL, TRIGGER_WAIT },
+		{ "max-dumps", required_argument, NULL, MAX_DUMPS },
 		{ "comm", required_argument, NULL, 'c' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -237,6 +263,10 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		case TRIGGER_WAIT:
 			if (!options_duration(optarg, &o->trigger_ns))
 				return usage("--trigger-wait must be a time such as 500ms", optarg);
+			break;
+		case MAX_DUMPS:
+			if (!parse_count(optarg, &o->max_dumps))
+				return usage("--max-dumps must be a number from 1 on", optarg);
 			break;
 		case 'c':
 			o->comm = optarg;

@@ -14,14 +14,15 @@ struct options {
 	uint64_t duration_ns; /* 0: until a signal */
 	char **command;	      /* NULL-terminated, part of argv; NULL: none */
 	bool kernel_stacks, user_stacks;
-	size_t buffer_size;  /* of each CPU's ring buffer, bytes; 0: default */
-	uint64_t max_size;   /* of the trace, or with --flight of memory, bytes; 0: not set */
-	bool no_unwind;	     /* user stacks by frame pointers */
-	bool verify;	     /* walk stacks known without a walk, too, and compare */
-	uint64_t flight_ns;  /* window to keep in memory; 0: write everything at once */
-	uint64_t trigger_ns; /* write the window after a wait longer than this; 0: no */
-	const char *comm;    /* only of threads whose name matches; NULL: of all */
-	int verbosity;	     /* -1 quiet, 0, 1 verbose */
+	size_t buffer_size;	/* of each CPU's ring buffer, bytes; 0: default */
+	uint64_t max_size;	/* of the trace, or with --flight of memory, bytes; 0: not set */
+	bool no_unwind;		/* user stacks by frame pointers */
+	bool verify;		/* walk stacks known without a walk, too, and compare */
+	uint64_t flight_ns;	/* window to keep in memory; 0: write everything at once */
+	uint64_t trigger_ns;	/* write the window after a wait longer than this; 0: no */
+	unsigned int max_dumps; /* end after so many traces; 0: no limit */
+	const char *comm;	/* only of threads whose name matches; NULL: of all */
+	int verbosity;		/* -1 quiet, 0, 1 verbose */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_USAGE };

@@ -20,11 +20,11 @@ static int to_writer(void *ctx, const void *block, size_t len)
 	return writer_put(ctx, block, len);
 }
 
-int trace_file_open(struct trace_file *t, struct session *s, const char *path)
+int trace_file_open(struct trace_file *t, struct session *s, const char *path, int fd)
 {
 	int err;
 
-	*t = (struct trace_file) { .fd = writer_open_output(path, s->why, sizeof(s->why)) };
+	*t = (struct trace_file) { .fd = fd };
 	if (t->fd < 0)
 		return session_fail(s, path, t->fd);
 	err = writer_new(&t->writer, t->fd);
@@ -141,7 +141,8 @@ static int file_open(struct session *s)
 	if (!f)
 		return session_fail(s, s->options->output, -ENOMEM);
 	s->sink_state = f;
-	err = trace_file_open(&f->trace, s, s->options->output);
+	err = trace_file_open(&f->trace, s, s->options->output,
+			      writer_open_output(s->options->output, s->why, sizeof(s->why)));
 	s->enc = f->trace.enc;
 	return err;
 }

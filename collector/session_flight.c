@@ -22,6 +22,8 @@
 struct flight_sink {
 	struct flight *flight;
 	struct trigger *trigger; /* NULL: none */
+	int base;		 /* the file of -o, which keeps other recorders away */
+	bool base_is_free;	 /* it is empty, and the first dump's */
 	unsigned int dumps;	 /* begun so far */
 	int dump_signals;	 /* signals for a dump that have been served */
 	pid_t writer;		 /* the process that writes a dump; 0: none */
@@ -30,7 +32,7 @@ struct flight_sink {
 
 /* ---- writing a dump ------------------------------------------------------------------------ */
 
-/* "trace.bin", "trace.1.bin", "trace.2.bin"... False if that is too long. */
+/* "trace.1.bin", "trace.2.bin"... False if that is too long. */
 static bool dump_path(const char *output, unsigned int n, char *path, size_t size)
 {
 	const char *name = strrchr(output, '/'), *dot;
@@ -40,20 +42,43 @@ static bool dump_path(const char *output, unsigned int n, char *path, size_t siz
 	dot = strrchr(name, '.');
 	if (!dot || dot == name)
 		dot = output + strlen(output);
-	if (n)
-		len = snprintf(path, size, "%.*s.%u%s", (int)(dot - output), output, n, dot);
-	else
-		len = snprintf(path, size, "%s", output);
+	len = snprintf(path, size, "%.*s.%u%s", (int)(dot - output), output, n, dot);
 	return len > 0 && (size_t)len < size;
 }
 
-static int open_dump(struct session *s, struct trace_file *t, const char *path)
+/* Of traces beside each other. */
+#define NUMBERS_MAX 1000000u
+
+/* The file of -o or, if that has been written, one with the next free number: its name is in path.
+ */
+static int create_dump(struct session *s, char *path, size_t size)
+{
+	struct flight_sink *f = s->sink_state;
+	const char *output = s->options->output;
+	int fd = -EEXIST;
+
+	if (f->base_is_free) {
+		snprintf(path, size, "%s", output);
+		fd = dup(f->base);
+		return fd < 0 ? -errno : fd;
+	}
+	for (unsigned int n = 1; fd == -EEXIST && n < NUMBERS_MAX; n++) {
+		if (!dump_path(output, n, path, size))
+			return -ENAMETOOLONG;
+		fd = writer_create_output(path, s->why, sizeof(s->why));
+	}
+	return fd;
+}
+
+static int open_dump(struct session *s, struct trace_file *t, char *path, size_t size)
 {
 	int err = caps_create(), dropped;
 
+	*path = '\0';
 	if (err)
-		return session_fail(s, path, err);
-	err = trace_file_open(t, s, path);
+		return session_fail(s, s->options->output, err);
+	err = create_dump(s, path, size);
+	err = trace_file_open(t, s, *path ? path : s->options->output, err);
 	dropped = caps_drop();
 	if (!err && dropped)
 		err = session_fail(s, path, dropped);
@@ -61,13 +86,14 @@ static int open_dump(struct session *s, struct trace_file *t, const char *path)
 }
 
 /* Writes a trace of the window that ends at end_ns. */
-static int write_dump(struct session *s, const char *path, uint64_t end_ns)
+static int write_dump(struct session *s, uint64_t end_ns)
 {
+	char path[4096];
 	struct flight_sink *f = s->sink_state;
 	uint64_t from_ns = flight_from(f->flight, end_ns);
 	struct symbolizer_stats stats = { 0 };
 	struct trace_file t;
-	int err = open_dump(s, &t, path);
+	int err = open_dump(s, &t, path, sizeof(path));
 
 	if (err)
 		return err;
@@ -86,33 +112,29 @@ static int write_dump(struct session *s, const char *path, uint64_t end_ns)
 }
 
 /* In the forked process: never returns, and frees nothing. */
-static _Noreturn void become_writer(struct session *s, const char *path, uint64_t end_ns)
+static _Noreturn void become_writer(struct session *s, uint64_t end_ns)
 {
 	/* This process's copies of the attachments would outlive those of the recorder. */
 	bpf_session_detach(s->bpf);
 	/* It is recorded like any other program; the name tells it apart in later traces. */
 	prctl(PR_SET_NAME, "chaincap-writer");
-	_exit(write_dump(s, path, end_ns) ? 1 : 0);
+	_exit(write_dump(s, end_ns) ? 1 : 0);
 }
 
 static void start_dump(struct session *s, uint64_t end_ns)
 {
 	struct flight_sink *f = s->sink_state;
-	char path[4096];
 	pid_t pid;
 
 	progress_clear(&s->progress);
-	if (!dump_path(s->options->output, f->dumps++, path, sizeof(path))) {
-		fprintf(stderr, "chaincap: %s: %s\n", s->options->output, strerror(ENAMETOOLONG));
-		f->failed = true;
-		return;
-	}
+	f->dumps++;
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		become_writer(s, path, end_ns);
+		become_writer(s, end_ns);
+	f->base_is_free = false;
 	if (pid < 0) {
-		fprintf(stderr, "chaincap: %s: cannot be written: fork: %s\n", path,
+		fprintf(stderr, "chaincap: %s: cannot be written: fork: %s\n", s->options->output,
 			strerror(errno));
 		f->failed = true;
 		return;
@@ -140,6 +162,14 @@ static void reap_dump(struct flight_sink *f, bool wait)
 	f->writer = 0;
 }
 
+/* Whether --max-dumps allows one more. */
+static bool may_dump(const struct session *s)
+{
+	const struct flight_sink *f = s->sink_state;
+
+	return !s->options->max_dumps || f->dumps < s->options->max_dumps;
+}
+
 static void print_trigger(struct session *s, struct trigger_wait *wait)
 {
 	for (char *c = wait->name; *c; c++)
@@ -158,7 +188,7 @@ static void start_pending_dump(struct session *s, uint64_t now_ns)
 	int signals = s->signals->dump;
 	struct trigger_wait wait;
 
-	if (f->writer)
+	if (f->writer || !may_dump(s))
 		return;
 	if (f->dump_signals != signals) {
 		f->dump_signals = signals;
@@ -182,11 +212,14 @@ static int flight_sink_open(struct session *s)
 		.cpus = bpf_session_cpus(s->bpf),
 		.max_bytes = o->max_size ? (size_t)o->max_size : MEMORY_DEFAULT,
 	};
-	int err = f ? writer_check_output(o->output, s->why, sizeof(s->why)) : -ENOMEM;
+	int err = 0;
 
 	s->sink_state = f;
-	if (err)
-		return session_fail(s, o->output, err);
+	if (!f)
+		return session_fail(s, o->output, -ENOMEM);
+	f->base = writer_claim_output(o->output, &f->base_is_free, s->why, sizeof(s->why));
+	if (f->base < 0)
+		return session_fail(s, o->output, f->base);
 	f->flight = flight_new(&options);
 	if (!f->flight)
 		err = -ENOMEM;
@@ -228,6 +261,10 @@ static enum sink_wish flight_sink_wish(struct session *s)
 	struct flight_sink *f = s->sink_state;
 
 	reap_dump(f, false);
+	if (!may_dump(s) && !f->writer) {
+		fprintf(stderr, "chaincap: --max-dumps reached, recording ends\n");
+		return SINK_END;
+	}
 	return f->dump_signals != s->signals->dump && !f->writer ? SINK_FLUSH_NOW : SINK_CONTINUE;
 }
 
@@ -286,7 +323,8 @@ static int flight_sink_finish(struct session *s, int err)
 	else
 		check_window(f);
 	/* After an error, too: what was kept is good up to there. */
-	start_dump(s, s->end_ns);
+	if (may_dump(s))
+		start_dump(s, s->end_ns);
 	reap_dump(f, true);
 	return !err && f->failed ? -EIO : err;
 }
@@ -297,6 +335,11 @@ static void flight_sink_close(struct session *s)
 
 	if (!f)
 		return;
+	/* Nothing came to be written. */
+	if (f->base >= 0 && f->base_is_free)
+		unlink(s->options->output);
+	if (f->base >= 0)
+		close(f->base);
 	flight_free(f->flight);
 	trigger_free(f->trigger);
 	free(f);

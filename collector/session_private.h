@@ -94,8 +94,12 @@ struct trace_file {
 	struct encoder *enc;
 };
 
-/* Opens path. Returns 0, or a negative errno that is printed; trace_file_free() in both cases. */
-int trace_file_open(struct trace_file *t, struct session *s, const char *path);
+/*
+ * Begins a trace in fd, which it takes over; a negative errno instead of a descriptor is printed,
+ * with s->why. path is for messages. Returns 0, or a negative errno that is printed;
+ * trace_file_free() in both cases.
+ */
+int trace_file_open(struct trace_file *t, struct session *s, const char *path, int fd);
 /* The INFO block of a trace that begins at start_ns. Returns 0 or the encoder's negative errno. */
 int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns);
 /*

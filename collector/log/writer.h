@@ -21,16 +21,20 @@ struct writer;
 /*
  * Opens the output: path is created with mode 0600 or, if it is the caller's own regular file,
  * emptied; "-" is standard output. Symbolic links, other people's files and files with other
- * names are refused. Under sudo the file is given to the user who called it.
+ * names are refused, and a file that another recorder has open (-EBUSY). Under sudo the file is
+ * given to the user who called it.
  * Returns a file descriptor, or a negative errno with a reason in why (of why_size bytes).
  */
 int writer_open_output(const char *path, char *why, size_t why_size);
 
 /*
- * Checks that writer_open_output() can open path later, without changing the file. Path must be a
- * file. Returns 0 or a negative errno with a reason in why.
+ * By the same rules, opens or creates the file path without changing what is in it, so that no
+ * other recorder opens it while the descriptor is open. *empty: there is nothing in it.
  */
-int writer_check_output(const char *path, char *why, size_t why_size);
+int writer_claim_output(const char *path, bool *empty, char *why, size_t why_size);
+
+/* Creates the file path. -EEXIST: there is something of that name. */
+int writer_create_output(const char *path, char *why, size_t why_size);
 
 /* Makes a writer on fd, which stays the caller's. Returns 0 or a negative errno. */
 int writer_new(struct writer **out, int fd);

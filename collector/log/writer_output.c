@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,13 +42,27 @@ static bool is_callers_file(const struct stat *st)
 	       (!geteuid() && uid && st->st_uid == (uid_t)strtoul(uid, NULL, 10));
 }
 
-/* Opens a file that may be written to, without changing it. *created: it did not exist. */
+/* Keeps other recorders away for as long as fd is open; where locks do not work, nobody is. */
+static int lock_file(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -EBUSY : 0;
+}
+
+static int create_file(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/*
+ * Opens a file that may be written to, without changing it; a regular one is locked then. *created:
+ * it did not exist.
+ */
 static int open_file(const char *path, struct stat *st, bool *created, char *why, size_t why_size)
 {
 	int fd, err;
 
 	*created = true;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = create_file(path);
 	if (fd < 0 && errno == EEXIST) {
 		*created = false;
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
@@ -69,6 +84,11 @@ static int open_file(const char *path, struct stat *st, bool *created, char *why
 		snprintf(why, why_size, "it exists and is not your own file");
 		close(fd);
 		return -EPERM;
+	}
+	if (S_ISREG(st->st_mode) && lock_file(fd)) {
+		snprintf(why, why_size, "another recorder is writing it");
+		close(fd);
+		return -EBUSY;
 	}
 	return fd;
 }
@@ -94,7 +114,7 @@ int writer_open_output(const char *path, char *why, size_t why_size)
 	return fd;
 }
 
-int writer_check_output(const char *path, char *why, size_t why_size)
+int writer_claim_output(const char *path, bool *empty, char *why, size_t why_size)
 {
 	struct stat st;
 	bool created;
@@ -109,7 +129,20 @@ int writer_check_output(const char *path, char *why, size_t why_size)
 	if (fd < 0)
 		return fd;
 	if (created)
-		unlink(path);
-	close(fd);
-	return 0;
+		give_to_caller(fd);
+	/* One that the caller's user made beforehand may be readable by others. */
+	*empty = created || (!st.st_size && !fchmod(fd, 0600));
+	return fd;
+}
+
+int writer_create_output(const char *path, char *why, size_t why_size)
+{
+	int fd = create_file(path), err = fd < 0 ? -errno : 0;
+
+	if (err) {
+		snprintf(why, why_size, "%s", strerror(-err));
+		return err;
+	}
+	give_to_caller(fd);
+	return fd;
 }

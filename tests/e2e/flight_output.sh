@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A flight recorder's files follow the rules of every trace: their owner's only, never through a link,
-# and what cannot be written is said: at the start if it can be known then.
+# never in use by another recorder; and what cannot be written is said: at the start if it can be known
+# then. None overwrites another one.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
@@ -23,30 +24,51 @@ refused "over another user's file" "$tmp/theirs"
 expect "what the link points to" precious "$(cat "$tmp/victim")"
 expect "the other user's file" theirs "$(cat "$tmp/theirs")"
 
-# Until there is something to write, yesterday's trace is left alone, and no file is there for nothing.
+# A trace that is there is never overwritten: the next free number is taken.
 echo yesterday >"$tmp/kept"
+echo earlier >"$tmp/kept.1"
 fly "$tmp/kept" --flight 1s
-expect "the file before anything is written" yesterday "$(cat "$tmp/kept")"
 kill -INT $recorder
 wait $recorder
-expect_exit "chaincap over its own file" 0 $?
-expect_whole "$tmp/kept"
-expect "mode" 600 "$(stat -c %a "$tmp/kept")"
-fly "$tmp/new" --flight 1s
-[ ! -e "$tmp/new" ] || fail "a file is there before anything is written"
+expect_exit "chaincap beside its own files" 0 $?
+expect "the file of -o" yesterday "$(cat "$tmp/kept")"
+expect "the file with the next number" earlier "$(cat "$tmp/kept.1")"
+expect_whole "$tmp/kept.2"
+expect "mode" 600 "$(stat -c %a "$tmp/kept.2")"
 
-# A link that is planted later is not followed, and the recording goes on after that.
-ln -s "$tmp/victim" "$tmp/new"
+# The file of -o keeps a second recorder away, also one without --flight, until the first one has ended.
+fly "$tmp/new" --flight 1s
+refused "into the file of another flight recorder" "$tmp/new"
+timeout 20 "$cap" -o "$tmp/new" 0.3 >"$tmp/out" 2>"$tmp/err"
+expect_exit "chaincap into the file of a flight recorder" 1 $?
+expect_one_line "chaincap into the file of a flight recorder"
+grep -q "$tmp/new: another recorder is writing it" "$tmp/err" || fail "the reason is missing: $(cat "$tmp/err")"
+
+# A link that is planted later is not followed.
+ln -s "$tmp/victim" "$tmp/new.1"
 kill -USR1 $recorder
-wait_for "the link is refused" 10 grep -q "$tmp/new: it is a symbolic link" "$tmp/err.cap"
-expect "what the link points to" precious "$(cat "$tmp/victim")"
+wait_for "the first trace" 10 written "$tmp/new"
 kill -USR1 $recorder
-wait_for "the next trace" 10 written "$tmp/new.1"
+wait_for "the next trace" 10 written "$tmp/new.2"
 kill -INT $recorder
 wait $recorder
-expect_exit "chaincap that could not write one of its traces" 1 $?
-expect_whole "$tmp/new.1"
-expect_whole "$tmp/new.2"
+expect_exit "chaincap beside a link" 0 $?
+expect "what the link points to" precious "$(cat "$tmp/victim")"
+for n in "" .2 .3; do
+	expect_whole "$tmp/new$n"
+done
+"$cap" -o "$tmp/new" 0.1 2>"$tmp/err"
+expect_exit "chaincap into the file when the flight recorder has ended" 0 $?
+
+# --max-dumps: it ends after the second one, by itself.
+fly "$tmp/two" --flight 1s --max-dumps 2
+kill -USR1 $recorder
+wait_for "the first of two" 10 written "$tmp/two"
+kill -USR1 $recorder
+wait $recorder
+expect_exit "chaincap --max-dumps 2" 0 $?
+expect_whole "$tmp/two.1"
+[ ! -e "$tmp/two.2" ] || fail "a third trace with --max-dumps 2"
 
 # A full disk: said, and the recording goes on.
 mkdir "$tmp/small"

@@ -9,7 +9,7 @@ needs_bpf
 fly "$tmp/one" --flight 5s --trigger-wait 500ms -c '^alpha$'
 timeout 20 "$load" relay --hops pipe --sleep 20000 --rounds 5 >"$tmp/told" || fail "relay"
 sleep 1.2
-expect "traces of waits that are short enough" "" "$(ls "$tmp"/one* 2>/dev/null)"
+expect "traces of waits that are short enough" "" "$(find "$tmp" -name "one*" -size +0)"
 timeout 20 "$load" relay --hops pipe --sleep 700000 --rounds 1 >"$tmp/told" || fail "relay"
 wait_for "a trace of a wait of 700 ms" 20 written "$tmp/one"
 said=$(sed -n 's|^chaincap: alpha/\([0-9]*\) waited \([0-9]*\)[.].* ms$|\1 \2|p' "$tmp/err.cap")

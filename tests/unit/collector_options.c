@@ -118,6 +118,11 @@ static void what_is_wrong_is_refused(void **state)
 	assert_int_equal(PARSE(&o, "--buffer-size", "0"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--buffer-size", "4G"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--flight", "50ms"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3"), OPTIONS_RUN);
+	assert_int_equal(o.max_dumps, 3);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "0"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3x"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--max-dumps", "3"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "-o", "-"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--trigger-wait", "2s"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-size", "100K"), OPTIONS_USAGE);

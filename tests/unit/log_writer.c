@@ -265,6 +265,30 @@ static void links_are_refused(void **state)
 	close(fd);
 }
 
+static void a_file_has_one_recorder(void **state)
+{
+	char why[200];
+	bool empty;
+	int fd, claimed;
+
+	(void)state;
+	fd = writer_open_output(path_in_dir, why, sizeof(why));
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "mine", 4), 4);
+	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -EBUSY);
+	assert_non_null(strstr(why, "another recorder"));
+	assert_int_equal(writer_claim_output(path_in_dir, &empty, why, sizeof(why)), -EBUSY);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 4);
+	close(fd);
+	claimed = writer_claim_output(path_in_dir, &empty, why, sizeof(why));
+	assert_true(claimed >= 0);
+	assert_false(empty);
+	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -EBUSY);
+	assert_int_equal(lseek(claimed, 0, SEEK_END), 4);
+	close(claimed);
+	assert_int_equal(writer_create_output(path_in_dir, why, sizeof(why)), -EEXIST);
+}
+
 static void a_missing_directory_is_said(void **state)
 {
 	char why[200];
@@ -285,6 +309,7 @@ int main(void)
 		cmocka_unit_test(a_file_at_its_size_limit_is_cut_back_to_what_is_whole),
 		cmocka_unit_test_setup_teardown(the_output_is_private_and_emptied, make_dir,
 						remove_dir),
+		cmocka_unit_test_setup_teardown(a_file_has_one_recorder, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(links_are_refused, make_dir, remove_dir),
 		cmocka_unit_test(a_missing_directory_is_said),
 	};
