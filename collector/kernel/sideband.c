@@ -2,13 +2,15 @@
 #include "sideband.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,11 +20,11 @@
 
 /* Bytes that wake the collector: a mapping's record does, one of a thread alone does not. */
 #define WAKE_BYTES 80
-/* How often offline CPUs are checked for having come online. */
-#define LOOK_NS 500000000u
+/* The group of the kernel's own messages about devices (lib/kobject_uevent.c). */
+#define UEVENT_GROUP 1
 
 struct ring {
-	int fd;
+	int fd, cpu;
 	struct perf_event_mmap_page *page;
 	size_t data_bytes;
 };
@@ -36,10 +38,8 @@ struct batch_item {
 struct sideband {
 	struct ring *rings;
 	uint32_t n_rings;
-	int epoll;    /* of the rings; -1: none */
-	int *offline; /* CPUs without a ring: offline at the beginning, and still */
-	uint32_t n_offline;
-	uint64_t looked_ns; /* when they were last checked */
+	int epoll;   /* of the rings; -1: none */
+	int uevents; /* socket: CPUs that come online; -1: none */
 	size_t page_bytes;
 	uint64_t lost;
 	struct batch_item *items;
@@ -122,7 +122,7 @@ static int open_ring(struct sideband *sb, int cpu, uint32_t ring_bytes, bool wit
 		if (p != MAP_FAILED) {
 			struct epoll_event in = { .events = EPOLLIN };
 
-			*r = (struct ring) { .fd = fd, .page = p, .data_bytes = bytes };
+			*r = (struct ring) { .fd = fd, .cpu = cpu, .page = p, .data_bytes = bytes };
 			sb->n_rings++;
 			return epoll_ctl(sb->epoll, EPOLL_CTL_ADD, fd, &in) ? -errno : 0;
 		}
@@ -133,6 +133,24 @@ static int open_ring(struct sideband *sb, int cpu, uint32_t ring_bytes, bool wit
 	}
 	close(fd);
 	return err;
+}
+
+/* Without it, nothing is known of CPUs that come online. */
+static int open_uevents(int epoll)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK, .nl_groups = UEVENT_GROUP };
+	struct epoll_event in = { .events = EPOLLIN };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+
+	if (fd < 0)
+		return -1;
+	if (bind(fd, (const struct sockaddr *)&kernel, sizeof(kernel)) ||
+	    epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &in)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 int sideband_open(struct sideband **out, uint32_t ring_bytes, bool with_tasks)
@@ -147,17 +165,16 @@ int sideband_open(struct sideband **out, uint32_t ring_bytes, bool with_tasks)
 	sb->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (sb->epoll < 0)
 		err = -errno;
+	/* Before the CPUs are asked which of them are online. */
+	sb->uevents = err ? -1 : open_uevents(sb->epoll);
 	sb->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	sb->rings = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*sb->rings));
-	sb->offline = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*sb->offline));
-	if (!sb->rings || !sb->offline)
+	if (!sb->rings)
 		err = -ENOMEM;
 	for (int cpu = 0; !err && cpu < cpus; cpu++) {
 		err = open_ring(sb, cpu, ring_bytes, with_tasks);
-		if (err == -ENODEV) {
-			sb->offline[sb->n_offline++] = cpu;
+		if (err == -ENODEV) /* offline */
 			err = 0;
-		}
 	}
 	if (!err && !sb->n_rings)
 		err = -ENODEV;
@@ -177,10 +194,11 @@ void sideband_close(struct sideband *sb)
 		munmap(sb->rings[i].page, sb->page_bytes + sb->rings[i].data_bytes);
 		close(sb->rings[i].fd);
 	}
+	if (sb->uevents >= 0)
+		close(sb->uevents);
 	if (sb->epoll >= 0)
 		close(sb->epoll);
 	free(sb->rings);
-	free(sb->offline);
 	free(sb->items);
 	free(sb->bytes);
 	free(sb);
@@ -367,37 +385,40 @@ static bool decode(struct sideband *sb, uint8_t *raw, struct sideband_record *r)
 	}
 }
 
-static bool is_online(int cpu)
+/*
+ * When a CPU goes offline the kernel turns off its event, and leaves it so when the CPU is back: it
+ * can be turned on again without any capability. A CPU that was offline at the beginning has no
+ * event, and the capability to open one has been dropped. How many records were lost is unknown in
+ * both cases, so each counts as one loss.
+ */
+static void revive(struct sideband *sb, int cpu)
 {
-	char path[64], online = '0';
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, &online, 1) != 1)
-		online = '0';
-	close(fd);
-	return online == '1';
+	sb->lost++;
+	for (uint32_t i = 0; i < sb->n_rings; i++)
+		if (sb->rings[i].cpu == cpu || cpu < 0)
+			ioctl(sb->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/*
- * A CPU that came online since the beginning has no ring, and the capability to open one has been
- * dropped: its records are lost. Their number is unknown, so each such CPU counts as one loss.
- */
-static void count_new_cpus(struct sideband *sb, uint64_t time_ns)
+static void take_uevents(struct sideband *sb)
 {
-	if (time_ns - sb->looked_ns < LOOK_NS)
-		return;
-	sb->looked_ns = time_ns;
-	for (uint32_t i = 0; i < sb->n_offline;) {
-		if (is_online(sb->offline[i])) {
-			sb->offline[i] = sb->offline[--sb->n_offline];
-			sb->lost++;
-		} else {
-			i++;
-		}
+	char text[4096];
+
+	for (;;) {
+		struct sockaddr_nl from = { 0 };
+		socklen_t len = sizeof(from);
+		ssize_t n = recvfrom(sb->uevents, text, sizeof(text) - 1, 0,
+				     (struct sockaddr *)&from, &len);
+		int cpu;
+
+		if (n < 0 && errno == ENOBUFS)
+			revive(sb, -1); /* some messages were lost */
+		else if (n <= 0)
+			return;
+		if (n <= 0 || from.nl_pid) /* other programs send, too */
+			continue;
+		text[n] = '\0';
+		if (sscanf(text, "online@/devices/system/cpu/cpu%d", &cpu) == 1)
+			revive(sb, cpu);
 	}
 }
 
@@ -405,8 +426,8 @@ uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx)
 {
 	uint64_t until_ns = clock_now_ns();
 
-	if (sb->n_offline)
-		count_new_cpus(sb, until_ns);
+	if (sb->uevents >= 0)
+		take_uevents(sb);
 	sb->n_items = 0;
 	sb->len = 0;
 	for (uint32_t i = 0; i < sb->n_rings; i++)

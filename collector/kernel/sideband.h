@@ -58,8 +58,8 @@ bool sideband_wait(struct sideband *sb, int timeout_ms, bool *others);
 int sideband_epoll(const struct sideband *sb);
 
 /*
- * Records that the kernel reported as lost, plus one for each CPU that came online since the
- * beginning.
+ * Records that the kernel reported as lost, plus one for each time that a CPU came online since the
+ * beginning: its records are missing from when it went offline, or since the beginning.
  */
 uint64_t sideband_lost(const struct sideband *sb);
 

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A CPU that was offline when the recording began, and comes online in it, has no records of mappings:
-# the trace says so. Its events are all there.
+# the trace says so. Its events are all there. One that goes offline and comes back has its records
+# again from then on, which names programs that have ended before anybody could ask; and the trace says
+# that some were lost.
 . "$(dirname "$0")/../../e2e/lib.sh"
 needs_bpf
 online=/sys/devices/system/cpu/cpu1/online
@@ -23,3 +25,26 @@ expect "mappings lost, at least, for the CPU that came online" 1 "$(info_figure 
 expect "events lost" 0 "$lost"
 expect "events in the log" "$counted" "$events"
 "$walk" -q --format=events "$tmp/trace" | grep -q '\[001\]' || fail "no events of the CPU that came online"
+
+cp "$load" "$tmp/brief"
+"$cap" -v -o "$tmp/cycle" 8 2>"$tmp/said" &
+started="$started $!"
+while [ ! -s "$tmp/cycle" ] && kill -0 $! 2>/dev/null; do sleep 0.2; done
+sleep 1
+echo 0 >$online || fail "cpu1 cannot be taken offline"
+echo 1 >$online || fail "cpu1 cannot be brought online again"
+sleep 0.5
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	taskset -c 1 "$tmp/brief" --help >/dev/null 2>&1
+done
+rm "$tmp/brief" # so that only a record of its mapping can name it
+wait $!
+expect_exit "chaincap with a CPU that goes and comes back" 0 $?
+read_info "$tmp/cycle"
+expect "mappings lost, at least, for the CPU that came back" 1 "$(info_figure mappings_lost)"
+expect "events lost" 0 "$lost"
+line=$(grep 'outside any mapping' "$tmp/said") || fail "no figures of names: $(cat "$tmp/said")"
+echo "note: ${line#chaincap: }"
+"$walk" -q --format=events "$tmp/cycle" | grep 'exec .*/brief' | grep -q '\[001\]' || fail "brief did not run on CPU 1"
+expect "user frames outside of any mapping" 0 \
+	"$(echo "$line" | sed 's/.*outside any mapping \([0-9]*\).*/\1/')"
