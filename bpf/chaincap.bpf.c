@@ -24,6 +24,8 @@ const volatile bool user_stacks = true;
 const volatile bool unwinding = true;
 /* Walk plainly what was known without a walk, compare, and count what differs. */
 const volatile bool verify = false;
+/* Frames of a plain walk at most: kernel.perf_event_max_stack, or what a record holds. */
+const volatile __u32 max_stack = WIRE_STACK_MAX;
 /* The kernel has bpf_rdonly_cast(). */
 const volatile bool can_cast = false;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
@@ -520,6 +522,8 @@ int list_threads(struct bpf_iter__task *ctx)
 		if (kernel_stacks) {
 			len = bpf_get_task_stack(task, t->frames, sizeof(t->frames), 0);
 			t->n_kernel = len > 0 ? (__u32)len / 8 : 0;
+			if (t->n_kernel >= max_stack)
+				t->flags |= WIRE_THREAD_CUT;
 		}
 		list_user_stack(t, task);
 	}

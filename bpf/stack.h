@@ -112,7 +112,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	s->id = id;
 	s->tgid = owner ? owner->tgid : 0;
 	s->n = n;
-	s->end = owner ? (__u32)k->end : WIRE_END_UNKNOWN;
+	s->end = owner ? (__u32)k->end : n < max_stack ? WIRE_END_UNKNOWN : WIRE_END_DEPTH;
 	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
 	barrier_var(n);
 	if (n > WIRE_STACK_MAX)

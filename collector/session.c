@@ -94,6 +94,11 @@ static void warn_about_names(const struct session *s)
 			strerror(-kernel),
 			caps_have(CAP_SYSLOG) ? "see sysctl kernel.kptr_restrict"
 					      : "CAP_SYSLOG is missing");
+	if (bpf_session_max_stack(s->bpf) < WIRE_STACK_MAX && s->options->kernel_stacks)
+		fprintf(stderr,
+			"chaincap: kernel stacks are cut after %u frames (sysctl "
+			"kernel.perf_event_max_stack; the default is 127)\n",
+			bpf_session_max_stack(s->bpf));
 	if (sideband && s->options->user_stacks)
 		fprintf(stderr,
 			"chaincap: processes that start and end during the recording will lack "

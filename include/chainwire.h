@@ -383,5 +383,6 @@ struct wire_thread {
 };
 #define WIRE_THREAD_KTHREAD 1
 #define WIRE_THREAD_ON_CPU 2
+#define WIRE_THREAD_CUT 4 /* its kernel stack may have more frames */
 
 #endif /* CHAINWIRE_H */

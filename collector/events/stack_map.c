@@ -159,12 +159,16 @@ static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
 	return end < WIRE_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNKNOWN;
 }
 
-uint32_t stack_map_kernel(struct stack_map *m, const __u64 *addrs, uint32_t n, uint64_t time_ns)
+uint32_t stack_map_listed(struct stack_map *m, const struct wire_thread *t)
 {
+	uint32_t end = t->flags & WIRE_THREAD_CUT ? WIRE_END_DEPTH : WIRE_END_UNKNOWN;
 	uint32_t ids[WIRE_STACK_MAX];
-	size_t kept = kernel_frames(m, time_ns, addrs, n, ids);
+	size_t kept;
 
-	return m->store.stack(m->store.ctx, ids, kept, stack_end(n, WIRE_END_UNKNOWN), time_ns);
+	if (!t->n_kernel || t->n_kernel > WIRE_STACK_MAX)
+		return 0;
+	kept = kernel_frames(m, t->seen_ns, t->frames, t->n_kernel, ids);
+	return m->store.stack(m->store.ctx, ids, kept, stack_end(t->n_kernel, end), t->seen_ns);
 }
 
 /* NULL when out of memory. */

@@ -63,8 +63,8 @@ uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns);
 /* From now on WIRE_STACK_LAYOUT | layout refers to the stack, too. */
 void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns);
 
-/* The store's id for a kernel stack of n <= WIRE_STACK_MAX addresses; 0: out of memory. */
-uint32_t stack_map_kernel(struct stack_map *m, const __u64 *addrs, uint32_t n, uint64_t time_ns);
+/* The store's id for the kernel stack of a listed thread; 0: it has none, or out of memory. */
+uint32_t stack_map_listed(struct stack_map *m, const struct wire_thread *t);
 /* How many of a kernel stack's n addresses, from the leaf, are the tracer's own. */
 uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n);
 

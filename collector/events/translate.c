@@ -141,8 +141,7 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	memcpy(name, w->name, WIRE_COMM_LEN);
 	if (w->n_kernel > WIRE_STACK_MAX)
 		return -EBADMSG;
-	if (w->n_kernel)
-		thread.kstack = stack_map_kernel(t->stacks, w->frames, w->n_kernel, w->seen_ns);
+	thread.kstack = stack_map_listed(t->stacks, w);
 	thread.ustack = stack_map_id(t->stacks, w->ustack, w->seen_ns);
 	return encoder_thread(t->enc, &thread);
 }

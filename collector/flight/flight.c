@@ -228,9 +228,7 @@ int flight_thread(void *ctx, const struct wire_thread *w)
 	} else if (t.state != 'R') {
 		t.doing = THREAD_ASLEEP;
 		t.out_ns = w->seen_ns;
-		if (w->n_kernel && w->n_kernel <= WIRE_STACK_MAX)
-			t.kstack = stack_map_kernel(translator_stacks(f->translator), w->frames,
-						    w->n_kernel, w->seen_ns);
+		t.kstack = stack_map_listed(translator_stacks(f->translator), w);
 		t.ustack = stack_map_id(translator_stacks(f->translator), w->ustack, w->seen_ns);
 	}
 	if (f->trigger && trigger_thread(f->trigger, &t))

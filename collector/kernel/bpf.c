@@ -73,6 +73,20 @@ static void configure_for_kernel(struct chaincap_bpf *skel)
 	btf__free(btf);
 }
 
+/* Frames that the kernel's own walks give at most; a sysctl, which may have been changed. */
+static uint32_t read_max_stack(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int max = WIRE_STACK_MAX;
+
+	if (!f)
+		return max;
+	if (fscanf(f, "%u", &max) != 1 || max > WIRE_STACK_MAX)
+		max = WIRE_STACK_MAX;
+	fclose(f);
+	return max;
+}
+
 static size_t default_ring_size(uint32_t cpus)
 {
 	size_t size = RING_DEFAULT;
@@ -211,6 +225,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		err = -errno;
 		goto fail;
 	}
+	s->max_stack = read_max_stack();
+	s->skel->rodata->max_stack = s->max_stack;
 	s->skel->rodata->self_tgid = (__u32)getpid();
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
@@ -482,6 +498,11 @@ int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 uint32_t bpf_session_cpus(const struct bpf_session *s)
 {
 	return s->cpus;
+}
+
+uint32_t bpf_session_max_stack(const struct bpf_session *s)
+{
+	return s->max_stack;
 }
 
 size_t bpf_session_buffer_size(const struct bpf_session *s)

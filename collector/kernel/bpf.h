@@ -117,9 +117,11 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
-bool bpf_session_learning(const struct bpf_session *s);	     /* the last drain had samples */
-uint32_t bpf_session_layouts(const struct bpf_session *s);   /* in the tree */
-uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */
+bool bpf_session_learning(const struct bpf_session *s);	   /* the last drain had samples */
+uint32_t bpf_session_layouts(const struct bpf_session *s); /* in the tree */
+uint32_t bpf_session_cpus(const struct bpf_session *s);	   /* that can come online */
+/* Frames of a kernel stack at most; WIRE_STACK_MAX, unless the machine is set up for less. */
+uint32_t bpf_session_max_stack(const struct bpf_session *s);
 size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */
 
 #endif /* COLLECTOR_BPF_H */

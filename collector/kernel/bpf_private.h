@@ -23,8 +23,9 @@
 struct bpf_session {
 	struct chaincap_bpf *skel;
 	uint32_t cpus;
-	uint32_t layouts;  /* in the tree */
-	uint32_t swept_at; /* newest stack id at the last sweep */
+	uint32_t max_stack; /* frames of a kernel stack */
+	uint32_t layouts;   /* in the tree */
+	uint32_t swept_at;  /* newest stack id at the last sweep */
 	struct slot_finder *finder;
 	bool learning;		  /* samples came at the last drain */
 	struct stack_trie trie;	  /* in memory shared with BPF */
