@@ -4,6 +4,7 @@
 # folder $1 in an initramfs, and runs there the tests in guest/ and some of ../e2e: run.sh BUILD_DIR
 #   KERNELS   meta packages of the kernels (default below)
 #   GUEST     paths of the tests below tests/ (default below)
+#   POSSIBLE  how many CPUs the guest can have; it has two
 # Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
 # packages are fetched into $1/kernels, and of each only the kernel image is kept there. For another
 # architecture than this machine's, a folder with its libraries is made there too (sysroot.sh), and the
@@ -14,8 +15,8 @@ cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-arm64 linux-image-6.12-arm64-16k}
-guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/shapes.sh kernels/guest/hotplug.sh e2e/losses_counted.sh e2e/context_interrupt.sh
-	e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh}
+guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/shapes.sh kernels/guest/hotplug.sh kernels/guest/start.sh
+	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
 boot_seconds=600 # for all of a guest's life
 store=$O/kernels
 passed=0 failed=0 skipped=0 qemu=
@@ -189,7 +190,7 @@ boot() {
 		-nodefaults -no-user-config -display none -no-reboot \
 		-serial "file:$tmp/console" -chardev "file,id=out,path=$tmp/out64" \
 		-kernel "$1" -initrd "$tmp/initramfs-$arch" \
-		-append "console=$console out=$out quiet panic=-1 rdinit=/init" </dev/null >"$tmp/qemu" 2>&1 &
+		-append "console=$console out=$out quiet panic=-1 rdinit=/init ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
 	qemu=$!
 	wait $qemu
 	status=$?
