@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-arm64 linux-image-6.12-arm64-16k}
-guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/shapes.sh kernels/guest/hotplug.sh kernels/guest/start.sh
+guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
 boot_seconds=600 # for all of a guest's life
 store=$O/kernels
@@ -140,25 +140,6 @@ libraries() {
 	done
 }
 
-# shapes FOLDER: tests/stacks/shapes.c compiled in different ways.
-shapes() {
-	compiler=${CC:-cc}
-	[ $arch = "$native" ] || compiler="${cross}gcc --sysroot=$sysroot"
-	signed=
-	[ $arch != arm64 ] || signed="shapes-signed -mbranch-protection=standard
-shapes-signed-nofp -mbranch-protection=standard -fomit-frame-pointer -momit-leaf-frame-pointer"
-	while read -r name how; do
-		# shellcheck disable=SC2086 # lists
-		[ -z "$name" ] || $compiler -O2 -g -std=gnu17 -fno-optimize-sibling-calls $how -o "$1/$name" stacks/shapes.c || return 1
-	done <<END
-shapes -fomit-frame-pointer
-shapes-fp -fno-omit-frame-pointer
-shapes-static -static
-shapes-no-tables -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables
-$signed
-END
-}
-
 initramfs() {
 	root=$tmp/$arch
 	mkdir -p "$root/bin" "$root/build/tests/unit" "$root/tests"
@@ -171,10 +152,9 @@ initramfs() {
 	done
 	cp -L "$sysroot$(find_file mawk /usr/bin)" "$root/bin/awk"
 	cp "$programs/chaincap" "$programs/chainwalk" "$programs/flamegraph" "$programs/chainload" "$root/build"
-	for test in asleep stack_slots unwind; do
-		cp "$programs/tests/unit/collector_$test" "$root/build/tests/unit"
+	for test in kernel_stack_slots unwind_asleep unwind_stacks; do
+		cp "$programs/tests/unit/$test" "$root/build/tests/unit"
 	done
-	shapes "$root/build" || return 1
 	libraries "$root" "$root"/bin/* "$root"/build/* "$root"/build/tests/unit/*
 	cp -R e2e kernels "$root/tests"
 	for t in $guest; do echo "/tests/$t"; done >"$root/tests/list"

@@ -399,7 +399,16 @@ static void frames_of_variable_size_are_followed(void **state)
 
 static void what_a_signal_interrupted_is_found(void **state)
 {
+#if defined(__aarch64__)
+	struct fixture *f = *state;
+
+	/* libdwfl does not get through the vDSO of arm64, which has no call frame information. */
+	unwind_child(f, in_signal_handler, false);
+	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_true(f->stack.n > f->reference.n);
+#else
 	expect_whole(*state, in_signal_handler, false);
+#endif
 }
 
 static void a_call_may_be_a_functions_last_instruction(void **state)
