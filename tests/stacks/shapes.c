@@ -296,7 +296,8 @@ IN_STACK void assembler(void)
 }
 
 #if defined(__x86_64__)
-/* Code made at run time, with a frame pointer: push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret. */
+/* Code made at run time, with a frame pointer: push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret.
+ */
 static const uint8_t made[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
 
 IN_STACK void generated(void)
