@@ -18,7 +18,7 @@ all=$(weight_of . "$tmp/chains")
 expect_at_least "time in disk_reads that ended in an interrupt, of $all ns" $((all * 8 / 10)) \
 	"$(weight_of '\[interrupt\] ' "$tmp/chains")" "$tmp/chains"
 grep ';disk_reads;' "$tmp/folded" >"$tmp/reads"
-expect_at_least "of the time that disk measured" $(($(told disk waited_ns) / 4)) \
+expect_at_least "of the time that disk measured for reads in which it slept" $(($(told disk waited_ns) / 4)) \
 	"$(weight_of . "$tmp/reads")" "$tmp/reads"
 expect "frames of the interrupted or idle thread" "" \
 	"$(grep -e swapper -e cpu_startup_entry "$tmp/folded")"
