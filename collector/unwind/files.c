@@ -174,6 +174,9 @@ static bool is_signal_return(const struct unwind_files *f, uint32_t id, uint64_t
 
 	return read_code(f, id, offset, code, sizeof(code)) && code[0] == 0xd2801168 &&
 	       code[1] == 0xd4000001; /* mov x8, #139; svc #0 */
+#else
+	(void)f, (void)id, (void)offset;
+	return false;
 #endif
 }
 
@@ -195,6 +198,9 @@ bool unwind_files_is_call(const struct unwind_files *f, uint32_t id, uint64_t of
 		return false;
 	/* bl; blr, with or without authentication */
 	return (before & 0xfc000000) == 0x94000000 || (before & 0xfefff000) == 0xd63f0000;
+#else
+	(void)f, (void)id, (void)offset;
+	return false;
 #endif
 }
 
