@@ -15,13 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "images_world.h"
 #include "names/elfsym.h"
-#include "names/proc_images.h"
 
-/* Above any pid that Linux gives. */
-#define P 10000001u
-#define OTHER 10000002u
-#define SECOND 1000000000u
+#define OTHER (P + 1)
 
 static size_t in_use(void)
 {
@@ -31,34 +28,6 @@ static size_t in_use(void)
 }
 
 /* ---- mappings ------------------------------------------------------------------------------ */
-
-struct world {
-	struct code_files *files;
-	struct images *im;
-};
-
-static int set_up(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
-	w->files = code_files_new();
-	assert_non_null(w->files);
-	w->im = images_new(w->files);
-	assert_non_null(w->im);
-	*state = w;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *w = *state;
-
-	images_free(w->im);
-	code_files_free(w->files);
-	free(w);
-	return 0;
-}
 
 static void map(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, const char *path)
 {

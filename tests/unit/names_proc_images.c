@@ -11,41 +11,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "names/proc_images.h"
+#include "images_world.h"
 #include "names/procmaps.h"
 
-/* Above any pid that Linux gives. */
-#define P 10000001u
-#define CHILD 10000002u
-#define SECOND 1000000000u
-
-struct world {
-	struct code_files *files;
-	struct images *im;
-};
-
-static int set_up(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
-	w->files = code_files_new();
-	assert_non_null(w->files);
-	w->im = images_new(w->files);
-	assert_non_null(w->im);
-	*state = w;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *w = *state;
-
-	images_free(w->im);
-	code_files_free(w->files);
-	free(w);
-	return 0;
-}
+#define CHILD (P + 1)
 
 /* path is mapped at start, for len bytes, by process tgid. */
 static void map(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, uint64_t len,

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * images_world.h - files and address spaces without processes, for tests that tell of mappings as
+ * the sideband would. Include cmocka.h before it.
+ */
+#ifndef IMAGES_WORLD_H
+#define IMAGES_WORLD_H
+
+#include <stdlib.h>
+
+#include "names/proc_images.h"
+
+/* Above any pid that Linux gives. */
+#define P 10000001u
+#define SECOND 1000000000u
+
+struct world {
+	struct code_files *files;
+	struct images *im;
+};
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->files = code_files_new();
+	assert_non_null(w->files);
+	w->im = images_new(w->files);
+	assert_non_null(w->im);
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	images_free(w->im);
+	code_files_free(w->files);
+	free(w);
+	return 0;
+}
+
+#endif /* IMAGES_WORLD_H */
