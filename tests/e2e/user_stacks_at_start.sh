@@ -125,16 +125,20 @@ begin "$tmp/sleepers"
 pids=$!
 begin setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/sleepers"
 pids="$pids $!"
-begin unshare --mount --pid --fork --mount-proc --kill-child chroot / "$tmp/sleepers"
-wait_for "the container begins" 20 pgrep -P $! sleepers >/dev/null
-contained=$(pgrep -P $! sleepers)
 threads=12
-# In a chroot /proc/PID/maps has the paths of another mount namespace from the real root on.
-if grep -q " $tmp/sleepers$" "/proc/$contained/maps"; then
-	pids="$pids $contained"
-	threads=16
+if unshare --mount --pid --fork --mount-proc true 2>"$tmp/err"; then
+	begin unshare --mount --pid --fork --mount-proc --kill-child chroot / "$tmp/sleepers"
+	wait_for "the container begins" 20 pgrep -P $! sleepers >/dev/null
+	contained=$(pgrep -P $! sleepers)
+	# In a chroot /proc/PID/maps has the paths of another mount namespace from the real root on.
+	if grep -q " $tmp/sleepers$" "/proc/$contained/maps"; then
+		pids="$pids $contained"
+		threads=16
+	else
+		echo "note: without a process in a container, whose files eu-stack cannot find here"
+	fi
 else
-	echo "note: without a process in a container, whose files eu-stack cannot find here"
+	echo "note: without a process in a container: $(cat "$tmp/err")"
 fi
 begin python3 -c '
 import select, threading, time
