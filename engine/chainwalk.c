@@ -16,6 +16,7 @@
 #include "diagnostics.h"
 #include "format_table.h"
 #include "merge_traces.h"
+#include "missing.h"
 #include "base/progress.h"
 #include "import/recording.h"
 #include "symbols/symbols.h"
@@ -96,6 +97,7 @@ struct run {
 	bool together; /* several traces, or one below a root frame */
 	bool damaged;
 	size_t n_done;
+	size_t n_missing; /* traces without a thread that was asked for */
 };
 
 /* The i-th trace; "-" is standard input. */
@@ -161,36 +163,61 @@ static int link_waits(struct trace *trace, struct timelines **timelines)
 	return err ? err : timelines_new(timelines, trace);
 }
 
+/*
+ * The options for one trace: of the recording of a command its threads are meant, unless others
+ * were asked for.
+ */
+static struct options options_for(const struct options *given, const struct trace *t,
+				  const struct format *format)
+{
+	struct options o = *given;
+
+	if (o.given & (GIVEN_WHO | GIVEN_ALL) || !format->wants_timelines ||
+	    format->refuses & GIVEN_WHO)
+		return o;
+	o.command = trace_info(t)->command_tgid;
+	if (o.command && !(o.given & GIVEN_ENDED))
+		o.ended = false;
+	return o;
+}
+
 /* Writes the result and prints the summary. Returns 0 or a negative errno, which is reported. */
 static int explain(struct run *r, const struct recording *rec, const char *name)
 {
-	const struct options *o = r->o;
-	const struct format *format = format_find(o->format);
+	const struct format *format = format_find(r->o->format);
+	const struct options chosen = options_for(r->o, rec->trace, format), *o = &chosen;
 	struct format_totals totals = { .known = false };
 	struct format_input in = { .trace = rec->trace, .import = rec->import, .options = o };
 	struct timelines *timelines = NULL;
-	int err;
+	int err = 0;
 
-	err = open_output(r);
-	if (err)
-		return err;
 	if (format->wants_timelines)
 		err = link_waits(rec->trace, &timelines);
 	if (!err && r->symbols)
 		err = symbols_apply(r->symbols, rec->trace);
-	if (timelines)
-		print_filter_warnings(name, timelines, o);
+	if (err) {
+		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
+		goto out;
+	}
+	if (timelines) {
+		print_range_warning(name, timelines, o);
+		r->n_missing += print_missing(name, timelines, o);
+	}
+	/* Of several traces one may have what was asked for. */
+	err = r->n_missing == n_traces(o) ? -ESRCH : open_output(r);
+	if (err)
+		goto out;
 	r->damaged |= trace_damage(rec->trace)->what != NULL;
 	if (rec->import)
 		import_report_print(rec->import, name, o->quiet, stderr);
 	else if (trace_damage(rec->trace)->what)
 		print_damage(name, trace_damage(rec->trace));
 	in.timelines = timelines;
+	in.path = r->o->n_traces ? name : NULL;
 	in.totals = o->quiet ? NULL : &totals;
-	if (!err)
-		err = r->merging    ? merge_trace(&r->merged, &in, name)
-		      : r->together ? write_trace_part(&in, name, !r->n_done, r->out)
-				    : format->write(&in, r->out);
+	err = r->merging    ? merge_trace(&r->merged, &in, name)
+	      : r->together ? write_trace_part(&in, name, !r->n_done, r->out)
+			    : format->write(&in, r->out);
 	if (err) {
 		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 		goto out;
@@ -234,6 +261,14 @@ static bool would_garble(const struct options *o)
 {
 	return format_find(o->format)->binary && (!o->output || !strcmp(o->output, "-")) &&
 	       isatty(STDOUT_FILENO);
+}
+
+/* On a terminal, without options that only lines of stacks have, the table that is for reading. */
+static void choose_format(struct options *o)
+{
+	if (!(o->given & (format_causes.refuses | GIVEN_FORMAT | GIVEN_ROOT)) && !o->output &&
+	    isatty(STDOUT_FILENO))
+		o->format = format_causes.name;
 }
 
 static int walk(const struct options *o)
@@ -304,7 +339,7 @@ int main(int argc, char **argv)
 		options_help(stdout, o.help_all);
 	} else if (o.version) {
 		puts("chainwalk " CHAIN_VERSION);
-	} else if (would_garble(&o)) {
+	} else if (choose_format(&o), would_garble(&o)) {
 		fprintf(stderr,
 			"chainwalk: --format=%s is not for a terminal: name a file with -o, or "
 			"use a pipe\n",

@@ -31,12 +31,16 @@ struct row {
 /* Each line of the help fits 80 columns: 53 are left for the text. */
 static const struct row rows[] = {
 	{ .help = "Which waits" },
-	{ "pid", 'p', true, "PID", GIVEN_WHO, add_id, AT(pids),
+	{ "pid", 'p', true, "PID|NAME", GIVEN_WHO, add_process, AT(processes),
 	  "waits of this process; repeatable" },
+	{ "tree-of", 0, true, "PID|NAME", GIVEN_WHO, add_process, AT(trees),
+	  "waits of this process and all it started; repeatable" },
 	{ "tid", 't', true, "TID", GIVEN_WHO, add_id, AT(tids),
 	  "waits of this thread; repeatable" },
 	{ "comm", 'c', true, "REGEX", GIVEN_WHO, add_regex, AT(names),
 	  "waits of threads whose name matches; repeatable" },
+	{ "all", 0, false, NULL, GIVEN_ALL, set_true, AT(all_threads),
+	  "of all threads, also if a command was recorded" },
 	{ "within", 0, true, "REGEX", GIVEN_WITHIN, add_regex, AT(within),
 	  "waits with a matching frame in the off-CPU stack" },
 	{ "without", 0, false, "REGEX", GIVEN_WITHIN, add_regex, AT(without),
@@ -66,8 +70,8 @@ static const struct row rows[] = {
 	  "how a wait's time is shared among its chains" },
 
 	{ .help = "Output" },
-	{ "format", 'f', true, "FORMAT", 0, set_format, 0,
-	  "one of the formats below (default folded)" },
+	{ "format", 'f', true, "FORMAT", GIVEN_FORMAT, set_format, 0,
+	  "one of those below (default folded, on a terminal causes)" },
 	{ "output", 'o', true, "FILE", 0, set_output, 0, "write here, not to standard output" },
 	{ "top", 0, true, "N", GIVEN_TOP, set_top, 0, "only the N largest" },
 	{ "unit", 0, false, "us|ns", GIVEN_UNIT, set_word, AT(unit), "unit of times (default us)" },
@@ -197,6 +201,11 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "-q and -v exclude each other");
 	if (o->ended && o->not_woken)
 		return setting_complain(s, "--ended and --not-woken exclude each other");
+	if (o->all_threads && o->given & GIVEN_WHO)
+		return setting_complain(s, "--all and -p, -t, -c, --tree-of exclude each other");
+	if (!strcmp(o->format, "events") &&
+	    (o->processes.names.n || o->trees.ids.n || o->trees.names.n))
+		return setting_complain(s, "--format=events takes processes by id only: -p PID");
 	if (o->from_ns >= o->to_ns)
 		return setting_complain(s, "--to is not after --from");
 	if (o->min_wait_ns > o->max_wait_ns)

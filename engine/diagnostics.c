@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "chain/scope.h"
 #include "chain/top_waits.h"
 #include "chain/wait_nature.h"
 
@@ -31,67 +32,12 @@ void print_damage(const char *name, const struct trace_damage *d)
 	fputs(d->cut ? "; read up to there\n" : "; the rest was read\n", stderr);
 }
 
-/* ---- filters that match nothing ------------------------------------------------------------- */
+/* ---- nothing to show ------------------------------------------------------------------------ */
 
-enum filter {
-	FILTER_PID,
-	FILTER_TID,
-	FILTER_NAME,
-};
-
-static bool name_matches(const struct timelines *tl, uint32_t thread, const regex_t *regex)
+void print_range_warning(const char *name, const struct timelines *tl, const struct options *o)
 {
-	const struct trace *t = timelines_trace(tl);
-
-	for (uint32_t i = 0; i <= timelines_thread(tl, thread)->renames; i++)
-		if (!regexec(regex, trace_string(t, timelines_nth_name(tl, thread, i)), 0, NULL, 0))
-			return true;
-	return false;
-}
-
-/* True if the i-th filter of its kind matches some thread. */
-static bool matches(const struct timelines *tl, const struct options *o, enum filter kind, size_t i)
-{
-	uint32_t n = timelines_threads(tl);
-
-	for (uint32_t k = 0; k < n; k++) {
-		const struct thread *th = timelines_thread(tl, k);
-		bool match;
-
-		if (kind == FILTER_NAME)
-			match = name_matches(tl, k, &o->names.regex[i]);
-		else if (kind == FILTER_TID)
-			match = th->tid == o->tids.ids[i];
-		else
-			match = (th->tgid ? th->tgid : th->tid) == o->pids.ids[i];
-		if (match)
-			return true;
-	}
-	return false;
-}
-
-void print_filter_warnings(const char *name, const struct timelines *tl, const struct options *o)
-{
-	static const char *const help = "in this trace (--format=threads lists them)";
 	uint64_t len_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
 
-	for (size_t i = 0; i < o->pids.n; i++)
-		if (!matches(tl, o, FILTER_PID, i)) {
-			begin_line(name);
-			fprintf(stderr, "no process %" PRIu32 " %s\n", o->pids.ids[i], help);
-		}
-	for (size_t i = 0; i < o->tids.n; i++)
-		if (!matches(tl, o, FILTER_TID, i)) {
-			begin_line(name);
-			fprintf(stderr, "no thread %" PRIu32 " %s\n", o->tids.ids[i], help);
-		}
-	for (size_t i = 0; i < o->names.n; i++)
-		if (!matches(tl, o, FILTER_NAME, i)) {
-			begin_line(name);
-			fputs("no thread name matches '", stderr);
-			print_clean(stderr, o->names.text[i]);
-			fprintf(stderr, "' %s\n", help);
-		}
 	if (o->from_ns && o->from_ns >= len_ns) {
 		begin_line(name);
 		fprintf(stderr, "--from is after the end of the trace: it covers %.3f s\n",
@@ -149,7 +95,7 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
 
-		if (!th->n_waits || !wait_filter_thread(f, th))
+		if (!th->n_waits || !wait_filter_thread(f, i))
 			continue;
 		c.wait = &th->waits[th->n_waits - 1];
 		if (!(c.wait->flags & WAIT_NOT_WOKEN) || !wait_filter_wait(f, i, c.wait, &c.shown))
@@ -195,6 +141,21 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 	return 0;
 }
 
+/* Whose waits these are, when nobody asked for anybody's. */
+static void print_command(const struct timelines *tl, const struct options *o)
+{
+	struct scope *s = scope_new(tl, o);
+	uint32_t n = timelines_threads(tl), in = 0;
+
+	for (uint32_t i = 0; s && i < n; i++)
+		in += scope_has(s, i);
+	scope_free(s);
+	fprintf(stderr,
+		"of the %" PRIu32 " threads of the command, out of %" PRIu32
+		" (--all: of the whole machine)\n",
+		in, n);
+}
+
 int print_summary(const char *name, const struct format_input *in)
 {
 	struct chain_summary s;
@@ -210,6 +171,8 @@ int print_summary(const char *name, const struct format_input *in)
 		if (err)
 			return err;
 	}
+	if (in->options->command)
+		print_command(in->timelines, in->options);
 	fprintf(stderr, "%" PRIu64 " waits: blocked %.3f s, runnable %.3f s", s.waits,
 		seconds(s.blocked_ns), seconds(s.runnable_ns));
 	if (s.preempted_ns)

@@ -12,10 +12,10 @@
 /* Where the trace is damaged and how much was skipped; d->what is set. */
 void print_damage(const char *name, const struct trace_damage *d);
 /*
- * A line for each -p, -t and -c that matches no thread, and for a --from after the trace's end:
- * an empty result alone would look like a program that never waits.
+ * A line for a --from after the trace's end: an empty result alone would look like a program that
+ * never waits.
  */
-void print_filter_warnings(const char *name, const struct timelines *tl, const struct options *o);
+void print_range_warning(const char *name, const struct timelines *tl, const struct options *o);
 /*
  * What the trace covers and where the time of the waits selected by in->options went; without
  * in->timelines only the former. Computes the totals unless in->totals has them. Returns 0 or

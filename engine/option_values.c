@@ -129,6 +129,18 @@ int add_id(struct setting *s, const char *value)
 	return id_list_add(s->member, (uint32_t)v) ? out_of_memory(s) : 0;
 }
 
+int add_process(struct setting *s, const char *value)
+{
+	struct process_list *l = s->member;
+	uint64_t v;
+
+	if (parse_number(value, TRACE_TID_LIMIT - 1, &v))
+		return id_list_add(&l->ids, (uint32_t)v) ? out_of_memory(s) : 0;
+	if (!*value || (*value >= '0' && *value <= '9'))
+		return complain_value(s, value, "neither a process id nor a name");
+	return path_list_add(&l->names, value) ? out_of_memory(s) : 0;
+}
+
 int add_regex(struct setting *s, const char *value)
 {
 	char why[128];

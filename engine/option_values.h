@@ -34,6 +34,7 @@ int set_seconds(struct setting *s, const char *value);
 /* "10us", in ns: a unit is required. */
 int set_duration(struct setting *s, const char *value);
 int add_id(struct setting *s, const char *value);
+int add_process(struct setting *s, const char *value);
 int add_regex(struct setting *s, const char *value);
 /* A folder that exists. */
 int add_path(struct setting *s, const char *value);

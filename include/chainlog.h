@@ -78,6 +78,7 @@ enum chainlog_info_tag {
 	CHAINLOG_INFO_TOOL = 8,	   /* "chaincap 0.1.0" */
 	CHAINLOG_INFO_TGID = 9,	   /* v: the recorder's own process, which is not recorded */
 	CHAINLOG_INFO_PARTS = 10,  /* v: bit 0 kernel stacks, bit 1 user stacks were recorded */
+	CHAINLOG_INFO_COMMAND = 11, /* v: process of the command that the recorder started */
 };
 
 /* Tags of the END block; all values are one varint. Without this block the trace was cut off. */

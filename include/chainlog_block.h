@@ -194,7 +194,7 @@ static inline uint8_t *chainlog_put_lost(uint8_t *p, int cpu, uint64_t n, uint64
 #define CHAINLOG_INFO_TEXT_MAX 4000u
 /* No tag takes more than this, without the bytes of a string. */
 #define CHAINLOG_TAG_MAX 24u
-#define CHAINLOG_INFO_SIZE (5 * CHAINLOG_INFO_TEXT_MAX + 10 * CHAINLOG_TAG_MAX)
+#define CHAINLOG_INFO_SIZE (5 * CHAINLOG_INFO_TEXT_MAX + 11 * CHAINLOG_TAG_MAX)
 #define CHAINLOG_END_SIZE (9 * CHAINLOG_TAG_MAX)
 
 /* The INFO block. Strings that are NULL are written as empty ones. */
@@ -204,6 +204,7 @@ struct chainlog_info {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	int64_t wall_ns;   /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint32_t recorder_tgid;
+	uint32_t command_tgid; /* 0: the recorder started none */
 	uint32_t parts; /* bit 0 kernel stacks, bit 1 user stacks were recorded */
 };
 
@@ -241,6 +242,8 @@ static inline uint8_t *chainlog_put_info(uint8_t *p, const struct chainlog_info 
 	p = chainlog_put_tag_number(p, CHAINLOG_INFO_START, i->start_ns);
 	p = chainlog_put_tag_number(p, CHAINLOG_INFO_WALL, (uint64_t)i->wall_ns);
 	p = chainlog_put_tag_number(p, CHAINLOG_INFO_TGID, i->recorder_tgid);
+	if (i->command_tgid)
+		p = chainlog_put_tag_number(p, CHAINLOG_INFO_COMMAND, i->command_tgid);
 	return chainlog_put_tag_number(p, CHAINLOG_INFO_PARTS, i->parts);
 }
 

@@ -71,11 +71,19 @@ static void free_regexes(struct regex_list *l)
 	*l = (struct regex_list) { .n = 0 };
 }
 
+static void free_processes(struct process_list *l)
+{
+	free(l->ids.ids);
+	free(l->names.paths);
+	*l = (struct process_list) { .ids = { NULL, 0 } };
+}
+
 void options_free(struct options *o)
 {
-	free(o->pids.ids);
+	free_processes(&o->processes);
+	free_processes(&o->trees);
 	free(o->tids.ids);
-	o->pids = o->tids = (struct id_list) { NULL, 0 };
+	o->tids = (struct id_list) { NULL, 0 };
 	free(o->debug_dirs.paths);
 	o->debug_dirs = (struct path_list) { NULL, 0 };
 	free_regexes(&o->names);

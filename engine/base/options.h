@@ -44,7 +44,7 @@ enum options_part {
 enum options_given {
 	GIVEN_DEPTH = 1 << 0,
 	GIVEN_MODE = 1 << 1,
-	GIVEN_WHO = 1 << 2,    /* -p -t -c */
+	GIVEN_WHO = 1 << 2,    /* -p -t -c --tree-of */
 	GIVEN_WITHIN = 1 << 3, /* --within --without */
 	GIVEN_RANGE = 1 << 4,  /* --from --to */
 	GIVEN_WAIT = 1 << 5,   /* --min-wait --max-wait */
@@ -63,6 +63,8 @@ enum options_given {
 	GIVEN_PARTS = 1 << 18, /* --state with a part, not with letters only */
 	GIVEN_ROOT = 1 << 19,
 	GIVEN_ENDED = 1 << 20, /* --ended --not-woken */
+	GIVEN_ALL = 1 << 21,
+	GIVEN_FORMAT = 1 << 22,
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -87,6 +89,12 @@ struct path_list {
 	size_t n;
 };
 
+/* Processes by id and by name; the names are borrowed from argv. */
+struct process_list {
+	struct id_list ids;
+	struct path_list names;
+};
+
 struct options {
 	uint32_t depth; /* links followed, 0..OPTIONS_DEPTH_MAX */
 	enum options_mode mode;
@@ -97,8 +105,12 @@ struct options {
 	 * Whose waits: of each list that is not empty at least one entry must match. So two -t add
 	 * up, and a -c narrows a -p down.
 	 */
-	struct id_list pids, tids;
+	struct process_list processes; /* -p */
+	struct process_list trees;     /* --tree-of: and all that these started */
+	struct id_list tids;
 	struct regex_list names;	   /* -c: the thread's name */
+	bool all_threads;		   /* --all: also if the trace is of a command */
+	uint32_t command;		   /* process of the command whose tree is shown; 0: all */
 	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
 	bool no_kthreads;
 	bool no_idle;	/* without waits for work (chain/wait_nature.h) */

@@ -260,7 +260,8 @@ static bool wants(void *arg, const struct thread *th)
 {
 	struct folder *f = arg;
 
-	return wait_filter_thread(f->filter, th);
+	return wait_filter_thread(f->filter,
+				  (uint32_t)(th - timelines_thread(f->fold->timelines, 0)));
 }
 
 static int folder_init(struct folder *f)

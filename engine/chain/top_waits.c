@@ -87,7 +87,7 @@ static int walk_all(const struct timelines *tl, struct wait_filter *s,
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
-		for (uint32_t k = 0; wait_filter_thread(s, th) && k < th->n_waits && !err; k++) {
+		for (uint32_t k = 0; wait_filter_thread(s, i) && k < th->n_waits && !err; k++) {
 			struct chosen_wait p = { .wait = &th->waits[k], .thread = i };
 
 			if (wait_filter_wait(s, i, &th->waits[k], &p.shown))

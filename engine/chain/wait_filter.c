@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scope.h"
 #include "wait_nature.h"
 
 /* An answer that is found once for each name or stack. */
@@ -17,6 +18,7 @@ struct wait_filter {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
+	struct scope *scope;
 	uint8_t *of_pair; /* enum answer: its frames fit --within and --without */
 	uint8_t *of_name; /* enum answer by string id: it fits -c */
 	uint64_t idle_waits, idle_ns;
@@ -38,7 +40,8 @@ struct wait_filter *wait_filter_new(const struct timelines *tl, const struct opt
 	f->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
 	f->of_pair = calloc(timelines_pairs_end(tl), 1);
 	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
-	if (!f->of_pair || !f->of_name) {
+	f->scope = scope_new(tl, o);
+	if (!f->of_pair || !f->of_name || !f->scope) {
 		wait_filter_free(f);
 		return NULL;
 	}
@@ -49,29 +52,15 @@ void wait_filter_free(struct wait_filter *f)
 {
 	if (!f)
 		return;
+	scope_free(f->scope);
 	free(f->of_pair);
 	free(f->of_name);
 	free(f);
 }
 
-static bool has_id(const struct id_list *l, uint32_t id)
+bool wait_filter_thread(const struct wait_filter *f, uint32_t thread)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (l->ids[i] == id)
-			return true;
-	return false;
-}
-
-bool wait_filter_thread(const struct wait_filter *f, const struct thread *th)
-{
-	const struct options *o = f->options;
-
-	if (o->no_kthreads && th->flags & THREAD_KTHREAD)
-		return false;
-	if (o->tids.n && !has_id(&o->tids, th->tid))
-		return false;
-	/* Where the process is not known, the thread may at least be its leader. */
-	return !o->pids.n || has_id(&o->pids, th->tgid ? th->tgid : th->tid);
+	return scope_has(f->scope, thread);
 }
 
 static bool name_fits(struct wait_filter *f, uint32_t string)

@@ -25,7 +25,7 @@ struct wait_filter *wait_filter_new(const struct timelines *tl, const struct opt
 				    struct names *names);
 void wait_filter_free(struct wait_filter *f);
 /* False: no wait of this thread is shown, whatever its name at the time. */
-bool wait_filter_thread(const struct wait_filter *f, const struct thread *th);
+bool wait_filter_thread(const struct wait_filter *f, uint32_t thread);
 /* True if any name that the thread had fits. */
 bool wait_filter_name(struct wait_filter *f, uint32_t thread);
 /* The window of time, CLOCK_MONOTONIC. */

@@ -29,6 +29,7 @@ struct format_input {
 	const struct import_report *import; /* of imported text; NULL: a trace of chaincap */
 	const struct timelines *timelines;  /* NULL unless format.wants_timelines */
 	const struct options *options;
+	const char *path; /* the trace's, for commands that are shown; NULL: none is needed */
 	struct format_totals *totals; /* filled by a format that has them; NULL: not needed */
 };
 
@@ -72,6 +73,6 @@ static inline void format_put_time(FILE *out, const struct options *o, int width
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
-	format_speedscope;
+	format_speedscope, format_causes;
 
 #endif /* ENGINE_FORMAT_H */

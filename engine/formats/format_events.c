@@ -69,7 +69,8 @@ static bool thread_selected(const struct printer *p, uint32_t tid)
 	if (o->tids.n && !has_id(&o->tids, tid))
 		return false;
 	/* If the process is unknown, the thread may be its leader. */
-	if (o->pids.n && !has_id(&o->pids, p->threads[tid].tgid ? p->threads[tid].tgid : tid))
+	if (o->processes.ids.n &&
+	    !has_id(&o->processes.ids, p->threads[tid].tgid ? p->threads[tid].tgid : tid))
 		return false;
 	return !o->names.n || regex_list_match(&o->names, thread_name(p, tid));
 }

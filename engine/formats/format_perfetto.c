@@ -365,7 +365,7 @@ static int put_threads(struct writer *p)
 		const struct thread *th = timelines_thread(tl, i);
 
 		if (th->begin_ns < p->to_ns && th->end_ns > p->from_ns &&
-		    wait_filter_thread(p->filter, th) && wait_filter_name(p->filter, i))
+		    wait_filter_thread(p->filter, i) && wait_filter_name(p->filter, i))
 			put_thread_track(p, i);
 		if (p->out_of_memory)
 			return -ENOMEM;

@@ -62,7 +62,7 @@ int thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines 
 	if (!*rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n_threads; i++)
-		if (wait_filter_thread(s, timelines_thread(tl, i)) && wait_filter_name(s, i))
+		if (wait_filter_thread(s, i) && wait_filter_name(s, i))
 			(*rows)[(*n)++] = row_of(tl, s, i);
 	if (*n)
 		qsort(*rows, *n, sizeof(**rows), by_running);

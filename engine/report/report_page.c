@@ -47,11 +47,11 @@ static void put_ids(FILE *out, const char *option, const struct id_list *l)
 		fprintf(out, " <code>%s %" PRIu32 "</code>", option, l->ids[i]);
 }
 
-static void put_regexes(FILE *out, const char *option, const struct regex_list *l)
+static void put_texts(FILE *out, const char *option, const char **texts, size_t n)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		fprintf(out, " <code>%s ", option);
-		print_html(out, l->text[i]);
+		print_html(out, texts[i]);
 		fputs("</code>", out);
 	}
 }
@@ -69,13 +69,18 @@ static void put_filters(FILE *out, const struct options *o)
 				      GIVEN_STATE | GIVEN_NO_KTHREADS | GIVEN_NO_IDLE;
 
 	fputs("<div><dt>Waits shown</dt><dd>", out);
-	if (!(o->given & choosing))
+	if (!(o->given & choosing) && !o->command)
 		fputs("all of them", out);
-	put_ids(out, "-p", &o->pids);
+	put_ids(out, "-p", &o->processes.ids);
+	put_texts(out, "-p", o->processes.names.paths, o->processes.names.n);
+	put_ids(out, "--tree-of", &o->trees.ids);
+	put_texts(out, "--tree-of", o->trees.names.paths, o->trees.names.n);
+	if (o->command)
+		fputs(" of the recorded command and all it started", out);
 	put_ids(out, "-t", &o->tids);
-	put_regexes(out, "-c", &o->names);
-	put_regexes(out, "--within", &o->within);
-	put_regexes(out, "--without", &o->without);
+	put_texts(out, "-c", o->names.text, o->names.n);
+	put_texts(out, "--within", o->within.text, o->within.n);
+	put_texts(out, "--without", o->without.text, o->without.n);
 	if (o->given & GIVEN_RANGE) {
 		fprintf(out, " from %.6g s", seconds(o->from_ns));
 		if (o->to_ns != UINT64_MAX)

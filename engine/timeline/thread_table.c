@@ -82,7 +82,8 @@ uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns)
 	if (!p)
 		goto fail;
 	b->live = p;
-	tl->threads[i] = (struct thread) { .tid = tid, .begin_ns = begin_ns };
+	tl->threads[i] =
+		(struct thread) { .tid = tid, .parent = THREAD_NONE, .begin_ns = begin_ns };
 	b->live[i] = (struct live) {
 		.state = LIVE_UNKNOWN,
 		.fresh = true,

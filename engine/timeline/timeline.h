@@ -71,6 +71,7 @@ struct thread {
 	uint32_t flags;	    /* enum thread_flags, or-ed */
 	uint32_t name;	    /* string id: its first name; see timelines_name() */
 	uint32_t renames;   /* how many other names it had later on */
+	uint32_t parent;    /* thread that started it; THREAD_NONE: not known */
 	uint32_t n_waits;
 	struct wait *waits;
 	uint64_t begin_ns, end_ns; /* of its life in the trace */

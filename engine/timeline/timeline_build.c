@@ -100,6 +100,8 @@ static void handle_fork(struct builder *b, const struct event *ev)
 	if (child == THREAD_NONE)
 		return;
 	b->live[child].unborn = true;
+	if (parent < THREAD_IDLE)
+		b->tl->threads[child].parent = parent;
 	if (ev->tgid)
 		b->tl->threads[child].tgid = ev->tgid;
 	if (ev->string)

@@ -97,6 +97,7 @@ struct trace_info {
 	uint32_t recorder_tgid;
 	uint32_t recorder_name; /* string id: the recorder's program, 0: not said */
 	uint32_t parts;
+	uint32_t command_tgid; /* of the command that the recorder started; 0: none */
 	bool complete;				  /* the END block was there */
 	uint64_t events, lost;			  /* in the blocks read */
 	uint64_t kernel_events, sideband_lost;	  /* as the END block says; 0 if cut off */

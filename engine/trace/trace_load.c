@@ -102,6 +102,7 @@ static int load_info(struct trace *t, const struct block *b)
 		case CHAINLOG_INFO_WALL:
 		case CHAINLOG_INFO_TGID:
 		case CHAINLOG_INFO_PARTS:
+		case CHAINLOG_INFO_COMMAND:
 			if (!tag_number(value, len, &v))
 				return -EBADMSG;
 			break;
@@ -125,6 +126,8 @@ static int load_info(struct trace *t, const struct block *b)
 			t->info.recorder_tgid = clamp32(v);
 		else if (tag == CHAINLOG_INFO_PARTS)
 			t->info.parts = clamp32(v);
+		else if (tag == CHAINLOG_INFO_COMMAND)
+			t->info.command_tgid = clamp32(v);
 	}
 	return 0;
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/processes.h"
+
+#define COMM_MAX 15 /* bytes of a thread's name that the kernel keeps */
+
+struct scope {
+	uint32_t n;
+	bool *in; /* by thread */
+};
+
+static bool has_id(const struct id_list *l, uint32_t id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->ids[i] == id)
+			return true;
+	return false;
+}
+
+bool process_is_called(const char *process, const char *name)
+{
+	return !strcmp(process, name) ||
+	       (strlen(process) == COMM_MAX && !strncmp(process, name, COMM_MAX));
+}
+
+/* True if the process of the thread has, or had, one of the names. */
+static bool has_name(const struct timelines *tl, const struct processes *p, uint32_t thread,
+		     const struct path_list *names)
+{
+	const struct trace *t = timelines_trace(tl);
+	uint32_t leader = names->n ? process_leader(p, thread) : THREAD_NONE;
+
+	if (leader == THREAD_NONE)
+		return false;
+	for (uint32_t k = 0; k <= timelines_thread(tl, leader)->renames; k++)
+		for (size_t i = 0; i < names->n; i++)
+			if (process_is_called(trace_string(t, timelines_nth_name(tl, leader, k)),
+					      names->paths[i]))
+				return true;
+	return false;
+}
+
+/* Where the process is not known, the thread may at least be its leader. */
+static uint32_t process_of(const struct thread *th)
+{
+	return th->tgid ? th->tgid : th->tid;
+}
+
+static bool in_list(const struct timelines *tl, const struct processes *p, uint32_t thread,
+		    const struct process_list *l)
+{
+	return has_id(&l->ids, process_of(timelines_thread(tl, thread))) ||
+	       has_name(tl, p, thread, &l->names);
+}
+
+/*
+ * The threads of the processes, and all that they started. A process that got a used id later is
+ * not meant: who started it is known. A thread is numbered after the one that started it.
+ */
+static void mark_trees(const struct timelines *tl, const struct options *o,
+		       const struct processes *p, bool *in)
+{
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		in[i] = in_list(tl, p, i, &o->trees) ||
+			(o->command && process_of(th) == o->command && th->parent == THREAD_NONE) ||
+			(th->parent != THREAD_NONE && in[th->parent]);
+	}
+}
+
+static bool is_empty(const struct process_list *l)
+{
+	return !l->ids.n && !l->names.n;
+}
+
+struct scope *scope_new(const struct timelines *tl, const struct options *o)
+{
+	struct scope *s = calloc(1, sizeof(*s));
+	bool trees = o->command || !is_empty(&o->trees);
+	bool names = o->processes.names.n || o->trees.names.n;
+	struct processes *p = names ? processes_new(tl) : NULL;
+
+	if (s) {
+		s->n = timelines_threads(tl);
+		s->in = calloc((size_t)s->n + 1, sizeof(*s->in));
+	}
+	if (!s || !s->in || (names && !p)) {
+		processes_free(p);
+		scope_free(s);
+		return NULL;
+	}
+	if (trees)
+		mark_trees(tl, o, p, s->in);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		/* Trees and processes add up; -t narrows them down. */
+		if (!is_empty(&o->processes))
+			s->in[i] |= in_list(tl, p, i, &o->processes);
+		else if (!trees)
+			s->in[i] = true;
+		if ((o->tids.n && !has_id(&o->tids, th->tid)) ||
+		    (o->no_kthreads && th->flags & THREAD_KTHREAD))
+			s->in[i] = false;
+	}
+	processes_free(p);
+	return s;
+}
+
+void scope_free(struct scope *s)
+{
+	if (!s)
+		return;
+	free(s->in);
+	free(s);
+}
+
+bool scope_has(const struct scope *s, uint32_t thread)
+{
+	return s->in[thread];
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scope.h - whose waits are shown: the threads that -p, -t, --tree-of and --no-kthreads choose, or
+ * those of the command that was recorded. (-c depends on a thread's name at the time, and is up to
+ * wait_filter.h.)
+ */
+#ifndef ENGINE_SCOPE_H
+#define ENGINE_SCOPE_H
+
+#include "base/options.h"
+#include "timeline/timeline.h"
+
+struct scope;
+
+/* NULL: out of memory. */
+struct scope *scope_new(const struct timelines *tl, const struct options *o);
+void scope_free(struct scope *s);
+bool scope_has(const struct scope *s, uint32_t thread);
+
+/* A process is called by the name of its leader, cut to the 15 bytes that the kernel keeps. */
+bool process_is_called(const char *process, const char *name);
+
+#endif /* ENGINE_SCOPE_H */

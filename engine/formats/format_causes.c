@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=causes: what the waiting came down to, for reading: a table of root causes, most time
+ * first, each with its usual way to those who waited and with a command that shows an example.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/causes.h"
+#include "format.h"
+
+#define ROWS 10 /* shown without --top */
+
+/* "1 234.567": milliseconds, thousands apart. */
+static void put_ms(FILE *out, int width, uint64_t ns)
+{
+	char digits[24], text[40];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, ns / 1000000), len = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			text[len++] = ' ';
+		text[len++] = digits[i];
+	}
+	snprintf(text + len, sizeof(text) - (size_t)len, ".%03" PRIu64, ns / 1000 % 1000);
+	fprintf(out, " %*s", width, text);
+}
+
+static void put_share(FILE *out, uint64_t ns, uint64_t of_ns)
+{
+	fprintf(out, "%5.1f %%", of_ns ? 100 * (double)ns / (double)of_ns : 0.0);
+}
+
+static void put_where(FILE *out, const struct names *names, const char *before, uint32_t where)
+{
+	const char *text = names_text(names, where);
+
+	if (*text)
+		fprintf(out, "%s%s", before, text);
+}
+
+/* The cause as a sentence. */
+static void put_cause(FILE *out, const struct names *n, const struct cause *c)
+{
+	const char *who = names_text(n, c->who);
+
+	switch (c->end) {
+	case CHAIN_RUNNING:
+		fprintf(out, "%s ran", who);
+		put_where(out, n, ", until it woke in ", c->where);
+		break;
+	case CHAIN_RUNNABLE:
+		fprintf(out, "%s waited for a CPU", who);
+		break;
+	case CHAIN_PREEMPTED:
+		fprintf(out, "%s was preempted", who);
+		break;
+	case CHAIN_INTERRUPT:
+		fprintf(out, "%s slept", who);
+		put_where(out, n, " in ", c->where);
+		put_where(out, n, ", until an interrupt: ", c->by);
+		break;
+	case CHAIN_NOT_WOKEN:
+		fprintf(out, "%s slept", who);
+		put_where(out, n, " in ", c->where);
+		fputs(", and nobody woke it", out);
+		break;
+	case CHAIN_UNKNOWN:
+		if (c->itself)
+			fprintf(out, "%s slept", who);
+		else
+			fprintf(out, "%s did what is not known", who);
+		put_where(out, n, " in ", c->where);
+		if (c->itself)
+			fputs(", woken by whom is not known", out);
+		break;
+	case CHAIN_DEPTH:
+		fprintf(out, "%s slept (links beyond --depth are left out)", who);
+		break;
+	case CHAIN_LOOP:
+		fprintf(out, "%s, which is in the chain already", who);
+		break;
+	case CHAIN_ENDS:
+		break;
+	}
+}
+
+/* A word of a shell's command. */
+static void put_word(FILE *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./-+@,:=%";
+
+	if (*word && strspn(word, plain) == strlen(word)) {
+		fputs(word, out);
+		return;
+	}
+	putc('\'', out);
+	for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1)
+		fprintf(out, "%.*s'\\''", (int)(quote - word), word);
+	fprintf(out, "%s'", word);
+}
+
+/* A command that shows the wait with the largest part, by which its chain can be followed. */
+static void put_example(FILE *out, const struct format_input *in, const struct cause *c)
+{
+	const struct chosen_wait *e = &c->example;
+	uint64_t start_ns = timelines_start_ns(in->timelines);
+	uint64_t from = (e->wait->out_ns - start_ns) / 1000,
+		 to = (e->wait->in_ns - start_ns) / 1000;
+
+	/* Rounded outwards, so that the wait is in it whole. */
+	fprintf(out,
+		"chainwalk -f tree --state all -t %" PRIu32 " --from %" PRIu64 ".%06" PRIu64
+		" --to %" PRIu64 ".%06" PRIu64,
+		timelines_thread(in->timelines, e->thread)->tid, from / 1000000, from % 1000000,
+		(to + 1) / 1000000, (to + 1) % 1000000);
+	if (in->path) {
+		putc(' ', out);
+		put_word(out, in->path);
+	}
+}
+
+static void put_row(FILE *out, const struct format_input *in, const struct names *names,
+		    const struct cause *c, uint64_t all_ns)
+{
+	put_share(out, c->ns, all_ns);
+	put_ms(out, 13, c->ns);
+	fprintf(out, " %8" PRIu64, c->waits);
+	put_ms(out, 11, c->longest_ns);
+	fputs("  ", out);
+	put_cause(out, names, c);
+	putc('\n', out);
+	if (!c->itself)
+		fprintf(out, "%43s  %s\n", "", names_text(names, c->way));
+	fprintf(out, "%43s  ", "");
+	put_example(out, in, c);
+	putc('\n', out);
+}
+
+static void put_table(FILE *out, const struct format_input *in, const struct names *names,
+		      const struct cause *at, size_t n)
+{
+	uint64_t top = in->options->top ? in->options->top : ROWS;
+	uint64_t all_ns = 0, other_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all_ns += at[i].ns;
+		if (i >= top)
+			other_ns += at[i].ns;
+	}
+	fprintf(out, "%7s %13s %8s %11s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
+		"WHAT THE WAITING CAME DOWN TO");
+	for (size_t i = 0; i < n && i < top; i++)
+		put_row(out, in, names, &at[i], all_ns);
+	if (other_ns) {
+		put_share(out, other_ns, all_ns);
+		put_ms(out, 13, other_ns);
+		fprintf(out, " %8s %11s  %s\n", "", "", CHAIN_OTHER);
+	}
+	fputs("100.0 %", out);
+	put_ms(out, 13, all_ns);
+	fprintf(out, " %8s %11s  %s\n", "", "", "all of them");
+}
+
+static int write_causes(const struct format_input *in, FILE *out)
+{
+	struct options o = *in->options;
+	struct names *names;
+	struct wait_filter *f;
+	struct causes *causes = NULL;
+	const struct cause *at;
+	size_t n;
+	int err = -ENOMEM;
+
+	o.blocked_stacks = true;
+	if (!(o.given & GIVEN_DEPTH))
+		o.depth = CAUSES_DEPTH;
+	names = names_new(in->timelines, &o);
+	f = names ? wait_filter_new(in->timelines, &o, names) : NULL;
+	if (f)
+		err = causes_new(&causes, in->timelines, &o, names, f);
+	if (!err) {
+		at = causes_list(causes, &n);
+		put_table(out, in, names, at, n);
+	}
+	causes_free(causes);
+	wait_filter_free(f);
+	names_free(names);
+	return err;
+}
+
+const struct format format_causes = {
+	.name = "causes",
+	.summary = "a table of root causes: what the waiting came down to",
+	.wants_timelines = true,
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
+		   GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_UNIT,
+	.write = write_causes,
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "place.h"
+
+#include <string.h>
+
+#include "base/kernel_functions.h"
+
+/* Frames in these lie between a program and the kernel: names without their folders begin so. */
+static bool is_runtime(const struct trace *t, uint32_t frame)
+{
+	static const char *const libraries[] = { "libc.so",    "libc-",	  "libpthread",
+						 "ld-linux",   "ld-musl", "libstdc++.",
+						 "libgcc_s.",  "libm.so", "libc++.so",
+						 "libc++abi.", "[vdso]" };
+	const char *path = trace_module_path(t, trace_frame(t, frame)->module);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (!strncmp(name, libraries[i], strlen(libraries[i])))
+			return true;
+	return false;
+}
+
+/* Appends a frame's text to the others. */
+static void put(struct names *n, struct text_buf *b, const char *before, uint32_t frame)
+{
+	uint32_t text = names_frame(n, frame);
+
+	text_puts(b, b->len ? before : "");
+	text_puts(b, names_text(n, text));
+	b->failed |= !text;
+}
+
+/* The function nearest to the leaf that is not the same in nearly all stacks; else the leaf. */
+static void put_kernel(struct names *n, struct text_buf *b, struct trace_stack s)
+{
+	struct kernel_stacks *k = names_kernel_stacks(n);
+	uint32_t i = 0;
+
+	while (i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_PLUMBING)
+		i++;
+	put(n, b, " | ", s.frames[i < s.n ? i : 0]);
+}
+
+/* The program's function nearest to the leaf, before it the library function that it called. */
+static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
+		     struct trace_stack s)
+{
+	struct kernel_stacks *k = names_kernel_stacks(n);
+	uint32_t i = 0;
+
+	while (i < s.n && is_runtime(t, s.frames[i]))
+		i++;
+	/* What the library calls itself has no function of the program on top but its start. */
+	if (i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_PLUMBING)
+		i = s.n;
+	if (i == s.n) {
+		put(n, b, " | ", s.frames[0]);
+		return;
+	}
+	if (i)
+		put(n, b, " | ", s.frames[i - 1]);
+	put(n, b, i ? " < " : " | ", s.frames[i]);
+}
+
+uint32_t place_text(struct names *n, const struct trace *t, uint32_t pair, uint32_t kernel_frames,
+		    bool with_user, bool with_kernel)
+{
+	struct shown_stack s = names_shown_stack(n, pair, kernel_frames, with_user);
+	struct text_buf b = { 0 };
+	uint32_t id;
+
+	if (s.kernel.n && (with_kernel || !s.user.n))
+		put_kernel(n, &b, s.kernel);
+	if (s.user.n)
+		put_user(n, t, &b, s.user);
+	id = b.failed ? 0 : names_adopt(n, b.len ? b.p : "");
+	text_free(&b);
+	return id;
+}
