@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "duration.h"
+#include "similar.h"
 
 static const char synopsis[] =
 	"Usage: chaincap [-o FILE] [options] [SECONDS | -- COMMAND [ARG...]]\n"
@@ -162,6 +164,21 @@ static enum options_result check_flight(const struct options *o)
 	return OPTIONS_RUN;
 }
 
+/* word, of which len bytes are the name, is no option; it may be like one. */
+static enum options_result mistyped(const char *word, size_t len, const struct option *longs)
+{
+	char name[40], what[100];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(len > 2 ? len - 2 : 0), word + 2);
+	for (const struct option *o = longs; o->name; o++)
+		if (words_similar(name, o->name)) {
+			snprintf(what, sizeof(what),
+				 "there is no such option; did you mean --%s? given", o->name);
+			return usage(what, word);
+		}
+	return usage("there is no such option", word);
+}
+
 /* word is no option, or the beginning of several. */
 static enum options_result unknown_option(const char *word, const struct option *longs)
 {
@@ -173,7 +190,7 @@ static enum options_result unknown_option(const char *word, const struct option 
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s", n ? ", " : "",
 					      o->name);
 	if (!n)
-		return usage("there is no such option", word);
+		return mistyped(word, len, longs);
 	fprintf(stderr, "chaincap: %.*s matches several options: %s (chaincap --help tells more)\n",
 		(int)len, word, names);
 	return OPTIONS_USAGE;
@@ -191,6 +208,17 @@ static enum options_result bad_option(int returned, char **argv, const struct op
 	if (optopt > UCHAR_MAX)
 		return usage("the option takes no value", argv[optind - 1]);
 	return usage("there is no such option", letter);
+}
+
+static enum options_result no_seconds(const char *word)
+{
+	if (command_find(word))
+		return usage("neither a number of seconds nor, after --, a command", word);
+	fprintf(stderr,
+		"chaincap: a command goes after --: chaincap -- %s ... (chaincap --help tells "
+		"more)\n",
+		word);
+	return OPTIONS_USAGE;
 }
 
 enum options_result options_parse(struct options *o, int argc, char **argv)
@@ -308,7 +336,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	if (optind == argc)
 		return OPTIONS_RUN;
 	if (!options_seconds(argv[optind], &o->duration_ns))
-		return usage("neither a number of seconds nor, after --, a command", argv[optind]);
+		return no_seconds(argv[optind]);
 	if (optind + 1 < argc)
 		return usage("too many arguments: a command goes after --, options before SECONDS",
 			     argv[optind + 1]);

@@ -18,6 +18,7 @@
 #include "merge_traces.h"
 #include "missing.h"
 #include "base/progress.h"
+#include "import/other_file.h"
 #include "import/recording.h"
 #include "symbols/symbols.h"
 
@@ -100,10 +101,21 @@ struct run {
 	size_t n_missing; /* traces without a thread that was asked for */
 };
 
+/* Without TRACE: what was given as standard input, a file or a pipe; else the recorder's default.
+ */
+static const char *default_trace(void)
+{
+	struct stat st;
+
+	if (!fstat(STDIN_FILENO, &st) && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)))
+		return "-";
+	return "trace.bin";
+}
+
 /* The i-th trace; "-" is standard input. */
 static const char *path_of(const struct options *o, size_t i)
 {
-	return o->n_traces ? o->traces[i] : "trace.bin";
+	return o->n_traces ? o->traces[i] : default_trace();
 }
 
 static const char *name_of(const char *path)
@@ -239,17 +251,20 @@ static int walk_trace(struct run *r, const char *path)
 	const char *name = name_of(path);
 	uint64_t started_ns = now_ns();
 	struct recording rec;
+	const char *what;
 	int err;
 
 	/* Building timelines finds malformed events, see link_waits(): no separate check then. */
 	err = recording_open(&rec, path, !format_find(r->o->format)->wants_timelines);
 	if (err) {
 		progress_stop();
-		fprintf(stderr, "chainwalk: %s: %s\n", name, open_error(err));
+		what = err == -EBADMSG ? other_file(path) : NULL;
+		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
+			what ? "; it is " : "", what ? what : "");
 		return err == -EPIPE ? -EIO : err;
 	}
 	err = explain(r, &rec, name);
-	if (!err && r->o->verbose)
+	if (!err && r->o->verbose && !r->o->quiet)
 		print_cost(rec.trace, started_ns);
 	recording_close(&rec);
 	r->n_done++;
@@ -266,7 +281,7 @@ static bool would_garble(const struct options *o)
 /* On a terminal, without options that only lines of stacks have, the table that is for reading. */
 static void choose_format(struct options *o)
 {
-	if (!(o->given & (format_causes.refuses | GIVEN_FORMAT | GIVEN_ROOT)) && !o->output &&
+	if (!o->format_given && !(o->given & (format_causes.refuses | GIVEN_ROOT)) && !o->output &&
 	    isatty(STDOUT_FILENO))
 		o->format = format_causes.name;
 }

@@ -12,6 +12,7 @@
 
 #include "format_table.h"
 #include "help.h"
+#include "similar.h"
 #include "option_values.h"
 
 /* An option; or, without set, a heading of the help. */
@@ -70,8 +71,8 @@ static const struct row rows[] = {
 	  "how a wait's time is shared among its chains" },
 
 	{ .help = "Output" },
-	{ "format", 'f', true, "FORMAT", GIVEN_FORMAT, set_format, 0,
-	  "one of those below (default folded, on a terminal causes)" },
+	{ "format", 'f', true, "FORMAT", 0, set_format, 0,
+	  "see below (default folded, on a terminal causes)" },
 	{ "output", 'o', true, "FILE", 0, set_output, 0, "write here, not to standard output" },
 	{ "top", 0, true, "N", GIVEN_TOP, set_top, 0, "only the N largest" },
 	{ "unit", 0, false, "us|ns", GIVEN_UNIT, set_word, AT(unit), "unit of times (default us)" },
@@ -197,8 +198,6 @@ static int check_together(struct setting *s)
 
 	if (!o->kernel && !o->user)
 		return setting_complain(s, "-K and -U exclude each other");
-	if (o->quiet && o->verbose)
-		return setting_complain(s, "-q and -v exclude each other");
 	if (o->ended && o->not_woken)
 		return setting_complain(s, "--ended and --not-woken exclude each other");
 	if (o->all_threads && o->given & GIVEN_WHO)
@@ -245,6 +244,19 @@ static const struct row *row_of(int opt)
 	return NULL;
 }
 
+/* word, of which len bytes are a name, begins with "--" and is like no option, or like one. */
+static int complain_mistyped(struct setting *s, const char *word, size_t len)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].name && words_similar(name, rows[i].name))
+			return setting_complain(s, "there is no option %s; did you mean --%s?",
+						word, rows[i].name);
+	return setting_complain(s, "there is no option %s", word);
+}
+
 /* word begins with "--" and is not an option: it matches none, or is a prefix of several. */
 static int complain_unknown(struct setting *s, const char *word)
 {
@@ -256,7 +268,7 @@ static int complain_unknown(struct setting *s, const char *word)
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s", n ? ", " : "",
 					      rows[i].name);
 	if (!n)
-		return setting_complain(s, "there is no option %s", word);
+		return complain_mistyped(s, word, len);
 	return setting_complain(s, "%.*s matches several options: %s", (int)len, word, names);
 }
 

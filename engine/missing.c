@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/similar.h"
 #include "base/text.h"
 #include "chain/scope.h"
+#include "similar.h"
 
 #define NEAR_SHOWN 5
 

@@ -170,6 +170,7 @@ int set_format(struct setting *s, const char *value)
 
 	if (f) {
 		s->o->format = f->name;
+		s->o->format_given = true;
 		return 0;
 	}
 	for (size_t i = 0; (f = format_at(i)) && n < sizeof(list); i++)

@@ -172,11 +172,9 @@ static void explain(int err, char *why, size_t why_size)
 			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel with "
 			 "CONFIG_DEBUG_INFO_BTF=y is needed, as distributions have since 2020");
 	else if ((err == -EPERM || err == -EACCES) && caps_missing(missing, sizeof(missing)))
-		snprintf(
-			why, why_size,
-			"not permitted to load BPF programs, missing %s: run it as root (sudo), or "
-			"with CAP_BPF and CAP_PERFMON",
-			missing);
+		snprintf(why, why_size,
+			 "needs root: sudo chaincap ..., or CAP_BPF and CAP_PERFMON (missing: %s)",
+			 missing);
 	else if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 		snprintf(why, why_size, "cannot load the BPF programs: %s%s", strerror(-err),
 			 err == -EMFILE ? " (ulimit -n)" : "");

@@ -64,7 +64,6 @@ enum options_given {
 	GIVEN_ROOT = 1 << 19,
 	GIVEN_ENDED = 1 << 20, /* --ended --not-woken */
 	GIVEN_ALL = 1 << 21,
-	GIVEN_FORMAT = 1 << 22,
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -100,6 +99,7 @@ struct options {
 	enum options_mode mode;
 	enum options_view view;
 	const char *format; /* a name in the table (format_table.h) */
+	bool format_given;
 
 	/*
 	 * Whose waits: of each list that is not empty at least one entry must match. So two -t add

@@ -62,6 +62,18 @@ refuses "$walk" --from x trace
 refuses "$walk" --min-wait 5lightyears trace
 refuses "$flame" --nonsense
 refuses "$flame" --width x
+# says TEXT COMMAND...
+says() {
+	text=$1
+	shift
+	refuses "$@"
+	grep -qF -e "$text" "$tmp/err" || fail "$* does not say: $text
+$(cat "$tmp/err")"
+	expect_one_line "$*"
+}
+says 'a command goes after --: chaincap -- /bin/sh' "$cap" -o trace /bin/sh 1
+says 'did you mean --max-size?' "$cap" --max-sise 5 -o trace
+says 'did you mean --no-idle?' "$walk" --no-idel trace
 [ ! -e trace ] || fail "a refused command left a file"
 
 echo 'a;b 1' >"$tmp/folded"

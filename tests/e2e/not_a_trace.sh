@@ -17,6 +17,19 @@ for file in text empty random zeros folder missing; do
 $(cat "$tmp/err")"
 	done
 done
+# says FILE TEXT: what it is, and which program takes it
+says() {
+	timeout 20 "$walk" "$1" >"$tmp/out" 2>"$tmp/err"
+	expect_exit "chainwalk $1" 1 $?
+	expect_one_line "chainwalk $1"
+	grep -qF "$2" "$tmp/err" || fail "what it is, '$2', is not said:
+$(cat "$tmp/err")"
+}
+echo 'main;work;[running] 12' >"$tmp/folded"
+"$flame" "$tmp/folded" >"$tmp/graph.svg"
+says "$tmp/graph.svg" 'it is a picture'
+says "$tmp/folded" 'draw them with flamegraph'
+says "$walk" 'it is a program'
 timeout 20 "$walk" - <"$tmp/text" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chainwalk - of a text" 1 $?
 expect_one_line "chainwalk - of a text"

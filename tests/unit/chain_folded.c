@@ -299,7 +299,7 @@ static void names_processes_and_kernel_threads(void **state)
 	folds(chain, &o, "B;klock;[depth limit] 400\n");
 	regfree(&r);
 	o.names.n = 0;
-	o.pids = (struct id_list) { (uint32_t[]) { 102 }, 1 };
+	o.processes.ids = (struct id_list) { (uint32_t[]) { 102 }, 1 };
 	folds(chain, &o, "B;klock;[depth limit] 400\n");
 }
 

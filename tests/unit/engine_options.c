@@ -85,9 +85,9 @@ static void every_option_sets_its_value(void **state)
 	assert_int_equal(o.depth, 3);
 	assert_int_equal(o.mode, MODE_CLASSIC);
 	assert_string_equal(o.format, "tree");
-	assert_int_equal(o.pids.n, 2);
-	assert_int_equal(o.pids.ids[0], 10);
-	assert_int_equal(o.pids.ids[1], 11);
+	assert_int_equal(o.processes.ids.n, 2);
+	assert_int_equal(o.processes.ids.ids[0], 10);
+	assert_int_equal(o.processes.ids.ids[1], 11);
 	assert_int_equal(o.tids.n, 1);
 	assert_int_equal(o.tids.ids[0], 12);
 	assert_true(regex_list_match(&o.names, "webserver"));
@@ -210,9 +210,8 @@ static void bad_usage_is_told_in_one_line(void **state)
 	       "-d: '99999999999999999999999' is not a number from 0 to 1000");
 	refuse("--mode fast", "--mode: 'fast' is none of: exact, classic");
 	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
-	refuse("-f xml", "-f: 'xml' is none of: folded, tree, json, threads, hist, wakers, "
+	refuse("-f xml", "-f: 'xml' is none of: folded, causes, tree, json, threads, hist, wakers, "
 			 "events, info, csv, pprof, perfetto, speedscope, html");
-	refuse("-p x", "-p: 'x' is not a process or thread id");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",
@@ -225,7 +224,10 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--state blocked,",
 	       "--state: '' is none of: blocked, runnable, preempted, all, S, D, I, T, t, P");
 	refuse("-K -U", "-K and -U exclude each other");
-	refuse("-q -v", "-q and -v exclude each other");
+	refuse("--no-idel", "there is no option --no-idel; did you mean --no-idle?");
+	refuse("--all -t 5", "--all and -p, -t, -c, --tree-of exclude each other");
+	refuse("-p 12x", "-p: '12x' is neither a process id nor a name");
+	refuse("-f events -p postgres", "--format=events takes processes by id only: -p PID");
 	refuse("--ended --not-woken", "--ended and --not-woken exclude each other");
 }
 
@@ -326,7 +328,9 @@ static void full_help_has_a_line_for_every_option(void **state)
 		"  -d, --depth N ",
 		"      --mode exact|classic ",
 		"  -f, --format FORMAT ",
-		"  -p, --pid PID ",
+		"  -p, --pid PID|NAME ",
+		"      --tree-of PID|NAME ",
+		"      --all ",
 		"  -t, --tid TID ",
 		"  -c, --comm REGEX ",
 		"      --within REGEX ",

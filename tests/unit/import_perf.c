@@ -327,7 +327,7 @@ static void processes_from_the_column_of_pids(void **state)
 	text_stack(t, "two");
 	assert_int_equal(text_open(&tt, t->p, t->len), 0);
 	options_init(&o);
-	o.pids = (struct id_list) { &pid, 1 };
+	o.processes.ids = (struct id_list) { &pid, 1 };
 	expect_text(trace_folded(tt.trace, &o), "A;one;[unknown] 10\n");
 	text_close(&tt);
 }
