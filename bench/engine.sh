@@ -74,9 +74,9 @@ for load in "messaging -g 10 -l 2000" "pipe -l 400000"; do
 		-e sched:sched_wakeup_new -- perf bench sched $load >"$dir/out" 2>&1 ||
 		{ cat "$dir/out" >&2; exit 1; }
 	events=$("$O/chainwalk" -q -f info "$dir/t.bin" | sed -n 's/^events: //p')
-	measure taskset -c "$core" "$O/chainwalk" -q "$dir/t.bin"
+	measure taskset -c "$core" "$O/chainwalk" -q --all "$dir/t.bin"
 	ours=$cpu
-	measure "$O/chainwalk" -q "$dir/t.bin"
+	measure "$O/chainwalk" -q --all "$dir/t.bin"
 	ours_wall=$wall
 	perf_events=$(perf report -i "$dir/p.data" --stats 2>/dev/null |
 		awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')

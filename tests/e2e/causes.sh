@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Slow programs, built as distributions build them: the cause of each stands in the first screen that
+# "chaincap -- PROGRAM; chainwalk" shows, by thread, function, and how it came to the one who waited.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+command -v cc >/dev/null || skip "no C compiler"
+programs=$(dirname "$0")/../workload/slow
+
+# slow NAME ARGUMENT: records it, and leaves the first screen in $tmp/screen
+slow() {
+	cc -O2 -pthread -o "$tmp/$1" "$programs/$1.c" 2>"$tmp/err"
+	expect_exit "cc $1.c" 0 $?
+	timeout 60 "$cap" -q -o "$tmp/trace" -- "$tmp/$@" >"$tmp/told" 2>"$tmp/err"
+	expect_exit "chaincap -- $1" 0 $?
+	timeout 60 "$walk" -q -f causes "$tmp/trace" 2>"$tmp/err" >"$tmp/all"
+	expect_exit "chainwalk -f causes" 0 $?
+	head -n 20 "$tmp/all" >"$tmp/screen"
+}
+
+# shows REGEX LEAST: a row of at least LEAST percent is like this.
+shows() {
+	share=$(grep -E "$1" "$tmp/screen" | awk 'NR == 1 { printf "%d\n", $1 }')
+	[ -n "$share" ] || fail "no row like: $1
+$(cat "$tmp/screen")"
+	expect_at_least "share of '$1'" "$2" "$share" "$tmp/screen"
+}
+
+slow ledger "$tmp/journal"
+shows 'janitor slept in .*fsync < compact_journal' 20
+grep -q 'client <- worker.* <- janitor' "$tmp/screen" || fail "the way from the janitor to the client is not shown
+$(cat "$tmp/screen")"
+slow names
+shows 'nameserver ran, until it woke in .*sendto < answer' 30
+grep -q 'batch <- nameserver' "$tmp/screen" || fail "who waited for the name server is not shown
+$(cat "$tmp/screen")"
+slow readers
+shows 'writer ran, until it woke in .*pthread_rwlock_unlock.* < change_table' 50
+slow lookup
+shows 'gateway slept in .*poll < ask_name' 80
+slow logger
+shows 'logd slept in .*nanosleep.* < (nap|rotate)' 80
+slow pool
+shows 'pool slept in .*pthread_cond_.*timedwait.* < wait_for_part' 80
