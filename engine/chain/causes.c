@@ -8,6 +8,7 @@
 
 #include "grow.h"
 #include "intern.h"
+#include "ways.h"
 #include "words/place.h"
 
 /* What counts of a head or a link. Texts; 0: there is none. */
@@ -239,42 +240,38 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 
 /* ---- what is said of each ------------------------------------------------------------------- */
 
-/* Time by (cause, text): the text with most of it is the one that is said. */
+/* Time by (cause, place): the place with most of it is the one that is said. */
 struct said {
 	uint64_t ns;
 	uint32_t cause, text;
 };
 
-/* "client <- worker x 6 <- janitor": the threads of a chain, repeated names once. 0: no memory. */
-static uint32_t way_of(struct causes *c, uint32_t node)
+static uint32_t who_of(const void *arg, uint32_t label)
 {
-	const struct pair *nodes = c->chains.nodes.at;
-	uint32_t names[OPTIONS_DEPTH_MAX + 1], times[OPTIONS_DEPTH_MAX + 1], id;
-	struct text_buf b = { 0 };
-	size_t n = 0;
-	char count[32];
+	return label_at(arg, label).who;
+}
 
-	for (; node; node = nodes[node].a) {
-		uint32_t who = label_at(c, nodes[node].b).who;
+/* Sets the way of each cause. */
+static void find_ways(struct causes *c)
+{
+	const struct chain_sum *sums = c->sums.at;
+	struct way_chain *at = calloc((size_t)c->sums.keys.n + 1, sizeof(*at));
+	size_t *first = calloc(c->n + 2, sizeof(*first));
+	const struct ways ways = { c->names, c->chains.nodes.at, who_of, c };
 
-		if (!who)
-			continue;
-		if (n && names[n - 1] == who) {
-			times[n - 1]++;
-		} else if (n <= OPTIONS_DEPTH_MAX) {
-			names[n] = who;
-			times[n++] = 1;
-		}
-	}
-	while (n-- > 0) {
-		text_puts(&b, b.len ? " <- " : "");
-		text_puts(&b, names_text(c->names, names[n]));
-		snprintf(count, sizeof(count), " x %" PRIu32, times[n]);
-		text_puts(&b, times[n] > 1 ? count : "");
-	}
-	id = b.failed ? 0 : names_adopt(c->names, b.p);
-	text_free(&b);
-	return id;
+	c->out_of_memory |= !at || !first;
+	/* Sorted by cause, which count from 1: those of k are at first[k] and behind it. */
+	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
+		first[sums[i].cause + 1]++;
+	for (size_t k = 1; k <= c->n + 1 && !c->out_of_memory; k++)
+		first[k] += first[k - 1];
+	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
+		at[first[sums[i].cause]++] = (struct way_chain) { sums[i].ns, sums[i].node };
+	/* Now those of k end where first[k] is. */
+	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
+		c->at[k - 1].way = way_text(&ways, at + first[k - 1], first[k] - first[k - 1]);
+	free(at);
+	free(first);
 }
 
 static void say(struct causes *c, struct pair_table *said, uint32_t cause, uint32_t text,
@@ -291,8 +288,8 @@ static void say(struct causes *c, struct pair_table *said, uint32_t cause, uint3
 	s->ns += ns;
 }
 
-/* Sets *text, a member of each cause, to what most of its time says. */
-static void take_most(struct causes *c, const struct pair_table *said, size_t member)
+/* Sets where of the causes to what most of their time says. */
+static void take_most(struct causes *c, const struct pair_table *said)
 {
 	uint64_t *most = calloc(c->n + 1, sizeof(*most));
 	const struct said *all = said->at;
@@ -300,7 +297,7 @@ static void take_most(struct causes *c, const struct pair_table *said, size_t me
 	c->out_of_memory |= !most;
 	for (uint32_t i = 1; most && i <= said->keys.n; i++) {
 		const struct said *s = &all[i];
-		uint32_t *text = (void *)((char *)&c->at[s->cause - 1] + member);
+		uint32_t *text = &c->at[s->cause - 1].where;
 
 		if (s->ns < most[s->cause])
 			continue;
@@ -315,22 +312,20 @@ static void take_most(struct causes *c, const struct pair_table *said, size_t me
 
 static void describe(struct causes *c)
 {
-	struct pair_table ways = { .cap = 0 }, wheres = { .cap = 0 };
+	struct pair_table wheres = { .cap = 0 };
 	const struct chain_sum *sums = c->sums.at;
 
 	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++) {
 		const struct chain_sum *s = &sums[i];
 		struct label last = label_at(c, c->chains.nodes.at[s->node].b);
 
-		say(c, &ways, s->cause, way_of(c, s->node), s->ns);
 		if (s->end == CHAIN_RUNNING && last.woke)
 			say(c, &wheres, s->cause, last.woke, s->ns);
 	}
-	if (!c->out_of_memory) {
-		take_most(c, &ways, offsetof(struct cause, way));
-		take_most(c, &wheres, offsetof(struct cause, where));
-	}
-	pair_table_free(&ways);
+	if (!c->out_of_memory)
+		take_most(c, &wheres);
+	if (!c->out_of_memory)
+		find_ways(c);
 	pair_table_free(&wheres);
 }
 

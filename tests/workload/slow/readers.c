@@ -15,8 +15,10 @@ static NOINLINE void change_table(void)
 static void *writer(void *arg)
 {
 	call_it("writer");
-	for (;;)
+	for (;;) {
 		change_table();
+		nap(4000);
+	}
 	return arg;
 }
 
