@@ -9,10 +9,12 @@ programs=$(dirname "$0")/../workload/slow
 
 # slow NAME ARGUMENT: records it, and leaves the first screen in $tmp/screen
 slow() {
-	cc -O2 -pthread -o "$tmp/$1" "$programs/$1.c" 2>"$tmp/err"
-	expect_exit "cc $1.c" 0 $?
-	timeout 60 "$cap" -q -o "$tmp/trace" -- "$tmp/$@" >"$tmp/told" 2>"$tmp/err"
-	expect_exit "chaincap -- $1" 0 $?
+	name=$1
+	shift
+	cc -O2 -pthread -o "$tmp/$name" "$programs/$name.c" 2>"$tmp/err"
+	expect_exit "cc $name.c" 0 $?
+	timeout 60 "$cap" -q -o "$tmp/trace" -- "$tmp/$name" "$@" >"$tmp/told" 2>"$tmp/err"
+	expect_exit "chaincap -- $name" 0 $?
 	timeout 60 "$walk" -q -f causes "$tmp/trace" 2>"$tmp/err" >"$tmp/all"
 	expect_exit "chainwalk -f causes" 0 $?
 	head -n 20 "$tmp/all" >"$tmp/screen"
@@ -24,7 +26,7 @@ shows() {
 	grep -qE "$1" "$tmp/screen" || fail "no row like: $1
 $(cat "$tmp/screen")"
 	share=$(ROW=$1 awk '$2 != "%" || / waited for a CPU$/ || / all of them$/ { next } { sum += $1 }
-		$0 ~ ENVIRON["ROW"] { like += $1 } END { printf "%d\n", 100 * like / sum }' "$tmp/screen")
+		$0 ~ ENVIRON["ROW"] { like += $1 } END { printf "%.0f\n", 100 * like / sum }' "$tmp/screen")
 	expect_at_least "share of '$1'" "$2" "$share" "$tmp/screen"
 }
 
