@@ -30,7 +30,7 @@ struct counts {
 	uint32_t waits[CHAIN_NO_END + 1];
 };
 
-/* A wait that is longer than a slice, and the part of it that was chosen. */
+/* A wait that reaches over several slices, and the part of it that was chosen. */
 struct long_wait {
 	uint32_t thread;
 	const struct wait *wait;
@@ -196,18 +196,18 @@ static void keep_long(struct folder *f, struct long_wait w)
 }
 
 static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,
-		       const struct shown *s)
+		       const struct shown *s, bool is_long)
 {
 	if (!f->batch)
 		chains_explain(&f->chains, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
-	else if (w->in_ns - w->out_ns > f->fold->slices.span_ns)
+	else if (is_long)
 		keep_long(f,
 			  (struct long_wait) { thread, w, s->blocked_from_ns, s->blocked_to_ns });
 	else
 		chain_batch_add(f->batch, head, w, s->blocked_from_ns, s->blocked_to_ns);
 }
 
-static void fold_wait(void *arg, uint32_t thread, const struct wait *w)
+static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_long)
 {
 	struct folder *f = arg;
 	struct chain_summary *sum = &f->summary;
@@ -239,7 +239,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w)
 	}
 	sum->runnable_ns += off_ns;
 	sum->blocked_ns += blocked_ns;
-	fold_sleep(f, head, thread, w, &s);
+	fold_sleep(f, head, thread, w, &s, is_long);
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */
@@ -415,7 +415,9 @@ static int run(struct fold *f)
 	size_t n_long = 0;
 	int err;
 
-	slices_init(&f->slices, f->timelines);
+	err = slices_init(&f->slices, f->timelines);
+	if (err)
+		return err;
 	f->n_folders = cpus_usable(FOLDERS_MAX);
 	if (f->n_folders > f->slices.n)
 		f->n_folders = f->slices.n;
@@ -464,6 +466,7 @@ void fold_free(struct fold *f)
 	chain_rows_free(&f->rows);
 	pairs_free(&f->nodes);
 	chain_parts_free(f->parts);
+	slices_free(&f->slices);
 	free(f);
 }
 

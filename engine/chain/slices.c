@@ -9,18 +9,63 @@
 
 /* About this many waits make a slice. */
 #define SLICE_WAITS 32768u
+/* Waits for each one whose end is looked at to find where slices end. */
+#define SAMPLE_EVERY 256u
 #define WORKERS_MAX 64u
 
-void slices_init(struct slices *s, const struct timelines *tl)
+static int by_time(const void *pa, const void *pb)
 {
-	uint64_t ns = timelines_end_ns(tl) - timelines_start_ns(tl), waits = 0;
-	uint32_t n = timelines_threads(tl);
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
 
-	for (uint32_t i = 0; i < n; i++)
+	return (a > b) - (a < b);
+}
+
+/* The ends of every SAMPLE_EVERY-th wait, thread by thread, in order of time. */
+static void take_samples(const struct timelines *tl, uint64_t *ends, size_t n)
+{
+	uint32_t n_threads = timelines_threads(tl);
+	size_t taken = 0, before = 0; /* waits of the threads before */
+
+	for (uint32_t i = 0; i < n_threads; i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (; taken < n && taken * SAMPLE_EVERY < before + th->n_waits; taken++)
+			ends[taken] = th->waits[taken * SAMPLE_EVERY - before].in_ns;
+		before += th->n_waits;
+	}
+	qsort(ends, n, sizeof(*ends), by_time);
+}
+
+int slices_init(struct slices *s, const struct timelines *tl)
+{
+	uint32_t n_threads = timelines_threads(tl);
+	size_t waits = 0, n_samples;
+	uint64_t *ends;
+
+	*s = (struct slices) { .timelines = tl };
+	for (uint32_t i = 0; i < n_threads; i++)
 		waits += timelines_thread(tl, i)->n_waits;
-	*s = (struct slices) { .timelines = tl, .start_ns = timelines_start_ns(tl) };
+	n_samples = (waits + SAMPLE_EVERY - 1) / SAMPLE_EVERY;
 	s->n = (uint32_t)(waits / SLICE_WAITS) + 1;
-	s->span_ns = ns / s->n + 1;
+	s->bounds = malloc(((size_t)s->n + 1) * sizeof(*s->bounds));
+	ends = malloc((n_samples + 1) * sizeof(*ends));
+	if (!s->bounds || !ends) {
+		free(ends);
+		return -ENOMEM;
+	}
+	take_samples(tl, ends, n_samples);
+	s->bounds[0] = 0;
+	for (uint32_t i = 1; i < s->n; i++)
+		s->bounds[i] = ends[n_samples * i / s->n];
+	s->bounds[s->n] = UINT64_MAX;
+	free(ends);
+	return 0;
+}
+
+void slices_free(struct slices *s)
+{
+	free(s->bounds);
+	s->bounds = NULL;
 }
 
 /* The number of the thread's waits that end at or before ns; at: that for an earlier time. */
@@ -38,21 +83,23 @@ static uint32_t position_from(const struct thread *th, uint32_t at, uint64_t ns)
 	return at;
 }
 
-/* The waits that end in (from_ns, to_ns]. position: by thread, of a slice before. */
-static void visit_slice(const struct timelines *tl, uint64_t from_ns, uint64_t to_ns,
-			uint32_t *position, struct wait_visitor v)
+/* position: by thread, of a slice before. */
+static void visit_slice(const struct slices *s, uint32_t slice, uint32_t *position,
+			struct wait_visitor v)
 {
-	uint32_t n = timelines_threads(tl);
+	uint64_t from_ns = s->bounds[slice], to_ns = s->bounds[slice + 1];
+	uint64_t long_before_ns = slice ? s->bounds[slice - 1] : 0;
+	uint32_t n = timelines_threads(s->timelines);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct thread *th = timelines_thread(tl, i);
+		const struct thread *th = timelines_thread(s->timelines, i);
 		uint32_t k;
 
 		if (!v.wants(v.arg, th))
 			continue;
 		k = position_from(th, position[i], from_ns);
 		for (; k < th->n_waits && th->waits[k].in_ns <= to_ns; k++)
-			v.visit(v.arg, i, &th->waits[k]);
+			v.visit(v.arg, i, &th->waits[k], th->waits[k].out_ns < long_before_ns);
 		position[i] = k;
 	}
 }
@@ -65,9 +112,7 @@ int slices_walk(struct slices *s, struct wait_visitor v)
 	if (!position)
 		return -ENOMEM;
 	while ((i = atomic_fetch_add(&s->next, 1)) < s->n) {
-		visit_slice(s->timelines, i ? s->start_ns + i * s->span_ns : 0,
-			    i + 1 < s->n ? s->start_ns + (i + 1) * s->span_ns : UINT64_MAX,
-			    position, v);
+		visit_slice(s, i, position, v);
 		progress_add(1);
 	}
 	free(position);
@@ -76,9 +121,7 @@ int slices_walk(struct slices *s, struct wait_visitor v)
 
 uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n)
 {
-	if (i == n)
-		return UINT64_MAX;
-	return i ? s->start_ns + s->span_ns * s->n / n * i : 0;
+	return s->bounds[(uint64_t)s->n * i / n];
 }
 
 void workers_run(void *workers, size_t size, uint32_t n, void *(*run)(void *worker))

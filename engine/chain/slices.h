@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slices.h - all waits of a trace, in slices of its time, for several workers at once. The windows
- * of a slice's waits, and the wakers' time in it, stay in a cache.
+ * of a slice's waits, and the wakers' time in it, stay in a cache. About as many waits end in each
+ * slice as in any other, so that all of them are the same work, however quiet a part of the trace
+ * is.
  */
 #ifndef ENGINE_SLICES_H
 #define ENGINE_SLICES_H
@@ -12,17 +14,20 @@
 
 struct slices {
 	const struct timelines *timelines;
-	uint64_t start_ns, span_ns;
+	uint64_t *bounds; /* n + 1: slice i has the waits that end in (bounds[i], bounds[i + 1]] */
 	uint32_t n;
 	atomic_uint next; /* that no worker has taken yet */
 };
 
-void slices_init(struct slices *s, const struct timelines *tl);
+/* 0 or -ENOMEM. To be ended with slices_free(), also after an error. */
+int slices_init(struct slices *s, const struct timelines *tl);
+void slices_free(struct slices *s);
 
 struct wait_visitor {
 	void *arg;
 	bool (*wants)(void *arg, const struct thread *th); /* any wait of the thread? */
-	void (*visit)(void *arg, uint32_t thread, const struct wait *w);
+	/* is_long: it began before the slice that comes before the one in which it ends. */
+	void (*visit)(void *arg, uint32_t thread, const struct wait *w, bool is_long);
 };
 
 /*
@@ -31,7 +36,7 @@ struct wait_visitor {
  */
 int slices_walk(struct slices *s, struct wait_visitor v);
 
-/* Where the i-th of n equal shares of the trace's time begins; the first begins at 0. */
+/* Where the i-th of n shares of the trace's time begins, equal in work; the first begins at 0. */
 uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n);
 
 /* Calls run for each of n workers, of size bytes each, on threads of their own where possible. */
