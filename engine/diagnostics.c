@@ -156,32 +156,28 @@ static void print_command(const struct timelines *tl, const struct options *o)
 		in, n);
 }
 
+static void print_totals(const struct chain_summary *s, bool no_idle)
+{
+	fprintf(stderr, "%" PRIu64 " waits: blocked %.3f s, runnable %.3f s", s->waits,
+		seconds(s->blocked_ns), seconds(s->runnable_ns));
+	if (s->preempted_ns)
+		fprintf(stderr, ", preempted %.3f s", seconds(s->preempted_ns));
+	if (no_idle)
+		fprintf(stderr, "; left out as idle: %" PRIu64 " waits, %.3f s", s->idle_waits,
+			seconds(s->idle_ns));
+	putc('\n', stderr);
+	print_ends(s);
+}
+
 int print_summary(const char *name, const struct format_input *in)
 {
-	struct chain_summary s;
-	int err;
-
 	print_coverage(name, in->trace);
 	if (!in->timelines)
 		return 0;
-	if (in->totals && in->totals->known) {
-		s = in->totals->sums;
-	} else {
-		err = chain_summarize(in->timelines, in->options, &s);
-		if (err)
-			return err;
-	}
 	if (in->options->command)
 		print_command(in->timelines, in->options);
-	fprintf(stderr, "%" PRIu64 " waits: blocked %.3f s, runnable %.3f s", s.waits,
-		seconds(s.blocked_ns), seconds(s.runnable_ns));
-	if (s.preempted_ns)
-		fprintf(stderr, ", preempted %.3f s", seconds(s.preempted_ns));
-	if (in->options->no_idle)
-		fprintf(stderr, "; left out as idle: %" PRIu64 " waits, %.3f s", s.idle_waits,
-			seconds(s.idle_ns));
-	putc('\n', stderr);
-	print_ends(&s);
+	if (in->totals && in->totals->known)
+		print_totals(&in->totals->sums, in->options->no_idle);
 	return print_unwoken(in->timelines, in->options);
 }
 

@@ -17,9 +17,8 @@ void print_damage(const char *name, const struct trace_damage *d);
  */
 void print_range_warning(const char *name, const struct timelines *tl, const struct options *o);
 /*
- * What the trace covers and where the time of the waits selected by in->options went; without
- * in->timelines only the former. Computes the totals unless in->totals has them. Returns 0 or
- * -ENOMEM.
+ * What the trace covers; the totals of the waits selected by in->options, if in->totals has them;
+ * with in->timelines, the sleepers that nobody woke. Returns 0 or -ENOMEM.
  */
 int print_summary(const char *name, const struct format_input *in);
 

@@ -61,7 +61,7 @@ struct fold {
 	const struct timelines *timelines;
 	const struct options *options;
 	enum fold_by by;
-	struct chain_parts *parts; /* NULL: only totals are wanted */
+	struct chain_parts *parts;
 	struct slices slices;
 	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;
@@ -88,8 +88,6 @@ static uint32_t head_of(struct folder *f, uint32_t thread, const struct wait *w)
 	uint32_t name, group;
 	struct head *slot;
 
-	if (!f->fold->parts)
-		return chains_head(&f->chains, 1);
 	name = timelines_name(f->fold->timelines, thread, w->out_ns);
 	group = part_group(&f->parts, thread, name);
 	slot = &f->heads[hash_pair(group, w->stack) % HEADS];
@@ -161,8 +159,7 @@ static void add_piece(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	struct folder *f = arg;
 
 	f->summary.ends_ns[end] += ns;
-	if (f->fold->parts)
-		add_ns(f, node, end, ns);
+	add_ns(f, node, end, ns);
 }
 
 /* Counts a wait at its direct waker, or at the reason why there is none. */
@@ -231,7 +228,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 		return;
 	if (counts_waits(f->fold))
 		count_wait(f, head, w, &s);
-	if (off_ns && f->fold->parts)
+	if (off_ns)
 		add_ns(f, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, off_ns);
 	if (preempted) {
 		sum->preempted_ns += off_ns;
@@ -273,9 +270,8 @@ static int folder_init(struct folder *f)
 
 	f->names = names_new(tl, o);
 	f->filter = f->names ? wait_filter_new(tl, o, f->names) : NULL;
-	err = chains_init(&f->chains, tl, o,
-			  (struct chain_user) { f, fold->parts ? label_link : NULL, add_piece });
-	if (!err && fold->parts)
+	err = chains_init(&f->chains, tl, o, (struct chain_user) { f, label_link, add_piece });
+	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);
 	if (!err && o->mode == MODE_EXACT) {
 		f->batch = chain_batch_new(&f->chains);
@@ -372,7 +368,7 @@ static int gather(struct fold *f)
 		struct folder *one = &f->folders[i];
 
 		add_summary(&f->summary, &one->summary);
-		if (i && f->parts && !one->out_of_memory && !all->out_of_memory)
+		if (i && !one->out_of_memory && !all->out_of_memory)
 			absorb(all, one);
 		all->out_of_memory |= one->out_of_memory;
 		if (i)
@@ -432,7 +428,7 @@ static int run(struct fold *f)
 		workers_run(f->folders, sizeof(f->folders[0]), f->n_folders, folder_run_long);
 	progress_end();
 	err = gather(f);
-	if (!err && f->parts)
+	if (!err)
 		err = make_rows(f);
 	folder_clear(&f->folders[0]);
 	return err;
@@ -478,20 +474,4 @@ struct chain_rows *fold_rows(struct fold *f)
 const struct chain_summary *fold_summary(const struct fold *f)
 {
 	return &f->summary;
-}
-
-int chain_summarize(const struct timelines *tl, const struct options *o, struct chain_summary *s)
-{
-	struct fold *f = calloc(1, sizeof(*f));
-	int err = -ENOMEM;
-
-	*s = (struct chain_summary) { 0 };
-	if (f) {
-		f->timelines = tl;
-		f->options = o;
-		err = run(f);
-		*s = f->summary;
-	}
-	fold_free(f);
-	return err;
 }

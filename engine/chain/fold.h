@@ -39,7 +39,4 @@ struct chain_rows *fold_rows(struct fold *f);
 /* All that was chosen, including what --top leaves out. */
 const struct chain_summary *fold_summary(const struct fold *f);
 
-/* The totals alone, for formats that do not fold. 0 or -ENOMEM. */
-int chain_summarize(const struct timelines *tl, const struct options *o, struct chain_summary *s);
-
 #endif /* ENGINE_FOLD_H */

@@ -108,13 +108,16 @@ static void check_agreement(const struct trace *t, const struct options *o, cons
 {
 	struct views v = views_of(t, *o);
 	struct timelines *tl;
+	struct fold *fold;
 	struct chain_summary s;
 	uint64_t all;
 	bool whole = !o->from_ns && o->to_ns == UINT64_MAX && !o->min_wait_ns && !o->no_idle &&
 		     o->parts == (PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED);
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(chain_summarize(tl, o, &s), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_NAME), 0);
+	s = *fold_summary(fold);
+	fold_free(fold);
 	timelines_free(tl);
 	all = s.blocked_ns + s.runnable_ns + s.preempted_ns;
 

@@ -452,6 +452,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
 	struct timelines *tl;
+	struct fold *fold;
 	struct chain_summary s;
 
 	(void)state;
@@ -461,7 +462,9 @@ static void idle_waits_are_left_out_and_counted(void **state)
 					 "A;futex_do_wait;schedule;--;w;B;[running] 100\n");
 	assert_int_equal(timelines_new(&tl, t), 0);
 	o.from_ns = 200000;
-	assert_int_equal(chain_summarize(tl, &o, &s), 0);
+	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_NAME), 0);
+	s = *fold_summary(fold);
+	fold_free(fold);
 	assert_int_equal(s.waits, 2);
 	assert_int_equal(s.idle_waits, 1);
 	assert_int_equal(s.idle_ns, 110000);
