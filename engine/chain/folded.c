@@ -13,120 +13,202 @@
 void folded_free(struct folded *l)
 {
 	text_free(&l->texts);
+	free(l->of);
+	free(l->parts);
 	free(l->lines);
 	*l = (struct folded) { .n = 0 };
 }
 
-/* ---- joining -------------------------------------------------------------------------------- */
+/* ---- adding --------------------------------------------------------------------------------- */
 
-/* Lists of frames as text, joined once: the same ones come in many rows. */
-struct joined {
-	const struct frame_lists *lists;
-	struct text_buf text;
-	struct span {
-		size_t at, len;
-	} * of; /* by list; len 0: not joined yet, or empty */
+#define NO_PART UINT32_MAX
+
+/* Ends a part, whose text has been put since at: its number, or NO_PART when out of memory. */
+static uint32_t end_part(struct folded *l, size_t at)
+{
+	struct folded_part *p = grow_array(l->of, l->n_of, &l->cap_of, sizeof(*p));
+
+	if (!p)
+		return NO_PART;
+	l->of = p;
+	p[l->n_of] = (struct folded_part) { at, l->texts.len - at };
+	return l->texts.failed || l->n_of == NO_PART ? NO_PART : (uint32_t)l->n_of++;
+}
+
+/* The parts of one fold: each list of frames is one, made when a row has it for the first time. */
+struct adding {
+	struct folded *lines;
+	const struct chain_rows *rows;
+	uint32_t *of_list;		 /* part + 1; 0: not made yet */
+	uint32_t of_end[CHAIN_ENDS + 1]; /* likewise; the last one: CHAIN_OTHER */
+	uint32_t root;			 /* likewise; 0: there is none */
 };
 
-static void put_part(struct text_buf *b, const char *s, size_t len)
+static int add_part(struct folded *l, uint32_t part)
 {
-	if (b->len && b->p[b->len - 1])
-		text_put(b, ";", 1);
-	text_put(b, s, len);
+	uint32_t *p = grow_array(l->parts, l->n_parts, &l->cap_parts, sizeof(*p));
+
+	if (!p || part == NO_PART)
+		return -ENOMEM;
+	l->parts = p;
+	p[l->n_parts++] = part;
+	return 0;
 }
 
-static struct span join(struct joined *j, uint32_t list)
+static uint32_t part_of_list(struct adding *a, uint32_t list)
 {
-	struct span *s = &j->of[list];
-	size_t n = frame_list_len(j->lists, list);
+	const struct frame_lists *lists = chain_parts_lists(a->rows->parts);
+	size_t at = a->lines->texts.len, n = frame_list_len(lists, list);
 
-	if (s->len || !n)
-		return *s;
-	s->at = j->text.len;
+	if (a->of_list[list])
+		return a->of_list[list] - 1;
 	for (size_t i = 0; i < n; i++) {
-		if (i)
-			text_put(&j->text, ";", 1);
-		text_puts(&j->text, frame_at(j->lists, frame_list_at(j->lists, list, i)).text);
+		text_put(&a->lines->texts, ";", 1);
+		text_puts(&a->lines->texts, frame_at(lists, frame_list_at(lists, list, i)).text);
 	}
-	s->len = j->text.len - s->at;
-	return *s;
+	a->of_list[list] = end_part(a->lines, at) + 1;
+	return a->of_list[list] - 1;
 }
 
-static int add_row(struct folded *l, struct joined *j, const struct chain_rows *rows,
-		   const struct chain_row *row, const char *root)
+static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const char *text)
 {
+	uint32_t *of = &a->of_end[row->node ? row->end : CHAIN_ENDS];
+	size_t at = a->lines->texts.len;
+
+	if (!*of) {
+		text_put(&a->lines->texts, ";", 1);
+		text_puts(&a->lines->texts, text);
+		*of = end_part(a->lines, at) + 1;
+	}
+	return *of - 1;
+}
+
+static int add_row(struct adding *a, const struct chain_row *row)
+{
+	struct folded *l = a->lines;
 	struct folded_line *p = grow_array(l->lines, l->n, &l->cap, sizeof(*p));
-	const char *end = chain_row_end(rows, row);
+	const char *end = chain_row_end(a->rows, row);
 	uint32_t path[CHAIN_PATH_MAX];
-	size_t n = chain_row_path(rows, row, path);
+	size_t n = chain_row_path(a->rows, row, path), first = l->n_parts;
+	int err = 0;
 
 	if (!p)
 		return -ENOMEM;
 	l->lines = p;
-	p[l->n++] = (struct folded_line) { l->texts.len, row->ns };
-	if (root)
-		names_put(&l->texts, root);
-	while (n-- > 0) {
-		struct span s = join(j, path[n]);
-
-		if (s.len)
-			put_part(&l->texts, j->text.p + s.at, s.len);
-	}
-	if (end)
-		put_part(&l->texts, end, strlen(end));
-	text_put(&l->texts, "", 1);
-	return j->text.failed || l->texts.failed ? -ENOMEM : 0;
+	if (a->root)
+		err = add_part(l, a->root - 1);
+	while (n-- > 0 && !err)
+		err = add_part(l, part_of_list(a, path[n]));
+	if (end && !err)
+		err = add_part(l, part_of_end(a, row, end));
+	p[l->n++] = (struct folded_line) { row->ns, (uint32_t)(l->n_parts - first), first };
+	return err;
 }
 
 int folded_add(struct folded *l, struct fold *f, const char *root)
 {
-	const struct chain_rows *rows = fold_rows(f);
-	struct joined j = { .lists = chain_parts_lists(rows->parts) };
+	struct adding a = { .lines = l, .rows = fold_rows(f) };
+	size_t at = l->texts.len;
 	int err = 0;
 
-	j.of = calloc(frame_lists_end(j.lists), sizeof(*j.of));
-	if (!j.of)
+	a.of_list = calloc(frame_lists_end(chain_parts_lists(a.rows->parts)), sizeof(*a.of_list));
+	if (!a.of_list)
 		return -ENOMEM;
-	for (size_t i = 0; i < rows->n && !err; i++)
-		if (rows->at[i].ns)
-			err = add_row(l, &j, rows, &rows->at[i], root);
-	text_free(&j.text);
-	free(j.of);
+	if (root) {
+		text_put(&l->texts, ";", 1);
+		names_put(&l->texts, root);
+		a.root = end_part(l, at) + 1;
+		err = a.root ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < a.rows->n && !err; i++)
+		if (a.rows->at[i].ns)
+			err = add_row(&a, &a.rows->at[i]);
+	free(a.of_list);
 	return err;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-struct line {
-	const char *text;
-	uint64_t ns;
-};
-
 /* A line on its way out. */
 struct weighed {
 	uint64_t ns, weight;
-	size_t line;
+	size_t line; /* its place in the order of the texts */
 };
 
-static int by_text(const void *pa, const void *pb)
-{
-	const struct line *a = pa, *b = pb;
+/* A way along the text of a line, which begins with a ';' that is not written. */
+struct reading {
+	const struct folded *lines;
+	const uint32_t *part, *end;
+	const char *p;
+	size_t left; /* of the part */
+};
 
-	return strcmp(a->text, b->text);
+/* line NULL: CHAIN_OTHER. */
+static struct reading reading_of(const struct folded *l, const struct folded_line *line)
+{
+	static const char other[] = ";" CHAIN_OTHER;
+
+	if (!line)
+		return (struct reading) { l, NULL, NULL, other, sizeof(other) - 1 };
+	return (struct reading) { l, l->parts + line->first, l->parts + line->first + line->n, NULL,
+				  0 };
 }
 
-/* Sorts the lines and sums up those with the same text. Returns how many are left. */
-static size_t merge_lines(struct line *lines, size_t n_lines)
+/* False at the end of the line. */
+static inline bool next_part(struct reading *r)
+{
+	while (!r->left && r->part < r->end) {
+		const struct folded_part *of = &r->lines->of[*r->part++];
+
+		r->p = r->lines->texts.p + of->at;
+		r->left = of->len;
+	}
+	return r->left;
+}
+
+/* By bytes. Lines that begin alike nearly always have the same first parts. */
+static int by_text(const void *pa, const void *pb, void *lines)
+{
+	struct reading a = reading_of(lines, *(const struct folded_line *const *)pa);
+	struct reading b = reading_of(lines, *(const struct folded_line *const *)pb);
+	int order = 0;
+
+	for (; a.part < a.end && b.part < b.end && *a.part == *b.part; a.part++)
+		b.part++;
+	while (!order) {
+		bool more_a = next_part(&a), more_b = next_part(&b);
+		size_t n = a.left < b.left ? a.left : b.left;
+
+		if (!more_a || !more_b)
+			return more_a - more_b;
+		order = memcmp(a.p, b.p, n);
+		a.p += n;
+		a.left -= n;
+		b.p += n;
+		b.left -= n;
+	}
+	return order;
+}
+
+/* Sorts the lines and sums up those with the same text, in w. Returns how many are left. */
+static size_t merge_lines(struct folded *l, const struct folded_line **order, struct weighed *w)
 {
 	size_t n = 0;
 
-	if (n_lines)
-		qsort(lines, n_lines, sizeof(*lines), by_text);
-	for (size_t i = 0; i < n_lines; i++) {
-		if (n && !strcmp(lines[n - 1].text, lines[i].text))
-			lines[n - 1].ns += lines[i].ns;
-		else
-			lines[n++] = lines[i];
+	for (size_t i = 0; i < l->n; i++)
+		order[i] = &l->lines[i];
+	if (l->n)
+		qsort_r(order, l->n, sizeof(*order), by_text, l);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct folded_line *line = order[i];
+
+		if (n && !by_text(&order[n - 1], &line, l)) {
+			w[n - 1].ns += line->ns;
+		} else {
+			order[n] = line;
+			w[n] = (struct weighed) { line->ns, 0, n };
+			n++;
+		}
 	}
 	return n;
 }
@@ -141,24 +223,6 @@ static int by_width(const void *pa, const void *pb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static int by_remainder(const void *pa, const void *pb)
-{
-	const struct weighed *a = pa, *b = pb;
-	uint64_t ra = a->ns % NS_PER_US, rb = b->ns % NS_PER_US;
-
-	if (ra != rb)
-		return ra > rb ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
-}
-
-static int by_line_text(const void *pa, const void *pb, void *arg)
-{
-	const struct weighed *a = pa, *b = pb;
-	const struct line *lines = arg;
-
-	return strcmp(lines[a->line].text, lines[b->line].text);
-}
-
 static int by_line(const void *pa, const void *pb)
 {
 	const struct weighed *a = pa, *b = pb;
@@ -168,64 +232,96 @@ static int by_line(const void *pa, const void *pb)
 
 /*
  * Rounds to microseconds by largest remainders: thousands of lines of some hundred nanoseconds
- * each would otherwise vanish together, or all count as one microsecond.
+ * each would otherwise vanish together, or all count as one microsecond. Of lines with the same
+ * remainder the first ones are rounded up.
  */
 static void round_to_us(struct weighed *w, size_t n)
 {
+	size_t lines[NS_PER_US] = { 0 }; /* by remainder: how many; then how many to round up */
 	uint64_t remainder = 0, up;
 
 	for (size_t i = 0; i < n; i++) {
-		w[i].weight = w[i].ns / NS_PER_US;
+		lines[w[i].ns % NS_PER_US]++;
 		remainder += w[i].ns % NS_PER_US;
 	}
 	up = (remainder + NS_PER_US / 2) / NS_PER_US;
-	qsort(w, n, sizeof(*w), by_remainder);
-	for (size_t i = 0; i < n && up; i++, up--)
-		w[i].weight++;
+	for (size_t r = NS_PER_US; r-- > 0; up -= lines[r])
+		if (lines[r] > up)
+			lines[r] = up;
+	for (size_t i = 0; i < n; i++) {
+		size_t *left = &lines[w[i].ns % NS_PER_US];
+
+		w[i].weight = w[i].ns / NS_PER_US + (*left > 0);
+		*left -= *left > 0;
+	}
 }
 
-/* Keeps the `top` widest of n lines, and one more line with the sum of the others. */
-static size_t keep_top(struct weighed *w, size_t n, size_t top, struct line *other)
+/* Keeps the `top` widest of n lines, and one more line, at the end, with the sum of the others. */
+static size_t keep_top(struct weighed *w, size_t n, size_t top)
 {
-	other->text = CHAIN_OTHER;
-	other->ns = 0;
+	uint64_t other = 0;
+
 	qsort(w, n, sizeof(*w), by_width);
 	for (size_t i = top; i < n; i++)
-		other->ns += w[i].ns;
-	w[top] = (struct weighed) { other->ns, other->ns, n };
+		other += w[i].ns;
+	qsort(w, top, sizeof(*w), by_line);
+	w[top] = (struct weighed) { other, 0, n };
 	return top + 1;
 }
 
-int folded_write(const struct folded *l, const struct options *o, FILE *out)
+/* Moves the last line, CHAIN_OTHER, to its place in the order of the texts. */
+static void place_other(struct folded *l, const struct folded_line **order, struct weighed *w,
+			size_t n)
 {
-	struct line *lines = malloc((l->n + 1) * sizeof(*lines));
+	struct weighed other = w[n - 1];
+	size_t i = n - 1;
+
+	for (; i && by_text(&order[w[i - 1].line], &order[other.line], l) > 0; i--)
+		w[i] = w[i - 1];
+	w[i] = other;
+}
+
+static void write_line(const struct folded *l, const struct folded_line *line, uint64_t weight,
+		       FILE *out)
+{
+	struct reading r = reading_of(l, line);
+
+	for (size_t skip = 1; next_part(&r); skip = 0) {
+		fwrite(r.p + skip, 1, r.left - skip, out);
+		r.left = 0;
+	}
+	fprintf(out, " %" PRIu64 "\n", weight);
+}
+
+int folded_write(struct folded *l, const struct options *o, FILE *out)
+{
+	const struct folded_line **order = malloc((l->n + 1) * sizeof(*order));
 	struct weighed *w = malloc((l->n + 1) * sizeof(*w));
 	bool top;
 	size_t n;
 
-	if (!lines || !w) {
-		free(lines);
+	if (!order || !w) {
+		free(order);
 		free(w);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < l->n; i++)
-		lines[i] = (struct line) { l->texts.p + l->lines[i].text, l->lines[i].ns };
-	n = merge_lines(lines, l->n);
-	for (size_t i = 0; i < n; i++)
-		w[i] = (struct weighed) { lines[i].ns, lines[i].ns, i };
+	n = merge_lines(l, order, w);
 	top = o->top && o->top < n;
-	if (top)
-		n = keep_top(w, n, (size_t)o->top, &lines[n]);
+	if (top) {
+		order[n] = NULL;
+		n = keep_top(w, n, (size_t)o->top);
+	}
 	if (o->unit == UNIT_US)
 		round_to_us(w, n);
-	if (top)
-		qsort_r(w, n, sizeof(*w), by_line_text, lines);
 	else
-		qsort(w, n, sizeof(*w), by_line);
+		for (size_t i = 0; i < n; i++)
+			w[i].weight = w[i].ns;
+	if (top)
+		place_other(l, order, w, n);
 	for (size_t i = 0; i < n; i++)
 		if (w[i].weight)
-			fprintf(out, "%s %" PRIu64 "\n", lines[w[i].line].text, w[i].weight);
-	free(lines);
+			write_line(l, order[w[i].line], w[i].weight, out);
+	free(order);
 	free(w);
 	return 0;
 }

@@ -11,14 +11,26 @@
 #include "base/text.h"
 #include "fold.h"
 
+/* A line is a row of parts: its head, its links, its end. Many lines share a part. */
 struct folded_line {
-	size_t text; /* offset in folded.texts */
 	uint64_t ns;
+	uint32_t n;   /* parts */
+	size_t first; /* in folded.parts */
+};
+
+/* The text of a part, which begins with ';'. */
+struct folded_part {
+	size_t at; /* in folded.texts */
+	size_t len;
 };
 
 /* All zero is empty, ready for use. */
 struct folded {
-	struct text_buf texts; /* each with a terminator */
+	struct text_buf texts;
+	struct folded_part *of; /* by part; several parts may have the same text */
+	size_t n_of, cap_of;
+	uint32_t *parts; /* of the lines */
+	size_t n_parts, cap_parts;
 	struct folded_line *lines;
 	size_t n, cap;
 };
@@ -31,7 +43,7 @@ int folded_add(struct folded *l, struct fold *f, const char *root);
  * add up to the rounded sum of all lines (the largest remainders are rounded up); lines with weight
  * 0 are left out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */
-int folded_write(const struct folded *l, const struct options *o, FILE *out);
+int folded_write(struct folded *l, const struct options *o, FILE *out);
 void folded_free(struct folded *l);
 
 /* The lines of one fold. */
