@@ -88,7 +88,10 @@ uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint
 		l = link_of(c->timelines, c->options, w, context, first);
 		label = c->user.label(c->user.arg, &l);
 	}
-	return chains_node(c, node, label);
+	node = chains_node(c, node, label);
+	if (!node)
+		*end = CHAIN_UNKNOWN;
+	return node;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -158,6 +161,18 @@ static uint64_t take_many(struct chains *c, struct waker_window *win, const stru
 	return ns;
 }
 
+/* As follow(), for a waker that at first had no CPU, and then ran. */
+static void add_ran(struct chains *c, uint32_t node, const struct wait *woke, uint64_t from_ns,
+		    uint64_t to_ns)
+{
+	uint64_t in_ns = clip_ns(woke->out_ns + woke->waker_at, from_ns, to_ns);
+
+	if (to_ns > in_ns)
+		c->add(c->add_arg, node, CHAIN_RUNNING, to_ns - in_ns);
+	if (in_ns > from_ns)
+		c->add(c->add_arg, node, CHAIN_RUNNABLE, in_ns - from_ns);
+}
+
 /* What the last member of the chain did in [from, to), for which all before it waited. */
 static void follow(struct chains *c, uint32_t node, const struct wait *woke, uint64_t from_ns,
 		   uint64_t to_ns, uint32_t links_left, const struct chain_member *waker)
@@ -168,11 +183,17 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	struct waker_window win = { .node = node, .from_ns = from_ns, .to_ns = to_ns };
 	const struct wait *birth = thread_birth(th);
 	uint64_t at_once = 0, running;
-	uint32_t i = woke->waker_pos;
+	uint32_t i;
 
+	if (woke->flags & WAIT_WAKER_RAN) {
+		add_ran(c, node, woke, from_ns, to_ns);
+		return;
+	}
 	/* Usually the window ends at the waking, for which the position is known. */
 	if (to_ns < woke->wake_ns)
 		i = thread_position(th, to_ns);
+	else
+		i = wait_waker_pos(th, woke);
 	while (i < th->n_waits && th->waits[i].out_ns < to_ns)
 		i++;
 	if (i >= c->long_window && th->waits[i - c->long_window].in_ns > from_ns)

@@ -130,7 +130,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 	uint32_t group;
 
 	if (w->flags & WAIT_WAKER_RAN) {
-		uint64_t in_ns = w->out_ns + w->waker_late_ns;
+		uint64_t in_ns = w->out_ns + w->waker_at;
 
 		/* Counts below 0 are added modulo 2^64, as all sums are. */
 		if (in_ns > from_ns) {
@@ -156,7 +156,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		.to_ns = w->wake_ns,
 		.group = group - 1,
 		.count = count,
-		.pos = w->waker_pos,
+		.pos = w->waker_at,
 	};
 }
 
@@ -388,7 +388,7 @@ static inline uint32_t first_link(struct chain_batch *b, uint32_t head, const st
 	struct first_link *slot;
 	uint32_t link;
 
-	slot = &b->firsts[hash_pair(head ^ w->waker << 16, w->waker_stack) % FIRST_LINKS];
+	slot = &b->firsts[hash_pair(head ^ (uint32_t)w->waker << 16, w->waker_stack) % FIRST_LINKS];
 	if (slot->head == head && slot->waker == w->waker && slot->stack == w->waker_stack) {
 		*end = slot->link & 1 ? CHAIN_INTERRUPT : CHAIN_ENDS;
 		return slot->link >> 1;

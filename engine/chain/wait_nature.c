@@ -72,11 +72,12 @@ static bool is_answered(const struct timelines *tl, struct kernel_stacks *k, uin
 			const struct wait *w)
 {
 	const struct thread *th = timelines_thread(tl, thread), *waker;
-	uint32_t i = w->waker_pos;
+	uint32_t i;
 
 	if (!by_task(tl, k, w))
 		return false;
 	waker = timelines_thread(tl, w->waker);
+	i = wait_waker_pos(waker, w);
 	for (int n = 0; n < SLEEPS_BACK && i-- > 0; n++) {
 		const struct wait *s = &waker->waits[i];
 

@@ -11,7 +11,7 @@
  *
  * Invariant that the chains rest on: when a wait has a waker that is a thread, the waker's own
  * timeline says at wake_ns that it was running (or unknown); exactly those of its off-CPU intervals
- * that are below waker_pos end before that moment.
+ * that are below wait_waker_pos() end before that moment.
  */
 #ifndef ENGINE_TIMELINE_H
 #define ENGINE_TIMELINE_H
@@ -22,8 +22,10 @@
 
 #include "trace/trace.h"
 
-#define THREAD_NONE UINT32_MAX	     /* no thread: no waking is known */
-#define THREAD_IDLE (UINT32_MAX - 1) /* the idle loop's context: an interrupt woke */
+/* There are fewer threads than THREAD_IDLE; a trace with more cannot be read (-ENOMEM). */
+#define THREAD_BITS 25
+#define THREAD_NONE ((UINT32_C(1) << THREAD_BITS) - 1) /* no thread: no waking is known */
+#define THREAD_IDLE (THREAD_NONE - 1) /* the idle loop's context: an interrupt woke */
 
 enum wait_kind {
 	WAIT_SLEEP,	/* blocked [out, wake), runnable [wake, in) */
@@ -38,8 +40,9 @@ enum wait_flags {
 	WAIT_SINCE_START = 8, /* began before the trace did; out = the trace's start */
 	WAIT_NEW = 16,	      /* a new thread's way to its first run; out = wake */
 	WAIT_UNFINISHED = 32, /* no switch-in was seen; in = where the state becomes unknown */
-	WAIT_WAKER_RAN = 64,  /* its waker, a thread, ran from out + waker_late_ns to wake; before,
-				 it had no CPU */
+	WAIT_WAKER_RAN = 64,  /* its waker, a thread, ran from out + waker_at to wake; before, it
+				 had no CPU */
+	WAIT_FLAGS = 127,
 };
 
 /* The names in outputs; the last entry has none. WAIT_WAKER_RAN is internal. */
@@ -48,17 +51,26 @@ extern const struct wait_flag_name {
 	const char *name;
 } wait_flag_names[];
 
+#define WAIT_WAKER_BITS 22
+#define WAIT_WAKER_MAX ((UINT32_C(1) << WAIT_WAKER_BITS) - 1)
+
+/* Most of the memory is waits, so that their fields have as many bits as they need. */
 struct wait {
 	uint64_t out_ns, wake_ns, in_ns;
-	uint32_t stack;		/* off-CPU: a stack pair, see timelines_pair(); 0 none */
-	uint32_t waker;		/* thread index, THREAD_IDLE or THREAD_NONE */
-	uint32_t waker_stack;	/* stack pair */
-	uint32_t waker_pos;	/* number of the waker's off-CPU intervals before wake_ns */
-	uint32_t waker_late_ns; /* with WAIT_WAKER_RAN */
-	uint8_t kind;		/* enum wait_kind */
-	uint8_t flags;		/* enum wait_flags, or-ed */
-	char state;		/* the sleep state as ps shows it; '?' not known, 'R' preempted */
+	uint32_t stack;		      /* off-CPU: a stack pair, see timelines_pair(); 0 none */
+	uint32_t waker_stack;	      /* stack pair */
+	uint32_t waker : THREAD_BITS; /* thread index, THREAD_IDLE or THREAD_NONE */
+	uint32_t flags : 7;	      /* enum wait_flags, or-ed */
+	/*
+	 * With WAIT_WAKER_RAN, ns after out_ns. Else the number of the waker's off-CPU intervals
+	 * before wake_ns, or WAIT_WAKER_MAX: see wait_waker_pos().
+	 */
+	uint32_t waker_at : WAIT_WAKER_BITS;
+	uint32_t kind : 2; /* enum wait_kind */
+	char state;	   /* the sleep state as ps shows it; '?' not known, 'R' preempted */
 };
+
+_Static_assert(sizeof(struct wait) == 40, "a wait has no padding");
 
 enum thread_flags {
 	THREAD_KTHREAD = 1,
@@ -125,6 +137,13 @@ static inline const struct wait *thread_birth(const struct thread *th)
 }
 /* Number of the thread's off-CPU intervals that end at or before at_ns (binary search). */
 uint32_t thread_position(const struct thread *th, uint64_t at_ns);
+/* How many of the waker's off-CPU intervals end before w, which has a waker, was woken. */
+static inline uint32_t wait_waker_pos(const struct thread *waker, const struct wait *w)
+{
+	bool known = !(w->flags & WAIT_WAKER_RAN) && w->waker_at < WAIT_WAKER_MAX;
+
+	return known ? w->waker_at : thread_position(waker, w->wake_ns);
+}
 /* Sums over the part of its life that lies in [from_ns, to_ns). */
 struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns);
 

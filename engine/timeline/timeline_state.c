@@ -40,7 +40,7 @@ static struct wait *append(struct builder *b, uint32_t thread, const struct wait
 	if (th->n_waits == l->cap_waits) {
 		/* By half once it is large: this is nearly all the memory there is. */
 		size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
-		struct wait *p = cap < THREAD_IDLE ? realloc(th->waits, cap * sizeof(*p)) : NULL;
+		struct wait *p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
 
 		if (!p) {
 			b->out_of_memory = true;
@@ -93,7 +93,7 @@ static void finish_wait(struct builder *b, uint32_t thread, uint64_t at_ns, enum
 		 * it was for something else, may be lost. Or the trace has ended without a
 		 * switch-in: a deadlock must not look like a wait for a CPU.
 		 */
-		w->flags &= (uint8_t)~WAIT_EARLY;
+		w->flags &= WAIT_FLAGS & ~WAIT_EARLY;
 		w->waker = THREAD_NONE;
 		asleep = true;
 	}
@@ -225,6 +225,19 @@ static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 	}
 }
 
+/* Of a wait that was woken. */
+static uint32_t waker_pos(const struct builder *b, const struct wait *w)
+{
+	return w->waker < THREAD_IDLE ? wait_waker_pos(&b->tl->threads[w->waker], w) : 0;
+}
+
+static void set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos)
+{
+	w->waker = waker & THREAD_NONE;
+	w->waker_stack = stack;
+	w->waker_at = (pos < WAIT_WAKER_MAX ? pos : WAIT_WAKER_MAX) & WAIT_WAKER_MAX;
+}
+
 void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns)
 {
 	struct cpu *c = state_cpu(b, cpu);
@@ -252,7 +265,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 			.at_ns = l->open.wake_ns,
 			.waker = l->open.waker,
 			.stack = l->open.waker_stack,
-			.pos = l->open.waker_pos,
+			.pos = waker_pos(b, &l->open),
 			.losses = l->losses,
 			.off_queue = l->off_queue,
 		};
@@ -314,9 +327,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		l->state = LIVE_WOKEN;
 		l->off_queue = early.off_queue;
 		l->open.flags = WAIT_EARLY;
-		l->open.waker = early.waker;
-		l->open.waker_stack = early.stack;
-		l->open.waker_pos = early.pos;
+		set_waker(&l->open, early.waker, early.stack, early.pos);
 	} else {
 		l->state = LIVE_ASLEEP;
 	}
@@ -354,14 +365,14 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 }
 
 /* Opens a wait that is known only by its waking. */
-static void open_woken(struct live *l, uint64_t out_ns, uint64_t wake_ns, uint8_t flags)
+static void open_woken(struct live *l, uint64_t out_ns, uint64_t wake_ns, unsigned int flags)
 {
 	l->open = (struct wait) {
 		.out_ns = out_ns,
 		.wake_ns = wake_ns,
 		.waker = THREAD_NONE,
 		.kind = WAIT_SLEEP,
-		.flags = flags,
+		.flags = flags & WAIT_FLAGS,
 		.state = '?',
 	};
 	l->state = LIVE_WOKEN;
@@ -387,6 +398,7 @@ static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
 {
 	const struct thread *th;
 	const struct wait *last;
+	uint64_t late_ns = 0;
 
 	if (w->flags & WAIT_NEW || waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
 		return;
@@ -396,10 +408,11 @@ static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
 	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
 	if (last && last->in_ns > w->out_ns) {
 		if (last->kind == WAIT_UNKNOWN || last->wake_ns > w->out_ns ||
-		    last->in_ns - w->out_ns > UINT32_MAX)
+		    last->in_ns - w->out_ns > WAIT_WAKER_MAX)
 			return;
-		w->waker_late_ns = (uint32_t)(last->in_ns - w->out_ns);
+		late_ns = last->in_ns - w->out_ns;
 	}
+	w->waker_at = late_ns & WAIT_WAKER_MAX;
 	w->flags |= WAIT_WAKER_RAN;
 }
 
@@ -413,7 +426,7 @@ void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns)
 	l->early.valid = false;
 	if (l->state == LIVE_WOKEN && l->open.flags & WAIT_EARLY && !l->off_queue) {
 		/* The early waking was for something else: there is this one, too. */
-		l->open.flags &= (uint8_t)~WAIT_EARLY;
+		l->open.flags &= WAIT_FLAGS & ~WAIT_EARLY;
 		l->open.waker = THREAD_NONE;
 		l->open.waker_stack = 0;
 		l->state = LIVE_ASLEEP;
@@ -456,7 +469,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 	case LIVE_WOKEN:
 		if (l->open.flags & WAIT_EARLY && !l->off_queue) {
 			/* This waking ends the sleep; the early one was for something else. */
-			l->open.flags &= (uint8_t)~WAIT_EARLY;
+			l->open.flags &= WAIT_FLAGS & ~WAIT_EARLY;
 			l->open.wake_ns = now_ns;
 			break;
 		}
@@ -481,9 +494,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 		break;
 	}
 	l->off_queue = ev->off_queue;
-	l->open.waker = waker;
-	l->open.waker_stack = ev->pair;
-	l->open.waker_pos = pos;
+	set_waker(&l->open, waker, ev->pair, pos);
 	note_waker(b, waker, &l->open);
 }
 
