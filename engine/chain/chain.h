@@ -36,7 +36,10 @@ size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CH
 /* What the caller provides. */
 struct chain_user {
 	void *arg;
-	/* The label (never 0) of a link. NULL: all links are alike. */
+	/*
+	 * The label (never 0) of a link: the same for links that differ only in the thread. NULL:
+	 * all links are alike.
+	 */
 	uint32_t (*label)(void *arg, const struct link *l);
 	/* ns of the wait go to the chain that leads to node and ends there. */
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link_cache.h"
 #include "lower_bound.h"
 
 /* Windows of a level that are collected before they are worked on: these fit into a cache. */
@@ -12,9 +13,14 @@
 /* count windows [from_ns, to_ns) on a waker's time; to_ns is where it woke. */
 struct equal_windows {
 	uint64_t from_ns, to_ns;
-	uint32_t group;
 	int32_t count; /* bounded by the number of threads: each is in one wait at a time */
 	uint32_t pos;  /* about how many of the waker's off-CPU intervals begin before to_ns */
+};
+
+/* Windows of one chain on one waker's time; places count from 1. */
+struct group {
+	uint32_t first, last; /* in the order in which they were added */
+	uint32_t n;
 };
 
 /* A place on the way back in time: +count where windows end, -count where they begin. */
@@ -26,29 +32,20 @@ struct edge {
 
 /* All windows with the same number of links left. */
 struct level {
-	struct equal_windows *windows; /* LEVEL_MAX, as for what follows; NULL: never used yet */
+	struct equal_windows *windows; /* LEVEL_MAX, as of what follows; NULL: never used yet */
+	uint32_t *before; /* by window: the place of the one added to its group before; 0: none */
 	uint32_t n;
-	struct pairs groups; /* (node, waker) */
-	struct edge *edges;  /* two for each window, by group */
-	uint32_t *starts;    /* by group: where its edges begin */
+	struct group *groups; /* by id - 1 */
+	struct pairs keys;    /* of the groups: (node, waker) */
+	struct edge *edges;   /* of the group that is worked on, and room for sorting */
+	size_t cap_edges;
 };
-
-/* A cache's slot: the first link of waits with the same head, waker and waker's stack. */
-struct first_link {
-	uint32_t head, waker, stack; /* head 0: empty */
-	uint32_t link;		     /* node << 1 | interrupt */
-};
-
-#define FIRST_LINKS 8192u /* a power of two */
 
 struct chain_batch {
 	struct chains *chains;
 	struct level *levels; /* by links followed, from 1 on */
 	uint32_t n_levels;
-	size_t *first;	 /* by thread: place of its first wait in links[] */
-	uint32_t *links; /* by wait: label of its link << 1 | interrupt; 0: not asked for yet */
-	struct edge *spare;
-	struct first_link firsts[FIRST_LINKS];
+	struct link_cache links;
 };
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)
@@ -58,33 +55,16 @@ static inline uint64_t sooner(uint64_t a, uint64_t b)
 
 struct chain_batch *chain_batch_new(struct chains *c)
 {
-	uint32_t n = timelines_threads(c->timelines);
 	struct chain_batch *b = calloc(1, sizeof(*b));
-	size_t waits = 0;
 
 	if (!b)
 		return NULL;
 	b->chains = c;
 	b->n_levels = c->depth + 1;
 	b->levels = calloc(b->n_levels, sizeof(*b->levels));
-	b->first = malloc(((size_t)n + 1) * sizeof(*b->first));
-	b->spare = malloc(2 * LEVEL_MAX * sizeof(*b->spare));
-	if (!b->levels || !b->first || !b->spare)
-		goto fail;
-	for (uint32_t i = 0; i < n; i++) {
-		b->first[i] = waits;
-		waits += timelines_thread(c->timelines, i)->n_waits;
-	}
-	b->links = malloc((waits + 1) * sizeof(*b->links));
-	if (b->links) {
-		/*
-		 * Not calloc(): a page that is read before it is written is mapped twice, and the
-		 * second mapping interrupts all CPUs.
-		 */
-		memset(b->links, 0, (waits + 1) * sizeof(*b->links));
+	b->links.chains = c;
+	if (b->levels)
 		return b;
-	}
-fail:
 	chain_batch_free(b);
 	return NULL;
 }
@@ -95,14 +75,12 @@ void chain_batch_free(struct chain_batch *b)
 		return;
 	for (uint32_t i = 0; b->levels && i < b->n_levels; i++) {
 		free(b->levels[i].windows);
+		free(b->levels[i].before);
+		free(b->levels[i].groups);
 		free(b->levels[i].edges);
-		free(b->levels[i].starts);
-		pairs_free(&b->levels[i].groups);
+		pairs_free(&b->levels[i].keys);
 	}
 	free(b->levels);
-	free(b->first);
-	free(b->links);
-	free(b->spare);
 	free(b);
 }
 
@@ -110,16 +88,34 @@ static void run_level(struct chain_batch *b, uint32_t level);
 
 static void level_init(struct level *l)
 {
-	l->edges = malloc(2 * LEVEL_MAX * sizeof(*l->edges));
-	l->starts = malloc((LEVEL_MAX + 1) * sizeof(*l->starts));
-	if (l->edges && l->starts)
+	l->before = malloc(LEVEL_MAX * sizeof(*l->before));
+	l->groups = malloc(LEVEL_MAX * sizeof(*l->groups));
+	if (l->before && l->groups)
 		l->windows = malloc(LEVEL_MAX * sizeof(*l->windows));
 	if (l->windows)
 		return;
-	free(l->edges);
-	free(l->starts);
-	l->edges = NULL;
-	l->starts = NULL;
+	free(l->before);
+	free(l->groups);
+	l->before = NULL;
+	l->groups = NULL;
+}
+
+/* The group of a node and a waker; NULL: out of memory. */
+static inline struct group *group_of(struct level *l, uint32_t node, uint32_t waker)
+{
+	struct group *g;
+	uint32_t id;
+	int is_new;
+
+	if (!l->windows)
+		level_init(l);
+	id = l->windows ? pairs_id_new(&l->keys, node, waker, &is_new) : 0;
+	if (!id)
+		return NULL;
+	g = &l->groups[id - 1];
+	if (is_new)
+		*g = (struct group) { l->n + 1, 0, 0 };
+	return g;
 }
 
 static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
@@ -127,7 +123,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 {
 	struct chains *c = b->chains;
 	struct level *l = &b->levels[level];
-	uint32_t group;
+	struct group *g;
 
 	if (w->flags & WAIT_WAKER_RAN) {
 		uint64_t in_ns = w->out_ns + w->waker_at;
@@ -144,20 +140,15 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 	}
 	if (l->n == LEVEL_MAX)
 		run_level(b, level);
-	if (!l->windows)
-		level_init(l);
-	group = l->windows ? pairs_id(&l->groups, node, w->waker) : 0;
-	if (!group) {
+	g = group_of(l, node, w->waker);
+	if (!g) {
 		c->out_of_memory = true;
 		return;
 	}
-	l->windows[l->n++] = (struct equal_windows) {
-		.from_ns = from_ns,
-		.to_ns = w->wake_ns,
-		.group = group - 1,
-		.count = count,
-		.pos = w->waker_at,
-	};
+	l->before[l->n] = g->last;
+	l->windows[l->n++] = (struct equal_windows) { from_ns, w->wake_ns, count, w->waker_at };
+	g->last = l->n;
+	g->n++;
 }
 
 /* ---- one waker's time ----------------------------------------------------------------------- */
@@ -201,26 +192,9 @@ static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t 
 	return (uint32_t)LOWER_BOUND(k, most, th->waits[k].out_ns < ns);
 }
 
-/* As chains_link(), but the label of a wait's link is remembered. */
-static inline uint32_t link_below(struct chain_batch *b, uint32_t node, uint32_t *known,
-				  const struct wait *w, uint32_t links_left, enum chain_end *end)
-{
-	struct chains *c = b->chains;
-	uint32_t link;
-
-	if (*known && links_left) {
-		*end = *known & 1 ? CHAIN_INTERRUPT : CHAIN_ENDS;
-		return chains_node(c, node, *known >> 1);
-	}
-	link = chains_link(c, node, w, links_left, false, end);
-	if (link && c->nodes.at[link].b <= UINT32_MAX / 2)
-		*known = c->nodes.at[link].b << 1 | (*end == CHAIN_INTERRUPT);
-	return link;
-}
-
 /* The blocked part of one of the waker's sleeps. */
 static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct sweep *s,
-			       uint32_t node, const struct wait *w, uint32_t *known)
+			       uint32_t node, const struct wait *w)
 {
 	struct chains *c = b->chains;
 	enum chain_end end = CHAIN_UNKNOWN;
@@ -231,7 +205,7 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 		s->ns = w->out_ns;
 		return;
 	}
-	link = link_below(b, node, known, w, c->depth - level, &end);
+	link = link_cache_next(&b->links, node, w, c->depth - level, &end);
 	if (!link || end == CHAIN_INTERRUPT) {
 		ns = back_to(s, w->out_ns);
 		if (ns)
@@ -256,7 +230,6 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 {
 	struct chains *c = b->chains;
 	const struct thread *th = timelines_thread(c->timelines, group.b);
-	uint32_t *known = b->links + b->first[group.b];
 	struct sweep s = { edges, end, UINT64_MAX, 0 };
 	uint64_t running = 0, runnable = 0, unknown;
 	uint32_t i = th->n_waits, node = group.a;
@@ -280,7 +253,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		switch (w->kind) {
 		case WAIT_SLEEP:
 			runnable += back_to(&s, sooner(w->wake_ns, s.ns));
-			sweep_sleep(b, level, &s, node, w, &known[i]);
+			sweep_sleep(b, level, &s, node, w);
 			break;
 		case WAIT_PREEMPTED:
 			runnable += back_to(&s, w->out_ns);
@@ -296,7 +269,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 
 			/* Until its start, all of them waited for whoever started it. */
 			birth.out_ns = 0;
-			sweep_sleep(b, level, &s, node, &birth, &known[0]);
+			sweep_sleep(b, level, &s, node, &birth);
 		} else {
 			unknown += back_to(&s, 0);
 		}
@@ -342,70 +315,98 @@ static void sort_edges(struct edge *e, struct edge *spare, size_t n)
 	memcpy(e + to, spare + i, (half - i) * sizeof(*e));
 }
 
+/* Room for the edges of n windows. False: out of memory. */
+static bool reserve_edges(struct level *l, size_t n)
+{
+	struct edge *p;
+
+	if (2 * n <= l->cap_edges)
+		return true;
+	p = realloc(l->edges, 6 * n * sizeof(*p)); /* a sort takes half as many more */
+	if (!p)
+		return false;
+	l->edges = p;
+	l->cap_edges = 4 * n;
+	return true;
+}
+
+/* The edges of a group, latest first. Returns their end; NULL: out of memory. */
+static struct edge *edges_of(struct level *l, struct group g, bool last_first)
+{
+	struct edge *edges, *at;
+
+	if (!reserve_edges(l, g.n))
+		return NULL;
+	edges = l->edges;
+	at = last_first ? edges : edges + 2 * g.n;
+	for (uint32_t i = g.last; i; i = l->before[i - 1]) {
+		const struct equal_windows *w = &l->windows[i - 1];
+
+		at -= last_first ? 0 : 2;
+		at[0] = (struct edge) { w->to_ns, w->count, w->pos };
+		at[1] = (struct edge) { w->from_ns, -w->count, 0 };
+		at += last_first ? 2 : 0;
+	}
+	if (g.n > 1)
+		sort_edges(edges, edges + l->cap_edges, 2 * g.n);
+	return edges + 2 * g.n;
+}
+
+/* How many groups ahead memory is asked for: first what the other takes, then the intervals. */
+#define AHEAD_WINDOWS 16u
+#define AHEAD_INTERVALS 8u
+
+/* Asks for the windows of a group that is to come, and for the waker's intervals at another's. */
+static inline void prefetch_ahead(const struct chain_batch *b, const struct level *l, uint32_t i,
+				  bool last_first)
+{
+	const struct thread *th;
+	const struct group *g;
+	uint32_t pos;
+
+	if (i + AHEAD_WINDOWS < l->keys.n) {
+		g = &l->groups[i + AHEAD_WINDOWS];
+		__builtin_prefetch(&l->windows[(last_first ? g->last : g->first) - 1]);
+	}
+	if (i + AHEAD_INTERVALS < l->keys.n) {
+		g = &l->groups[i + AHEAD_INTERVALS];
+		th = timelines_thread(b->chains->timelines, l->keys.at[i + AHEAD_INTERVALS + 1].b);
+		pos = l->windows[(last_first ? g->last : g->first) - 1].pos;
+		if (pos && pos <= th->n_waits) {
+			__builtin_prefetch(&th->waits[pos - 1]);
+			__builtin_prefetch((const char *)&th->waits[pos] - 1);
+			__builtin_prefetch((const char *)&th->waits[pos] + 7);
+		}
+	}
+}
+
 static void run_level(struct chain_batch *b, uint32_t level)
 {
 	struct level *l = &b->levels[level];
-	uint32_t n_groups = l->groups.n, n = l->n;
-	uint32_t *starts = l->starts;
-	struct edge *edges = l->edges;
-
-	if (!n)
-		return;
-	memset(starts, 0, ((size_t)n_groups + 1) * sizeof(*starts));
-	/* A counting sort; starts[g + 1] becomes the end of group g, where g + 1 begins. */
-	for (uint32_t i = 0; i < n; i++)
-		starts[l->windows[i].group + 1] += 2;
-	for (uint32_t g = 0, sum = 0; g < n_groups; g++) {
-		uint32_t count = starts[g + 1];
-
-		starts[g + 1] = sum;
-		sum += count;
-	}
 	/* Waits arrive in order of time, the windows that follow from them in reverse. */
-	for (uint32_t i = 0; i < n; i++) {
-		const struct equal_windows *w = &l->windows[level == 1 ? n - 1 - i : i];
-		struct edge *e = edges + starts[w->group + 1];
+	bool last_first = level == 1;
 
-		e[0] = (struct edge) { w->to_ns, w->count, w->pos };
-		e[1] = (struct edge) { w->from_ns, -w->count, 0 };
-		starts[w->group + 1] += 2;
-	}
-	for (uint32_t g = 0; g < n_groups; g++) {
-		sort_edges(edges + starts[g], b->spare, starts[g + 1] - starts[g]);
-		sweep_group(b, level, l->groups.at[g + 1], edges + starts[g],
-			    edges + starts[g + 1]);
+	if (!l->n)
+		return;
+	for (uint32_t i = 0; i < l->keys.n; i++) {
+		const struct edge *end = edges_of(l, l->groups[i], last_first);
+
+		prefetch_ahead(b, l, i, last_first);
+		if (end)
+			sweep_group(b, level, l->keys.at[i + 1], l->edges, end);
+		else
+			b->chains->out_of_memory = true;
 	}
 	l->n = 0;
-	pairs_clear(&l->groups);
+	pairs_clear(&l->keys);
 }
 
 /* ---- interface ------------------------------------------------------------------------------ */
 
-static inline uint32_t first_link(struct chain_batch *b, uint32_t head, const struct wait *w,
-				  enum chain_end *end)
-{
-	struct chains *c = b->chains;
-	struct first_link *slot;
-	uint32_t link;
-
-	slot = &b->firsts[hash_pair(head ^ (uint32_t)w->waker << 16, w->waker_stack) % FIRST_LINKS];
-	if (slot->head == head && slot->waker == w->waker && slot->stack == w->waker_stack) {
-		*end = slot->link & 1 ? CHAIN_INTERRUPT : CHAIN_ENDS;
-		return slot->link >> 1;
-	}
-	link = chains_link(c, head, w, c->depth, true, end);
-	/* A waker that was renamed is not always the same link. */
-	if (link && link <= UINT32_MAX / 2 &&
-	    (*end == CHAIN_INTERRUPT || !timelines_thread(c->timelines, w->waker)->renames))
-		*slot = (struct first_link) { head, w->waker, w->waker_stack,
-					      link << 1 | (*end == CHAIN_INTERRUPT) };
-	return link;
-}
-
 uint32_t chain_batch_link(struct chain_batch *b, uint32_t head, const struct wait *w,
 			  enum chain_end *end)
 {
-	return first_link(b, head, w, end);
+	return link_cache_first(&b->links, head, w, end);
 }
 
 void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
@@ -417,7 +418,7 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 
 	if (from_ns >= to_ns || !head)
 		return;
-	link = first_link(b, head, w, &end);
+	link = link_cache_first(&b->links, head, w, &end);
 	if (!link || end == CHAIN_INTERRUPT) {
 		c->add(c->add_arg, link ? link : head, end, to_ns - from_ns);
 		return;

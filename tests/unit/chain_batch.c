@@ -29,7 +29,7 @@ struct sums {
 static uint32_t label(void *arg, const struct link *l)
 {
 	(void)arg;
-	return (l->waker == THREAD_NONE ? 1 : l->waker + 2) << 10 | l->stack;
+	return (l->waker == THREAD_NONE ? 1 : l->name + 2) << 10 | l->stack;
 }
 
 static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
