@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff.h"
 #include "document.h"
 #include "page.h"
 
@@ -31,6 +30,10 @@ static void add_name(struct document *d, uint32_t id)
 	else
 		for (uint32_t k = 0; k <= d->layout->max_link && k <= PALETTE_LINKS; k++)
 			add_ramp(c, palette_link_ramp(k));
+	if (c->ramp[id] == RAMP_RUNNING)
+		add_ramp(c, RAMP_SAMPLE);
+	if (c->ramp[id] == RAMP_ON_CPU)
+		add_ramp(c, RAMP_ON_CPU);
 }
 
 int colors_init(struct document *d)
@@ -51,6 +54,8 @@ int colors_init(struct document *d)
 	for (uint32_t i = 0; i < d->layout->n; i++)
 		if (c->ramp[d->layout->frame[i].name] > RAMPS)
 			add_name(d, d->layout->frame[i].name);
+	if (d->page->diffuse)
+		add_ramp(c, RAMP_MORE);
 	if (d->tree->diff) {
 		add_ramp(c, RAMP_MORE);
 		add_ramp(c, RAMP_LESS);
@@ -72,10 +77,12 @@ void colors_free(struct document *d)
 	d->colors = (struct colors) { 0 };
 }
 
-static uint32_t delta_color(const struct document *d, double delta)
+static uint32_t delta_color(const struct document *d, const struct tree_delta *change)
 {
 	const struct page *pg = d->page;
-	double strength = pg->max_delta > 0 ? fabs(delta) / pg->max_delta : 0;
+	double delta = pg->by_total ? change->total : change->self;
+	double most = pg->by_total ? d->tree->max_total : d->tree->max_self;
+	double strength = most > 0 ? fabs(delta) / most : 0;
 	uint32_t shade = (uint32_t)lround(strength * (PALETTE_SHADES - 1));
 
 	if (shade > PALETTE_SHADES - 1)
@@ -83,15 +90,13 @@ static uint32_t delta_color(const struct document *d, double delta)
 	return (uint32_t)d->colors.at[(delta > 0) != pg->negate ? RAMP_MORE : RAMP_LESS] + shade;
 }
 
-bool colors_gone(const struct document *d, uint32_t i)
+/*
+ * --colordiffusion: the shade of a frame with this share of the width. As in inferno, by its root,
+ * so that half of the width is not half as red as all of it.
+ */
+static uint32_t diffusion(double share)
 {
-	const struct frame *frame = d->layout->frame;
-
-	if (!d->tree->diff)
-		return false;
-	while (frame[i].depth > 1)
-		i = frame[i].parent;
-	return name_is(&d->tree->names, frame[i].name, DIFF_GONE);
+	return (uint32_t)lround(sqrt(fmin(share, 1)) * (PALETTE_SHADES - 1));
 }
 
 uint32_t colors_frame(const struct document *d, uint32_t i)
@@ -102,14 +107,16 @@ uint32_t colors_frame(const struct document *d, uint32_t i)
 
 	if (ramp != RAMP_STACK_DELIM && ramp != RAMP_PART_DELIM) {
 		if (d->tree->diff)
-			return colors_gone(d, i) ? (uint32_t)c->at[RAMP_GONE]
-						 : delta_color(d, d->layout->delta[i].self);
+			return document_gone(d, i) ? (uint32_t)c->at[RAMP_GONE]
+						   : delta_color(d, &d->layout->delta[i]);
 		if (c->fixed)
 			return c->fixed + fr->name;
+		if (d->page->diffuse)
+			return (uint32_t)c->at[RAMP_MORE] + diffusion(fr->total / d->whole);
 		if (d->page->by == PALETTE_RANDOM)
 			shade = palette_shade(PALETTE_RANDOM, "", 0, i);
 	}
 	if (ramp == RAMP_BY_LINK)
-		ramp = palette_link_ramp(fr->link);
+		ramp = palette_frame_ramp(fr->link, fr->part);
 	return (uint32_t)c->at[ramp] + shade;
 }

@@ -12,8 +12,8 @@
  *             index of the name
  *             gap between the end of the left sibling (or the start of the caller) and its start
  *             gap between its end and the end of its caller; for the root its end
- *             differential input only: self and total delta d, as 2d, or -2d-1 if negative
- *           Positions and deltas are counts times data_scale().
+ *             differential input only: counts before, with those of its callees
+ *           Positions and counts are counts times data_scale().
  */
 #include <errno.h>
 #include <math.h>
@@ -29,7 +29,7 @@ struct use {
 
 double data_scale(const struct document *d)
 {
-	double total = d->layout->total, scale = 1;
+	double total = fmax(d->layout->total, d->before), scale = 1;
 
 	/* Below 2^53, whole numbers are exact in the script. */
 	for (unsigned i = 0; i < d->page->decimals && total * scale * 10 < 9e15; i++)
@@ -88,12 +88,6 @@ static void write_names(FILE *f, const struct document *d, const struct use *use
 	}
 }
 
-static uint64_t signed_whole(double v)
-{
-	v = round(v);
-	return whole(fmin(v < 0 ? -2 * v - 1 : 2 * v, 0x1p54)); /* counts before are unbounded */
-}
-
 /* The last frame at a depth: the end of its last callee so far, or its start; and its end. */
 struct open {
 	uint64_t filled, end;
@@ -131,8 +125,7 @@ static void write_frames(FILE *f, const struct document *d, const uint32_t *inde
 			p = svg_put_vlq(p, end);
 		}
 		if (l->delta) {
-			p = svg_put_vlq(p, signed_whole(l->delta[i].self * scale));
-			p = svg_put_vlq(p, signed_whole(l->delta[i].total * scale));
+			p = svg_put_vlq(p, whole(document_before(d, i) * scale));
 		}
 		open[fr->depth] = (struct open) { .filled = start, .end = end };
 		depth = fr->depth + 1;

@@ -14,8 +14,8 @@ static bool is_hex(char c)
 
 int diff_strip_hex(struct diff_strip *s, struct folded_line *line)
 {
-	const char *p = line->stack, *end = p + line->len;
-	size_t n = 0, need = line->len * 2 + 8; /* 0x1 grows most: to 0x... */
+	const char *p = line->stack, *end = p + line->one_len;
+	size_t n = 0, need = line->one_len * 2 + 8; /* 0x1 grows most: to 0x... */
 
 	if (s->cap < need) {
 		char *bigger = realloc(s->text, need);
@@ -36,7 +36,7 @@ int diff_strip_hex(struct diff_strip *s, struct folded_line *line)
 		}
 	}
 	line->stack = s->text;
-	line->len = n;
+	line->len = line->one_len = n;
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static bool is_gone(const struct tree *t, uint32_t node)
 
 /* Each gone stack into b, below the region. parent: one zero a node; path: room for t->labels. */
 static int collect_gone(const struct tree *t, uint32_t region, uint32_t *parent, uint32_t *path,
-			struct batch *b)
+			struct batch *b, double *sum)
 {
 	int err = 0;
 
@@ -84,6 +84,7 @@ static int collect_gone(const struct tree *t, uint32_t region, uint32_t *parent,
 			       t->node[n].len * sizeof(*path));
 		}
 		path[--at] = region; /* in the place of the root's name */
+		*sum -= t->delta[i].self;
 		err = batch_add(b, path + at, t->labels - at, 0, false, -t->delta[i].self,
 				-t->delta[i].self);
 	}
@@ -106,7 +107,7 @@ int diff_add_gone(struct tree *t)
 		err = name_table_add(&t->names, DIFF_GONE, strlen(DIFF_GONE), &region);
 	/* Collected first: adding may cut the labels of nodes that are still to be visited. */
 	if (!err)
-		err = collect_gone(t, region, parent, path, b);
+		err = collect_gone(t, region, parent, path, b, &t->gone);
 	if (!err)
 		err = batch_merge(b, t);
 	batch_free(b);

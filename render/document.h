@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "label.h"
 #include "layout.h"
 #include "palette.h"
 #include "tree.h"
@@ -31,11 +32,14 @@ struct document {
 	const struct tree *tree;
 	const struct layout *layout;
 	struct colors colors;
-	double whole;	 /* counts over the full width */
-	double px;	 /* pixels a count */
-	double min_time; /* counts; narrower frames are not drawn at first */
-	double top;	 /* y of the upper edge of the frames, in pixels */
-	uint32_t rows;	 /* visible at first */
+	struct label_font font;
+	double whole;		 /* counts over the full width */
+	double px;		 /* pixels a count */
+	double min_time;	 /* counts; narrower frames are not drawn at first */
+	double top;		 /* y of the upper edge of the frames, in pixels */
+	uint32_t rows;		 /* visible at first */
+	uint32_t gone, gone_end; /* frames of the region of diff_add_gone(): [gone, gone_end) */
+	double before, after;	 /* differential: the counts of each side */
 };
 
 /* Fill d->colors from the rest. 0 or -ENOMEM; call colors_free() in both cases. */
@@ -46,7 +50,19 @@ void colors_free(struct document *d);
 uint32_t colors_frame(const struct document *d, uint32_t i);
 
 /* Is frame i in the region of the stacks that only the first of two inputs has? */
-bool colors_gone(const struct document *d, uint32_t i);
+static inline bool document_gone(const struct document *d, uint32_t i)
+{
+	return i >= d->gone && i < d->gone_end;
+}
+
+/* A frame's counts before, with those of its callees. Differential graphs only. */
+double document_before(const struct document *d, uint32_t i);
+
+/*
+ * Write the comparison that the colour of frame i shows, for its title: both counts, each with its
+ * share of its side, and the change. Differential graphs only.
+ */
+void document_change(FILE *f, const struct document *d, uint32_t i);
 
 /*
  * Write the frames that are visible before the script runs. A frame with room for its name is a

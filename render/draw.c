@@ -47,7 +47,7 @@ static const char *title(const struct draw *d, const struct tree *t)
 				  : "Flame Graph";
 }
 
-void draw_settle(struct draw *d, struct tree *t, const struct folded_stats *st)
+void draw_settle(struct draw *d, struct tree *t, unsigned decimals)
 {
 	struct page *pg = &d->page;
 
@@ -68,8 +68,7 @@ void draw_settle(struct draw *d, struct tree *t, const struct folded_stats *st)
 			       "that wait. Top: why the chain ends. Width: time.";
 	if (pg->subtitle && !*pg->subtitle)
 		pg->subtitle = NULL;
-	pg->decimals = st->decimals;
-	pg->max_delta = t->max_delta > 1 ? t->max_delta : 1;
+	pg->decimals = decimals;
 	if (t->n && pg->total < t->node[0].total)
 		pg->total = 0;
 }

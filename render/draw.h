@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "folded.h"
 #include "page.h"
 #include "tree.h"
 
@@ -29,9 +28,10 @@ bool draw_fits(const struct draw *d);
 
 /*
  * Set the defaults that depend on the input; t is finished (tree_finish()). Resets a page.total
- * that is less than the tree's, and t->chain where the links of chains cannot be told.
+ * that is less than the tree's, and t->chain where the links of chains cannot be told. decimals:
+ * digits after the point in the input's counts.
  */
-void draw_settle(struct draw *d, struct tree *t, const struct folded_stats *st);
+void draw_settle(struct draw *d, struct tree *t, unsigned decimals);
 
 /*
  * Lay out the tree and write the document. The caller checks for write errors with ferror().

@@ -13,8 +13,8 @@
 
 #include "diff.h"
 #include "draw.h"
-#include "feed.h"
 #include "folded.h"
+#include "intake.h"
 #include "options.h"
 #include "page.h"
 #include "palette_map.h"
@@ -29,7 +29,7 @@ enum side { SIDE_NONE, SIDE_BEFORE, SIDE_AFTER };
 
 struct input {
 	struct tree *tree;
-	struct feed feed; /* into the tree */
+	struct intake intake; /* into the tree */
 	const struct options *o;
 	const char *file; /* its name in messages */
 	enum side side;
@@ -43,20 +43,18 @@ static int on_line(void *ctx, const struct folded_line *given)
 	struct input *in = ctx;
 	int err = in->o->strip_hex ? diff_strip_hex(&in->strip, &line) : 0;
 
-	if (err)
+	if (err || !base_cut(&in->o->base, &line))
 		return err;
-	if (in->side == SIDE_BEFORE)
-		return feed_add(&in->feed, line.stack, line.len, 0, line.count);
-	if (in->side == SIDE_NONE && in->stats.good == 1)
-		in->tree->diff = in->stats.two;
-	return feed_add(&in->feed, line.stack, line.len, line.count, line.before);
+	if (in->side == SIDE_NONE)
+		return intake_line(&in->intake, &line);
+	return intake_pair(&in->intake, &line, in->side == SIDE_BEFORE);
 }
 
 static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
 {
 	struct input *in = ctx;
 
-	if (in->o->strict || in->stats.bad <= BAD_SHOWN)
+	if (in->o->strict || (!in->o->quiet && in->stats.bad <= BAD_SHOWN))
 		fprintf(stderr, "flamegraph: %s:%llu: %s\n", in->file, (unsigned long long)line_no,
 			folded_strerror(err));
 	return in->o->strict ? -EBADMSG : 0;
@@ -81,13 +79,18 @@ static int read_file(struct input *in, const char *name)
 
 static void report(const struct options *o, const struct input *in, double total)
 {
+	if (o->quiet)
+		return;
 	if (in->stats.bad)
 		fprintf(stderr, "flamegraph: ignored %llu line%s with invalid format\n",
 			(unsigned long long)in->stats.bad, in->stats.bad == 1 ? "" : "s");
-	if (in->stats.mixed)
-		fputs("flamegraph: some lines have one count, others two: one count means no "
-		      "change\n",
-		      stderr);
+	if (in->intake.asked && in->intake.one && in->intake.two)
+		fprintf(stderr, "flamegraph: %llu of %llu lines have two counts: %s\n",
+			(unsigned long long)in->intake.two,
+			(unsigned long long)(in->intake.one + in->intake.two),
+			in->tree->diff ? "taken as before and after (--counts 1: part of names)"
+				       : "the first is taken as part of a name (--counts 2: before "
+					 "and after)");
 	if (o->draw.page.total > 0 && o->draw.page.total / total > 0.02 &&
 	    o->draw.page.total < total)
 		fprintf(stderr,
@@ -101,6 +104,12 @@ static int map_colors(const struct options *o, const struct tree *t, uint32_t **
 	struct palette_map map;
 	int err = palette_map_load(&map, PALETTE_MAP_FILE);
 
+	if (map.wrong && !o->quiet)
+		fprintf(stderr,
+			"flamegraph: %s:%llu: not NAME->rgb(R,G,B) or NAME->#rrggbb; such lines "
+			"are dropped: %llu\n",
+			PALETTE_MAP_FILE, (unsigned long long)map.first_wrong,
+			(unsigned long long)map.wrong);
 	if (!err)
 		err = palette_map_colors(&map, o->draw.page.palette, o->draw.page.by, &t->names,
 					 rgb);
@@ -122,6 +131,25 @@ static int finish_tree(const struct options *o, struct tree *t)
 	return err ? err : tree_finish(t);
 }
 
+/* --nameattr. 0, or -1 after a message. */
+static int load_attrs(const struct options *o, struct name_attrs *attrs)
+{
+	int err = name_attrs_load(attrs, o->nameattr);
+
+	if (err)
+		fprintf(stderr, "flamegraph: %s: %s\n", o->nameattr, strerror(-err));
+	else if (attrs->first_wrong && !o->quiet)
+		fprintf(stderr, "flamegraph: %s:%llu: no tab after the name\n", o->nameattr,
+			(unsigned long long)attrs->first_wrong);
+	if (!err && attrs->ignored && !o->quiet)
+		fprintf(stderr,
+			"flamegraph: %s: ignored %llu attribute%s: only title, href (to a page) "
+			"and target are taken\n",
+			o->nameattr, (unsigned long long)attrs->ignored,
+			attrs->ignored == 1 ? "" : "s");
+	return err ? -1 : 0;
+}
+
 /* Draw the input into f. An exit status. */
 static int draw(struct options *o, struct input *in, FILE *f)
 {
@@ -134,7 +162,8 @@ static int draw(struct options *o, struct input *in, FILE *f)
 		goto out;
 	total = t->n ? t->node[0].total : 0;
 	report(o, in, total);
-	draw_settle(&o->draw, t, &in->stats);
+	/* A scaled count is no whole number. */
+	draw_settle(&o->draw, t, in->intake.decimals + (o->normalize ? 3 : 0));
 	if (o->cp && total > 0 && map_colors(o, t, &rgb)) {
 		free(rgb);
 		return EXIT_FAILED;
@@ -174,16 +203,16 @@ static int finish_output(FILE *f, const char *name)
 static int read_all(struct input *in, char **files, int n)
 {
 	char *const dash[] = { (char[]) { "-" } };
-	int err = feed_open(&in->feed, in->tree, in->o->draw.reverse), closed, failed = 0;
+	int err = intake_open(&in->intake, in->tree, in->o->draw.reverse,
+			      in->o->diff ? INTAKE_TWO : in->o->counts);
+	int closed, failed = 0;
 
-	if (in->o->diff)
-		in->stats.decided = true; /* each file has one count a line */
 	for (int i = 0; i < (n ? n : 1) && !err && !failed; i++) {
 		if (in->o->diff)
 			in->side = i ? SIDE_AFTER : SIDE_BEFORE;
 		failed = read_file(in, n ? files[i] : dash[0]);
 	}
-	closed = feed_close(&in->feed);
+	closed = intake_close(&in->intake);
 	if (!failed && (err || closed))
 		fprintf(stderr, "flamegraph: %s\n", strerror(err ? -err : -closed));
 	return err || closed || failed ? -1 : 0;
@@ -206,6 +235,7 @@ static int run(struct options *o, char **files, int n)
 {
 	struct tree tree;
 	struct input in = { .tree = &tree, .o = o };
+	struct name_attrs attrs = { 0 };
 	int status = EXIT_FAILED;
 	FILE *f = stdout;
 
@@ -218,7 +248,11 @@ static int run(struct options *o, char **files, int n)
 		goto out;
 	}
 	tree.in_order = o->draw.flamechart;
-	tree.diff = o->diff;
+	if (o->nameattr) {
+		if (load_attrs(o, &attrs))
+			goto out;
+		o->draw.page.attrs = &attrs;
+	}
 	if (read_all(&in, files, n))
 		goto out;
 	if (o->out) {
@@ -235,6 +269,7 @@ static int run(struct options *o, char **files, int n)
 out:
 	tree_free(&tree);
 	diff_strip_free(&in.strip);
+	name_attrs_free(&attrs);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #include "folded.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,14 +20,35 @@ static bool is_digit(char c)
 }
 
 /*
+ * [q, end) are the one to three digits of an exponent if e, or e and a sign, precedes them, and a
+ * digit or a point that. Sets *exponent and returns the end of the number before the e; otherwise
+ * returns `end`.
+ */
+static const char *take_exponent(const char *p, const char *q, const char *end, int *exponent)
+{
+	int sign = 1, value = 0;
+	const char *e = q - 1;
+
+	if (e > p && (*e == '-' || *e == '+'))
+		sign = *e-- == '-' ? -1 : 1;
+	if ((*e != 'e' && *e != 'E') || e == p || !(is_digit(e[-1]) || e[-1] == '.'))
+		return end;
+	for (; q < end; q++)
+		value = value * 10 + (*q - '0');
+	*exponent = sign * value;
+	return e;
+}
+
+/*
  * Parse the number that ends [p, end) into *count; *rest is the end of the text before its blank.
- * As in flamegraph.pl, a number is digits with at most one point: no sign, no exponent.
+ * A number is what flamegraph.pl takes for one, digits with at most one point and no sign, or that
+ * with an exponent, which programs write for small counts: 1e-7.
  */
 static enum folded_err take_count(const char *p, const char *end, const char **rest, double *count,
 				  unsigned *decimals)
 {
-	const char *q = end;
-	const char *point = NULL;
+	const char *q = end, *tail = end, *point = NULL;
+	int exponent = 0, places = 0;
 	double fraction = 0, unit = 1;
 	uint64_t whole = 0;
 
@@ -35,15 +57,21 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 			point = q - 1;
 		q--;
 	}
-	if (q == end || !is_digit(*q))
+	if (!point && q < end && end - q <= 3 && q > p)
+		tail = take_exponent(p, q, end, &exponent);
+	if (tail < end) {
+		for (q = tail; q > p && (is_digit(q[-1]) || (q[-1] == '.' && !point)); q--)
+			if (q[-1] == '.')
+				point = q - 1;
+	}
+	if (q == tail || !is_digit(*q))
 		return FOLDED_NO_COUNT;
 	if (q > p && !is_blank(q[-1]))
 		return q[-1] == '-' && (q - 1 == p || is_blank(q[-2])) ? FOLDED_NEGATIVE
 								       : FOLDED_NO_COUNT;
 	if (q == p) /* no blank before the count: the line has no stack */
 		return FOLDED_NO_COUNT;
-	*decimals = 0;
-	for (const char *d = q; d < end; d++) {
+	for (const char *d = q; d < tail; d++) {
 		if (d == point)
 			continue;
 		if (!point || d < point) {
@@ -52,22 +80,28 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 				return FOLDED_TOO_BIG;
 		} else {
 			if (*d != '0')
-				*decimals = (unsigned)(d - point);
+				places = (int)(d - point);
 			unit /= 10;
 			fraction += (*d - '0') * unit;
 		}
 	}
+	*count = (double)whole + fraction;
+	if (exponent) {
+		*count *= pow(10, exponent);
+		if (*count >= 0x1p64)
+			return FOLDED_TOO_BIG;
+		places = whole || places ? places - exponent : 0;
+	}
+	*decimals = places < 0 ? 0 : places > 15 ? 15 : (unsigned)places;
 	/* One blank is the separator; more belong to the last frame, as its name may be " ". */
 	*rest = q - 1;
-	*count = (double)whole + fraction;
 	return FOLDED_OK;
 }
 
-enum folded_err folded_parse(const char *p, const char *end, bool two, struct folded_line *line)
+enum folded_err folded_parse(const char *p, const char *end, struct folded_line *line)
 {
 	enum folded_err err;
 	const char *stack_end, *first_end;
-	unsigned decimals;
 
 	memset(line, 0, sizeof(*line));
 	while (end > p && is_blank(end[-1]))
@@ -77,13 +111,16 @@ enum folded_err folded_parse(const char *p, const char *end, bool two, struct fo
 	err = take_count(p, end, &stack_end, &line->count, &line->decimals);
 	if (err)
 		return err;
-	if (two && take_count(p, stack_end, &first_end, &line->before, &decimals) == FOLDED_OK) {
+	line->stack = p;
+	line->one_len = (size_t)(stack_end - p);
+	if (take_count(p, stack_end, &first_end, &line->before, &line->decimals_before) ==
+	    FOLDED_OK) {
 		line->two = true;
 		stack_end = first_end;
-		if (decimals > line->decimals)
-			line->decimals = decimals;
+	} else {
+		line->before = 0;
+		line->decimals_before = 0;
 	}
-	line->stack = p;
 	line->len = (size_t)(stack_end - p);
 	return FOLDED_OK;
 }
@@ -109,8 +146,12 @@ static int take_line(const char *p, const char *end, struct folded_stats *st,
 		     folded_line_fn *on_line, folded_bad_fn *on_bad, uint64_t line_no, void *ctx)
 {
 	struct folded_line line;
-	enum folded_err err = folded_parse(p, end, !st->decided || st->two, &line);
+	enum folded_err err;
 
+	/* A byte order mark, which editors and shells put before a text, belongs to no name. */
+	if (line_no == 1 && end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	err = folded_parse(p, end, &line);
 	st->lines++;
 	if (err == FOLDED_EMPTY)
 		return 0;
@@ -119,15 +160,6 @@ static int take_line(const char *p, const char *end, struct folded_stats *st,
 		return on_bad(ctx, line_no, err);
 	}
 	st->good++;
-	if (!st->decided) {
-		st->decided = true;
-		st->two = line.two;
-	} else if (st->two && !line.two) {
-		st->mixed = true;
-		line.before = line.count;
-	}
-	if (line.decimals > st->decimals)
-		st->decimals = line.decimals > 6 ? 6 : line.decimals;
 	return on_line(ctx, &line);
 }
 

@@ -20,28 +20,24 @@ enum folded_err {
 
 struct folded_line {
 	const char *stack; /* borrowed from the line; frames joined by `;` */
-	size_t len;	   /* bytes */
+	size_t len;	   /* bytes, without any count */
+	size_t one_len;	   /* bytes if only the last count is one: the first belongs to the name */
 	double count;	   /* the only count, or the second of two */
 	double before;	   /* the first of two counts, or 0 */
 	bool two;	   /* the line has two counts */
-	unsigned decimals; /* digits after the point, the larger number of the two counts */
+	unsigned decimals; /* digits after the point of .count */
+	unsigned decimals_before;
 };
 
-/* Parse the line [p, end), without its newline. two: accept two counts. */
-enum folded_err folded_parse(const char *p, const char *end, bool two, struct folded_line *line);
+/* Parse the line [p, end), without its newline. */
+enum folded_err folded_parse(const char *p, const char *end, struct folded_line *line);
 
 /* The reason why such a line is invalid, for a message. */
 const char *folded_strerror(enum folded_err err);
 
-/*
- * Statistics over all files read. The first valid line decides `two`: if it has two counts, the
- * input is differential, and the count of a later line with only one is used for both.
- */
+/* Statistics over all files read. */
 struct folded_stats {
 	uint64_t lines, good, bad;
-	bool two, decided;
-	bool mixed;	   /* differential input has lines with one count */
-	unsigned decimals; /* greatest number of digits after the point; at most 6 */
 };
 
 /* Called for each valid line; a negative result ends the reading and is returned. */

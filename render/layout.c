@@ -2,6 +2,7 @@
 #include "layout.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +10,7 @@
 
 /* A node to be laid out, and what its first frame gets. */
 struct todo {
-	uint32_t node, parent, depth, link;
+	uint32_t node, parent, depth, link, part;
 	double start;
 };
 
@@ -104,11 +105,15 @@ static void add_frame(struct layout *l, const struct tree *t, const struct todo 
 	l->frame[l->n++] = (struct frame) {
 		.start = td->start,
 		.total = t->node[td->node].total,
+		.own = t->node[td->node].total,
 		.name = name,
 		.parent = td->parent,
 		.depth = td->depth,
-		.link = td->link,
+		.link = td->link & 0xfffffff,
+		.part = td->part & 0xf,
 	};
+	if (td->depth)
+		l->frame[td->parent].own -= t->node[td->node].total;
 	if (td->link > l->max_link)
 		l->max_link = td->link;
 	if (td->depth > l->max_depth)
@@ -126,9 +131,21 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 		if (t->chain && td->node && name_is(&t->names, name, "--"))
 			td->link++;
 		add_frame(l, t, td, name, i + 1 == node->len);
+		if (t->chain && name_is(&t->names, name, "[running]"))
+			td->part = PART_SAMPLE;
+		else if (t->chain && name_is(&t->names, name, "[on-CPU]"))
+			td->part = PART_ON_CPU;
 		td->parent = l->n - 1;
 		td->depth++;
 	}
+}
+
+/* What decides if a frame is kept: its counts; of a difference those of the larger side. */
+static double weight(const struct tree *t, uint32_t node)
+{
+	double after = t->node[node].total;
+
+	return t->diff ? fmax(after, after - t->delta[node].total) : after;
 }
 
 /* Push the node's children so that the leftmost is popped first. */
@@ -148,13 +165,16 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 			.parent = frame,
 			.depth = td->depth,
 			.link = td->link,
+			.part = td->part,
 		};
 		int err;
 
 		at -= t->node[c].total;
 		next.start = t->in_order ? t->start[c] : at;
-		if (t->node[c].total < l->least) {
+		if (weight(t, c) < l->least) {
 			l->left_out += t->node[c].len;
+			if (t->diff) /* as its time, its difference becomes that of its caller */
+				l->delta[frame].self += t->delta[c].total;
 			continue;
 		}
 		err = push(w, &next);
@@ -185,7 +205,7 @@ static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *his
 	double least;
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t k = bucket_of(t->node[i].total);
+		uint32_t k = bucket_of(weight(t, i));
 
 		hist[k] += t->node[i].len;
 		if (k >= bucket)
@@ -221,7 +241,7 @@ static int make_room(struct layout *l, const struct tree *t)
 	size_t n = 1;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (!i || t->node[i].total >= l->least)
+		if (!i || weight(t, i) >= l->least)
 			n += t->node[i].len;
 	l->frame = malloc(n * sizeof(*l->frame));
 	if (l->frame)

@@ -13,10 +13,19 @@
 
 struct frame {
 	double start, total; /* counts; start is relative to the root's left edge */
+	double own;	     /* counts without those of its callees in the layout */
 	uint32_t name;	     /* id */
 	uint32_t parent;     /* index of the caller's frame; 0 for the root */
 	uint32_t depth;	     /* 0 for the root */
-	uint32_t link;	     /* frames `--` on the path so far: the link of the chain, from 0 */
+	uint32_t link : 28;  /* frames `--` on the path so far: the link of the chain, from 0 */
+	uint32_t part : 4;   /* enum layout_part */
+};
+
+/* What a frame of a chain graph belongs to, besides its link. */
+enum layout_part {
+	PART_PLAIN,
+	PART_SAMPLE, /* above [running]: what the thread was sampled in */
+	PART_ON_CPU, /* above [on-CPU]: the same of a thread that is not waited for */
 };
 
 struct layout {

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "draw.h"
-#include "feed.h"
 #include "folded.h"
+#include "intake.h"
 #include "tree.h"
 
 struct flamegraph {
 	struct draw draw;
 	struct tree tree;
-	struct feed feed;
-	bool fed; /* the feed is open */
+	struct intake intake;
+	bool fed; /* the intake is open */
 	struct folded_stats stats;
 };
 
@@ -34,6 +34,7 @@ static int take_options(struct draw *d, const struct flamegraph_options *o)
 	pg->countname = o->countname;
 	pg->inverted = o->inverted;
 	pg->embedded = o->embedded;
+	pg->mean_width = o->fonttype != NULL;
 	if (o->nametype)
 		pg->nametype = o->nametype;
 	if (o->fonttype)
@@ -74,7 +75,7 @@ int flamegraph_new(struct flamegraph **out, const struct flamegraph_options *o)
 		goto out;
 	g->tree.in_order = o->flamechart;
 	g->fed = true;
-	err = feed_open(&g->feed, &g->tree, o->reverse);
+	err = intake_open(&g->intake, &g->tree, o->reverse, INTAKE_ASK);
 	if (!err)
 		*out = g;
 out:
@@ -87,9 +88,7 @@ static int on_line(void *ctx, const struct folded_line *line)
 {
 	struct flamegraph *g = ctx;
 
-	if (g->stats.good == 1)
-		g->tree.diff = g->stats.two;
-	return feed_add(&g->feed, line->stack, line->len, line->count, line->before);
+	return intake_line(&g->intake, line);
 }
 
 static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
@@ -110,14 +109,14 @@ uint64_t flamegraph_bad_lines(const struct flamegraph *g)
 
 int flamegraph_write(struct flamegraph *g, FILE *f)
 {
-	int err = g->fed ? feed_close(&g->feed) : -EINVAL;
+	int err = g->fed ? intake_close(&g->intake) : -EINVAL;
 
 	g->fed = false;
 	if (!err)
 		err = tree_finish(&g->tree);
 	if (err)
 		return err;
-	draw_settle(&g->draw, &g->tree, &g->stats);
+	draw_settle(&g->draw, &g->tree, g->intake.decimals);
 	return draw_write(f, &g->draw, &g->tree);
 }
 
@@ -126,7 +125,7 @@ void flamegraph_free(struct flamegraph *g)
 	if (!g)
 		return;
 	if (g->fed)
-		feed_close(&g->feed);
+		intake_close(&g->intake);
 	tree_free(&g->tree);
 	free(g);
 }

@@ -9,23 +9,8 @@
 #include <strings.h>
 
 #include "help.h"
+#include "option_values.h"
 #include "palette.h"
-
-enum kind {
-	HEADING,
-	FLAG, /* bool */
-	HASH,
-	RANDOM,
-	WITH_VALUE,
-	TEXT = WITH_VALUE, /* const char * */
-	NUMBER,		   /* double, within .range */
-	WIDTH,
-	MINWIDTH,
-	MAX_FRAMES,
-	PALETTE,
-	BACKGROUND,
-	ENCODING,
-};
 
 #define FIELD(f) .field = offsetof(struct options, f)
 #define NUMBER_IN(f, r) .kind = NUMBER, FIELD(f), .range = &(r)
@@ -34,20 +19,8 @@ static const struct page_range fontwidth_range = { 0.1, 10 };
 static const struct page_range total_range = { 0, 1e19 };
 static const struct page_range factor_range = { 1e-12, 1e12 };
 
-/* An option; or, without a kind, a heading of the help. */
-struct spec {
-	const char *name;  /* after "--"; NULL: it has a letter only */
-	char letter;	   /* after "-"; 0: none */
-	bool brief;	   /* -h shows it, too */
-	const char *value; /* its name in the help */
-	const char *help;  /* NULL: the help does not show the option */
-	enum kind kind;
-	size_t field; /* of FLAG, TEXT, NUMBER, WIDTH */
-	const struct page_range *range;
-};
-
 /* flamegraph.pl's names, and a few more. Each line of the help fits 80 columns. */
-static const struct spec specs[] = {
+static const struct option_spec specs[] = {
 	{ .help = "Text" },
 	{ .name = "title",
 	  .value = "TEXT",
@@ -102,12 +75,18 @@ static const struct spec specs[] = {
 	  .value = "PX",
 	  NUMBER_IN(draw.page.height, page_height_range),
 	  .help = "height of a row (default 16)" },
+	{ .name = "labels",
+	  .value = "WHICH",
+	  .kind = LABELS,
+	  .help = "part of a long name: auto (default), start, end" },
+	{ .name = "truncate-text-right", .kind = TRUNCATE_RIGHT, .help = "--labels start" },
 	{ .name = "minwidth",
 	  .value = "W",
 	  .kind = MINWIDTH,
 	  .brief = true,
 	  .help = "draw no narrower frames: pixels (default 0.1) or 0.5%" },
 	{ .name = "inverted",
+	  .letter = 'i',
 	  .kind = FLAG,
 	  FIELD(draw.page.inverted),
 	  .brief = true,
@@ -122,6 +101,10 @@ static const struct spec specs[] = {
 	  FIELD(draw.flamechart),
 	  .brief = true,
 	  .help = "keep the input's order, merge only neighbours" },
+	{ .name = "base",
+	  .value = "NAME",
+	  .kind = BASE,
+	  .help = "only stacks with this function, from there on" },
 	{ .name = "total",
 	  .value = "N",
 	  NUMBER_IN(draw.page.total, total_range),
@@ -137,6 +120,7 @@ static const struct spec specs[] = {
 
 	{ .help = "Colours" },
 	{ .name = "colors",
+	  .letter = 'c',
 	  .value = "PALETTE",
 	  .kind = PALETTE,
 	  .brief = true,
@@ -146,9 +130,36 @@ static const struct spec specs[] = {
 	  .value = "COLOR",
 	  .kind = BACKGROUND,
 	  .help = "background: yellow, blue, green, grey, #rrggbb" },
+	{ .name = "search-color",
+	  .value = "COLOR",
+	  .kind = COLOR,
+	  FIELD(draw.page.search_color),
+	  .help = "matching frames: #rrggbb" },
+	{ .name = "stroke-color",
+	  .value = "COLOR",
+	  .kind = COLOR,
+	  FIELD(draw.page.stroke_color),
+	  .help = "edges of frames: #rrggbb or none" },
+	{ .name = "uicolor",
+	  .value = "COLOR",
+	  .kind = COLOR,
+	  FIELD(draw.page.ui_color),
+	  .help = "headings and controls: #rrggbb" },
+	{ .name = "colordiffusion",
+	  .kind = FLAG,
+	  FIELD(draw.page.diffuse),
+	  .help = "the wider a frame, the redder" },
+	{ .name = "deterministic",
+	  .kind = NOTHING,
+	  .help = "a name has one colour: so by default" },
 	{ .name = "hash", .kind = HASH, .help = "similar colours for names that begin alike" },
 	{ .name = "random", .kind = RANDOM, .help = "colours by chance" },
 	{ .name = "cp", .kind = FLAG, FIELD(cp), .help = "keep the colours in palette.map" },
+	{ .name = "nameattr",
+	  .value = "FILE",
+	  .kind = TEXT,
+	  FIELD(nameattr),
+	  .help = "titles and links for functions" },
 
 	{ .help = "Differences" },
 	{ .name = "diff",
@@ -164,6 +175,14 @@ static const struct spec specs[] = {
 	  .kind = FLAG,
 	  FIELD(strip_hex),
 	  .help = "take all numbers such as 0x123 as equal" },
+	{ .name = "counts",
+	  .value = "N",
+	  .kind = COUNTS,
+	  .help = "a line has 1 or 2 counts (default: as most have)" },
+	{ .name = "compare",
+	  .value = "WHAT",
+	  .kind = COMPARE,
+	  .help = "colour by own (default) or total counts" },
 	{ .name = "negate", .kind = FLAG, FIELD(draw.page.negate), .help = "swap red and blue" },
 
 	{ .help = "Input and output" },
@@ -171,6 +190,12 @@ static const struct spec specs[] = {
 	  .value = "NAME",
 	  .kind = ENCODING,
 	  .help = "of the input: utf-8 (default), iso-8859-1" },
+	{ .name = "no-sort", .kind = NOTHING, .help = "lines need no order: so by default" },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .kind = FLAG,
+	  FIELD(quiet),
+	  .help = "no messages about lines of the input" },
 	{ .name = "strict", .kind = FLAG, FIELD(strict), .help = "fail at the first invalid line" },
 	{ .name = "embedded",
 	  .kind = FLAG,
@@ -193,7 +218,7 @@ static const struct spec specs[] = {
 #define SPECS (sizeof(specs) / sizeof(*specs))
 #define NO_LETTER 256 /* above all letters */
 
-/* What getopt_long() returns for specs[i]. */
+/* What getopt_long_only() returns for specs[i]. */
 static int value_of(size_t i)
 {
 	return specs[i].letter ? specs[i].letter : NO_LETTER + (int)i;
@@ -210,7 +235,7 @@ void options_help(FILE *f, bool all)
 	if (!all)
 		putc('\n', f);
 	for (size_t i = 0; i < SPECS; i++) {
-		const struct spec *s = &specs[i];
+		const struct option_spec *s = &specs[i];
 
 		if (s->kind == HEADING && all)
 			fprintf(f, "\n%s:\n", s->help);
@@ -232,93 +257,48 @@ void options_help(FILE *f, bool all)
 	      f);
 }
 
-/* Parse a number that `tail` follows. False: it is not a number, or out of range. */
-static bool parse_number(const char *s, const char *tail, struct page_range r, double *v)
-{
-	char *end;
-
-	errno = 0;
-	*v = strtod(s, &end);
-	return end != s && !strcmp(end, tail) && !errno && *v >= r.least && *v <= r.most;
-}
-
-static bool parse_minwidth(struct page *pg, const char *value)
-{
-	size_t n = strlen(value);
-
-	pg->minwidth_percent = n && value[n - 1] == '%';
-	if (pg->minwidth_percent)
-		return parse_number(value, "%", (struct page_range) { 0, 100 }, &pg->minwidth);
-	return parse_number(value, "", page_minwidth_range, &pg->minwidth);
-}
-
-static bool parse_encoding(struct page *pg, const char *value)
-{
-	bool latin1 = !strcasecmp(value, "iso-8859-1") || !strcasecmp(value, "latin1");
-
-	pg->encoding = latin1 ? SVG_LATIN1 : SVG_UTF8;
-	return latin1 || !strcasecmp(value, "utf-8") || !strcasecmp(value, "utf8");
-}
-
-/* Put one option into *o. False: its value is invalid. */
-static bool take_option(struct options *o, const struct spec *s, const char *value)
-{
-	struct page *pg = &o->draw.page;
-	void *field = (char *)o + s->field;
-	uint32_t top, bottom;
-	double v;
-
-	switch (s->kind) {
-	case HEADING:
-		break;
-	case FLAG:
-		*(bool *)field = true;
-		return true;
-	case HASH:
-		pg->by = PALETTE_BY_HASH;
-		return true;
-	case RANDOM:
-		pg->by = PALETTE_RANDOM;
-		return true;
-	case TEXT:
-		*(const char **)field = value;
-		return true;
-	case WIDTH:
-		pg->fluid = false;
-		return parse_number(value, "", *s->range, field);
-	case NUMBER:
-		return parse_number(value, "", *s->range, field);
-	case MINWIDTH:
-		return parse_minwidth(pg, value);
-	case MAX_FRAMES:
-		if (!parse_number(value, "", (struct page_range) { 1, 1e9 }, &v))
-			return false;
-		o->draw.max_frames = (uint32_t)v;
-		return true;
-	case PALETTE:
-		pg->palette = palette_find(value);
-		return pg->palette != NULL;
-	case BACKGROUND:
-		pg->background = value;
-		return palette_background(value, &top, &bottom);
-	case ENCODING:
-		return parse_encoding(pg, value);
-	}
-	return false;
-}
-
 static const char *conflict(const struct options *o, int files)
 {
 	if (o->diff && files != 2)
 		return "--diff takes two files";
 	if (o->diff && o->draw.flamechart)
 		return "--diff and --flamechart do not go together: a difference has no order";
+	if (o->diff && o->counts != INTAKE_ASK)
+		return "--diff and --counts do not go together: its files have one count a line";
 	if (!o->diff && (o->normalize || o->strip_hex))
 		return "--normalize and --strip-hex are for --diff";
-	if (o->cp && (o->diff || o->draw.page.by == PALETTE_RANDOM))
-		return "--cp does not go with --diff or --random: their colours do not depend on "
-		       "names";
+	if (o->cp && (o->diff || o->draw.page.by == PALETTE_RANDOM || o->draw.page.diffuse))
+		return "--cp does not go with --diff, --random or --colordiffusion: their colours "
+		       "do not depend on names";
 	return NULL;
+}
+
+/* The option that the word names, in any case and with one dash or two. NULL: none. */
+static const struct option_spec *named(const char *word)
+{
+	size_t dashes = strspn(word, "-"), len = strcspn(word, "=") - dashes;
+
+	if (!dashes || dashes > 2 || len < 2)
+		return NULL;
+	for (size_t i = 0; i < SPECS; i++)
+		if (specs[i].name && strlen(specs[i].name) == len &&
+		    !strncasecmp(specs[i].name, word + dashes, len))
+			return &specs[i];
+	return NULL;
+}
+
+/* Perl's Getopt::Long takes --Title for --title; getopt_long_only() takes -title. */
+static void fold_case(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		const struct option_spec *s = named(argv[i]);
+
+		if (!s)
+			continue;
+		memcpy(argv[i] + strspn(argv[i], "-"), s->name, strlen(s->name));
+		if (s->kind >= WITH_VALUE && !strchr(argv[i], '='))
+			i++;
+	}
 }
 
 int options_parse(struct options *o, int argc, char **argv)
@@ -329,6 +309,7 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	memset(o, 0, sizeof(*o));
 	draw_init(&o->draw);
+	fold_case(argc, argv);
 	for (size_t i = 0; i < SPECS; i++)
 		if (specs[i].name)
 			*l++ = (struct option) {
@@ -336,14 +317,14 @@ int options_parse(struct options *o, int argc, char **argv)
 				.has_arg = specs[i].kind >= WITH_VALUE,
 				.val = value_of(i),
 			};
-	while ((c = getopt_long(argc, argv, "o:hV", longopts, NULL)) != -1) {
+	while ((c = getopt_long_only(argc, argv, "c:hio:qV", longopts, NULL)) != -1) {
 		size_t i = 0;
 
 		while (i < SPECS && value_of(i) != c)
 			i++;
 		if (i == SPECS)
-			return -1; /* getopt_long() has printed the reason */
-		if (!take_option(o, &specs[i], optarg)) {
+			return -1; /* getopt_long_only() has printed the reason */
+		if (!option_take(o, &specs[i], optarg)) {
 			fprintf(stderr, "flamegraph: --%s: bad value '%s'\n", specs[i].name,
 				optarg);
 			return -1;

@@ -8,6 +8,7 @@
 #include "diff.h"
 #include "document.h"
 #include "flamegraph.h"
+#include "legend.h"
 #include "page_css.h"
 #include "page_js.h"
 
@@ -56,6 +57,8 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"fg-title "
 	      "fg-desc\"",
 	      f);
+	if (pg->ui_color)
+		attr(f, "color", pg->ui_color);
 	attr(f, "font-family", pg->fonttype);
 	number_attr(f, "font-size", pg->fontsize);
 	fputs(">\n<title>", f);
@@ -102,62 +105,6 @@ static void write_heading(FILE *f, const struct page *pg)
 	fputs("</text>\n", f);
 }
 
-/* Find the ramps in use, for the legend. False: none of them has a label. */
-static bool legend_ramps(const struct document *d, bool seen[RAMPS])
-{
-	const struct layout *l = d->layout;
-	bool any = false;
-
-	memset(seen, 0, RAMPS * sizeof(*seen));
-	if (d->tree->diff) {
-		seen[RAMP_MORE] = seen[RAMP_LESS] = true;
-		for (uint32_t i = 1; i < l->n && !seen[RAMP_GONE]; i++)
-			seen[RAMP_GONE] = l->frame[i].depth == 1 && colors_gone(d, i);
-		return true;
-	}
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t ramp = d->colors.ramp[l->frame[i].name];
-
-		if (ramp == RAMP_BY_LINK)
-			ramp = palette_link_ramp(l->frame[i].link);
-		seen[ramp] = true;
-		any |= palette_legend((enum ramp)ramp) != NULL;
-	}
-	return any;
-}
-
-/* The first pass measures the width, the second writes the legend centred. */
-static void write_legend(FILE *f, const struct page *pg, const bool seen[RAMPS], double y)
-{
-	double box = round(pg->fontsize * 0.9), width = 0, x;
-
-	for (int pass = 0; pass < 2; pass++) {
-		x = (pg->width - width) / 2;
-		if (pass)
-			fputs("<g id=\"fg-legend\" class=\"soft\">\n", f);
-		for (unsigned r = 0; r < RAMPS; r++) {
-			const char *name = palette_legend((enum ramp)r);
-			double step;
-
-			if (!seen[r] || !name)
-				continue;
-			step = box + 4 + pg->fontsize * (0.6 * (double)strlen(name) + 1.2);
-			if (pass) {
-				fprintf(f,
-					"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.15g\" "
-					"height=\"%.15g\" fill=\"#%06x\"/>",
-					x, y, box, box,
-					palette_rgb((enum ramp)r, PALETTE_SHADES / 2));
-				fprintf(f, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + box + 4,
-					y + box - pg->fontsize * 0.05, name);
-			}
-			x += step;
-		}
-		width = x - (pg->width - width) / 2;
-	}
-	fputs("</g>\n", f);
-}
-
 static void write_data_head(FILE *f, const struct document *d)
 {
 	const struct page *pg = d->page;
@@ -180,21 +127,80 @@ static void write_data_head(FILE *f, const struct document *d)
 	number_attr(f, "data-random", pg->by == PALETTE_RANDOM);
 	number_attr(f, "data-frames", d->layout->n);
 	number_attr(f, "data-left-out", (double)d->layout->left_out);
+	number_attr(f, "data-ordered", d->tree->in_order);
+	if (!pg->mean_width)
+		fprintf(f, " data-glyphs=\"%s %s\"", label_glyphs[0], label_glyphs[1]);
+	if (pg->search_color)
+		attr(f, "data-found", pg->search_color);
+	if (pg->diffuse) {
+		number_attr(f, "data-diffuse", 1);
+		number_attr(f, "data-more", at[RAMP_MORE]);
+	}
+	if (pg->labels != LABEL_AUTO)
+		attr(f, "data-labels", pg->labels == LABEL_START ? "start" : "end");
 	attr(f, "data-count", pg->countname);
 	attr(f, "data-nametype", pg->nametype);
 	fputs(" data-links=\"", f);
 	for (uint32_t k = 0; k <= PALETTE_LINKS; k++)
 		fprintf(f, "%s%d", k ? " " : "", at[palette_link_ramp(k)]);
-	putc_unlocked('"', f);
+	fprintf(f, "\" data-samples=\"%d\" data-on-cpu=\"%d\"", at[RAMP_SAMPLE], at[RAMP_ON_CPU]);
 	if (d->tree->diff) {
-		number_attr(f, "data-max-delta", pg->max_delta);
+		number_attr(f, "data-max-own", d->tree->max_self);
+		number_attr(f, "data-max-total", d->tree->max_total);
+		number_attr(f, "data-by-total", pg->by_total);
 		number_attr(f, "data-negate", pg->negate);
-		number_attr(f, "data-more", at[RAMP_MORE]);
+		if (!pg->diffuse)
+			number_attr(f, "data-more", at[RAMP_MORE]);
 		number_attr(f, "data-less", at[RAMP_LESS]);
 		number_attr(f, "data-gone", at[RAMP_GONE]);
-		attr(f, "data-gone-name", DIFF_GONE);
+		number_attr(f, "data-gone-frame", d->gone);
 	}
 	fputs("/>\n", f);
+}
+
+/* --nameattr, for the script: a line for each name in use, with its title and link. */
+static void write_attrs(FILE *f, const struct document *d)
+{
+	const struct name_table *names = &d->tree->names;
+
+	fputs("<metadata id=\"fg-attrs\">", f);
+	for (uint32_t i = 0; i < names->n; i++) {
+		size_t len = palette_bare_len(name_str(names, i), name_len(names, i));
+		const struct name_attr *a =
+			name_attrs_find(d->page->attrs, name_str(names, i), len);
+
+		if (!a || (!a->title && !a->href))
+			continue;
+		svg_text(f, d->page->encoding, name_str(names, i), len, SIZE_MAX);
+		putc_unlocked('\t', f);
+		text(f, a->title ? a->title : "");
+		putc_unlocked('\t', f);
+		text(f, a->href ? a->href : "");
+		putc_unlocked('\n', f);
+	}
+	fputs("</metadata>\n", f);
+}
+
+/* Find the region of diff_add_gone() and the counts of each side. */
+static void compare(struct document *d)
+{
+	const struct layout *l = d->layout;
+	const struct frame *frame = l->frame;
+	uint32_t i = 1;
+
+	d->after = l->total;
+	if (!d->tree->diff || !l->n)
+		return;
+	d->after -= d->tree->gone;
+	d->before = document_before(d, 0);
+	if (!(d->tree->gone > 0))
+		return;
+	while (i < l->n &&
+	       (frame[i].depth != 1 || !name_is(&d->tree->names, frame[i].name, DIFF_GONE)))
+		i++;
+	d->gone = d->gone_end = i;
+	while (d->gone_end < l->n && (d->gone_end == i || frame[d->gone_end].depth > 1))
+		d->gone_end++;
 }
 
 /* Derive the scale and the visible rows from the rest. */
@@ -218,25 +224,39 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 {
 	struct document d = { .page = pg, .tree = t, .layout = l };
 	char count[SVG_COUNT_LEN], desc[256];
-	bool seen[RAMPS], legend;
+	struct legend legend;
 	double legend_y;
 	int err = colors_init(&d);
 
 	if (err)
 		goto out;
 	measure(&d);
-	legend = legend_ramps(&d, seen) && (t->chain || t->diff);
+	compare(&d);
+	d.font = (struct label_font) {
+		.size = pg->fontsize,
+		.width = pg->mean_width ? pg->fontwidth : 0,
+		.keep = pg->labels,
+		.encoding = pg->encoding,
+	};
+	legend_fill(&legend, &d);
 	legend_y = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0)) - pg->fontsize * 0.2;
-	d.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend ? LEGEND : 0));
+	d.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend.n ? LEGEND : 0));
 
 	svg_count(count, l->total * pg->factor);
 	snprintf(desc, sizeof(desc), "%s of %s %.40s, frames in up to %u rows.",
 		 pg->inverted ? "Icicle graph" : "Flame graph", count, pg->countname, d.rows);
 	write_head(f, pg, d.top + d.rows * pg->height + pg->fontsize * FOOT + FOOT_PX, desc);
+	/* The script keeps this in view, on a ground that hides the frames below it. */
+	fputs("<g id=\"fg-head\"><rect id=\"fg-head-back\" visibility=\"hidden\" "
+	      "fill=\"url(#fg-ground)\"/>\n",
+	      f);
 	write_heading(f, pg);
-	if (legend)
-		write_legend(f, pg, seen, legend_y);
-	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\">\n", d.top);
+	legend_write(f, &legend, pg, legend_y);
+	fputs("</g>\n", f);
+	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\"", d.top);
+	if (pg->stroke_color)
+		attr(f, "stroke", pg->stroke_color);
+	fputs(">\n", f);
 	err = picture_write(f, &d);
 	if (err)
 		goto out;
@@ -245,6 +265,8 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 	err = data_write(f, &d);
 	if (err)
 		goto out;
+	if (pg->attrs)
+		write_attrs(f, &d);
 	fputs("<script><![CDATA[", f);
 	fwrite(page_js, 1, page_js_len, f);
 	fputs("]]></script>\n</svg>\n", f);

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "label.h"
 #include "layout.h"
+#include "name_attr.h"
 #include "palette.h"
 #include "svg.h"
 #include "tree.h"
@@ -24,18 +26,24 @@ struct page {
 	double height;	  /* of a row, in pixels */
 	double fontsize;  /* in pixels */
 	double fontwidth; /* mean width of a character, in font sizes */
-	double minwidth;  /* narrower frames are not drawn; in pixels, or percent of the width */
+	bool mean_width;  /* the font is not the default one: widths of its glyphs are not known */
+	enum label_keep labels;
+	const char *search_color, *stroke_color,
+		*ui_color;	  /* #rrggbb; stroke: or none; NULL: default */
+	bool diffuse;		  /* the wider a frame, the redder */
+	struct name_attrs *attrs; /* NULL: none */
+	double minwidth; /* narrower frames are not drawn; in pixels, or percent of the width */
 	bool minwidth_percent;
 	double total;  /* counts over the full width; 0: those of the root */
 	double factor; /* from counts to the numbers that are shown */
 	bool inverted, negate;
+	bool by_total; /* differential: compare total counts, not own ones */
 	bool embedded; /* for the body of an HTML page, as wide as its parent element */
 	enum svg_encoding encoding;
 	const struct palette *palette;
 	const char *background; /* valid for palette_background() */
 	enum palette_by by;
 	unsigned decimals;	    /* digits after the point in the input's counts */
-	double max_delta;	    /* counts; the difference that gets the strongest colour */
 	const uint32_t *name_color; /* --cp: 0xrrggbb by name id, or NULL */
 };
 

@@ -10,13 +10,18 @@ const byId = (id) => svg.querySelector("#fg-" + id);
 const opt = byId("graph").dataset;
 const num = (key) => Number(opt[key] || 0);
 const ALONE = document.documentElement === svg; // not embedded in a page
-const XPAD = 10, BAR = 34, FOUND = "#f067f0";
+const XPAD = 10, BAR = 34, FOUND = opt.found || "#f067f0";
 const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
+const DIFF = "maxOwn" in opt, ORDERED = num("ordered") > 0;
 const FONT = num("fontSize"), rowHeight = num("row"), charWidth = FONT * num("fontWidth");
 const ENDS = {
 	"[interrupt]": "an interrupt, a timer or a device woke it",
+	"[timer]": "a timer woke it",
+	"[network]": "data from the network woke it",
+	"[disk]": "the end of a disk request woke it",
 	"[running]": "it waited for the work this waker did",
 	"[runnable]": "it waited for a CPU",
+	"[throttled]": "its group had used up its share of the CPU",
 	"[preempted]": "it was switched out while it could have run on",
 	"[not woken]": "nothing had woken it when the trace ended",
 	"[depth limit]": "the chain goes on; it was followed no further",
@@ -24,6 +29,7 @@ const ENDS = {
 	"[unknown]": "what happened here was not recorded",
 };
 
+const INTERRUPTS = { "[interrupt]": 1, "[timer]": 1, "[network]": 1 };
 const SLEPT = /^(__)?schedule$/; // the last frame of a sleeping thread's stack
 
 function make(ns, tag, attrs, text) {
@@ -36,34 +42,50 @@ function make(ns, tag, attrs, text) {
 }
 
 //= page/frames.js
+//= page/views.js
+//= page/change.js
+//= page/state.js
 //= page/words.js
+//= page/label.js
 //= page/view.js
 //= page/search.js
 //= page/pointer.js
 //= page/bar.js
+//= page/legend.js
 //= page/table.js
 //= page/menu.js
 //= page/act.js
 
 function comeAlive() {
 	opt.top = top;
-	barBox.append(reset, status, share, back, forth, field, caseButton, threads, flipButton,
-		tableButton);
-	svg.append(over, ring, bar, tip);
-	decode();
+	fillBar();
+	svg.append(over, ring, head, bar, tip);
 	readState();
+	decode();
 	fillThreads();
-	const moved = fit();
+	use(makeView());
+	findZoom();
+	// Not a picture any more: what is in it can be used.
+	svg.setAttribute("role", ALONE ? "application" : "group");
+	const moved = adapt();
 	search();
 	if (moved || location.hash.length > 1) {
 		redraw();
 		showRoot();
+		if (state.zoom)
+			bring(state.zoom);
 	} else {
 		height = Number(svg.getAttribute("height"));
 		layout();
+		resize();
 		updateBar();
 	}
 	listen();
+	try {
+		history.replaceState({ own: 1 }, "");
+	} catch (e) {
+		// as in go()
+	}
 	svg.classList.add("live");
 }
 

@@ -5,7 +5,8 @@
 
 /*
  * Each channel runs from base to base + span over the shades. The ranges up to orange are those of
- * flamegraph.pl, without the shades that are too dark to read a name on.
+ * flamegraph.pl, without the darkest shades. The ramps of a chain graph can be told apart with any
+ * of the common colour blindnesses, too (tests/unit/render_palette.c simulates them).
  */
 static const struct ramp_range {
 	uint8_t base[3];
@@ -22,8 +23,8 @@ static const struct ramp_range {
 	[RAMP_YELLOW] = { { 175, 175, 50 }, { 55, 55, 20 }, NULL },
 	[RAMP_PURPLE] = { { 190, 80, 190 }, { 65, 60, 65 }, NULL },
 	[RAMP_ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, NULL },
-	[RAMP_STACK_DELIM] = { { 160, 160, 160 }, { 0, 0, 0 }, NULL },
-	[RAMP_PART_DELIM] = { { 200, 200, 200 }, { 0, 0, 0 }, NULL },
+	[RAMP_STACK_DELIM] = { { 64, 64, 64 }, { 0, 0, 0 }, NULL },
+	[RAMP_PART_DELIM] = { { 208, 208, 208 }, { 0, 0, 0 }, NULL },
 	[RAMP_OFF_CPU] = { { 122, 146, 232 }, { 36, 34, 20 }, "off-CPU" },
 	[RAMP_LINK_1 + 0] = { { 166, 232, 226 }, { 18, 10, 10 }, "1st waker" },
 	[RAMP_LINK_1 + 1] = { { 128, 214, 214 }, { 18, 10, 12 }, "2nd" },
@@ -33,14 +34,21 @@ static const struct ramp_range {
 	[RAMP_LINK_1 + 5] = { { 74, 156, 134 }, { 16, 10, 12 }, "6th" },
 	[RAMP_LINK_1 + 6] = { { 88, 148, 120 }, { 14, 10, 12 }, "7th" },
 	[RAMP_LINK_1 + 7] = { { 104, 142, 110 }, { 14, 10, 12 }, "8th" },
-	[RAMP_INTERRUPT] = { { 244, 150, 60 }, { 0, 0, 0 }, "interrupt" },
-	[RAMP_RUNNING] = { { 122, 200, 90 }, { 0, 0, 0 }, "running" },
-	[RAMP_RUNNABLE] = { { 242, 214, 82 }, { 0, 0, 0 }, "runnable" },
-	[RAMP_PREEMPTED] = { { 214, 186, 130 }, { 0, 0, 0 }, "preempted" },
-	[RAMP_NOT_WOKEN] = { { 236, 98, 98 }, { 0, 0, 0 }, "not woken" },
-	[RAMP_DEPTH] = { { 188, 160, 220 }, { 0, 0, 0 }, "depth limit" },
-	[RAMP_LOOP] = { { 240, 140, 196 }, { 0, 0, 0 }, "loop" },
-	[RAMP_UNKNOWN] = { { 222, 216, 206 }, { 0, 0, 0 }, "unknown" },
+	[RAMP_OBJECT] = { { 122, 69, 166 }, { 12, 12, 14 }, "object" },
+	[RAMP_SAMPLE] = { { 20, 138, 84 }, { 20, 20, 20 }, "sample" },
+	[RAMP_ON_CPU] = { { 208, 112, 20 }, { 20, 22, 20 }, "on CPU" },
+	[RAMP_INTERRUPT] = { { 250, 168, 30 }, { 0, 0, 0 }, "interrupt" },
+	[RAMP_TIMER] = { { 250, 193, 148 }, { 0, 0, 0 }, "timer" },
+	[RAMP_NETWORK] = { { 90, 56, 49 }, { 0, 0, 0 }, "network" },
+	[RAMP_DISK] = { { 189, 73, 30 }, { 0, 0, 0 }, "disk" },
+	[RAMP_RUNNING] = { { 183, 194, 90 }, { 0, 0, 0 }, "running" },
+	[RAMP_RUNNABLE] = { { 250, 241, 111 }, { 0, 0, 0 }, "runnable" },
+	[RAMP_THROTTLED] = { { 140, 53, 31 }, { 0, 0, 0 }, "throttled" },
+	[RAMP_PREEMPTED] = { { 187, 134, 152 }, { 0, 0, 0 }, "preempted" },
+	[RAMP_NOT_WOKEN] = { { 247, 71, 97 }, { 0, 0, 0 }, "not woken" },
+	[RAMP_DEPTH] = { { 185, 189, 250 }, { 0, 0, 0 }, "depth limit" },
+	[RAMP_LOOP] = { { 189, 90, 164 }, { 0, 0, 0 }, "loop" },
+	[RAMP_UNKNOWN] = { { 220, 250, 207 }, { 0, 0, 0 }, "unknown" },
 	[RAMP_MORE] = { { 224, 224, 224 }, { 31, -154, -154 }, "more" },
 	[RAMP_LESS] = { { 224, 224, 224 }, { -124, -114, 31 }, "less" },
 	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
@@ -136,6 +144,32 @@ static enum ramp js(const char *s, size_t len)
 	return has(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
 }
 
+/* Own code, other code in Rust, and the standard library, as inferno tells them. */
+static enum ramp rust(const char *s, size_t len)
+{
+	static const char *const traits[] = { "as core::", "as std::", "as alloc::" };
+
+	if (starts_with(s, len, "core::") || starts_with(s, len, "std::") ||
+	    starts_with(s, len, "alloc::"))
+		return RAMP_ORANGE;
+	for (size_t i = 0; i < sizeof(traits) / sizeof(*traits); i++)
+		if (has(s, len, traits[i]))
+			return RAMP_ORANGE;
+	return has(s, len, "::") ? RAMP_YELLOW : RAMP_RED;
+}
+
+/* Packages, the standard library, own code, and what is not Python, by the file in the name. */
+static enum ramp python(const char *s, size_t len)
+{
+	if (ends_with(s, len, "_[k]"))
+		return RAMP_ORANGE;
+	if (has(s, len, "site-packages") || has(s, len, "dist-packages"))
+		return RAMP_AQUA;
+	if (has(s, len, "<frozen ") || has(s, len, "/lib/python"))
+		return RAMP_YELLOW;
+	return has(s, len, ".py") || has(s, len, "<module>") ? RAMP_GREEN : RAMP_RED;
+}
+
 static enum ramp perl(const char *s, size_t len)
 {
 	if (has(s, len, "::"))
@@ -143,6 +177,25 @@ static enum ramp perl(const char *s, size_t len)
 	if (has(s, len, "Perl") || has(s, len, ".pl"))
 		return RAMP_GREEN;
 	return ends_with(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
+}
+
+/* The classes of objects that a thread can wait for, which chainwalk writes as [CLASS ...]. */
+static bool is_object(const char *s, size_t len)
+{
+	static const char *const classes[] = {
+		"file",	    "tcp",     "udp",	"unix",	  "socket",  "pipe",
+		"futex",    "epoll",   "poll",	"select", "eventfd", "timerfd",
+		"signalfd", "inotify", "child", "sleep",  "signal",  "io_uring",
+	};
+	const char *end = memchr(s, ' ', len);
+	size_t n = (end ? (size_t)(end - s) : len - 1) - 1;
+
+	if (s[len - 1] != ']')
+		return false;
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+		if (is(s + 1, n, classes[i]))
+			return true;
+	return false;
 }
 
 static enum ramp chain(const char *s, size_t len)
@@ -155,21 +208,30 @@ static enum ramp chain(const char *s, size_t len)
 		{ "[runnable]", RAMP_RUNNABLE },   { "[preempted]", RAMP_PREEMPTED },
 		{ "[not woken]", RAMP_NOT_WOKEN }, { "[depth limit]", RAMP_DEPTH },
 		{ "[loop]", RAMP_LOOP },	   { "[unknown]", RAMP_UNKNOWN },
+		{ "[timer]", RAMP_TIMER },	   { "[network]", RAMP_NETWORK },
+		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_DISK },
+		{ "[device]", RAMP_DISK },	   { "[on-CPU]", RAMP_ON_CPU },
 	};
 
-	if (len && *s == '[')
+	if (len > 2 && *s == '[') {
 		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 			if (is(s, len, ends[i].name))
 				return ends[i].ramp;
+		if (starts_with(s, len, "[disk "))
+			return RAMP_DISK;
+		if (is_object(s, len))
+			return RAMP_OBJECT;
+	}
 	return ends_with(s, len, "_[w]") ? RAMP_AQUA : RAMP_BY_LINK;
 }
 
 static const struct palette palettes[] = {
 	{ "hot", "yellow", hot },     { "mem", "green", mem },	    { "io", "blue", io },
 	{ "wakeup", "blue", aqua },   { "chain", "blue", chain },   { "java", "yellow", java },
-	{ "js", "yellow", js },	      { "perl", "yellow", perl },   { "red", "grey", red },
-	{ "green", "grey", green },   { "blue", "grey", blue },	    { "aqua", "grey", aqua },
-	{ "yellow", "grey", yellow }, { "purple", "grey", purple }, { "orange", "grey", orange },
+	{ "js", "yellow", js },	      { "perl", "yellow", perl },   { "python", "yellow", python },
+	{ "rust", "yellow", rust },   { "red", "grey", red },	    { "green", "grey", green },
+	{ "blue", "grey", blue },     { "aqua", "grey", aqua },	    { "yellow", "grey", yellow },
+	{ "purple", "grey", purple }, { "orange", "grey", orange },
 };
 
 const struct palette *palette_at(size_t i)
@@ -194,6 +256,13 @@ enum ramp palette_ramp(const struct palette *p, const char *name, size_t len)
 	if (is(name, len, "-"))
 		return RAMP_PART_DELIM;
 	return p->ramp(name, len);
+}
+
+enum ramp palette_frame_ramp(uint32_t link, enum layout_part part)
+{
+	if (part != PART_PLAIN)
+		return part == PART_SAMPLE ? RAMP_SAMPLE : RAMP_ON_CPU;
+	return palette_link_ramp(link);
 }
 
 enum ramp palette_link_ramp(uint32_t link)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "layout.h"
+
 #define PALETTE_SHADES 16
 #define PALETTE_LINKS 8 /* ramps for the links of a chain; further links repeat them */
 
@@ -28,20 +30,27 @@ enum ramp {
 	RAMP_STACK_DELIM, /* `--` */
 	RAMP_PART_DELIM,  /* `-` */
 	RAMP_OFF_CPU,
-	RAMP_LINK_1,				      /* PALETTE_LINKS ramps, one a link */
-	RAMP_INTERRUPT = RAMP_LINK_1 + PALETTE_LINKS, /* the ends of a chain, to RAMP_UNKNOWN */
+	RAMP_LINK_1,				   /* PALETTE_LINKS ramps, one a link */
+	RAMP_OBJECT = RAMP_LINK_1 + PALETTE_LINKS, /* what was waited for */
+	RAMP_SAMPLE,				   /* what ran, above [running] */
+	RAMP_ON_CPU,
+	RAMP_INTERRUPT, /* the ends of a chain, to RAMP_UNKNOWN */
+	RAMP_TIMER,
+	RAMP_NETWORK,
+	RAMP_DISK,
 	RAMP_RUNNING,
 	RAMP_RUNNABLE,
+	RAMP_THROTTLED,
 	RAMP_PREEMPTED,
 	RAMP_NOT_WOKEN,
 	RAMP_DEPTH,
 	RAMP_LOOP,
 	RAMP_UNKNOWN,
-	RAMP_MORE, /* differential: the shade is the size of the difference */
+	RAMP_MORE, /* differential, or --colordiffusion: the shade is the size of the difference */
 	RAMP_LESS,
 	RAMP_GONE, /* differential: only in the first input */
 	RAMPS,
-	RAMP_BY_LINK = RAMPS, /* not a ramp: RAMP_OFF_CPU or RAMP_LINK_*, by the frame's link */
+	RAMP_BY_LINK = RAMPS, /* not a ramp: see palette_frame_ramp() */
 };
 
 struct palette {
@@ -60,7 +69,10 @@ const struct palette *palette_find(const char *name);
 /* The ramp of a frame with this name. Delimiters have the same ramp in every palette. */
 enum ramp palette_ramp(const struct palette *p, const char *name, size_t len);
 
-/* The ramp that RAMP_BY_LINK means in this link; link 0 is the off-CPU stack. */
+/* The ramp that RAMP_BY_LINK means for a frame of this link and part of its stack. */
+enum ramp palette_frame_ramp(uint32_t link, enum layout_part part);
+
+/* The ramp of the stack of this link; link 0 is the off-CPU stack. */
 enum ramp palette_link_ramp(uint32_t link);
 
 /* The shade of a name, 0..PALETTE_SHADES-1. PALETTE_RANDOM: of frame number `index`. */

@@ -28,18 +28,28 @@ static int put(struct palette_map *m, const char *name, size_t len, uint32_t rgb
 	return 0;
 }
 
-static int take_line(struct palette_map *m, char *line, size_t len)
+static int take_line(struct palette_map *m, char *line, size_t len, uint64_t number)
 {
 	char *arrow = NULL;
 	unsigned r, g, b;
+	int end = 0;
 
-	if (len && line[len - 1] == '\n')
+	while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
 		line[--len] = 0;
-	for (char *p = line; (p = memmem(p, len - (size_t)(p - line), "->rgb(", 6)); p++)
-		arrow = p;
-	if (!arrow || sscanf(arrow, "->rgb(%3u,%3u,%3u)", &r, &g, &b) != 3 || (r | g | b) > 255)
+	if (!len)
 		return 0;
-	return put(m, line, (size_t)(arrow - line), r << 16 | g << 8 | b);
+	for (char *p = line; (p = memmem(p, len - (size_t)(p - line), "->", 2)); p++)
+		arrow = p;
+	if (arrow && strspn(arrow + 3, "0123456789abcdefABCDEF") == 6 &&
+	    sscanf(arrow, "->#%2x%2x%2x%n", &r, &g, &b, &end) == 3 && !arrow[end])
+		return put(m, line, (size_t)(arrow - line), r << 16 | g << 8 | b);
+	end = 0;
+	if (arrow && sscanf(arrow, "->rgb(%3u,%3u,%3u)%n", &r, &g, &b, &end) == 3 && end &&
+	    !arrow[end] && (r | g | b) <= 255)
+		return put(m, line, (size_t)(arrow - line), r << 16 | g << 8 | b);
+	if (!m->wrong++)
+		m->first_wrong = number;
+	return 0;
 }
 
 int palette_map_load(struct palette_map *m, const char *file)
@@ -48,6 +58,7 @@ int palette_map_load(struct palette_map *m, const char *file)
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t len;
+	uint64_t number = 0;
 	int err;
 
 	memset(m, 0, sizeof(*m));
@@ -55,7 +66,7 @@ int palette_map_load(struct palette_map *m, const char *file)
 	if (!f)
 		return err ? err : errno == ENOENT ? 0 : -errno;
 	while (!err && (len = getline(&line, &cap, f)) >= 0)
-		err = take_line(m, line, (size_t)len);
+		err = take_line(m, line, (size_t)len, ++number);
 	if (!err && ferror(f))
 		err = -EIO;
 	free(line);

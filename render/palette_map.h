@@ -16,9 +16,13 @@ struct palette_map {
 	struct name_table names;
 	uint32_t *rgb; /* by id in .names: 0xrrggbb */
 	uint32_t cap;
+	uint64_t wrong, first_wrong; /* lines that say no colour, and the number of the first */
 };
 
-/* Read the file, if it exists. Invalid lines are skipped. 0 or a negative errno. */
+/*
+ * Read the file, if it exists: NAME->rgb(R,G,B) or NAME->#rrggbb a line. Other lines are skipped
+ * and counted. 0 or a negative errno.
+ */
 int palette_map_load(struct palette_map *m, const char *file);
 void palette_map_free(struct palette_map *m);
 

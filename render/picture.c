@@ -23,12 +23,10 @@ struct narrows {
 	uint32_t depths;
 };
 
-/* Characters of a name that fit in a frame this wide; 0 if fewer than 3. */
-static size_t room_in(const struct page *pg, double width)
+/* Is a frame this wide drawn with its name? */
+static bool has_room(const struct page *pg, double width)
 {
-	double room = width / (pg->fontsize * pg->fontwidth);
-
-	return room < 3 ? 0 : room > 1e6 ? 1000000 : (size_t)room;
+	return width >= 3 * pg->fontsize * pg->fontwidth;
 }
 
 static double row_y(const struct document *d, uint32_t depth)
@@ -44,6 +42,14 @@ static double frame_time(const struct document *d, const struct frame *fr)
 	return !fr->depth && d->page->total > fr->total ? d->page->total : fr->total;
 }
 
+/* The counts that a frame's share is of: in a difference, those of its own side. */
+static double share_of(const struct document *d, uint32_t i)
+{
+	if (!d->tree->diff)
+		return d->whole;
+	return document_gone(d, i) ? d->before : d->after;
+}
+
 static void write_title(FILE *f, const struct document *d, uint32_t i, const char *name, size_t len)
 {
 	const struct frame *fr = &d->layout->frame[i];
@@ -56,14 +62,11 @@ static void write_title(FILE *f, const struct document *d, uint32_t i, const cha
 	fprintf(f, " (%s ", count);
 	svg_text(f, SVG_UTF8, pg->countname, strlen(pg->countname), SIZE_MAX);
 	if (fr->depth)
-		fprintf(f, ", %.2f%%", 100 * fr->total / d->whole);
+		fprintf(f, ", %.2f%%", 100 * fr->total / share_of(d, i));
 	else
 		fputs(", 100%", f);
-	if (colors_gone(d, i))
-		fputs(", only before", f);
-	else if (d->tree->diff && fr->depth)
-		fprintf(f, "; %+.2f%%",
-			(pg->negate ? -100 : 100) * d->layout->delta[i].total / d->whole);
+	if (d->tree->diff)
+		document_change(f, d, i);
 	fputs(")</title>", f);
 }
 
@@ -87,7 +90,7 @@ static bool is_thread(const struct document *d, uint32_t i)
 	if (!fr->link || i + 1 == d->layout->n || fr[1].parent != i)
 		return false;
 	above = d->colors.ramp[fr[1].name];
-	return above == RAMP_STACK_DELIM || (above > RAMP_INTERRUPT && above <= RAMP_UNKNOWN);
+	return above == RAMP_STACK_DELIM || (above >= RAMP_RUNNING && above <= RAMP_UNKNOWN);
 }
 
 static void write_wide(FILE *f, const struct document *d, uint32_t i)
@@ -98,13 +101,29 @@ static void write_wide(FILE *f, const struct document *d, uint32_t i)
 	size_t len = palette_bare_len(name, name_len(&d->tree->names, fr->name));
 	double x = PAGE_XPAD + fr->start * d->px, y = row_y(d, fr->depth);
 	double width = frame_time(d, fr) * d->px;
-	size_t room = room_in(pg, width);
+	uint32_t rgb = d->colors.rgb[colors_frame(d, i)];
 	bool bold = is_thread(d, i);
-
-	if (bold)
-		room -= room / 9; /* bold letters are wider */
+	const struct name_attr *extra = NULL;
+	char buf[LABEL_BUF];
+	struct label label = label_fit(&d->font, name, len, width - 6, bold, buf);
+	if (pg->attrs)
+		extra = name_attrs_find(pg->attrs, name, len);
+	if (extra && extra->href) {
+		fputs("<a href=\"", f);
+		svg_text(f, SVG_UTF8, extra->href, strlen(extra->href), SIZE_MAX);
+		fputs("\" target=\"", f);
+		if (extra->target)
+			svg_text(f, SVG_UTF8, extra->target, strlen(extra->target), SIZE_MAX);
+		fputs(extra->target ? "\">" : "_top\">", f);
+	}
 	fputs("<g>", f);
-	write_title(f, d, i, name, len);
+	if (extra && extra->title) {
+		fputs("<title>", f);
+		svg_text(f, SVG_UTF8, extra->title, strlen(extra->title), SIZE_MAX);
+		fputs("</title>", f);
+	} else {
+		write_title(f, d, i, name, len);
+	}
 	fputs("<rect x=\"", f);
 	svg_fixed(f, x);
 	fputs("\" y=\"", f);
@@ -113,19 +132,17 @@ static void write_wide(FILE *f, const struct document *d, uint32_t i)
 	svg_fixed(f, width);
 	fputs("\" height=\"", f);
 	svg_fixed(f, pg->height - 1);
-	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", d->colors.rgb[colors_frame(d, i)],
-		colors_gone(d, i) ? " class=\"gone\"" : "");
+	fprintf(f, "\" fill=\"#%06x\"%s/><text x=\"", rgb,
+		document_gone(d, i) ? " class=\"gone\"" : "");
 	svg_fixed(f, x + 3);
 	fputs("\" y=\"", f);
 	svg_fixed(f, y + (pg->height - 1) / 2 + pg->fontsize * 0.34);
-	fputs(bold ? "\" font-weight=\"bold\">" : "\">", f);
-	if (svg_chars(pg->encoding, name, len, room + 1) <= room) {
-		svg_text(f, pg->encoding, name, len, SIZE_MAX);
-	} else {
-		svg_text(f, pg->encoding, name, len, room - 2);
-		fputs("..", f);
-	}
-	fputs("</text></g>\n", f);
+	fputs(label_light(rgb) ? "\" fill=\"#fff\"" : "\"", f);
+	fputs(bold ? " font-weight=\"bold\">" : ">", f);
+	fputs(label.dots_before ? ".." : "", f);
+	svg_text(f, pg->encoding, label.p, label.len, SIZE_MAX);
+	fputs(label.dots_after ? "..</text></g>" : "</text></g>", f);
+	fputs(extra && extra->href ? "</a>\n" : "\n", f);
 }
 
 static uint32_t narrow_key(const struct narrow *nar, bool by_color)
@@ -256,7 +273,7 @@ int picture_write(FILE *f, const struct document *d)
 	for (uint32_t i = 0; i < l->n && !err; i++) {
 		const struct frame *fr = &l->frame[i];
 
-		if (fr->total >= d->min_time && !room_in(d->page, frame_time(d, fr) * d->px))
+		if (fr->total >= d->min_time && !has_room(d->page, frame_time(d, fr) * d->px))
 			err = add_narrow(&ns, fr, colors_frame(d, i), d->px);
 	}
 	for (uint32_t k = 0; k < ns.depths && !err; k++)
@@ -270,7 +287,7 @@ int picture_write(FILE *f, const struct document *d)
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct frame *fr = &l->frame[i];
 
-		if (fr->total >= d->min_time && room_in(d->page, frame_time(d, fr) * d->px))
+		if (fr->total >= d->min_time && has_room(d->page, frame_time(d, fr) * d->px))
 			write_wide(f, d, i);
 	}
 out:

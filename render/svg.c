@@ -53,6 +53,12 @@ static size_t next_utf8(const unsigned char *p, const unsigned char *end, uint32
 	return i;
 }
 
+/* Embeddings, overrides and isolates of Unicode's bidirectional algorithm (UAX 9). */
+static bool turns_text(uint32_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 static size_t next_char(enum svg_encoding enc, const unsigned char *p, const unsigned char *end,
 			uint32_t *cp)
 {
@@ -68,7 +74,14 @@ static size_t next_char(enum svg_encoding enc, const unsigned char *p, const uns
 		*cp = 0x2421;
 	else if ((*cp & 0xfffe) == 0xfffe)
 		*cp = 0xfffd;
+	else if (turns_text(*cp))
+		*cp = 0x2426;
 	return n;
+}
+
+size_t svg_next(enum svg_encoding enc, const char *p, const char *end, uint32_t *cp)
+{
+	return next_char(enc, (const unsigned char *)p, (const unsigned char *)end, cp);
 }
 
 static void put_char(FILE *f, uint32_t c)
@@ -170,7 +183,11 @@ void svg_count(char out[SVG_COUNT_LEN], double v)
 	size_t n, digits, at = 0;
 	bool whole = v == floor(v) || fabs(v) >= 100;
 
-	n = (size_t)snprintf(plain, sizeof(plain), whole ? "%.0f" : "%.2f", fabs(v));
+	n = (size_t)snprintf(plain, sizeof(plain),
+			     whole	      ? "%.0f"
+			     : fabs(v) < 0.01 ? "%.3g"
+					      : "%.2f",
+			     fabs(v));
 	if (n >= sizeof(plain)) /* 10^47 or more: no commas */
 		n = (size_t)snprintf(plain, sizeof(plain), "%.6g", fabs(v));
 	digits = strcspn(plain, ".e");

@@ -13,6 +13,12 @@
 enum svg_encoding { SVG_UTF8, SVG_LATIN1 };
 
 /*
+ * Set *cp to the next character of [p, end) as it is shown; returns its length in bytes. Control
+ * characters and marks that turn the direction of text are shown as symbols.
+ */
+size_t svg_next(enum svg_encoding enc, const char *p, const char *end, uint32_t *cp);
+
+/*
  * Write at most max_chars characters of [p, p+len). Invalid UTF-8 becomes U+FFFD. Control
  * characters become their pictures (U+2400...), as XML has no escape for them.
  */
@@ -43,7 +49,10 @@ static inline char *svg_put_vlq(char *p, uint64_t v)
 	return p;
 }
 
-/* Format a count for display: commas between thousands, two decimals only for fractions < 100. */
+/*
+ * Format a count for display: commas between thousands, two decimals only for fractions < 100,
+ * three digits of what is less than 0.01.
+ */
 #define SVG_COUNT_LEN 64
 void svg_count(char out[SVG_COUNT_LEN], double v);
 

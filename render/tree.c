@@ -292,6 +292,17 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 	return 0;
 }
 
+int tree_compare(struct tree *t)
+{
+	if (t->cap && !t->delta) {
+		t->delta = calloc(t->cap, sizeof(*t->delta));
+		if (!t->delta)
+			return -ENOMEM;
+	}
+	t->diff = true;
+	return 0;
+}
+
 int tree_finish(struct tree *t)
 {
 	uint32_t *order = malloc(((size_t)t->n + 1) * sizeof(*order));
@@ -308,7 +319,7 @@ int tree_finish(struct tree *t)
 	for (uint32_t i = 0; i < done; i++) {
 		if (t->diff) {
 			t->delta[order[i]].total = t->delta[order[i]].self;
-			t->max_delta = fmax(t->max_delta, fabs(t->delta[order[i]].self));
+			t->max_self = fmax(t->max_self, fabs(t->delta[order[i]].self));
 		}
 		for (uint32_t c = t->node[order[i]].child; c; c = t->node[c].next) {
 			parent[c] = order[i];
@@ -319,8 +330,10 @@ int tree_finish(struct tree *t)
 		uint32_t c = order[done];
 
 		t->node[parent[c]].total += t->node[c].total;
-		if (t->diff)
+		if (t->diff) {
 			t->delta[parent[c]].total += t->delta[c].total;
+			t->max_total = fmax(t->max_total, fabs(t->delta[c].total));
+		}
 	}
 	free(order);
 	free(parent);

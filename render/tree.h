@@ -44,13 +44,15 @@ struct tree {
 	uint32_t n, cap;
 	uint32_t *label;
 	uint32_t labels, label_cap;
-	bool in_order;		  /* flame chart: merge only neighbours, keep the input's order */
-	bool diff;		  /* differential: keep .delta */
-	bool chain;		  /* a frame `--` was seen */
-	struct tree_delta *delta; /* by node; only where .diff */
-	double *start;		  /* by node, in counts; only where .in_order */
-	double now;		  /* .in_order: the start of the next stack */
-	double max_delta;	  /* greatest absolute delta.self, set by tree_finish() */
+	bool in_order;		    /* flame chart: merge only neighbours, keep the input's order */
+	bool diff;		    /* differential: keep .delta */
+	bool chain;		    /* a frame `--` was seen */
+	struct tree_delta *delta;   /* by node; only where .diff */
+	double *start;		    /* by node, in counts; only where .in_order */
+	double now;		    /* .in_order: the start of the next stack */
+	double max_self, max_total; /* greatest absolute deltas, the root's left out; set by
+				       tree_finish() */
+	double gone; /* differential: counts of the region that diff_add_gone() has added */
 
 	struct tree_step *path;
 	uint32_t path_depth, depth_cap;
@@ -69,6 +71,11 @@ void tree_free(struct tree *t);
  * -EOVERFLOW at 2^31 nodes.
  */
 int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, double before);
+
+/*
+ * From now on keep differences: sets .diff. The stacks so far are taken as unchanged. 0 or -ENOMEM.
+ */
+int tree_compare(struct tree *t);
 
 /* After the last stack: turn each node's own counts into sums over its subtree. 0 or -ENOMEM. */
 int tree_finish(struct tree *t);

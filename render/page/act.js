@@ -6,46 +6,29 @@ function zoom(i) {
 		go({ zoom: i }, true);
 }
 
-function step(by) {
-	if (!matched)
-		return;
-	const list = [];
-	rows.forEach((row) => row.id.forEach((i, k) => {
-		if (matched[name[i]])
-			list.push([row.x[k], i]);
-	}));
-	list.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-	if (!list.length)
-		return;
-	const here = list.findIndex((m) => m[1] === focus);
-	const next = here < 0 ? (by > 0 ? 0 : list.length - 1) : (here + by + list.length) % list.length;
-	mark(list[next][1]);
-}
-
 // Move the focus from frame to frame, in screen directions.
 function walk(dx, dy) {
 	if (focus < 0 || !boxOf(focus)) {
 		mark(state.zoom);
 		return;
 	}
-	const down = rootOnTop(), b = boxOf(focus), d = depth[focus];
+	const d = depth[focus];
 	if (dx) {
 		const ids = rows[d].id, k = ids.indexOf(focus) + dx;
 		if (k >= 0 && k < ids.length)
 			mark(ids[k]);
 		return;
 	}
-	if (down ? dy < 0 : dy > 0) {
-		if (focus)
-			mark(parent[focus]);
+	const to = d + (rootOnTop() ? dy : -dy), row = rows[to];
+	if (focus && depth[parent[focus]] === to) {
+		mark(parent[focus]);
 		return;
 	}
-	const row = rows[d + 1];
 	let best = -1;
 	for (let k = 0; row && k < row.id.length; k++)
 		if (parent[row.id[k]] === focus && (best < 0 || row.w[k] > row.w[best]))
 			best = k;
-	if (best >= 0 && b)
+	if (best >= 0)
 		mark(row.id[best]);
 }
 
@@ -61,7 +44,7 @@ function onKey(e) {
 		if (e.key === "f" || e.key === "F")
 			startSearch();
 		else if (e.key === "i" || e.key === "I")
-			go({ exact: !state.exact });
+			go({ exact: state.exact ? "" : "1" });
 		else
 			return;
 		e.preventDefault();
@@ -75,6 +58,10 @@ function onKey(e) {
 		}
 		return;
 	}
+	if (menu.contains(e.target) && onMenuKey(e)) {
+		e.preventDefault();
+		return;
+	}
 	const keys = {
 		F3: startSearch, "/": startSearch,
 		ArrowLeft: () => walk(-1, 0), ArrowRight: () => walk(1, 0),
@@ -82,7 +69,10 @@ function onKey(e) {
 		Home: () => zoom(0), "0": () => zoom(0),
 		Backspace: () => zoom(state.zoom ? parent[state.zoom] : 0),
 		n: () => step(1), N: () => step(-1),
-		v: () => go({ flip: !state.flip }), t: toggleTable,
+		v: () => flipButton.click(), t: toggleTable,
+		r: () => !ORDERED && leavesButton.click(),
+		s: () => !ORDERED && target() > 0 && !isDelim(target()) &&
+			go({ sandwich: label(target()), leaves: "", zoom: 0 }, true),
 		c: () => target() >= 0 && copy(label(target())),
 		C: () => target() >= 0 && copy(folded(target())),
 		m: () => {
@@ -94,7 +84,7 @@ function onKey(e) {
 			if (menu.parentNode)
 				closeMenu();
 			else if (panel.parentNode)
-				panel.remove();
+				toggleTable();
 			else if (state.search)
 				go({ search: "" });
 			else if (focus >= 0)
@@ -117,7 +107,7 @@ function target() {
 
 // Uses the path, as the target may have been removed from the document since.
 function onFrames(e) {
-	return !e.composedPath().some((n) => n.localName === "foreignObject");
+	return !e.composedPath().some((n) => n.localName === "foreignObject" || n === head);
 }
 
 function listen() {
@@ -151,31 +141,33 @@ function listen() {
 	});
 	field.addEventListener("input", () => go({ search: field.value }));
 	field.addEventListener("keydown", (e) => {
-		if (e.key === "Enter")
+		if (e.key === "Enter" && !e.isComposing)
 			step(e.shiftKey ? -1 : 1);
 	});
 	addEventListener("keydown", onKey);
 	addEventListener("scroll", place, { passive: true });
 	const resized = () => {
-		if (fit())
+		if (adapt())
 			redraw();
-		else
-			place();
+		resize();
+		place();
 	};
 	addEventListener("resize", resized);
 	if (!ALONE)
 		new ResizeObserver(resized).observe(svg.parentNode);
+	let popped = false; // an entry of our own: the back button, not a link
+	addEventListener("popstate", (e) => { popped = !!(e.state && e.state.own); });
 	addEventListener("hashchange", () => {
-		if (fragment() === (location.hash || "#"))
-			return;
-		readState();
-		apply();
+		if (fragment() !== (location.hash || "#"))
+			arrive(popped);
+		popped = false;
 	});
+	listenLegend();
 }
 
 // A document of its own is as wide as the window, an embedded one as wide as its parent element,
 // once that is visible. Returns whether the width changed.
-function fit() {
+function adapt() {
 	const room = svg.parentNode.clientWidth;
 	let want = num("width");
 	if (num("fluid") && ALONE)

@@ -1,66 +1,136 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The toolbar at the lower edge of the window.
+// The toolbar at the lower edge of the window: what is under the pointer, and the controls.
 
 const bar = make(SVG, "foreignObject", { class: "bar", x: 0, height: BAR });
-const barBox = bar.appendChild(make(HTML, "div", { role: "toolbar", "aria-label": "Flame graph" }));
+const barBox = bar.appendChild(make(HTML, "div"));
 const button = (text, title, act) => {
 	const b = make(HTML, "button", { type: "button", title, "aria-label": title }, text);
 	b.addEventListener("click", act);
 	return b;
 };
-const reset = button("Reset zoom", "Back to the whole (Home)", () => zoom(0));
+const choice = (title, options, act) => {
+	const s = make(HTML, "select", { "aria-label": title, title });
+	for (const [value, text] of options)
+		s.append(make(HTML, "option", { value }, text));
+	s.addEventListener("change", () => act(s.value));
+	return s;
+};
+const reset = button("Reset zoom", "Reset zoom: back to the whole (Home)", () => zoom(0));
 const status = make(HTML, "output", { role: "status", "aria-live": "polite" });
 const share = make(HTML, "output", { class: "share", "aria-live": "polite" });
 const field = make(HTML, "input", { type: "search", placeholder: "Search (regular expression)",
 	"aria-label": "Search frames", spellcheck: "false", autocomplete: "off" });
 const back = button("\u2039", "Match before (Shift-N)", () => step(-1));
 const forth = button("\u203a", "Next match (N)", () => step(1));
-const caseButton = button("Aa", "Match case (Ctrl-I)", () => go({ exact: !state.exact }));
-const flipButton = button("\u21c5", "Turn upside down (V)", () => go({ flip: !state.flip }));
+const caseButton = button("Aa", "Match case (Ctrl-I)", () => go({ exact: state.exact ? "" : "1" }));
+const flipButton = button("\u21c5", "Turn upside down (V)", () => go({ flip: state.flip ? "" : "1" }));
+const leavesButton = button("\u22d4", "Merge from the leaves (R)",
+	() => go({ leaves: state.leaves ? "" : "1", sandwich: "" }, true));
 const tableButton = button("\u2261", "Widest frames (T)", () => toggleTable());
-const threads = make(HTML, "select", { "aria-label": "Show one thread", title: "Show one thread" });
+const threads = choice("Show one thread", [], (thread) => go({ thread }, true));
+const sides = choice("Widths of the difference", Object.entries(SIDES), (side) => go({ side }, true));
+const compare = choice("Compare", [["own", "Compare own"], ["total", "Compare totals"]],
+	(what) => go({ compare: what }));
+const chips = make(HTML, "span", { class: "chips" });
+const controls = make(HTML, "div", { class: "controls", role: "toolbar", "aria-label": "Flame graph" });
+
+function fillBar() {
+	controls.append(reset, chips, share, back, forth, field, caseButton, sides, compare, threads, flipButton,
+		leavesButton, tableButton);
+	barBox.append(status, controls);
+	sides.hidden = compare.hidden = !DIFF;
+	sides.disabled = ORDERED;
+	leavesButton.hidden = ORDERED;
+}
+
+// What the view leaves out or changes; a click takes it back.
+function fillChips() {
+	const list = [], chip = (text, change) => list.push(button(text + " \u00d7", "Take back: " + text,
+		() => go(change, true)));
+	if (state.sandwich)
+		chip("callers and callees of " + short(state.sandwich, 30), { sandwich: "" });
+	if (state.focus)
+		chip("only " + short(state.focus, 30), { focus: "" });
+	if (state.recursion)
+		chip("recursion collapsed", { recursion: "" });
+	if (state.only)
+		chip("only " + legendWords(state.only), { only: "" });
+	const others = (list, s) => list.filter((other) => other !== s);
+	for (const s of state.without)
+		chip("without " + legendWords(s), { without: others(state.without, s) });
+	for (const s of state.hide)
+		chip("without " + short(s, 30), { hide: others(state.hide, s) });
+	for (const s of state.drop)
+		chip("without library " + short(s, 30), { drop: others(state.drop, s) });
+	chips.replaceChildren(...list);
+	chips.hidden = !list.length;
+}
 
 function updateBar() {
 	reset.hidden = !state.zoom;
 	if (document.activeElement !== field)
 		field.value = state.search;
-	share.textContent = state.search ? "Matched: " + matchedShare() : "";
+	share.textContent = state.search ? matchedWords() : "";
 	back.hidden = forth.hidden = !state.search;
-	caseButton.setAttribute("aria-pressed", state.exact);
-	flipButton.setAttribute("aria-pressed", state.flip);
+	caseButton.setAttribute("aria-pressed", !!state.exact);
+	flipButton.setAttribute("aria-pressed", !!state.flip);
+	leavesButton.setAttribute("aria-pressed", !!state.leaves);
 	threads.value = state.thread;
+	sides.value = state.side;
+	compare.value = state.compare;
+	fillChips();
+	updateLegend();
 	place();
+	say();
+}
+
+function barHeight() {
+	return barBox.offsetHeight || BAR;
 }
 
 function place() {
 	const seen = visible();
 	bar.setAttribute("x", seen.x);
 	bar.setAttribute("width", seen.w);
-	bar.setAttribute("y", Math.max(0, seen.y + seen.h - BAR));
+	bar.setAttribute("height", barHeight());
+	bar.setAttribute("y", Math.max(0, seen.y + seen.h - barHeight()));
+	placeHead(seen);
 	if (panel.parentNode) {
 		panel.setAttribute("x", Math.max(seen.x, seen.x + seen.w - 480));
 		panel.setAttribute("width", Math.min(480, seen.w));
 		panel.setAttribute("y", seen.y);
-		panel.setAttribute("height", Math.max(80, seen.h - BAR));
+		panel.setAttribute("height", Math.max(80, seen.h - barHeight()));
 	}
 }
 
-function say(i) {
-	if (i === "" || i < 0)
-		status.textContent = focus >= 0 && drawn ? line(focus) : "";
-	else
-		status.textContent = line(i);
+// The frame under the pointer, else the one with the focus, else what is zoomed to.
+function say() {
+	const i = hover >= 0 ? hover : focus >= 0 ? focus : state.zoom;
+	let text = i || hover >= 0 || focus >= 0 ? line(i) : "";
+	if (view.cut)
+		text = "Stacks are cut" + (view.cut > 1 ? " after " + view.cut + " frames" : "") + ". " + text;
+	if (!text && num("leftOut"))
+		text = commas(num("leftOut")) + " narrow frames are not in this file (--max-frames)";
+	if (status.textContent !== text)
+		status.textContent = text;
 }
 
 function line(i) {
-	return opt.nametype + " " + short(label(i), 120) + " (" + count(time(i)) + ", " +
-		percent(time(i), end[0]) + ")";
+	const more = [percent(time(i), shareOf(i)) + " of all"];
+	if (state.zoom && i !== state.zoom && i > state.zoom && i < last[state.zoom])
+		more.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 30));
+	if (DIFF && !view.gone[i])
+		more.push(changeLine(i));
+	else
+		more.push("own " + count(own[i]));
+	return opt.nametype + " " + short(label(i), 120) + " (" + count(time(i)) + ", " + more.join(", ") + ")";
 }
 
 function fillThreads() {
 	const list = [];
 	for (let i = 1; i < name.length; i = last[i])
-		list.push(i);
+		if (!view.gone[i])
+			list.push(i);
 	list.sort((a, b) => time(b) - time(a));
 	threads.append(make(HTML, "option", { value: "" }, CHAIN ? "All threads" : "All"));
 	const seen = new Set();
@@ -71,5 +141,4 @@ function fillThreads() {
 		seen.add(s);
 	}
 	threads.hidden = seen.size < 2;
-	threads.addEventListener("change", () => go({ thread: threads.value, zoom: 0 }, true));
 }

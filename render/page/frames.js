@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The frames: parallel arrays in preorder, decoded from the document (format: render/data.c).
+// The frames: parallel arrays in preorder. `base` is what the document has (format: render/data.c);
+// views.js makes others of the same kind from it. The globals below are those of the view shown.
 
-let names, colors, name, parent, depth, begin, end, last, color, link, delta;
+let names, colors, style, links, base, view;
+let name, parent, depth, begin, end, last, link, part, own, color;
+const SAMPLE = 1, ON_CPU = 2; // .part: above [running], above [on-CPU]
 const isDelim = (i) => names[name[i]] === "--" || names[name[i]] === "-";
-const isEnd = (i) => CHAIN && depth[i] && names[name[i]] in ENDS && last[i] === i + 1;
 const bare = (s) => s.replace(/_\[[kwij]\]$/, "");
 const label = (i) => bare(names[name[i]]);
 const time = (i) => end[i] - begin[i];
+const whole = () => base.end[0]; // all that the document shows
+
+function use(v) {
+	view = v;
+	({ name, parent, depth, begin, end, last, link, part, own, color } = v);
+}
+
+function newFrames(n) {
+	const v = { begin: new Float64Array(n), end: new Float64Array(n), own: new Float64Array(n),
+		color: new Uint32Array(n), part: new Uint8Array(n), gone: new Uint8Array(n) };
+	for (const k of ["name", "parent", "depth", "last", "link"])
+		v[k] = new Uint32Array(n);
+	if (DIFF)
+		for (const k of ["before", "after", "ownBefore", "ownAfter"])
+			v[k] = new Float64Array(n);
+	return v;
+}
 
 function mix(h) {
 	h ^= h >>> 16;
@@ -17,12 +36,9 @@ function mix(h) {
 }
 
 function decode() {
-	if (names)
-		return;
-	const s = byId("nodes").textContent, n = num("frames"), diff = "maxDelta" in opt;
+	const s = byId("nodes").textContent, n = num("frames"), v = newFrames(n);
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
-	const value = new Uint8Array(128), links = opt.links.split(" ").map(Number);
-	const random = num("random") > 0;
+	const value = new Uint8Array(128), filled = new Float64Array(n);
 	let at = 0;
 	for (let i = 0; i < 64; i++)
 		value[digits.charCodeAt(i)] = i;
@@ -35,65 +51,94 @@ function decode() {
 		} while (d & 32);
 		return v;
 	};
-	const signed = () => {
-		const v = next();
-		return v % 2 ? -(v + 1) / 2 : v / 2;
-	};
 	names = byId("names").textContent.split("\n");
 	colors = byId("colors").textContent.split(" ");
-	const style = names.map(next);
-	[name, parent, depth, last, color, link] = [1, 2, 3, 4, 5, 6].map(() => new Uint32Array(n));
-	begin = new Float64Array(n);
-	end = new Float64Array(n);
-	delta = diff ? new Float64Array(n) : null;
-	const path = [], filled = [], delim = names.map((s) => s === "--" ? 2 : s === "-" ? 1 : 0);
+	links = opt.links.split(" ").map(Number);
+	style = names.map(next);
+	const path = [], goneAt = num("goneFrame");
 	for (let i = 0; i < n; i++) {
-		let d = (i ? depth[i - 1] + 1 : 0) - next();
+		const d = (i ? v.depth[i - 1] + 1 : 0) - next(), up = i ? path[d - 1] : 0;
 		while (path.length > d)
-			last[path.pop()] = i;
-		const up = i ? path[d - 1] : 0, id = next(), st = style[id];
-		name[i] = id;
-		parent[i] = up;
-		depth[i] = d;
-		link[i] = (i ? link[up] : 0) + (CHAIN && delim[id] === 2 ? 1 : 0);
-		begin[i] = (i ? filled[d - 1] : 0) + next();
-		end[i] = i ? end[up] - next() : next();
-		if (i)
-			filled[d - 1] = end[i];
-		filled[d] = begin[i];
+			v.last[path.pop()] = i;
+		v.name[i] = next();
+		v.parent[i] = up;
+		v.depth[i] = d;
+		v.gone[i] = goneAt && (i === goneAt || (d > 1 && v.gone[up])) ? 1 : 0;
+		v.begin[i] = (i ? filled[up] : 0) + next();
+		v.end[i] = i ? v.end[up] - next() : next();
+		filled[up] = v.end[i];
+		filled[i] = v.begin[i];
+		if (DIFF)
+			v.before[i] = next();
 		path.push(i);
-		let own = 0;
-		if (diff) {
-			own = signed() / SCALE;
-			delta[i] = signed();
-		}
-		if (delim[id])
-			color[i] = st - 16;
-		else if (diff)
-			color[i] = isGone(i) ? num("gone") : diffColor(own);
-		else if (st < 16)
-			color[i] = links[link[i] ? (link[i] - 1) % (links.length - 1) + 1 : 0] + st;
-		else
-			color[i] = random ? (st - 16 & ~15) + mix(i) % 16 : st - 16;
 	}
 	while (path.length)
-		last[path.pop()] = n;
+		v.last[path.pop()] = n;
+	countOwn(v);
 	if (num("total"))
-		end[0] = Math.max(end[0], num("total") * SCALE);
+		v.end[0] = Math.max(v.end[0], num("total") * SCALE);
+	base = v;
+	for (let i = 0; i < n; i++)
+		inherit(v, i, names[v.name[i]], names[v.name[v.parent[i]]]);
+	paint(v);
+	use(v);
 }
 
-// Is frame i in the region of the stacks that only the first of two inputs has?
-function isGone(i) {
-	return delta && i > 0 && names[name[ancestorAt(i, 1)]] === opt.goneName;
+// Own counts, and of a difference those of each side.
+function countOwn(v) {
+	const n = v.name.length;
+	for (let i = 0; i < n; i++)
+		v.own[i] = v.end[i] - v.begin[i];
+	for (let i = n; --i > 0;)
+		v.own[v.parent[i]] -= v.end[i] - v.begin[i];
+	if (!DIFF)
+		return;
+	for (let i = 0; i < n; i++) {
+		v.after[i] = v.gone[i] ? 0 : v.end[i] - v.begin[i];
+		v.ownAfter[i] = v.gone[i] ? 0 : v.own[i];
+		v.ownBefore[i] = v.before[i];
+		if (v.gone[i] && v.depth[i] === 1)
+			v.after[0] -= v.end[i] - v.begin[i];
+	}
+	for (let i = n; --i > 0;)
+		if (!v.gone[i] || v.depth[i] > 1)
+			v.ownBefore[v.parent[i]] -= v.before[i];
+}
+
+// The link, and what part of a chain a frame is in, follow from its caller's.
+function inherit(v, i, s, up) {
+	if (!i || !CHAIN)
+		return;
+	v.link[i] = v.link[v.parent[i]] + (s === "--" ? 1 : 0);
+	v.part[i] = v.part[v.parent[i]] || (up === "[running]" ? SAMPLE : up === "[on-CPU]" ? ON_CPU : 0);
+}
+
+// Colour all frames of a view.
+function paint(v) {
+	const random = num("random") > 0;
+	for (let i = 0; i < v.name.length; i++) {
+		const s = names[v.name[i]], st = style[v.name[i]];
+		if (s === "--" || s === "-")
+			v.color[i] = st - 16;
+		else if (DIFF)
+			v.color[i] = v.gone[i] ? num("gone") : changeColor(v, i);
+		else if (opt.diffuse)
+			v.color[i] = diffuse((v.end[i] - v.begin[i]) / whole());
+		else if (st < 16)
+			v.color[i] = (v.part[i] === SAMPLE ? num("samples") : v.part[i] === ON_CPU ? num("onCpu") :
+				links[v.link[i] ? (v.link[i] - 1) % (links.length - 1) + 1 : 0]) + st;
+		else
+			v.color[i] = random ? (st - 16 & ~15) + mix(i) % 16 : st - 16;
+	}
+}
+
+// --colordiffusion: the wider, the redder.
+function diffuse(share) {
+	return num("more") + Math.round(Math.sqrt(Math.min(1, share)) * 15);
 }
 
 function ancestorAt(i, d) {
-	while (depth[i] > d)
+	while (depth[i] > d && i)
 		i = parent[i];
 	return i;
-}
-
-function diffColor(d) {
-	const strength = Math.min(1, Math.abs(d) / num("maxDelta"));
-	return num((d > 0) !== !!num("negate") ? "more" : "less") + Math.round(strength * 15);
 }

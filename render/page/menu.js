@@ -1,40 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The context menu of a frame.
 
-const menu = make(SVG, "foreignObject", { class: "menu", width: 230 });
+const menu = make(SVG, "foreignObject", { class: "menu", width: 260 });
+let menuFrom = null; // had the focus before
 
 function closeMenu() {
+	const had = menu.parentNode;
 	menu.remove();
+	if (had && menuFrom && menuFrom.isConnected)
+		menuFrom.focus();
 }
 
 function openMenu(i, x, y) {
-	const items = [], entry = (text, act) => items.push(button(text, text, () => {
-		closeMenu();
-		act();
-	}));
-	if (names[name[i]] === "--")
-		entry("Zoom to this link", () => zoom(i));
-	else
-		entry("Zoom to this frame", () => zoom(i));
-	if (link[i])
+	const items = [], entry = (text, act) => {
+		const b = button(text, text, () => {
+			closeMenu();
+			act();
+		});
+		b.setAttribute("role", "menuitem");
+		b.setAttribute("tabindex", "-1");
+		items.push(b);
+	};
+	const s = label(i), thread = names[name[ancestorAt(i, 1)]], lib = library(names[name[i]]);
+	entry(names[name[i]] === "--" ? "Zoom to this link" : "Zoom to this frame", () => zoom(i));
+	if (link[i] && chainView())
 		entry("Zoom to the wait", () => zoom(waitOf(i)));
-	if (depth[i])
-		entry("Show only " + short(names[name[ancestorAt(i, 1)]], 24),
-			() => go({ thread: names[name[ancestorAt(i, 1)]], zoom: 0 }, true));
-	if (!isDelim(i))
-		entry("Search for this name",
-			() => go({ search: "^" + escapeRegExp(label(i)) + "$", exact: true }));
-	entry("Copy name", () => copy(label(i)));
+	if (depth[i] && !state.sandwich && !state.leaves)
+		entry("Show only " + short(thread, 24), () => go({ thread, zoom: 0 }, true));
+	if (!isDelim(i) && i) {
+		entry("Search for this name", () => go({ search: "^" + escapeRegExp(s) + "$", exact: "1" }));
+		if (!ORDERED) {
+			entry("Callers and callees", () => go({ sandwich: s, leaves: "", zoom: 0 }, true));
+			entry("Only stacks with this, from here on", () => go({ focus: s, zoom: 0 }, true));
+		}
+		entry("Hide this function", () => go({ hide: [...state.hide, s] }, true));
+		if (lib)
+			entry("Hide all of " + short(lib, 24), () => go({ drop: [...state.drop, lib] }, true));
+	}
+	entry(state.recursion ? "Show recursion" : "Collapse recursion",
+		() => go({ recursion: state.recursion ? "" : "1" }, true));
+	if (linkOf(i))
+		entry("Open " + short(linkOf(i), 30), () => open(linkOf(i), "_blank", "noopener"));
+	entry("Copy name", () => copy(s));
 	entry("Copy folded line", () => copy(folded(i)));
-	const box = make(HTML, "div", { role: "menu" });
+	const box = make(HTML, "div", { role: "menu", "aria-label": short(s, 60) });
 	box.append(...items);
 	menu.replaceChildren(box);
-	const seen = visible(), h = items.length * 30 + 10;
-	menu.setAttribute("height", h);
-	menu.setAttribute("x", Math.max(0, Math.min(x, seen.x + seen.w - 236)));
-	menu.setAttribute("y", Math.max(0, Math.min(y, seen.y + seen.h - h - 4)));
+	menuFrom = document.activeElement;
 	svg.append(menu);
+	menu.setAttribute("height", 20);
+	const seen = visible(), h = box.offsetHeight + 2;
+	menu.setAttribute("height", h);
+	menu.setAttribute("x", Math.max(0, Math.min(x, seen.x + seen.w - 266)));
+	menu.setAttribute("y", Math.max(0, Math.min(y, seen.y + seen.h - h - 4)));
 	items[0].focus();
+}
+
+// Arrow keys move in the menu.
+function onMenuKey(e) {
+	const items = [...menu.querySelectorAll("button")], here = items.indexOf(document.activeElement);
+	const to = { ArrowDown: here + 1, ArrowUp: here - 1 + items.length, Home: 0, End: items.length - 1 }[e.key];
+	if (e.key === "Tab")
+		closeMenu();
+	if (to === undefined)
+		return false;
+	items[to % items.length].focus();
+	return true;
 }
 
 function copy(text) {

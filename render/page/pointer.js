@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Outlines and the hover text, which follow the pointer and the focus.
+// Outlines and the hover text, which follow the pointer and the focus; what of the picture is visible.
 
 const over = make(SVG, "rect", { class: "over", visibility: "hidden" });
 const ring = make(SVG, "rect", { class: "ring", visibility: "hidden" });
 const tip = make(SVG, "foreignObject", { class: "tip", visibility: "hidden", width: 10, height: 10 });
 const tipBox = tip.appendChild(make(HTML, "div"));
+const head = byId("head");
 
 function surround(rect, i) {
 	const b = i >= 0 && boxOf(i);
@@ -20,15 +21,13 @@ function surround(rect, i) {
 function point(i, x, y) {
 	hover = i;
 	surround(over, i);
+	say();
 	if (i < 0) {
 		tip.setAttribute("visibility", "hidden");
-		say("");
 		return;
 	}
-	const lines = describe(i);
-	tipBox.replaceChildren(make(HTML, "b", {}, short(label(i), 200)),
-		...lines.map((s) => make(HTML, "div", {}, s)));
-	say(i);
+	tipBox.replaceChildren(make(HTML, "b", {}, short(titleOf(i), 200)),
+		...describe(i).map((s) => make(HTML, "div", {}, s)));
 	// Measure at the maximum width, then place beside the pointer, within the visible part.
 	const most = Math.min(width - 8, 560), seen = visible();
 	tip.setAttribute("width", most);
@@ -37,7 +36,8 @@ function point(i, x, y) {
 	tip.setAttribute("width", w);
 	tip.setAttribute("height", h);
 	tip.setAttribute("x", Math.max(seen.x, Math.min(x + 14, seen.x + seen.w - w - 4)));
-	tip.setAttribute("y", y + 18 + h > seen.y + seen.h - BAR ? Math.max(seen.y, y - h - 12) : y + 18);
+	tip.setAttribute("y", y + 18 + h > seen.y + seen.h - barHeight() ?
+		Math.max(seen.y, y - h - 12) : y + 18);
 	tip.setAttribute("visibility", "visible");
 }
 
@@ -48,7 +48,7 @@ function visible() {
 	return {
 		x, y, scale,
 		w: Math.min(width, (innerWidth - box.left) / scale) - x,
-		h: Math.min(height, (innerHeight - box.top) / scale) - y,
+		h: Math.min(Number(svg.getAttribute("height")), (innerHeight - box.top) / scale) - y,
 	};
 }
 
@@ -57,18 +57,34 @@ function at(event) {
 	return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
 }
 
+// Title and legend stay in view.
+function placeHead(seen) {
+	const away = ALONE && seen.y > 0 && seen.h > 2 * top;
+	if (head.hasAttribute("transform") || away)
+		head.setAttribute("transform", "translate(0 " + (away ? seen.y : 0) + ")");
+	byId("head-back").setAttribute("visibility", away ? "visible" : "hidden");
+	byId("head-back").setAttribute("width", width);
+	byId("head-back").setAttribute("height", top - 2);
+	return away;
+}
+
 function mark(i) {
 	focus = i;
 	surround(ring, i);
-	if (i < 0)
-		return;
+	say();
+	if (i >= 0)
+		bring(i);
+}
+
+// Scroll frame i, and with it as many of its callers as fit, into view.
+function bring(i) {
 	const b = boxOf(i);
-	say(i);
-	if (!b)
+	if (!b || !ALONE)
 		return;
-	const seen = visible();
-	if (b.y < seen.y + 8)
-		scrollBy(0, (b.y - seen.y - 60) * seen.scale);
-	else if (b.y + rowHeight > seen.y + seen.h - BAR)
-		scrollBy(0, (b.y + rowHeight - seen.y - seen.h + BAR + 60) * seen.scale);
+	const seen = visible(), upper = seen.y + (seen.y > 0 ? top : 0) + 4;
+	const lower = seen.y + seen.h - barHeight() - rowHeight - 4;
+	if (b.y < upper)
+		scrollBy(0, (b.y - upper - 60) * seen.scale);
+	else if (b.y > lower)
+		scrollBy(0, (b.y - lower + 60) * seen.scale);
 }

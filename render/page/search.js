@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Matches names, and sums the time of matching frames.
+// Matches names, sums the time of matching frames, and goes from match to match.
 
 function search() {
 	matched = null;
@@ -25,29 +25,53 @@ function search() {
 	});
 }
 
-// The share of matching frames in the time of the zoomed part; nested matches count once.
-function matchedShare() {
-	let sum = 0, whole = 0;
+// The share of matching frames in the time of the zoomed part, nested matches counted once, and how
+// many there are. With callers and callees of a function: of each.
+function matchedWords() {
 	const z = state.zoom;
-	const walk = (from, to) => {
-		for (let i = from; i < to;) {
-			if (matched[name[i]]) {
-				sum += time(i);
-				i = last[i];
-			} else {
-				i++;
-			}
+	let frames = 0;
+	const sum = (from, to) => {
+		let t = 0, covered = 0;
+		for (let i = from; i < to; i++) {
+			if (!matched[name[i]])
+				continue;
+			frames++;
+			if (i < covered)
+				continue;
+			t += time(i);
+			covered = last[i];
 		}
+		return percent(t, time(z));
 	};
-	if (state.thread && !z) {
-		for (let i = 1; i < name.length; i = last[i])
-			if (names[name[i]] === state.thread) {
-				whole += time(i);
-				walk(i, last[i]);
-			}
-	} else {
-		whole = time(z);
-		walk(z, last[z]);
+	const share = view.callers && !z ? "callees " + sum(0, view.callers) + ", callers " +
+		sum(view.callers, name.length) : sum(z, last[z]);
+	return "Matched: " + share + ", " + commas(frames) + (frames === 1 ? " frame" : " frames");
+}
+
+// The next or previous match in what the user has zoomed to, row by row and from left to right. If it is
+// too narrow to be drawn, zoom to the widest caller in which it is not.
+let stepZoom = 0, stepFrom = 0; // the zoom made for a match, and the one before
+function step(by) {
+	if (!matched)
+		return;
+	const z = state.zoom && state.zoom === stepZoom ? stepFrom : state.zoom, list = [];
+	for (let i = z; i < last[z]; i++)
+		if (matched[name[i]])
+			list.push(i);
+	if (!list.length)
+		return;
+	list.sort((a, b) => depth[a] - depth[b] || begin[a] - begin[b] || a - b);
+	const here = list.indexOf(focus);
+	const to = list[here < 0 ? (by > 0 ? 0 : list.length - 1) : (here + by + list.length) % list.length];
+	focus = to;
+	if (!boxOf(to)) {
+		stepFrom = z;
+		const wide = (width - 2 * XPAD) / LEAST_LABEL;
+		let up = to;
+		while (up && time(parent[up]) <= time(to) * wide)
+			up = parent[up];
+		stepZoom = up;
+		go({ zoom: up }, true);
 	}
-	return percent(sum, whole);
+	mark(to);
 }

@@ -1,61 +1,137 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of the widest frames: self and total time by name.
+// The table of the widest frames, and of a chain graph who ended the waiting and what was waited for.
 
 const panel = make(SVG, "foreignObject", { class: "panel" });
+const OBJECT = /^\[(file|tcp|udp|unix|socket|pipe|futex|epoll|poll|select|eventfd|timerfd|signalfd|inotify|io_uring|child|sleep|signal)( .*)?\]$/;
+let tab = "functions", sortKey = "whole";
 
+// Own and total counts by name, of the zoomed part; recursion counts once.
 function totals() {
-	const self = new Float64Array(names.length), whole = new Float64Array(names.length);
-	const open = new Uint32Array(names.length), path = [];
-	const z = state.zoom;
-	for (let i = z; i < last[z]; i++) {
+	const t = new Map(), open = new Uint32Array(names.length), path = [], z = state.zoom;
+	const until = view.callers && !z ? view.callers : last[z];
+	for (let i = z; i < until; i++) {
 		while (path.length && last[path[path.length - 1]] <= i)
 			open[name[path.pop()]]--;
-		if (path.length)
-			self[name[path[path.length - 1]]] -= time(i);
-		if (!open[name[i]]++)
-			whole[name[i]] += time(i);
-		self[name[i]] += time(i);
+		const k = name[i], row = t.get(k) || { self: 0, whole: 0, before: 0, after: 0 };
+		t.set(k, row);
+		row.self += own[i];
+		const outermost = !open[k]++;
+		if (outermost)
+			row.whole += time(i);
+		if (DIFF && (state.compare === "own" || outermost)) {
+			const c = compared(view, i);
+			row.before += c.before;
+			row.after += c.after;
+		}
 		path.push(i);
 	}
-	return { self, whole };
+	t.delete(base.name[0]);
+	return [...t].filter(([k]) => names[k] !== "--" && names[k] !== "-")
+		.map(([k, row]) => ({ ...row, name: bare(names[k]) }));
+}
+
+// Who ended the waits: the first waker of each chain, or its end if it has none.
+function byWaker() {
+	const t = new Map(), z = state.zoom;
+	const put = (who, i) => t.set(who, (t.get(who) || 0) + time(i));
+	for (let i = z; i < last[z]; i++) {
+		const s = names[name[i]], ends = isEnd(i);
+		if (link[i] === 0 && ends)
+			put(s, i);
+		else if (link[i] === 1 && ends)
+			put(byInterrupt(i) ? s : nameInLink(parent[i]), i);
+		else if (link[i] === 2 && s === "--")
+			put(nameInLink(parent[i]), i);
+	}
+	return [...t].map(([who, whole]) => ({ name: who, whole }));
+}
+
+// What was waited for: the object in the stack that slept.
+function byObject() {
+	const t = new Map(), z = state.zoom;
+	for (let i = z; i < last[z];) {
+		const s = names[name[i]];
+		if (link[i] || !OBJECT.test(s)) {
+			i++;
+			continue;
+		}
+		t.set(s, (t.get(s) || 0) + time(i));
+		i = last[i];
+	}
+	return [...t].map(([what, whole]) => ({ name: what, whole }));
 }
 
 function toggleTable() {
 	if (panel.parentNode) {
 		panel.remove();
+		tableButton.focus();
 		return;
 	}
-	const t = totals(), z = state.zoom, list = [];
-	names.forEach((s, k) => {
-		if (t.whole[k] && s !== "--" && s !== "-" && k !== name[0])
-			list.push(k);
-	});
-	const table = make(HTML, "table");
-	const fill = (key) => {
-		list.sort((a, b) => t[key][b] - t[key][a] || a - b);
-		const head = make(HTML, "tr");
-		for (const [k, title] of [["self", "Self"], ["whole", "Total"]]) {
-			const th = make(HTML, "th", { scope: "col" });
-			th.append(button(title + (k === key ? " \u25be" : ""), "Sort by this", () => fill(k)));
-			head.append(th);
-		}
-		head.append(make(HTML, "th", { scope: "col" }, "Name"));
-		table.replaceChildren(head, ...list.slice(0, 200).map((k) => {
-			const tr = make(HTML, "tr"), td = make(HTML, "td");
-			td.append(button(short(bare(names[k]), 120), "Search for this",
-				() => go({ search: "^" + escapeRegExp(bare(names[k])) + "$", exact: true })));
-			tr.append(make(HTML, "td", {}, percent(t.self[k], time(z))),
-				make(HTML, "td", {}, percent(t.whole[k], time(z))), td);
-			return tr;
-		}));
-	};
-	fill("whole");
-	const box = make(HTML, "div", { role: "dialog", "aria-label": "Widest frames" });
-	box.append(button("\u00d7", "Close (Esc)", toggleTable),
-		make(HTML, "h2", {}, "Widest frames" + (z ? " in " + short(label(z), 30) : "")), table);
-	panel.replaceChildren(box);
 	svg.append(panel);
+	fillTable();
 	place();
+	panel.querySelector("button").focus();
+}
+
+function fillTable() {
+	const z = state.zoom, tabs = make(HTML, "div", { role: "tablist" }), table = make(HTML, "table");
+	const lists = { functions: totals };
+	if (chainView()) {
+		lists.wakers = byWaker;
+		lists.objects = byObject;
+	}
+	tab = tab in lists ? tab : "functions";
+	const words = { functions: "Functions", wakers: "By waker", objects: "By object" };
+	for (const key in lists) {
+		const b = button(words[key], words[key], () => {
+			tab = key;
+			fillTable();
+			panel.querySelector("[aria-selected=true]").focus();
+		});
+		b.setAttribute("role", "tab");
+		b.setAttribute("aria-selected", key === tab);
+		if (Object.keys(lists).length > 1)
+			tabs.append(b);
+	}
+	fillRows(table, lists[tab]());
+	const title = { functions: "Widest frames", wakers: "Who ended the waiting", objects: "What was waited for" };
+	const box = make(HTML, "div", { role: "dialog", "aria-label": title[tab] });
+	box.append(button("\u00d7", "Close (Esc)", toggleTable),
+		make(HTML, "h2", {}, title[tab] + (z ? " in " + short(label(z), 30) : "")), tabs, table);
+	panel.replaceChildren(box);
+}
+
+function fillRows(table, list) {
+	const columns = tab !== "functions" ? [["whole", "Share"]] : DIFF ?
+		[["before", "Before"], ["after", "After"], ["change", "Change"]] : [["self", "Self"], ["whole", "Total"]];
+	const key = columns.some(([k]) => k === sortKey) ? sortKey : columns[columns.length - 1][0];
+	const sides = DIFF ? sideTotals() : {}, all = (k) => sides[k] || time(state.zoom);
+	for (const row of list)
+		row.change = Math.abs(row.after - row.before);
+	list.sort((a, b) => b[key] - a[key] || (a.name < b.name ? -1 : 1));
+	const tr = make(HTML, "tr");
+	for (const [k, title] of columns) {
+		const th = make(HTML, "th", { scope: "col", "aria-sort": k === key ? "descending" : "none" });
+		th.append(button(title + (k === key ? " \u25be" : ""), "Sort by " + title, () => {
+			sortKey = k;
+			fillTable();
+		}));
+		tr.append(th);
+	}
+	tr.append(make(HTML, "th", { scope: "col" }, "Name"));
+	table.append(tr, ...list.slice(0, 200).map((row) => {
+		const line = make(HTML, "tr"), td = make(HTML, "td");
+		td.append(button(short(row.name, 120), "Search for " + short(row.name, 120),
+			() => go({ search: "^" + escapeRegExp(row.name) + "$", exact: "1" })));
+		for (const [k] of columns)
+			line.append(make(HTML, "td", {}, k === "change" ? changeWords(row) : percent(row[k], all(k))));
+		line.append(td);
+		return line;
+	}));
+	if (!list.length)
+		table.append(make(HTML, "caption", {}, "Nothing in this graph."));
+	else if (list.length > 200)
+		table.append(make(HTML, "caption", {}, "200 of " + commas(list.length)));
 }
 
 function escapeRegExp(s) {

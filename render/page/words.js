@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Text about a frame: time, share, link, waker.
 
+// As svg_count() in C: no decimals, two below 100, three digits of what is less than 0.01.
 function commas(v) {
 	const whole = v === Math.floor(v) || Math.abs(v) >= 100;
+	if (!whole && Math.abs(v) < 0.01)
+		return String(Number(v.toPrecision(3)));
 	return v.toLocaleString("en-US", { minimumFractionDigits: whole ? 0 : 2,
 		maximumFractionDigits: whole ? 0 : 2 });
 }
@@ -67,20 +70,19 @@ function waitOf(i) {
 }
 
 function describe(i) {
-	const lines = [count(time(i)) + ", " + percent(time(i), end[0]) + " of all"];
+	const lines = [count(time(i)) + ", " + percent(time(i), shareOf(i)) + " of all, own " + count(own[i])];
 	if (!i && num("leftOut"))
-		lines.push("the narrowest frames are not in this file: --max-frames keeps more");
-	if (isGone(i))
-		lines.push("only before: nothing of it is left after");
-	else if (delta)
-		lines.push((delta[i] > 0 ? "+" : "") + commas(delta[i] / SCALE * num("factor")) +
-			" " + opt.count + " against before");
+		lines.push(commas(num("leftOut")) + " frames are not in this file: --max-frames keeps more");
+	if (view.gone[i])
+		lines.push(num("negate") ? "only after: it is new" : "only before: nothing of it is left after");
+	else if (DIFF)
+		lines.push(changeLine(i));
 	if (state.zoom && i >= state.zoom && i < last[state.zoom] && i !== state.zoom)
 		lines.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 40));
-	if (CHAIN && i) {
+	if (chainView() && i) {
 		const thread = ancestorAt(i, 1);
 		if (isEnd(i))
-			lines.push(ENDS[names[name[i]]]);
+			lines.push(ENDS[endKey(names[name[i]])]);
 		if (link[i]) {
 			const woke = byInterrupt(i) ? "an interrupt" : isEnd(i) ? nameInLink(parent[i]) : isDelim(i) && i + 1 < last[i] ?
 				wakers(i + 1) : wakers(i);
@@ -94,25 +96,39 @@ function describe(i) {
 	return lines;
 }
 
+// Does the view show chains from the sleeper on?
+function chainView() {
+	return CHAIN && !state.leaves && !state.sandwich;
+}
+
 function short(s, most) {
 	const chars = s.length > most ? Array.from(s.slice(0, most * 2)) : null;
 	return chars && chars.length > most ? chars.slice(0, most - 2).join("") + ".." : s;
 }
 
 function folded(i) {
-	const path = [];
-	for (let j = i; j; j = parent[j])
-		path.push(names[name[j]]);
-	return path.reverse().join(";") + " " + time(i) / SCALE;
+	return pathOf(i) + " " + time(i) / SCALE;
 }
 
 // An interrupt has no thread name: its link ends with its entry function.
 function byInterrupt(i) {
-	return isEnd(i) && names[name[i]] === "[interrupt]";
+	return isEnd(i) && (names[name[i]] in INTERRUPTS || endKey(names[name[i]]) === "[disk]");
+}
+
+// --nameattr: a title and a link for a name.
+const attrs = new Map((byId("attrs") ? byId("attrs").textContent : "").split("\n").filter((s) => s)
+	.map((s) => s.split("\t")).map(([s, title, href]) => [s, { title, href }]));
+
+function titleOf(i) {
+	return (attrs.get(label(i)) || {}).title || label(i);
+}
+
+function linkOf(i) {
+	return (attrs.get(label(i)) || {}).href || "";
 }
 
 // Is this the name of the sleeper, or of a waker, which ends its link?
 function isThread(i) {
-	return CHAIN && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > i + 1 &&
+	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > i + 1 &&
 		(names[name[i + 1]] === "--" || (isEnd(i + 1) && !byInterrupt(i + 1)))));
 }

@@ -14,10 +14,10 @@ const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 test("a chain graph has its palette, unit and legend by default", async () => {
 	const page = await open(render(folded));
 	const legend = await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
-	is(legend, ["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
+	is(legend, ["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 10%"], "legend");
 	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames g")]
 		.map((g) => [g.querySelector("text").textContent, g.querySelector("rect").getAttribute("fill")])));
-	is(fills["--"], "#a0a0a0", "colour of --");
+	is(fills["--"], "#404040", "colour of --");
 	if (fills.wake === fills.recv || fills["[running]"] === fills.charlie)
 		throw new Error("parts are not told apart: " + JSON.stringify(fills));
 	has(await hover(page, "alpha"), "1.00 ms (1,000 us), 50.00% of all", "time in a handy unit");
@@ -47,7 +47,7 @@ test("delimiters are never matched by a search", async () => {
 	const page = await open(render(folded));
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("-");
-	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%", "share");
+	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%, 0 frames", "share");
 });
 
 test("delimiters are not in the table, and each link keeps its own", async () => {
@@ -98,7 +98,7 @@ test("a chain graph taller than the window is scrolled to its root", async () =>
 test("an icicle chain graph has the legend, links and wakers", async () => {
 	const page = await open(render(folded, "--inverted"));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker", "2nd", "running", "runnable"], "legend");
+		["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 10%"], "legend");
 	has(await hover(page, "cwork"), "link 2, waker charlie", "hover");
 	if (!((await frame(page, "alpha")).y < (await frame(page, "recv")).y))
 		throw new Error("the root is not on top");
@@ -119,4 +119,66 @@ test("merged from the leaves, chains show no links", async () => {
 		is(await fill(), still, "colours when the script draws");
 		is((await labels(page)).includes("[running]"), true, "the ends are at the root");
 	}
+});
+
+const clickLegend = (page, text) => page.locator("#fg-legend text", { hasText: text }).click();
+const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash));
+
+test("the legend keeps one end, hides it, and shows all again", async () => {
+	const page = await open(render(folded));
+	await clickLegend(page, "runnable");
+	is([(await labels(page)).includes("[running]"), (await labels(page)).filter((s) => /^\[runn/.test(s)).length], [false, 2], "only this end");
+	near((await frame(page, "alpha")).w, 1180, 1, "of alpha alone");
+	has(await hover(page, "alpha"), "210 us, 10.50% of all", "the share is that of all");
+	is(await hash(page), "#only=[runnable]", "in the address");
+	await clickLegend(page, "runnable");
+	is((await labels(page)).includes("[runnable]"), false, "all but this end");
+	await clickLegend(page, "runnable");
+	is(await hash(page), "", "all");
+	await clickLegend(page, "2nd");
+	is((await labels(page)).includes("charlie"), true, "chains of two wakers");
+	near((await frame(page, "alpha")).w, 1180, 1, "only those");
+	await page.locator("#fg-legend text", { hasText: "2nd" }).focus();
+	await page.keyboard.press("Enter");
+	is((await labels(page)).filter((s) => s === "charlie").length, 1, "all but those, by the keyboard");
+});
+
+test("the table says who ended the waiting and what was waited for", async () => {
+	const page = await open(render([
+		"alpha;main;read;[tcp 10.0.0.5:5432];-;entry;--;wake;send;bravo;[running] 600",
+		"alpha;main;read;[file /x];-;entry;--;wake;irq;[disk vda read];[device] 250",
+		"alpha;main;read;[file /x];-;entry;--;wake;irq;[disk vda read];[queued] 50",
+		"charlie;main;[futex];-;entry;--;wake;unlock;bravo;--;wake;alpha;[running] 100",
+	]));
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
+		["off-CPU", "1st waker 100%", "2nd 10%", "object 100%", "disk 30%", "running 70%"], "legend");
+	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
+		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
+	await page.keyboard.press("t");
+	await page.getByRole("tab", { name: "By waker" }).click();
+	is(await rows(), ["70.00% bravo", "30.00% [disk vda read]"], "who ended it");
+	await page.getByRole("tab", { name: "By object" }).click();
+	is(await rows(), ["60.00% [tcp 10.0.0.5:5432]", "30.00% [file /x]", "10.00% [futex]"], "what for");
+	await page.keyboard.press("Escape");
+	await clickLegend(page, "disk");
+	near((await frame(page, "[disk vda read]")).w, 1180, 1, "only the disk");
+});
+
+test("samples above [running] are green, on-CPU stacks warm", async () => {
+	const page = await open(render([
+		"alpha;main;recv;--;wake;bravo;[running];main;deflate 70",
+		"alpha;main;recv;--;wake;bravo;[running];main;crc 30",
+		"alpha;[on-CPU];main;loop 50",
+	]));
+	const fills = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
+		.map((t) => [t.textContent, t.previousElementSibling.getAttribute("fill")])));
+	const rgb = (s) => s.slice(1).match(/../g).map((x) => parseInt(x, 16));
+	for (const when of ["still", "alive"]) {
+		const f = await fills(), [r, g, b] = rgb(f.deflate), [r2, g2, b2] = rgb(f.loop);
+		is([g > r && g > b, r2 > g2 && g2 > b2], [true, true], when + ": " + f.deflate + " " + f.loop);
+		await page.keyboard.press("v");
+	}
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
+		["off-CPU", "1st waker 67%", "sample", "on CPU 33%", "running 67%"], "legend");
+	has(await hover(page, "wake"), "waker bravo", "the waker");
 });

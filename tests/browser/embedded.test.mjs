@@ -47,7 +47,7 @@ test("embedded: it is as wide as its parent, also if that changes or is hidden a
 });
 
 test("embedded: its state is in the page's fragment, whose other parts are kept", async () => {
-	const p = await live(page(folded), "#tab=2&zoom=3");
+	const p = await live(page(folded), "#tab=2&path=main%3Bwork");
 	near((await frame(p, "work")).w, 680, 1, "zoomed by the fragment");
 	await p.mouse.move(300, 150);
 	await p.keyboard.press("Home");

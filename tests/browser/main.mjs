@@ -2,6 +2,9 @@
 import { run } from "./harness.mjs";
 import "./page.test.mjs";
 import "./chain.test.mjs";
+import "./views.test.mjs";
+import "./difference.test.mjs";
+import "./everywhere.test.mjs";
 import "./hostile.test.mjs";
 import "./embedded.test.mjs";
 import "./large.test.mjs";

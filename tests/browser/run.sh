@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the page's tests in headless Chromium: tests/browser/run.sh BUILD_DIR
+# Runs the page's tests in headless Chromium and Firefox: tests/browser/run.sh BUILD_DIR [PART_OF_A_NAME]
 # Needs chromium, node and, the first time, npm; if one is missing, all tests are skipped by name.
 set -u
 build=$(cd "${1:-build}" 2>/dev/null && pwd) || { echo "usage: run.sh BUILD_DIR" >&2; exit 2; }
@@ -24,4 +24,6 @@ if [ ! -d node_modules/playwright-core ]; then
 	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 timeout 180 npm ci --no-audit --no-fund --silent \
 		>/dev/null 2>&1 || skip "npm ci failed"
 fi
-CHROMIUM=$chromium FLAMEGRAPH=$build/flamegraph CHAINWALK=$build/chainwalk timeout 300 node main.mjs
+firefox=${FIREFOX:-$(command -v firefox-esr || command -v firefox)}
+CHROMIUM=$chromium FIREFOX=$firefox FLAMEGRAPH=$build/flamegraph CHAINWALK=$build/chainwalk \
+	timeout 500 node main.mjs "${2:-}"

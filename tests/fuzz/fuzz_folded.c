@@ -160,11 +160,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const char *stop = nl ? nl : end;
 		struct folded_line line;
 
-		if (folded_parse(p, stop, t.diff, &line) == FOLDED_OK) {
+		if (folded_parse(p, stop, &line) == FOLDED_OK) {
 			must(line.stack == p && line.stack + line.len < stop);
 			must(line.count >= 0 && line.before >= 0);
 			must(!map || diff_strip_hex(&strip, &line) == 0);
-			must(feed_add(&feed, line.stack, line.len, line.count, line.before) == 0);
+			must(feed_add(&feed, line.stack, t.diff ? line.len : line.one_len,
+				      line.count, line.before) == 0);
 			sum += line.count;
 		}
 		p = stop + 1;

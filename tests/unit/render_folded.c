@@ -14,16 +14,16 @@
 
 static struct folded_line line;
 
-static enum folded_err parse(const char *s, bool two)
+static enum folded_err parse(const char *s)
 {
-	return folded_parse(s, s + strlen(s), two, &line);
+	return folded_parse(s, s + strlen(s), &line);
 }
 
 static void expect(const char *s, const char *stack, double count)
 {
-	assert_int_equal(parse(s, false), FOLDED_OK);
-	assert_int_equal(line.len, strlen(stack));
-	assert_memory_equal(line.stack, stack, line.len);
+	assert_int_equal(parse(s), FOLDED_OK);
+	assert_int_equal(line.one_len, strlen(stack));
+	assert_memory_equal(line.stack, stack, line.one_len);
 	assert_float_equal(line.count, count, 1e-9);
 }
 
@@ -63,7 +63,11 @@ static void invalid_counts_are_rejected(void **state)
 		{ "a;b5", FOLDED_NO_COUNT },
 		{ "a;b x5", FOLDED_NO_COUNT },
 		{ "a;b 5x", FOLDED_NO_COUNT },
-		{ "a 1e5", FOLDED_NO_COUNT },
+		{ "a e5", FOLDED_NO_COUNT },
+		{ "a 1e", FOLDED_NO_COUNT },
+		{ "a 1e1234", FOLDED_NO_COUNT },
+		{ "a 1e20", FOLDED_TOO_BIG },
+		{ "a -1e-7", FOLDED_NEGATIVE },
 		{ "a .5", FOLDED_NO_COUNT },
 		{ "a 1.2.3", FOLDED_NO_COUNT },
 		{ "a .", FOLDED_NO_COUNT },
@@ -76,23 +80,37 @@ static void invalid_counts_are_rejected(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		if (parse(bad[i].line, false) != bad[i].err)
+		if (parse(bad[i].line) != bad[i].err)
 			fail_msg("'%s': %s, not: %s", bad[i].line,
-				 folded_strerror(parse(bad[i].line, false)),
-				 folded_strerror(bad[i].err));
+				 folded_strerror(parse(bad[i].line)), folded_strerror(bad[i].err));
 }
 
 static void two_counts_are_before_and_after(void **state)
 {
 	(void)state;
-	assert_int_equal(parse("a;b 3 5", true), FOLDED_OK);
+	assert_int_equal(parse("a;b 3 5"), FOLDED_OK);
 	assert_true(line.two);
 	assert_float_equal(line.before, 3, 0);
 	assert_float_equal(line.count, 5, 0);
 	assert_int_equal(line.len, 3);
 	expect("a;b 3 5", "a;b 3", 5);
-	assert_int_equal(parse("a;b 5", true), FOLDED_OK);
+	assert_int_equal(parse("a;b 5"), FOLDED_OK);
 	assert_false(line.two);
+	assert_int_equal(parse("GC Thread 1.5 5"), FOLDED_OK);
+	assert_int_equal(line.decimals, 0);
+	assert_int_equal(line.decimals_before, 1);
+}
+
+static void counts_may_have_an_exponent(void **state)
+{
+	(void)state;
+	expect("a 1e-7", "a", 1e-7);
+	assert_int_equal(line.decimals, 7);
+	expect("a 2.5E+3", "a", 2500);
+	assert_int_equal(line.decimals, 0);
+	expect("a 1.25e1", "a", 12.5);
+	assert_int_equal(line.decimals, 1);
+	expect("a;b1e5 3", "a;b1e5", 3);
 }
 
 /* ---- whole files ---- */
@@ -149,20 +167,18 @@ static void bad_lines_are_numbered_and_the_rest_is_read(void **state)
 	assert_int_equal(st.lines, 6);
 }
 
-static void the_first_line_decides_about_two_counts(void **state)
+static void a_byte_order_mark_belongs_to_no_name(void **state)
 {
-	static const char two[] = "a 1 2\nb 3\n", one[] = "a 1\nb 3 4\n";
+	static const char text[] = "\xef\xbb\xbf"
+				   "a 1\n\xef\xbb\xbf"
+				   "b 2\n";
 	struct folded_stats st;
 	struct seen s = { .limit = 0 };
 
 	(void)state;
-	assert_int_equal(read_text(two, strlen(two), &st, &s), 0);
-	assert_string_equal(s.text, "a=1/2 b=3/3 ");
-	assert_true(st.two && st.mixed);
-	s.text[0] = 0;
-	assert_int_equal(read_text(one, strlen(one), &st, &s), 0);
-	assert_string_equal(s.text, "a=0/1 b 3=0/4 ");
-	assert_false(st.two || st.mixed);
+	assert_int_equal(read_text(text, strlen(text), &st, &s), 0);
+	assert_string_equal(s.text, "a=0/1 \xef\xbb\xbf"
+				    "b=0/2 ");
 }
 
 static void a_line_may_be_longer_than_any_buffer(void **state)
@@ -203,10 +219,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_is_a_stack_a_blank_and_a_count),
 		cmocka_unit_test(counts_may_have_a_point),
+		cmocka_unit_test(counts_may_have_an_exponent),
 		cmocka_unit_test(invalid_counts_are_rejected),
 		cmocka_unit_test(two_counts_are_before_and_after),
 		cmocka_unit_test(bad_lines_are_numbered_and_the_rest_is_read),
-		cmocka_unit_test(the_first_line_decides_about_two_counts),
+		cmocka_unit_test(a_byte_order_mark_belongs_to_no_name),
 		cmocka_unit_test(a_line_may_be_longer_than_any_buffer),
 		cmocka_unit_test(a_callback_can_stop_the_reading),
 		cmocka_unit_test(a_file_that_cannot_be_read_is_an_error),

@@ -39,9 +39,9 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 	for (; *lines; lines++) {
 		struct folded_line f;
 
-		assert_int_equal(folded_parse(*lines, *lines + strlen(*lines), t.diff, &f),
-				 FOLDED_OK);
-		assert_int_equal(feed_add(&feed, f.stack, f.len, f.count, f.before), 0);
+		assert_int_equal(folded_parse(*lines, *lines + strlen(*lines), &f), FOLDED_OK);
+		assert_int_equal(
+			feed_add(&feed, f.stack, t.diff ? f.len : f.one_len, f.count, f.before), 0);
 	}
 	assert_int_equal(feed_close(&feed), 0);
 	if (flags & GONE)

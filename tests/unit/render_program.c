@@ -80,8 +80,8 @@ static void a_delimiter_makes_a_chain_graph(void **state)
 	(void)state;
 	assert_int_equal(run("", "A;f;--;w;B;[running] 2000\n"), 0);
 	assert_has(out, "<title>w (2,000 us, 100.00%)</title>");
-	assert_has(out, "fill=\"#a0a0a0\"/><text");
-	assert_has(out, ">running</text>");
+	assert_has(out, "fill=\"#404040\"/><text");
+	assert_has(out, ">running 100%</text>");
 	assert_int_equal(run("--colors hot --countname waits", "A;f;--;w;B;[running] 2000\n"), 0);
 	assert_has(out, "(2,000 waits, 100.00%)");
 }
@@ -138,6 +138,14 @@ static void bad_usage_is_status_2(void **state)
 		"--normalize",
 		"--diff --flamechart in in",
 		"--cp --random",
+		"--cp --colordiffusion",
+		"--counts 3",
+		"--compare nothing",
+		"--diff --counts 1 in in",
+		"--labels middle",
+		"--search-color red",
+		"--search-color none",
+		"--uicolor '#12345'",
 	};
 
 	(void)state;
@@ -202,19 +210,27 @@ static void a_difference_of_two_files(void **state)
 	(void)state;
 	write_input("after", "a;b 30\na;d 5\n");
 	assert_int_equal(run("--diff in after", "a;b 10\na;c 5\n"), 0);
-	assert_has(out, "<title>b (30 samples, 75.00%; +50.00%)</title>");
-	assert_has(out, "<title>c (5 samples, 12.50%, only before)</title>");
-	assert_has(out, "<title>d (5 samples, 12.50%; +12.50%)</title>");
+	assert_has(out, "<title>b (30 samples, 85.71%; own before 10 (66.67%), after 30 (85.71%): "
+			"+200.00%)");
+	assert_has(out, "<title>c (5 samples, 33.33%, only before)</title>");
+	assert_has(out,
+		   "<title>d (5 samples, 14.29%; own before 0 (0.00%), after 5 (14.29%): new)");
 }
 
 static void colours_are_kept_in_the_palette_map(void **state)
 {
 	(void)state;
-	write_input("palette.map", "main->rgb(1,2,3)\nelsewhere->rgb(4,5,6)\nno colour\n");
-	assert_int_equal(run("--cp", "main;f 2\n"), 0);
+	write_input(
+		"palette.map",
+		"main->rgb(1,2,3)\nelsewhere->rgb(4,5,6)\nno colour\nhex->#0a0B0c\nhex2->#12\n");
+	assert_int_equal(run("--cp", "main;f 2\nhex 1\n"), 0);
+	assert_string_equal(err, "flamegraph: palette.map:3: not NAME->rgb(R,G,B) or "
+				 "NAME->#rrggbb; such lines are dropped: 2\n");
 	assert_has(out, "fill=\"#010203\"");
+	assert_has(out, "fill=\"#0a0b0c\"");
 	slurp("palette.map", out, sizeof(out));
 	assert_has(out, "elsewhere->rgb(4,5,6)\n");
+	assert_has(out, "hex->rgb(10,11,12)\n");
 	assert_has(out, "f->rgb(");
 	assert_has(out, "main->rgb(1,2,3)\n");
 }
@@ -264,9 +280,10 @@ static void fill_of(const char *name, char fill[8])
 
 static void every_palette_of_the_help_draws(void **state)
 {
-	static const char *const palettes[] = { "hot",	"mem",	"io",	  "wakeup", "chain",
-						"java", "js",	"perl",	  "red",    "green",
-						"blue", "aqua", "yellow", "purple", "orange" };
+	static const char *const palettes[] = { "hot",	  "mem",   "io",   "wakeup", "chain",
+						"java",	  "js",	   "perl", "red",    "python",
+						"rust",	  "green", "blue", "aqua",   "yellow",
+						"purple", "orange" };
 	char args[64], fill[8], first[8] = "";
 	int others = 0;
 
@@ -327,10 +344,14 @@ static void differences_can_be_negated_and_normalized(void **state)
 
 	(void)state;
 	assert_int_equal(run("", "a 1 5\nb 5 1\n"), 0);
-	assert_has(out, "<title>a (5 samples, 83.33%; +66.67%)</title>");
+	assert_has(
+		out,
+		"<title>a (5 samples, 83.33%; own before 1 (16.67%), after 5 (83.33%): +400.00%)");
 	fill_of("a", more);
 	assert_int_equal(run("--negate", "a 1 5\nb 5 1\n"), 0);
-	assert_has(out, "<title>a (5 samples, 83.33%; -66.67%)</title>");
+	assert_has(
+		out,
+		"<title>a (5 samples, 83.33%; own before 5 (83.33%), after 1 (16.67%): -80.00%)");
 	fill_of("a", turned);
 	assert_string_not_equal(more, turned);
 	fill_of("b", turned);
@@ -338,8 +359,99 @@ static void differences_can_be_negated_and_normalized(void **state)
 	/* twice the counts in the same proportions are no difference */
 	write_input("after", "a;0x12 20\nb 10\n");
 	assert_int_equal(run("--diff --normalize --strip-hex in after", "a;0xff 10\nb 5\n"), 0);
-	assert_has(out, "<title>a (20 samples, 66.67%; +0.00%)</title>");
-	assert_has(out, "<title>0x... (20 samples, 66.67%; +0.00%)</title>");
+	assert_has(
+		out,
+		"<title>a (20 samples, 66.67%; own before 0 (0.00%), after 0 (0.00%): unchanged)");
+	assert_has(out, "<title>0x... (20 samples, 66.67%; own before 20 (66.67%), after 20 "
+			"(66.67%): unchanged)");
+}
+
+static void totals_can_be_compared_and_lines_decide_about_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(run("--compare total", "a;f 18 7\nb 1 1\n"), 0);
+	assert_has(out, "<title>a (7 samples, 87.50%; total before 18 (94.74%), after 7 (87.50%): "
+			"-61.11%)");
+	assert_has(out, "<title>b (1 samples, 12.50%; total before 1 (5.26%), after 1 (12.50%): "
+			"unchanged)");
+	assert_int_equal(run("", "GC Thread 1 5\nmain 3\nmain;f 2\n"), 0);
+	assert_has(out, "<title>GC Thread 1 (5 samples, 50.00%)</title>");
+	assert_has(err, "1 of 3 lines have two counts");
+	assert_int_equal(run("--counts 2 -q", "GC Thread 1 5\nmain 3\nmain;f 2\n"), 0);
+	assert_has(out, "<title>GC Thread (5 samples, 50.00%; own before 1 ");
+	assert_string_equal(err, "");
+}
+
+static void options_have_the_spellings_of_perl_and_inferno(void **state)
+{
+	static const char *const same[] = {
+		"-title T -countname N",  "--Title T --COUNTNAME N",	"-title=T --countname=N",
+		"--titl T --countname N", "-i --title T --countname N",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
+		assert_int_equal(run(same[i], "a 1\n"), 0);
+		assert_has(out, "<title>T</title>");
+		assert_has(out, "<title>a (1 N, 100.00%)</title>");
+	}
+	assert_int_equal(run("--title -Hash", "a 1\n"), 0); /* a value is left as it is */
+	assert_has(out, "<title>-Hash</title>");
+	assert_int_equal(run("-c mem --deterministic --no-sort --inverted", "a 1\n"), 0);
+	assert_has(out, "<title>Icicle Graph</title>");
+	assert_int_equal(run("--base work --base rest", "main;work;f 3\nmain;g 5\nmain;rest 1\n"),
+			 0);
+	assert_has(out, "<title>work (3 samples, 75.00%)</title>");
+	assert_has(out, "<title>rest (1 samples, 25.00%)</title>");
+	assert_null(strstr(out, "<title>main"));
+	assert_int_equal(run("--colordiffusion", "a;b 3\na;c 1\n"), 0);
+	fill_of("a", err);
+	assert_string_equal(err, "#ff4646");
+	assert_int_equal(run("--search-color '#123456' --stroke-color none --uicolor '#654321'",
+			     "a 1\n"),
+			 0);
+	assert_has(out, "data-found=\"#123456\"");
+	assert_has(out, "stroke=\"none\"");
+	assert_has(out, " color=\"#654321\"");
+	assert_int_equal(run("--truncate-text-right",
+			     "app::service::run_it_all_the_way_down_to_the_end 1\nx 9\n"),
+			 0);
+	assert_has(out, ">app::serv");
+	assert_int_equal(
+		run("--width 300 --labels end", "app::service::run_it_all_the_way 1\nx 2\n"), 0);
+	assert_has(out, "_way</text>");
+}
+
+static void functions_can_have_titles_and_links(void **state)
+{
+	(void)state;
+	write_input("after",
+		    "f\ttitle=The \"f\" & more\thref=https://example.org/?a=1&b=2\ttarget=_blank\n"
+		    "g\thref=javascript:alert(1)\tonclick=alert(2)\nno tab\n");
+	assert_int_equal(run("--nameattr after", "main;f 2\nmain;g 2\n"), 0);
+	assert_has(out, "<a href=\"https://example.org/?a=1&amp;b=2\" "
+			"target=\"_blank\"><g><title>The &quot;f&quot; &amp; more</title>");
+	assert_null(strstr(out, "alert"));
+	assert_has(err, "after:3: no tab after the name");
+	assert_has(err, "after: ignored 2 attributes: only title, href (to a page) and target");
+	assert_int_equal(run("--nameattr nowhere", "a 1\n"), 1);
+}
+
+static void very_small_and_very_large_counts_are_exact_or_said_to_be_rounded(void **state)
+{
+	(void)state;
+	assert_int_equal(run("", "a 1e-7\nb 0.0000003\n"), 0);
+	assert_has(out, "<title>a (1e-07 samples, 25.00%)</title>");
+	assert_has(out, "<title>all (4e-07 samples, 100%)</title>");
+	assert_int_equal(run("", "a 9007199254740993\nb 9007199254740993\n"), 0);
+	assert_has(out, "<title>a (9,007,199,254,740,992 samples, 50.00%)</title>");
+}
+
+static void marks_that_turn_text_are_shown(void **state)
+{
+	(void)state;
+	assert_int_equal(run("", "a\u202eb\u2066c\u200f 1\n"), 0);
+	assert_has(out, "<title>a\u2426b\u2426c\u200f (1 samples");
 }
 
 static void embedded_is_an_element_not_a_document(void **state)
@@ -396,6 +508,11 @@ int main(void)
 		cmocka_unit_test(colours_depend_on_the_name_its_letters_or_chance),
 		cmocka_unit_test(a_flame_chart_is_in_the_order_of_its_lines),
 		cmocka_unit_test(differences_can_be_negated_and_normalized),
+		cmocka_unit_test(totals_can_be_compared_and_lines_decide_about_counts),
+		cmocka_unit_test(options_have_the_spellings_of_perl_and_inferno),
+		cmocka_unit_test(functions_can_have_titles_and_links),
+		cmocka_unit_test(very_small_and_very_large_counts_are_exact_or_said_to_be_rounded),
+		cmocka_unit_test(marks_that_turn_text_are_shown),
 		cmocka_unit_test(embedded_is_an_element_not_a_document),
 	};
 

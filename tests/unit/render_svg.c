@@ -197,34 +197,6 @@ static void a_name_has_the_same_shade_everywhere(void **state)
 		assert_true(palette_shade(PALETTE_RANDOM, "x", 1, i) < PALETTE_SHADES);
 }
 
-static double luminance(uint32_t rgb)
-{
-	double weight[] = { 0.0722, 0.7152, 0.2126 }, sum = 0;
-
-	for (int i = 0; i < 3; i++, rgb >>= 8) {
-		double v = (rgb & 0xff) / 255.0;
-
-		/* approximation of the sRGB curve */
-		sum += weight[i] * v * v * (0.3 + 0.7 * v);
-	}
-	return sum;
-}
-
-static void black_text_is_readable_on_every_colour(void **state)
-{
-	(void)state;
-	/* WCAG's minimum contrast: 3 for large text, 4.5 otherwise. Chain graphs keep the latter.
-	 */
-	for (unsigned r = 0; r < RAMPS; r++)
-		for (unsigned s = 0; s < PALETTE_SHADES; s++) {
-			double least = r >= RAMP_STACK_DELIM && r <= RAMP_UNKNOWN ? 4.5 : 3;
-			double contrast = (luminance(palette_rgb((enum ramp)r, s)) + 0.05) / 0.05;
-
-			if (contrast < least)
-				fail_msg("ramp %u shade %u: contrast %.2f", r, s, contrast);
-		}
-}
-
 static void each_link_has_a_shade_of_its_own(void **state)
 {
 	(void)state;
@@ -262,7 +234,6 @@ int main(void)
 		cmocka_unit_test(counts_have_commas),
 		cmocka_unit_test(palettes_map_names_to_ramps),
 		cmocka_unit_test(a_name_has_the_same_shade_everywhere),
-		cmocka_unit_test(black_text_is_readable_on_every_colour),
 		cmocka_unit_test(each_link_has_a_shade_of_its_own),
 		cmocka_unit_test(backgrounds_are_names_or_rgb_values),
 	};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RENDER_OPTION_VALUES_H
+#define RENDER_OPTION_VALUES_H
+/* What an option of the table in options.c takes, and how its value becomes a member of the
+ * options. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+#include "page.h"
+
+enum option_kind {
+	HEADING,
+	NOTHING, /* says what is so anyway */
+	FLAG,	 /* bool */
+	TRUNCATE_RIGHT,
+	HASH,
+	RANDOM,
+	WITH_VALUE,
+	TEXT = WITH_VALUE, /* const char * */
+	NUMBER,		   /* double, within .range */
+	WIDTH,
+	MINWIDTH,
+	MAX_FRAMES,
+	PALETTE,
+	BACKGROUND,
+	ENCODING,
+	COUNTS,
+	COMPARE,
+	LABELS,
+	BASE,
+	COLOR, /* const char *: #rrggbb, or none */
+};
+
+/* An option; or, without a kind, a heading of the help. */
+struct option_spec {
+	const char *name;  /* after "--"; NULL: it has a letter only */
+	char letter;	   /* after "-"; 0: none */
+	bool brief;	   /* -h shows it, too */
+	const char *value; /* its name in the help */
+	const char *help;  /* NULL: the help does not show the option */
+	enum option_kind kind;
+	size_t field; /* of FLAG, TEXT, NUMBER, WIDTH */
+	const struct page_range *range;
+};
+
+/* Put one option into *o. False: its value is invalid. */
+bool option_take(struct options *o, const struct option_spec *s, const char *value);
+
+#endif

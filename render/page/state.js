@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The state, which mirrors the URL fragment. A frame is named by the names on its path, so that a link
+// also works on tomorrow's graph.
+
+// lists: several values; the others are texts, or flags ("" or "1")
+const LISTS = { hide: "hide", drop: "drop", without: "without" };
+const TEXTS = { search: "search", exact: "case", flip: "flip", thread: "thread", leaves: "leaves",
+	sandwich: "sandwich", focus: "focus", recursion: "recursion", only: "only" };
+const state = { zoom: 0, side: "after", compare: num("byTotal") ? "total" : "own" };
+for (const k in TEXTS)
+	state[k] = "";
+for (const k in LISTS)
+	state[k] = [];
+let wanted = ""; // the path in the fragment
+
+function fragmentKeys() {
+	return new URLSearchParams(location.hash.slice(1));
+}
+
+function readState(keepSearch) {
+	const p = fragmentKeys();
+	for (const k in TEXTS)
+		if (!keepSearch || (k !== "search" && k !== "exact"))
+			state[k] = p.get(TEXTS[k]) || "";
+	for (const k in LISTS)
+		state[k] = p.getAll(LISTS[k]);
+	if (DIFF) {
+		state.side = p.get("side") in SIDES ? p.get("side") : "after";
+		state.compare = p.get("compare") || (num("byTotal") ? "total" : "own");
+	}
+	wanted = p.get("path") || "";
+}
+
+function fragment() {
+	const p = fragmentKeys(); // a page may have keys of its own
+	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
+	for (const k in TEXTS)
+		put(TEXTS[k], state[k]);
+	for (const k in LISTS) {
+		p.delete(LISTS[k]);
+		state[k].forEach((s) => p.append(LISTS[k], s));
+	}
+	put("side", state.side === "after" ? "" : state.side);
+	put("compare", (state.compare === "total") === (num("byTotal") > 0) ? "" : state.compare);
+	put("path", pathOf(state.zoom));
+	const another = state.zoom && state.zoom !== find(pathOf(state.zoom));
+	put("zoom", another ? String(state.zoom) : ""); // of several frames with this path: a flame chart
+	return "#" + p.toString();
+}
+
+function pathOf(i) {
+	const path = [];
+	for (let j = i; j; j = parent[j])
+		path.push(names[name[j]]);
+	return path.reverse().join(";");
+}
+
+// The frame of this path, or of as much of it as there is.
+function find(path) {
+	let at = 0;
+	if (!path)
+		return 0;
+	for (const s of path.split(";")) {
+		let k = at + 1;
+		while (k < last[at] && names[name[k]] !== s)
+			k = last[k];
+		if (k >= last[at])
+			break;
+		at = k;
+	}
+	return at;
+}
+
+function findZoom() {
+	const z = Number(fragmentKeys().get("zoom"));
+	state.zoom = z > 0 && z < name.length && wanted && pathOf(z) === wanted ? z : find(wanted);
+}
+
+// What makes another view, as one text.
+const viewKey = () => JSON.stringify([state.thread, state.leaves, state.sandwich, state.focus, state.recursion,
+	state.only, state.side, state.hide, state.drop, state.without]);
+
+// Apply a change of the state. keep: as a history entry, which the back button undoes.
+function go(change, keep) {
+	const path = pathOf(state.zoom), before = viewKey(), compare = state.compare;
+	Object.assign(state, change);
+	if (viewKey() !== before) {
+		use(makeView());
+		focus = hover = -1;
+		if (!("zoom" in change))
+			state.zoom = find(path);
+	} else if (state.compare !== compare) {
+		paint(base);
+		if (view !== base)
+			paint(view);
+	}
+	const hash = fragment();
+	try {
+		if (keep && hash !== (location.hash || "#"))
+			history.pushState({ own: 1 }, "", hash);
+		else
+			history.replaceState({ own: 1 }, "", hash);
+	} catch (e) {
+		// a sandboxed frame has no history: not needed to draw
+	}
+	apply();
+}
+
+// The fragment has changed. back: by the back button, which undoes views and keeps the search.
+function arrive(back) {
+	readState(back);
+	use(makeView());
+	if (DIFF)
+		paint(view);
+	focus = hover = -1;
+	findZoom();
+	if (back)
+		go({});
+	else
+		apply();
+	bring(state.zoom);
+}
+
+function apply() {
+	search();
+	redraw();
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Views: the frames that the state asks for, made from the base. A node tree has own counts by side
+// (a: after, b: before, g: only before, of the region) and becomes a view when all is counted.
+
+// At most for a view from the leaves: longer stacks are cut.
+const STEPS = 8e6, NODES = 5e5;
+
+function plain() {
+	return !(state.leaves || state.sandwich || state.focus || state.hide.length || state.drop.length ||
+		state.recursion || state.only || state.without.length || state.thread || state.side !== "after");
+}
+
+function makeView() {
+	if (plain())
+		return base;
+	const t = chosen();
+	if (state.sandwich)
+		return sandwich(t);
+	return arrange(state.leaves ? fromLeaves(t) : t);
+}
+
+function newTree(root) {
+	return { name: [root], parent: [0], depth: [0], from: [0], a: [0], b: [0], g: [0], newest: [0],
+		kids: new Map(), cut: 0 };
+}
+
+// The callee of this name below node `up`, a new one if needed; `from`: a frame of the base like it.
+function callee(t, up, id, from) {
+	const key = up * names.length + id;
+	let k = ORDERED ? t.newest[up] : t.kids.get(key);
+	if (k && t.name[k] === id)
+		return k;
+	k = t.name.length;
+	t.name.push(id);
+	t.parent.push(up);
+	t.depth.push(t.depth[up] + 1);
+	t.from.push(from);
+	t.a.push(0);
+	t.b.push(0);
+	t.g.push(0);
+	t.newest.push(0);
+	t.newest[up] = k;
+	if (!ORDERED)
+		t.kids.set(key, k);
+	return k;
+}
+
+function add(t, k, from, j) {
+	t.a[k] += from.a[j];
+	t.b[k] += from.b[j];
+	t.g[k] += from.g[j];
+}
+
+// The frames that are left by thread, ends, focus, hidden names, dropped libraries, recursion.
+function chosen() {
+	const v = base, n = v.name.length, map = new Int32Array(n), t = newTree(v.name[0]);
+	const hidden = names.map((s) => s !== "--" && s !== "-" && (state.hide.includes(bare(s)) ||
+		(state.drop.length > 0 && state.drop.includes(library(s)))));
+	const focus = names.map((s) => bare(s) === state.focus), fits = endFilter();
+	// A link can name a thread that this graph does not have.
+	const known = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
+	const thread = known ? state.thread : "";
+	map[0] = state.focus ? -1 : 0;
+	for (let i = 0; i < n; i++) {
+		const id = v.name[i], up = map[v.parent[i]];
+		if (v.depth[i] === 1 && ((thread && names[id] !== thread) ||
+			(v.gone[i] && state.side !== "after"))) {
+			i = v.last[i] - 1;
+			continue;
+		}
+		if (i && up < 0)
+			map[i] = focus[id] ? callee(t, 0, id, i) : -1;
+		else if (i)
+			map[i] = hidden[id] || (state.recursion && up && t.name[up] === id) ? up : callee(t, up, id, i);
+		const k = map[i];
+		if (k < 0 || !fits(i) || (!i && thread))
+			continue;
+		if (v.gone[i]) {
+			t.g[k] += v.own[i];
+		} else {
+			t.a[k] += DIFF ? v.ownAfter[i] : v.own[i];
+			t.b[k] += DIFF ? v.ownBefore[i] : 0;
+		}
+	}
+	return t;
+}
+
+// Each stack upside down.
+function fromLeaves(t) {
+	const r = newTree(t.name[0]), leaves = [];
+	let most = 0;
+	for (let k = 1; k < t.name.length; k++)
+		if (t.a[k] || t.b[k] || t.g[k]) {
+			leaves.push(k);
+			most = Math.max(most, t.depth[k]);
+		}
+	const deepest = most;
+	while (most > 8 && leaves.reduce((sum, k) => sum + Math.min(t.depth[k], most), 0) > STEPS)
+		most >>= 1;
+	add(r, 0, t, 0);
+	for (const k of leaves) {
+		let at = 0;
+		for (let j = k, left = most; j && left && r.name.length < NODES; j = t.parent[j], left--)
+			at = callee(r, at, t.name[j], t.from[j]);
+		add(r, at, t, k);
+	}
+	r.cut = r.name.length >= NODES ? 1 : most < deepest ? most : 0;
+	return r;
+}
+
+// Everything above the outermost frames of one name, and, below it, everything that calls them.
+function sandwich(t) {
+	const n = t.name.length, id = names.findIndex((s) => bare(s) === state.sandwich);
+	const up = newTree(Math.max(0, id)), down = newTree(Math.max(0, id)), map = new Int32Array(n).fill(-1);
+	const sum = { a: t.a.slice(), b: t.b.slice(), g: t.g.slice() };
+	for (let k = n; --k > 0;)
+		add(sum, t.parent[k], sum, k);
+	let steps = STEPS;
+	for (let k = 1; k < n; k++) {
+		const inside = map[t.parent[k]];
+		if (inside >= 0) {
+			map[k] = callee(up, inside, t.name[k], t.from[k]);
+		} else if (bare(names[t.name[k]]) === state.sandwich) {
+			map[k] = 0;
+			let at = 0;
+			for (let j = t.parent[k]; j && steps-- > 0; j = t.parent[j])
+				at = callee(down, at, t.name[j], t.from[j]);
+			add(down, at, sum, k);
+		} else {
+			continue;
+		}
+		add(up, map[k], t, k);
+	}
+	return join(arrange(up), arrange(down), steps < 0);
+}
+
+// One view of two with the same root: the frames of `down` get the rows on the other side of it.
+function join(up, down, cut) {
+	const n = up.name.length, m = down.name.length - 1, v = newFrames(n + m);
+	const rows = down.depth.reduce((most, d) => Math.max(most, d), 0);
+	for (const k in v) {
+		v[k].set(up[k]);
+		v[k].set(down[k].subarray(1), n);
+	}
+	for (let i = 0; i < n; i++)
+		v.depth[i] = rows + up.depth[i];
+	for (let i = 1; i <= m; i++) {
+		v.depth[n + i - 1] = rows - down.depth[i];
+		v.parent[n + i - 1] = down.parent[i] ? n + down.parent[i] - 1 : 0;
+		v.last[n + i - 1] = n + down.last[i] - 1;
+	}
+	v.last[0] = n + m;
+	v.callers = n;
+	v.cut = cut;
+	return v;
+}
+
+// From own counts to frames: widths by the state's side, callees sorted by name, in preorder.
+function arrange(t) {
+	const n = t.name.length, after = Float64Array.from(t.a), before = Float64Array.from(t.b);
+	const width = new Float64Array(n), first = new Int32Array(n), next = new Int32Array(n);
+	for (let k = 0; k < n; k++)
+		width[k] = state.side === "before" ? t.b[k] : state.side === "union" ? Math.max(t.a[k], t.b[k]) :
+			t.a[k] + t.g[k];
+	for (let k = n; --k > 0;) {
+		const up = t.parent[k];
+		width[up] += width[k];
+		after[up] += after[k];
+		before[up] += before[k];
+	}
+	const order = new Uint32Array(n - 1).map((x, k) => k + 1);
+	if (!ORDERED) {
+		const rank = ranks();
+		order.sort((x, y) => rank[t.name[x]] - rank[t.name[y]]);
+	}
+	let frames = 1;
+	for (let k = n - 1; k--;) {
+		const node = order[k];
+		if (!(width[node] > 0))
+			continue;
+		next[node] = first[t.parent[node]];
+		first[t.parent[node]] = node;
+		frames++;
+	}
+	const v = newFrames(frames), path = [], filled = new Float64Array(frames), todo = [0];
+	for (let i = 0; todo.length; i++) {
+		const k = todo.pop(), d = t.depth[k];
+		while (path.length > d)
+			v.last[path.pop()] = i;
+		const up = i ? path[d - 1] : 0;
+		v.name[i] = t.name[k];
+		v.parent[i] = up;
+		v.depth[i] = d;
+		v.begin[i] = i ? filled[up] : 0;
+		v.end[i] = filled[up] = v.begin[i] + width[k];
+		v.own[i] = width[k];
+		if (i)
+			v.own[up] -= width[k];
+		const kids = [];
+		let inside = 0;
+		for (let c = first[k]; c; c = next[c]) {
+			kids.push(c);
+			inside += width[c];
+		}
+		filled[i] = v.end[i] - inside;
+		for (const c of kids.reverse())
+			todo.push(c);
+		v.link[i] = base.link[t.from[k]];
+		v.part[i] = base.part[t.from[k]];
+		if (DIFF) {
+			v.after[i] = after[k];
+			v.before[i] = before[k];
+			v.ownAfter[i] = t.a[k];
+			v.ownBefore[i] = t.b[k];
+			v.gone[i] = after[k] > 0 ? 0 : 1;
+		}
+		path.push(i);
+	}
+	while (path.length)
+		v.last[path.pop()] = frames;
+	v.cut = t.cut;
+	paint(v);
+	return v;
+}
+
+let rankOf = null;
+function ranks() {
+	if (!rankOf) {
+		const order = names.map((s, k) => k).sort((x, y) => names[x] < names[y] ? -1 : names[x] > names[y] ? 1 : 0);
+		rankOf = new Uint32Array(names.length);
+		order.forEach((k, r) => { rankOf[k] = r; });
+	}
+	return rankOf;
+}
+
+// The library of a function, "" if its name does not tell: module`f, lib.so!f, [lib.so], f (lib.so),
+// f_[k], and the crate or outermost namespace of Rust's and C++'s names.
+function library(s) {
+	if (s.endsWith("_[k]"))
+		return "the kernel";
+	const m = /^([^`]+)`/.exec(s) || /^([^!\s]+)!/.exec(s) || /^\[([^\]]+\.so[^\]]*)\]$/.exec(s) ||
+		/ \(([^()]+)\)$/.exec(s) || /^<?&?(?:mut |dyn )?([A-Za-z_]\w*)::/.exec(s);
+	return m ? m[1] : "";
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Differential graphs: colour, hover text, status and table compare the same counts.
+import { test, render, open, frame, labels, hover, is, has, near } from "./harness.mjs";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dir } from "./harness.mjs";
+
+const lines = ["main;f 18 7", "main;f;g 0 20", "main;same 50 50", "rest 2 3"];
+
+const fill = (page, label) => page.evaluate((want) => [...document.querySelectorAll("#fg-frames text")]
+	.find((e) => e.textContent === want).previousElementSibling.getAttribute("fill"), label);
+const hue = (color) => {
+	const [r, , b] = color.slice(1).match(/../g).map((x) => parseInt(x, 16));
+	return r > b ? "red" : b > r ? "blue" : "none";
+};
+const rows = (page) => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
+	.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
+
+function diff(before, after, ...options) {
+	const a = join(dir, "before.folded"), b = join(dir, "after.folded"), svg = join(dir, "diff.svg");
+	writeFileSync(a, before.join("\n") + "\n");
+	writeFileSync(b, after.join("\n") + "\n");
+	execFileSync(process.env.FLAMEGRAPH, ["--diff", ...options, "-o", svg, a, b]);
+	return svg;
+}
+
+test("difference: own counts are compared, or totals, everywhere alike", async () => {
+	const page = await open(render(lines));
+	is(hue(await fill(page, "f")), "blue", "f has less of its own");
+	has(await hover(page, "f"), "own before 18 samples (25.71%), after 7 samples (8.75%): \u221261.11%", "hover, own");
+	has(await page.evaluate(() => document.querySelector("[role=status]").textContent), "\u221261.11%", "status");
+	has(await page.evaluate(() => [...document.querySelectorAll("title")].map((t) => t.textContent).join("\n")),
+		"own before 18 (25.71%), after 7 (8.75%): -61.11%", "title without the script");
+	await page.selectOption("select[aria-label=Compare]", "total");
+	is(hue(await fill(page, "f")), "red", "f has more in total");
+	has(await hover(page, "f"), "total before 18 samples (25.71%), after 27 samples (33.75%): +50.00%", "hover, total");
+	has(page.url(), "compare=total", "the address");
+	await page.keyboard.press("t");
+	has((await rows(page)).join("\n"), "25.71% 33.75% +50.00% f", "table, total");
+	has((await rows(page)).join("\n"), "71.43% 62.50% unchanged same", "no sign without a change");
+	has((await rows(page)).join("\n"), "0.00% 25.00% new g", "what is new");
+});
+
+test("difference: widths show after, before, or the larger of both", async () => {
+	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50"], ["a;x 60", "b 20"]));
+	const drawn = async (label, n = 0) => Math.round((await frame(page, label, n)).w);
+	near(await drawn("x"), 1180 * 0.6, 1, "after, with the region of what is gone");
+	is((await labels(page)).includes("[only before]"), true, "the region");
+	has(await hover(page, "deep"), "20 samples, 20.00% of all", "share of its own side");
+	has(await hover(page, "x"), "60 samples, 75.00% of all", "share of its own side");
+	await page.selectOption("select[aria-label='Widths of the difference']", "before");
+	near(await drawn("x"), 1180 * 0.3, 1, "before");
+	near(await drawn("gone"), 1180 * 0.2, 1, "gone, in its place");
+	is((await labels(page)).includes("[only before]"), false, "no region");
+	has(await hover(page, "b"), "50 samples, 50.00% of all", "share of before");
+	await page.selectOption("select[aria-label='Widths of the difference']", "union");
+	near(await drawn("x"), 1180 * 60 / 130, 1, "the larger");
+	near(await drawn("b"), 1180 * 50 / 130, 1, "the larger");
+	has(page.url(), "side=union", "the address");
+	const again = await open(null);
+	await again.goto(page.url());
+	await again.waitForSelector("svg.live");
+	near((await frame(again, "b")).w, 1180 * 50 / 130, 1, "a link to it");
+});
+
+test("difference: the sums of each side agree after every switch", async () => {
+	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50", "b;c 7"], ["a;x 60", "b 20", "n;e;w 5"]));
+	for (const side of ["after", "before", "union"])
+		for (const compare of ["own", "total"]) {
+			await page.selectOption("select[aria-label='Widths of the difference']", side);
+			await page.selectOption("select[aria-label=Compare]", compare);
+			has(await hover(page, "x"), compare + " before 30 samples (28.04%), after 60 samples (70.59%): +100.00%",
+				side + ", " + compare);
+		}
+});

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page on a phone, in shallow graphs, in the dark, in print, for the keyboard and for screen readers;
+// labels that fit.
+import { test, render, open, frame, labels, hover, click, is, has, near } from "./harness.mjs";
+
+const chain = [
+	"alpha;main;recv;-;entry;--;wake;send;work;bravo;--;wake;unlock;cwork;charlie;[running] 400",
+	"alpha;main;recv;-;entry;--;wake;send;work;bravo;[runnable] 200",
+	"delta;nap;--;tick;irq_entry;[interrupt] 300",
+];
+const folded = ["main;parse;read 300", "main;work;sum 390", "main;work;needle;pin 1", "other 9"];
+const status = (page) => page.evaluate(() => document.querySelector("[role=status]").textContent);
+const phone = { context: { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true } };
+
+test("phone: controls are large enough, on screen, and a tap shows the count", async () => {
+	const page = await open(render(chain), phone);
+	const small = await page.evaluate(() => [...document.querySelectorAll(".controls > *")]
+		.filter((e) => !e.hidden && !/chips|share/.test(e.className)).map((e) => e.getBoundingClientRect())
+		.filter((r) => r.width < 44 || r.height < 44).length);
+	is(small, 0, "controls below 44 px");
+	const b = await frame(page, "send");
+	await page.touchscreen.tap(b.x + 10, b.y + b.h / 2);
+	has(await status(page), "send (600 us, 66.67% of all", "the count after a tap");
+	const box = await page.evaluate(() => {
+		const r = document.querySelector("[role=status]").getBoundingClientRect();
+		return [r.width > 200, r.height > 10, r.left >= 0, r.right <= innerWidth, r.bottom <= innerHeight];
+	});
+	is(box, [true, true, true, true, true], "it can be read");
+	await page.touchscreen.tap(b.x + 10, b.y + b.h / 2);
+	const bar = await page.evaluate(() => {
+		const r = document.querySelector(".bar > div").getBoundingClientRect();
+		return [r.left >= 0, r.right <= innerWidth + 1, Math.abs(r.bottom - innerHeight) < 2];
+	});
+	is(bar, [true, true, true], "the bar is at the lower edge");
+});
+
+test("a shallow graph does not clip its menu and table", async () => {
+	const page = await open(render(["a;b 1", "c 2"]));
+	await click(page, "b", 0, { button: "right" });
+	const inside = (selector) => page.evaluate((s) => [...document.querySelectorAll(s)].filter((e) => {
+		const r = e.getBoundingClientRect(), hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+		return !(hit && (e === hit || e.contains(hit) || hit.contains(e)));
+	}).map((e) => e.textContent), selector);
+	is((await page.locator(".menu button").count()) > 5, true, "a menu");
+	is(await inside(".menu button"), [], "entries that cannot be clicked");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("t");
+	is(await inside(".panel tr, .panel h2"), [], "rows that cannot be seen");
+});
+
+// The contrast of each text with what is below it (WCAG 2.2, 1.4.3).
+const worst = (page) => page.evaluate(() => {
+	const rgb = (s) => s.match(/[\d.]+/g).slice(0, 3).map(Number);
+	const lum = (c) => c.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+	const ratio = (a, b) => (Math.max(lum(a), lum(b)) + 0.05) / (Math.min(lum(a), lum(b)) + 0.05);
+	const ground = rgb(getComputedStyle(document.documentElement).backgroundColor);
+	let least = { ratio: 99 };
+	const note = (what, ratio) => { if (ratio < least.ratio) least = { what, ratio }; };
+	for (const t of document.querySelectorAll("#fg-frames text")) {
+		const r = getComputedStyle(t.previousElementSibling), o = Number(r.opacity), fill = rgb(r.fill);
+		const below = fill.map((v, k) => v * o + ground[k] * (1 - o));
+		note(t.textContent, ratio(rgb(getComputedStyle(t).fill), below));
+	}
+	for (const t of document.querySelectorAll("#fg-head text"))
+		note(t.textContent, ratio(rgb(getComputedStyle(t).fill), ground));
+	for (const e of document.querySelectorAll(".bar output, .bar button, .bar select, .panel td, .panel th")) {
+		let up = e;
+		while (/rgba\(0, 0, 0, 0\)/.test(getComputedStyle(up).backgroundColor))
+			up = up.parentNode;
+		note(e.outerHTML.slice(0, 60), ratio(rgb(getComputedStyle(e).color), rgb(getComputedStyle(up).backgroundColor)));
+	}
+	return least;
+});
+
+test("every text has a contrast of 4.5 to 1, in the light and in the dark", async () => {
+	const hot = folded.concat(Array.from({ length: 200 }, (_, i) => "main;shade" + i + " 40"));
+	for (const colorScheme of ["light", "dark"])
+		for (const [lines, zoom] of [[chain, "path=alpha%3Bmain%3Brecv"], [hot, "path=main%3Bwork&search=sum"],
+			[["a;b 1 9", "a;c 9 1", "d 5 5"], "path=a"]]) {
+			const page = await open(render(lines), { fragment: "#" + zoom, context: { colorScheme } });
+			await page.keyboard.press("t");
+			const w = await worst(page);
+			if (!(w.ratio >= 4.5))
+				throw new Error(colorScheme + ": " + w.what + " has " + w.ratio.toFixed(2));
+			await page.keyboard.press("Escape");
+			await page.keyboard.press("Home");
+			const whole = await worst(page);
+			if (!(whole.ratio >= 4.5))
+				throw new Error(colorScheme + ": " + whole.what + " has " + whole.ratio.toFixed(2));
+		}
+});
+
+test("print is on white, without controls, and tells delimiters apart in gray", async () => {
+	const page = await open(render(chain), { context: { colorScheme: "dark" } });
+	await page.emulateMedia({ media: "print", colorScheme: "light" });
+	is(await page.evaluate(() => getComputedStyle(document.querySelector(".bar")).display), "none", "the bar");
+	is(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor), "rgb(255, 255, 255)", "ground");
+	const gray = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
+		.map((t) => [t.textContent, getComputedStyle(t.previousElementSibling).fill.match(/\d+/g).map(Number)])
+		.map(([s, c]) => [s, 0.3 * c[0] + 0.6 * c[1] + 0.1 * c[2]])));
+	if (!(gray["-"] - gray["--"] > 100 && gray["main"] - gray["--"] > 60))
+		throw new Error(JSON.stringify(gray));
+});
+
+test("the menu has the roles of one, and arrow keys", async () => {
+	const page = await open(render(folded));
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("m");
+	is(await page.evaluate(() => [document.querySelector(".menu [role=menu]") !== null,
+		[...document.querySelectorAll(".menu button")].every((b) => b.getAttribute("role") === "menuitem")]),
+		[true, true], "roles");
+	const at = () => page.evaluate(() => document.activeElement.textContent);
+	is(await at(), "Zoom to this frame", "the first has the focus");
+	await page.keyboard.press("ArrowDown");
+	has(await at(), "Show only main", "down");
+	await page.keyboard.press("End");
+	is(await at(), "Copy folded line", "the last");
+	await page.keyboard.press("ArrowDown");
+	is(await at(), "Zoom to this frame", "around");
+	await page.keyboard.press("ArrowUp");
+	is(await at(), "Copy folded line", "up");
+	await page.keyboard.press("Escape");
+	is(await page.locator(".menu").count(), 0, "closed");
+});
+
+test("roles are as ARIA wants them", async () => {
+	const page = await open(render(folded));
+	await page.keyboard.press("t");
+	is(await page.evaluate(() => [...document.querySelectorAll("[role=menuitem], [role=tab]")]
+		.filter((e) => !e.closest(e.getAttribute("role") === "tab" ? "[role=tablist]" : "[role=menu]")).length), 0, "parents");
+	is(await page.evaluate(() => [...document.querySelectorAll(".panel th")].map((e) => e.getAttribute("aria-sort"))),
+		["none", "descending", null], "the sorted column");
+	is(await page.evaluate(() => document.activeElement.closest("[role=dialog]") !== null), true, "the focus is in the table");
+	await page.keyboard.press("Escape");
+	is(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Widest frames (T)", "and goes back");
+	is(await page.evaluate(() => document.querySelector("[role=img]")), null, "no picture: its parts can be reached");
+});
+
+test("the status line has own time and the share of the zoomed frame", async () => {
+	const page = await open(render(folded));
+	await click(page, "work");
+	has(await status(page), "work (391 samples, 55.86% of all, own 0 samples)", "after the zoom");
+	await hover(page, "sum");
+	has(await status(page), "sum (390 samples, 55.71% of all, 99.74% of work, own 390 samples)", "under the pointer");
+});
+
+test("the next match can be a frame that is too narrow to be drawn", async () => {
+	const page = await open(render(["main;wide 9999990", "main;deep;needle 9", "main;far;away;needle;x 3"]));
+	is((await labels(page)).includes("needle"), false, "too narrow");
+	await page.keyboard.press("/");
+	await page.keyboard.type("needle");
+	await page.keyboard.press("Enter");
+	has(await status(page), "needle (9 samples", "the first");
+	is((await labels(page)).includes("needle"), true, "it is drawn now");
+	await page.keyboard.press("Enter");
+	has(await status(page), "needle (3 samples", "the second, in another part");
+	has(await page.evaluate(() => document.querySelector(".share").textContent), "Matched:", "still searching");
+});
+
+test("the back button keeps the search", async () => {
+	const page = await open(render(folded));
+	await click(page, "work");
+	await page.keyboard.press("/");
+	await page.keyboard.type("pin");
+	await page.goBack();
+	has(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.14%, 1 frame", "the search");
+	near((await frame(page, "main")).w, 1180 * 691 / 700, 1, "the zoom is undone");
+});
+
+test("labels fit their frames, by the glyphs that the browser draws", async () => {
+	const names = ["WWWWMMMM@@@@WWWWMMMM", "iiiillll....iiiillllIIII", "\u4e2d\u6587\u51fd\u6570\u540d\u79f0\u5f88\u957f\u5f88\u957f",
+		"HashMap<String, Vec<u8>>::insert_or_replace_it", "ALL_CAPITALS_NAME_OF_A_CONSTANT", "caf\u00e9_na\u00efve_fa\u00e7ade",
+		"app::service::Handler::method_7", "app::service::Handler::method_8"];
+	const lines = [];
+	names.forEach((n, k) => { for (let w = 8; w < 40; w += 4) lines.push("t" + k + w + ";" + n + " " + w); });
+	for (const options of [[], ["--labels", "start"], ["--labels", "end"], ["--fontsize", "18"]]) {
+		const page = await open(render(lines, ...options));
+		for (const when of ["still", "alive"]) {
+			const over = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")].map((t) => [t.textContent,
+				t.getComputedTextLength() + 3 - Number(t.previousElementSibling.getAttribute("width"))]).filter(([, d]) => d > 0.5));
+			is(over, [], when + ", " + options + ": texts beyond their frames");
+			await page.keyboard.press("v");
+		}
+	}
+	const bold = await open(render(["WWWWMMMMWWWWMMMM;f;--;w;WWMM;[running] 1", "t;x 9"]));
+	is(await bold.evaluate(() => [...document.querySelectorAll("#fg-frames text[font-weight]")].filter((t) =>
+		t.getComputedTextLength() > Number(t.previousElementSibling.getAttribute("width"))).length), 0, "bold names");
+});
+
+test("labels keep what tells names apart", async () => {
+	const page = await open(render(["app::service::Handler::method_7 1", "app::service::Handler::method_8 1",
+		"std::vector<int, std::allocator<int> >::push_back(int const&) 2", "x 6"]));
+	for (const when of ["still", "alive"]) {
+		const l = await labels(page);
+		is(l.filter((s) => /method_[78]$/.test(s)).length, 2, when + ": " + l.join(" "));
+		is(l.some((s) => /push_back\(\.\.\)$/.test(s)), true, when + ": " + l.join(" "));
+		await page.keyboard.press("v");
+	}
+});
+
+test("the script shortens names as the program does", async () => {
+	const names = ["a::b<c<d>>::operator()(int)::h0123456789abcdef", "<T as U>::f(x)", "/usr/lib/x.js:12", "f.constprop.0.isra.3",
+		"org.example.Main$1.run", "\u4e2d\u6587(\u51fd\u6570)::x", "operator<<(std::ostream&, T)", "a->b<c>(d)", "[kernel.kallsyms]"];
+	const lines = [];
+	names.forEach((n, k) => { for (let w = 4; w < 60; w += 3) lines.push("p" + k + "_" + w + ";" + n + " " + w); });
+	for (const options of [[], ["--labels", "end"], ["--fontwidth", "0.7"], ["--width", "2400"]]) {
+		const page = await open(render(lines, ...options));
+		const still = await labels(page);
+		await page.keyboard.press("v");
+		await page.keyboard.press("v");
+		is((await labels(page)).sort(), still.sort(), "labels " + options);
+	}
+});

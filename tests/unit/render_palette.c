@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The colours of a chain graph can be told apart, also with protanopia, deuteranopia and
+ * tritanopia: simulated by the matrices of Machado, Oliveira and Fernandes (2009) for a complete
+ * deficiency, in linear RGB; distances in CIELAB, where 2.3 is just noticeable.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "label.h"
+#include "palette.h"
+
+static const double eyes[4][3][3] = {
+	{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
+	{ { 0.152286, 1.052583, -0.204868 },
+	  { 0.114503, 0.786281, 0.099216 },
+	  { -0.003882, -0.048116, 1.051998 } },
+	{ { 0.367322, 0.860646, -0.227968 },
+	  { 0.280085, 0.672501, 0.047413 },
+	  { -0.011820, 0.042940, 0.968881 } },
+	{ { 1.255528, -0.076749, -0.178779 },
+	  { -0.078411, 0.930809, 0.147602 },
+	  { 0.004733, 0.691367, 0.303900 } },
+};
+static const char *const eye_names[] = { "all cones", "protanopia", "deuteranopia", "tritanopia" };
+
+static void linear(uint32_t rgb, double out[3])
+{
+	for (int i = 2; i >= 0; i--, rgb >>= 8) {
+		double v = (rgb & 0xff) / 255.0;
+
+		out[i] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+	}
+}
+
+static double cube(double t)
+{
+	return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
+
+static void lab(uint32_t rgb, const double eye[3][3], double out[3])
+{
+	double l[3], s[3], x, y, z;
+
+	linear(rgb, l);
+	for (int i = 0; i < 3; i++)
+		s[i] = fmin(1, fmax(0, eye[i][0] * l[0] + eye[i][1] * l[1] + eye[i][2] * l[2]));
+	x = cube((0.4124 * s[0] + 0.3576 * s[1] + 0.1805 * s[2]) / 0.9505);
+	y = cube(0.2126 * s[0] + 0.7152 * s[1] + 0.0722 * s[2]);
+	z = cube((0.0193 * s[0] + 0.1192 * s[1] + 0.9505 * s[2]) / 1.089);
+	out[0] = 116 * y - 16;
+	out[1] = 500 * (x - y);
+	out[2] = 200 * (y - z);
+}
+
+/* The least distance between two shades of different ramps, to all eyes. */
+static double distance(enum ramp a, enum ramp b, int *eye)
+{
+	double least = INFINITY;
+
+	for (int e = 0; e < 4; e++)
+		for (unsigned s = 0; s < PALETTE_SHADES; s += 5)
+			for (unsigned t = 0; t < PALETTE_SHADES; t += 5) {
+				double p[3], q[3], d;
+
+				lab(palette_rgb(a, s), eyes[e], p);
+				lab(palette_rgb(b, t), eyes[e], q);
+				d = sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) +
+					 pow(p[2] - q[2], 2));
+				if (d < least) {
+					least = d;
+					*eye = e;
+				}
+			}
+	return least;
+}
+
+static void waits_samples_objects_and_ends_are_told_apart_by_all_eyes(void **state)
+{
+	static const enum ramp ramps[] = {
+		RAMP_OFF_CPU,	RAMP_LINK_1,	RAMP_OBJECT,	RAMP_SAMPLE,	RAMP_ON_CPU,
+		RAMP_INTERRUPT, RAMP_TIMER,	RAMP_NETWORK,	RAMP_DISK,	RAMP_RUNNING,
+		RAMP_RUNNABLE,	RAMP_THROTTLED, RAMP_PREEMPTED, RAMP_NOT_WOKEN, RAMP_DEPTH,
+		RAMP_LOOP,	RAMP_UNKNOWN,
+	};
+	const size_t n = sizeof(ramps) / sizeof(*ramps);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++) {
+			int eye = 0;
+			double d = distance(ramps[i], ramps[k], &eye);
+
+			/* Three times what is just noticeable, for the closest shades. */
+			if (d < 7)
+				fail_msg("%s and %s: %.1f with %s", palette_legend(ramps[i]),
+					 palette_legend(ramps[k]), d, eye_names[eye]);
+		}
+}
+
+static double luminance(uint32_t rgb)
+{
+	double l[3];
+
+	linear(rgb, l);
+	return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2];
+}
+
+static void every_text_has_the_contrast_that_wcag_asks_for(void **state)
+{
+	(void)state;
+	for (unsigned r = 0; r < RAMPS; r++)
+		for (unsigned s = 0; s < PALETTE_SHADES; s++) {
+			uint32_t rgb = palette_rgb((enum ramp)r, s);
+			double ground = luminance(rgb), text = label_light(rgb) ? 1 : 0;
+			double contrast = (fmax(ground, text) + 0.05) / (fmin(ground, text) + 0.05);
+
+			if (contrast < 4.5)
+				fail_msg("ramp %u, shade %u: %.2f", r, s, contrast);
+		}
+}
+
+/* Without hue: the bar between links is dark, the line between parts of a stack light. */
+static void delimiters_differ_in_lightness(void **state)
+{
+	(void)state;
+	assert_true(luminance(palette_rgb(RAMP_PART_DELIM, 0)) >
+		    luminance(palette_rgb(RAMP_STACK_DELIM, 0)) + 0.4);
+}
+
+static void objects_and_ends_are_known_by_name(void **state)
+{
+	static const struct {
+		const char *name;
+		enum ramp ramp;
+	} known[] = {
+		{ "[tcp 10.0.0.5:5432]", RAMP_OBJECT },
+		{ "[futex]", RAMP_OBJECT },
+		{ "[file /a b]", RAMP_OBJECT },
+		{ "[disk vda read]", RAMP_DISK },
+		{ "[device]", RAMP_DISK },
+		{ "[timer]", RAMP_TIMER },
+		{ "[network]", RAMP_NETWORK },
+		{ "[filex]", RAMP_BY_LINK },
+		{ "[libc.so.6]", RAMP_BY_LINK },
+		{ "[]", RAMP_BY_LINK },
+		{ "[", RAMP_BY_LINK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		assert_int_equal(palette_ramp(palette_find("chain"), known[i].name,
+					      __builtin_strlen(known[i].name)),
+				 known[i].ramp);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_samples_objects_and_ends_are_told_apart_by_all_eyes),
+		cmocka_unit_test(every_text_has_the_contrast_that_wcag_asks_for),
+		cmocka_unit_test(delimiters_differ_in_lightness),
+		cmocka_unit_test(objects_and_ends_are_known_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
