@@ -64,7 +64,7 @@ void draw_settle(struct draw *d, struct tree *t, unsigned decimals)
 		pg->title = title(d, t);
 	/* Chain graphs are new to most readers: explain how to read one. */
 	if (!pg->subtitle && t->chain && !t->diff && !d->page.inverted)
-		pg->subtitle = "Bottom: who waited, and where. Above each gray --: who ended "
+		pg->subtitle = "Bottom: who waited, and where. Above each dark --: who ended "
 			       "that wait. Top: why the chain ends. Width: time.";
 	if (pg->subtitle && !*pg->subtitle)
 		pg->subtitle = NULL;

@@ -65,10 +65,14 @@ void legend_fill(struct legend *lg, const struct document *d)
 static size_t entry_text(const struct legend_entry *e, char *buf, size_t size)
 {
 	const char *name = palette_legend(e->ramp);
-	int n = e->share < 0	  ? snprintf(buf, size, "%s", name)
-		: e->share < 0.95 ? snprintf(buf, size, "%s %.1f%%", name, e->share)
-				  : snprintf(buf, size, "%s %.0f%%", name, e->share);
+	int n;
 
+	if (e->share < 0)
+		n = snprintf(buf, size, "%s", name);
+	else if (e->share < 0.05)
+		n = snprintf(buf, size, "%s <0.1%%", name);
+	else
+		n = snprintf(buf, size, "%s %.*f%%", name, e->share < 0.95 ? 1 : 0, e->share);
 	return n < 0 ? 0 : (size_t)n;
 }
 
@@ -106,7 +110,9 @@ void legend_write(FILE *f, const struct legend *lg, const struct page *pg, doubl
 				fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"", x + box + 4,
 					y + box - pg->fontsize * 0.05);
 				put_key(f, e->ramp);
-				fprintf(f, ">%s</text>\n", text);
+				putc_unlocked('>', f);
+				svg_text(f, SVG_UTF8, text, len, SIZE_MAX);
+				fputs("</text>\n", f);
 			}
 			x += step;
 		}

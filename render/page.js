@@ -87,6 +87,11 @@ function comeAlive() {
 		// as in go()
 	}
 	svg.classList.add("live");
+	// A phone laid the page out for the picture's own width until now.
+	requestAnimationFrame(() => requestAnimationFrame(() => {
+		resize();
+		place();
+	}));
 }
 
 // A chain graph is read from the root: scroll to it if it is below the window.

@@ -181,15 +181,42 @@ function adapt() {
 	return changed;
 }
 
-// Centre the headings and the legend after a change of the width; the legend wraps.
+// Centre the headings and the legend after a change of the width; both wrap.
 function centre() {
-	for (const id of ["title", "subtitle"])
-		if (byId(id))
-			byId(id).setAttribute("x", width / 2);
+	let down = 0; // by how much the headings have grown
+	for (const id of ["title", "subtitle"]) {
+		const e = byId("head").querySelector("#fg-" + id);
+		if (!e)
+			continue;
+		const size = Number(e.getAttribute("font-size") || FONT), lines = wrap(e, size);
+		e.dataset.y = e.dataset.y || e.getAttribute("y");
+		e.setAttribute("y", Number(e.dataset.y) + down);
+		e.setAttribute("x", width / 2);
+		e.replaceChildren(...lines.map((s, k) => make(SVG, "tspan",
+			{ x: width / 2, dy: k ? size * 1.3 : 0 }, s)));
+		down += (lines.length - 1) * size * 1.3;
+	}
+	top = Number(opt.top) + down;
+	if (byId("legend"))
+		centreLegend(down);
+}
+
+// The text of a heading in lines that fit the width.
+function wrap(e, size) {
+	const room = (width - 2 * XPAD) / (size / 48), lines = [""];
+	e.dataset.text = e.dataset.text || e.textContent;
+	for (const word of e.dataset.text.split(" ")) {
+		const longer = lines[lines.length - 1] ? lines[lines.length - 1] + " " + word : word;
+		if (lines[lines.length - 1] && textWidth(longer, false) > room)
+			lines.push(word);
+		else
+			lines[lines.length - 1] = longer;
+	}
+	return lines;
+}
+
+function centreLegend(down) {
 	const legend = byId("legend");
-	top = Number(opt.top);
-	if (!legend)
-		return;
 	const boxes = [...legend.querySelectorAll("rect")], texts = [...legend.querySelectorAll("text")];
 	const step = boxes.map((b, k) => Number(b.getAttribute("width")) + 4 +
 		FONT * (0.6 * texts[k].textContent.length + 1.2));
@@ -203,10 +230,11 @@ function centre() {
 		lines[lines.length - 1].push(k);
 		used += w;
 	});
+	legend.dataset.y = legend.dataset.y || boxes[0].getAttribute("y");
 	lines.forEach((ks, n) => {
 		let x = (width - ks.reduce((sum, k) => sum + step[k], 0)) / 2;
 		for (const k of ks) {
-			const y = Number(boxes[0].getAttribute("y")) + n * FONT * 1.5;
+			const y = Number(legend.dataset.y) + down + n * FONT * 1.5;
 			boxes[k].setAttribute("x", x);
 			boxes[k].setAttribute("y", y);
 			texts[k].setAttribute("x", x + Number(boxes[k].getAttribute("width")) + 4);

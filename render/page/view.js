@@ -67,9 +67,10 @@ function redraw() {
 	updateBar();
 }
 
-// A document of its own is at least as tall as the window, for menus and tables of shallow graphs.
+// A document of its own is at least as tall as the window, for menus and tables of shallow graphs, and
+// has room below the root for the bar.
 function resize() {
-	const tall = ALONE ? Math.max(height, innerHeight) : height;
+	const tall = ALONE ? Math.max(height + Math.max(0, barHeight() - foot()), innerHeight) : height;
 	svg.setAttribute("width", width);
 	svg.setAttribute("height", tall);
 	svg.setAttribute("viewBox", "0 0 " + width + " " + tall);

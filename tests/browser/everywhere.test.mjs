@@ -18,6 +18,15 @@ test("phone: controls are large enough, on screen, and a tap shows the count", a
 		.filter((e) => !e.hidden && !/chips|share/.test(e.className)).map((e) => e.getBoundingClientRect())
 		.filter((r) => r.width < 44 || r.height < 44).length);
 	is(small, 0, "controls below 44 px");
+	// A tall graph is scrolled to its root, which the bar does not hide.
+	const tall = await open(render([Array.from({ length: 90 }, (_, i) => "f" + i).join(";") + ";--;w;b;[running] 9"]), phone);
+	await tall.waitForFunction(() => {
+		const root = [...document.querySelectorAll("#fg-frames text")].find((t) => t.textContent === "all");
+		const y = root.getBoundingClientRect().bottom;
+		return y > innerHeight / 2 && y < document.querySelector(".bar > div").getBoundingClientRect().top;
+	});
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-head text")].map((t) => t.getBoundingClientRect())
+		.filter((r) => r.left < 0 || r.right > innerWidth).length), 0, "headings beyond the edges");
 	const b = await frame(page, "send");
 	await page.touchscreen.tap(b.x + 10, b.y + b.h / 2);
 	has(await status(page), "send (600 us, 66.67% of all", "the count after a tap");
@@ -32,7 +41,7 @@ test("phone: controls are large enough, on screen, and a tap shows the count", a
 		return [r.left >= 0, r.right <= innerWidth + 1, Math.abs(r.bottom - innerHeight) < 2];
 	});
 	is(bar, [true, true, true], "the bar is at the lower edge");
-});
+}, "chromium"); // which can be a phone
 
 test("a shallow graph does not clip its menu and table", async () => {
 	const page = await open(render(["a;b 1", "c 2"]));
@@ -101,7 +110,7 @@ test("print is on white, without controls, and tells delimiters apart in gray", 
 		.map(([s, c]) => [s, 0.3 * c[0] + 0.6 * c[1] + 0.1 * c[2]])));
 	if (!(gray["-"] - gray["--"] > 100 && gray["main"] - gray["--"] > 60))
 		throw new Error(JSON.stringify(gray));
-});
+}, "chromium"); // which can pretend to print
 
 test("the menu has the roles of one, and arrow keys", async () => {
 	const page = await open(render(folded));
@@ -213,3 +222,16 @@ test("the script shortens names as the program does", async () => {
 		is((await labels(page)).sort(), still.sort(), "labels " + options);
 	}
 });
+
+test("without a script the picture is seen as a whole, with its root", async () => {
+	const deep = Array.from({ length: 150 }, (_, i) => "f" + i).join(";") + " 1";
+	for (const options of [[], ["--inverted"]]) {
+		const page = await open(render([deep], ...options), { context: { javaScriptEnabled: false } });
+		const seen = await page.evaluate(() => {
+			const t = [...document.querySelectorAll("#fg-frames text")].find((e) => e.textContent === "all");
+			const r = t.previousElementSibling.getBoundingClientRect();
+			return [r.top >= 0, r.bottom <= innerHeight, r.right <= innerWidth, r.width > 20];
+		});
+		is(seen, [true, true, true, true], "the root " + options);
+	}
+}, "chromium"); // which tells the style that scripts are off

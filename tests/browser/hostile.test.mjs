@@ -82,7 +82,7 @@ test("all works under a strict Content-Security-Policy", async () => {
 	} finally {
 		server.close();
 	}
-});
+}, "chromium"); // Firefox's own request for an icon is refused, too
 
 test("in an <img> it is a static picture", async () => {
 	const svg = render(["main;work 3", "main;rest 1"]);
@@ -108,7 +108,7 @@ test("it fits a phone, and has a dark mode", async () => {
 		.filter((e) => e.getBoundingClientRect().right > 361).map((e) => e.outerHTML.slice(0, 80)));
 	is(wide, [], "parts beyond the right edge");
 	is(await page.evaluate(() => { scrollTo(999, 0); return scrollX; }), 0, "scrolls sideways");
-});
+}, "chromium"); // which can be a phone, and dark
 
 test("a screen reader finds a title, a description and labelled controls", async () => {
 	const page = await open(render(["main;work 3"], "--title", "Where time goes"));

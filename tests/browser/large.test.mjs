@@ -17,30 +17,32 @@ test("50 000 visible frames: first paint and zoom within 200 ms", async () => {
 	}
 	const svg = render(lines);
 	return bounded(svg, "p0", LIMIT, LIMIT, 50000);
-});
+}, "chromium"); // whose protocol tells the CPU time
 
 // The best of several rounds, as other programs share the machine. On an overloaded machine the limits
 // apply to the CPU time of the main thread instead. Times are in ms.
 async function bounded(svg, path, paintLimit, zoomLimit, least) {
 	const best = { paint: Infinity, paintCpu: Infinity, zoom: Infinity, zoomCpu: Infinity };
 	let frames, rounds = 0;
-	while (rounds < 4 || (rounds < 8 && !(best.paint <= paintLimit && best.zoom <= zoomLimit))) {
+	const busy = () => loadavg()[0] > availableParallelism();
+	const met = () => (best.paint <= paintLimit && best.zoom <= zoomLimit) ||
+		(busy() && best.paintCpu <= paintLimit && best.zoomCpu <= zoomLimit);
+	while (rounds < 2 || (rounds < 8 && !met())) {
 		const m = await measure(svg, path);
 		frames = m.frames;
 		for (const k in best)
 			best[k] = Math.min(best[k], m[k]);
 		rounds++;
 	}
-	const busy = loadavg()[0] > availableParallelism();
 	const note = frames + " frames: first paint " + Math.round(best.paint) + " ms (" +
 		Math.round(best.paintCpu) + " of CPU), zoom " + Math.round(best.zoom) + " ms (" +
 		Math.round(best.zoomCpu) + " of CPU), best of " + rounds +
-		(busy ? ", on a busy machine (load " + loadavg()[0].toFixed(1) + ")" : "");
+		(busy() ? ", on a busy machine (load " + loadavg()[0].toFixed(1) + ")" : "");
 	if (frames < least)
 		throw new Error("only " + frames + " frames");
 	if (!(best.paintCpu <= paintLimit && best.zoomCpu <= zoomLimit))
 		throw new Error(note);
-	if (!busy && !(best.paint <= paintLimit && best.zoom <= zoomLimit))
+	if (!busy() && !(best.paint <= paintLimit && best.zoom <= zoomLimit))
 		throw new Error(note);
 	return note;
 }
@@ -59,7 +61,7 @@ test("a million distinct stacks: open within a second, zoom within 100 ms, below
 	if (!/^[\d,]{7,} narrow frames are not in this file/.test(said))
 		throw new Error("what was left out: " + said);
 	return (size / 1e6).toFixed(1) + " MB, " + note;
-});
+}, "chromium"); // as above
 
 test("a depth of 10 000 frames takes time in proportion to it", async () => {
 	const cpu = {};
@@ -81,7 +83,7 @@ test("a depth of 10 000 frames takes time in proportion to it", async () => {
 	if (!(cpu[10000].paint <= 8 * cpu[2500].paint + 50 && cpu[10000].zoom <= 8 * cpu[2500].zoom + 50))
 		throw new Error(note);
 	return note;
-});
+}, "chromium"); // as above
 
 // path: of the frame to zoom to.
 async function measure(svg, path) {

@@ -67,7 +67,7 @@ test("views: hide a function, a library, recursion; only stacks with one; all in
 	await page.locator(".chips button").first().click();
 	is((await chips(page)).length, 2, "taken back");
 	await page.keyboard.press("Home");
-	await page.goto(link.split("#")[0] + "#focus=read");
+	await page.evaluate(() => { location.hash = "#focus=read"; });
 	near(await drawn(page, "read"), 1180, 1, "only stacks with read, from there on");
 	is((await labels(page)).includes("main"), false, "no callers");
 	has(await hover(page, "read"), "40.00% of all", "the share is that of all");
