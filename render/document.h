@@ -42,6 +42,26 @@ struct document {
 	double before, after;	 /* differential: the counts of each side */
 };
 
+/*
+ * The legend: what the colours of a chain graph or of a difference mean, and of a chain graph how
+ * much of the time each of them is. The script makes its entries buttons.
+ */
+struct legend_entry {
+	enum ramp ramp;
+	double share; /* percent of the time; negative: says nothing */
+};
+
+struct legend {
+	struct legend_entry entry[RAMPS];
+	unsigned n; /* 0: no legend */
+};
+
+/* Find the entries of d, whose colours are known. */
+void legend_fill(struct legend *lg, const struct document *d);
+
+/* Write them centred at height y, in pixels. */
+void legend_write(FILE *f, const struct legend *lg, const struct document *d, double y);
+
 /* Fill d->colors from the rest. 0 or -ENOMEM; call colors_free() in both cases. */
 int colors_init(struct document *d);
 void colors_free(struct document *d);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "legend.h"
-
 #include <math.h>
-#include <string.h>
+
+#include "document.h"
+#include "page.h"
+#include "svg.h"
 
 struct found {
 	bool seen[RAMPS];
@@ -86,8 +87,9 @@ static void put_key(FILE *f, enum ramp ramp)
 }
 
 /* The first pass measures the width, the second writes the legend centred. */
-void legend_write(FILE *f, const struct legend *lg, const struct page *pg, double y)
+void legend_write(FILE *f, const struct legend *lg, const struct document *d, double y)
 {
+	const struct page *pg = d->page;
 	double box = round(pg->fontsize * 0.9), width = 0, x;
 
 	if (!lg->n)

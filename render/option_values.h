@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #ifndef RENDER_OPTION_VALUES_H
 #define RENDER_OPTION_VALUES_H
-/* What an option of the table in options.c takes, and how its value becomes a member of the
- * options. */
+/* The options, and how the value of one in the table of options.c becomes a member of them. */
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "options.h"
+#include "base.h"
+#include "draw.h"
+#include "intake.h"
 #include "page.h"
+
+struct options {
+	struct draw draw;
+	const char *out; /* NULL: standard output */
+	bool strict;
+	bool cp;	      /* keep colours in palette.map */
+	bool quiet;	      /* no messages about lines */
+	const char *nameattr; /* a file; NULL: none */
+	struct base base;
+	bool diff, normalize, strip_hex;
+	enum intake_counts counts; /* a line has */
+	bool help, help_all, version;
+};
 
 enum option_kind {
 	HEADING,

@@ -4,29 +4,12 @@
 /*
  * The command line of flamegraph. Options have the names of flamegraph.pl's and inferno's, in any
  * of Perl's spellings: -title, --Title. Added are --diff and its options, --counts, --compare,
- * --labels,
- * --max-frames, --embedded, --strict and -o.
+ * --labels, --max-frames, --embedded, --strict and -o.
  */
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "base.h"
-#include "draw.h"
-#include "intake.h"
-
-struct options {
-	struct draw draw;
-	const char *out; /* NULL: standard output */
-	bool strict;
-	bool cp;	      /* keep colours in palette.map */
-	bool quiet;	      /* no messages about lines */
-	const char *nameattr; /* a file; NULL: none */
-	struct base base;
-	bool diff, normalize, strip_hex;
-	enum intake_counts counts; /* a line has */
-	bool help, help_all, version;
-};
+#include "option_values.h"
 
 /* Parse; the files start at argv[optind]. 0, or -1 after a message on standard error. */
 int options_parse(struct options *o, int argc, char **argv);

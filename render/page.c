@@ -8,7 +8,6 @@
 #include "diff.h"
 #include "document.h"
 #include "flamegraph.h"
-#include "legend.h"
 #include "page_css.h"
 #include "page_js.h"
 
@@ -251,7 +250,7 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 	      "fill=\"url(#fg-ground)\"/>\n",
 	      f);
 	write_heading(f, pg);
-	legend_write(f, &legend, pg, legend_y);
+	legend_write(f, &legend, &d, legend_y);
 	fputs("</g>\n", f);
 	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\"", d.top);
 	if (pg->stroke_color)

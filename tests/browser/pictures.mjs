@@ -30,7 +30,7 @@ await take("hover", { act: async (page) => {
 	const b = await box(page, "charlie_wakes_bravo", 0);
 	await page.mouse.move(b.x, b.y);
 } });
-await take("zoom-search", { fragment: "#zoom=1&search=wake", act: end });
+await take("zoom-search", { fragment: "#path=alpha&search=wake", act: end });
 await take("dark", { context: { colorScheme: "dark" }, act: end });
 await take("table", { act: async (page) => {
 	await end(page);
