@@ -13,11 +13,11 @@
 #include <bpf/bpf_helpers.h>
 
 #include "chainwire.h"
+#include "recorder.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 /* Set before loading. */
-const volatile __u32 self_tgid = 0;
 const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* User stacks by call frame information; else by frame pointers. */
@@ -39,8 +39,6 @@ const volatile __u32 stack_size = 16 << 10;
  * while they are attached and detached one after the other.
  */
 volatile __u64 record_from_ns = ~0ull, record_until_ns = ~0ull;
-/* A process that the recorder started for itself; 0: none. Set before anything is attached. */
-volatile __u32 helper_tgid = 0;
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -64,11 +62,6 @@ struct {
 static __always_inline bool is_recording(__u64 now)
 {
 	return now >= record_from_ns && now < record_until_ns;
-}
-
-static __always_inline bool is_recorder(__u32 tgid)
-{
-	return tgid == self_tgid || tgid == helper_tgid;
 }
 
 /* ---- keeping and losing -------------------------------------------------------------------- */
@@ -338,6 +331,8 @@ int on_stacks(unsigned long long *ctx)
 		if (!tid && !other.tid)
 			return 0;
 		state = tid ? switch_state(ctx, task) : 0;
+	} else if (is_helper(task->tgid)) {
+		tid = self_tgid;
 	}
 	k = bpf_map_lookup_elem(&kinds, &kind);
 	if (!k)
@@ -401,6 +396,8 @@ int on_fork(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_fork *ev;
 
+	if (child->tgid != parent->tgid)
+		fork_helper(parent->tgid, child->tgid);
 	if (is_recorder(child->tgid) || !is_recording(now))
 		return 0;
 	if (unwinding && user_stacks)
@@ -465,6 +462,8 @@ int on_exit(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_exit *ev;
 
+	if (task->pid == task->tgid && is_helper(task->tgid))
+		exit_helper(task->tgid);
 	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	ev = record_event(WIRE_EXIT, now, struct wire_exit);
@@ -497,7 +496,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	long len;
 
 	/* The recorder's own as well: they may wake others, and shall have a name then. */
-	if (!task || task->tgid == (int)helper_tgid)
+	if (!task || is_helper(task->tgid))
 		return 0;
 	t = bpf_map_lookup_elem(&iter_scratch, &zero);
 	if (!t)

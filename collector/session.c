@@ -135,6 +135,11 @@ static int attach(struct session *s)
 	int err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 
 	return err ? session_fail(s, "cannot record", err) : 0;
+	if (s->readers)
+		bpf_session_helper(s->bpf, readers_pid(s->readers));
+	if (s->asker)
+		bpf_session_helper(s->bpf, asker_pid(s->asker));
+	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 }
 
 /* Events flow from here on, the command runs. */

@@ -378,6 +378,14 @@ struct wire_thread {
 	__u32 ustack;
 	__u64 switches;		    /* voluntary and involuntary ones */
 	__u64 space, look;	    /* as in struct wire_copy */
+/* Processes that the recorder started for itself are in one of two places: this one, or it ^ 1. */
+#define WIRE_HELPERS 64
+
+static inline __u32 wire_helper_place(__u32 tgid)
+{
+	return tgid & (WIRE_HELPERS - 1);
+}
+
 	__u64 regs[WIRE_REGISTERS]; /* likewise */
 	__u64 frames[WIRE_STACK_MAX];
 };

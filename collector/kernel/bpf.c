@@ -269,6 +269,14 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 {
 	int err = chaincap_bpf__attach(s->skel);
 
+void bpf_session_helper(struct bpf_session *s, pid_t pid)
+{
+	volatile __u32 *helpers = s->skel->bss->helpers;
+	__u32 place = wire_helper_place((__u32)pid);
+
+	helpers[helpers[place] ? place ^ 1 : place] = (__u32)pid;
+}
+
 	if (err)
 		explain(err, why, why_size);
 	return err;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <linux/types.h>
 
@@ -56,6 +57,11 @@ void bpf_session_close(struct bpf_session *s);
  */
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
 
+/*
+ * Before attaching: process pid, which the recorder started for itself, and all that it forks, are
+ * not recorded, like the recorder itself. At most three or so.
+ */
+void bpf_session_helper(struct bpf_session *s, pid_t pid);
 /*
  * Attaches the programs, which record nothing yet. Returns 0 or a negative errno with the reason in
  * why.

@@ -117,7 +117,7 @@ static int put_rings(struct bpf_session *s)
 		_exit(-fill_all(f, s->cpus) & 0xff);
 	}
 	if (s->helper > 0) {
-		s->skel->bss->helper_tgid = (__u32)s->helper;
+		bpf_session_helper(s, s->helper);
 		err = await_rings(s, outer);
 	} else {
 		s->helper = 0;

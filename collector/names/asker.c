@@ -159,6 +159,11 @@ int asker_start(struct asker **out, unsigned int seconds, bool verbose)
 	return 0;
 }
 
+int asker_pid(const struct asker *a)
+{
+	return a->pid;
+}
+
 void asker_free(struct asker *a)
 {
 	if (!a)

@@ -22,6 +22,8 @@ struct asker;
  * DEBUGINFOD_URLS names no server; or a negative errno.
  */
 int asker_start(struct asker **out, unsigned int seconds, bool verbose);
+/* The process. */
+int asker_pid(const struct asker *a);
 /* Ends the process. NULL is allowed. */
 void asker_free(struct asker *a);
 

@@ -5,6 +5,7 @@
  */
 #include "../../bpf/kernel.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "GPL";
@@ -43,15 +44,25 @@ static __always_inline int count(void)
 	return 0;
 }
 
+struct task_struct___parents {
+	int tgid;
+	struct task_struct___parents *real_parent;
+} __attribute__((preserve_access_index));
+
+/* The recorder, its children (this one records no command) and what these fork. */
+static __always_inline bool is_recorder(const struct task_struct *t)
+{
+	const struct task_struct___parents *p = (const void *)t;
+
+	return (__u32)t->tgid == recorder_tgid ||
+	       (__u32)BPF_CORE_READ(p, real_parent, tgid) == recorder_tgid ||
+	       (__u32)BPF_CORE_READ(p, real_parent, real_parent, tgid) == recorder_tgid;
+}
+
 /* The recorder leaves out itself, as if the CPU was idle meanwhile. */
 static __always_inline bool is_nobody(const struct task_struct *t)
 {
-	return !t->pid || (__u32)t->tgid == recorder_tgid;
-}
-
-static __always_inline bool is_recorder(const struct task_struct *t)
-{
-	return (__u32)t->tgid == recorder_tgid;
+	return !t->pid || is_recorder(t);
 }
 
 SEC("tp_btf/sched_switch")
