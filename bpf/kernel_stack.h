@@ -13,7 +13,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WIRE_STEPS);
+	__uint(max_entries, WIRE_TREES *WIRE_STEPS);
 	__type(key, __u32);
 	__type(value, struct wire_step);
 } steps SEC(".maps");
@@ -21,10 +21,13 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WIRE_BRANCHES);
+	__uint(max_entries, WIRE_TREES *WIRE_BRANCHES);
 	__type(key, __u32);
 	__type(value, __u64);
 } branches SEC(".maps");
+
+/* Of the tree to follow; written by the collector. */
+volatile __u32 tree_root = WIRE_TREE_ROOT(0);
 
 /* Interrupt entry code; written by the collector before anything is attached. */
 struct wire_range entries[WIRE_ENTRIES] = {};
@@ -75,7 +78,7 @@ static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 		s = step_of(no, *from, ret);
 	}
 	if (!s) {
-		slot = wire_other_branch(slot);
+		slot = wire_other_branch(*from, ret);
 		branch = bpf_map_lookup_elem(&branches, &slot);
 		no = branch ? (__u32)*branch : 0;
 		s = step_of(no, *from, ret);
@@ -92,7 +95,7 @@ static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 __noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copied)
 {
 	__u64 word = kind, leaf, stack, addr = 0;
-	__u32 from = WIRE_STEP_FIRST;
+	__u32 from = tree_root;
 	const struct wire_step *s;
 
 	if (!k)
@@ -231,10 +234,11 @@ out:
 	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
 }
 
-/* Samples walks 2, 3, 4, 8, 16 ...: skips rare stacks, and backs off. */
+/* Samples walks 2, 3, 4, 8, 16 ... 65536, 131072, 196608 ...: skips rare stacks, and backs off. */
 static __always_inline bool wants_sample(__u32 walks)
 {
-	return walks == 3 || (walks >= 2 && walks <= 1u << 16 && !(walks & (walks - 1)));
+	return walks == 3 || (walks >= 2 && !(walks & (walks - 1))) ||
+	       (walks >= 1u << 16 && !(walks & 0xffff));
 }
 
 /* The id of the current thread's kernel stack, 0 if it has none. Sets k->interrupt. */

@@ -360,9 +360,10 @@ static void report_recorder(const struct session *s)
 	if (s->options->verbosity > 0)
 		fprintf(stderr,
 			"chaincap: kernel stacks: %llu known without a walk, %llu walked; %u "
-			"layouts\n",
+			"layouts, %llu forgotten\n",
 			(unsigned long long)c->known, (unsigned long long)c->walked,
-			bpf_session_layouts(s->bpf));
+			bpf_session_layouts(s->bpf),
+			(unsigned long long)bpf_session_forgotten(s->bpf));
 	if (s->options->verbosity > 0)
 		user_stacks_report(s->user_stacks, c);
 	if (s->options->verbosity > 0 && !getrusage(RUSAGE_SELF, &ru))

@@ -47,6 +47,14 @@ struct wire_record {
 /* The stack of the layout with the number in the bits below. */
 #define WIRE_STACK_LAYOUT 0x60000000u
 
+/* That number; 0: it is not such an id. */
+static inline __u32 wire_layout(__u32 id)
+{
+	return (id & (WIRE_STACK_ONCE | WIRE_STACK_LAYOUT)) == WIRE_STACK_LAYOUT
+		       ? id & ~WIRE_STACK_LAYOUT
+		       : 0;
+}
+
 struct wire_switch {
 	struct wire_record r;
 	__u32 prev, next;     /* tids; the recorder's own are 0 */
@@ -155,6 +163,11 @@ struct wire_sample {
  * the next one in the map, which is good for the caches; the others are found by the map
  * "branches". The collector writes while programs read: the field by which a step is found is
  * written last, and nothing changes after it.
+ *
+ * A full tree forgets the stacks that came least recently: there are two trees, of which programs
+ * follow the one whose root the collector names in tree_root, and which a program reads once. The
+ * collector copies what is to be kept into the other tree, before it names that one's root; it
+ * clears the old tree only when all programs that may still follow it have ended.
  */
 enum wire_base {
 	WIRE_FROM_LEAF, /* slot words on from the fixed point */
@@ -179,28 +192,32 @@ struct wire_step {
 	__u8 pad[6];
 };
 
-/* The first step for a kind of event: from 0, and `ret` is the kind. */
-#define WIRE_STEP_FIRST 0u
+/* The first step for a kind of event: from the root of a tree, and `ret` is the kind. */
+#define WIRE_TREES 2
+#define WIRE_TREE_ROOT(tree) ((tree)*WIRE_STEPS)
 /* Instead of a return address: where to look if a step's own slot leads nowhere. */
 #define WIRE_STEP_ELSE (~0ull)
 
-#define WIRE_LAYOUTS 8192 /* stacks that are in the tree are fewer */
-#define WIRE_STEPS (1u << 15)
+#define WIRE_LAYOUTS 8192     /* stacks that are in the tree are fewer */
+#define WIRE_STEPS (1u << 15) /* of one tree */
 
 /*
  * The map "branches" has the numbers of steps that do not follow the one that leads to them, at one
- * of two places: slot, or wire_other_branch(slot).
+ * of two places: wire_branch() or wire_other_branch(). A tree has as many places as steps, so that
+ * the bit that tells the steps of the trees apart tells their places apart, too.
  */
-#define WIRE_BRANCHES (1u << 15)
+#define WIRE_BRANCHES WIRE_STEPS
 
 static inline __u32 wire_branch(__u32 from, __u64 ret)
 {
-	return (__u32)(((ret ^ (__u64)from << 40) * 0x9e3779b97f4a7c15ull) >> 49);
+	return (__u32)(((ret ^ (__u64)from << 40) * 0x9e3779b97f4a7c15ull) >> 49) |
+	       (from & WIRE_STEPS);
 }
 
-static inline __u32 wire_other_branch(__u32 slot)
+static inline __u32 wire_other_branch(__u32 from, __u64 ret)
 {
-	return (slot * 0x9e3779b1u ^ 0x5bd1e995u) >> 17;
+	return (__u32)(((ret ^ (__u64)from << 40) * 0xc2b2ae3d27d4eb4full) >> 49) |
+	       (from & WIRE_STEPS);
 }
 
 /*
@@ -361,6 +378,14 @@ struct wire_kind_state {
 	struct wire_stack check; /* --verify: the plain walk */
 };
 
+/* Processes that the recorder started for itself are in one of two places: this one, or it ^ 1. */
+#define WIRE_HELPERS 64
+
+static inline __u32 wire_helper_place(__u32 tgid)
+{
+	return tgid & (WIRE_HELPERS - 1);
+}
+
 /* A thread as the task iterator saw it; a whole number of these is read from the iterator. */
 struct wire_thread {
 	__u64 start_ns, seen_ns; /* CLOCK_MONOTONIC */
@@ -378,14 +403,6 @@ struct wire_thread {
 	__u32 ustack;
 	__u64 switches;		    /* voluntary and involuntary ones */
 	__u64 space, look;	    /* as in struct wire_copy */
-/* Processes that the recorder started for itself are in one of two places: this one, or it ^ 1. */
-#define WIRE_HELPERS 64
-
-static inline __u32 wire_helper_place(__u32 tgid)
-{
-	return tgid & (WIRE_HELPERS - 1);
-}
-
 	__u64 regs[WIRE_REGISTERS]; /* likewise */
 	__u64 frames[WIRE_STACK_MAX];
 };

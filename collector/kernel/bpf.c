@@ -114,6 +114,7 @@ static int take_record(void *ctx, void *data, size_t len)
 		return -EBADMSG;
 	if (((const struct wire_record *)data)->kind == WIRE_SAMPLE)
 		s->learning = true;
+	bpf_session_note_use(s, data, len);
 	err = s->fn(s->ctx, data, len);
 	if (err < 0)
 		return err;
@@ -239,6 +240,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		err = bpf_session_make_rings(s, take_record);
 	if (!err)
 		err = bpf_session_map_trie(s);
+	if (!err)
+		err = bpf_session_make_layouts(s);
 	s->finder = slot_finder_new();
 	if (!err && !s->finder)
 		err = -ENOMEM;
@@ -261,13 +264,10 @@ void bpf_session_close(struct bpf_session *s)
 	bpf_session_free_rings(s);
 	bpf_session_unmap_trie(s);
 	slot_finder_free(s->finder);
+	bpf_session_free_layouts(s);
 	chaincap_bpf__destroy(s->skel);
 	free(s);
 }
-
-int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
-{
-	int err = chaincap_bpf__attach(s->skel);
 
 void bpf_session_helper(struct bpf_session *s, pid_t pid)
 {
@@ -276,6 +276,10 @@ void bpf_session_helper(struct bpf_session *s, pid_t pid)
 
 	helpers[helpers[place] ? place ^ 1 : place] = (__u32)pid;
 }
+
+int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
+{
+	int err = chaincap_bpf__attach(s->skel);
 
 	if (err)
 		explain(err, why, why_size);

@@ -101,9 +101,17 @@ bool bpf_session_unwinds(const struct bpf_session *s);
 int bpf_session_watch(const struct bpf_session *s, int epoll);
 
 /*
- * Makes room on the BPF side for new stacks: those without a layout whose id is more than
- * BPF_SESSION_IDS ids old are removed, and get a new id when they are seen again. Takes a few
- * milliseconds every 32 thousand new stacks, otherwise nothing. Returns 0 or a negative errno.
+ * Kernel code from start up to end has been replaced: layouts with return addresses in it are
+ * forgotten at the next bpf_session_recycle().
+ */
+void bpf_session_code_gone(void *session, uint64_t start, uint64_t end);
+
+/*
+ * After each drain: makes room on the BPF side for new stacks. Those without a layout whose id is
+ * more than BPF_SESSION_IDS ids old are removed, and get a new id when they are seen again. If
+ * there is no room for new layouts, the half of them that was used least recently is forgotten.
+ * Takes a few milliseconds every 32 thousand new stacks, and at most every 5 s for layouts,
+ * otherwise nothing. Returns 0 or a negative errno.
  */
 #define BPF_SESSION_IDS (1u << 16)
 int bpf_session_recycle(struct bpf_session *s);
@@ -123,9 +131,10 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
-bool bpf_session_learning(const struct bpf_session *s);	   /* the last drain had samples */
-uint32_t bpf_session_layouts(const struct bpf_session *s); /* in the tree */
-uint32_t bpf_session_cpus(const struct bpf_session *s);	   /* that can come online */
+bool bpf_session_learning(const struct bpf_session *s);	     /* the last drain had samples */
+uint32_t bpf_session_layouts(const struct bpf_session *s);   /* in the tree */
+uint64_t bpf_session_forgotten(const struct bpf_session *s); /* layouts that were in it */
+uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */
 /* Frames of a kernel stack at most; WIRE_STACK_MAX, unless the machine is set up for less. */
 uint32_t bpf_session_max_stack(const struct bpf_session *s);
 size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
- * buffers) and bpf_stacks.c (maps of stacks).
+ * buffers), bpf_stacks.c (maps of stacks) and bpf_layouts.c (stacks known without a walk).
  */
 #ifndef BPF_PRIVATE_H
 #define BPF_PRIVATE_H
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "bpf.h"
+#include "grace.h"
 #include "stack_slots.h"
 #include "stack_trie.h"
 
@@ -24,9 +25,9 @@ struct bpf_session {
 	struct chaincap_bpf *skel;
 	uint32_t cpus;
 	uint32_t max_stack; /* frames of a kernel stack */
-	uint32_t layouts;   /* in the tree */
 	uint32_t swept_at;  /* newest stack id at the last sweep */
 	struct slot_finder *finder;
+	struct layouts *layouts;  /* in the tree */
 	bool learning;		  /* samples came at the last drain */
 	struct stack_trie trie;	  /* in memory shared with BPF */
 	struct wire_rules *rules; /* likewise; NULL: user stacks are not unwound */
@@ -57,5 +58,13 @@ void bpf_session_free_rings(struct bpf_session *s);
 /* Maps the trie's BPF maps into memory. Returns 0 or a negative errno. */
 int bpf_session_map_trie(struct bpf_session *s);
 void bpf_session_unmap_trie(struct bpf_session *s);
+
+/* The layouts of stacks; none at first. Returns 0 or -ENOMEM; free them in both cases. */
+int bpf_session_make_layouts(struct bpf_session *s);
+void bpf_session_free_layouts(struct bpf_session *s);
+/* A record of len bytes was drained, which may refer to a layout. */
+void bpf_session_note_use(struct bpf_session *s, const struct wire_record *r, size_t len);
+/* After each drain: forgets layouts if their room is used up, or their code has changed. */
+void bpf_session_forget(struct bpf_session *s);
 
 #endif /* BPF_PRIVATE_H */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define STEPS_SIZE (WIRE_STEPS * sizeof(struct wire_step))
+#define STEPS_SIZE (WIRE_TREES * WIRE_STEPS * sizeof(struct wire_step))
 #define RULES_SIZE (WIRE_RULE_BUCKETS * sizeof(struct wire_rules))
 #define GENERATIONS_SIZE (WIRE_GENERATIONS * sizeof(uint64_t))
-#define BRANCHES_SIZE (WIRE_BRANCHES * sizeof(uint64_t))
+#define BRANCHES_SIZE (WIRE_TREES * WIRE_BRANCHES * sizeof(uint64_t))
 
 static void *map_array(const struct bpf_map *map, size_t size)
 {
@@ -55,30 +55,6 @@ void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end)
 			return;
 		}
 	}
-}
-
-uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint32_t first)
-{
-	struct bpf_session *s = session;
-	struct wire_known_stack known = { sample->id, (uint32_t)(sample->hash >> 32), .sent = 1 };
-	struct wire_known_stack old;
-	int stacks = bpf_map__fd(s->skel->maps.stacks);
-	struct stack_slots layout;
-
-	if (s->layouts + 1 >= WIRE_LAYOUTS || !slot_finder_add(s->finder, sample, first, &layout))
-		return 0;
-	/* It may have two layouts, on the thread's stack and on the CPU's own, but one id. */
-	if (!bpf_map_lookup_elem(stacks, &sample->hash, &old) && old.layout) {
-		stack_trie_add(&s->trie, &layout, old.id);
-		return 0;
-	}
-	known.layout = s->layouts + 1;
-	known.id = WIRE_STACK_LAYOUT | known.layout;
-	if (bpf_map_update_elem(stacks, &sample->hash, &known, BPF_EXIST))
-		return 0;
-	s->layouts++;
-	stack_trie_add(&s->trie, &layout, known.id);
-	return known.layout;
 }
 
 /*
@@ -162,6 +138,7 @@ int bpf_session_recycle(struct bpf_session *s)
 	uint64_t *hashes;
 	int err = -ENOMEM;
 
+	bpf_session_forget(s);
 	if (last - s->swept_at < SWEEP_EVERY)
 		return 0;
 	hashes = malloc(SWEEP_BATCH * sizeof(*hashes));
@@ -178,9 +155,4 @@ int bpf_session_recycle(struct bpf_session *s)
 bool bpf_session_learning(const struct bpf_session *s)
 {
 	return s->learning;
-}
-
-uint32_t bpf_session_layouts(const struct bpf_session *s)
-{
-	return s->layouts;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stack_trie.h - writes the tree of steps by which the BPF side recognizes kernel stacks without a
- * walk (include/chainwire.h): adds stacks whose slots are known to the maps shared with BPF.
+ * stack_trie.h - writes the trees of steps by which the BPF side recognizes kernel stacks without a
+ * walk (include/chainwire.h): adds stacks whose slots are known to the maps shared with BPF, and
+ * copies those that are to be kept into another tree.
  */
 #ifndef STACK_TRIE_H
 #define STACK_TRIE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <linux/types.h>
@@ -14,9 +16,12 @@
 #include "stack_slots.h"
 
 struct stack_trie {
-	struct wire_step *steps; /* the map of that name, WIRE_STEPS entries, zeroed; borrowed */
-	uint64_t *branches;	 /* likewise, WIRE_BRANCHES entries */
-	uint32_t last;		 /* number of the newest step */
+	/* The map of that name, WIRE_TREES * WIRE_STEPS entries, zeroed; borrowed. */
+	struct wire_step *steps;
+	uint64_t *branches; /* likewise, WIRE_TREES * WIRE_BRANCHES entries */
+	uint32_t root;	    /* of the tree that stacks are added to: WIRE_TREE_ROOT() */
+	uint32_t steps_max; /* how many steps this may have; 0: WIRE_STEPS - 1 */
+	uint32_t used;	    /* how many it has */
 };
 
 /*
@@ -24,5 +29,32 @@ struct stack_trie {
  * room; its steps that were added then stay, and lead nowhere.
  */
 int stack_trie_add(struct stack_trie *s, const struct stack_slots *l, uint32_t id);
+
+/* Whether there is hardly room for more. */
+bool stack_trie_is_full(const struct stack_trie *s);
+
+/* Whether the tree has a return address for which is_gone() holds. */
+bool stack_trie_has(const struct stack_trie *s, bool (*is_gone)(void *ctx, uint64_t ret),
+		    void *ctx);
+
+/*
+ * Which stacks of a tree are to be kept. First drop() is called with the id of each stack that has
+ * a return address for which is_gone() holds, then keep() with the id of each.
+ */
+struct stack_trie_choice {
+	bool (*is_gone)(void *ctx, uint64_t ret); /* NULL: none is */
+	void (*drop)(void *ctx, uint32_t id);
+	bool (*keep)(void *ctx, uint32_t id);
+	void *ctx;
+};
+
+/*
+ * Copies the stacks to be kept into the other tree, which must be empty, and makes that the one
+ * that stacks are added to. The old one stays as it is. A stack for which no room is found there is
+ * left out. Returns 0, or -ENOMEM: then nothing has changed.
+ */
+int stack_trie_copy(struct stack_trie *s, const struct stack_trie_choice *choice);
+/* Empties the tree that stacks are not added to. No reader may be following it. */
+void stack_trie_clear_other(struct stack_trie *s);
 
 #endif /* STACK_TRIE_H */

@@ -25,8 +25,8 @@ static int setup(void **state)
 {
 	(void)state;
 	steps = (struct stack_trie) {
-		.steps = calloc(WIRE_STEPS, sizeof(*steps.steps)),
-		.branches = calloc(WIRE_BRANCHES, sizeof(*steps.branches)),
+		.steps = calloc(WIRE_TREES * WIRE_STEPS, sizeof(*steps.steps)),
+		.branches = calloc(WIRE_TREES * WIRE_BRANCHES, sizeof(*steps.branches)),
 	};
 	return steps.steps && steps.branches ? 0 : -1;
 }
@@ -43,7 +43,7 @@ static uint32_t find(uint32_t from, uint64_t ret)
 {
 	uint32_t slot = wire_branch(from, ret);
 	uint32_t tries[] = { from + 1, (uint32_t)steps.branches[slot],
-			     (uint32_t)steps.branches[wire_other_branch(slot)] };
+			     (uint32_t)steps.branches[wire_other_branch(from, ret)] };
 
 	for (int i = 0; i < 3; i++) {
 		const struct wire_step *s = &steps.steps[tries[i]];
@@ -60,7 +60,7 @@ static uint32_t find(uint32_t from, uint64_t ret)
  */
 static uint32_t follow(uint32_t event, const uint64_t *leaf, const uint64_t *stack)
 {
-	uint32_t from = WIRE_STEP_FIRST;
+	uint32_t from = steps.root;
 	const uint64_t *at = NULL;
 	uint64_t word = event;
 
@@ -134,7 +134,7 @@ static void stacks_with_a_common_beginning_are_told_apart(void **state)
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, B, D }, NULL), 2);
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, C, D }, NULL), 3);
 	/* What they have in common is there once. */
-	assert_int_equal(steps.last, 4 + 1 + 1);
+	assert_int_equal(steps.used, 4 + 1 + 1);
 }
 
 static void one_beginning_can_go_on_in_two_places(void **state)
@@ -214,7 +214,126 @@ static void many_stacks_fit_and_what_does_not_is_refused(void **state)
 	}
 	assert_true(added > 8000);
 	assert_true(refused > 0);
-	assert_true(steps.last < WIRE_STEPS);
+	assert_true(steps.used < WIRE_STEPS);
+}
+
+/* ---- forgetting ---------------------------------------------------------------------------- */
+
+/* Stack i has the addresses A, B + 16 * i and C; the leaf comes first. */
+static struct stack_slots numbered(uint32_t i)
+{
+	return flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B + i * 16, C }, (uint16_t[]) { 0, 1, 2 });
+}
+
+static uint32_t follow_numbered(uint32_t i)
+{
+	return follow(WIRE_SWITCH, (uint64_t[]) { A, B + i * 16, C }, NULL);
+}
+
+/* Keeps ids from *ctx on. */
+static bool keep_from(void *ctx, uint32_t id)
+{
+	return id >= *(const uint32_t *)ctx;
+}
+
+static void what_is_not_kept_makes_room(void **state)
+{
+	uint32_t from = 1, added = 0, lost = 0, n = 0;
+
+	(void)state;
+	/* Six times as many as fit, the newest thousand of which are kept each time. */
+	for (uint32_t i = 1; i <= 60000; i++) {
+		struct stack_slots l = numbered(i);
+		struct stack_trie_choice choice = { .keep = keep_from, .ctx = &from };
+
+		added += !stack_trie_add(&steps, &l, i);
+		if (!stack_trie_is_full(&steps))
+			continue;
+		from = i - 999;
+		assert_int_equal(stack_trie_copy(&steps, &choice), 0);
+		stack_trie_clear_other(&steps);
+		n++;
+		for (uint32_t k = from; k <= i; k++)
+			lost += follow_numbered(k) != k;
+		for (uint32_t k = from - 1000; k < from; k++)
+			assert_int_equal(follow_numbered(k), 0);
+		assert_true(steps.used <= 2 + 2 * 1000);
+	}
+	assert_true(n > 5);
+	/* Just before it is full, both places of one branch in ten are taken. */
+	assert_true(added > 60000 / 100 * 90);
+	assert_true(lost < n * 150);
+}
+
+static bool is_c(void *ctx, uint64_t ret)
+{
+	(void)ctx;
+	return ret == C;
+}
+
+static uint32_t dropped[4], n_dropped;
+
+static void drop(void *ctx, uint32_t id)
+{
+	(void)ctx;
+	dropped[n_dropped++ % 4] = id;
+}
+
+static bool keep_all(void *ctx, uint32_t id)
+{
+	(void)ctx;
+	(void)id;
+	return true;
+}
+
+static void stacks_with_an_address_that_is_gone_are_dropped(void **state)
+{
+	struct stack_slots with =
+		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, C, B }, (uint16_t[]) { 0, 1, 2 });
+	struct stack_slots without =
+		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, D }, (uint16_t[]) { 0, 1, 2 });
+	struct stack_trie_choice choice = { is_c, drop, keep_all, NULL };
+
+	(void)state;
+	n_dropped = 0;
+	assert_int_equal(stack_trie_add(&steps, &with, 1), 0);
+	assert_int_equal(stack_trie_add(&steps, &without, 2), 0);
+	assert_int_equal(stack_trie_copy(&steps, &choice), 0);
+	assert_int_equal(n_dropped, 1);
+	assert_int_equal(dropped[0], 1);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, C, B }, NULL), 0);
+	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, B, D }, NULL), 2);
+}
+
+static void who_follows_the_old_tree_finds_what_was_in_it(void **state)
+{
+	uint32_t from = 11, old_root = steps.root;
+	struct stack_trie_choice choice = { .keep = keep_from, .ctx = &from };
+
+	(void)state;
+	for (uint32_t i = 1; i <= 20; i++) {
+		struct stack_slots l = numbered(i);
+
+		assert_int_equal(stack_trie_add(&steps, &l, i), 0);
+	}
+	assert_int_equal(stack_trie_copy(&steps, &choice), 0);
+	for (uint32_t i = 1; i <= 20; i++) {
+		uint32_t new_root = steps.root;
+
+		assert_int_equal(follow_numbered(i), i < from ? 0 : i);
+		steps.root = old_root;
+		assert_int_equal(follow_numbered(i), i);
+		steps.root = new_root;
+	}
+	/* What is added now is in the new tree alone, and not disturbed when the old one goes. */
+	for (uint32_t i = 21; i <= 30; i++) {
+		struct stack_slots l = numbered(i);
+
+		assert_int_equal(stack_trie_add(&steps, &l, i), 0);
+	}
+	stack_trie_clear_other(&steps);
+	for (uint32_t i = 1; i <= 30; i++)
+		assert_int_equal(follow_numbered(i), i < from ? 0 : i);
 }
 
 int main(void)
@@ -227,6 +346,9 @@ int main(void)
 		TEST(entry_code_is_looked_for_at_the_root_end),
 		TEST(a_stack_ends_only_as_far_from_the_root_end_as_it_did),
 		TEST(many_stacks_fit_and_what_does_not_is_refused),
+		TEST(what_is_not_kept_makes_room),
+		TEST(stacks_with_an_address_that_is_gone_are_dropped),
+		TEST(who_follows_the_old_tree_finds_what_was_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

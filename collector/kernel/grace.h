@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * grace.h - learns when all BPF programs that ran at some moment have ended, without waiting for
+ * it: what they may still look at can be changed then.
+ */
+#ifndef GRACE_H
+#define GRACE_H
+
+#include <stdbool.h>
+
+struct grace;
+
+/* Needs CAP_BPF, the rest does not. NULL: it cannot be had. */
+struct grace *grace_new(void);
+/* Waits for what has begun. NULL is allowed. */
+void grace_free(struct grace *g);
+
+/* The moment is now. Not while an earlier one is not over. False: it cannot be learnt. */
+bool grace_begin(struct grace *g);
+/* All programs that ran at the moment of grace_begin() have ended. */
+bool grace_is_over(struct grace *g);
+
+#endif /* GRACE_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A tree of kernel stacks with hardly any room, in a real kernel: stacks that are not used any more
+ * make room for others, and what is known without a walk is what a walk finds. Needs root.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/bpf_private.h"
+#include "kernel/clock.h"
+#include "kernel/grace.h"
+
+#define STEPS 120 /* of which a recording on this machine takes thousands */
+#define SECONDS 14
+#define PHASE_MS 500
+
+static struct bpf_session *session;
+static uint64_t events;
+
+/* As the collector does, but takes the tracer's own frames by their number. */
+static int take(void *ctx, const struct wire_record *r, size_t len)
+{
+	(void)ctx;
+	(void)len;
+	if (r->kind == WIRE_SAMPLE)
+		(void)bpf_session_learn(session, (const void *)r, 3);
+	events += r->kind < WIRE_EVENT_KINDS;
+	return 0;
+}
+
+/* Sleeps and wakes by other system calls in each phase, until it is killed. */
+static _Noreturn void sleep_in_turn(void)
+{
+	int pipes[2], sockets[2], event = eventfd(0, EFD_NONBLOCK);
+	uint64_t one = 1;
+	char byte = 0;
+
+	if (pipe(pipes) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
+		_exit(1);
+	if (!fork()) {
+		/* The other side, which ends with its parent's ends of these. */
+		close(pipes[1]);
+		close(sockets[1]);
+		for (struct pollfd p[] = { { pipes[0], POLLIN, 0 }, { sockets[0], POLLIN, 0 } };
+		     poll(p, 2, -1) > 0;)
+			for (int i = 0; i < 2; i++)
+				if (p[i].revents && read(p[i].fd, &byte, 1) < 1)
+					_exit(0);
+	}
+	for (;;) {
+		switch (clock_now_ns() / 1000000u / PHASE_MS % 5) {
+		case 0:
+			nanosleep(&(struct timespec) { .tv_nsec = 50000 }, NULL);
+			break;
+		case 1:
+			if (write(pipes[1], &byte, 1) < 1)
+				_exit(1);
+			poll(NULL, 0, 1);
+			break;
+		case 2:
+			if (write(sockets[1], &byte, 1) < 1)
+				_exit(1);
+			usleep(50);
+			break;
+		case 3:
+			if (write(event, &one, 8) < 8 && read(event, &one, 8) < 8)
+				_exit(1);
+			poll(&(struct pollfd) { event, POLLPRI, 0 }, 1, 1);
+			break;
+		default:
+			if (!fork())
+				_exit(0);
+			wait(NULL);
+		}
+	}
+}
+
+static void a_full_tree_forgets_and_stays_exact(void **state)
+{
+	struct bpf_options o = { .kernel_stacks = true, .verify = true, .buffer_size = 1 << 20 };
+	struct bpf_counts before, after = { 0 };
+	uint64_t begin_ns, half_ns, had = 0;
+	char why[300] = "";
+	pid_t load;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skipped: recording needs root\n");
+		skip();
+	}
+	assert_int_equal(bpf_session_open(&session, &o, why, sizeof(why)), 0);
+	session->trie.steps_max = STEPS;
+	assert_int_equal(bpf_session_attach(session, why, sizeof(why)), 0);
+	load = fork();
+	if (!load)
+		sleep_in_turn();
+	begin_ns = bpf_session_begin(session, 0);
+	half_ns = begin_ns + SECONDS / 2 * 1000000000ull;
+	while (clock_now_ns() < begin_ns + SECONDS * 1000000000ull) {
+		assert_true(bpf_session_drain(session, take, NULL) >= 0);
+		assert_int_equal(bpf_session_recycle(session), 0);
+		assert_true(session->trie.used <= STEPS);
+		if (!had && clock_now_ns() > half_ns) {
+			assert_int_equal(bpf_session_counts(session, &before), 0);
+			had = bpf_session_forgotten(session);
+		}
+		poll(NULL, 0, 5);
+	}
+	kill(load, SIGKILL);
+	waitpid(load, NULL, 0);
+	bpf_session_end(session);
+	assert_int_equal(bpf_session_counts(session, &after), 0);
+	print_message(
+		"%llu events, %llu kernel stacks known, %llu walked, %u layouts, %llu forgotten\n",
+		(unsigned long long)events, (unsigned long long)after.known,
+		(unsigned long long)after.walked, bpf_session_layouts(session),
+		(unsigned long long)bpf_session_forgotten(session));
+	assert_true(had > 0);
+	assert_true(after.verified > 1000);
+	assert_int_equal(after.mismatches, 0);
+	/* It does not end with what it knew first. */
+	assert_true(after.known > before.known + 100);
+	bpf_session_detach(session);
+	bpf_session_close(session);
+}
+
+static void a_grace_period_ends(void **state)
+{
+	struct grace *g;
+	int ms = 0;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skipped: maps need root\n");
+		skip();
+	}
+	g = grace_new();
+	assert_non_null(g);
+	for (int i = 0; i < 3; i++) {
+		assert_true(grace_begin(g));
+		for (; !grace_is_over(g) && ms < 20000; ms++)
+			poll(NULL, 0, 1);
+	}
+	assert_true(ms < 20000);
+	grace_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_grace_period_ends),
+		cmocka_unit_test(a_full_tree_forgets_and_stays_exact),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
