@@ -126,20 +126,21 @@ static int make_symbolizer(struct session *s)
 	symbolizer_ask(s->sym, s->asker);
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
+	symbolizer_on_kernel_change(s->sym, bpf_session_code_gone, s->bpf);
 	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, o->verify, o->verbosity > 0);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
 static int attach(struct session *s)
 {
-	int err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
+	int err;
 
-	return err ? session_fail(s, "cannot record", err) : 0;
 	if (s->readers)
 		bpf_session_helper(s->bpf, readers_pid(s->readers));
 	if (s->asker)
 		bpf_session_helper(s->bpf, asker_pid(s->asker));
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
+	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
 /* Events flow from here on, the command runs. */

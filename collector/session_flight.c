@@ -128,6 +128,7 @@ static void start_dump(struct session *s, uint64_t end_ns)
 
 	progress_clear(&s->progress);
 	f->dumps++;
+	symbolizer_refresh_kernel(s->sym);
 	fflush(NULL);
 	pid = fork();
 	if (!pid)

@@ -18,31 +18,36 @@
 /* A WIRE_STACK_ONCE stack stands right before its event; programs nest a few deep at most. */
 #define ONCE_SLOTS 16u
 
-/* The addresses of a user stack. */
-struct user_stack {
-	uint32_t n;
+/* The addresses of a stack. */
+struct stack_addrs {
+	uint32_t n, len; /* addresses, bytes */
 	enum chainlog_stack_end end;
 	uint8_t addrs[]; /* varints: the difference to the address before */
 };
 
 /*
  * The BPF side knows stacks by their addresses; when a process loads a library where another one
- * was, the same addresses are another stack.
+ * was, or the kernel a module or a BPF program, the same addresses are another stack.
  */
 struct slot {
-	uint32_t wire_id;	 /* 0: free */
-	uint32_t id;		 /* the store's, or 0; UNDEFINED may be set */
-	uint64_t event_ns;	 /* UNDEFINED: time of the last event that refers to it */
-	uint32_t tgid, space;	 /* of a user stack that can be defined again; 0: of others */
-	struct user_stack *user; /* its addresses; NULL: the store has them */
+	uint32_t wire_id; /* 0: free; layouts have none */
+	uint32_t id;	  /* the store's, or 0; UNDEFINED may be set */
+	/*
+	 * UNDEFINED: time of the last event that refers to it. Else of a kernel stack: id is
+	 * what the addresses were then.
+	 */
+	uint64_t time_ns;
+	uint32_t tgid, space;	   /* of a user stack that can be defined again; 0: of others */
+	bool is_fluid;		   /* a kernel stack that can be */
+	struct stack_addrs *addrs; /* of both; NULL: the store has them */
 };
 
 struct stack_map {
 	struct stack_store store;
 	struct symbolizer *sym;
-	struct slot *slots;		/* by wire id modulo SLOTS */
-	uint32_t newest;		/* wire id */
-	uint32_t layouts[WIRE_LAYOUTS]; /* store ids */
+	struct slot *slots; /* by wire id modulo SLOTS */
+	uint32_t newest;    /* wire id */
+	struct slot layouts[WIRE_LAYOUTS];
 	struct {
 		uint32_t wire_id, id;
 	} once[ONCE_SLOTS];
@@ -71,7 +76,9 @@ void stack_map_free(struct stack_map *m)
 	if (!m)
 		return;
 	for (uint32_t i = 0; i < SLOTS; i++)
-		free(m->slots[i].user);
+		free(m->slots[i].addrs);
+	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
+		free(m->layouts[i].addrs);
 	free(m->slots);
 	free(m);
 }
@@ -79,11 +86,6 @@ void stack_map_free(struct stack_map *m)
 uint64_t stack_map_once(const struct stack_map *m)
 {
 	return m->n_full;
-}
-
-static bool is_layout(uint32_t wire_id)
-{
-	return (wire_id & (WIRE_STACK_ONCE | WIRE_STACK_LAYOUT)) == WIRE_STACK_LAYOUT;
 }
 
 /* Wire ids are given in turn, modulo WIRE_STACK_IDS. */
@@ -103,18 +105,19 @@ static struct slot *get_slot(struct stack_map *m, uint32_t wire_id)
 		return NULL;
 	if (is_newer(wire_id, m->newest))
 		m->newest = wire_id;
-	free(k->user);
+	free(k->addrs);
 	*k = (struct slot) { .wire_id = wire_id };
 	return k;
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n)
+uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n,
+				 uint64_t time_ns)
 {
 	uint32_t first = 0;
 
-	while (first < n && symbolizer_is_tracer_frame(m->sym, addrs[first]))
+	while (first < n && symbolizer_is_tracer_frame(m->sym, addrs[first], time_ns))
 		first++;
 	return first;
 }
@@ -123,7 +126,7 @@ uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, 
 static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *addrs, uint32_t n,
 			    uint32_t *ids)
 {
-	uint32_t first = stack_map_tracer_frames(m, addrs, n);
+	uint32_t first = stack_map_tracer_frames(m, addrs, n, time_ns);
 
 	for (uint32_t i = first; i < n; i++)
 		ids[i - first] = m->store.frame(m->store.ctx, 0, addrs[i], time_ns);
@@ -172,11 +175,11 @@ uint32_t stack_map_listed(struct stack_map *m, const struct wire_thread *t)
 }
 
 /* NULL when out of memory. */
-static struct user_stack *keep_addrs(const struct wire_stack *s)
+static struct stack_addrs *keep_addrs(const struct wire_stack *s)
 {
 	uint8_t addrs[WIRE_STACK_MAX * CHAINLOG_VARINT_MAX], *p = addrs;
 	uint64_t before = 0;
-	struct user_stack *u;
+	struct stack_addrs *u;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		p = chainlog_put_varint(p, chainlog_zigzag((int64_t)(s->frames[i] - before)));
@@ -185,12 +188,20 @@ static struct user_stack *keep_addrs(const struct wire_stack *s)
 	u = malloc(sizeof(*u) + (size_t)(p - addrs));
 	if (!u)
 		return NULL;
-	*u = (struct user_stack) { s->n, stack_end(s->n, s->end) };
+	*u = (struct stack_addrs) { s->n, (uint32_t)(p - addrs), stack_end(s->n, s->end) };
 	memcpy(u->addrs, addrs, (size_t)(p - addrs));
 	return u;
 }
 
-static uint32_t get_addrs(const struct user_stack *u, __u64 *addrs, enum chainlog_stack_end *end)
+/* Likewise. */
+static struct stack_addrs *copy_addrs(const struct stack_addrs *a)
+{
+	struct stack_addrs *copy = malloc(sizeof(*a) + a->len);
+
+	return copy ? memcpy(copy, a, sizeof(*a) + a->len) : NULL;
+}
+
+static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainlog_stack_end *end)
 {
 	const uint8_t *p = u->addrs;
 	uint64_t before = 0, v = 0;
@@ -208,11 +219,24 @@ static void remember_user_stack(struct stack_map *m, struct slot *k, const struc
 				uint32_t space)
 {
 	if (!m->store.addrs)
-		k->user = keep_addrs(s);
-	if (m->store.addrs || k->user) {
+		k->addrs = keep_addrs(s);
+	if (m->store.addrs || k->addrs) {
 		k->tgid = s->tgid;
 		k->space = space;
 	}
+}
+
+/* Likewise. A kernel stack all in the core kernel always means the same. */
+static void remember_kernel_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s)
+{
+	k->time_ns = s->r.time_ns;
+	for (uint32_t i = 0; i < s->n && !k->is_fluid; i++)
+		k->is_fluid = symbolizer_kernel_changes(m->sym, s->frames[i]);
+	if (!k->is_fluid || m->store.addrs)
+		return;
+	free(k->addrs);
+	k->addrs = keep_addrs(s);
+	k->is_fluid = k->addrs;
 }
 
 /* ---- stacks -------------------------------------------------------------------------------- */
@@ -225,14 +249,27 @@ static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
 	__u64 addrs[WIRE_STACK_MAX];
 	size_t n;
 
-	n_addrs = k->user ? get_addrs(k->user, addrs, &end)
-			  : m->store.addrs(m->store.ctx, k->id, addrs, &end);
-	k->space = symbolizer_space(m->sym, k->tgid, time_ns);
-	n = user_frames(m, k->space, time_ns, addrs, n_addrs, ids);
-	if (n < n_addrs)
-		end = CHAINLOG_STACK_NO_RULE;
+	n_addrs = k->addrs ? get_addrs(k->addrs, addrs, &end)
+			   : m->store.addrs(m->store.ctx, k->id, addrs, &end);
+	if (k->is_fluid) {
+		k->time_ns = time_ns;
+		n = kernel_frames(m, time_ns, addrs, n_addrs, ids);
+	} else {
+		k->space = symbolizer_space(m->sym, k->tgid, time_ns);
+		n = user_frames(m, k->space, time_ns, addrs, n_addrs, ids);
+		if (n < n_addrs)
+			end = CHAINLOG_STACK_NO_RULE;
+	}
 	k->id = m->store.stack(m->store.ctx, ids, n, end, time_ns);
 	return k->id;
+}
+
+/* Whether the stack, which is defined, was at time_ns what it was defined as. */
+static bool holds(struct stack_map *m, const struct slot *k, uint64_t time_ns)
+{
+	if (k->is_fluid)
+		return symbolizer_kernel_held(m->sym, k->time_ns, time_ns);
+	return !k->tgid || symbolizer_holds(m->sym, k->space, time_ns);
 }
 
 /* The id of an event's stack that is neither a layout's nor for one event only. */
@@ -243,7 +280,7 @@ static uint32_t slot_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 
 	if (!k)
 		return m->store.reserve(m->store.ctx, time_ns);
-	if (k->tgid && !symbolizer_holds(m->sym, k->space, time_ns))
+	if (k->id && !(k->id & UNDEFINED) && !holds(m, k, time_ns))
 		return redefine(m, k, time_ns);
 	if (!k->id) {
 		id = m->store.reserve(m->store.ctx, time_ns);
@@ -251,8 +288,8 @@ static uint32_t slot_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 			return 0;
 		k->id = id | UNDEFINED;
 	}
-	if (k->id & UNDEFINED && time_ns > k->event_ns)
-		k->event_ns = time_ns;
+	if (k->id & UNDEFINED && time_ns > k->time_ns)
+		k->time_ns = time_ns;
 	return k->id & ~UNDEFINED;
 }
 
@@ -265,14 +302,21 @@ static uint32_t once_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 	return m->store.reserve(m->store.ctx, time_ns);
 }
 
+static uint32_t layout_id(struct stack_map *m, uint32_t layout, uint64_t time_ns)
+{
+	struct slot *k = &m->layouts[layout % WIRE_LAYOUTS];
+
+	return !k->id || holds(m, k, time_ns) ? k->id : redefine(m, k, time_ns);
+}
+
 uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 {
 	uint32_t id;
 
 	if (!wire_id)
 		return 0;
-	if (is_layout(wire_id))
-		id = m->layouts[(wire_id & ~WIRE_STACK_LAYOUT) % WIRE_LAYOUTS];
+	if (wire_layout(wire_id))
+		id = layout_id(m, wire_layout(wire_id), time_ns);
 	else if (wire_id & WIRE_STACK_ONCE)
 		id = once_id(m, wire_id, time_ns);
 	else
@@ -284,7 +328,15 @@ uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 
 void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)
 {
-	m->layouts[layout % WIRE_LAYOUTS] = stack_map_id(m, wire_id, time_ns);
+	struct slot *k = &m->layouts[layout % WIRE_LAYOUTS];
+	const struct slot *from = get_slot(m, wire_id);
+
+	free(k->addrs);
+	*k = (struct slot) { .id = stack_map_id(m, wire_id, time_ns), .time_ns = time_ns };
+	if (!from || !from->is_fluid || from->id & UNDEFINED)
+		return;
+	k->addrs = from->addrs ? copy_addrs(from->addrs) : NULL;
+	k->is_fluid = k->addrs || m->store.addrs;
 }
 
 int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
@@ -292,10 +344,11 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 	uint32_t ids[WIRE_STACK_MAX], id, space = 0;
 	enum chainlog_stack_end end;
 	struct slot *k = NULL;
+	uint64_t event_ns;
 	size_t n;
 
 	if (s->n > WIRE_STACK_MAX ||
-	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64) || is_layout(s->id))
+	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64) || wire_layout(s->id))
 		return -EBADMSG;
 	if (!(s->id & WIRE_STACK_ONCE)) {
 		k = get_slot(m, s->id);
@@ -312,10 +365,13 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 	} else {
 		n = kernel_frames(m, s->r.time_ns, s->frames, s->n, ids);
 	}
+	event_ns = k ? k->time_ns : 0;
 	if (k && space && !k->tgid)
 		remember_user_stack(m, k, s, space);
+	else if (k && !s->tgid)
+		remember_kernel_stack(m, k, s);
 	/* An event after a change of code has other frames: its stack stays undefined. */
-	if (k && k->id && (!space || symbolizer_holds(m->sym, space, k->event_ns))) {
+	if (k && k->id && holds(m, k, event_ns)) {
 		k->id &= ~UNDEFINED;
 		return m->store.define(m->store.ctx, k->id, ids, n, end);
 	}
@@ -341,13 +397,13 @@ void stack_map_each(struct stack_map *m, void (*fn)(void *ctx, uint32_t id), voi
 		if (((m->newest - k->wire_id) & (WIRE_STACK_IDS - 1)) <= SLOTS) {
 			fn(ctx, k->id & ~UNDEFINED);
 		} else {
-			free(k->user);
+			free(k->addrs);
 			*k = (struct slot) { 0 };
 		}
 	}
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
-		if (m->layouts[i])
-			fn(ctx, m->layouts[i]);
+		if (m->layouts[i].id)
+			fn(ctx, m->layouts[i].id);
 	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
 		if (m->once[i].id)
 			fn(ctx, m->once[i].id);

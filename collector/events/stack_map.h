@@ -10,7 +10,8 @@
  *            |
  *     here:  event first (rings of CPUs are drained one by one): store id reserved
  *            WIRE_STACK: frames looked up in the store, the reserved id (or a new one) defined
- *            code replaced at its addresses (dlclose, dlopen): the same addresses get another id
+ *            code replaced at its addresses (dlclose, dlopen; modules and BPF programs of the
+ *            kernel): the same addresses get another id
  *            learnt (WIRE_SAMPLE): WIRE_STACK_LAYOUT | number stands for it from then on
  *            the BPF side recycles the id: the slot goes to a newer wire id
  *
@@ -41,7 +42,7 @@ struct stack_store {
 	int (*define)(void *ctx, uint32_t id, const uint32_t *frames, size_t n,
 		      enum chainlog_stack_end end);
 	/*
-	 * The addresses of a defined user stack of at most WIRE_STACK_MAX frames; returns how many.
+	 * The addresses of a defined stack of at most WIRE_STACK_MAX frames; returns how many.
 	 * NULL: the store does not know them, the map keeps them itself.
 	 */
 	uint32_t (*addrs)(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_stack_end *end);
@@ -65,8 +66,9 @@ void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout
 
 /* The store's id for the kernel stack of a listed thread; 0: it has none, or out of memory. */
 uint32_t stack_map_listed(struct stack_map *m, const struct wire_thread *t);
-/* How many of a kernel stack's n addresses, from the leaf, are the tracer's own. */
-uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n);
+/* How many of a kernel stack's n addresses, from the leaf, were the tracer's own at time_ns. */
+uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n,
+				 uint64_t time_ns);
 
 /*
  * Calls fn for each store id that the BPF side may still refer to (some more than once), after

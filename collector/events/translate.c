@@ -19,20 +19,24 @@ struct translator {
 /* The code of a file is the same frame wherever it is mapped. */
 static uint32_t trace_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
 {
-	uint32_t in_space = space, id;
+	uint32_t in_space = space, generation = 0, id;
 	struct translator *t = ctx;
 	uint64_t at = addr;
 
-	if (space)
+	if (space) {
 		symbolizer_locate(t->sym, &in_space, &at, time_ns);
-	id = encoder_frame(t->enc, in_space, at);
+		id = encoder_frame(t->enc, in_space, at);
+	} else {
+		generation = symbolizer_kernel_generation(t->sym, addr, time_ns);
+		id = encoder_kernel_frame(t->enc, addr, generation);
+	}
 	if (id <= t->last_frame)
 		return id;
 	t->last_frame = id;
 	if (space)
 		symbolizer_frame(t->sym, id, space, addr, time_ns);
 	else
-		symbolizer_kernel_frame(t->sym, id, addr);
+		symbolizer_kernel_frame(t->sym, id, addr, generation);
 	return id;
 }
 
@@ -188,7 +192,7 @@ static int take_sample(struct translator *t, const struct wire_sample *s)
 		return -EBADMSG;
 	if (!t->on_sample)
 		return 0;
-	first = stack_map_tracer_frames(t->stacks, s->frames, s->n);
+	first = stack_map_tracer_frames(t->stacks, s->frames, s->n, s->r.time_ns);
 	layout = t->on_sample(t->sample_ctx, s, first);
 	if (layout)
 		stack_map_set_layout(t->stacks, s->id, layout, s->r.time_ns);

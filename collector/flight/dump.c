@@ -47,7 +47,8 @@ static uint32_t put_frame(struct dump *d, uint32_t id)
 	if (!id || d->frame_ids[id])
 		return d->frame_ids[id];
 	space = put_space(d, flight_frame(d->stacks, id, &addr, &place));
-	frame = encoder_frame(d->out, space, addr);
+	frame = space ? encoder_frame(d->out, space, addr)
+		      : encoder_kernel_frame(d->out, addr, (uint32_t)place.offset);
 	d->frame_ids[id] = frame;
 	if (frame <= d->last_frame)
 		return frame;
@@ -55,7 +56,7 @@ static uint32_t put_frame(struct dump *d, uint32_t id)
 	if (space)
 		symbolizer_placed_frame(d->sym, frame, &place);
 	else
-		symbolizer_kernel_frame(d->sym, frame, addr);
+		symbolizer_kernel_frame(d->sym, frame, addr, (uint32_t)place.offset);
 	return frame;
 }
 

@@ -15,14 +15,16 @@ struct space {
 };
 
 struct frame_key {
-	uint64_t addr, space;
+	uint64_t addr;
+	uint32_t space, generation; /* of the kernel's, see symbolizer_kernel_generation() */
 };
 
 struct flight_stacks {
 	struct symbolizer *sym;
-	struct id_pool stacks;		 /* by why they end, and frame ids */
-	struct id_pool frames;		 /* by struct frame_key */
-	struct symbolizer_place *places; /* by frame id - 1 */
+	struct id_pool stacks; /* by why they end, and frame ids */
+	struct id_pool frames; /* by struct frame_key */
+	/* By frame id - 1. The offset of a kernel frame's is its generation. */
+	struct symbolizer_place *places;
 	size_t cap_places;
 	struct space *spaces; /* by id - 1 */
 	uint32_t n_spaces, free_space;
@@ -93,8 +95,12 @@ static void drop_space(struct flight_stacks *f, uint32_t id)
 
 static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
 {
-	struct frame_key key = { addr, space };
 	struct flight_stacks *f = ctx;
+	struct frame_key key = {
+		.addr = addr,
+		.space = space,
+		.generation = space ? 0 : symbolizer_kernel_generation(f->sym, addr, time_ns),
+	};
 	bool is_new;
 	uint32_t id = id_pool_get(&f->frames, &key, sizeof(key), time_ns, &is_new);
 
@@ -112,7 +118,7 @@ static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 		f->cap_places = f->frames.cap;
 	}
 	f->places[id - 1] = space ? symbolizer_place(f->sym, space, addr, time_ns)
-				  : (struct symbolizer_place) { 0 };
+				  : (struct symbolizer_place) { .offset = key.generation };
 	return id;
 }
 
@@ -246,7 +252,7 @@ static void keep_frames(struct flight_stacks *f, const uint8_t *kept, uint8_t *s
 			continue;
 		if (kept[id] != UNNEEDED) {
 			key = id_pool_key(&f->frames, id, &len);
-			mark(spaces, (uint32_t)key->space, FOR_LATER);
+			mark(spaces, key->space, FOR_LATER);
 			if (kept[id] == FOR_LATER)
 				f->old_bytes += id_pool_item_bytes(len) + sizeof(f->places[0]);
 			continue;
@@ -326,7 +332,7 @@ uint32_t flight_frame(const struct flight_stacks *f, uint32_t id, uint64_t *addr
 
 	*addr = key->addr;
 	*place = f->places[id - 1];
-	return (uint32_t)key->space;
+	return key->space;
 }
 
 struct flight_space flight_space(const struct flight_stacks *f, uint32_t id)

@@ -41,7 +41,8 @@ struct sideband {
 	int epoll;   /* of the rings; -1: none */
 	int uevents; /* socket: CPUs that come online; -1: none */
 	size_t page_bytes;
-	uint64_t lost;
+	uint64_t lost, told_lost; /* records; of them passed on as SIDEBAND_MODULE */
+	uint64_t heard_ns;	  /* messages from before this have been read */
 	struct batch_item *items;
 	size_t n_items, cap_items;
 	uint8_t *bytes; /* copies of the batch's records, 8-byte aligned */
@@ -259,6 +260,31 @@ static void copy_out(const struct ring *r, uint64_t at, void *to, size_t size)
 }
 
 /*
+ * When the record of h.size bytes at position `at` was written: its last word. The kernel forgets
+ * to take back what it adds to the size of a ksymbol record for each reader
+ * (perf_event_ksymbol_output()), so that the second one's has a word more than was written: there
+ * the time follows the name, which is padded with zeros.
+ */
+static uint64_t time_of(const struct ring *r, uint64_t at, const struct perf_event_header *h)
+{
+	size_t offset = h->size - sizeof(uint64_t), next = sizeof(struct body_ksymbol);
+	uint64_t time_ns;
+	char name[8];
+
+	if (h->type == PERF_RECORD_KSYMBOL) {
+		do {
+			if (next + sizeof(name) > offset)
+				break;
+			copy_out(r, at + next, name, sizeof(name));
+			next += sizeof(name);
+		} while (name[sizeof(name) - 1]);
+		offset = next <= offset ? next : offset;
+	}
+	copy_out(r, at + offset, &time_ns, sizeof(time_ns));
+	return time_ns;
+}
+
+/*
  * Copies the ring's records up to until_ns into the batch. Later ones stay in the ring: their
  * causes may be in other rings, whose heads were read earlier.
  */
@@ -278,7 +304,7 @@ static void take_ring(struct sideband *sb, struct ring *r, uint64_t until_ns)
 			tail = head; /* corrupt: skip everything */
 			break;
 		}
-		copy_out(r, tail + h.size - sizeof(time_ns), &time_ns, sizeof(time_ns));
+		time_ns = time_of(r, tail, &h);
 		if (time_ns > until_ns)
 			break;
 		if (reserve(sb, h.size)) {
@@ -369,9 +395,10 @@ static bool decode(struct sideband *sb, uint8_t *raw, struct sideband_record *r)
 		r->name = terminated(raw, c->comm);
 		return true;
 	case PERF_RECORD_KSYMBOL:
-		if (!has_size(h, sizeof(*k)) || k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		if (!has_size(h, sizeof(*k)))
 			return false;
-		r->kind = SIDEBAND_KSYMBOL;
+		r->kind = k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? SIDEBAND_KSYMBOL_GONE
+									  : SIDEBAND_KSYMBOL;
 		r->addr = k->addr;
 		r->len = k->len;
 		r->name = terminated(raw, k->name);
@@ -399,8 +426,23 @@ static void revive(struct sideband *sb, int cpu)
 			ioctl(sb->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static void take_uevents(struct sideband *sb)
+/* Something happened to a module since the messages were read the last time. */
+static void tell(const struct sideband *sb, enum sideband_kind kind, const char *module,
+		 sideband_handler handler, void *ctx)
 {
+	struct sideband_record r = {
+		.kind = kind,
+		.from_ns = sb->heard_ns,
+		.time_ns = clock_now_ns(),
+		.name = module,
+	};
+
+	handler(ctx, &r);
+}
+
+static void take_uevents(struct sideband *sb, sideband_handler handler, void *ctx)
+{
+	static const char added[] = "add@/module/", gone[] = "remove@/module/";
 	char text[4096];
 
 	for (;;) {
@@ -417,7 +459,11 @@ static void take_uevents(struct sideband *sb)
 		if (n <= 0 || from.nl_pid) /* other programs send, too */
 			continue;
 		text[n] = '\0';
-		if (sscanf(text, "online@/devices/system/cpu/cpu%d", &cpu) == 1)
+		if (!strncmp(text, added, strlen(added)))
+			tell(sb, SIDEBAND_MODULE, text + strlen(added), handler, ctx);
+		else if (!strncmp(text, gone, strlen(gone)))
+			tell(sb, SIDEBAND_MODULE_GONE, text + strlen(gone), handler, ctx);
+		else if (sscanf(text, "online@/devices/system/cpu/cpu%d", &cpu) == 1)
 			revive(sb, cpu);
 	}
 }
@@ -427,7 +473,7 @@ uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx)
 	uint64_t until_ns = clock_now_ns();
 
 	if (sb->uevents >= 0)
-		take_uevents(sb);
+		take_uevents(sb, handler, ctx);
 	sb->n_items = 0;
 	sb->len = 0;
 	for (uint32_t i = 0; i < sb->n_rings; i++)
@@ -440,5 +486,10 @@ uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx)
 		if (decode(sb, sb->bytes + sb->items[i].offset, &r))
 			handler(ctx, &r);
 	}
+	/* Among the lost ones may have been records of kernel code. */
+	if (sb->lost != sb->told_lost)
+		tell(sb, SIDEBAND_MODULE_GONE, "", handler, ctx);
+	sb->told_lost = sb->lost;
+	sb->heard_ns = until_ns;
 	return until_ns;
 }

@@ -14,12 +14,20 @@ enum sideband_kind {
 	SIDEBAND_FORK, /* a new process (tgid, of parent) or thread (tgid is parent) */
 	SIDEBAND_EXEC, /* tgid runs a new program: its mappings are gone; name: the new comm */
 	SIDEBAND_EXIT, /* the thread tid of tgid ended */
-	SIDEBAND_KSYMBOL, /* len bytes of kernel code called name were added at addr */
+	SIDEBAND_KSYMBOL,      /* len bytes of kernel code called name were added at addr */
+	SIDEBAND_KSYMBOL_GONE, /* these are about to go */
+	/*
+	 * From the kernel's messages about devices, without a time of their own: after from_ns and
+	 * not after time_ns a module called name was added, or went. Name "": any may have gone, as
+	 * records were lost.
+	 */
+	SIDEBAND_MODULE,
+	SIDEBAND_MODULE_GONE,
 };
 
 struct sideband_record {
 	enum sideband_kind kind;
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t time_ns, from_ns; /* CLOCK_MONOTONIC */
 	uint32_t tgid, tid, parent;
 	uint64_t addr, len, pgoff; /* pgoff in bytes */
 	uint32_t maj, min;

@@ -172,11 +172,11 @@ static uint32_t *space_frames(struct encoder *e, uint32_t space)
 	return &e->space_frames[space];
 }
 
-uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr)
+static uint32_t put_frame(struct encoder *e, uint32_t space, uint64_t addr, uint32_t generation)
 {
 	struct chainlog_list *l = &e->lists[CHAINLOG_BLOCK_FRAMES];
 	uint32_t *n = space ? space_frames(e, space) : NULL, id;
-	uint64_t key[2] = { space, addr };
+	uint64_t key[2] = { (uint64_t)generation << 32 | space, addr };
 	bool is_new;
 	uint8_t *p;
 	int err;
@@ -193,6 +193,16 @@ uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr)
 		return 0;
 	chainlog_list_end_item(l, id, chainlog_put_frame(p, space, addr, &l->prev));
 	return id;
+}
+
+uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr)
+{
+	return put_frame(e, space, addr, 0);
+}
+
+uint32_t encoder_kernel_frame(struct encoder *e, uint64_t addr, uint32_t generation)
+{
+	return put_frame(e, 0, addr, generation);
 }
 
 uint32_t encoder_stack_reserve(struct encoder *e)

@@ -74,12 +74,15 @@ int encoder_info(struct encoder *e, const struct chainlog_info *info);
  * unknown).
  *
  * frame: an address in an address space (0: the kernel).
+ * kernel_frame: an address of the kernel; another generation of it is other code, and another frame
+ * with the same address.
  * stack: n frame ids, leaf first, and why there are no more.
  * module: a file with code; build_id is len bytes, len may be 0. Known ones are not looked up.
  * space: a user address space of process tgid, running exe. Known ones are not looked up.
  */
 uint32_t encoder_string(struct encoder *e, const char *s, size_t len);
 uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr);
+uint32_t encoder_kernel_frame(struct encoder *e, uint64_t addr, uint32_t generation);
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end);
 /*

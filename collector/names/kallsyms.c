@@ -49,6 +49,7 @@ struct kallsyms {
 	struct added *added; /* by address, not overlapping */
 	uint32_t n_added;
 	size_t cap_added;
+	uint64_t core_start, core_end;
 };
 
 static void free_table(struct table *t)
@@ -59,7 +60,7 @@ static void free_table(struct table *t)
 }
 
 /* Functions between a BPF program that walks the stack and the traced function. */
-static bool is_tracer_name(const char *name)
+bool kallsyms_is_tracer(const char *name)
 {
 	static const char *const prefixes[] = {
 		"bpf_",		  "__bpf_",	    "__traceiter_",	  "__SCT__tp_func_",
@@ -130,7 +131,7 @@ static int take_line(struct table *t, char *line, bool *any_address)
 		*any_address = true;
 	if (!e.addr || !strchr("tTwW", e.type))
 		return 0;
-	e.is_tracer = is_tracer_name(name);
+	e.is_tracer = kallsyms_is_tracer(name);
 	e.name = put_string(t, name, strlen(name));
 	if (!e.name)
 		return -ENOMEM;
@@ -205,6 +206,19 @@ void kallsyms_free(struct kallsyms *k)
 	free(k);
 }
 
+static void find_core(struct kallsyms *k)
+{
+	const struct table *t = &k->t;
+	uint32_t first = 0, last = t->n;
+
+	while (first < t->n && t->entries[first].module)
+		first++;
+	while (last > first && t->entries[last - 1].module)
+		last--;
+	k->core_start = first < last ? t->entries[first].addr : 0;
+	k->core_end = first < last ? t->entries[last - 1].addr + CORE_FUNCTION_MAX : 0;
+}
+
 int kallsyms_load(struct kallsyms *k, const char *path)
 {
 	struct table t = { 0 };
@@ -234,6 +248,7 @@ int kallsyms_load(struct kallsyms *k, const char *path)
 	sort_and_merge(&t);
 	free_table(&k->t);
 	k->t = t;
+	find_core(k);
 	return 0;
 }
 
@@ -245,7 +260,7 @@ static uint32_t added_upto(const struct kallsyms *k, uint64_t addr)
 
 int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
 {
-	struct added new = { addr, addr + len, NULL, is_tracer_name(name) }, *added;
+	struct added new = { addr, addr + len, NULL, kallsyms_is_tracer(name) }, *added;
 	uint32_t first, last;
 
 	if (!len || new.end < addr)
@@ -273,6 +288,83 @@ int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *na
 	return 0;
 }
 
+void kallsyms_remove(struct kallsyms *k, uint64_t start, uint64_t end)
+{
+	uint32_t first = added_upto(k, start), last;
+
+	if (first && k->added[first - 1].end > start)
+		first--;
+	for (last = first; last < k->n_added && k->added[last].addr < end; last++)
+		free(k->added[last].name);
+	memmove(k->added + first, k->added + last, (k->n_added - last) * sizeof(*k->added));
+	k->n_added -= last - first;
+}
+
+void kallsyms_core(const struct kallsyms *k, uint64_t *start, uint64_t *end)
+{
+	*start = k->core_start;
+	*end = k->core_end;
+}
+
+static struct kallsyms_symbol symbol_of(const struct table *t, const struct entry *e)
+{
+	return (struct kallsyms_symbol) {
+		.start = e->addr,
+		.name = t->arena + e->name,
+		.module = e->module ? t->arena + e->module : NULL,
+		.is_tracer = e->is_tracer,
+	};
+}
+
+static uint64_t end_of(const struct table *t, uint32_t i)
+{
+	uint64_t end = t->entries[i].addr + MODULE_FUNCTION_MAX;
+
+	return i + 1 < t->n && t->entries[i + 1].addr < end ? t->entries[i + 1].addr : end;
+}
+
+bool kallsyms_module(const struct kallsyms *k, const char *module, uint64_t *start, uint64_t *end)
+{
+	const struct table *t = &k->t;
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct entry *e = &t->entries[i];
+
+		if (!e->module || strcmp(t->arena + e->module, module))
+			continue;
+		*start = any ? *start : e->addr;
+		*end = end_of(t, i);
+		any = true;
+	}
+	return any;
+}
+
+void kallsyms_each(const struct kallsyms *k, uint64_t start, uint64_t end,
+		   void (*fn)(void *ctx, const struct kallsyms_symbol *sym, uint64_t sym_end),
+		   void *ctx)
+{
+	const struct table *t = &k->t;
+	size_t first;
+
+	for (uint32_t i = 0; i < k->n_added; i++) {
+		const struct added *a = &k->added[i];
+		struct kallsyms_symbol sym = { a->addr, a->name, "bpf", a->is_tracer };
+
+		if (a->end > start && a->addr < end)
+			fn(ctx, &sym, a->end);
+	}
+	first = LOWER_BOUND(i, t->n, t->entries[i].addr <= start);
+	for (uint32_t i = first ? (uint32_t)first - 1 : 0; i < t->n; i++) {
+		struct kallsyms_symbol sym = symbol_of(t, &t->entries[i]);
+
+		if (sym.start >= end)
+			break;
+		if (sym.module && end_of(t, i) > start)
+			fn(ctx, &sym, end_of(t, i));
+	}
+}
+
 void kallsyms_each_run(const struct kallsyms *k, bool (*wants)(const char *name),
 		       void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
 {
@@ -291,32 +383,33 @@ void kallsyms_each_run(const struct kallsyms *k, bool (*wants)(const char *name)
 	}
 }
 
+bool kallsyms_find_added(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out)
+{
+	uint32_t i = added_upto(k, addr - 1);
+	const struct added *a = i ? &k->added[i - 1] : NULL;
+
+	if (!a || addr - 1 >= a->end)
+		return false;
+	*out = (struct kallsyms_symbol) { a->addr, a->name, "bpf", a->is_tracer };
+	return true;
+}
+
 bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_symbol *out)
 {
 	const struct table *t = &k->t;
 	const struct entry *e;
 	uint64_t at = addr - 1; /* a noreturn call may be its function's last instruction */
-	uint32_t i = added_upto(k, at);
 	size_t after;
 
-	if (i && at < k->added[i - 1].end) {
-		const struct added *a = &k->added[i - 1];
-
-		*out = (struct kallsyms_symbol) { a->addr, a->name, "bpf", a->is_tracer };
+	if (kallsyms_find_added(k, addr, out))
 		return true;
-	}
 	after = LOWER_BOUND(n, t->n, t->entries[n].addr <= at);
 	if (!after)
 		return false;
 	e = &t->entries[after - 1];
 	if (at - e->addr >= (e->module ? MODULE_FUNCTION_MAX : CORE_FUNCTION_MAX))
 		return false;
-	*out = (struct kallsyms_symbol) {
-		.start = e->addr,
-		.name = t->arena + e->name,
-		.module = e->module ? t->arena + e->module : NULL,
-		.is_tracer = e->is_tracer,
-	};
+	*out = symbol_of(t, e);
 	return true;
 }
 

@@ -102,9 +102,10 @@ static void take_record(void *ctx, const struct sideband_record *r)
 			images_exit(s->images, r->tgid, r->time_ns);
 		break;
 	case SIDEBAND_KSYMBOL:
-		/* Out of memory: this code will have no name. */
-		if (s->kallsyms && r->len <= UINT32_MAX)
-			(void)kallsyms_add(s->kallsyms, r->addr, (uint32_t)r->len, r->name);
+	case SIDEBAND_KSYMBOL_GONE:
+	case SIDEBAND_MODULE:
+	case SIDEBAND_MODULE_GONE:
+		symbolize_kernel_record(s, r);
 		break;
 	}
 }
@@ -144,10 +145,10 @@ static bool begin(struct symbolizer *s)
 	s->sideband_error = sideband_open(&s->sideband, SIDEBAND_RING_BYTES, user);
 	if (s->parts & SYMBOLIZER_KERNEL) {
 		s->kallsyms = kallsyms_new();
-		if (!s->kallsyms)
+		s->changes = kernel_changes_new();
+		if (!s->kallsyms || !s->changes)
 			return false;
-		s->kernel_error = kallsyms_load(s->kallsyms, KALLSYMS_PATH);
-		s->kallsyms_ns = clock_now_ns();
+		s->kernel_error = symbolize_read_kallsyms(s);
 	}
 	if (user) {
 		procmaps_read_all(s->images, s->files, clock_now_ns);
@@ -186,6 +187,7 @@ void symbolizer_free(struct symbolizer *s)
 	sideband_close(s->sideband);
 	sideband_close(s->unwatched);
 	kallsyms_free(s->kallsyms);
+	kernel_changes_free(s->changes);
 	images_free(s->images);
 	code_files_free(s->files);
 	free(s->generated);

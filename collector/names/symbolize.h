@@ -148,14 +148,32 @@ void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t 
  */
 void symbolizer_forget_ended(struct symbolizer *s);
 
-/* Registers a new kernel frame, encoder_frame(enc, 0, addr), and names it now if possible. */
-void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr);
+/*
+ * For encoder_kernel_frame(): which code was at a kernel address at time_ns, of all that was there
+ * one after the other; always 0 in the core kernel. Polls if need be.
+ */
+uint32_t symbolizer_kernel_generation(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
+/* Whether code at the kernel address may be replaced: it is not in the core kernel. */
+bool symbolizer_kernel_changes(const struct symbolizer *s, uint64_t addr);
+/* Whether none was replaced between these times, in whatever order. Polls if need be. */
+bool symbolizer_kernel_held(struct symbolizer *s, uint64_t a_ns, uint64_t b_ns);
+/* From now on fn is called when kernel code from start up to end has been replaced. */
+void symbolizer_on_kernel_change(struct symbolizer *s,
+				 void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 /*
- * True if the kernel address lies in the tracing machinery (BPF programs, their trampolines and
- * helpers, tracepoint stubs): such frames on the leaf side are not the thread's own.
+ * Registers a new kernel frame, encoder_kernel_frame(enc, addr, generation), and names it now if
+ * possible.
  */
-bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr);
+void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr,
+			     uint32_t generation);
+
+/*
+ * True if the kernel address lay at time_ns in the tracing machinery (BPF programs, their
+ * trampolines and helpers, tracepoint stubs): such frames on the leaf side are not the thread's
+ * own.
+ */
+bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
 
 /*
  * Calls fn for the code by which the kernel enters interrupts, from start up to end, where it is
@@ -186,6 +204,8 @@ void symbolizer_release(struct symbolizer *s, const struct symbolizer_place *p);
 /* No frame of this space is kept any more: its id may be reused. */
 void symbolizer_forget_space(struct symbolizer *s, uint32_t space);
 
+/* Right before forking a process that writes: it can name kernel code that is new by then. */
+void symbolizer_refresh_kernel(struct symbolizer *s);
 /*
  * Ends the watching: from now on this process writes a trace to enc. Register its frames with
  * symbolizer_kernel_frame() and symbolizer_placed_frame(), then call symbolizer_finish().

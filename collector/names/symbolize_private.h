@@ -8,6 +8,7 @@
 
 #include "codefile.h"
 #include "kallsyms.h"
+#include "kernel_changes.h"
 #include "proc_images.h"
 #include "perfmap.h"
 #include "kernel/sideband.h"
@@ -40,7 +41,7 @@ struct generated {
 };
 
 struct kernel_frame {
-	uint32_t frame;
+	uint32_t frame, generation;
 	uint64_t addr;
 };
 
@@ -50,7 +51,11 @@ struct symbolizer {
 
 	struct kallsyms *kallsyms;
 	int kernel_error;
-	uint64_t kallsyms_ns;	       /* when it was last read */
+	uint64_t kallsyms_ns, kallsyms_end_ns; /* between these it was last read */
+	uint64_t modules_ns;		       /* when the last module had been added */
+	struct kernel_changes *changes;
+	void (*on_kernel_change)(void *ctx, uint64_t start, uint64_t end); /* or NULL */
+	void *on_kernel_change_ctx;
 	struct kernel_frame *nameless; /* kernel frames to try once more at the end */
 	uint32_t n_nameless;
 	size_t cap_nameless;
@@ -88,6 +93,11 @@ struct symbolizer {
 };
 
 #define KALLSYMS_PATH "/proc/kallsyms"
+
+/* A record of kernel code: from SIDEBAND_KSYMBOL to SIDEBAND_MODULE_GONE. */
+void symbolize_kernel_record(struct symbolizer *s, const struct sideband_record *r);
+/* Reads the table of kernel functions anew. Returns 0, or why the old one stays. */
+int symbolize_read_kallsyms(struct symbolizer *s);
 
 /* Names the kernel frames in s->nameless. Returns 0 or the encoder's error. */
 int symbolize_kernel_frames(struct symbolizer *s);

@@ -152,7 +152,7 @@ initramfs() {
 	done
 	cp -L "$sysroot$(find_file mawk /usr/bin)" "$root/bin/awk"
 	cp "$programs/chaincap" "$programs/chainwalk" "$programs/flamegraph" "$programs/chainload" "$root/build"
-	for test in kernel_stack_slots unwind_asleep unwind_stacks; do
+	for test in kernel_stack_slots kernel_forgetting names_kernel_changes unwind_asleep unwind_stacks; do
 		cp "$programs/tests/unit/$test" "$root/build/tests/unit"
 	done
 	libraries "$root" "$root"/bin/* "$root"/build/* "$root"/build/tests/unit/*

@@ -181,14 +181,14 @@ static void kernel_functions_are_named_at_once(void **state)
 		skip();
 	}
 	frame = encoder_frame(t->enc, 0, addr + 9);
-	symbolizer_kernel_frame(t->s, frame, addr + 9);
+	symbolizer_kernel_frame(t->s, frame, addr + 9, 0);
 	assert_int_equal(encoder_flush(t->enc), 0); /* the recorder might be killed now */
 	expect(t, frame, "schedule", "[kernel]", 9);
-	assert_false(symbolizer_is_tracer_frame(t->s, addr + 9));
+	assert_false(symbolizer_is_tracer_frame(t->s, addr + 9, now_ns()));
 	if (stub)
-		assert_true(symbolizer_is_tracer_frame(t->s, stub + 9));
+		assert_true(symbolizer_is_tracer_frame(t->s, stub + 9, now_ns()));
 	hole = encoder_frame(t->enc, 0, 0xfff);
-	symbolizer_kernel_frame(t->s, hole, 0xfff);
+	symbolizer_kernel_frame(t->s, hole, 0xfff, 0);
 	finish(t);
 	assert_null(name_of(t, hole).symbol);
 	assert_int_equal(t->stats.kernel_frames, 2);
@@ -226,9 +226,8 @@ static void a_bpf_program_loaded_later_is_named(void **state)
 		end(t);
 		skip();
 	}
-	frame = encoder_frame(t->enc, 0, addr + 3);
-	assert_true(symbolizer_is_tracer_frame(t->s, addr + 3));
-	symbolizer_kernel_frame(t->s, frame, addr + 3);
+	frame = kernel_seen(t, addr + 3, now_ns());
+	assert_true(symbolizer_is_tracer_frame(t->s, addr + 3, now_ns()));
 	assert_int_equal(encoder_flush(t->enc), 0);
 	expect(t, frame, symbol, "[bpf]", 3);
 	close(fd);

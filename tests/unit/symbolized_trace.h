@@ -31,6 +31,7 @@ struct trace {
 	struct readers *readers;
 	struct symbolizer *s;
 	struct symbolizer_stats stats;
+	uint32_t last_kernel_frame;
 };
 
 static inline int keep(void *ctx, const void *block, size_t len)
@@ -92,6 +93,18 @@ static inline uint32_t seen(struct trace *t, pid_t tgid, uint64_t addr)
 	assert_true(space != 0);
 	frame = encoder_frame(t->enc, space, addr);
 	symbolizer_frame(t->s, frame, space, addr, now);
+	return frame;
+}
+
+/* A kernel address, at that time: the frame's id. */
+static inline uint32_t kernel_seen(struct trace *t, uint64_t addr, uint64_t time_ns)
+{
+	uint32_t generation = symbolizer_kernel_generation(t->s, addr, time_ns);
+	uint32_t frame = encoder_kernel_frame(t->enc, addr, generation);
+
+	if (frame > t->last_kernel_frame)
+		symbolizer_kernel_frame(t->s, frame, addr, generation);
+	t->last_kernel_frame = frame > t->last_kernel_frame ? frame : t->last_kernel_frame;
 	return frame;
 }
 
