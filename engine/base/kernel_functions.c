@@ -25,6 +25,13 @@ static const struct {
 	{ "spurious_interrupt", KFUNC_IRQ_ENTRY },
 	{ "sysvec_*", KFUNC_IRQ_ENTRY },
 	{ "exc_nmi", KFUNC_IRQ_ENTRY },
+	/*
+	 * x86-64 with FRED, since 6.9 (arch/x86/entry/entry_fred.c): all events have one entry,
+	 * which calls fred_extint() for interrupts; that may be inlined.
+	 */
+	{ "fred_extint", KFUNC_IRQ_ENTRY },
+	{ "fred_sysvec_*", KFUNC_IRQ_ENTRY },
+	{ "fred_exc_nmi", KFUNC_IRQ_ENTRY },
 	{ "ret_from_intr", KFUNC_IRQ_ENTRY },
 	{ "apic_timer_interrupt", KFUNC_IRQ_ENTRY },
 	{ "reschedule_interrupt", KFUNC_IRQ_ENTRY },
@@ -245,6 +252,9 @@ static const struct {
 	{ "x64_sys_call", KFUNC_PLUMBING },
 	{ "entry_SYSCALL_64*", KFUNC_PLUMBING },
 	{ "do_syscall_*", KFUNC_PLUMBING },
+	{ "fred_entry_from_user", KFUNC_PLUMBING },
+	{ "fred_entry_from_kernel", KFUNC_PLUMBING },
+	{ "asm_fred_entrypoint_*", KFUNC_PLUMBING },
 	{ "el0_svc*", KFUNC_PLUMBING },
 	{ "el0t_64_sync*", KFUNC_PLUMBING },
 	{ "invoke_syscall*", KFUNC_PLUMBING },

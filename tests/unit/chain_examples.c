@@ -87,6 +87,28 @@ static void example_3_device_ends_it(void **state)
 	      "A;main;recv;[runnable] 30\n");
 }
 
+/* With FRED system calls and interrupts have the same entry: the interrupt begins above it. */
+static void example_3_with_an_entry_for_all_events(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "0   c1 - R > A\n"
+	      "0   c2 - R > Z\n"
+	      "100 c1 A S > - recv;fred_entry_from_user;asm_fred_entrypoint_user|main\n"
+	      "300 c0 B S > - lock\n"
+	      "700 c2 Z wakes B wake;bio_done;common_interrupt;fred_extint;fred_entry_from_kernel;"
+	      "asm_fred_entrypoint_kernel;zfunc;zmain|zuser\n"
+	      "710 c0 - R > B\n"
+	      "900 c0 B wakes A wake;timer;__sysvec_apic_timer_interrupt;"
+	      "fred_sysvec_apic_timer_interrupt;fred_entry_from_user;asm_fred_entrypoint_user|"
+	      "work\n"
+	      "930 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;main;-;asm_fred_entrypoint_user;fred_entry_from_user;recv;--;wake;timer;"
+	      "__sysvec_apic_timer_interrupt;fred_sysvec_apic_timer_interrupt;[interrupt] 800\n"
+	      "A;main;-;asm_fred_entrypoint_user;fred_entry_from_user;recv;[runnable] 30\n");
+}
+
 static void example_4_depth_limits_the_links(void **state)
 {
 	(void)state;
@@ -286,6 +308,7 @@ int main(void)
 		cmocka_unit_test(example_1_waker_worked_all_along),
 		cmocka_unit_test(example_2_waker_itself_waited),
 		cmocka_unit_test(example_3_device_ends_it),
+		cmocka_unit_test(example_3_with_an_entry_for_all_events),
 		cmocka_unit_test(example_4_depth_limits_the_links),
 		cmocka_unit_test(example_5_stale_waker),
 		cmocka_unit_test(example_6_never_woken),

@@ -89,11 +89,12 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 			idle_at = i;
 		if (!strncmp(f, "asm_sysvec_", 11) || !strncmp(f, "sysvec_", 7) ||
 		    !strcmp(f, "asm_common_interrupt") || !strcmp(f, "common_interrupt") ||
-		    !strcmp(f, "asm_exc_nmi") || !strcmp(f, "exc_nmi")) {
+		    !strcmp(f, "asm_exc_nmi") || !strcmp(f, "exc_nmi") ||
+		    !strncmp(f, "fred_sysvec_", 12) || !strcmp(f, "fred_extint")) {
 			for (i++; i < st.n; i++) {
 				f = frame_name(w, st.frames[i], buf, sizeof(buf));
 				if (!strstr(f, "sysvec_") && !strstr(f, "common_interrupt") &&
-				    !strstr(f, "exc_nmi"))
+				    !strstr(f, "exc_nmi") && strcmp(f, "fred_extint"))
 					break;
 			}
 			if (s->waker == IDLE && idle_at < i)
