@@ -20,6 +20,7 @@ exec </dev/null >/dev/console 2>&1
 cd /tests || exit 1
 out=${out:-ttyS1} # on the kernel's command line: the second serial line
 passed=0 failed=0
+[ -z "${only:-}" ] || echo "/tests/$only" >list
 echo "guest: kernel $(uname -r)"
 while read -r t; do
 	name=$(basename "$t" .sh)
