@@ -25,6 +25,8 @@ bench-exports: all $(O)/bench/generate $(O)/bench/cost
 	@bash bench/exports.sh $(O)
 bench-flight: all
 	@bash bench/flight.sh $(O)
+bench-hours: all # memory, descriptors and loss over an hour, beside a load that forks, maps and compiles
+	@bash bench/hours.sh $(O)
 bench-programs: all # how long the BPF programs run
 	@bash bench/programs.sh 5 $(O)
 bench-stacks: all $(O)/chainload-nofp # user stacks of real programs, by this and by other recorders
@@ -35,4 +37,4 @@ bench-verify: all # compares stacks known without a walk with walked ones; takes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
-	bench-programs bench-stacks bench-start bench-tables bench-verify
+	bench-hours bench-programs bench-stacks bench-start bench-tables bench-verify
