@@ -6,6 +6,8 @@
 #   bench/start.sh BUILD_DIR [ROUNDS]
 #   RECORDERS="chaincap offcputime bpftrace perf"   what is not installed is left out by name
 #   BUSY=8                                          threads for each CPU; 0: idle only
+#   POSSIBLE="2 64 200"                             instead: by how many CPUs there can be, in guests of
+#                                                   qemu with two of them, by software emulation
 # "begins" is when the command that is to be recorded is let go; a shell that prints the time is that
 # command, so its own start is included. The recording then lasts a second. "both" is all the rest of
 # the time, for offcputime, which does not say when it begins, too.
@@ -26,6 +28,15 @@ trap 'exit 130' INT TERM
 if [ "$(id -u)" != 0 ]; then
 	echo "bench: needs root" >&2
 	exit 1
+fi
+
+if [ "${POSSIBLE:-}" ]; then
+	for n in $POSSIBLE; do
+		POSSIBLE=$n KERNELS=linux-image-amd64 GUEST=kernels/guest/start.sh \
+			sh "$(dirname "$0")/../tests/kernels/run.sh" "$O" >"$dir/log" || cat "$dir/log" >&2
+		sed -n 's/^ *note: //p' "$dir/log"
+	done
+	exit
 fi
 
 now() { date +%s.%N; }

@@ -205,7 +205,7 @@ boot() {
 		-nodefaults -no-user-config -display none -no-reboot \
 		-serial "file:$tmp/console" -chardev "file,id=out,path=$tmp/out64" \
 		-kernel "$1" -initrd "$tmp/initramfs-$arch" \
-		-append "console=$console out=$out quiet panic=-1 rdinit=/init ${only:+only=$only} ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
+		-append "console=$console out=$out quiet panic=-1 no_timer_check rdinit=/init ${only:+only=$only} ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
 	qemu=$!
 	wait $qemu
 	status=$?
