@@ -82,10 +82,11 @@ static int fill_all(struct filling *f, uint32_t n)
 /* Waits until the programs see all rings. Returns 0 or a negative errno. */
 static int await_rings(struct bpf_session *s, int outer)
 {
+	uint32_t cpu = 0;
+
 	for (int ms = 0; ms < PATIENCE_MS; ms++) {
 		int status = 0;
 		pid_t ended = waitpid(s->helper, &status, WNOHANG);
-		uint32_t cpu = 0;
 		__u32 id;
 
 		while (cpu < s->cpus && !bpf_map_lookup_elem(outer, &cpu, &id))
