@@ -25,31 +25,29 @@ struct {
  * Walks as perf_callchain_user() does, but ends at a frame pointer that does not lead to an address
  * above the callee's frame: code without frame pointers left it in the register. Following it would
  * give false frames, and mostly a page fault, which costs more than the whole walk. Returns the
- * number of frames in s, of which the first is ip, and continues the hash in k->hash.
+ * number of frames in s, the first of which is there already, and continues the hash in k->hash.
  */
-__noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stack *s, __u64 ip,
-				     __u64 sp, __u64 fp)
+__noinline __u32 follow_frame_pointers(struct wire_kind_state *k, struct workspace *w,
+				       struct wire_stack *s, __u64 sp, __u64 fp)
 {
-	__u32 *span, slot, i;
+	__u32 *span, slot, i, len;
 	__u64 first = fp, hash;
 
-	if (!k || !s)
+	if (!k || !w || !s)
 		return 0;
 	slot = k->tid & (SPANS - 1);
 	span = bpf_map_lookup_elem(&spans, &slot);
 	if (!span)
 		return 0;
-	hash = mix(k->hash, ip);
-	s->frames[0] = ip;
-	k->block_at = fp;
-	k->block_len = 0;
+	hash = k->hash;
+	w->block_at = fp;
+	w->block_len = 0;
 	if (fp >= sp && fp < USER_END && !(fp & 7)) {
-		__u32 len = *span;
-
-		if (len > sizeof(k->block))
-			len = sizeof(k->block);
-		if (!bpf_probe_read_user(k->block, len, (void *)fp))
-			k->block_len = len;
+		len = *span;
+		if (len > sizeof(w->block))
+			len = sizeof(w->block);
+		if (!bpf_probe_read_user(w->block, len, (void *)fp))
+			w->block_len = len;
 	}
 	/* The verifier does not track values in memory; in registers they are too many states. */
 	for (i = 1; i < WIRE_STACK_MAX; i++) {
@@ -57,16 +55,16 @@ __noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stac
 
 		if (fp < sp || fp >= USER_END || (fp & 7))
 			break;
-		if (fp - k->block_at + FRAME > k->block_len) {
-			if (bpf_probe_read_user(k->block, FRAME, (void *)fp))
+		if (fp - w->block_at + FRAME > w->block_len) {
+			if (bpf_probe_read_user(w->block, FRAME, (void *)fp))
 				break;
-			k->block_at = fp;
-			k->block_len = FRAME;
+			w->block_at = fp;
+			w->block_len = FRAME;
 		}
-		slot = (__u32)(fp - k->block_at) / 8;
+		slot = (__u32)(fp - w->block_at) / 8;
 		sp = fp + FRAME;
-		fp = k->block[slot & (WIRE_BLOCK_WORDS - 1)];
-		ret = PLAIN_USER(k->block[(slot + 1) & (WIRE_BLOCK_WORDS - 1)]);
+		fp = w->block[slot & (BLOCK_WORDS - 1)];
+		ret = PLAIN_USER(w->block[(slot + 1) & (BLOCK_WORDS - 1)]);
 		s->frames[i] = ret;
 		hash = mix(hash, ret);
 		/* Not a return address: the frame pointer beside it is none, either. */
@@ -75,15 +73,24 @@ __noinline __u32 walk_frame_pointers(struct wire_kind_state *k, struct wire_stac
 	}
 	k->hash = hash;
 	if (i > 1) {
-		__u64 is = sp - first;
-
-		if (is > sizeof(k->block))
-			is = sizeof(k->block);
-		if (is < *span)
-			is = *span - (*span - is) / 8;
-		*span = ((__u32)is + 7) & ~7u;
+		len = sp - first > sizeof(w->block) ? sizeof(w->block) : (__u32)(sp - first);
+		if (len < *span)
+			len = *span - (*span - len) / 8;
+		len = (len + 7) & ~7u;
+		/* Other CPUs have the line, too. */
+		if (len != *span)
+			*span = len;
 	}
 	return i;
+}
+
+/* As follow_frame_pointers(), from the registers with which user code entered the kernel. */
+static __always_inline __u32 walk_frame_pointers(struct wire_kind_state *k, struct workspace *w,
+						 struct wire_stack *s, struct pt_regs *regs)
+{
+	s->frames[0] = user_pc(regs);
+	k->hash = mix(k->hash, s->frames[0]);
+	return follow_frame_pointers(k, w, s, user_sp(regs), user_fp(regs));
 }
 
 #endif /* BPF_FRAME_POINTERS_H */

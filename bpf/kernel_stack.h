@@ -36,10 +36,10 @@ struct wire_range entries[WIRE_ENTRIES] = {};
 extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 
 /*
- * The word at addr. Reads it in place if the kernel has the cast; else from k->block, which has the
+ * The word at addr. Reads it in place if the kernel has the cast; else from w->block, which has the
  * first `copied` words from leaf on, or by a call.
  */
-static __always_inline __u64 word_at(const struct wire_kind_state *k, __u64 addr, __u64 leaf,
+static __always_inline __u64 word_at(const struct workspace *w, __u64 addr, __u64 leaf,
 				     __u32 copied)
 {
 	__u64 word = 0, at = (addr - leaf) / 8;
@@ -51,7 +51,7 @@ static __always_inline __u64 word_at(const struct wire_kind_state *k, __u64 addr
 		return any->__rb_parent_color;
 	}
 	if (at < copied)
-		return k->block[at & (WIRE_BLOCK_WORDS - 1)];
+		return w->block[at & (BLOCK_WORDS - 1)];
 	bpf_probe_read_kernel(&word, sizeof(word), (void *)addr);
 	return word;
 }
@@ -90,15 +90,16 @@ static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 
 /*
  * Follows the tree of steps. Returns the id of the stack if all its return addresses are in their
- * known slots, else 0. copied: number of words in k->block.
+ * known slots, else 0. copied: number of words in w->block.
  */
-__noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copied)
+__noinline __u32 follow_steps(struct wire_kind_state *k, const struct workspace *w, __u32 kind,
+			      __u32 copied)
 {
 	__u64 word = kind, leaf, stack, addr = 0;
 	__u32 from = tree_root;
 	const struct wire_step *s;
 
-	if (!k)
+	if (!k || !w)
 		return 0;
 	leaf = k->fixed_point;
 	stack = k->stack;
@@ -122,11 +123,11 @@ __noinline __u32 follow_steps(struct wire_kind_state *k, __u32 kind, __u32 copie
 		if (s->base == WIRE_FROM_ROOT) {
 			addr = stack + STACK_SIZE - s->slot * 8;
 		} else if (s->base == WIRE_FROM_LINK) {
-			addr = word_at(k, leaf + s->link * 8, leaf, copied) + s->slot * 8;
+			addr = word_at(w, leaf + s->link * 8, leaf, copied) + s->slot * 8;
 			if (addr - stack >= STACK_SIZE)
 				addr = leaf; /* which holds no return address */
 		}
-		word = PLAIN_KERNEL(word_at(k, addr, leaf, copied));
+		word = PLAIN_KERNEL(word_at(w, addr, leaf, copied));
 	}
 	return 0;
 }
@@ -141,18 +142,19 @@ static __always_inline __u32 rest_of_page(__u64 addr)
  * The id of the kernel stack if it is recognized without a walk, else 0. depth: bytes from the base
  * of the thread's stack to the fixed point; STACK_SIZE or more if that is on another stack.
  */
-static __always_inline __u32 known_stack(struct wire_kind_state *k, __u32 kind, __u64 depth)
+static __always_inline __u32 known_stack(struct wire_kind_state *k, struct workspace *w, __u32 kind,
+					 __u64 depth)
 {
 	__u32 len = 0;
 
 	if (!can_cast) {
 		len = depth < STACK_SIZE ? STACK_SIZE - (__u32)depth : rest_of_page(k->fixed_point);
-		if (len > sizeof(k->block))
-			len = sizeof(k->block);
-		if (bpf_probe_read_kernel(k->block, len, (void *)k->fixed_point))
+		if (len > sizeof(w->block))
+			len = sizeof(w->block);
+		if (bpf_probe_read_kernel(w->block, len, (void *)k->fixed_point))
 			len = 0;
 	}
-	return follow_steps(k, kind, len / 8);
+	return follow_steps(k, w, kind, len / 8);
 }
 
 __noinline int is_entry(__u64 ret)
@@ -184,9 +186,9 @@ __noinline __u32 cut_at_entry(const struct wire_stack *s, __u32 n)
  * addresses: the words from the fixed point on. A CPU's own stack ends with its page, and its last
  * word is an address in the thread's stack: the words from there on follow.
  */
-static __always_inline void send_sample(void *ring, struct wire_kind_state *k, __u64 now,
-					__u32 kind, __u64 hash, __u64 depth, __u32 id, __u32 n,
-					bool cut)
+static __always_inline void send_sample(void *ring, const struct wire_kind_state *k,
+					const struct workspace *w, __u64 now, __u32 kind,
+					__u64 hash, __u64 depth, __u32 id, __u32 n, bool cut)
 {
 	__u64 from = k->fixed_point;
 	__u32 own = 0, len;
@@ -204,7 +206,7 @@ static __always_inline void send_sample(void *ring, struct wire_kind_state *k, _
 	s->to_root = 1;
 	s->cut = cut;
 	s->interrupt = (__u32)k->interrupt;
-	__builtin_memcpy(s->frames, k->scratch.frames, sizeof(s->frames));
+	__builtin_memcpy(s->frames, w->scratch.frames, sizeof(s->frames));
 	if (depth >= STACK_SIZE) {
 		own = rest_of_page(from);
 		barrier_var(own);
@@ -245,31 +247,34 @@ static __always_inline bool wants_sample(__u32 walks)
 static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					     __u64 now, __u32 kind, struct task_struct *task)
 {
+	struct workspace *w = bpf_map_lookup_elem(&workspaces, &kind);
 	struct wire_known_stack *known;
 	__u32 n, last, all, id, quick;
 	__u64 depth, hash;
 
+	if (!w)
+		return 0;
 	/* To the verifier, a pointer read back from memory is a number. */
 	*(void *volatile *)&k->fixed_point = ctx;
 	*(void *volatile *)&k->stack = task->stack;
 	depth = *(volatile __u64 *)&k->fixed_point - *(volatile __u64 *)&k->stack;
-	quick = known_stack(k, kind, depth);
+	quick = known_stack(k, w, kind, depth);
 	if (quick && !verify) {
 		k->known++;
 		return quick;
 	}
-	all = n = walk(ctx, &k->scratch, 0);
+	all = n = walk(ctx, &w->scratch, 0);
 	if (depth >= STACK_SIZE)
-		n = cut_at_entry(&k->scratch, n);
+		n = cut_at_entry(&w->scratch, n);
 	k->interrupt = 0;
 	if (!n)
 		return 0;
 	/* The mask is for the verifier of 6.1, which loses the bounds of n. */
 	last = n - 1;
 	barrier_var(last);
-	k->interrupt = (__u64)is_entry(k->scratch.frames[last & WIRE_STACK_MAX]);
-	hash = hash_frames(&k->scratch, n, n);
-	id = id_of_frames(ring, k, now, NULL, n, hash, &known);
+	k->interrupt = (__u64)is_entry(w->scratch.frames[last & WIRE_STACK_MAX]);
+	hash = hash_frames(&w->scratch, n, n);
+	id = id_of_frames(ring, k, w, now, NULL, n, hash, &known);
 	if (quick) {
 		k->known++;
 		k->verified++;
@@ -280,7 +285,7 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 	k->walked++;
 	if (known && n <= WIRE_LAYOUT_FRAMES && (OWN_STACK_HAS_LINK || depth < STACK_SIZE) &&
 	    wants_sample(++known->walks))
-		send_sample(ring, k, now, kind, hash, depth, id, n, n < all);
+		send_sample(ring, k, w, now, kind, hash, depth, id, n, n < all);
 	return id;
 }
 

@@ -17,7 +17,8 @@ struct {
 	__type(value, struct wire_known_stack);
 } stacks SEC(".maps");
 
-__u32 last_stack_id = 0;
+/* Written for each new stack: apart from what is read for each event. */
+__u32 last_stack_id __attribute__((aligned(64))) = 0;
 
 /*
  * Recent stacks, by the low bits of the hash: cheaper to look up than the map of all. All CPUs
@@ -35,6 +36,26 @@ struct {
 	__type(key, __u32);
 	__type(value, struct recent);
 } recents SEC(".maps");
+
+/*
+ * Where the stacks of an event are put together, on each CPU, by its kind: as struct
+ * wire_kind_state, it is used by one program at a time.
+ */
+#define BLOCK_WORDS 256 /* of 8 bytes */
+
+struct workspace {
+	struct wire_stack scratch;
+	struct wire_stack check;   /* --verify: the plain walk */
+	__u64 block_at, block_len; /* frame_pointers.h: of what block is a copy, bytes */
+	__u64 block[BLOCK_WORDS];  /* copy of a piece of a stack */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_WAKING_NEW + 1);
+	__type(key, __u32);
+	__type(value, struct workspace);
+} workspaces SEC(".maps");
 
 static __always_inline __u64 mix(__u64 h, __u64 v)
 {
@@ -82,15 +103,15 @@ static __always_inline __u32 known_id(const struct wire_known_stack *known, __u6
 }
 
 /*
- * The id of the n frames in k->scratch, which is sent if it is new. owner: the thread of a user
+ * The id of the n frames in w->scratch, which is sent if it is new. owner: the thread of a user
  * stack; NULL: a kernel stack. *found: the stack's value in the map, NULL if the map is full.
  */
-static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k, __u64 now,
-					  struct task_struct *owner, __u32 n, __u64 hash,
-					  struct wire_known_stack **found)
+static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
+					  struct workspace *w, __u64 now, struct task_struct *owner,
+					  __u32 n, __u64 hash, struct wire_known_stack **found)
 {
 	struct wire_known_stack *known, fresh = { .check = hash >> 32 };
-	struct wire_stack *s = &k->scratch;
+	struct wire_stack *s = &w->scratch;
 	__u32 id;
 
 	known = bpf_map_lookup_elem(&stacks, &hash);
@@ -149,8 +170,8 @@ static __always_inline __u32 recent_of(__u64 hash)
 }
 
 /* As id_of_frames(), but looks at the recent stacks first. */
-static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, __u64 now,
-				       struct task_struct *owner, __u32 n, __u64 hash)
+static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, struct workspace *w,
+				       __u64 now, struct task_struct *owner, __u32 n, __u64 hash)
 {
 	__u32 slot = (__u32)hash & (RECENT - 1), id = recent_of(hash);
 	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
@@ -158,7 +179,7 @@ static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, __
 
 	if (id)
 		return id;
-	id = id_of_frames(ring, k, now, owner, n, hash, &known);
+	id = id_of_frames(ring, k, w, now, owner, n, hash, &known);
 	if (r && known && known->sent) {
 		*(volatile __u64 *)&r->hash = hash;
 		*(volatile __u64 *)&r->tag = hash ^ id;

@@ -262,17 +262,18 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 }
 
 /*
- * Finds frame i, stores it in k->scratch and adds it to k->hash. Returns 0, or why the stack ends
+ * Finds frame i, stores it in w->scratch and adds it to k->hash. Returns 0, or why the stack ends
  * (enum wire_stack_end, or UNWIND_ASK). A global function, so that the verifier checks it once and
  * not for each frame.
  */
-__noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u32 i)
+__noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, struct unwinding *u,
+			     __u32 i)
 {
 	struct wire_copy *c;
 	__u64 rule, ret = 0;
 	__u32 end;
 
-	if (!k || !u || i >= WIRE_STACK_MAX)
+	if (!k || !w || !u || i >= WIRE_STACK_MAX)
 		return WIRE_END_DEPTH;
 	c = &u->c;
 	rule = rule_of(c->space, c->look);
@@ -287,7 +288,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u
 	ret = PLAIN_USER(ret);
 	if (!ret) /* there is nothing to return to */
 		return WIRE_END_WHOLE;
-	k->scratch.frames[i] = ret;
+	w->scratch.frames[i] = ret;
 	c->hash_before = k->hash;
 	k->hash = mix(k->hash, ret);
 	c->look = (rule & 0xff) == WIRE_RULE_SIGNAL ? ret : ret - 1;
@@ -296,19 +297,19 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct unwinding *u, __u
 }
 
 /*
- * Unwinds from the registers in c into k->scratch, which has the first frame already. Sets c->n to
+ * Unwinds from the registers in c into w->scratch, which has the first frame already. Sets c->n to
  * the number of frames and k->end to why they end (or UNWIND_ASK), and continues the hash in
  * k->hash.
  */
-__noinline int unwind_frames(struct wire_kind_state *k, struct unwinding *u)
+__noinline int unwind_frames(struct wire_kind_state *k, struct workspace *w, struct unwinding *u)
 {
 	__u32 end = 0;
 
-	if (!k || !u)
+	if (!k || !w || !u)
 		return 0;
 	u->c.n = 1;
 	for (__u32 i = 1; i <= WIRE_STACK_MAX && !end; i++)
-		end = unwind_step(k, u, i);
+		end = unwind_step(k, w, u, i);
 	if (end == WIRE_END_WHOLE && u->c.end == WIRE_END_GUESSED)
 		end = WIRE_END_GUESSED;
 	/* What is not readable, or has no rule, may be or have one the next time. */
@@ -329,8 +330,9 @@ __u32 last_copy_id = 0;
  * Sends the frames found so far, with the registers and the stack of the last one. Returns the id
  * of the stack, which the collector completes; or 0 if too little room would be left for events.
  */
-static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, struct wire_copy *c,
-				       __u64 now, struct task_struct *owner, struct pt_regs *regs)
+static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
+				       const struct workspace *w, struct wire_copy *c, __u64 now,
+				       struct task_struct *owner, struct pt_regs *regs)
 {
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
@@ -355,7 +357,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, st
 	c->tgid = owner->tgid;
 	c->tid = owner->pid;
 	c->sp = user_sp(regs);
-	__builtin_memcpy(c->frames, k->scratch.frames, sizeof(c->frames));
+	__builtin_memcpy(c->frames, w->scratch.frames, sizeof(c->frames));
 	if (now - k->woken_ns > WAKE_NS) {
 		k->woken_ns = now;
 		wake = BPF_RB_FORCE_WAKEUP;
@@ -375,8 +377,9 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k, st
  * --verify: sends the registers and the stack of the leaf, with the frames that were found, to be
  * unwound once more, if there is room.
  */
-static __always_inline void send_check(void *ring, struct wire_kind_state *k, struct wire_copy *c,
-				       __u64 now, struct task_struct *owner, struct pt_regs *regs)
+static __always_inline void send_check(void *ring, const struct wire_kind_state *k,
+				       const struct workspace *w, struct wire_copy *c, __u64 now,
+				       struct task_struct *owner, struct pt_regs *regs)
 {
 	__u32 len;
 
@@ -392,7 +395,7 @@ static __always_inline void send_check(void *ring, struct wire_kind_state *k, st
 	c->tid = owner->pid;
 	c->sp = user_sp(regs);
 	c->end = k->end;
-	__builtin_memcpy(c->frames, k->scratch.frames, sizeof(c->frames));
+	__builtin_memcpy(c->frames, w->scratch.frames, sizeof(c->frames));
 	len = c->len;
 	barrier_var(len);
 	if (len <= sizeof(c->words))
@@ -403,13 +406,13 @@ static __always_inline void send_check(void *ring, struct wire_kind_state *k, st
 /* ---- one user stack ------------------------------------------------------------------------ */
 
 /*
- * Unwinds the current thread, task, from its registers. Stores the frames in k->scratch and why
+ * Unwinds the current thread, task, from its registers. Stores the frames in w->scratch and why
  * they end in k->end, and continues the hash in k->hash. Returns the number of frames; or 0, and in
  * *id the id of a recent stack, or of one that the collector completes.
  */
-static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, __u32 kind,
-					 __u64 now, struct task_struct *task, struct pt_regs *regs,
-					 __u64 space, __u32 *id)
+static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, struct workspace *w,
+					 __u32 kind, __u64 now, struct task_struct *task,
+					 struct pt_regs *regs, __u64 space, __u32 *id)
 {
 	__u32 slot = (__u32)task->pid & (TOPS - 1), end = 0;
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &kind);
@@ -446,9 +449,9 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			return 0;
 		}
 	}
-	k->scratch.frames[0] = pc;
+	w->scratch.frames[0] = pc;
 	k->hash = mix(k->hash, pc);
-	unwind_frames(k, u);
+	unwind_frames(k, w, u);
 	if (hash && verify) {
 		k->verified_user++;
 		if (hash != user_stack_hash(k, c->n))
@@ -457,7 +460,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	/* A cut stack: a little more, so that the next copy includes the frame where it was cut. */
 	*top = k->end == WIRE_END_WHOLE ? c->regs[DWARF_SP] : (c->regs[DWARF_SP] + 64) | TOP_IS_CUT;
 	if (k->end == UNWIND_ASK) {
-		*id = send_copy(ring, k, c, now, task, regs);
+		*id = send_copy(ring, k, w, c, now, task, regs);
 		if (*id)
 			return 0;
 		k->end = WIRE_END_NO_RULE;
@@ -466,7 +469,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		if (!u->unfit && recent_of(hash))
 			keep_layout(u, hash, k->end);
 		if (verify)
-			send_check(ring, k, c, now, task, regs);
+			send_check(ring, k, w, c, now, task, regs);
 	}
 	return c->n;
 }

@@ -37,19 +37,19 @@ static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __
 #include "unwind.h"
 
 /* Compares the n frames that were found by frame pointers with the kernel's own walk. */
-static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, __u64 space,
-					struct pt_regs *regs, __u32 n)
+static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, struct workspace *w,
+					__u64 space, struct pt_regs *regs, __u32 n)
 {
 	__u64 hash = k->hash;
-	__u32 m = walk(ctx, &k->check, BPF_F_USER_STACK);
+	__u32 m = walk(ctx, &w->check, BPF_F_USER_STACK);
 
 	/* The kernel's walk may continue into false frames. */
 	k->verified_user++;
-	if (m >= n && hash_frames(&k->check, space, n) == hash)
+	if (m >= n && hash_frames(&w->check, space, n) == hash)
 		return;
 	/* No mismatch if a second walk differs, too: another thread is writing to the memory. */
 	k->hash = space;
-	m = walk_frame_pointers(k, &k->check, user_pc(regs), user_sp(regs), user_fp(regs));
+	m = walk_frame_pointers(k, w, &w->check, regs);
 	if (m == n && k->hash == hash)
 		k->mismatches_user++;
 	k->hash = hash;
@@ -60,8 +60,8 @@ static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, __
  * them.
  */
 static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire_kind_state *k,
-					      __u32 kind, __u64 now, struct task_struct *owner,
-					      __u64 space, __u32 *id)
+					      struct workspace *w, __u32 kind, __u64 now,
+					      struct task_struct *owner, __u64 space, __u32 *id)
 {
 	struct pt_regs *regs = user_registers(owner);
 	__u32 n;
@@ -69,10 +69,10 @@ static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire
 	if (!regs)
 		return 0;
 	if (unwinding)
-		return unwind_user(ring, k, kind, now, owner, regs, space, id);
-	n = walk_frame_pointers(k, &k->scratch, user_pc(regs), user_sp(regs), user_fp(regs));
+		return unwind_user(ring, k, w, kind, now, owner, regs, space, id);
+	n = walk_frame_pointers(k, w, &w->scratch, regs);
 	if (verify)
-		verify_user(ctx, k, space, regs, n);
+		verify_user(ctx, k, w, space, regs, n);
 	return n;
 }
 
@@ -93,25 +93,28 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					   __u32 kind, __u64 now, struct task_struct *owner)
 {
+	struct workspace *w = bpf_map_lookup_elem(&workspaces, &kind);
 	__u32 n, id = 0;
 	__u64 space;
 
+	if (!w)
+		return 0;
 	space = space_of(owner);
 	k->tid = owner->pid;
 	k->hash = space;
 	k->end = WIRE_END_UNKNOWN;
-	n = find_user_frames(ctx, ring, k, kind, now, owner, space, &id);
+	n = find_user_frames(ctx, ring, k, w, kind, now, owner, space, &id);
 	if (id)
 		return id;
 	if (!n) {
-		n = walk(ctx, &k->scratch, BPF_F_USER_STACK);
+		n = walk(ctx, &w->scratch, BPF_F_USER_STACK);
 		if (!n)
 			return 0;
-		k->hash = hash_frames(&k->scratch, space, n);
+		k->hash = hash_frames(&w->scratch, space, n);
 	}
 	if (k->end < WIRE_ENDS)
 		k->ends[k->end]++;
-	return recent_id(ring, k, now, owner, n, user_stack_hash(k, n));
+	return recent_id(ring, k, w, now, owner, n, user_stack_hash(k, n));
 }
 
 #endif /* BPF_USER_STACK_H */

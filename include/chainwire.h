@@ -350,10 +350,9 @@ struct wire_known_stack {
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one
  * program, which does not nest on a CPU: the kernel sees to it since 6.1, and before that a waking
  * that interrupts another one is passed over, and counted. So nothing here needs to be atomic but
- * that count.
+ * that count. The collector copies it from all CPUs twice a second: what is large is in struct
+ * workspace (bpf/stack.h).
  */
-#define WIRE_BLOCK_WORDS 256 /* of 8 bytes */
-
 struct wire_kind_state {
 	__u64 seen;	     /* events, kept or not */
 	__u64 nested;	     /* passed over, and not seen */
@@ -373,9 +372,6 @@ struct wire_kind_state {
 	__u64 end;	       /* and enum wire_stack_end */
 	__u64 ends[WIRE_ENDS]; /* user stacks by how they ended, those in a WIRE_COPY left out */
 	__u64 woken_ns;	       /* when the collector was last woken for a WIRE_COPY */
-	__u64 block_at, block_len, block[WIRE_BLOCK_WORDS]; /* copy of a piece of a stack, bytes */
-	struct wire_stack scratch;
-	struct wire_stack check; /* --verify: the plain walk */
 };
 
 /* Processes that the recorder started for itself are in one of two places: this one, or it ^ 1. */
