@@ -213,7 +213,8 @@ static int drain(struct session *s)
 	long n;
 
 	symbolizer_poll(s->sym);
-	n = bpf_session_drain(s->bpf, user_stacks_record, s->user_stacks);
+	n = bpf_session_drain(s->bpf, 0, bpf_session_cpus(s->bpf), user_stacks_record,
+			      s->user_stacks);
 	if (n < 0)
 		return (int)n;
 	s->drained_ns = now - SUBMIT_NS;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,15 +16,6 @@
 #include "bpf_private.h"
 #include "caps.h"
 #include "clock.h"
-
-/*
- * A CPU that only passes a byte to and fro makes about 20 MB of records a second: 16 MB last for
- * most of a second in which the collector gets no CPU. Large machines get less for each CPU, as not
- * all CPUs do that at once.
- */
-#define RING_DEFAULT (16u << 20)
-#define RINGS_TOTAL (256u << 20)
-#define RING_LEAST (256u << 10)
 
 /* The oldest that is tested. 5.15 refuses calls of kernel functions that it lacks, 5.10 atomics. */
 #define OLDEST "6.1"
@@ -82,41 +72,6 @@ static uint32_t read_max_stack(void)
 		max = WIRE_STACK_MAX;
 	fclose(f);
 	return max;
-}
-
-static size_t default_ring_size(uint32_t cpus)
-{
-	size_t size = RING_DEFAULT;
-
-	while (size > RING_LEAST && size * cpus > RINGS_TOTAL)
-		size /= 2;
-	return size;
-}
-
-static size_t round_ring_size(size_t want)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-
-	while (size < want && size < 1u << 30)
-		size *= 2;
-	return size;
-}
-
-static int take_record(void *ctx, void *data, size_t len)
-{
-	struct bpf_session *s = ctx;
-	int err;
-
-	if (len < sizeof(struct wire_record))
-		return -EBADMSG;
-	if (((const struct wire_record *)data)->kind == WIRE_SAMPLE)
-		s->learning = true;
-	bpf_session_note_use(s, data, len);
-	err = s->fn(s->ctx, data, len);
-	if (err < 0)
-		return err;
-	/* libbpf drops positive results: the end of the budget must look like an error. */
-	return --s->budget ? 0 : -EAGAIN;
 }
 
 /* PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h: the same on every machine. */
@@ -214,8 +169,6 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(o->verbose ? print_verbose : NULL);
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
-	s->ring_size =
-		round_ring_size(o->buffer_size ? o->buffer_size : default_ring_size(s->cpus));
 	s->skel = chaincap_bpf__open();
 	if (!s->skel) {
 		err = -errno;
@@ -234,7 +187,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	if (!err)
 		err = chaincap_bpf__load(s->skel);
 	if (!err)
-		err = bpf_session_make_rings(s, take_record);
+		err = bpf_session_make_rings(s, o->buffer_size);
 	if (!err)
 		err = bpf_session_map_trie(s);
 	if (!err)
@@ -394,40 +347,6 @@ int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, vo
 	free(buf);
 	close(fd);
 	return err < 0 ? err : 0;
-}
-
-/* Rings are hardly ever empty, and only asking for rules wakes: edges, not levels. */
-int bpf_session_watch(const struct bpf_session *s, int epoll)
-{
-	for (uint32_t cpu = 0; s->rules && cpu < s->cpus; cpu++) {
-		struct epoll_event in = { .events = EPOLLIN | EPOLLET, .data.u32 = 1 };
-
-		if (s->rings[cpu] && epoll_ctl(epoll, EPOLL_CTL_ADD, s->ring_fds[cpu], &in))
-			return -errno;
-	}
-	return 0;
-}
-
-long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx)
-{
-	long total = 0;
-
-	s->fn = fn;
-	s->ctx = ctx;
-	s->learning = false;
-	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
-		size_t budget = s->ring_size / sizeof(struct wire_exit);
-		int n;
-
-		if (!s->rings[cpu])
-			continue;
-		s->budget = budget;
-		n = ring_buffer__consume(s->rings[cpu]);
-		if (n < 0 && !(n == -EAGAIN && !s->budget))
-			return n;
-		total += (long)(budget - s->budget);
-	}
-	return total;
 }
 
 /* Calls fn for each kind's state on each CPU. */

@@ -117,10 +117,12 @@ void bpf_session_code_gone(void *session, uint64_t start, uint64_t end);
 int bpf_session_recycle(struct bpf_session *s);
 
 /*
- * Passes on the records in the rings; of each ring at most as many as it can hold, so that it ends
- * under load, too. Returns the number of records or a negative errno.
+ * Passes on the records in the rings of the CPUs from first up to end; of each ring at most as many
+ * as it can hold, so that it ends under load, too. Several threads may do so at once, for different
+ * CPUs. Returns the number of records or a negative errno.
  */
-long bpf_session_drain(struct bpf_session *s, bpf_record_fn fn, void *ctx);
+long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_record_fn fn,
+		       void *ctx);
 
 /* Counters as they are now. Returns 0 or a negative errno. */
 int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
@@ -131,7 +133,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
-bool bpf_session_learning(const struct bpf_session *s);	     /* the last drain had samples */
+bool bpf_session_learning(struct bpf_session *s); /* there were samples since the last call */
 uint32_t bpf_session_layouts(const struct bpf_session *s);   /* in the tree */
 uint64_t bpf_session_forgotten(const struct bpf_session *s); /* layouts that were in it */
 uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */

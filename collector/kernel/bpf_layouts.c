@@ -119,7 +119,8 @@ void bpf_session_note_use(struct bpf_session *s, const struct wire_record *r, si
 	else if (r->kind <= WIRE_WAKING_NEW && len >= sizeof(struct wire_waking))
 		number = wire_layout(((const struct wire_waking *)(const void *)r)->kstack);
 	if (number)
-		s->layouts->used_ns[number % WIRE_LAYOUTS] = r->time_ns;
+		__atomic_store_n(&s->layouts->used_ns[number % WIRE_LAYOUTS], r->time_ns,
+				 __ATOMIC_RELAXED);
 }
 
 /* ---- forgetting ---------------------------------------------------------------------------- */

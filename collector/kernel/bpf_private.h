@@ -21,6 +21,17 @@
 #include "chaincap.skel.h"
 #pragma GCC diagnostic pop
 
+/* The ring buffer of a CPU, and where its records go while it is drained: one thread's at a time.
+ */
+struct cpu_ring {
+	struct ring_buffer *buffer; /* NULL: there is none */
+	int fd;			    /* owned if there is a buffer */
+	struct bpf_session *session;
+	bpf_record_fn fn;
+	void *ctx;
+	size_t budget; /* how many more records it may have in this drain */
+} __attribute__((aligned(64)));
+
 struct bpf_session {
 	struct chaincap_bpf *skel;
 	uint32_t cpus;
@@ -28,7 +39,7 @@ struct bpf_session {
 	uint32_t swept_at;  /* newest stack id at the last sweep */
 	struct slot_finder *finder;
 	struct layouts *layouts;  /* in the tree */
-	bool learning;		  /* samples came at the last drain */
+	bool learning;		  /* atomic: samples came since somebody asked */
 	struct stack_trie trie;	  /* in memory shared with BPF */
 	struct wire_rules *rules; /* likewise; NULL: user stacks are not unwound */
 	uint64_t *generations;	  /* likewise, by the low bits of the tgid */
@@ -38,21 +49,17 @@ struct bpf_session {
 	bool ended, detached;
 	bool has_detacher; /* detaches in the background; to be joined */
 	pthread_t detacher;
-	size_t ring_size;
-	struct ring_buffer **rings; /* by CPU; NULL where there is none */
-	int *ring_fds;		    /* likewise; owned where there is a ring */
-	pid_t helper;		    /* the process that put them into the map; 0: has ended */
-	/* While draining: where records go, and how many more this ring may have. */
-	bpf_record_fn fn;
-	void *ctx;
-	size_t budget;
+	size_t ring_size;	  /* of an online CPU, */
+	size_t offline_ring_size; /* and of one that may come online */
+	struct cpu_ring *rings;	  /* by CPU */
+	pid_t helper;		  /* the process that put them into the map; 0: has ended */
 };
 
 /*
- * Makes a ring for each CPU that can come online, whose records fn takes, with the session as
- * context. Returns 0 or a negative errno; bpf_session_free_rings() in both cases.
+ * Makes a ring for each CPU that can come online, of buffer_size bytes; 0: as many as suit the
+ * machine. Returns 0 or a negative errno; bpf_session_free_rings() in both cases.
  */
-int bpf_session_make_rings(struct bpf_session *s, ring_buffer_sample_fn fn);
+int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size);
 void bpf_session_free_rings(struct bpf_session *s);
 
 /* Maps the trie's BPF maps into memory. Returns 0 or a negative errno. */

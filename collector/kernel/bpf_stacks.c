@@ -152,7 +152,7 @@ int bpf_session_recycle(struct bpf_session *s)
 	return err;
 }
 
-bool bpf_session_learning(const struct bpf_session *s)
+bool bpf_session_learning(struct bpf_session *s)
 {
-	return s->learning;
+	return __atomic_exchange_n(&s->learning, false, __ATOMIC_RELAXED);
 }
