@@ -35,7 +35,8 @@ static const char all_options[] =
 	"  -K                       kernel stacks only\n"
 	"  -U                       user stacks only\n"
 	"      --max-size SIZE      end when the trace has this size: 500M, 2G\n"
-	"      --buffer-size SIZE   ring buffer of each CPU (default: by number of CPUs)\n\n"
+	"      --buffer-size SIZE   ring buffer of each CPU (default: by number of CPUs)\n"
+	"      --threads N          that read these buffers (default: one for 32 CPUs)\n\n"
 	"Flight recorder:\n"
 	"      --flight TIME        keep only the last TIME (30s) in memory; write it on\n"
 	"                           SIGUSR1 and at the end: trace.bin, trace.1.bin...\n"
@@ -144,6 +145,8 @@ static enum options_result check_flight(const struct options *o)
 		return usage("--trigger-wait is for --flight", NULL);
 	if (o->max_dumps && !o->flight_ns)
 		return usage("--max-dumps is for --flight", NULL);
+	if (o->threads && o->flight_ns)
+		return usage("--threads is not for --flight, which uses one", NULL);
 	if (o->comm && !o->trigger_ns)
 		return usage("-c is for --trigger-wait; chainwalk -c picks threads of a trace",
 			     NULL);
@@ -225,6 +228,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 {
 	enum {
 		BUFFER_SIZE = 256,
+		THREADS,
 		MAX_SIZE,
 		NO_UNWIND,
 		VERIFY,
@@ -236,6 +240,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
+		{ "threads", required_argument, NULL, THREADS },
 		{ "max-size", required_argument, NULL, MAX_SIZE },
 		{ "no-unwind", no_argument, NULL, NO_UNWIND },
 		{ "verify", no_argument, NULL, VERIFY },
@@ -272,6 +277,10 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			if (!options_size(optarg, &size) || size < 4096 || size > 1u << 30)
 				return usage("not a buffer size between 4K and 1G", optarg);
 			o->buffer_size = (size_t)size;
+			break;
+		case THREADS:
+			if (!parse_count(optarg, &o->threads))
+				return usage("--threads must be a number from 1 on", optarg);
 			break;
 		case MAX_SIZE:
 			if (!options_size(optarg, &o->max_size) || !o->max_size)

@@ -14,6 +14,7 @@ struct options {
 	uint64_t duration_ns; /* 0: until a signal */
 	char **command;	      /* NULL-terminated, part of argv; NULL: none */
 	bool kernel_stacks, user_stacks;
+	unsigned int threads;	/* that read the ring buffers; 0: by the number of CPUs */
 	size_t buffer_size;	/* of each CPU's ring buffer, bytes; 0: default */
 	uint64_t max_size;	/* of the trace, or with --flight of memory, bytes; 0: not set */
 	bool no_unwind;		/* user stacks by frame pointers */

@@ -143,6 +143,24 @@ static int attach(struct session *s)
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
+/* After capabilities were dropped, which its threads inherit. */
+static int make_lanes(struct session *s)
+{
+	struct lanes_shared shared = {
+		.bpf = s->bpf,
+		.enc = s->enc,
+		.stacks = s->stacks,
+		.sym = s->sym,
+		.record = user_stacks_record,
+		.ctx = s->user_stacks,
+	};
+
+	if (!s->stacks)
+		return 0;
+	s->lanes = lanes_new(&shared, s->options->threads);
+	return s->lanes ? 0 : -ENOMEM;
+}
+
 /* Events flow from here on, the command runs. */
 static int begin(struct session *s)
 {
@@ -160,15 +178,19 @@ static int begin(struct session *s)
 	err = s->sink->drop_caps();
 	if (err)
 		return session_fail(s, "cannot drop capabilities", err);
+	err = make_lanes(s);
+	if (err)
+		return session_fail(s, "cannot record", err);
 	if (o->command) {
 		err = command_start(&s->command);
 		if (err)
 			return session_fail(s, o->command[0], err);
 	}
 	if (o->verbosity > 0)
-		fprintf(stderr, "chaincap: %u CPUs, ring buffers of %zu KiB, %s\n",
+		fprintf(stderr,
+			"chaincap: %u CPUs, ring buffers of %zu KiB, read by %u threads, %s\n",
 			bpf_session_cpus(s->bpf), bpf_session_buffer_size(s->bpf) >> 10,
-			s->sink->method(s));
+			s->lanes ? lanes_count(s->lanes) : 1, s->sink->method(s));
 	return 0;
 }
 
@@ -213,8 +235,11 @@ static int drain(struct session *s)
 	long n;
 
 	symbolizer_poll(s->sym);
-	n = bpf_session_drain(s->bpf, 0, bpf_session_cpus(s->bpf), user_stacks_record,
-			      s->user_stacks);
+	if (s->lanes)
+		n = lanes_drain(s->lanes);
+	else
+		n = bpf_session_drain(s->bpf, 0, bpf_session_cpus(s->bpf), user_stacks_record,
+				      s->user_stacks);
 	if (n < 0)
 		return (int)n;
 	s->drained_ns = now - SUBMIT_NS;
@@ -425,6 +450,7 @@ int session_run(const struct options *o, const char *command_line,
 	command_ended(&s.command, true);
 	result->command_status = s.command.status;
 	result->command_failed = s.command.failed;
+	lanes_free(s.lanes);
 	user_stacks_close(s.user_stacks);
 	symbolizer_free(s.sym);
 	asker_free(s.asker);

@@ -159,6 +159,7 @@ static int file_begin(struct session *s)
 	s->record = translator_record;
 	s->thread = translator_thread;
 	s->ctx = f->translator;
+	s->stacks = translator_stacks(f->translator);
 	err = trace_file_info(&f->trace, s, s->start_ns);
 	return err ? session_fail(s, s->options->output, err) : 0;
 }

@@ -7,6 +7,7 @@
 #define SESSION_PRIVATE_H
 
 #include "command.h"
+#include "events/lanes.h"
 #include "kernel/bpf.h"
 #include "log/encode.h"
 #include "log/writer.h"
@@ -33,7 +34,10 @@ enum sink_wish { SINK_CONTINUE, SINK_FLUSH_NOW, SINK_END };
 struct session_sink {
 	/* Opens or checks the output; sets s->sink_state and s->enc. Called before any event. */
 	int (*open)(struct session *s);
-	/* Sets s->record, s->thread and s->ctx. s->sym exists, events come from s->start_ns on. */
+	/*
+	 * Sets s->record, s->thread and s->ctx, and s->stacks if several threads may drain. s->sym
+	 * exists, events come from s->start_ns on.
+	 */
 	int (*begin)(struct session *s);
 	/* "io_uring, ...", as -v shows it. */
 	const char *(*method)(const struct session *s);
@@ -70,6 +74,8 @@ struct session {
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;
 	void *ctx;
+	struct stack_map *stacks; /* the sink's, of a trace that is written at once; or NULL */
+	struct lanes *lanes;	  /* NULL: this thread drains by itself */
 	struct command command;
 	struct progress progress;
 	uint64_t start_ns, end_ns;

@@ -326,6 +326,16 @@ uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 	return id;
 }
 
+bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id)
+{
+	const struct slot *k = &m->slots[wire_id % SLOTS];
+
+	if (is_layout(wire_id))
+		return m->layouts[(wire_id & ~WIRE_STACK_LAYOUT) % WIRE_LAYOUTS];
+	return !(wire_id & WIRE_STACK_ONCE) && k->wire_id == wire_id && k->id &&
+	       !(k->id & UNDEFINED);
+}
+
 void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)
 {
 	struct slot *k = &m->layouts[layout % WIRE_LAYOUTS];

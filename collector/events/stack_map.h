@@ -61,6 +61,11 @@ void stack_map_free(struct stack_map *m);
 int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len);
 /* The store's id for the stack of an event; 0: no stack, or out of memory. */
 uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns);
+/*
+ * Whether the store's id for wire_id is defined, and stays until other code is mapped at the
+ * addresses of a user stack.
+ */
+bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id);
 /* From now on WIRE_STACK_LAYOUT | layout refers to the stack, too. */
 void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns);
 

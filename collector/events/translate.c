@@ -126,6 +126,13 @@ char translator_state_letter(uint32_t bits)
 	return bits ? 'D' : 'R';
 }
 
+unsigned int translator_waking_kind(const struct wire_waking *ev)
+{
+	unsigned int kind = ev->r.kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW;
+
+	return ev->target & WIRE_OFF_QUEUE ? kind | CHAINLOG_F_OFF_QUEUE : kind;
+}
+
 int translator_thread(void *ctx, const struct wire_thread *w)
 {
 	struct translator *t = ctx;
@@ -236,12 +243,8 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_WAKING_NEW: {
 		const struct wire_waking *ev = (const void *)r;
 
-		unsigned int kind = r->kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW;
-
-		if (ev->target & WIRE_OFF_QUEUE)
-			kind |= CHAINLOG_F_OFF_QUEUE;
-		return encoder_waking(t->enc, r->cpu, r->time_ns, kind, ev->waker,
-				      ev->target & ~WIRE_OFF_QUEUE,
+		return encoder_waking(t->enc, r->cpu, r->time_ns, translator_waking_kind(ev),
+				      ev->waker, ev->target & ~WIRE_OFF_QUEUE,
 				      stack_map_id(t->stacks, ev->kstack, r->time_ns),
 				      stack_map_id(t->stacks, ev->ustack, r->time_ns));
 	}

@@ -48,6 +48,9 @@ int translator_check(const struct wire_record *r, size_t len);
 /* The map of stack ids, which stays the translator's. */
 struct stack_map *translator_stacks(struct translator *t);
 
+/* The kind for encoder_waking() of a waking. */
+unsigned int translator_waking_kind(const struct wire_waking *ev);
+
 /* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
 char translator_state_letter(uint32_t bits);
 

@@ -512,6 +512,16 @@ int encoder_exit(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid
 	return err;
 }
 
+struct chainlog_writer *encoder_block(struct encoder *e, uint32_t cpu)
+{
+	return cpu < e->n_cpus ? e->cpus[cpu] : NULL;
+}
+
+void encoder_count_events(struct encoder *e, uint64_t n)
+{
+	e->events += n;
+}
+
 /* ---- beginning and end --------------------------------------------------------------------- */
 
 int encoder_info(struct encoder *e, const struct chainlog_info *info)

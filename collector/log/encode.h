@@ -127,6 +127,16 @@ int encoder_rename(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t t
 		   const char *name);
 int encoder_exit(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid);
 
+/*
+ * For several threads that write events, each for CPUs of its own. The block of cpu is theirs to
+ * write switches and wakings into (chainlog_write.h) while it is not full, without a lock; NULL:
+ * there is none yet. It exists from its first event on, which the functions above make, and which
+ * take it when it is full; they need a lock. All events written directly are counted afterwards.
+ */
+struct chainlog_writer;
+struct chainlog_writer *encoder_block(struct encoder *e, uint32_t cpu);
+void encoder_count_events(struct encoder *e, uint64_t n);
+
 /* n events of cpu (-1: not known which) between first_ns and last_ns could not be kept. */
 int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 

@@ -79,6 +79,8 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		locate_perf_map(s, i);
 	new_image = images_replace(s->images, i, &m);
 	images_map(s->images, new_image, &m);
+	if (new_image != i && r->time_ns > s->replaced_ns)
+		s->replaced_ns = r->time_ns;
 	if ((new_image != i || new_image->overflowed) && s->on_replace)
 		s->on_replace(s->on_replace_ctx, r->tgid);
 }
@@ -231,6 +233,12 @@ void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t 
 {
 	s->on_replace = fn;
 	s->on_replace_ctx = ctx;
+}
+
+void symbolizer_settled(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns)
+{
+	*from_ns = s->replaced_ns;
+	*until_ns = s->polled_ns;
 }
 
 void symbolizer_wait(struct symbolizer *s, int timeout_ms)

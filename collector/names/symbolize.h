@@ -105,6 +105,12 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns);
 
 /*
+ * From *from_ns on, as far as is known now, that is until *until_ns, no code was mapped over other
+ * code: what symbolizer_holds() at one time in between holds at all of them.
+ */
+void symbolizer_settled(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns);
+
+/*
  * The space and address to give to encoder_frame(): the code of a file is the same wherever it is
  * mapped, so *space becomes the file's and *addr the offset in it. Other addresses are unchanged.
  */

@@ -71,7 +71,8 @@ struct symbolizer {
 	struct sideband *sideband;
 	struct sideband *unwatched; /* after symbolizer_write_to(): not read any more */
 	int sideband_error;
-	uint64_t polled_ns; /* all records up to then are taken in */
+	uint64_t polled_ns;   /* all records up to then are taken in */
+	uint64_t replaced_ns; /* when code was last mapped over other code, as far as is known */
 	struct code_files *files;
 	struct images *images;
 	struct image **spaces; /* by space id - 1; NULL: not one of ours */

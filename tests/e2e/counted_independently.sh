@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that do nothing but count see as many events on each CPU as there are in the log and counted
-# as lost: on load of which nothing is lost, and with a tiny buffer and a recorder that is stopped.
+# as lost: on load of which nothing is lost, with two threads that read the rings, and with a tiny buffer
+# and a recorder that is stopped.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ -x "$build/count_events" ] || fail "no $build/count_events: make unit builds it"
@@ -16,11 +17,11 @@ marked() {
 		{ count[cpu]++ }' "$1"
 }
 
-# count_beside NAME BUFFER HOW: records twice a load of about two seconds between marks.
+# count_beside NAME BUFFER HOW THREADS: records twice a load of about two seconds between marks.
 count_beside() {
 	trace=$tmp/$1.trace
 	mkfifo "$tmp/$1.marks"
-	timeout 60 "$build/count_events" "$cap" -o "$trace" --buffer-size "$2" \
+	timeout 60 "$build/count_events" "$cap" -o "$trace" --buffer-size "$2" --threads "$4" \
 		<"$tmp/$1.marks" >"$tmp/$1.counted" 2>"$tmp/err" &
 	counter=$!
 	started="$started $counter"
@@ -94,7 +95,7 @@ marks" "" "$(cat "$tmp/$1.wrong")"
 	sed "s/^/note: $1: /" "$tmp/$1.result"
 }
 
-count_beside kept 16M run
+count_beside kept 16M run 2
 expect "events lost of a load that the default buffer holds" 0 "$lost"
-count_beside dropped 64K stop
+count_beside dropped 64K stop 1
 expect_at_least "events lost with a small buffer and a stopped recorder" 1000 "$lost" "$tmp/info"

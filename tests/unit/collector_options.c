@@ -69,6 +69,9 @@ static void sizes_take_units(void **state)
 	(void)state;
 	assert_int_equal(PARSE(&o, "--buffer-size=64K", "--max-size", "2G"), OPTIONS_RUN);
 	assert_int_equal(o.buffer_size, 65536);
+	assert_int_equal(o.threads, 0);
+	assert_int_equal(PARSE(&o, "--threads", "4"), OPTIONS_RUN);
+	assert_int_equal(o.threads, 4);
 	assert_int_equal(o.max_size, 2ull << 30);
 	assert_true(options_size("12", &v) && v == 12);
 	assert_true(options_size("3MiB", &v) && v == 3 << 20);
@@ -116,6 +119,9 @@ static void what_is_wrong_is_refused(void **state)
 	assert_int_equal(PARSE(&o, "5", "ls"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--buffer-size", "0"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--threads", "0"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--threads", "two"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "30s", "--threads", "2"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--buffer-size", "4G"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--flight", "50ms"), OPTIONS_USAGE);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3"), OPTIONS_RUN);

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lanes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chainlog_write.h"
+#include "events/translate.h"
+
+/* One thread drains some 5 M events a second; a CPU under a database has some 60 thousand. */
+#define CPUS_PER_LANE 32u
+#define LANES_MAX 64u
+#define STACK_BYTES (256u << 10)
+/* Stack ids that a lane knows; a power of two. */
+#define KNOWN 4096u
+
+struct lane {
+	struct lanes *all;
+	uint32_t first_cpu, end_cpu;
+	uint64_t known_from_ns;		 /* `known` holds from then on */
+	uint64_t events;		 /* written in this drain */
+	struct chainlog_writer **blocks; /* by CPU, from first_cpu; NULL: not asked for yet */
+	struct {
+		uint32_t wire_id, id; /* 0: free */
+	} known[KNOWN];
+	int err;
+	bool has_thread;
+	pthread_t thread;
+};
+
+struct lanes {
+	struct lanes_shared shared;
+	/*
+	 * Protects everything in `shared`, and changes of these two, which all lanes read: between
+	 * them no process changed its code (symbolizer_settled()).
+	 */
+	pthread_mutex_t lock;
+	uint64_t settled_from_ns, settled_until_ns;
+	/* Protects the rest. */
+	pthread_mutex_t turn;
+	pthread_cond_t go, done;
+	uint64_t round;	      /* a drain begins when it changes */
+	unsigned int running; /* threads that have not finished the round */
+	bool quit;
+	unsigned int n, n_threads;     /* lanes; those with a thread of their own */
+	struct lane *lanes[LANES_MAX]; /* the caller drains those that have none */
+};
+
+/* ---- one record ---------------------------------------------------------------------------- */
+
+/* With the lock, or while only the caller runs: tells all lanes what the symbolizer knows by now.
+ */
+static void settle(struct lanes *all)
+{
+	uint64_t from_ns, until_ns;
+
+	symbolizer_settled(all->shared.sym, &from_ns, &until_ns);
+	__atomic_store_n(&all->settled_from_ns, from_ns, __ATOMIC_RELAXED);
+	/* Pairs with the load in own_block(), which sees from_ns then, too. */
+	__atomic_store_n(&all->settled_until_ns, until_ns, __ATOMIC_RELEASE);
+}
+
+/* With the lock. */
+static void learn(struct lane *l, uint32_t wire_id, uint64_t time_ns)
+{
+	uint32_t slot = hash_pair(wire_id, 0) % KNOWN;
+
+	if (!wire_id || !stack_map_is_settled(l->all->shared.stacks, wire_id))
+		return;
+	l->known[slot].id = stack_map_id(l->all->shared.stacks, wire_id, time_ns);
+	l->known[slot].wire_id = wire_id;
+}
+
+/* By the one way for all, under the lock. kstack, ustack: wire ids to learn, 0: none. */
+static int take_shared(struct lane *l, const struct wire_record *r, size_t len, uint32_t kstack,
+		       uint32_t ustack)
+{
+	struct lanes *all = l->all;
+	int err;
+
+	pthread_mutex_lock(&all->lock);
+	err = all->shared.record(all->shared.ctx, r, len);
+	settle(all);
+	if (r->cpu >= l->first_cpu && r->cpu < l->end_cpu)
+		l->blocks[r->cpu - l->first_cpu] = encoder_block(all->shared.enc, r->cpu);
+	/* Not what holds before a change of code that the lane has not seen yet. */
+	if (r->time_ns >= all->settled_from_ns && r->time_ns <= all->settled_until_ns &&
+	    l->known_from_ns == all->settled_from_ns) {
+		learn(l, kstack, r->time_ns);
+		learn(l, ustack, r->time_ns);
+	}
+	pthread_mutex_unlock(&all->lock);
+	return err;
+}
+
+/* The trace's id in *id; false if the lane does not know it. */
+static bool find_known(const struct lane *l, uint32_t wire_id, uint32_t *id)
+{
+	uint32_t slot = hash_pair(wire_id, 0) % KNOWN;
+
+	*id = wire_id ? l->known[slot].id : 0;
+	return !wire_id || l->known[slot].wire_id == wire_id;
+}
+
+/* The block for an event at time_ns, if it can be written without asking anybody; else NULL. */
+static struct chainlog_writer *own_block(struct lane *l, const struct wire_record *r)
+{
+	uint64_t until_ns = __atomic_load_n(&l->all->settled_until_ns, __ATOMIC_ACQUIRE);
+	uint64_t from_ns = __atomic_load_n(&l->all->settled_from_ns, __ATOMIC_RELAXED);
+	struct chainlog_writer *w;
+
+	if (from_ns != l->known_from_ns) {
+		memset(l->known, 0, sizeof(l->known));
+		l->known_from_ns = from_ns;
+	}
+	if (r->time_ns > until_ns || r->time_ns < from_ns)
+		return NULL;
+	w = r->cpu >= l->first_cpu && r->cpu < l->end_cpu ? l->blocks[r->cpu - l->first_cpu] : NULL;
+	return w && !chainlog_writer_is_full(w, r->time_ns) ? w : NULL;
+}
+
+static int take_switch(struct lane *l, const struct wire_switch *ev, size_t len)
+{
+	struct chainlog_writer *w = own_block(l, &ev->r);
+	uint32_t kstack, ustack;
+
+	if (!w || !find_known(l, ev->kstack, &kstack) || !find_known(l, ev->ustack, &ustack))
+		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
+	chainlog_write_switch(w, ev->r.time_ns, ev->prev, translator_state_letter(ev->state),
+			      ev->next, kstack, ustack);
+	l->events++;
+	return 0;
+}
+
+static int take_waking(struct lane *l, const struct wire_waking *ev, size_t len)
+{
+	struct chainlog_writer *w = own_block(l, &ev->r);
+	uint32_t kstack, ustack;
+
+	if (!w || !find_known(l, ev->kstack, &kstack) || !find_known(l, ev->ustack, &ustack))
+		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
+	chainlog_write_waking(w, ev->r.time_ns, translator_waking_kind(ev), ev->waker,
+			      ev->target & ~WIRE_OFF_QUEUE, kstack, ustack);
+	l->events++;
+	return 0;
+}
+
+static int take_record(void *ctx, const struct wire_record *r, size_t len)
+{
+	if (translator_check(r, len))
+		return take_shared(ctx, r, len, 0, 0);
+	switch (r->kind) {
+	case WIRE_SWITCH:
+		return take_switch(ctx, (const void *)r, len);
+	case WIRE_WAKING:
+	case WIRE_WAKING_NEW:
+		return take_waking(ctx, (const void *)r, len);
+	default:
+		return take_shared(ctx, r, len, 0, 0);
+	}
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static void drain_lane(struct lane *l)
+{
+	long n = bpf_session_drain(l->all->shared.bpf, l->first_cpu, l->end_cpu, take_record, l);
+
+	l->err = n < 0 ? (int)n : 0;
+}
+
+static void *run_lane(void *lane)
+{
+	struct lane *l = lane;
+	struct lanes *all = l->all;
+	uint64_t round = 0;
+
+	pthread_mutex_lock(&all->turn);
+	for (;;) {
+		while (all->round == round && !all->quit)
+			pthread_cond_wait(&all->go, &all->turn);
+		if (all->quit)
+			break;
+		round = all->round;
+		pthread_mutex_unlock(&all->turn);
+		drain_lane(l);
+		pthread_mutex_lock(&all->turn);
+		if (!--all->running)
+			pthread_cond_signal(&all->done);
+	}
+	pthread_mutex_unlock(&all->turn);
+	return NULL;
+}
+
+int lanes_drain(struct lanes *l)
+{
+	int err = 0;
+
+	settle(l);
+	pthread_mutex_lock(&l->turn);
+	l->round++;
+	l->running = l->n_threads;
+	pthread_cond_broadcast(&l->go);
+	pthread_mutex_unlock(&l->turn);
+	for (unsigned int i = 0; i < l->n; i++)
+		if (!l->lanes[i]->has_thread)
+			drain_lane(l->lanes[i]);
+	pthread_mutex_lock(&l->turn);
+	while (l->running)
+		pthread_cond_wait(&l->done, &l->turn);
+	pthread_mutex_unlock(&l->turn);
+	for (unsigned int i = 0; i < l->n; i++) {
+		err = err ? err : l->lanes[i]->err;
+		encoder_count_events(l->shared.enc, l->lanes[i]->events);
+		l->lanes[i]->events = 0;
+	}
+	return err;
+}
+
+/* ---- beginning and end --------------------------------------------------------------------- */
+
+/* Signals are for the caller's thread. Without a thread, the caller drains the lane. */
+static void start_thread(struct lane *l)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	l->has_thread = !pthread_create(&l->thread, &attr, run_lane, l);
+	l->all->n_threads += l->has_thread;
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* False: out of memory. */
+static bool add_lane(struct lanes *all, uint32_t first_cpu, uint32_t end_cpu)
+{
+	struct lane *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return false;
+	l->blocks = calloc(end_cpu - first_cpu, sizeof(struct chainlog_writer *));
+	if (!l->blocks) {
+		free(l);
+		return false;
+	}
+	l->all = all;
+	l->first_cpu = first_cpu;
+	l->end_cpu = end_cpu;
+	all->lanes[all->n++] = l;
+	return true;
+}
+
+struct lanes *lanes_new(const struct lanes_shared *shared, unsigned int n)
+{
+	uint32_t cpus = bpf_session_cpus(shared->bpf), from = 0;
+	struct lanes *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->shared = *shared;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_mutex_init(&l->turn, NULL);
+	pthread_cond_init(&l->go, NULL);
+	pthread_cond_init(&l->done, NULL);
+	if (!n)
+		n = (cpus + CPUS_PER_LANE - 1) / CPUS_PER_LANE;
+	n = n > LANES_MAX ? LANES_MAX : n;
+	n = n > cpus ? cpus : n;
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t end = cpus * (i + 1) / n;
+
+		if (!add_lane(l, from, end)) {
+			lanes_free(l);
+			return NULL;
+		}
+		from = end;
+	}
+	for (unsigned int i = 1; i < n; i++)
+		start_thread(l->lanes[i]);
+	return l;
+}
+
+void lanes_free(struct lanes *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->turn);
+	l->quit = true;
+	pthread_cond_broadcast(&l->go);
+	pthread_mutex_unlock(&l->turn);
+	for (unsigned int i = 0; i < l->n; i++) {
+		if (l->lanes[i]->has_thread)
+			pthread_join(l->lanes[i]->thread, NULL);
+		free(l->lanes[i]->blocks);
+		free(l->lanes[i]);
+	}
+	pthread_cond_destroy(&l->done);
+	pthread_cond_destroy(&l->go);
+	pthread_mutex_destroy(&l->turn);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+unsigned int lanes_count(const struct lanes *l)
+{
+	return l->n_threads + 1;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lanes.h - drains the ring buffers with several threads, each of which has its own CPUs (a lane).
+ *
+ * Nearly all records are switches and wakings whose stacks have been defined. A lane writes them
+ * into the blocks of its CPUs without a lock, with a small table of the stack ids that it met. The
+ * rest, from a new stack to a full block, goes through the same single-threaded code as ever
+ * (translator, stack map, symbolizer, encoder, writer), under one lock. Between two calls of
+ * lanes_drain() the threads sleep, and touch nothing.
+ */
+#ifndef LANES_H
+#define LANES_H
+
+#include "events/stack_map.h"
+#include "kernel/bpf.h"
+#include "log/encode.h"
+#include "names/symbolize.h"
+
+struct lanes;
+
+/* All borrowed until lanes_free(). */
+struct lanes_shared {
+	struct bpf_session *bpf;
+	struct encoder *enc;
+	struct stack_map *stacks; /* whose store is the trace that enc writes */
+	struct symbolizer *sym;
+	bpf_record_fn record; /* takes any record, with ctx; one call at a time */
+	void *ctx;
+};
+
+/*
+ * n: threads, the caller's own included; 0: as many as the machine's CPUs call for. The other
+ * threads inherit the caller's capabilities and priority. If not all of them can be made, those
+ * that can do the work. NULL: out of memory.
+ */
+struct lanes *lanes_new(const struct lanes_shared *shared, unsigned int n);
+/* Ends the threads. NULL is allowed. */
+void lanes_free(struct lanes *l);
+
+/* How many threads drain, the caller's included. */
+unsigned int lanes_count(const struct lanes *l);
+
+/*
+ * As bpf_session_drain() for all CPUs, each record once: switches and wakings into the encoder, as
+ * the translator does, everything else to record(). Returns 0 or the first negative errno.
+ */
+int lanes_drain(struct lanes *l);
+
+#endif /* LANES_H */
