@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #define HIGHEST (-20)
+/* Half of a CPU that ten ordinary threads want. */
+#define RECORDING (-10)
 
 int haste_begin(void)
 {
@@ -12,6 +14,11 @@ int haste_begin(void)
 	/* Not permitted: then it takes its time. */
 	(void)setpriority(PRIO_PROCESS, 0, HIGHEST);
 	return nice;
+}
+
+void haste_record(int nice)
+{
+	(void)setpriority(PRIO_PROCESS, 0, nice ? nice : RECORDING);
 }
 
 void haste_end(int nice)

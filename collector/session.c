@@ -223,7 +223,7 @@ static int open_all(struct session *s)
 	prepare_asker(s);
 	s->nice = haste_begin();
 	err = open_in_haste(s);
-	haste_end(s->nice);
+	haste_record(s->nice);
 	return err;
 }
 
@@ -411,6 +411,7 @@ static int finish(struct session *s, int err)
 {
 	if (!err)
 		err = drain_rest(s);
+	haste_end(s->nice);
 	if (!s->end_ns)
 		s->end_ns = clock_now_ns();
 	progress_clear(&s->progress);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "flight/flight.h"
+#include "haste.h"
 #include "kernel/caps.h"
 #include "session_private.h"
 
@@ -116,6 +117,7 @@ static _Noreturn void become_writer(struct session *s, uint64_t end_ns)
 {
 	/* This process's copies of the attachments would outlive those of the recorder. */
 	bpf_session_detach(s->bpf);
+	haste_end(s->nice);
 	/* It is recorded like any other program; the name tells it apart in later traces. */
 	prctl(PR_SET_NAME, "chaincap-writer");
 	_exit(write_dump(s, end_ns) ? 1 : 0);
