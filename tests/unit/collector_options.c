@@ -69,15 +69,15 @@ static void sizes_take_units(void **state)
 	(void)state;
 	assert_int_equal(PARSE(&o, "--buffer-size=64K", "--max-size", "2G"), OPTIONS_RUN);
 	assert_int_equal(o.buffer_size, 65536);
-	assert_int_equal(o.threads, 0);
-	assert_int_equal(PARSE(&o, "--threads", "4"), OPTIONS_RUN);
-	assert_int_equal(o.threads, 4);
 	assert_int_equal(o.max_size, 2ull << 30);
 	assert_true(options_size("12", &v) && v == 12);
 	assert_true(options_size("3MiB", &v) && v == 3 << 20);
 	assert_false(options_size("", &v) || options_size("K", &v) || options_size("1X", &v) ||
 		     options_size("-1", &v) || options_size("99999999999999999999", &v) ||
 		     options_size("99999999999G", &v));
+	assert_int_equal(o.threads, 0);
+	assert_int_equal(PARSE(&o, "--threads", "4"), OPTIONS_RUN);
+	assert_int_equal(o.threads, 4);
 }
 
 static void flight_takes_times_with_units(void **state)
