@@ -54,7 +54,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_EVENT_KINDS);
+	__uint(max_entries, WIRE_COUNTED_KINDS);
 	__type(key, __u32);
 	__type(value, struct wire_kind_state);
 } kinds SEC(".maps");
@@ -86,8 +86,10 @@ static __always_inline struct wire_kind_state *kind_state(__u32 kind)
 {
 	struct wire_kind_state *k = bpf_map_lookup_elem(&kinds, &kind);
 
-	if (k)
+	if (k) {
+		k->kind = kind;
 		k->seen++;
+	}
 	return k;
 }
 
@@ -104,6 +106,8 @@ static __always_inline bool emit_lost(void *ring, struct wire_kind_state *k)
 	l->r.cpu = bpf_get_smp_processor_id();
 	l->n = k->pending;
 	l->last_ns = k->pending_last_ns;
+	l->event = (__u32)k->kind;
+	l->pad = 0;
 	k->pending = 0;
 	bpf_ringbuf_submit(l, BPF_RB_NO_WAKEUP);
 	return true;
@@ -346,6 +350,7 @@ int on_stacks(unsigned long long *ctx)
 		return 0;
 	}
 	*(volatile __u64 *)&k->busy = 1;
+	k->kind = kind;
 	k->seen++;
 	ring = this_ring();
 	if (!ring) {

@@ -347,7 +347,8 @@ static int drain_rest(struct session *s)
 		if (!err)
 			err = bpf_session_counts(s->bpf, c);
 		s->sink->counts(s, &counts);
-		if (err || counts.kernel - s->missed == c->seen)
+		if (err ||
+		    (counts.kernel - s->missed == c->seen && counts.kernel_more == c->more_seen))
 			break;
 		poll(NULL, 0, 2);
 	}
@@ -364,6 +365,10 @@ static void check_accounts(const struct session *s)
 		fprintf(stderr, "chaincap: accounts differ: kernel %llu, log and lost %llu\n",
 			(unsigned long long)(c->seen + c->missed),
 			(unsigned long long)counts.kernel);
+	if (counts.kernel_more != c->more_seen)
+		fprintf(stderr,
+			"chaincap: accounts of samples differ: kernel %llu, log and lost %llu\n",
+			(unsigned long long)c->more_seen, (unsigned long long)counts.kernel_more);
 }
 
 static double seconds(struct timeval t)

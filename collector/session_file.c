@@ -208,6 +208,7 @@ static void file_counts(const struct session *s, struct sink_counts *out)
 		.lost = c.lost,
 		.bytes = c.bytes,
 		.kernel = c.events + c.lost,
+		.kernel_more = c.more + c.more_lost,
 		.stacks_once = stack_map_once(translator_stacks(f->translator)),
 	};
 }
@@ -220,6 +221,7 @@ static int file_finish(struct session *s, int err)
 
 	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
+	encoder_more_counted(s->enc, c->more_seen);
 	if (!err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	if (s->options->verbosity > 0)

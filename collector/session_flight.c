@@ -297,6 +297,7 @@ static void flight_sink_counts(const struct session *s, struct sink_counts *out)
 		.lost = c.lost,
 		.bytes = c.bytes,
 		.kernel = c.total_kernel,
+		.kernel_more = c.total_kernel_more,
 		.stacks_once = c.stacks_once,
 	};
 }
@@ -312,6 +313,12 @@ static void check_window(const struct flight_sink *f)
 			"%llu\n",
 			(unsigned long long)c.kernel, (unsigned long long)c.events,
 			(unsigned long long)c.lost);
+	if (c.kernel_more != c.more + c.more_lost)
+		fprintf(stderr,
+			"chaincap: accounts of samples differ: kernel %llu in the window, log "
+			"%llu, lost %llu\n",
+			(unsigned long long)c.kernel_more, (unsigned long long)c.more,
+			(unsigned long long)c.more_lost);
 }
 
 static int flight_sink_finish(struct session *s, int err)

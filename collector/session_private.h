@@ -22,6 +22,7 @@ struct session;
 struct sink_counts {
 	uint64_t events, lost, bytes; /* to be shown to the user */
 	uint64_t kernel;	      /* events kept or reported lost since the start */
+	uint64_t kernel_more;	      /* the same of MORE_EVENTS */
 	uint64_t stacks_once;	      /* WIRE_STACK_ONCE stacks since the start */
 };
 

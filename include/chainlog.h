@@ -50,8 +50,9 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_THREADS = 9, /* threads alive at the start: see below */
 	CHAINLOG_BLOCK_LOST = 10, /* count { cpu+1 (0: not known) n first_ns last_ns - first_ns } */
 	CHAINLOG_BLOCK_END = 11,  /* last block: tag, length, bytes; enum chainlog_end_tag */
-	CHAINLOG_BLOCK_STACK_ENDS = 12, /* count { svarint(stack - previous) end } */
-	CHAINLOG_BLOCK_SEGMENTS = 13,	/* count { module offset bytes address }: its code */
+	CHAINLOG_BLOCK_STACK_ENDS = 12,	 /* count { svarint(stack - previous) end } */
+	CHAINLOG_BLOCK_SEGMENTS = 13,	 /* count { module offset bytes address }: its code */
+	CHAINLOG_BLOCK_MORE_EVENTS = 14, /* of one CPU, of kinds that may be skipped: see below */
 	CHAINLOG_BLOCKS,
 };
 
@@ -92,6 +93,9 @@ enum chainlog_end_tag {
 	CHAINLOG_END_STRINGS = 7,	/* strings defined */
 	CHAINLOG_END_THREADS = 8,	/* distinct threads seen: a hint for sizing tables */
 	CHAINLOG_END_SIDEBAND_LOST = 9, /* mapping records lost: some user frames may lack names */
+	CHAINLOG_END_MORE_EVENTS = 10,	/* the same of MORE_EVENTS: events in the blocks, */
+	CHAINLOG_END_MORE_LOST = 11,	/* sum of n in their LOST, */
+	CHAINLOG_END_MORE_KERNEL = 12,	/* and the kernel's own counter */
 };
 
 /* After the END block: its file offset (u64) and these 8 bytes. Only saves time; may be absent. */
@@ -136,6 +140,21 @@ enum chainlog_event {
 #define CHAINLOG_F_OFF_QUEUE 0x40
 /* WAKING: who woke is not known; the reference is left out, and NO_STACK is set. */
 #define CHAINLOG_F_NO_WAKER 0x80
+
+/*
+ * MORE_EVENTS payload: its head is that of EVENTS. An event: kind, ns since the previous one (the
+ * first: since first_ns), length of its fields in bytes, fields; all numbers are varints. A reader
+ * skips a kind that it does not know, and bytes behind the fields that it knows. So that it can,
+ * nothing refers to another event: a thread is its tid, stacks are their two ids.
+ */
+enum chainlog_more {
+	CHAINLOG_SAMPLE = 0,	/* tid kstack ustack: a thread that was running, and where */
+	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */
+	CHAINLOG_MORE_KINDS = 6,
+};
+/* In memory kinds of MORE_EVENTS follow those of EVENTS: this is added to them. */
+#define CHAINLOG_MORE 8u
+#define CHAINLOG_KINDS (CHAINLOG_MORE + CHAINLOG_MORE_KINDS)
 
 /*
  * What writer and reader of an EVENTS block remember while they go over it: the threads and stack

@@ -195,7 +195,7 @@ static inline uint8_t *chainlog_put_lost(uint8_t *p, int cpu, uint64_t n, uint64
 /* No tag takes more than this, without the bytes of a string. */
 #define CHAINLOG_TAG_MAX 24u
 #define CHAINLOG_INFO_SIZE (5 * CHAINLOG_INFO_TEXT_MAX + 11 * CHAINLOG_TAG_MAX)
-#define CHAINLOG_END_SIZE (9 * CHAINLOG_TAG_MAX)
+#define CHAINLOG_END_SIZE (12 * CHAINLOG_TAG_MAX)
 
 /* The INFO block. Strings that are NULL are written as empty ones. */
 struct chainlog_info {
@@ -213,6 +213,7 @@ struct chainlog_end {
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
 	uint64_t events, lost, kernel_events, sideband_lost;
 	uint64_t stacks, frames, strings, threads;
+	uint64_t more_events, more_lost, more_kernel; /* not written if there were none */
 };
 
 static inline uint8_t *chainlog_put_tag_number(uint8_t *p, unsigned int tag, uint64_t v)
@@ -257,7 +258,12 @@ static inline uint8_t *chainlog_put_end(uint8_t *p, const struct chainlog_end *e
 	p = chainlog_put_tag_number(p, CHAINLOG_END_FRAMES, e->frames);
 	p = chainlog_put_tag_number(p, CHAINLOG_END_STRINGS, e->strings);
 	p = chainlog_put_tag_number(p, CHAINLOG_END_THREADS, e->threads);
-	return chainlog_put_tag_number(p, CHAINLOG_END_SIDEBAND_LOST, e->sideband_lost);
+	p = chainlog_put_tag_number(p, CHAINLOG_END_SIDEBAND_LOST, e->sideband_lost);
+	if (!e->more_events && !e->more_kernel)
+		return p;
+	p = chainlog_put_tag_number(p, CHAINLOG_END_MORE_EVENTS, e->more_events);
+	p = chainlog_put_tag_number(p, CHAINLOG_END_MORE_LOST, e->more_lost);
+	return chainlog_put_tag_number(p, CHAINLOG_END_MORE_KERNEL, e->more_kernel);
 }
 
 #endif /* CHAINLOG_BLOCK_H */

@@ -23,7 +23,7 @@ struct chainlog_events_head {
 struct chainlog_fields {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t cpu;
-	uint8_t kind;		 /* enum chainlog_event */
+	uint8_t kind;		 /* enum chainlog_event, or CHAINLOG_MORE + enum chainlog_more */
 	char state;		 /* SWITCH: prev's, as ps shows it */
 	uint8_t flags;		 /* WAKING, WAKING_NEW: CHAINLOG_F_OFF_QUEUE, _NO_WAKER */
 	uint32_t tid;		 /* who acts: prev, waker, parent; else the thread */
@@ -32,6 +32,7 @@ struct chainlog_fields {
 	uint32_t pair;		 /* reference of these two; 0: none */
 	uint32_t string;	 /* FORK, RENAME: name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: the child's */
+	uint64_t number[2];	 /* kinds of MORE_EVENTS, see chainlog_more.h */
 };
 
 /* All zero is ready for chainlog_reader_begin(), which can be called again for further blocks. */

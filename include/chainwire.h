@@ -19,8 +19,11 @@ enum wire_kind {
 	WIRE_EXEC,
 	WIRE_RENAME,
 	WIRE_EXIT,
-	WIRE_EVENT_KINDS, /* the ones above are events: counted, and accounted for */
-	WIRE_STACK = WIRE_EVENT_KINDS,
+	WIRE_EVENT_KINDS, /* the ones above are of EVENTS blocks: counted, and accounted for; */
+	/* the next ones are of MORE_EVENTS blocks, and have accounts of their own. */
+	WIRE_CPU_SAMPLE = WIRE_EVENT_KINDS,
+	WIRE_COUNTED_KINDS,
+	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
 	WIRE_SAMPLE,
 	WIRE_COPY,
@@ -95,6 +98,11 @@ struct wire_exit {
 	__u32 tid, pad;
 };
 
+struct wire_cpu_sample { /* a thread that was running, and where */
+	struct wire_record r;
+	__u32 tid, kstack, ustack, pad;
+};
+
 struct wire_stack {
 	struct wire_record r;
 	__u32 id;
@@ -115,11 +123,12 @@ enum wire_stack_end {
 	WIRE_ENDS,
 };
 
-/* n events of this CPU were lost, the first at r.time_ns. */
+/* n events of this CPU and of one kind were lost, the first at r.time_ns. */
 struct wire_lost {
 	struct wire_record r;
 	__u64 n;
 	__u64 last_ns;
+	__u32 event, pad; /* enum wire_kind */
 };
 
 /*
@@ -354,6 +363,7 @@ struct wire_known_stack {
  * workspace (bpf/stack.h).
  */
 struct wire_kind_state {
+	__u64 kind;	     /* once there was one */
 	__u64 seen;	     /* events, kept or not */
 	__u64 nested;	     /* passed over, and not seen */
 	__u64 busy;	     /* a program is at work here */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "more_events.h"
+
 struct translator {
 	struct encoder *enc;
 	struct symbolizer *sym;
@@ -216,6 +218,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_EXEC] = sizeof(struct wire_exec),
 		[WIRE_RENAME] = sizeof(struct wire_rename),
 		[WIRE_EXIT] = sizeof(struct wire_exit),
+		[WIRE_CPU_SAMPLE] = sizeof(struct wire_cpu_sample),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_SAMPLE] = sizeof(struct wire_sample),
@@ -253,11 +256,16 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_LOST: {
 		const struct wire_lost *l = (const void *)r;
 
+		if (more_events_kind(l->event))
+			return encoder_more_lost(t->enc, r->cpu, more_events_kind(l->event), l->n,
+						 r->time_ns, l->last_ns);
 		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
 	}
 	case WIRE_SAMPLE:
 		return take_sample(t, (const void *)r);
 	default:
+		if (more_events_kind(r->kind))
+			return more_events_encode(t->enc, t->stacks, r);
 		return encode_identity(t->enc, r);
 	}
 }

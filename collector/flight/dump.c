@@ -111,6 +111,7 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 {
 	uint32_t kstack = put_stack(d, ev->kstack), ustack = put_stack(d, ev->ustack);
 	char text[WIRE_PATH_LEN + 1]; /* a name or a file name */
+	struct chainlog_fields more;
 
 	id_pool_text(d->strings, ev->string, text, sizeof(text));
 	switch (ev->kind) {
@@ -128,8 +129,13 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 		return encoder_exec(d->out, ev->cpu, ev->time_ns, ev->tid, ev->other, text);
 	case CHAINLOG_EXIT:
 		return encoder_exit(d->out, ev->cpu, ev->time_ns, ev->tid);
-	default:
+	case CHAINLOG_RENAME:
 		return encoder_rename(d->out, ev->cpu, ev->time_ns, ev->tid, text);
+	default:
+		more = *ev;
+		more.kstack = kstack;
+		more.ustack = ustack;
+		return encoder_more(d->out, &more);
 	}
 }
 

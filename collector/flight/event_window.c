@@ -10,18 +10,18 @@
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static struct event_window_cpu *get_cpu(struct event_window *w, uint32_t cpu)
+static struct event_window_lane *get_lane(struct event_window *w, uint32_t i)
 {
-	if (cpu >= w->n_cpus) {
-		struct event_window_cpu *cpus = realloc(w->cpus, (cpu + 1) * sizeof(*cpus));
+	if (i >= w->n_lanes) {
+		struct event_window_lane *lanes = realloc(w->lanes, (i + 1) * sizeof(*lanes));
 
-		if (!cpus)
+		if (!lanes)
 			return NULL;
-		memset(cpus + w->n_cpus, 0, (cpu + 1 - w->n_cpus) * sizeof(*cpus));
-		w->cpus = cpus;
-		w->n_cpus = cpu + 1;
+		memset(lanes + w->n_lanes, 0, (i + 1 - w->n_lanes) * sizeof(*lanes));
+		w->lanes = lanes;
+		w->n_lanes = i + 1;
 	}
-	return &w->cpus[cpu];
+	return &w->lanes[i];
 }
 
 static size_t size_of(const struct event_block *b)
@@ -34,16 +34,20 @@ int event_window_put(void *ctx, const void *block, size_t len)
 	const uint8_t *bytes = block;
 	struct event_window *w = ctx;
 	struct event_block *b;
-	struct event_window_cpu *c;
+	struct event_window_lane *c;
 	uint64_t cpu;
+	bool more;
 
-	if (len < CHAINLOG_HEADER_SIZE || bytes[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
+	if (len < CHAINLOG_HEADER_SIZE)
+		return 0;
+	more = bytes[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_MORE_EVENTS;
+	if (!more && bytes[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
 		return 0;
 	bytes += CHAINLOG_HEADER_SIZE;
 	len -= CHAINLOG_HEADER_SIZE;
 	if (!chainlog_get_varint(bytes, bytes + len, &cpu) || cpu > 65535)
 		return -EBADMSG;
-	c = get_cpu(w, (uint32_t)cpu);
+	c = get_lane(w, 2 * (uint32_t)cpu + more);
 	b = c ? malloc(sizeof(*b) + len) : NULL;
 	if (!b)
 		return -ENOMEM;
@@ -60,7 +64,7 @@ int event_window_put(void *ctx, const void *block, size_t len)
 	return 0;
 }
 
-static void drop_first(struct event_window *w, struct event_window_cpu *c)
+static void drop_first(struct event_window *w, struct event_window_lane *c)
 {
 	struct event_block *b = c->first;
 
@@ -73,10 +77,10 @@ static void drop_first(struct event_window *w, struct event_window_cpu *c)
 
 void event_window_free(struct event_window *w)
 {
-	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
-		while (w->cpus[cpu].first)
-			drop_first(w, &w->cpus[cpu]);
-	free(w->cpus);
+	for (uint32_t i = 0; i < w->n_lanes; i++)
+		while (w->lanes[i].first)
+			drop_first(w, &w->lanes[i]);
+	free(w->lanes);
 	*w = (struct event_window) { 0 };
 }
 
@@ -84,7 +88,7 @@ void event_window_free(struct event_window *w)
 
 static bool is_before(const struct event_view *v, uint32_t a, uint32_t b)
 {
-	uint64_t time_a = v->cpus[a].ev.time_ns, time_b = v->cpus[b].ev.time_ns;
+	uint64_t time_a = v->lanes[a].ev.time_ns, time_b = v->lanes[b].ev.time_ns;
 
 	return time_a != time_b ? time_a < time_b : a < b;
 }
@@ -92,10 +96,10 @@ static bool is_before(const struct event_view *v, uint32_t a, uint32_t b)
 static void sift_up(struct event_view *v, uint32_t i)
 {
 	while (i && is_before(v, v->heap[i], v->heap[(i - 1) / 2])) {
-		uint32_t parent = (i - 1) / 2, cpu = v->heap[i];
+		uint32_t parent = (i - 1) / 2, lane = v->heap[i];
 
 		v->heap[i] = v->heap[parent];
-		v->heap[parent] = cpu;
+		v->heap[parent] = lane;
 		i = parent;
 	}
 }
@@ -105,7 +109,7 @@ static void sift_down(struct event_view *v)
 	uint32_t i = 0;
 
 	for (;;) {
-		uint32_t least = i, cpu = v->heap[i];
+		uint32_t least = i, lane = v->heap[i];
 
 		for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < v->n_heap; child++)
 			if (is_before(v, v->heap[child], v->heap[least]))
@@ -113,19 +117,20 @@ static void sift_down(struct event_view *v)
 		if (least == i)
 			return;
 		v->heap[i] = v->heap[least];
-		v->heap[least] = cpu;
+		v->heap[least] = lane;
 		i = least;
 	}
 }
 
 /*
- * Reads the CPU's next event, from the next block if this one is at its end. A block that is read
+ * Reads the lane's next event, from the next block if this one is at its end. A block that is read
  * stays c->block until it has a successor, so that the successor can be found.
  */
-static void read_next(struct event_view *v, struct event_view_cpu *c,
+static void read_next(struct event_view *v, struct event_view_lane *c,
 		      const struct event_block *first)
 {
-	int ret = c->block ? chainlog_read_event(&c->reader, &c->ev) : 0;
+	bool more = (c - v->lanes) & 1;
+	int ret = c->block ? chainlog_read_any(&c->reader, more, &c->ev) : 0;
 
 	while (!ret) {
 		const struct event_block *next = c->block ? c->block->next : first;
@@ -133,9 +138,10 @@ static void read_next(struct event_view *v, struct event_view_cpu *c,
 		if (!next)
 			break;
 		c->block = next;
-		ret = chainlog_reader_begin(&c->reader, next->payload, next->payload + next->len);
+		ret = chainlog_begin_any(&c->reader, more, next->payload,
+					 next->payload + next->len);
 		if (!ret)
-			ret = chainlog_read_event(&c->reader, &c->ev);
+			ret = chainlog_read_any(&c->reader, more, &c->ev);
 	}
 	c->has_event = ret > 0;
 	if (ret < 0)
@@ -144,29 +150,29 @@ static void read_next(struct event_view *v, struct event_view_cpu *c,
 
 int event_view_refresh(struct event_view *v, const struct event_window *w)
 {
-	if (v->n_cpus < w->n_cpus) {
-		struct event_view_cpu *cpus = realloc(v->cpus, w->n_cpus * sizeof(*cpus));
+	if (v->n_lanes < w->n_lanes) {
+		struct event_view_lane *lanes = realloc(v->lanes, w->n_lanes * sizeof(*lanes));
 		uint32_t *heap;
 
-		if (!cpus)
+		if (!lanes)
 			return -ENOMEM;
-		v->cpus = cpus;
-		heap = realloc(v->heap, w->n_cpus * sizeof(*heap));
+		v->lanes = lanes;
+		heap = realloc(v->heap, w->n_lanes * sizeof(*heap));
 		if (!heap)
 			return -ENOMEM;
 		v->heap = heap;
-		memset(cpus + v->n_cpus, 0, (w->n_cpus - v->n_cpus) * sizeof(*cpus));
-		v->n_cpus = w->n_cpus;
+		memset(lanes + v->n_lanes, 0, (w->n_lanes - v->n_lanes) * sizeof(*lanes));
+		v->n_lanes = w->n_lanes;
 	}
-	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++) {
-		struct event_view_cpu *c = &v->cpus[cpu];
+	for (uint32_t i = 0; i < v->n_lanes; i++) {
+		struct event_view_lane *c = &v->lanes[i];
 
 		if (c->has_event)
 			continue;
-		read_next(v, c, w->cpus[cpu].first);
+		read_next(v, c, w->lanes[i].first);
 		if (!c->has_event)
 			continue;
-		v->heap[v->n_heap++] = cpu;
+		v->heap[v->n_heap++] = i;
 		sift_up(v, v->n_heap - 1);
 	}
 	return v->error;
@@ -174,11 +180,11 @@ int event_view_refresh(struct event_view *v, const struct event_window *w)
 
 const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t until_ns)
 {
-	struct event_view_cpu *c;
+	struct event_view_lane *c;
 
 	if (!v->n_heap || v->error)
 		return NULL;
-	c = &v->cpus[v->heap[0]];
+	c = &v->lanes[v->heap[0]];
 	if (c->ev.time_ns >= until_ns)
 		return NULL;
 	v->given = c->ev;
@@ -192,19 +198,19 @@ const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t unt
 
 void event_window_forget(struct event_window *w, struct event_view *v)
 {
-	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++) {
-		const struct event_block *now = v->cpus[cpu].block;
+	for (uint32_t i = 0; i < v->n_lanes; i++) {
+		const struct event_block *now = v->lanes[i].block;
 
-		while (now && w->cpus[cpu].first->number < now->number)
-			drop_first(w, &w->cpus[cpu]);
+		while (now && w->lanes[i].first->number < now->number)
+			drop_first(w, &w->lanes[i]);
 	}
 }
 
 void event_view_free(struct event_view *v)
 {
-	for (uint32_t cpu = 0; cpu < v->n_cpus; cpu++)
-		chainlog_reader_free(&v->cpus[cpu].reader);
-	free(v->cpus);
+	for (uint32_t i = 0; i < v->n_lanes; i++)
+		chainlog_reader_free(&v->lanes[i].reader);
+	free(v->lanes);
 	free(v->heap);
 	*v = (struct event_view) { 0 };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_window.h - the latest events, as the encoder's EVENTS blocks in memory, and views that read
- * them in the order of time. It owns the blocks; its user decides when to drop them.
+ * event_window.h - the latest events, as the encoder's EVENTS and MORE_EVENTS blocks in memory, and
+ * views that read them in the order of time. It owns the blocks; its user decides when to drop
+ * them.
  */
 #ifndef EVENT_WINDOW_H
 #define EVENT_WINDOW_H
@@ -10,37 +11,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chainlog_read.h"
+#include "chainlog_more.h"
 
 struct event_block {
-	struct event_block *next; /* of the same CPU, later */
-	uint64_t number;	  /* among this CPU's blocks, from 1 */
+	struct event_block *next; /* of the same lane, later */
+	uint64_t number;	  /* among this lane's blocks, from 1 */
 	size_t len;
 	uint8_t payload[];
 };
 
-struct event_window_cpu {
+/* Blocks of one type and CPU. */
+struct event_window_lane {
 	struct event_block *first, *last;
 	uint64_t made; /* blocks */
 };
 
 /* A zeroed struct is an empty window. */
 struct event_window {
-	struct event_window_cpu *cpus;
-	uint32_t n_cpus;
+	struct event_window_lane *lanes; /* two for each CPU: EVENTS, MORE_EVENTS */
+	uint32_t n_lanes;
 	size_t bytes; /* of memory that the blocks take */
 };
 
 void event_window_free(struct event_window *w);
 
-/* Keeps a block if it is an EVENTS block (an encoder_sink; ctx is the window). */
+/* Keeps a block if it is one of events (an encoder_sink; ctx is the window). */
 int event_window_put(void *ctx, const void *block, size_t len);
 
 /*
  * A reading position in the window. A zeroed view begins at the oldest event; the window must keep
  * what the view has not read yet.
  */
-struct event_view_cpu {
+struct event_view_lane {
 	const struct event_block *block; /* being read, or read last; NULL: none yet */
 	struct chainlog_reader reader;
 	struct chainlog_fields ev; /* the next one, if has_event */
@@ -48,9 +50,9 @@ struct event_view_cpu {
 };
 
 struct event_view {
-	struct event_view_cpu *cpus;
-	uint32_t *heap; /* CPUs that have an event; the earliest event first */
-	uint32_t n_cpus, n_heap;
+	struct event_view_lane *lanes;
+	uint32_t *heap; /* lanes that have an event; the earliest event first */
+	uint32_t n_lanes, n_heap;
 	struct chainlog_fields given; /* the last event returned */
 	int error;
 };

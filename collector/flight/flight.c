@@ -22,8 +22,15 @@ struct loss {
 
 /* The kernel's own numbers of one CPU's events: see wire_record.seq. */
 struct account {
-	uint64_t last[WIRE_EVENT_KINDS]; /* number of the last event of each kind */
-	int64_t unnumbered; /* reported as lost, not yet seen as a gap in the numbers */
+	uint64_t last[WIRE_COUNTED_KINDS]; /* number of the last event of each kind */
+	/* Reported as lost, not yet seen as a gap in the numbers; of EVENTS and of MORE_EVENTS. */
+	int64_t unnumbered[2];
+};
+
+/* Figures of the events of MORE_EVENTS blocks. */
+struct more_account {
+	uint64_t events, lost;		/* since the start, */
+	uint64_t dropped, dropped_lost; /* and of them older than the window */
 };
 
 struct flight {
@@ -47,6 +54,7 @@ struct flight {
 	size_t cap_losses;
 	struct account *accounts; /* by CPU */
 	uint64_t events, lost;
+	struct more_account more;
 	uint64_t missed;	/* lost on an unknown CPU: they have no number */
 	uint64_t now_ns;	/* of the last record */
 	uint64_t collected_ns;	/* tail_ns when unused definitions were last dropped */
@@ -141,8 +149,11 @@ static int account(struct flight *f, const struct wire_record *r)
 	a = &f->accounts[r->cpu];
 	step = (seq - (uint32_t)a->last[r->kind]) & 0xffffff;
 	a->last[r->kind] += step;
-	a->unnumbered -= (int64_t)step - 1;
-	f->events++;
+	a->unnumbered[r->kind >= WIRE_EVENT_KINDS] -= (int64_t)step - 1;
+	if (r->kind < WIRE_EVENT_KINDS)
+		f->events++;
+	else
+		f->more.events++;
 	return 0;
 }
 
@@ -173,7 +184,7 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 	struct flight *f = ctx;
 	int err = translator_check(r, len);
 
-	if (!err && r->kind < WIRE_EVENT_KINDS)
+	if (!err && r->kind < WIRE_COUNTED_KINDS)
 		err = account(f, r);
 	if (err)
 		return err;
@@ -182,7 +193,11 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 		return translator_record(f->translator, r, len);
 	if (r->cpu >= f->o.cpus)
 		return -EBADMSG;
-	f->accounts[r->cpu].unnumbered += (int64_t)l->n;
+	f->accounts[r->cpu].unnumbered[l->event >= WIRE_EVENT_KINDS] += (int64_t)l->n;
+	if (l->event >= WIRE_EVENT_KINDS) {
+		f->more.lost += l->n;
+		return translator_record(f->translator, r, len);
+	}
 	return take_loss(f, (int)r->cpu, l->n, r->time_ns, l->last_ns);
 }
 
@@ -277,6 +292,16 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 	f->n_losses = kept;
 }
 
+static void drop_event(struct flight *f, const struct chainlog_fields *ev)
+{
+	if (ev->kind < CHAINLOG_MORE)
+		f->dropped++;
+	else if (ev->kind == CHAINLOG_MORE + CHAINLOG_MORE_LOST)
+		f->more.dropped_lost += ev->number[0];
+	else
+		f->more.dropped++;
+}
+
 /* Moves the window's beginning to limit_ns; the blocks stay until event_window_forget(). */
 static int move_tail(struct flight *f, uint64_t limit_ns)
 {
@@ -289,7 +314,7 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 	while (!err && (ev = event_view_next(&f->tail, limit_ns))) {
 		id_pool_text(&f->strings, ev->string, name, sizeof(name));
 		err = threads_event(&f->threads, ev, name);
-		f->dropped++;
+		drop_event(f, ev);
 	}
 	if (!err)
 		err = f->tail.error;
@@ -375,22 +400,29 @@ uint64_t flight_from(const struct flight *f, uint64_t now_ns)
 
 void flight_counts(const struct flight *f, struct flight_counts *out)
 {
-	uint64_t kernel = f->missed;
+	uint64_t counted[2] = { f->missed, 0 }, kernel, more;
 
 	for (uint32_t cpu = 0; cpu < f->o.cpus; cpu++) {
 		const struct account *a = &f->accounts[cpu];
 
-		for (unsigned int k = 0; k < WIRE_EVENT_KINDS; k++)
-			kernel += a->last[k];
-		if (a->unnumbered > 0)
-			kernel += (uint64_t)a->unnumbered;
+		for (unsigned int k = 0; k < WIRE_COUNTED_KINDS; k++)
+			counted[k >= WIRE_EVENT_KINDS] += a->last[k];
+		for (unsigned int i = 0; i < 2; i++)
+			if (a->unnumbered[i] > 0)
+				counted[i] += (uint64_t)a->unnumbered[i];
 	}
+	kernel = counted[0];
+	more = counted[1];
 	*out = (struct flight_counts) {
 		.events = f->events - f->dropped,
 		.lost = f->lost - f->dropped_lost,
 		.kernel = kernel - f->dropped - f->dropped_lost,
 		.total = f->events,
 		.total_kernel = kernel,
+		.more = f->more.events - f->more.dropped,
+		.more_lost = f->more.lost - f->more.dropped_lost,
+		.kernel_more = more - f->more.dropped - f->more.dropped_lost,
+		.total_kernel_more = more,
 		.stacks_once = stack_map_once(translator_stacks(f->translator)),
 		.bytes = all_bytes(f),
 	};
@@ -421,6 +453,7 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 		err = dump_events(&d, &f->tail);
 	if (!err)
 		err = symbolizer_finish(f->sym, stats);
+	encoder_more_counted(out, counts.kernel_more);
 	if (!err)
 		err = encoder_end(out, end_ns, counts.kernel, sideband_lost);
 	dump_end(&d);

@@ -40,8 +40,10 @@ struct flight_counts {
 	uint64_t kernel;       /* events counted in the kernel, up to the last that is kept */
 	uint64_t total;	       /* events since the start, dropped ones too */
 	uint64_t total_kernel; /* events counted in the kernel since the start */
-	uint64_t stacks_once;  /* since the start: WIRE_STACK_ONCE records */
-	size_t bytes;	       /* of memory */
+	/* The same of MORE_EVENTS, whose events are not in those above. */
+	uint64_t more, more_lost, kernel_more, total_kernel_more;
+	uint64_t stacks_once; /* since the start: WIRE_STACK_ONCE records */
+	size_t bytes;	      /* of memory */
 };
 
 /* All functions that return int return 0 or a negative errno: -ENOMEM, -EBADMSG. */

@@ -351,27 +351,30 @@ int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, vo
 
 /* Calls fn for each kind's state on each CPU. */
 static int each_kind(struct bpf_session *s,
-		     int (*fn)(const struct wire_kind_state *k, uint32_t cpu, void *ctx), void *ctx)
+		     int (*fn)(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu,
+			       void *ctx),
+		     void *ctx)
 {
 	struct wire_kind_state *values = calloc(s->cpus, sizeof(*values));
 	int fd = bpf_map__fd(s->skel->maps.kinds), err = values ? 0 : -ENOMEM;
 
-	for (__u32 kind = 0; !err && kind < WIRE_EVENT_KINDS; kind++) {
+	for (__u32 kind = 0; !err && kind < WIRE_COUNTED_KINDS; kind++) {
 		err = bpf_map_lookup_elem(fd, &kind, values);
 		for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++)
-			err = fn(&values[cpu], cpu, ctx);
+			err = fn(&values[cpu], kind, cpu, ctx);
 	}
 	free(values);
 	return err;
 }
 
-static int add_counts(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
+static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu, void *ctx)
 {
+	bool more = kind >= WIRE_EVENT_KINDS;
 	struct bpf_counts *c = ctx;
 
 	(void)cpu;
-	c->seen += k->seen;
-	c->lost += k->lost;
+	*(more ? &c->more_seen : &c->seen) += k->seen;
+	*(more ? &c->more_lost : &c->lost) += k->lost;
 	c->missed += k->nested;
 	c->stacks_unsent += k->stacks_unsent;
 	c->walked += k->walked;
@@ -402,13 +405,14 @@ struct pending {
 	void *ctx;
 };
 
-static int report_pending(const struct wire_kind_state *k, uint32_t cpu, void *ctx)
+static int report_pending(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu, void *ctx)
 {
 	const struct pending *p = ctx;
 	struct wire_lost l = {
 		.r = { .time_ns = k->pending_first_ns, .kind = WIRE_LOST, .cpu = cpu },
 		.n = k->pending,
 		.last_ns = k->pending_last_ns,
+		.event = kind,
 	};
 
 	return k->pending ? p->fn(p->ctx, &l.r, sizeof(l)) : 0;

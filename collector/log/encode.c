@@ -7,6 +7,7 @@
 
 #include "chainlog_write.h"
 #include "intern.h"
+#include "more_blocks.h"
 
 /* Longer strings are cut: a demangled template name has no bound. */
 #define STRING_MAX 4000u
@@ -44,6 +45,8 @@ struct encoder {
 	struct chainlog_list lists[LISTS]; /* by block type; block is NULL before the first item */
 	struct chainlog_writer **cpus;	   /* NULL: no event yet */
 	uint32_t n_cpus;
+	struct more_blocks more;
+	uint64_t kernel_more;
 	struct encoder_elsewhere elsewhere;
 };
 
@@ -104,6 +107,7 @@ void encoder_free(struct encoder *e)
 	for (uint32_t i = 0; i < e->n_cpus; i++)
 		free(e->cpus[i]);
 	free(e->cpus);
+	more_blocks_free(&e->more);
 	for (size_t i = 0; i < LISTS; i++)
 		free(e->lists[i].block);
 	intern_free(&e->strings);
@@ -522,6 +526,37 @@ void encoder_count_events(struct encoder *e, uint64_t n)
 	e->events += n;
 }
 
+/* A sink for more_blocks. */
+static int give_block(void *ctx, const void *block, size_t len)
+{
+	return give(ctx, block, len);
+}
+
+int encoder_more(struct encoder *e, const struct chainlog_fields *ev)
+{
+	count_thread(e, ev->tid);
+	return more_blocks_put(&e->more, ev, give_block, e);
+}
+
+int encoder_more_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,
+		      uint64_t last_ns)
+{
+	struct chainlog_fields ev = {
+		.time_ns = first_ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_MORE_LOST,
+		.other = kind - CHAINLOG_MORE,
+		.number = { n, last_ns - first_ns },
+	};
+
+	return more_blocks_put(&e->more, &ev, give_block, e);
+}
+
+void encoder_more_counted(struct encoder *e, uint64_t kernel_more)
+{
+	e->kernel_more = kernel_more;
+}
+
 /* ---- beginning and end --------------------------------------------------------------------- */
 
 int encoder_info(struct encoder *e, const struct chainlog_info *info)
@@ -544,7 +579,7 @@ int encoder_flush(struct encoder *e)
 	for (uint32_t i = 0; !err && i < e->n_cpus; i++)
 		if (e->cpus[i])
 			err = flush_events(e, e->cpus[i]);
-	return err;
+	return err ? err : more_blocks_flush(&e->more, give_block, e);
 }
 
 int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint64_t sideband_lost)
@@ -568,6 +603,9 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 					   .frames = e->frames.n,
 					   .strings = e->forgotten_strings + e->strings.n,
 					   .threads = e->n_tids,
+					   .more_events = e->more.events,
+					   .more_lost = e->more.lost,
+					   .more_kernel = e->kernel_more,
 				   });
 	p = chainlog_finish_block(CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body), &len);
 	err = give(e, p, len);
@@ -579,6 +617,8 @@ void encoder_counts(const struct encoder *e, struct encoder_counts *out)
 	*out = (struct encoder_counts) {
 		.events = e->events,
 		.lost = e->lost,
+		.more = e->more.events - e->more.losses,
+		.more_lost = e->more.lost,
 		.bytes = e->bytes,
 		.stacks = e->last_stack,
 		.frames = e->frames.n,

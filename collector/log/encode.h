@@ -37,7 +37,9 @@ struct encoder_thread {
 struct encoder_counts {
 	uint64_t events; /* in EVENTS blocks (also those not yet flushed) */
 	uint64_t lost;	 /* reported with encoder_lost() */
-	uint64_t bytes;	 /* handed to the sink */
+	uint64_t more;	 /* events of encoder_more(), without those that report losses */
+	uint64_t more_lost;
+	uint64_t bytes; /* handed to the sink */
 	uint32_t stacks, frames, strings;
 	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks by why they have no more frames */
 };
@@ -136,12 +138,23 @@ int encoder_exit(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid
 struct chainlog_writer;
 struct chainlog_writer *encoder_block(struct encoder *e, uint32_t cpu);
 void encoder_count_events(struct encoder *e, uint64_t n);
+/* An event of a kind of MORE_EVENTS, with CHAINLOG_MORE added; its fields as chainlog_more.h says.
+ */
+struct chainlog_fields;
+int encoder_more(struct encoder *e, const struct chainlog_fields *ev);
+/* n events of such a kind (with CHAINLOG_MORE added) on cpu could not be kept. */
+int encoder_more_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,
+		      uint64_t last_ns);
 
 /* n events of cpu (-1: not known which) between first_ns and last_ns could not be kept. */
 int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 
 /* Finishes all blocks that hold anything: the sink then has everything up to this call. */
 int encoder_flush(struct encoder *e);
+
+/* What the kernel side counted, before encoder_end(): events of encoder_more(), and their losses.
+ */
+void encoder_more_counted(struct encoder *e, uint64_t kernel_more);
 
 /*
  * The last call: flushes, then writes the END block and the footer. kernel_events is what the

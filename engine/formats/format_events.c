@@ -21,9 +21,10 @@ struct printer {
 };
 
 static const char *const kind_names[] = {
-	[EVENT_SWITCH] = "switch", [EVENT_WAKING] = "waking", [EVENT_WAKING_NEW] = "new",
-	[EVENT_FORK] = "fork",	   [EVENT_EXEC] = "exec",     [EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",	   [EVENT_LOST] = "lost",
+	[EVENT_SWITCH] = "switch",  [EVENT_WAKING] = "waking", [EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",	    [EVENT_EXEC] = "exec",     [EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",	    [EVENT_LOST] = "lost",     [EVENT_SAMPLE] = "sample",
+	[EVENT_MORE_LOST] = "lost",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -129,6 +130,14 @@ static void put_stack(const struct printer *p, uint32_t id)
 		fputs("\t[cut]\n", p->out);
 }
 
+/* Of the kind whose events an EVENT_MORE_LOST reports as lost. */
+static const char *more_name(const struct event *ev)
+{
+	uint32_t kind = EVENT_MORE + ev->other;
+
+	return kind < EVENT_KINDS && kind_names[kind] ? kind_names[kind] : "unknown";
+}
+
 static void put_event(const struct printer *p, const struct event *ev)
 {
 	uint64_t start_ns = trace_info(p->t)->start_ns, at_ns = ev->time_ns - start_ns;
@@ -141,10 +150,12 @@ static void put_event(const struct printer *p, const struct event *ev)
 	else
 		fprintf(out, "[%03u]", ev->cpu);
 	fprintf(out, " %-6s ", kind_names[ev->kind]);
-	if (ev->kind == EVENT_LOST) {
+	if (ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST) {
 		uint64_t last_ns = ev->last_ns - start_ns;
 
-		if (ev->n)
+		if (ev->kind == EVENT_MORE_LOST)
+			fprintf(out, "%llu %s events", (unsigned long long)ev->n, more_name(ev));
+		else if (ev->n)
 			fprintf(out, "%llu events", (unsigned long long)ev->n);
 		else
 			fputs("perhaps events", out);

@@ -89,6 +89,8 @@ static int read_events(const struct trace *t, struct totals *sum)
 			continue;
 		}
 		seen[ev.tid / 8] |= (uint8_t)(1 << ev.tid % 8);
+		if (ev.kind >= EVENT_MORE)
+			continue;
 		seen[ev.other / 8] |= (uint8_t)(1 << ev.other % 8);
 	}
 	err = trace_cursor_error(c);
@@ -139,6 +141,32 @@ static void put_times(const struct trace_info *i, FILE *out)
 		(unsigned long long)len % 1000000000);
 }
 
+/* What MORE_EVENTS blocks hold; nothing of traces without them. */
+static void put_more(const struct trace_info *i, FILE *out)
+{
+	static const char *const keys[EVENT_KINDS] = {
+		[EVENT_SAMPLE] = "samples",
+	};
+	uint64_t known = i->events_of[EVENT_MORE_LOST], kept;
+
+	if (!i->more_events && !i->kernel_more)
+		return;
+	for (size_t k = EVENT_MORE; k < EVENT_KINDS; k++) {
+		if (!keys[k])
+			continue;
+		known += i->events_of[k];
+		put_number(out, keys[k], i->events_of[k]);
+	}
+	if (i->more_events > known)
+		put_number(out, "events_of_unknown_kinds", i->more_events - known);
+	put_number(out, "more_lost", i->more_lost);
+	if (!i->complete || !i->kernel_more)
+		return;
+	kept = i->more_events - i->events_of[EVENT_MORE_LOST];
+	put_number(out, "more_kernel_counted", i->kernel_more);
+	fprintf(out, "more_accounted: %s\n", i->kernel_more == kept + i->more_lost ? "yes" : "no");
+}
+
 static void put_events(const struct trace_info *i, const struct totals *sum, FILE *out)
 {
 	static const char *const keys[] = {
@@ -169,6 +197,7 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 	} else {
 		put_text(out, "kernel_counted", "");
 	}
+	put_more(i, out);
 }
 
 static void put_named(FILE *out, const char *key, uint64_t named, uint64_t all)

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Merges the events of all CPUs into one stream: a heap over sources, each in the order of time. A
- * source is a run of blocks of one CPU that follow each other in time; it joins the heap when the
- * stream reaches its first event, so that few are open at once in a trace of any size. Losses are
- * one more source.
+ * source is a run of blocks of one CPU and type that follow each other in time; it joins the heap
+ * when the stream reaches its first event, so that few are open at once in a trace of any size.
+ * Losses are one more source.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/pairs.h"
-#include "chainlog_read.h"
+#include "chainlog_more.h"
 #include "trace_private.h"
 
-/* Blocks order[begin..end) of one CPU. */
+/* Blocks order[begin..end) of one CPU and type. */
 struct run {
 	size_t begin, end;
 	uint64_t first_ns;
 };
 
 struct source {
-	struct event ev; /* its next event */
-	size_t at, end;	 /* of its run: the block after the open one; losses: the next one */
-	size_t number;	 /* of its run: orders events that are otherwise equal */
-	bool losses;
+	struct event ev;   /* its next event */
+	size_t at, end;	   /* of its run: the block after the open one; losses: the next one */
+	size_t number;	   /* of its run: orders events that are otherwise equal */
+	bool losses, more; /* of MORE_EVENTS blocks */
 	struct chainlog_reader reader;
 	uint32_t n_pairs; /* of the reader's pairs: how many have their id */
 	struct source *next_free;
@@ -56,6 +56,8 @@ static int by_cpu_and_time(const void *pa, const void *pb)
 	int c = compare(a->cpu, b->cpu);
 
 	if (!c)
+		c = compare(a->more, b->more);
+	if (!c)
 		c = compare(a->first_ns, b->first_ns);
 	if (!c)
 		c = compare(a->last_ns, b->last_ns);
@@ -73,11 +75,12 @@ static int by_first(const void *pa, const void *pb)
 /*
  * With equal times the order must not depend on how CPUs are numbered (law 3 of
  * docs/chain-semantics.md). The kinds' numbers put WAKING before FORK and the others; SWITCH, which
- * is 0, comes last of all events, so that a thread is woken before it is switched to; then losses.
+ * is 0, comes last of EVENTS, so that a thread is woken before it is switched to; then MORE_EVENTS,
+ * which say more of the ones before; then losses.
  */
 static inline unsigned int kind_rank(uint8_t kind)
 {
-	return kind == EVENT_SWITCH ? EVENT_LOST : kind == EVENT_LOST ? EVENT_LOST + 1u : kind;
+	return kind == EVENT_SWITCH ? EVENT_LOST : kind == EVENT_LOST ? EVENT_KINDS : kind;
 }
 
 static bool tie_before(const struct source *a, const struct source *b)
@@ -103,6 +106,10 @@ static bool tie_before(const struct source *a, const struct source *b)
 		c = compare(x->off_queue, y->off_queue);
 	if (!c)
 		c = compare(x->no_waker, y->no_waker);
+	if (!c)
+		c = compare(x->n, y->n);
+	if (!c)
+		c = compare(x->last_ns, y->last_ns);
 	return c ? c < 0 : a->number < b->number;
 }
 
@@ -175,6 +182,39 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 	return 1;
 }
 
+/* Sets the stacks of s->ev, which its MORE_EVENTS block has by their ids. Returns 1 or -ENOMEM. */
+static int set_more_stacks(struct trace_cursor *c, struct source *s,
+			   const struct chainlog_fields *ev)
+{
+	struct event *out = &s->ev;
+
+	out->kstack = ev->kstack < c->t->stacks_end ? ev->kstack : 0;
+	out->ustack = ev->ustack < c->t->stacks_end ? ev->ustack : 0;
+	if (!out->kstack && !out->ustack)
+		return 1;
+	out->pair = pairs_id(&c->pairs, out->kstack, out->ustack);
+	return out->pair ? 1 : -ENOMEM;
+}
+
+/* An event of a MORE_EVENTS block. Returns 1 or -ENOMEM. */
+static int take_more(struct trace_cursor *c, struct source *s, const struct chainlog_fields *ev)
+{
+	s->ev = (struct event) {
+		.time_ns = ev->time_ns,
+		.cpu = ev->cpu,
+		.kind = ev->kind,
+		.tid = ev->tid,
+		.other = ev->other,
+		.n = ev->number[0],
+		.last_ns = ev->number[1],
+	};
+	if (ev->kind == EVENT_MORE_LOST)
+		s->ev.last_ns = ev->number[1] < INT64_MAX - ev->time_ns
+					? ev->time_ns + ev->number[1]
+					: INT64_MAX;
+	return set_more_stacks(c, s, ev);
+}
+
 /* Takes the next event into s->ev. Returns 1; 0 at the end; a negative errno. */
 static int advance(struct trace_cursor *c, struct source *s)
 {
@@ -195,19 +235,22 @@ static int advance(struct trace_cursor *c, struct source *s)
 					 .n = l->n };
 		return 1;
 	}
-	while (!(ret = chainlog_read_event(&s->reader, &ev))) {
+	while (!(ret = chainlog_read_any(&s->reader, s->more, &ev))) {
 		const struct event_block_ref *b;
 
 		if (s->at == s->end)
 			return 0;
 		b = c->order[s->at++];
 		s->n_pairs = 0;
-		ret = chainlog_reader_begin(&s->reader, b->payload, b->payload + b->len);
+		s->more = b->more;
+		ret = chainlog_begin_any(&s->reader, b->more, b->payload, b->payload + b->len);
 		if (ret)
 			return ret;
 	}
 	if (ret < 0)
 		return ret;
+	if (s->more)
+		return take_more(c, s, &ev);
 	s->ev = (struct event) {
 		.time_ns = ev.time_ns,
 		.cpu = ev.cpu,
@@ -276,6 +319,7 @@ static int find_runs(struct trace_cursor *c)
 	qsort(order, n, sizeof(*order), by_cpu_and_time);
 	for (size_t i = 0; i < n; i++) {
 		if (!i || order[i]->cpu != order[i - 1]->cpu ||
+		    order[i]->more != order[i - 1]->more ||
 		    order[i]->first_ns < order[i - 1]->last_ns)
 			c->runs[c->n_runs++] = (struct run) { i, i, order[i]->first_ns };
 		c->runs[c->n_runs - 1].end = i + 1;

@@ -29,6 +29,10 @@ enum event_kind {
 	EVENT_RENAME = CHAINLOG_RENAME,
 	EVENT_EXIT = CHAINLOG_EXIT,
 	EVENT_LOST = CHAINLOG_EVENT_KINDS, /* n events may be missing in [time_ns, last_ns] */
+	EVENT_MORE = CHAINLOG_MORE,	   /* from here on: of MORE_EVENTS blocks */
+	EVENT_SAMPLE = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+	EVENT_MORE_LOST = CHAINLOG_MORE + CHAINLOG_MORE_LOST, /* n of the kind EVENT_MORE + other */
+	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
 #define EVENT_CPU_UNKNOWN UINT32_MAX
@@ -50,7 +54,7 @@ struct event {
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
 	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: child's process */
-	uint64_t last_ns;	 /* LOST: end of the span */
+	uint64_t last_ns;	 /* LOST, MORE_LOST: end of the span */
 	uint64_t n;		 /* LOST: how many; 0: not known */
 };
 
@@ -98,11 +102,17 @@ struct trace_info {
 	uint32_t recorder_name; /* string id: the recorder's program, 0: not said */
 	uint32_t parts;
 	uint32_t command_tgid; /* of the command that the recorder started; 0: none */
-	bool complete;				  /* the END block was there */
-	uint64_t events, lost;			  /* in the blocks read */
-	uint64_t kernel_events, sideband_lost;	  /* as the END block says; 0 if cut off */
-	uint64_t events_of[CHAINLOG_EVENT_KINDS]; /* 0 as long as the trace is not checked */
-	uint64_t bytes;				  /* read */
+	bool complete;			       /* the END block was there */
+	uint64_t events, lost;		       /* in the blocks read */
+	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
+	uint64_t events_of[EVENT_KINDS];       /* 0 as long as the trace is not checked */
+	/*
+	 * MORE_EVENTS: events in the blocks read, those of unknown kinds too; reported as lost by
+	 * them (0 as long as the trace is not checked); what the END block says that the kernel
+	 * counted.
+	 */
+	uint64_t more_events, more_lost, kernel_more;
+	uint64_t bytes; /* read */
 	/* Above the tids of all events and threads; by just one if the trace is checked. */
 	uint32_t tids_end;
 };
@@ -190,7 +200,7 @@ const struct trace_loss *trace_losses(const struct trace *t, size_t *n);
 /*
  * The events in time order. Events of one CPU keep their order; with equal times on different
  * CPUs the order does not depend on how CPUs are numbered or on where blocks stand in the file
- * (it goes by kind, WAKING before SWITCH, then by thread ids).
+ * (it goes by kind, WAKING before SWITCH, those of MORE_EVENTS last, then by thread ids).
  */
 struct pairs;
 struct trace_cursor;

@@ -8,7 +8,7 @@
 #include "base/cpus.h"
 #include "grow.h"
 #include "base/progress.h"
-#include "chainlog_read.h"
+#include "chainlog_more.h"
 #include "trace_private.h"
 
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
@@ -140,7 +140,7 @@ static int load_end(struct trace *t, const struct block *b)
 	while (p < end) {
 		if (!get_tag(&p, end, &tag, &value, &len))
 			return -EBADMSG;
-		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_SIDEBAND_LOST)
+		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_MORE_KERNEL)
 			continue;
 		if (!tag_number(value, len, &v))
 			return -EBADMSG;
@@ -152,6 +152,10 @@ static int load_end(struct trace *t, const struct block *b)
 			t->info.kernel_events = v;
 		else if (tag == CHAINLOG_END_SIDEBAND_LOST)
 			t->info.sideband_lost = v;
+		else if (tag == CHAINLOG_END_MORE_EVENTS)
+			t->end_more = v;
+		else if (tag == CHAINLOG_END_MORE_KERNEL)
+			t->info.kernel_more = v;
 	}
 	t->info.complete = true;
 	return 0;
@@ -161,23 +165,35 @@ static int load_end(struct trace *t, const struct block *b)
 
 #define CHECKERS_MAX 16u
 
-/* An EVENTS block, and the result of decoding it. */
+/* An EVENTS or MORE_EVENTS block, and the result of decoding it. */
 struct events_check {
 	struct block block;
 	struct chainlog_events_head head;
-	uint32_t of[CHAINLOG_EVENT_KINDS]; /* events by kind */
+	uint32_t of[EVENT_KINDS]; /* events by kind */
+	uint64_t more_lost;
 	uint32_t max_tid;
 	int ret;      /* 0, -EBADMSG or -ENOMEM */
 	bool no_head; /* not even its head could be read */
 };
 
-/* All EVENTS blocks of a trace, to be decoded by as many threads as there are CPUs. */
+/* All blocks of events of a trace, to be decoded by as many threads as there are CPUs. */
 struct events_checks {
 	struct events_check *checks; /* in file order */
 	size_t n, cap;
 	uint64_t claimed;   /* estimated number of events: 5 bytes each */
 	atomic_size_t next; /* the check that the next free thread takes */
 };
+
+static bool is_more(const struct events_check *c)
+{
+	return c->block.type == CHAINLOG_BLOCK_MORE_EVENTS;
+}
+
+static void note_tid(struct events_check *c, uint32_t tid)
+{
+	if (tid > c->max_tid)
+		c->max_tid = tid;
+}
 
 /* Reads a block to its end, so that no later reader meets a malformed event. */
 static void check_events(struct chainlog_reader *r, struct events_check *c)
@@ -188,17 +204,20 @@ static void check_events(struct chainlog_reader *r, struct events_check *c)
 	c->no_head = !chainlog_get_head(p, end, &c->head);
 	if (c->no_head)
 		return;
-	c->ret = chainlog_reader_begin(r, p, end);
+	c->ret = chainlog_begin_any(r, is_more(c), p, end);
 	if (c->ret)
 		return;
-	while ((c->ret = chainlog_read_event(r, &ev)) > 0) {
+	while ((c->ret = chainlog_read_any(r, is_more(c), &ev)) > 0) {
 		c->of[ev.kind]++;
-		if (ev.kind == CHAINLOG_EXEC && ev.other > c->max_tid)
-			c->max_tid = ev.other;
+		if (ev.kind == CHAINLOG_EXEC || is_more(c))
+			note_tid(c, ev.other);
+		if (is_more(c))
+			note_tid(c, ev.tid);
+		if (ev.kind == EVENT_MORE_LOST)
+			c->more_lost += ev.number[0];
 	}
 	for (uint32_t ref = 1; ref <= r->n_threads; ref++)
-		if (r->threads[ref].tid > c->max_tid)
-			c->max_tid = r->threads[ref].tid;
+		note_tid(c, r->threads[ref].tid);
 }
 
 static void *check_some(void *arg)
@@ -246,11 +265,23 @@ static void check_heads(struct events_checks *all)
 	}
 }
 
+/* What a damaged MORE_EVENTS block held is not known; no time becomes unknown by that. */
+static int note_bad_more(struct trace *t, const struct events_check *c)
+{
+	if (c->ret == -ENOMEM)
+		return c->ret;
+	trace_note_damage(t, c->block.offset, CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len, 1,
+			  "a malformed block of samples or the like");
+	return 0;
+}
+
 static int take_events(struct trace *t, const struct events_check *c)
 {
 	uint64_t bytes = CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len;
 	struct event_block_ref *r;
 
+	if (is_more(c) && (c->no_head || c->ret))
+		return note_bad_more(t, c);
 	if (c->no_head) {
 		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with an impossible head");
@@ -279,10 +310,15 @@ static int take_events(struct trace *t, const struct events_check *c)
 		.len = c->block.len,
 		.cpu = c->head.cpu,
 		.count = c->head.count,
+		.more = is_more(c),
 	};
-	for (unsigned int i = 0; i < CHAINLOG_EVENT_KINDS; i++)
+	for (unsigned int i = 0; i < EVENT_KINDS; i++)
 		t->info.events_of[i] += c->of[i];
-	t->info.events += c->head.count;
+	t->info.more_lost += c->more_lost;
+	if (is_more(c))
+		t->info.more_events += c->head.count;
+	else
+		t->info.events += c->head.count;
 	return 0;
 }
 
@@ -295,7 +331,7 @@ static int by_offset(const void *pa, const void *pb)
 	return a->at_end - b->at_end;
 }
 
-/* Takes in the EVENTS blocks that were found. Returns 0 or -ENOMEM. */
+/* Takes in the blocks of events that were found. Returns 0 or -ENOMEM. */
 static int load_events(struct trace *t, struct events_checks *all)
 {
 	uint32_t max_tid = 0;
@@ -355,6 +391,7 @@ static int load_block(struct trace *t, struct events_checks *events, const struc
 		err = load_info(t, b);
 		break;
 	case CHAINLOG_BLOCK_EVENTS:
+	case CHAINLOG_BLOCK_MORE_EVENTS:
 		return note_events(events, b);
 	case CHAINLOG_BLOCK_END:
 		err = load_end(t, b);
@@ -423,6 +460,7 @@ int trace_load(struct trace *t)
 	int err = 0;
 
 	t->info.bytes = t->bytes.len;
+	t->end_more = UINT64_MAX;
 	block_scan_init(&scan, t->bytes.base, t->bytes.len);
 	while (!err && block_next(&scan, &b)) {
 		if (any && b.type == CHAINLOG_BLOCK_INFO) {

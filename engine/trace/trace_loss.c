@@ -43,10 +43,9 @@ static bool skipped_between(const struct trace *t, uint64_t from, uint64_t to)
 }
 
 /* Notes losses in the gaps between a CPU's blocks: in all, or only where bytes were skipped. */
-static int note_gaps(struct trace *t, const struct event_block_ref **blocks, bool everywhere,
-		     uint32_t *cpus)
+static int note_gaps(struct trace *t, const struct event_block_ref **blocks, size_t n,
+		     bool everywhere, uint32_t *cpus)
 {
-	size_t n = t->n_blocks;
 	int err = 0;
 
 	*cpus = 0;
@@ -141,6 +140,7 @@ int trace_find_losses(struct trace *t)
 	const struct event_block_ref **blocks = NULL;
 	uint64_t known = t->info.events + t->bad_events;
 	bool everywhere = false;
+	size_t n_blocks = 0;
 	uint32_t cpus;
 	int err = 0;
 
@@ -154,15 +154,21 @@ int trace_find_losses(struct trace *t)
 					  known < t->end_events ? "blocks of events are missing"
 								: "more events than were written");
 		}
+		/* Without damage that explains it. */
+		if (!t->damage.what && t->end_more != UINT64_MAX &&
+		    t->info.more_events != t->end_more)
+			trace_note_damage(t, t->bytes.len, 0, 0,
+					  "blocks of samples or the like are missing");
 	}
 	if (t->n_skips || everywhere) {
 		blocks = malloc((t->n_blocks + 1) * sizeof(*blocks));
 		if (!blocks)
 			return -ENOMEM;
 		for (size_t i = 0; i < t->n_blocks; i++)
-			blocks[i] = &t->blocks[i];
-		qsort(blocks, t->n_blocks, sizeof(*blocks), by_cpu_and_place);
-		err = note_gaps(t, blocks, everywhere, &cpus);
+			if (!t->blocks[i].more)
+				blocks[n_blocks++] = &t->blocks[i];
+		qsort(blocks, n_blocks, sizeof(*blocks), by_cpu_and_place);
+		err = note_gaps(t, blocks, n_blocks, everywhere, &cpus);
 		if (!err && (cpus < t->info.cpus || !t->info.cpus))
 			err = note_unseen_cpus(t);
 		free(blocks);

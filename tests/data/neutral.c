@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chainlog_more.h"
 #include "log/encode.h"
 #include "import/recording.h"
 
@@ -183,6 +184,21 @@ static int copy_fork(struct neutral *n, const struct event *ev)
 			    name_of(n, ev->other));
 }
 
+/* Samples; others are left out. */
+static int copy_more(struct neutral *n, const struct event *ev)
+{
+	struct chainlog_fields copy = {
+		.time_ns = ev->time_ns,
+		.cpu = ev->cpu,
+		.kind = ev->kind,
+		.tid = ev->tid,
+		.kstack = stack(n, ev->kstack, ev->tid),
+		.ustack = user_stack(n, ev->ustack, ev->tid),
+	};
+
+	return ev->kind == EVENT_SAMPLE ? encoder_more(n->enc, &copy) : 0;
+}
+
 static int copy_event(struct neutral *n, const struct event *ev)
 {
 	const char *text = trace_string(n->trace, ev->string);
@@ -212,7 +228,7 @@ static int copy_event(struct neutral *n, const struct event *ev)
 		return encoder_lost(n->enc, ev->cpu == EVENT_CPU_UNKNOWN ? -1 : (int)ev->cpu, ev->n,
 				    ev->time_ns, ev->last_ns);
 	default:
-		return -EINVAL;
+		return copy_more(n, ev);
 	}
 }
 

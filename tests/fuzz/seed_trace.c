@@ -86,16 +86,31 @@ static struct synth *odd(void)
 	return m;
 }
 
+/* Samples of a thread that another one waits for, and a kind that nobody knows. */
+static struct synth *samples(void)
+{
+	static const uint8_t unknown[] = { 0, 20, 30, 2, 100, 0, 2, 1, 2, 0, 30, 3, 10, 0, 0 };
+	struct synth *m = synth_new();
+
+	synth_switch(m, 0, 10, 0, 'R', 11, "");
+	synth_switch(m, 1, 20, 10, 'S', 0, "schedule;futex");
+	for (uint32_t i = 0; i < 6; i++)
+		synth_ran(m, 0, 30 + 10 * i, 11, i % 2 ? "copy;read" : "", "work;main");
+	synth_waking(m, 0, 100, 11, 10, "try_to_wake_up;futex_wake");
+	synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, unknown, sizeof(unknown));
+	synth_end(m, 200);
+	return m;
+}
+
 int main(int argc, char **argv)
 {
 	struct {
 		const char *name;
 		struct synth *m;
 	} seeds[] = {
-		{ "sample", synth_sample() },
-		{ "relay", relay() },
-		{ "ping-pong", ping_pong() },
-		{ "odd", odd() },
+		{ "sample", synth_sample() }, { "relay", relay() },
+		{ "ping-pong", ping_pong() }, { "odd", odd() },
+		{ "samples", samples() },
 	};
 	int failed = argc != 2;
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/bpf.h"
-#include "chainlog_read.h"
+#include "chainlog_more.h"
 #include "events/translate.h"
 
 struct fixture {
@@ -143,6 +143,58 @@ static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 	encoder_free(enc);
 }
 
+/* Keeps the last event of MORE_EVENTS. */
+static int keep_more(void *ctx, const void *block, size_t len)
+{
+	const uint8_t *p = block;
+	struct chainlog_reader r = { .p = NULL };
+
+	if (p[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_MORE_EVENTS)
+		return 0;
+	assert_int_equal(chainlog_more_begin(&r, p + CHAINLOG_HEADER_SIZE, p + len), 0);
+	assert_int_equal(chainlog_more_read(&r, ctx), 1);
+	return 0;
+}
+
+static void samples_and_their_losses_have_accounts_of_their_own(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = encoder_new(keep_more, &ev);
+	struct translator *t = translator_new(enc, NULL, NULL, NULL, NULL);
+	struct wire_cpu_sample s = { .r = { .time_ns = 10, .kind = WIRE_CPU_SAMPLE, .cpu = 3 },
+				     .tid = 7,
+				     .ustack = 1 };
+	struct wire_lost l = { .r = { .time_ns = 12, .kind = WIRE_LOST, .cpu = 3 },
+			       .n = 5,
+			       .last_ns = 20,
+			       .event = WIRE_CPU_SAMPLE };
+	struct encoder_counts c;
+
+	(void)state;
+	assert_int_equal(translator_record(t, &s.r, sizeof(s) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &s.r, sizeof(s)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_MORE + CHAINLOG_SAMPLE);
+	assert_int_equal(ev.time_ns, 10);
+	assert_int_equal(ev.cpu, 3);
+	assert_int_equal(ev.tid, 7);
+	assert_int_equal(ev.kstack, 0);
+	assert_int_equal(ev.ustack, 1);
+	assert_int_equal(translator_record(t, &l.r, sizeof(l)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_MORE + CHAINLOG_MORE_LOST);
+	assert_int_equal(ev.other, CHAINLOG_SAMPLE);
+	assert_int_equal(ev.number[0], 5);
+	assert_int_equal(ev.number[1], 8);
+	encoder_counts(enc, &c);
+	assert_int_equal(c.events, 0);
+	assert_int_equal(c.lost, 0);
+	assert_int_equal(c.more, 1);
+	assert_int_equal(c.more_lost, 5);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -267,6 +319,7 @@ int main(void)
 			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
+		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

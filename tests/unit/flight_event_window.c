@@ -35,6 +35,21 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 		.tid = draw(3) ? current : 1000 + draw(300),
 	};
 
+	if (!draw(8)) {
+		ev.kind = CHAINLOG_MORE + CHAINLOG_SAMPLE;
+		ev.kstack = draw(100);
+		ev.ustack = draw(1u << 31);
+		return ev;
+	}
+	if (!draw(50)) {
+		ev.kind = CHAINLOG_MORE + CHAINLOG_MORE_LOST;
+		ev.tid = 0;
+		ev.other = draw(3);
+		ev.number[0] = draw(1000);
+		ev.number[1] = (uint64_t)draw(1u << 31) << draw(30);
+		return ev;
+	}
+
 	switch (ev.kind) {
 	case CHAINLOG_SWITCH:
 		ev.state = states[draw(sizeof(states) - 1)];
@@ -80,8 +95,10 @@ static int encode(struct encoder *e, const struct chainlog_fields *ev)
 		return encoder_exec(e, ev->cpu, ev->time_ns, ev->tid, ev->other, "a");
 	case CHAINLOG_RENAME:
 		return encoder_rename(e, ev->cpu, ev->time_ns, ev->tid, "a");
-	default:
+	case CHAINLOG_EXIT:
 		return encoder_exit(e, ev->cpu, ev->time_ns, ev->tid);
+	default:
+		return encoder_more(e, ev);
 	}
 }
 
@@ -102,6 +119,8 @@ static void expect_event(const struct chainlog_fields *expected, const struct ch
 	assert_int_equal(got->ustack, expected->ustack);
 	assert_int_equal(got->tgid, expected->tgid);
 	assert_int_equal(got->string, has_string ? 1 : 0);
+	assert_int_equal(got->number[0], expected->number[0]);
+	assert_int_equal(got->number[1], expected->number[1]);
 }
 
 #define CPUS 3u
@@ -211,20 +230,12 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 	free(events);
 }
 
-static void damaged_blocks_are_refused(void **state)
+static void check_damaged_block(const struct event_block *b, bool more)
 {
-	struct event_window w = { 0 };
-	struct encoder *e = encoder_new(event_window_put, &w);
-	struct chainlog_fields *events, ev;
 	struct chainlog_reader d = { 0 };
-	const struct event_block *b;
-	uint8_t *copy;
+	struct chainlog_fields ev;
+	uint8_t *copy = malloc(b->len);
 
-	(void)state;
-	seed = 4;
-	events = make_events(e, 300);
-	b = w.cpus[0].first;
-	copy = malloc(b->len);
 	assert_non_null(copy);
 	for (size_t len = 0; len < b->len; len++) {
 		int ret;
@@ -233,8 +244,8 @@ static void damaged_blocks_are_refused(void **state)
 		uint8_t *cut = malloc(len ? len : 1);
 
 		memcpy(cut, b->payload, len);
-		ret = chainlog_reader_begin(&d, cut, cut + len);
-		while (!ret && (ret = chainlog_read_event(&d, &ev)) > 0)
+		ret = chainlog_begin_any(&d, more, cut, cut + len);
+		while (!ret && (ret = chainlog_read_any(&d, more, &ev)) > 0)
 			ret = 0;
 		assert_int_equal(ret, -EBADMSG);
 		free(cut);
@@ -245,13 +256,26 @@ static void damaged_blocks_are_refused(void **state)
 		memcpy(copy, b->payload, b->len);
 		for (int k = 0; k < 3; k++)
 			copy[draw((uint32_t)b->len)] = (uint8_t)draw(256);
-		ret = chainlog_reader_begin(&d, copy, copy + b->len);
-		while (!ret && (ret = chainlog_read_event(&d, &ev)) > 0)
+		ret = chainlog_begin_any(&d, more, copy, copy + b->len);
+		while (!ret && (ret = chainlog_read_any(&d, more, &ev)) > 0)
 			ret = 0;
 		assert_true(ret == 0 || ret == -EBADMSG);
 	}
 	chainlog_reader_free(&d);
 	free(copy);
+}
+
+static void damaged_blocks_are_refused(void **state)
+{
+	struct event_window w = { 0 };
+	struct encoder *e = encoder_new(event_window_put, &w);
+	struct chainlog_fields *events;
+
+	(void)state;
+	seed = 4;
+	events = make_events(e, 300);
+	check_damaged_block(w.lanes[0].first, false);
+	check_damaged_block(w.lanes[1].first, true);
 	event_window_free(&w);
 	encoder_free(e);
 	free(events);

@@ -23,8 +23,7 @@
 struct fixture {
 	struct flight *flight;
 	struct symbolizer *sym;
-	uint32_t seq[2]
-		    [WIRE_EVENT_KINDS]; /* of each CPU's events, as the kernel side counts them */
+	uint32_t seq[2][WIRE_COUNTED_KINDS]; /* of each CPU's events, as the kernel counts them */
 };
 
 static struct fixture fixture;
@@ -118,6 +117,31 @@ static void give_lost(struct fixture *f, uint64_t first_ns, uint64_t last_ns, ui
 	assert_int_equal(flight_record(f->flight, &l.r, sizeof(l)), 0);
 }
 
+static void give_sample(struct fixture *f, uint64_t time_ns, uint32_t tid, uint32_t kstack)
+{
+	struct wire_cpu_sample s = {
+		.r = { .time_ns = time_ns, .kind = WIRE_CPU_SAMPLE },
+		.tid = tid,
+		.kstack = kstack,
+	};
+
+	number(f, &s.r);
+	assert_int_equal(flight_record(f->flight, &s.r, sizeof(s)), 0);
+}
+
+static void give_lost_samples(struct fixture *f, uint64_t first_ns, uint64_t last_ns, uint32_t n)
+{
+	struct wire_lost l = {
+		.r = { .time_ns = first_ns, .kind = WIRE_LOST },
+		.n = n,
+		.last_ns = last_ns,
+		.event = WIRE_CPU_SAMPLE,
+	};
+
+	f->seq[0][WIRE_CPU_SAMPLE] += n;
+	assert_int_equal(flight_record(f->flight, &l.r, sizeof(l)), 0);
+}
+
 static void give_thread(struct fixture *f, uint32_t tid, const char *name, uint64_t addr)
 {
 	struct wire_thread t = {
@@ -187,6 +211,41 @@ static void what_is_older_than_the_window_is_not_written(void **state)
 	expect_switches(w, "5.0 9>7, 12.0 8>9, 14.0 7>8");
 	expect_accounts(w, 3, 0);
 	assert_int_equal(w->end[CHAINLOG_END_TIME], START + 14 * SECOND + SECOND / 2);
+	forget_written(w);
+}
+
+static void samples_are_kept_with_accounts_of_their_own(void **state)
+{
+	struct fixture *f = *state;
+	struct event_view v = { 0 };
+	const struct chainlog_fields *ev;
+	struct written *w;
+
+	give_stack(f, START, 1, 0x2000);
+	give_sample(f, START + 1 * SECOND, 7, 1);
+	give_lost_samples(f, START + 2 * SECOND, START + 3 * SECOND, 4);
+	give_switch(f, START + 12 * SECOND, 0, 8, 9, 0);
+	give_sample(f, START + 12 * SECOND, 8, 1);
+	give_lost_samples(f, START + 12 * SECOND + 1, START + 12 * SECOND + 9, 3);
+	time_goes_on(f, START + 13 * SECOND);
+	w = write_it(f, START + 14 * SECOND);
+	expect_accounts(w, 1, 0);
+	assert_int_equal(w->n_stacks, 1);
+	assert_int_equal(w->end[CHAINLOG_END_MORE_EVENTS], 2);
+	assert_int_equal(w->end[CHAINLOG_END_MORE_LOST], 3);
+	assert_int_equal(w->end[CHAINLOG_END_MORE_KERNEL], 4);
+	assert_int_equal(event_view_refresh(&v, &w->events), 0);
+	ev = event_view_next(&v, UINT64_MAX);
+	assert_int_equal(ev->kind, CHAINLOG_SWITCH);
+	ev = event_view_next(&v, UINT64_MAX);
+	assert_int_equal(ev->kind, CHAINLOG_MORE + CHAINLOG_SAMPLE);
+	assert_int_equal(ev->tid, 8);
+	assert_int_equal(ev->kstack, 1);
+	ev = event_view_next(&v, UINT64_MAX);
+	assert_int_equal(ev->kind, CHAINLOG_MORE + CHAINLOG_MORE_LOST);
+	assert_int_equal(ev->number[0], 3);
+	assert_null(event_view_next(&v, UINT64_MAX));
+	event_view_free(&v);
 	forget_written(w);
 }
 
@@ -424,6 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_older_than_the_window_is_not_written),
+		TEST(samples_are_kept_with_accounts_of_their_own),
 		TEST(threads_are_as_they_were_when_the_window_began),
 		TEST(before_anything_is_forgotten_all_is_written),
 		TEST(losses_are_accounted_for),

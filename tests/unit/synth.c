@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chainlog_more.h"
 #include "crc32c.h"
 
 struct name {
@@ -179,6 +180,21 @@ void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, ui
 	synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, waker, target, kstack, "");
 }
 
+void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
+	       const char *ustack)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+		.tid = tid,
+		.kstack = synth_kstack(m, kstack),
+		.ustack = synth_ustack(m, ustack),
+	};
+
+	MUST(!encoder_more(synth_encoder(m), &ev));
+}
+
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
 	MUST(!encoder_lost(synth_encoder(m), cpu, n, first_ns, last_ns));
@@ -194,6 +210,7 @@ void synth_end(struct synth *m, uint64_t ns)
 	struct encoder_counts counts;
 
 	encoder_counts(synth_encoder(m), &counts);
+	encoder_more_counted(m->e, counts.more + counts.more_lost);
 	MUST(!encoder_end(m->e, ns, counts.events + counts.lost, 0));
 }
 
@@ -301,8 +318,16 @@ static void print_stack(FILE *f, const struct trace *t, uint32_t id)
 
 static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 {
-	static const char *const kinds[] = { "switch", "waking", "new",	 "fork",
-					     "exec",   "rename", "exit", "lost" };
+	static const char *const kinds[EVENT_KINDS] = { "switch",
+							"waking",
+							"new",
+							"fork",
+							"exec",
+							"rename",
+							"exit",
+							"lost",
+							[EVENT_SAMPLE] = "sample",
+							[EVENT_MORE_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
 	if (ev->kind == EVENT_LOST) {
@@ -312,6 +337,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 			fputs(" cpu=?", f);
 		else
 			fprintf(f, " cpu=%u", ev->cpu);
+	} else if (ev->kind == EVENT_MORE_LOST) {
+		fprintf(f, "-%llu n=%llu %s", (unsigned long long)ev->last_ns,
+			(unsigned long long)ev->n, kinds[EVENT_MORE + ev->other]);
 	} else {
 		fprintf(f, " %u", ev->tid);
 		if (ev->state)

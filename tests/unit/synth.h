@@ -43,6 +43,9 @@ void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, ui
 		  const char *kstack);
 void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int kind,
 		       uint32_t waker, uint32_t target, const char *kstack, const char *ustack);
+/* The thread was running, and is sampled. */
+void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
+	       const char *ustack);
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 /* For everything else: the encoder itself. */
 struct encoder *synth_encoder(struct synth *m);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * more_events.h - records of the BPF side that become events of MORE_EVENTS blocks. A new kind is a
+ * line in the table of kinds and one in the switch that takes its fields.
+ */
+#ifndef MORE_EVENTS_H
+#define MORE_EVENTS_H
+
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "chainwire.h"
+#include "log/encode.h"
+#include "stack_map.h"
+
+/* The kind in the trace, with CHAINLOG_MORE added, of a kind of record; 0: it is none of these. */
+uint32_t more_events_kind(uint32_t wire_kind);
+
+/* Encodes a record of such a kind. Returns 0 or the encoder's negative errno. */
+int more_events_encode(struct encoder *enc, struct stack_map *stacks, const struct wire_record *r);
+
+#endif /* MORE_EVENTS_H */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "more_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void more_blocks_free(struct more_blocks *m)
+{
+	for (uint32_t i = 0; i < m->n_cpus; i++)
+		free(m->cpus[i]);
+	free(m->cpus);
+	*m = (struct more_blocks) { .cpus = NULL };
+}
+
+static int finish(struct chainlog_more_writer *w, more_blocks_sink sink, void *ctx)
+{
+	size_t len;
+	const uint8_t *block = chainlog_more_finish(w, &len);
+
+	return block ? sink(ctx, block, len) : 0;
+}
+
+static struct chainlog_more_writer *writer_of(struct more_blocks *m, uint32_t cpu)
+{
+	if (cpu >= CHAINLOG_CPU_LIMIT)
+		return NULL;
+	if (cpu >= m->n_cpus) {
+		struct chainlog_more_writer **cpus = realloc(m->cpus, (cpu + 1) * sizeof(*cpus));
+
+		if (!cpus)
+			return NULL;
+		memset(cpus + m->n_cpus, 0, (cpu + 1 - m->n_cpus) * sizeof(*cpus));
+		m->cpus = cpus;
+		m->n_cpus = cpu + 1;
+	}
+	if (!m->cpus[cpu]) {
+		m->cpus[cpu] = malloc(sizeof(**m->cpus));
+		if (m->cpus[cpu])
+			chainlog_more_init(m->cpus[cpu], cpu);
+	}
+	return m->cpus[cpu];
+}
+
+int more_blocks_put(struct more_blocks *m, const struct chainlog_fields *ev, more_blocks_sink sink,
+		    void *ctx)
+{
+	struct chainlog_more_writer *w;
+	int err = 0;
+
+	if (ev->kind < CHAINLOG_MORE || !chainlog_more_fields(ev->kind - CHAINLOG_MORE)[0])
+		return -EINVAL;
+	w = writer_of(m, ev->cpu);
+	if (!w)
+		return -ENOMEM;
+	if (chainlog_more_is_full(w, ev->time_ns))
+		err = finish(w, sink, ctx);
+	if (err)
+		return err;
+	chainlog_more_write(w, ev);
+	m->events++;
+	if (ev->kind == CHAINLOG_MORE + CHAINLOG_MORE_LOST) {
+		m->losses++;
+		m->lost += ev->number[0];
+	}
+	return 0;
+}
+
+int more_blocks_flush(struct more_blocks *m, more_blocks_sink sink, void *ctx)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < m->n_cpus && !err; i++)
+		if (m->cpus[i])
+			err = finish(m->cpus[i], sink, ctx);
+	return err;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* MORE_EVENTS blocks: read in order, skipped where unknown; damage to them makes no time unknown.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chainlog_more.h"
+#include "synth.h"
+
+/* Two CPUs, samples between and at the times of switches. */
+static struct synth *with_samples(void)
+{
+	struct synth *m = synth_new();
+
+	synth_switch(m, 0, 100, 0, 'R', 7, "");
+	synth_switch(m, 1, 100, 0, 'R', 8, "");
+	synth_ran(m, 1, 100, 8, "", "spin;main");
+	synth_ran(m, 0, 120, 7, "copy;read", "fetch;main");
+	synth_ran(m, 1, 140, 8, "", "");
+	synth_switch(m, 1, 150, 8, 'S', 0, "schedule;read");
+	synth_waking(m, 0, 200, 7, 8, "wake;write");
+	synth_ran(m, 0, 200, 7, "", "fetch;main");
+	MUST(!encoder_more_lost(synth_encoder(m), 0, EVENT_SAMPLE, 3, 210, 230));
+	synth_switch(m, 0, 250, 7, 'S', 0, "schedule;read");
+	synth_end(m, 300);
+	return m;
+}
+
+static const char with_samples_events[] = "100 switch 0 R>7\n"
+					  "100 switch 0 R>8\n"
+					  "100 sample 8 spin;main\n"
+					  "120 sample 7 copy;read fetch;main\n"
+					  "140 sample 8\n"
+					  "150 switch 8 S>0 schedule;read\n"
+					  "200 waking 7>8 wake;write\n"
+					  "200 sample 7 fetch;main\n"
+					  "210 more-lost-230 n=3 sample\n"
+					  "250 switch 7 S>0 schedule;read\n";
+
+static void they_come_after_other_events_of_the_same_time(void **state)
+{
+	struct synth *m = with_samples();
+	struct trace *t = synth_open(m);
+	const struct trace_info *i = trace_info(t);
+
+	(void)state;
+	synth_expect_events(m, with_samples_events);
+	assert_null(trace_damage(t)->what);
+	assert_int_equal(i->events, 5);
+	assert_int_equal(i->kernel_events, 5);
+	assert_int_equal(i->lost, 0);
+	assert_int_equal(i->more_events, 5);
+	assert_int_equal(i->events_of[EVENT_SAMPLE], 4);
+	assert_int_equal(i->more_lost, 3);
+	assert_int_equal(i->kernel_more, 7);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* What an older reader of this format sees, and a reader that does not look for them. */
+static void a_trace_without_them_says_nothing_of_them(void **state)
+{
+	struct synth *m = synth_sample();
+	struct trace *t = synth_open(m);
+
+	(void)state;
+	assert_int_equal(trace_info(t)->more_events, 0);
+	assert_int_equal(trace_info(t)->kernel_more, 0);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* A block of CPU 0 from 10 to 30, by hand. */
+static void expect_of_block(const void *payload, size_t len, const char *expected,
+			    const char *damage)
+{
+	struct synth *m = synth_new();
+	const char *what;
+	struct trace *t;
+
+	synth_switch(m, 0, 5, 0, 'R', 7, "");
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, payload, len);
+	synth_end(m, 50);
+	synth_expect_events(m, expected);
+	t = synth_open(m);
+	what = trace_damage(t)->what;
+	assert_string_equal(what ? what : "none", damage);
+	trace_close(t);
+	synth_free(m);
+}
+
+static void unknown_kinds_and_fields_are_skipped(void **state)
+{
+	/* 100 has one byte, 200 has two. */
+	static const uint8_t kinds[] = { 0, 10, 20,   4, 0, 0, 3, 7,  0, 0, 100, 5, 2,
+					 1, 1,	0xc8, 1, 5, 0, 0, 10, 3, 8, 0,	 0 };
+	/* A sample with a field more, and one with fields less. */
+	static const uint8_t fields[] = { 0, 10, 20, 2, 0, 0, 5, 7, 0, 0, 0xff, 1, 0, 20, 1, 8 };
+
+	(void)state;
+	expect_of_block(kinds, sizeof(kinds), "5 switch 0 R>7\n10 sample 7\n30 sample 8\n", "none");
+	expect_of_block(fields, sizeof(fields), "5 switch 0 R>7\n10 sample 7\n30 sample 8\n",
+			"none");
+}
+
+static void malformed_blocks_are_told_and_left_out(void **state)
+{
+	static const uint8_t cut[] = { 0, 10, 20, 1, 0, 20, 4, 7, 0, 0 };
+	static const uint8_t late[] = { 0, 10, 20, 1, 0, 21, 3, 7, 0, 0 };
+	static const uint8_t early[] = { 0, 10, 20, 1, 0, 19, 3, 7, 0, 0 };
+	static const uint8_t tid[] = { 0, 10, 20, 1, 0, 20, 6, 0x80, 0x80, 0x80, 2, 0, 0 };
+	static const uint8_t rest[] = { 0, 10, 20, 1, 0, 20, 3, 7, 0, 0, 1 };
+	static const uint8_t no_head[] = { 0, 10, 20, 100 };
+	static const struct {
+		const uint8_t *p;
+		size_t len;
+	} bad[] = {
+		{ cut, sizeof(cut) }, { late, sizeof(late) }, { early, sizeof(early) },
+		{ tid, sizeof(tid) }, { rest, sizeof(rest) }, { no_head, sizeof(no_head) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		expect_of_block(bad[i].p, bad[i].len, "5 switch 0 R>7\n",
+				"a malformed block of samples or the like");
+}
+
+static void a_missing_block_is_told_and_hides_no_event(void **state)
+{
+	static const char *const expected[] = { "blocks of samples or the like are missing",
+						"a block whose checksum does not match" };
+	struct synth *m;
+	struct trace *t;
+	size_t at, len, all;
+
+	(void)state;
+	for (int damaged = 0; damaged < 2; damaged++) {
+		m = with_samples();
+		at = synth_block(m, CHAINLOG_BLOCK_MORE_EVENTS, 0, &len);
+		if (damaged) {
+			synth_bytes(m, &all)[at + CHAINLOG_HEADER_SIZE] ^= 1;
+		} else {
+			synth_bytes(m, &all);
+			/* The footer would say that something is missing. */
+			synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
+			synth_cut_out(m, at, len);
+		}
+		/* Of CPU 0: those of CPU 1 are there. */
+		synth_expect_events(m, "100 switch 0 R>7\n"
+				       "100 switch 0 R>8\n"
+				       "100 sample 8 spin;main\n"
+				       "140 sample 8\n"
+				       "150 switch 8 S>0 schedule;read\n"
+				       "200 waking 7>8 wake;write\n"
+				       "250 switch 7 S>0 schedule;read\n");
+		t = synth_open(m);
+		assert_string_equal(trace_damage(t)->what, expected[damaged]);
+		trace_close(t);
+		synth_free(m);
+	}
+}
+
+/* Unchecked, a malformed event ends the events with an error, so that the trace is checked. */
+static void an_unchecked_trace_has_the_same_events(void **state)
+{
+	struct synth *m = with_samples();
+	struct trace_bytes bytes = { .base = synth_bytes(m, &bytes.len) };
+	struct trace *t;
+	char *text;
+
+	(void)state;
+	assert_int_equal(trace_open_bytes(&t, &bytes, false), 0);
+	text = synth_events_text(t);
+	assert_string_equal(text, with_samples_events);
+	free(text);
+	trace_close(t);
+	synth_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_come_after_other_events_of_the_same_time),
+		cmocka_unit_test(a_trace_without_them_says_nothing_of_them),
+		cmocka_unit_test(unknown_kinds_and_fields_are_skipped),
+		cmocka_unit_test(malformed_blocks_are_told_and_left_out),
+		cmocka_unit_test(a_missing_block_is_told_and_hides_no_event),
+		cmocka_unit_test(an_unchecked_trace_has_the_same_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
