@@ -110,7 +110,7 @@ static void read_other_line(struct import *m, const struct import_line *line)
 static bool uses_stack(enum import_kind kind)
 {
 	return kind == IMPORT_SWITCH || kind == IMPORT_WAKING || kind == IMPORT_WAKEUP ||
-	       kind == IMPORT_WAKEUP_NEW;
+	       kind == IMPORT_WAKEUP_NEW || kind == IMPORT_SAMPLE;
 }
 
 /* Skips the lines that belong to the one before. */

@@ -196,6 +196,15 @@ static void handle_lost(struct import_feed *f, const struct import_cpu *c,
 	trace_builder_lost(f->builder, ev->cpu, ev->n, c->last_ns, ev->time_ns);
 }
 
+/* Of the idle loop, and before the first switch, they say nothing. */
+static void handle_sample(struct import_feed *f, const struct import_event *ev,
+			  const struct import_stack *stack)
+{
+	if (ev->tid > 0 && begun(f))
+		trace_builder_sample(f->builder, (uint32_t)ev->cpu, ev->time_ns, (uint32_t)ev->tid,
+				     stack->kstack, stack->ustack);
+}
+
 int import_feed_event(struct import_feed *f, struct import_event *ev,
 		      const struct import_stack *stack)
 {
@@ -234,6 +243,9 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 	case IMPORT_EXIT:
 		if (begun(f))
 			trace_builder_exit(f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid);
+		break;
+	case IMPORT_SAMPLE:
+		handle_sample(f, ev, stack);
 		break;
 	case IMPORT_LOST:
 		handle_lost(f, c, ev);

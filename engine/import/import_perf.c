@@ -39,6 +39,21 @@ static enum import_kind kind_of(struct import_name name)
 	return IMPORT_OTHER;
 }
 
+/* The events that sample what runs; the modifiers that follow them do not matter. */
+static bool is_sample(struct import_name name)
+{
+	static const char *const names[] = { "cycles", "cpu-cycles", "cpu-clock", "task-clock" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		if (name.len >= len && !memcmp(name.p, names[i], len) &&
+		    (name.len == len || name.p[len] == ':' || name.p[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
 /* ---- the columns --------------------------------------------------------------------------- */
 
 static const char *skip_back(const char *begin, const char *end)
@@ -249,6 +264,8 @@ static bool read_event(struct scan s, struct import_event *ev, bool *sure)
 	name = (struct import_name) { s.p, (size_t)(end - 1 - s.p) };
 	s.p = end;
 	ev->kind = kind_of(name);
+	if (ev->kind == IMPORT_OTHER && is_sample(name))
+		ev->kind = IMPORT_SAMPLE;
 	*sure = ev->kind != IMPORT_OTHER;
 	if (*sure && !import_perf_text(s.p, (size_t)(s.end - s.p), ev))
 		ev->kind = IMPORT_BAD_TEXT;
@@ -296,6 +313,8 @@ void import_perf_event(const char *line, size_t len, struct import_event *ev)
 				return;
 			continue;
 		}
+		if (ev->kind == IMPORT_SAMPLE && ev->tid >= 0)
+			ev->a = (struct import_task) { (uint32_t)ev->tid, 0, ev->comm };
 		if (sure)
 			return;
 		if (!any_other)

@@ -34,6 +34,7 @@ enum import_kind {
 	IMPORT_EXEC,	   /* a: the thread, name: the file; b: its tid before */
 	IMPORT_RENAME,	   /* a: the thread, under its new name */
 	IMPORT_EXIT,	   /* a: the thread */
+	IMPORT_SAMPLE,	   /* a: the thread that was running */
 	IMPORT_LOST,	   /* n events before this line; without columns if cpu is -1 */
 };
 

@@ -7,6 +7,7 @@
 
 #include "chainlog_write.h"
 #include "intern.h"
+#include "more_blocks.h"
 
 /* Kept free before the first block for INFO, which is complete only at the end. */
 #define INFO_ROOM (CHAINLOG_FRONT + CHAINLOG_INFO_SIZE)
@@ -21,6 +22,7 @@ struct trace_builder {
 	size_t list_caps[LISTS];	   /* bytes for items */
 	struct chainlog_writer **cpus;	   /* NULL: no event yet */
 	size_t n_cpus;
+	struct more_blocks more;
 	struct intern strings, modules, stacks;
 	uint32_t frames;
 	uint64_t events, lost, threads;
@@ -301,6 +303,28 @@ void trace_builder_exit(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint
 		chainlog_write_exit(w, ns, tid);
 }
 
+/* A sink for more_blocks. */
+static int take_block(void *ctx, const void *block, size_t len)
+{
+	add_block(ctx, block, len);
+	return 0;
+}
+
+void trace_builder_sample(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
+			  uint32_t kstack, uint32_t ustack)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+		.tid = tid,
+		.kstack = kstack,
+		.ustack = ustack,
+	};
+
+	b->failed |= more_blocks_put(&b->more, &ev, take_block, b) != 0;
+}
+
 uint64_t trace_builder_events(const struct trace_builder *b)
 {
 	return b->events;
@@ -336,6 +360,7 @@ void trace_builder_free(struct trace_builder *b)
 	intern_free(&b->modules);
 	intern_free(&b->stacks);
 	free(b->cpus);
+	more_blocks_free(&b->more);
 	free(b->out);
 	free(b);
 }
@@ -358,6 +383,7 @@ static void add_end(struct trace_builder *b)
 					   .frames = b->frames,
 					   .strings = b->strings.n,
 					   .threads = b->threads,
+					   .more_events = b->more.events,
 				   });
 	p = chainlog_finish_block(CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body), &len);
 	add_block(b, p, len);
@@ -382,6 +408,7 @@ int trace_builder_finish(struct trace_builder *b, const struct chainlog_info *in
 	for (size_t i = 0; i < b->n_cpus; i++)
 		if (b->cpus[i])
 			flush_events(b, b->cpus[i]);
+	more_blocks_flush(&b->more, take_block, b);
 	for (int type = 0; type < LISTS; type++)
 		flush_list(b, (enum chainlog_block)type);
 	add_end(b);

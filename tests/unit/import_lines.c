@@ -303,6 +303,14 @@ static void the_other_events(void **state)
 	assert_int_equal(ev.a.tid, 5);
 	assert_int_equal(ev.state, 'X');
 	ev = event_of(":-1    -1/-1    [001] 2.000000001: cycles:u:  ffffffff81399969 foo (bar)");
+	assert_int_equal(ev.kind, IMPORT_SAMPLE);
+	assert_int_equal(ev.tid, -1);
+	ev = event_of("x 5 [001] 2.000000001:    1000000 cpu-clock:pppH: ");
+	assert_int_equal(ev.kind, IMPORT_SAMPLE);
+	assert_int_equal(ev.a.tid, 5);
+	ev = event_of("x 5 [001] 2.000000001: cpu_core/cycles/P: ");
+	assert_int_equal(ev.kind, IMPORT_OTHER);
+	ev = event_of("x 5 [001] 2.000000001: cycles-ct: ");
 	assert_int_equal(ev.kind, IMPORT_OTHER);
 	ev = event_of(
 		"VM:  123 VCPU:001 bash 5 [001] 2.000000001: sched:sched_waking: comm=y pid=6 "
