@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * chaincap.bpf.c - records context switches, wakings and the names of threads, with the stacks of
- * the thread that goes to sleep and of the one that wakes.
+ * the thread that goes to sleep and of the one that wakes; and samples threads that run.
  *
  * One ring buffer per CPU, so that CPUs do not contend and each stream is in time order. A stack is
  * sent once, under a small id; events carry the id. Events that do not fit are counted, and
@@ -374,6 +374,8 @@ out:
 	*(volatile __u64 *)&k->busy = 0;
 	return 0;
 }
+
+#include "sample.h"
 
 /* ---- who is who ---------------------------------------------------------------------------- */
 

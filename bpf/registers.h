@@ -72,6 +72,9 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 	to[16] = regs->ip;
 }
 
+/* The context of a perf event begins with the registers of what it interrupted: word 17 is cs. */
+#define interrupts_user_code(ctx) (((const __u64 *)(ctx))[17] & 3)
+
 #elif defined(__TARGET_ARCH_arm64)
 
 #define DWARF_FP 29
@@ -123,6 +126,9 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 	to[DWARF_SP] = regs->sp;
 	to[DWARF_PC] = regs->pc;
 }
+
+/* The context of a perf event begins with user_pt_regs: word 33 is pstate; EL0 has mode 0. */
+#define interrupts_user_code(ctx) (!(((const __u64 *)(ctx))[33] & 0xf))
 
 #else
 #error "registers of x86-64 and arm64 only"

@@ -34,6 +34,8 @@ static const char all_options[] =
 	"  -o, --output FILE        the trace (default trace.bin); -: standard output\n"
 	"  -K                       kernel stacks only\n"
 	"  -U                       user stacks only\n"
+	"  -F, --freq HZ            samples of running threads a second on each CPU\n"
+	"                           (default 199; 0: none)\n"
 	"      --max-size SIZE      end when the trace has this size: 500M, 2G\n"
 	"      --buffer-size SIZE   ring buffer of each CPU (default: by number of CPUs)\n"
 	"      --threads N          that read these buffers (default: one for 32 CPUs)\n\n"
@@ -121,6 +123,16 @@ static bool parse_count(const char *s, unsigned int *n)
 	v = strtoul(s, &end, 10);
 	*n = (unsigned int)v;
 	return !errno && !*end && v && v <= UINT_MAX;
+}
+
+/* Samples a second: in step with few timers. */
+#define SAMPLE_HZ 199u
+#define SAMPLE_HZ_MAX 20000u
+
+static bool parse_hz(const char *s, unsigned int *hz)
+{
+	*hz = 0;
+	return !strcmp(s, "0") || (parse_count(s, hz) && *hz <= SAMPLE_HZ_MAX);
 }
 
 static enum options_result usage(const char *what, const char *arg)
@@ -242,6 +254,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		{ "buffer-size", required_argument, NULL, BUFFER_SIZE },
 		{ "threads", required_argument, NULL, THREADS },
 		{ "max-size", required_argument, NULL, MAX_SIZE },
+		{ "freq", required_argument, NULL, 'F' },
 		{ "no-unwind", no_argument, NULL, NO_UNWIND },
 		{ "verify", no_argument, NULL, VERIFY },
 		{ "flight", required_argument, NULL, FLIGHT },
@@ -258,11 +271,11 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 	uint64_t size;
 	int c;
 
-	*o = (struct options) { .output = "trace.bin" };
+	*o = (struct options) { .output = "trace.bin", .sample_hz = SAMPLE_HZ };
 	optind = 1;
 	opterr = 0;
 	/* "+": options end at the first word: COMMAND keeps its own. */
-	while ((c = getopt_long(argc, argv, "+:o:KUc:qvhV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:KUF:c:qvhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			o->output = optarg;
@@ -272,6 +285,10 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			break;
 		case 'U':
 			only_user = true;
+			break;
+		case 'F':
+			if (!parse_hz(optarg, &o->sample_hz))
+				return usage("-F must be a number from 0 to 20000", optarg);
 			break;
 		case BUFFER_SIZE:
 			if (!options_size(optarg, &size) || size < 4096 || size > 1u << 30)

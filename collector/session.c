@@ -40,6 +40,7 @@ static int load(struct session *s)
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
 		.unwind = !o->no_unwind,
+		.sample_hz = o->sample_hz,
 		.verify = o->verify,
 		.verbose = o->verbosity > 0,
 	};
@@ -140,7 +141,15 @@ static int attach(struct session *s)
 	if (s->asker)
 		bpf_session_helper(s->bpf, asker_pid(s->asker));
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
-	return err ? session_fail(s, "cannot record", err) : 0;
+	if (err)
+		return session_fail(s, "cannot record", err);
+	err = bpf_session_sampling(s->bpf);
+	if (err)
+		fprintf(stderr,
+			"chaincap: running threads will not be sampled: perf_event_open: %s%s\n",
+			strerror(-err),
+			err == -EINVAL ? " (see sysctl kernel.perf_event_max_sample_rate)" : "");
+	return 0;
 }
 
 /* After capabilities were dropped, which its threads inherit. */
@@ -273,6 +282,7 @@ static int flush(struct session *s)
 	if (!err)
 		err = s->sink->flush(s, now);
 	s->last_flush_ns = now;
+	bpf_session_poll(s->bpf);
 	s->sink->counts(s, &shown);
 	progress_show(&s->progress, now - s->start_ns, shown.events, shown.bytes, shown.lost);
 	return err;

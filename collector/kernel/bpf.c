@@ -139,15 +139,15 @@ static void explain(int err, char *why, size_t why_size)
 }
 
 /*
- * -EMFILE if fewer files may be open than there are maps, programs, links and rings. libbpf takes a
- * map of constants that could not be made for one that the kernel does not know.
+ * -EMFILE if fewer files may be open than there are maps, programs, links, rings and samplers.
+ * libbpf takes a map of constants that could not be made for one that the kernel does not know.
  */
 static int check_file_limit(const struct bpf_session *s)
 {
 	struct rlimit limit;
 	struct bpf_program *prog;
 	struct bpf_map *map;
-	rlim_t n = s->cpus;
+	rlim_t n = s->sample_hz ? 2 * s->cpus : s->cpus;
 
 	bpf_object__for_each_map(map, s->skel->obj) n++;
 	bpf_object__for_each_program (prog, s->skel->obj)
@@ -181,6 +181,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->user_stacks = o->user_stacks;
 	s->skel->rodata->verify = o->verify;
 	s->skel->rodata->unwinding = o->unwind && o->user_stacks;
+	s->sample_hz = o->sample_hz;
+	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	configure_for_kernel(s->skel);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);
@@ -211,6 +213,7 @@ void bpf_session_close(struct bpf_session *s)
 		return;
 	if (s->has_detacher)
 		pthread_join(s->detacher, NULL);
+	sampler_close(s->sampler);
 	bpf_session_free_rings(s);
 	bpf_session_unmap_trie(s);
 	slot_finder_free(s->finder);
@@ -233,7 +236,25 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 
 	if (err)
 		explain(err, why, why_size);
+	else if (s->sample_hz)
+		s->sampling = sampler_open(&s->sampler, bpf_program__fd(s->skel->progs.on_sample),
+					   s->cpus, s->sample_hz);
+	if (s->sampling) {
+		sampler_close(s->sampler);
+		s->sampler = NULL;
+	}
 	return err;
+}
+
+int bpf_session_sampling(const struct bpf_session *s)
+{
+	return s->sampling;
+}
+
+void bpf_session_poll(struct bpf_session *s)
+{
+	if (s->sampler)
+		sampler_poll(s->sampler);
 }
 
 /* How far ahead a moment is set: until then all CPUs see the new value. */
@@ -298,6 +319,8 @@ static void *detach(void *session)
 	struct bpf_session *s = session;
 
 	chaincap_bpf__detach(s->skel);
+	sampler_close(s->sampler);
+	s->sampler = NULL;
 	return NULL;
 }
 

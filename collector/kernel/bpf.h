@@ -21,9 +21,10 @@ struct bpf_session;
 struct bpf_options {
 	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
 	bool kernel_stacks, user_stacks;
-	bool unwind;  /* user stacks by call frame information, not by frame pointers */
-	bool verify;  /* compare stacks known without a walk with a walk */
-	bool verbose; /* print libbpf's messages on standard error */
+	bool unwind;	    /* user stacks by call frame information, not by frame pointers */
+	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
+	bool verify;	    /* compare stacks known without a walk with a walk */
+	bool verbose;	    /* print libbpf's messages on standard error */
 };
 
 struct bpf_counts {
@@ -69,6 +70,10 @@ void bpf_session_helper(struct bpf_session *s, pid_t pid);
  * why.
  */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
+/* Why running threads are not sampled, as a negative errno; 0: they are, or shall not be. */
+int bpf_session_sampling(const struct bpf_session *s);
+/* To be called some times a second: see sampler_poll(). */
+void bpf_session_poll(struct bpf_session *s);
 /*
  * Events of all kinds on all CPUs are recorded from the returned time (CLOCK_MONOTONIC) on, for
  * duration_ns if that is not 0, or until bpf_session_end().

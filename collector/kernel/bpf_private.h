@@ -12,6 +12,7 @@
 
 #include "bpf.h"
 #include "grace.h"
+#include "sampler.h"
 #include "stack_slots.h"
 #include "stack_trie.h"
 
@@ -46,6 +47,9 @@ struct bpf_session {
 	uint32_t n_rules;	  /* added so far */
 	/* Runs that the kernel skipped before the begin, and before the end. */
 	uint64_t skipped_before, skipped_at_end;
+	uint32_t sample_hz;
+	struct sampler *sampler; /* NULL: there is none */
+	int sampling;		 /* why not, a negative errno */
 	bool ended, detached;
 	bool has_detacher; /* detaches in the background; to be joined */
 	pthread_t detacher;

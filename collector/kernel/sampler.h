@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sampler.h - makes each CPU run a BPF program some hundred times a second: a perf event of the
+ * hardware's cycles or, where there are none (most virtual machines), of the CPU's clock. It owns
+ * the events.
+ */
+#ifndef SAMPLER_H
+#define SAMPLER_H
+
+#include <stdint.h>
+
+struct sampler;
+
+/*
+ * Attaches the program of type perf_event to all CPUs that are online, hz times a second each.
+ * Returns 0 or a negative errno; sampler_close() in both cases.
+ */
+int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz);
+/*
+ * To be called some times a second: begins another period at random, so that samples are in step
+ * with nothing, and lets CPUs that were offline begin again. (Those that were offline when it was
+ * opened are not sampled.)
+ */
+void sampler_poll(struct sampler *s);
+/* NULL is allowed. */
+void sampler_close(struct sampler *s);
+
+#endif /* SAMPLER_H */
