@@ -186,6 +186,9 @@ static int check_format_takes(struct setting *s, const bool *seen)
 		return setting_complain(
 			s, "--state: %s%s shows blocked time only",
 			wakeup ? "--view wakeup" : "--format=", wakeup ? "" : f->name);
+	if (o->parts & PART_RUNNING && o->parts != PART_ALL && !f->running)
+		return setting_complain(s, "--state running has no meaning with --format=%s",
+					f->name);
 	if (o->given & GIVEN_TOP && !strcmp(f->name, "hist") && !o->by_name)
 		return setting_complain(s,
 					"--top has no meaning with --format=hist unless --by-name");

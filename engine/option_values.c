@@ -188,7 +188,8 @@ static unsigned int parts_of(const char *word, size_t len)
 		{ "blocked", PART_BLOCKED },
 		{ "runnable", PART_RUNNABLE },
 		{ "preempted", PART_PREEMPTED },
-		{ "all", PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED },
+		{ "running", PART_RUNNING },
+		{ "all", PART_ALL },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -216,7 +217,7 @@ int set_states(struct setting *s, const char *value)
 		} else {
 			return setting_complain(s,
 						"%s: '%.*s' is none of: blocked, runnable, "
-						"preempted, all, S, D, I, T, t, P",
+						"preempted, running, all, S, D, I, T, t, P",
 						s->name, (int)(len < 40 ? len : 40), item);
 		}
 		if (!item[len])

@@ -33,11 +33,13 @@ enum options_root {
 	ROOT_NONE,
 };
 
-/* Parts of off-CPU time, for options.parts. */
+/* Parts of a thread's time, for options.parts. */
 enum options_part {
 	PART_BLOCKED = 1,
 	PART_RUNNABLE = 2,
 	PART_PREEMPTED = 4,
+	PART_RUNNING = 8, /* not off-CPU: only with samples */
+	PART_ALL = 15,
 };
 
 /* Which options were given, with any value; options of one kind share a bit. */

@@ -18,6 +18,7 @@ static const char *const end_names[CHAIN_ENDS] = {
 	[CHAIN_PREEMPTED] = "[preempted]", [CHAIN_INTERRUPT] = "[interrupt]",
 	[CHAIN_UNKNOWN] = "[unknown]",	   [CHAIN_NOT_WOKEN] = "[not woken]",
 	[CHAIN_DEPTH] = "[depth limit]",   [CHAIN_LOOP] = "[loop]",
+	[CHAIN_ON_CPU] = "[on-CPU]",
 };
 
 const char *chain_end_name(enum chain_end end)
@@ -169,6 +170,8 @@ static void add_ran(struct chains *c, uint32_t node, const struct wait *woke, ui
 
 	if (to_ns > in_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNING, to_ns - in_ns);
+	if (to_ns > in_ns && chain_samples_wanted(&c->samples) && c->add == c->user.add)
+		chain_samples_window(&c->samples, node, woke->waker, in_ns, to_ns);
 	if (in_ns > from_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, in_ns - from_ns);
 }
@@ -211,6 +214,9 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 		explain(c, node, birth, from_ns, alive_from, links_left, waker);
 	if (running)
 		c->add(c->add_arg, node, CHAIN_RUNNING, running);
+	/* Not while totals are built: their nodes are none of this wait's. */
+	if (running && chain_samples_wanted(&c->samples) && c->add == c->user.add)
+		chain_samples_window(&c->samples, node, waker->thread, from_ns, to_ns);
 	if (win.runnable_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, win.runnable_ns);
 	if (win.unknown_ns)
@@ -400,6 +406,7 @@ void chains_free(struct chains *c)
 	struct waker_totals *t = c->totals;
 
 	kernel_stacks_free(c->kernel);
+	chain_samples_free(&c->samples);
 	pairs_free(&c->nodes);
 	if (t) {
 		struct entry *of = t->entries.at;

@@ -13,6 +13,7 @@
 
 #include "base/options.h"
 #include "base/pairs.h"
+#include "chain_samples.h"
 #include "timeline/timeline.h"
 #include "words/link.h"
 
@@ -25,6 +26,7 @@ enum chain_end {
 	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
 	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
 	CHAIN_LOOP,	 /* the last waker was in the chain already */
+	CHAIN_ON_CPU,	 /* only of a thread's own time: it ran */
 	CHAIN_ENDS,
 };
 
@@ -54,6 +56,11 @@ struct chains {
 	uint32_t depth;	    /* links followed */
 	struct pairs nodes; /* (parent or 0, label) */
 	struct chain_user user;
+	/*
+	 * Set by chain_samples_init() after chains_init() where wanted. A chain_batch finds all
+	 * samples; chains_explain() not those in pieces for which running totals are used.
+	 */
+	struct chain_samples samples;
 	bool out_of_memory; /* sticky: the result is not complete */
 	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
 	uint64_t summed;    /* windows for which running totals were used */

@@ -136,6 +136,8 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		}
 		c->add(c->add_arg, node, CHAIN_RUNNING,
 		       (w->wake_ns - from_ns) * (uint64_t)(int64_t)count);
+		if (chain_samples_wanted(&c->samples))
+			chain_samples_add(&c->samples, node, w->waker, from_ns, w->wake_ns, count);
 		return;
 	}
 	if (l->n == LEVEL_MAX)
@@ -173,6 +175,27 @@ static inline uint64_t back_to(struct sweep *s, uint64_t ns)
 	sum += (uint64_t)s->count * (s->ns - ns);
 	s->ns = ns;
 	return sum;
+}
+
+/* As back_to() over a stretch in which the waker ran: counts its samples there. */
+static uint64_t back_over_samples(struct chains *c, struct sweep *s, struct sample_way *way,
+				  uint32_t node, uint64_t ns)
+{
+	const struct sample *sample;
+	uint64_t sum = 0;
+
+	while ((sample = sample_way_take(way, ns, s->ns))) {
+		sum += back_to(s, sample->ns + 1);
+		if (s->count)
+			c->samples.ran(c->samples.arg, node, sample->pair, s->count);
+	}
+	return sum + back_to(s, ns);
+}
+
+static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sample_way *way,
+				    uint32_t node, uint64_t ns)
+{
+	return sample_way_has(way, ns) ? back_over_samples(c, s, way, node, ns) : back_to(s, ns);
 }
 
 /* How many of the off-CPU intervals begin before ns, at most most; hint may be near it. */
@@ -230,6 +253,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 {
 	struct chains *c = b->chains;
 	const struct thread *th = timelines_thread(c->timelines, group.b);
+	struct sample_way way = sample_way(&c->samples, group.b);
 	struct sweep s = { edges, end, UINT64_MAX, 0 };
 	uint64_t running = 0, runnable = 0, unknown;
 	uint32_t i = th->n_waits, node = group.a;
@@ -249,7 +273,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 			break;
 		w = &th->waits[--i];
 		c->steps++;
-		running += back_to(&s, sooner(w->in_ns, s.ns));
+		running += back_running(c, &s, &way, node, sooner(w->in_ns, s.ns));
 		switch (w->kind) {
 		case WAIT_SLEEP:
 			runnable += back_to(&s, sooner(w->wake_ns, s.ns));
@@ -263,7 +287,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		}
 	}
 	if (s.count || s.edge < s.end) {
-		running += back_to(&s, sooner(th->begin_ns, s.ns));
+		running += back_running(c, &s, &way, node, sooner(th->begin_ns, s.ns));
 		if (thread_birth(th)) {
 			struct wait birth = *thread_birth(th);
 

@@ -88,6 +88,14 @@ struct head_key {
 	uint32_t name, stack;
 };
 
+struct ran_key {
+	uint32_t stack;
+};
+
+struct name_key {
+	uint32_t name, none[2];
+};
+
 struct wakeup_key {
 	struct link link; /* all 0 if there is none */
 	uint32_t end, wakee;
@@ -127,6 +135,32 @@ uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack)
 	if (slot && !*slot) {
 		pthread_mutex_lock(&c->parts->lock);
 		*slot = frame_list_head(c->parts->lists, name, stack);
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_ran(struct part_cache *c, uint32_t stack)
+{
+	struct ran_key key = { stack };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		*slot = frame_list_ran(c->parts->lists, stack);
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_name(struct part_cache *c, uint32_t name)
+{
+	struct name_key key = { name, { 0, 0 } };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		*slot = frame_list_name(c->parts->lists, name);
 		pthread_mutex_unlock(&c->parts->lock);
 	}
 	return slot ? *slot : 0;

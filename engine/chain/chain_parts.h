@@ -60,6 +60,9 @@ static inline uint32_t part_group(struct part_cache *c, uint32_t thread, uint32_
 
 /* Lists of frames: see words/frame_list.h. */
 uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack);
+/* Where a thread ran (a stack pair); a thread's name alone. */
+uint32_t part_ran(struct part_cache *c, uint32_t stack);
+uint32_t part_name(struct part_cache *c, uint32_t name);
 uint32_t part_link(struct part_cache *c, const struct link *l);
 /* l NULL: there is no waker, end is why. */
 uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end,

@@ -37,9 +37,21 @@ int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t n
 			     });
 }
 
+int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
+{
+	struct chain_ran *p = grow_array(r->ran, r->n_ran, &r->cap_ran, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	r->ran = p;
+	p[r->n_ran++] = *ran;
+	return 0;
+}
+
 void chain_rows_free(struct chain_rows *r)
 {
 	free(r->at);
+	free(r->ran);
 	free(r->number);
 	free(r->frame_of);
 	free(r->frames);

@@ -29,10 +29,22 @@ struct chain_row {
 	uint32_t end;	/* enum chain_end, or CHAIN_NO_END */
 };
 
+/*
+ * Samples of the time of a row that ends running: they share it out, see folded.h. The rows' own
+ * times do not depend on them.
+ */
+struct chain_ran {
+	uint32_t node, end; /* as in the row */
+	uint32_t list;	    /* of frames: where it ran */
+	uint64_t samples;
+};
+
 /* What they were made from must outlive them. */
 struct chain_rows {
 	struct chain_row *at;
 	size_t n, cap;
+	struct chain_ran *ran; /* in no order; FOLD_BY_NAME only */
+	size_t n_ran, cap_ran;
 	const struct pairs *nodes; /* (parent or 0, number of the part) */
 	struct chain_parts *parts;
 	bool with_ends; /* show why a chain ends */
@@ -43,6 +55,8 @@ struct chain_rows {
 	size_t n_frames, cap_frames;
 };
 
+/* Appends samples. 0 or -ENOMEM. */
+int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
 /* Appends a row. 0 or -ENOMEM. */
 int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits);
 /*

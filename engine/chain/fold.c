@@ -9,6 +9,7 @@
 #include "grow.h"
 #include "base/progress.h"
 #include "chain_batch.h"
+#include "on_cpu.h"
 #include "wait_filter.h"
 #include "slices.h"
 
@@ -53,6 +54,7 @@ struct folder {
 	struct sums *sums;     /* by node */
 	struct counts *counts; /* likewise; only where waits are counted */
 	size_t n_sums, n_counts;
+	struct pair_table ran; /* int64_t: samples by (node, stack pair) */
 	struct chain_summary summary;
 	bool out_of_memory;
 };
@@ -73,6 +75,11 @@ struct fold {
 static bool counts_waits(const struct fold *f)
 {
 	return f->by == FOLD_BY_PROCESS || f->by == FOLD_BY_LINE;
+}
+
+static bool wants_samples(const struct fold *f)
+{
+	return f->by == FOLD_BY_NAME && !f->options->no_ends && timelines_sampled(f->timelines);
 }
 
 static uint32_t label_link(void *arg, const struct link *l)
@@ -162,6 +169,18 @@ static void add_piece(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	add_ns(f, node, end, ns);
 }
 
+/* A chain_ran_fn. */
+static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct folder *f = arg;
+	int64_t *n = pair_table_at(&f->ran, node, pair, sizeof(*n));
+
+	if (n)
+		*n += count;
+	else
+		f->out_of_memory = true;
+}
+
 /* Counts a wait at its direct waker, or at the reason why there is none. */
 static void count_wait(struct folder *f, uint32_t head, const struct wait *w, const struct shown *s)
 {
@@ -239,6 +258,59 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	fold_sleep(f, head, thread, w, &s, is_long);
 }
 
+/* ---- running time --------------------------------------------------------------------------- */
+
+/* The node of a thread's name alone; 0: out of memory. */
+static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name)
+{
+	uint32_t group = part_group(&f->parts, thread, name);
+
+	return chains_node(&f->chains, chains_head(&f->chains, group), part_name(&f->parts, name));
+}
+
+static void add_own_time(void *arg, uint32_t thread, uint32_t name, enum chain_end end, uint64_t ns)
+{
+	struct folder *f = arg;
+	uint32_t node;
+
+	if (!wait_filter_fits(f->filter, name) ||
+	    (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
+		return;
+	node = name_node(f, thread, name);
+	if (node)
+		add_ns(f, node, end, ns);
+}
+
+static void add_own_sample(void *arg, uint32_t thread, uint32_t name, uint32_t pair)
+{
+	struct folder *f = arg;
+	uint32_t node = wait_filter_fits(f->filter, name) ? name_node(f, thread, name) : 0;
+
+	if (node)
+		add_ran(f, node, pair, 1);
+}
+
+/* The running time of this folder's share of the threads, where it is wanted. */
+static void fold_own_time(struct folder *f)
+{
+	const struct fold *fold = f->fold;
+	const struct timelines *tl = fold->timelines;
+	struct on_cpu_user user = { f, add_own_time, add_own_sample };
+	uint32_t share = (uint32_t)(f - fold->folders);
+	uint64_t from_ns, to_ns;
+
+	/* Without samples nothing is said of it, as in traces of before. */
+	if (!wants_samples(fold) || !wait_filter_running(f->filter))
+		return;
+	wait_filter_window(f->filter, &from_ns, &to_ns);
+	for (uint32_t i = share; i < timelines_threads(tl); i += fold->n_folders) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (!(th->flags & THREAD_RECORDER) && wait_filter_thread(f->filter, i))
+			on_cpu_walk(tl, i, from_ns, to_ns, user);
+	}
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 static void folder_clear(struct folder *f)
@@ -251,6 +323,7 @@ static void folder_clear(struct folder *f)
 	free(f->long_waits);
 	free(f->sums);
 	free(f->counts);
+	pair_table_free(&f->ran);
 }
 
 static bool wants(void *arg, const struct thread *th)
@@ -271,6 +344,8 @@ static int folder_init(struct folder *f)
 	f->names = names_new(tl, o);
 	f->filter = f->names ? wait_filter_new(tl, o, f->names) : NULL;
 	err = chains_init(&f->chains, tl, o, (struct chain_user) { f, label_link, add_piece });
+	if (!err && wants_samples(fold))
+		err = chain_samples_init(&f->chains.samples, tl, add_ran, f);
 	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);
 	if (!err && o->mode == MODE_EXACT) {
@@ -292,6 +367,7 @@ static void *folder_run(void *arg)
 	}
 	if (f->batch)
 		chain_batch_run(f->batch);
+	fold_own_time(f);
 	wait_filter_idle(f->filter, &f->summary.idle_waits, &f->summary.idle_ns);
 	f->out_of_memory |= f->chains.out_of_memory;
 	return NULL;
@@ -356,6 +432,11 @@ static void absorb(struct folder *to, const struct folder *from)
 			if (from->counts[i].waits[end])
 				add_waits(to, nodes[i], end, from->counts[i].waits[end]);
 	}
+	for (uint32_t i = 1; i <= from->ran.keys.n && !to->out_of_memory; i++) {
+		struct pair key = from->ran.keys.at[i];
+
+		add_ran(to, nodes[key.a], key.b, ((const int64_t *)from->ran.at)[i]);
+	}
 	free(nodes);
 }
 
@@ -379,6 +460,31 @@ static int gather(struct fold *f)
 	return all->out_of_memory ? -ENOMEM : 0;
 }
 
+static int make_ran(struct fold *f)
+{
+	struct folder *all = &f->folders[0];
+	int err = 0;
+
+	for (uint32_t i = 1; i <= all->ran.keys.n && !err; i++) {
+		struct pair key = all->ran.keys.at[i];
+		int64_t samples = ((const int64_t *)all->ran.at)[i];
+		/* Below a link, or at a thread's own name. */
+		bool own = !f->nodes.at[f->nodes.at[key.a].a].a;
+		struct chain_ran ran = {
+			.node = key.a,
+			.end = own ? CHAIN_ON_CPU : CHAIN_RUNNING,
+			.list = part_ran(&all->parts, key.b),
+			.samples = (uint64_t)samples,
+		};
+
+		if (!ran.list)
+			err = -ENOMEM;
+		else if (samples > 0)
+			err = chain_rows_add_ran(&f->rows, &ran);
+	}
+	return err;
+}
+
 static int make_rows(struct fold *f)
 {
 	const struct folder *all = &f->folders[0];
@@ -398,6 +504,8 @@ static int make_rows(struct fold *f)
 			if (ns || waits)
 				err = chain_rows_add(&f->rows, node, end, ns, waits);
 		}
+	if (!err)
+		err = make_ran(f);
 	/* Folded lines are sorted as text. */
 	if (!err && counts_waits(f))
 		err = chain_rows_order(&f->rows, f->options->top, f->slices.n > 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "share_out.h"
 
 #define NS_PER_US 1000u
 
@@ -83,7 +84,8 @@ static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const
 	return *of - 1;
 }
 
-static int add_row(struct adding *a, const struct chain_row *row)
+/* ran: samples of the row's time; NULL: the row itself. */
+static int add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
 {
 	struct folded *l = a->lines;
 	struct folded_line *p = grow_array(l->lines, l->n, &l->cap, sizeof(*p));
@@ -101,7 +103,15 @@ static int add_row(struct adding *a, const struct chain_row *row)
 		err = add_part(l, part_of_list(a, path[n]));
 	if (end && !err)
 		err = add_part(l, part_of_end(a, row, end));
-	p[l->n++] = (struct folded_line) { row->ns, (uint32_t)(l->n_parts - first), first };
+	if (ran && !err)
+		err = add_part(l, part_of_list(a, ran->list));
+	p[l->n++] = (struct folded_line) {
+		.ns = row->ns,
+		.samples = ran ? ran->samples : 0,
+		.n = (uint32_t)(l->n_parts - first),
+		.ran = row->end == CHAIN_RUNNING || row->end == CHAIN_ON_CPU,
+		.first = first,
+	};
 	return err;
 }
 
@@ -122,7 +132,14 @@ int folded_add(struct folded *l, struct fold *f, const char *root)
 	}
 	for (size_t i = 0; i < a.rows->n && !err; i++)
 		if (a.rows->at[i].ns)
-			err = add_row(&a, &a.rows->at[i]);
+			err = add_row(&a, &a.rows->at[i], NULL);
+	for (size_t i = 0; i < a.rows->n_ran && !err; i++) {
+		const struct chain_ran *ran = &a.rows->ran[i];
+		struct chain_row row = { .node = ran->node, .end = ran->end };
+
+		err = add_row(&a, &row, ran);
+		l->sampled = true;
+	}
 	free(a.of_list);
 	return err;
 }
@@ -189,6 +206,88 @@ static int by_text(const void *pa, const void *pb, void *lines)
 	}
 	return order;
 }
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
+/* A line that ends running, or samples of one: base is the text of that. */
+struct sharing {
+	struct folded_line base;
+	struct folded_line *line;
+};
+
+static int compare_lines(const struct folded_line *a, const struct folded_line *b,
+			 struct folded *lines)
+{
+	return by_text(&a, &b, lines);
+}
+
+/* By base; below it first the times, then the samples by their text. */
+static int by_base(const void *pa, const void *pb, void *lines)
+{
+	const struct sharing *a = pa, *b = pb;
+	int order = compare_lines(&a->base, &b->base, lines);
+
+	if (!order)
+		order = !!a->line->samples - !!b->line->samples;
+	return order ? order : compare_lines(a->line, b->line, lines);
+}
+
+/* Gives the time of s[0..n), which have one base, to the samples among them. numbers: 2 * n. */
+static int share_base(struct folded *l, const struct sharing *s, size_t n, uint64_t *numbers)
+{
+	uint64_t total = 0, *samples = numbers, *shares = numbers + n;
+	size_t times = 0, texts = 0;
+	int err;
+
+	for (; times < n && !s[times].line->samples; times++)
+		total += s[times].line->ns;
+	if (times == n)
+		return 0;
+	for (size_t i = times; i < n; i++) {
+		if (i > times && !compare_lines(s[i - 1].line, s[i].line, l))
+			samples[texts - 1] += s[i].line->samples;
+		else
+			samples[texts++] = s[i].line->samples;
+	}
+	err = share_out(total, samples, texts, shares);
+	for (size_t i = 0; i < times && !err; i++)
+		s[i].line->ns = 0;
+	/* The first line of a text has the share of all of them. */
+	for (size_t i = times, text = 0; i < n && !err; i++)
+		if (i == times || compare_lines(s[i - 1].line, s[i].line, l))
+			s[i].line->ns = shares[text++];
+	return err;
+}
+
+/* Gives the times of chains that end running to their samples. 0 or -ENOMEM. */
+static int share_time(struct folded *l)
+{
+	struct sharing *s = malloc((l->n + 1) * sizeof(*s));
+	uint64_t *numbers = malloc((l->n + 1) * 2 * sizeof(*numbers));
+	int err = s && numbers ? 0 : -ENOMEM;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n && !err; i++) {
+		struct folded_line *line = &l->lines[i];
+
+		if (!line->ran)
+			continue;
+		s[n] = (struct sharing) { *line, line };
+		s[n++].base.n -= line->samples > 0;
+	}
+	if (n)
+		qsort_r(s, n, sizeof(*s), by_base, l);
+	for (size_t i = 0, end; i < n && !err; i = end) {
+		for (end = i + 1; end < n && !compare_lines(&s[i].base, &s[end].base, l);)
+			end++;
+		err = share_base(l, s + i, end - i, numbers);
+	}
+	free(s);
+	free(numbers);
+	return err;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
 
 /* Sorts the lines and sums up those with the same text, in w. Returns how many are left. */
 static size_t merge_lines(struct folded *l, const struct folded_line **order, struct weighed *w)
@@ -300,7 +399,7 @@ int folded_write(struct folded *l, const struct options *o, FILE *out)
 	bool top;
 	size_t n;
 
-	if (!order || !w) {
+	if (!order || !w || (l->sampled && share_time(l))) {
 		free(order);
 		free(w);
 		return -ENOMEM;

@@ -11,11 +11,17 @@
 #include "base/text.h"
 #include "fold.h"
 
-/* A line is a row of parts: its head, its links, its end. Many lines share a part. */
+/*
+ * A line is a row of parts: its head, its links, its end. Many lines share a part. Samples are a
+ * line that has one part more than the chain whose time they share, and no time of its own until
+ * the lines are written.
+ */
 struct folded_line {
 	uint64_t ns;
-	uint32_t n;   /* parts */
-	size_t first; /* in folded.parts */
+	uint64_t samples; /* 0: it is no such line */
+	uint32_t n;	  /* parts */
+	bool ran;	  /* its end is [running] or [on-CPU]: it may have samples */
+	size_t first;	  /* in folded.parts */
 };
 
 /* The text of a part, which begins with ';'. */
@@ -33,13 +39,16 @@ struct folded {
 	size_t n_parts, cap_parts;
 	struct folded_line *lines;
 	size_t n, cap;
+	bool sampled; /* there are lines of samples */
 };
 
 /* Adds the rows of f, below a frame `root` (a raw name) unless that is NULL. 0 or -ENOMEM. */
 int folded_add(struct folded *l, struct fold *f, const char *root);
 /*
  * Writes the lines sorted by their bytes, in the options' unit; with --top only the N widest, and
- * CHAIN_OTHER for the rest. In microseconds each weight is rounded down or up such that the weights
+ * CHAIN_OTHER for the rest. The time of a chain that ends running is split over its samples in
+ * proportion, in whole ns (by largest remainder, among equals by the lines' order); without samples
+ * it is one line. In microseconds each weight is rounded down or up such that the weights
  * add up to the rounded sum of all lines (the largest remainders are rounded up); lines with weight
  * 0 are left out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */

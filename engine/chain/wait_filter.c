@@ -88,6 +88,18 @@ bool wait_filter_name(struct wait_filter *f, uint32_t thread)
 	return false;
 }
 
+bool wait_filter_fits(struct wait_filter *f, uint32_t name)
+{
+	return name_fits(f, name);
+}
+
+bool wait_filter_running(const struct wait_filter *f)
+{
+	const struct options *o = f->options;
+
+	return o->parts & PART_RUNNING && !(o->given & (GIVEN_WITHIN | GIVEN_WAIT)) && !*o->states;
+}
+
 void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t *to_ns)
 {
 	*from_ns = f->from_ns;

@@ -28,6 +28,13 @@ void wait_filter_free(struct wait_filter *f);
 bool wait_filter_thread(const struct wait_filter *f, uint32_t thread);
 /* True if any name that the thread had fits. */
 bool wait_filter_name(struct wait_filter *f, uint32_t thread);
+/* Whether a thread with this name (string id) is shown. */
+bool wait_filter_fits(struct wait_filter *f, uint32_t name);
+/*
+ * Whether running time is shown: it was asked for, and nothing else that only waits have (their
+ * length, their state, their stack).
+ */
+bool wait_filter_running(const struct wait_filter *f);
 /* The window of time, CLOCK_MONOTONIC. */
 void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t *to_ns);
 /* False: nothing of w is shown. WAIT_UNKNOWN intervals never are: they may not be waits. */

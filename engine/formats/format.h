@@ -46,6 +46,7 @@ struct format {
 	const char *summary; /* for --help: at most 66 characters */
 	bool wants_timelines;
 	bool binary;	   /* not for a terminal */
+	bool running;	   /* shows running time, too (--state running) */
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
 	enum format_several several;
 	unsigned int refuses; /* enum options_given, or-ed: without a meaning here, bad usage */

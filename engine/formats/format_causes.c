@@ -82,6 +82,7 @@ static void put_cause(FILE *out, const struct names *n, const struct cause *c)
 	case CHAIN_LOOP:
 		fprintf(out, "%s, which is in the chain already", who);
 		break;
+	case CHAIN_ON_CPU: /* no wait: only folded lines have it */
 	case CHAIN_ENDS:
 		break;
 	}

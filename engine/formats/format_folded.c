@@ -32,6 +32,7 @@ const struct format format_folded = {
 	.name = "folded",
 	.summary = "one line for each distinct chain, for flame graphs",
 	.wants_timelines = true,
+	.running = true,
 	.several = SEVERAL_MERGED,
 	.refuses = GIVEN_BY_NAME,
 	.write = write_folded,

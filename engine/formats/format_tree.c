@@ -26,6 +26,15 @@ struct item {
 	uint64_t total_ns; /* all that goes through this node */
 };
 
+/* Samples of the time that a node's waker ran. */
+struct ran {
+	uint32_t node, pair;
+	uint64_t samples;
+};
+
+/* Stacks shown of what a waker ran: the most frequent ones. */
+#define STACKS_SHOWN 3
+
 struct tree {
 	FILE *out;
 	const struct timelines *timelines;
@@ -42,6 +51,8 @@ struct tree {
 	size_t n_items, cap_items;
 	uint32_t *item_of; /* by node: 1 + item, 0 none */
 	size_t n_item_of;
+	struct ran *ran; /* of the current wait, by node, the most frequent first */
+	size_t n_ran, cap_ran;
 	/* Of the last heading; a thread that was renamed gets a new one. */
 	uint32_t thread, name;
 	bool out_of_memory;
@@ -125,6 +136,56 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 		i->ends_ns[end] += ns;
 	else
 		t->out_of_memory = true;
+}
+
+/* A chain_ran_fn. */
+static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct tree *t = arg;
+	struct ran *p = grow_array(t->ran, t->n_ran, &t->cap_ran, sizeof(*p));
+
+	if (!p) {
+		t->out_of_memory = true;
+		return;
+	}
+	t->ran = p;
+	p[t->n_ran++] = (struct ran) { node, pair, (uint64_t)count };
+}
+
+static int by_node_and_pair(const void *pa, const void *pb)
+{
+	const struct ran *a = pa, *b = pb;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return (a->pair > b->pair) - (a->pair < b->pair);
+}
+
+static int by_node_and_samples(const void *pa, const void *pb)
+{
+	const struct ran *a = pa, *b = pb;
+
+	if (a->node == b->node && a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return by_node_and_pair(pa, pb);
+}
+
+/* One entry for each stack of a node. */
+static void sum_up_ran(struct tree *t)
+{
+	size_t n = 0;
+
+	if (t->n_ran)
+		qsort(t->ran, t->n_ran, sizeof(*t->ran), by_node_and_pair);
+	for (size_t i = 0; i < t->n_ran; i++) {
+		if (n && !by_node_and_pair(&t->ran[n - 1], &t->ran[i]))
+			t->ran[n - 1].samples += t->ran[i].samples;
+		else
+			t->ran[n++] = t->ran[i];
+	}
+	t->n_ran = n;
+	if (n)
+		qsort(t->ran, n, sizeof(*t->ran), by_node_and_samples);
 }
 
 static void put_time(const struct tree *t, uint64_t ns)
@@ -215,6 +276,33 @@ static void put_handler(struct tree *t, const struct link *l)
 		fprintf(t->out, " (%s)", names_text(t->names, names_frame(t->names, frame)));
 }
 
+/* What the waker ran: the most frequent stacks of its samples. */
+static void put_ran(struct tree *t, uint32_t node, unsigned int level)
+{
+	uint64_t samples = 0, rest = 0;
+	size_t first = 0, n = 0;
+
+	while (first < t->n_ran && t->ran[first].node != node)
+		first++;
+	for (; first + n < t->n_ran && t->ran[first + n].node == node; n++) {
+		samples += t->ran[first + n].samples;
+		if (n >= STACKS_SHOWN)
+			rest += t->ran[first + n].samples;
+	}
+	for (size_t i = 0; i < n && i < STACKS_SHOWN; i++) {
+		indent(t, level);
+		fprintf(t->out, "ran %.0f %% in ",
+			100.0 * (double)t->ran[first + i].samples / (double)samples);
+		names_write_stack(t->names, t->ran[first + i].pair, UINT32_MAX, true, t->out);
+		putc('\n', t->out);
+	}
+	if (rest) {
+		indent(t, level);
+		fprintf(t->out, "ran %.0f %% in %zu more stacks\n",
+			100.0 * (double)rest / (double)samples, n - STACKS_SHOWN);
+	}
+}
+
 /* How the thread above came to run. */
 static const char *woken_by(const struct tree *t, const struct link *l, unsigned int level)
 {
@@ -259,6 +347,7 @@ static void put_link(struct tree *t, const struct item *i, unsigned int level)
 	fputs("in ", t->out);
 	names_write_stack(t->names, l->stack, l->kernel_frames, l->waker != THREAD_NONE, t->out);
 	putc('\n', t->out);
+	put_ran(t, i->node, level + 1);
 	put_links(t, i, level + 1);
 }
 
@@ -370,11 +459,12 @@ static void put_wait(struct tree *t, const struct chosen_wait *p)
 	uint32_t head = chains_head(&t->chains, 1);
 	const uint64_t *end;
 
-	t->n_items = 0;
+	t->n_items = t->n_ran = 0;
 	if (w->kind == WAIT_SLEEP)
 		chains_explain(&t->chains, head, p->thread, w, p->shown.blocked_from_ns,
 			       p->shown.blocked_to_ns);
 	sum_up(t);
+	sum_up_ran(t);
 	put_head(t, p);
 	if (!t->n_items)
 		return;
@@ -418,6 +508,8 @@ static int write_tree(const struct format_input *in, FILE *out)
 	if (!s)
 		err = -ENOMEM;
 	if (!err)
+		err = chain_samples_init(&t.chains.samples, in->timelines, add_ran, &t);
+	if (!err)
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &t);
 	chains_free(&t.chains);
 	intern_free(&t.links);
@@ -425,6 +517,7 @@ static int write_tree(const struct format_input *in, FILE *out)
 	pairs_free(&t.labels);
 	free(t.link);
 	free(t.items);
+	free(t.ran);
 	free(t.item_of);
 	wait_filter_free(s);
 	names_free(t.names);

@@ -249,6 +249,7 @@ const struct format format_html = {
 	.name = "html",
 	.summary = "a report for a browser: one page, with everything in it",
 	.wants_timelines = true,
+	.running = true,
 	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_html,
 };

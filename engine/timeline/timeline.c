@@ -26,6 +26,7 @@ void timelines_free(struct timelines *tl)
 	free(tl->first_rename);
 	free(tl->renames);
 	pairs_free(&tl->pairs);
+	samples_free(&tl->samples);
 	free(tl);
 }
 
@@ -73,6 +74,20 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 	if (!pair || pair > tl->pairs.n)
 		return (struct stack_pair) { 0 };
 	return (struct stack_pair) { tl->pairs.at[pair].a, tl->pairs.at[pair].b };
+}
+
+bool timelines_sampled(const struct timelines *tl)
+{
+	return tl->samples.n > 0;
+}
+
+const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,
+				       const struct sample **end)
+{
+	const struct samples *s = &tl->samples;
+
+	*end = s->first ? s->at + s->first[thread + 1] : NULL;
+	return s->first ? s->at + s->first[thread] : NULL;
 }
 
 uint32_t timelines_pairs_end(const struct timelines *tl)

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "samples.h"
 #include "trace/trace.h"
 
 /* There are fewer threads than THREAD_IDLE; a trace with more cannot be read (-ENOMEM). */
@@ -123,6 +124,12 @@ uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
 uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the highest pair id */
+
+/* Whether the trace has samples of running threads. */
+bool timelines_sampled(const struct timelines *tl);
+/* Those of a thread; *end is one past the last. Both are NULL if the trace has none. */
+const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,
+				       const struct sample **end);
 
 /* The nearest time to ns in [from_ns, to_ns]; cuts an interval to another one. */
 static inline uint64_t clip_ns(uint64_t ns, uint64_t from_ns, uint64_t to_ns)

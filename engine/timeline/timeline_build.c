@@ -139,6 +139,15 @@ static void handle_exit(struct builder *b, const struct event *ev)
 		b->live[i].exiting = true;
 }
 
+/* It changes no timeline: what a thread did when is known from its switches and wakings alone. */
+static void handle_sample(struct builder *b, const struct event *ev)
+{
+	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid) };
+
+	if (s.thread != THREAD_NONE && ev->tid && samples_add(&b->tl->samples, &s))
+		b->out_of_memory = true;
+}
+
 static void handle_event(struct builder *b, const struct event *ev)
 {
 	uint32_t i;
@@ -165,6 +174,9 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_EXIT:
 		handle_exit(b, ev);
+		break;
+	case EVENT_SAMPLE:
+		handle_sample(b, ev);
 		break;
 	case EVENT_LOST:
 		state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
@@ -207,6 +219,7 @@ int timelines_new(struct timelines **out, const struct trace *t)
 	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory && !err; i++)
 		state_end(&b, (uint32_t)i);
 	table_finish(&b);
+	b.out_of_memory |= samples_sort(&b.tl->samples, (uint32_t)b.tl->n_threads) != 0;
 	if (!b.out_of_memory && !err)
 		b.tl->pairs = event_stream_take_pairs(events);
 out:

@@ -26,6 +26,7 @@ struct timelines {
 	struct rename *renames; /* by thread, then time */
 	size_t n_renames;
 	struct pairs pairs; /* kernel and user stack */
+	struct samples samples;
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */

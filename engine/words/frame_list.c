@@ -99,6 +99,18 @@ uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
 	return take_list(f);
 }
 
+uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack)
+{
+	names_put_ran(f->names, stack, sink(f));
+	return take_list(f);
+}
+
+uint32_t frame_list_name(struct frame_lists *f, uint32_t name)
+{
+	names_put_name(f->names, name, sink(f));
+	return take_list(f);
+}
+
 uint32_t frame_list_link(struct frame_lists *f, const struct link *l)
 {
 	names_put_link(f->names, l, sink(f));

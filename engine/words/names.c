@@ -236,7 +236,8 @@ static void put_stack(struct names *n, struct shown_stack s, enum order order,
 		put_frames(n, s.user, order, user_mark, to);
 }
 
-static void put_off_cpu(struct names *n, uint32_t pair, struct frame_sink to)
+/* Of a thread that slept, or ran. */
+static void put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
 {
 	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), ROOT_FIRST,
 		  n->options->annotate ? "_[k]" : "", "", to);
@@ -257,7 +258,17 @@ static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_fram
 void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to)
 {
 	put_name(n, trace_string(n->trace, name), "", to);
-	put_off_cpu(n, pair, to);
+	put_own_stack(n, pair, to);
+}
+
+void names_put_ran(struct names *n, uint32_t pair, struct frame_sink to)
+{
+	put_own_stack(n, pair, to);
+}
+
+void names_put_name(struct names *n, uint32_t name, struct frame_sink to)
+{
+	put_name(n, trace_string(n->trace, name), "", to);
 }
 
 void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
@@ -266,7 +277,7 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		put_delimiter(n, "-", to);
-		put_off_cpu(n, l->blocked, to);
+		put_own_stack(n, l->blocked, to);
 	}
 	put_delimiter(n, "--", to);
 	put_waker_stack(n, l->stack, l->kernel_frames, task, LEAF_FIRST, to);
@@ -315,7 +326,7 @@ static uint32_t take_line(struct names *n)
 uint32_t names_off_cpu(struct names *n, uint32_t pair)
 {
 	if (!n->of_pair[pair]) {
-		put_off_cpu(n, pair, (struct frame_sink) { add_to_line, n });
+		put_own_stack(n, pair, (struct frame_sink) { add_to_line, n });
 		n->of_pair[pair] = take_line(n);
 	}
 	return n->of_pair[pair];

@@ -81,11 +81,12 @@ $(cat "$tmp/err" 2>/dev/null)" ;;
 	esac
 }
 
-# record TRACE SCENARIO [OPTION...]: the recorded chainload's own lines are in $tmp/told then.
+# record TRACE SCENARIO [OPTION...]: the recorded chainload's own lines are in $tmp/told then. Without samples:
+# what a thread ran is in samples.sh.
 record() {
 	trace=$1
 	shift
-	timeout 30 "$cap" -o "$trace" -- "$load" "$@" >"$tmp/told" 2>"$tmp/err"
+	timeout 30 "$cap" -F 0 -o "$trace" -- "$load" "$@" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- chainload $*" 0 $?
 }
 

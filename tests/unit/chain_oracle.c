@@ -25,7 +25,7 @@ static struct options options_of(unsigned int depth, bool classic)
 	options_init(&o);
 	o.depth = depth;
 	o.mode = classic ? MODE_CLASSIC : MODE_EXACT;
-	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	o.parts = PART_ALL;
 	o.unit = UNIT_NS;
 	return o;
 }
@@ -37,7 +37,7 @@ static bool agree(const struct trace *t, unsigned int depth, bool classic, char 
 	struct options o = options_of(depth, classic);
 
 	*engine = trace_folded(t, &o);
-	*oracle = oracle_folded(t, depth, classic);
+	*oracle = oracle_folded(t, depth, classic, true);
 	return !strcmp(*engine, *oracle);
 }
 
@@ -85,16 +85,20 @@ static void shrink(struct schedule *s, unsigned int depth, bool classic)
 	free(all);
 }
 
-static void schedules_agree(enum schedule_kind kind)
+static void schedules_agree(enum schedule_kind kind, bool sampled)
 {
 	const char *wanted = getenv("ORACLE_TRACES");
 	unsigned long n = wanted ? strtoul(wanted, NULL, 10) : USUAL_TRACES;
 
-	for (unsigned long seed = 1; seed <= n; seed++) {
+	for (unsigned long seed = 1; seed <= (sampled ? n / 4 : n); seed++) {
 		struct schedule *s = schedule_new(seed, kind);
 		unsigned int depth = (unsigned int)schedule_random(s, 8);
 		bool classic = schedule_random(s, 4) == 0;
-		char *script = schedule_script(s);
+		char *script;
+
+		if (sampled)
+			schedule_sample(s);
+		script = schedule_script(s);
 
 		if (!script_agrees(script, depth, classic, NULL)) {
 			shrink(s, depth, classic);
@@ -115,19 +119,27 @@ static void schedules_agree(enum schedule_kind kind)
 static void on_whole_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_WHOLE);
+	schedules_agree(SCHEDULE_WHOLE, false);
 }
 
 static void on_lossy_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_LOSSY);
+	schedules_agree(SCHEDULE_LOSSY, false);
 }
 
 static void on_damaged_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_DAMAGED);
+	schedules_agree(SCHEDULE_DAMAGED, false);
+}
+
+static void on_sampled_schedules(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, true);
+	schedules_agree(SCHEDULE_LOSSY, true);
+	schedules_agree(SCHEDULE_DAMAGED, true);
 }
 
 static void recorded_agrees(const struct trace *t, const char *name, void *arg)
@@ -156,9 +168,8 @@ static void on_recorded_traces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_whole_schedules),
-		cmocka_unit_test(on_lossy_schedules),
-		cmocka_unit_test(on_damaged_schedules),
+		cmocka_unit_test(on_whole_schedules),	cmocka_unit_test(on_lossy_schedules),
+		cmocka_unit_test(on_damaged_schedules), cmocka_unit_test(on_sampled_schedules),
 		cmocka_unit_test(on_recorded_traces),
 	};
 

@@ -176,7 +176,7 @@ static void states_are_parts_and_letters(void **state)
 	struct options o = accept("--state all");
 
 	(void)state;
-	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED);
+	assert_int_equal(o.parts, PART_ALL);
 	options_free(&o);
 	o = accept("--state S,D,S");
 	assert_int_equal(o.parts, PART_BLOCKED | PART_RUNNABLE);
@@ -219,10 +219,10 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--from x", "--from: 'x' is not a number of seconds, such as 1.5");
 	refuse("--from 2 --to 1", "--to is not after --from");
 	refuse("--min-wait 2ms --max-wait 1ms", "--min-wait is more than --max-wait");
-	refuse("--state Q",
-	       "--state: 'Q' is none of: blocked, runnable, preempted, all, S, D, I, T, t, P");
-	refuse("--state blocked,",
-	       "--state: '' is none of: blocked, runnable, preempted, all, S, D, I, T, t, P");
+	refuse("--state Q", "--state: 'Q' is none of: blocked, runnable, preempted, running, all, "
+			    "S, D, I, T, t, P");
+	refuse("--state blocked,", "--state: '' is none of: blocked, runnable, preempted, running, "
+				   "all, S, D, I, T, t, P");
 	refuse("-K -U", "-K and -U exclude each other");
 	refuse("--no-idel", "there is no option --no-idel; did you mean --no-idle?");
 	refuse("--all -t 5", "--all and -p, -t, -c, --tree-of exclude each other");

@@ -437,6 +437,15 @@ static void on_event(struct world *w, const struct event *ev)
 		l->names[l->n_names].at = ev->time_ns;
 		l->names[l->n_names++].name = ev->string;
 		break;
+	case EVENT_SAMPLE:
+		i = ev->tid ? world_find(w, ev->tid) : NOBODY;
+		if (i == NOBODY)
+			break;
+		w->sampled = true;
+		l = &w->lives[i];
+		l->spots = more(l->spots, (size_t)l->n_spots, sizeof(*l->spots));
+		l->spots[l->n_spots++] = (struct spot) { ev->time_ns, ev->kstack, ev->ustack };
+		break;
 	case EVENT_LOST:
 		on_lost(w, ev);
 		break;
@@ -470,7 +479,7 @@ static void at_end(struct world *w)
 	}
 }
 
-char *oracle_folded(const struct trace *t, unsigned int depth, bool classic)
+char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own)
 {
 	struct trace_cursor *cursor = trace_cursor_new(t);
 	struct world *w = calloc(1, sizeof(*w));
@@ -481,6 +490,7 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic)
 		abort();
 	w->t = t;
 	w->depth = depth;
+	w->own = own;
 	w->start = trace_info(t)->start_ns;
 	w->end = trace_info(t)->end_ns;
 	if (trace_cursor_next(cursor, &ev) && ev.time_ns < w->start)
@@ -502,11 +512,15 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic)
 	for (int i = 0; i < w->n_lives; i++) {
 		free(w->lives[i].pieces);
 		free(w->lives[i].sleeps);
+		free(w->lives[i].spots);
 		free(w->lives[i].names);
 	}
-	for (size_t i = 0; i < w->n_lines; i++)
+	for (size_t i = 0; i < w->n_lines; i++) {
 		free(w->lines[i]);
+		free(w->bases[i]);
+	}
 	free(w->lines);
+	free(w->bases);
 	free(w->ns);
 	free(w->lives);
 	free(w);

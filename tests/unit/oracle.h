@@ -12,7 +12,10 @@
 
 #include "trace/trace.h"
 
-/* Folded lines in ns of all waits and preempted intervals of all threads. To be freed. */
-char *oracle_folded(const struct trace *t, unsigned int depth, bool classic);
+/*
+ * Folded lines in ns of all waits and preempted intervals of all threads; own: and of their running
+ * time and that of which nothing is known, if there are samples. To be freed.
+ */
+char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own);
 
 #endif /* TESTS_ORACLE_H */

@@ -10,8 +10,10 @@ static void put_line(struct world *w, const char *chain, const char *end, uint64
 		return;
 	w->lines = more(w->lines, w->n_lines, sizeof(*w->lines));
 	w->ns = more(w->ns, w->n_lines, sizeof(*w->ns));
+	w->bases = more(w->bases, w->n_lines, sizeof(*w->bases));
 	if (asprintf(&w->lines[w->n_lines], "%s;[%s]", chain, end) < 0)
 		abort();
+	w->bases[w->n_lines] = NULL;
 	w->ns[w->n_lines++] = ns;
 }
 
@@ -64,6 +66,34 @@ static void append_name(struct world *w, char **s, int thread, uint64_t at)
 		if (l->names[i].at <= at)
 			name = l->names[i].name;
 	append_clean(s, trace_string(w->t, name));
+}
+
+/* Where a life was in [from, to), all of which it ran: a line of no time for each sample. */
+static void put_spots(struct world *w, const char *chain, const char *end, const struct life *l,
+		      uint64_t from, uint64_t to)
+{
+	for (int i = 0; i < l->n_spots; i++) {
+		const struct spot *s = &l->spots[i];
+		bool kernel = trace_stack(w->t, s->kstack).n, user = trace_stack(w->t, s->ustack).n;
+		char *line;
+
+		if (s->at < from || s->at >= to)
+			continue;
+		if (asprintf(&line, "%s;[%s]", chain, end) < 0)
+			abort();
+		w->lines = more(w->lines, w->n_lines, sizeof(*w->lines));
+		w->ns = more(w->ns, w->n_lines, sizeof(*w->ns));
+		w->bases = more(w->bases, w->n_lines, sizeof(*w->bases));
+		w->bases[w->n_lines] = strdup(line);
+		if (!kernel && !user)
+			append_clean(&line, "[unknown stack]");
+		append_frames(w, &line, s->ustack, UINT32_MAX, false);
+		if (kernel && user)
+			append_clean(&line, "-");
+		append_frames(w, &line, s->kstack, UINT32_MAX, false);
+		w->lines[w->n_lines] = line;
+		w->ns[w->n_lines++] = 0;
+	}
 }
 
 /* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
@@ -184,6 +214,8 @@ static void explain(struct world *w, const char *chain, int *members, unsigned i
 				 : p->what == UNKNOWN ? "unknown"
 						      : "runnable",
 				 b - a);
+		if (p->what == RUNS)
+			put_spots(w, longer, "running", l, a, b);
 	}
 	put_line(w, longer, "unknown", to - from - covered);
 	free(longer);
@@ -248,6 +280,22 @@ void oracle_explain_all(struct world *w, bool classic)
 			const struct sleep *s;
 			char *head;
 
+			if ((p->what == RUNS || p->what == UNKNOWN) && w->own && w->sampled &&
+			    !l->recorder) {
+				const struct piece *first = p;
+
+				/* Under the name that it had when all of this began. */
+				while (first > l->pieces && first[-1].what == p->what &&
+				       first[-1].to == first->from)
+					first--;
+				head = strdup("");
+				append_name(w, &head, i, first->from);
+				put_line(w, head, p->what == RUNS ? "on-CPU" : "unknown",
+					 p->to - p->from);
+				if (p->what == RUNS)
+					put_spots(w, head, "on-CPU", l, p->from, p->to);
+				free(head);
+			}
 			if (p->what == RUNS || p->what == UNKNOWN)
 				continue;
 			s = &l->sleeps[p->sleep];
@@ -281,6 +329,77 @@ static int by_line(const void *a, const void *b)
 	return strcmp(sorting->lines[*(const size_t *)a], sorting->lines[*(const size_t *)b]);
 }
 
+/*
+ * The time of each line that has samples goes to these: what divides evenly to each, and the rest
+ * by ones, to the samples' line with the largest part left over.
+ */
+static void share_out(struct world *w, const size_t *order, const char *base)
+{
+	uint64_t total = 0, all = 0, given = 0;
+
+	for (size_t i = 0; i < w->n_lines; i++) {
+		if (!w->bases[i] && !strcmp(w->lines[i], base)) {
+			total += w->ns[i];
+			w->ns[i] = 0;
+		}
+		all += w->bases[i] && !strcmp(w->bases[i], base);
+	}
+	for (int round = 0; round < 2 && all; round++) {
+		uint64_t best = 0;
+
+		do {
+			size_t to = SIZE_MAX;
+
+			best = 0;
+			for (size_t i = 0, j; i < w->n_lines; i = j) {
+				const char *line = w->lines[order[i]];
+				uint64_t n = 0, ns = 0, fair;
+				size_t first = SIZE_MAX;
+
+				for (j = i; j < w->n_lines && !strcmp(line, w->lines[order[j]]);
+				     j++)
+					if (w->bases[order[j]] &&
+					    !strcmp(w->bases[order[j]], base)) {
+						first = first == SIZE_MAX ? order[j] : first;
+						ns += w->ns[order[j]];
+						n++;
+					}
+				if (!n)
+					continue;
+				fair = (uint64_t)((unsigned __int128)total * n / all);
+				if (!round) {
+					w->ns[first] = fair;
+					given += fair;
+				} else if (ns == fair) {
+					uint64_t rest =
+						(uint64_t)((unsigned __int128)total * n % all);
+
+					if (rest > best) {
+						best = rest;
+						to = first;
+					}
+				}
+			}
+			if (round && to != SIZE_MAX && given < total) {
+				w->ns[to]++;
+				given++;
+			}
+		} while (round && best && given < total);
+	}
+}
+
+static void share_out_all(struct world *w, const size_t *order)
+{
+	for (size_t i = 0; i < w->n_lines; i++) {
+		bool done = !w->bases[i];
+
+		for (size_t k = 0; k < i && !done; k++)
+			done = w->bases[k] && !strcmp(w->bases[k], w->bases[i]);
+		if (!done)
+			share_out(w, order, w->bases[i]);
+	}
+}
+
 char *oracle_sum_up(struct world *w)
 {
 	size_t *order = malloc((w->n_lines + 1) * sizeof(*order)), len;
@@ -291,11 +410,14 @@ char *oracle_sum_up(struct world *w)
 		order[i] = i;
 	sorting = w;
 	qsort(order, w->n_lines, sizeof(*order), by_line);
+	share_out_all(w, order);
 	for (size_t i = 0, j; i < w->n_lines; i = j) {
 		uint64_t ns = 0;
 
 		for (j = i; j < w->n_lines && !strcmp(w->lines[order[i]], w->lines[order[j]]); j++)
 			ns += w->ns[order[j]];
+		if (!ns)
+			continue;
 		fprintf(out, "%s %llu\n", w->lines[order[i]], (unsigned long long)ns);
 	}
 	fclose(out);

@@ -30,6 +30,12 @@ struct piece {
 	int sleep; /* SLEEPS, WOKEN: index in sleeps; PREEMPTED too, for the stack */
 };
 
+/* Where somebody was who ran. */
+struct spot {
+	uint64_t at;
+	uint32_t kstack, ustack;
+};
+
 struct life {
 	uint32_t tid, tgid;
 	uint64_t begin, end;
@@ -37,6 +43,8 @@ struct life {
 	int n_pieces;
 	struct sleep *sleeps;
 	int n_sleeps;
+	struct spot *spots;
+	int n_spots;
 	struct {
 		uint64_t at;
 		uint32_t name;
@@ -74,6 +82,10 @@ struct world {
 	char **lines;
 	uint64_t *ns;
 	size_t n_lines;
+	/* For each line: its base, if it is a sample of that line's time; else NULL. */
+	char **bases;
+	bool own; /* running time, too */
+	bool sampled;
 };
 
 /* Room for one more item in an array of n, which has grown by this function only. */

@@ -406,6 +406,61 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	return s;
 }
 
+/* ---- samples -------------------------------------------------------------------------------- */
+
+/* A line of its own at a time from from_ns to to_ns. */
+static char *sample_line(struct schedule *s, const char *running, uint64_t from_ns, uint64_t to_ns)
+{
+	static const char *const stacks[] = { "copy;read;entry|fetch;main", "|sort;main",
+					      "|parse;main", "", "fault;entry|sort;main" };
+	unsigned int cpu = (unsigned int)schedule_random(s, s->cpus);
+	uint64_t ns = from_ns + schedule_random(s, to_ns - from_ns + 1);
+	char who = running[cpu], *line;
+
+	if (!schedule_random(s, 20))
+		who = (char)('A' + schedule_random(s, 4));
+	if (asprintf(&line, "%llu.%03llu c%u %c ran %s", (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000, cpu, who,
+		     stacks[schedule_random(s, sizeof(stacks) / sizeof(stacks[0]))]) < 0)
+		abort();
+	return line;
+}
+
+void schedule_sample(struct schedule *s)
+{
+	char running[MAX_CPUS + 1] = "----";
+	struct schedule old = *s;
+
+	s->lines = NULL;
+	s->n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		const char *line = old.lines[i] + (*old.lines[i] == '!');
+		uint64_t ns, next_ns;
+		unsigned int cpu;
+		char next;
+
+		put(s, "%s", old.lines[i]);
+		if (is_event(line, &ns, &cpu)) {
+			const char *to = strstr(line, " > ");
+
+			next = to ? to[3] : running[cpu];
+			running[cpu] = next;
+			if (i + 1 == old.n ||
+			    !is_event(old.lines[i + 1] + (*old.lines[i + 1] == '!'), &next_ns,
+				      &cpu))
+				next_ns = ns;
+			if (schedule_random(s, 3)) {
+				char *sample = sample_line(s, running, ns, next_ns);
+
+				put(s, "%s", sample);
+				free(sample);
+			}
+		}
+		free(old.lines[i]);
+	}
+	free(old.lines);
+}
+
 void schedule_free(struct schedule *s)
 {
 	for (size_t i = 0; i < s->n; i++)

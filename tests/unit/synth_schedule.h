@@ -34,6 +34,8 @@ enum schedule_kind {
 
 /* The same seed and kind give the same schedule. */
 struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
+/* Adds samples of the threads that run, and a few of others. */
+void schedule_sample(struct schedule *s);
 void schedule_free(struct schedule *s);
 /* As one text. To be freed. */
 char *schedule_script(const struct schedule *s);

@@ -90,8 +90,12 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_switch_full(m, cpu, ns, a, *verb, tid_of(l->words[5]), k, u);
 		return;
 	}
+	if (!strcmp(verb, "ran"))
+		snprintf(stack, sizeof(stack), "%s", word(l, 4));
 	stacks_of(stack, &k, &u);
-	if (!strcmp(verb, "wakes"))
+	if (!strcmp(verb, "ran"))
+		synth_ran(m, cpu, ns, a, k, u);
+	else if (!strcmp(verb, "wakes"))
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, a, b, k, u);
 	else if (!strcmp(verb, "wakes!"))
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING | CHAINLOG_F_OFF_QUEUE, a, b, k, u);

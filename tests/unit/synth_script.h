@@ -11,6 +11,7 @@
  *	900 c0 - woken A            A was woken by somebody not known
  *	910 c0 B forks C            and: B execs, B execs-as A (B takes A's tid), B exits,
  *	                            B renames-to foo
+ *	920 c0 B ran copy;read|main it was running, and is sampled
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *

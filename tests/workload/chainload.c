@@ -20,6 +20,7 @@
 #include "processes.h"
 #include "calls.h"
 #include "relay.h"
+#include "shares.h"
 #include "stacks.h"
 #include "threads.h"
 
@@ -350,6 +351,8 @@ static const struct scenario scenarios[] = {
 	  10, 0, false },
 	{ "stacks", "rover waits at the end of another way each time", stacks_sets_up, NULL, 100000,
 	  0, false },
+	{ "shares", "client <- worker, which sorts and hashes (--work SORT,HASH,0)", shares_sets_up,
+	  shares_tells, 100, 0, false },
 	{ "deep", "shallow is woken from a stack too deep to record", deep_sets_up, NULL, 10, 0,
 	  false },
 };

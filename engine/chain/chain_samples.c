@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chain_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int chain_samples_init(struct chain_samples *s, const struct timelines *tl, chain_ran_fn ran,
+		       void *arg)
+{
+	*s = (struct chain_samples) { .timelines = NULL };
+	if (!timelines_sampled(tl))
+		return 0;
+	s->hints = calloc((size_t)timelines_threads(tl) + 1, sizeof(*s->hints));
+	if (!s->hints)
+		return -ENOMEM;
+	s->timelines = tl;
+	s->ran = ran;
+	s->arg = arg;
+	return 0;
+}
+
+void chain_samples_free(struct chain_samples *s)
+{
+	free(s->hints);
+	*s = (struct chain_samples) { .timelines = NULL };
+}
+
+void chain_samples_add(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
+		       uint64_t to_ns, int64_t count)
+{
+	const struct sample *end, *first = timelines_samples(s->timelines, thread, &end);
+	uint32_t *hint = &s->hints[thread];
+	const struct sample *at = first + *hint;
+
+	if ((at > first && at[-1].ns >= from_ns) || (at < end && at->ns < from_ns)) {
+		at = sample_at(first, end, from_ns);
+		*hint = (uint32_t)(at - first);
+	}
+	for (; at < end && at->ns < to_ns; at++)
+		s->ran(s->arg, node, at->pair, count);
+}
+
+static bool runs_at(const struct thread *th, uint64_t ns)
+{
+	uint32_t i = thread_position(th, ns);
+
+	return ns >= th->begin_ns && ns < th->end_ns &&
+	       (i == th->n_waits || th->waits[i].out_ns > ns);
+}
+
+void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
+			  uint64_t to_ns)
+{
+	const struct thread *th = timelines_thread(s->timelines, thread);
+	const struct sample *end, *at = timelines_samples(s->timelines, thread, &end);
+
+	for (at = sample_at(at, end, from_ns); at < end && at->ns < to_ns; at++)
+		if (runs_at(th, at->ns))
+			s->ran(s->arg, node, at->pair, 1);
+}
+
+const struct sample *sample_way_take(struct sample_way *way, uint64_t from_ns, uint64_t to_ns)
+{
+	if (way->last != way->first && way->last[-1].ns >= to_ns)
+		way->last = sample_at(way->first, way->last, to_ns);
+	if (way->last == way->first || way->last[-1].ns < from_ns)
+		return NULL;
+	return --way->last;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * samples.h - where threads were while they ran (chain-semantics, section 8): samples by thread, in
+ * the order of time. They say nothing of when a thread ran; one that lies in no running stretch of
+ * its thread's timeline counts for nothing.
+ */
+#ifndef ENGINE_SAMPLES_H
+#define ENGINE_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sample {
+	uint64_t ns;   /* CLOCK_MONOTONIC */
+	uint32_t pair; /* its stacks, see timelines_pair(); 0: none */
+	uint32_t thread;
+};
+
+/* All zero is empty, ready for samples_add(). */
+struct samples {
+	struct sample *at; /* once sorted, by thread, then time */
+	size_t n, cap;
+	size_t *first; /* by thread, and one more: where its samples begin */
+};
+
+/* Appends a sample; times never decrease. Returns 0 or -ENOMEM. */
+int samples_add(struct samples *s, const struct sample *sample);
+/* When all of them are there: sorts them. Returns 0 or -ENOMEM. */
+int samples_sort(struct samples *s, uint32_t n_threads);
+void samples_free(struct samples *s);
+
+/* The first of [from, end) at ns or later. */
+const struct sample *sample_at(const struct sample *from, const struct sample *end, uint64_t ns);
+
+#endif /* ENGINE_SAMPLES_H */
