@@ -7,7 +7,7 @@ needs_bpf
 
 echo '(sleep 0.3; /bin/echo x; true) | cat' >"$tmp/pipeline.sh"
 for try in 1 2 3; do
-	timeout 30 "$cap" -q -o "$tmp/trace" -- bash "$tmp/pipeline.sh" >"$tmp/told" 2>"$tmp/err"
+	timeout 30 "$cap" -F 0 -q -o "$tmp/trace" -- bash "$tmp/pipeline.sh" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- bash pipeline.sh" 0 $?
 	walk_to "$tmp/folded" -c '^cat$' --min-wait 100ms "$tmp/trace"
 	grep -q ';\[unknown\] ' "$tmp/folded" && [ "$(holes "$tmp/trace")" -gt 0 ] || break

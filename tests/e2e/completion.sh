@@ -76,7 +76,7 @@ done
 expect "the same in zsh" "$formats" \
 	"$(sed -n 's/.*--format=.*:format:(\(.*\)).*/\1/p' docs/completions/_chainwalk | tr ' ' '\n' | sort -u)"
 expect "a word begun" "hist" "$(complete_line chainwalk chainwalk --format hi)"
-expect "the second of a list" "blocked,runnable" "$(complete_line chainwalk chainwalk --state blocked,ru)"
+expect "the second of a list" "blocked,runnable" "$(complete_line chainwalk chainwalk --state blocked,runna)"
 for mode in $(complete_line chainwalk chainwalk --mode ""); do
 	"$walk" --mode "$mode" --help >/dev/null || fail "chainwalk --mode $mode"
 done

@@ -20,7 +20,7 @@ for _ in $(seq 100); do
 	[ -n "$(tid undead)" ] && grep -q ') Z ' "/proc/$(tid undead)/stat" && break
 	sleep 0.05
 done
-timeout 30 "$cap" -o "$tmp/trace" 0.5 2>"$tmp/err"
+timeout 30 "$cap" -F 0 -o "$tmp/trace" 0.5 2>"$tmp/err"
 expect_exit "chaincap 0.5" 0 $?
 walk_to "$tmp/folded" -t "$(tid undead)" -t "$(tid parent)" --state=all "$tmp/trace"
 expect "waits of undead" "" "$(grep '^undead' "$tmp/folded")"

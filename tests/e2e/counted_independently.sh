@@ -21,7 +21,7 @@ marked() {
 count_beside() {
 	trace=$tmp/$1.trace
 	mkfifo "$tmp/$1.marks"
-	timeout 60 "$build/count_events" "$cap" -o "$trace" --buffer-size "$2" --threads "$4" \
+	timeout 60 "$build/count_events" "$cap" -F 0 -o "$trace" --buffer-size "$2" --threads "$4" \
 		<"$tmp/$1.marks" >"$tmp/$1.counted" 2>"$tmp/err" &
 	counter=$!
 	started="$started $counter"

@@ -12,7 +12,7 @@ for _ in $(seq 100); do
 	sleep 0.05
 done
 sleep 0.5
-timeout 30 "$cap" -o "$tmp/trace" 1 2>"$tmp/err"
+timeout 30 "$cap" -F 0 -o "$tmp/trace" 1 2>"$tmp/err"
 expect_exit "chaincap 1" 0 $?
 "$walk" -q --format=events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 expect_exit "chainwalk --format=events" 0 $?

@@ -3,7 +3,7 @@
 # A waker that is gone long before the recording ends keeps its name and the names of its functions.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 30 "$cap" -o "$tmp/trace" -- sh -c '"$0" earlyexit --work 3000 >"$1"; sleep 1' \
+timeout 30 "$cap" -F 0 -o "$tmp/trace" -- sh -c '"$0" earlyexit --work 3000 >"$1"; sleep 1' \
 	"$load" "$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- chainload earlyexit, then a second of nothing" 0 $?
 walk_to "$tmp/folded" -t "$(tid patient)" "$tmp/trace"

@@ -58,7 +58,7 @@ done
 
 # What a hostile process calls itself stays in its field. (The kernel cuts it to 15 bytes.)
 [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] || { echo "note: no recording here: hostile names not tried"; exit 0; }
-timeout 30 "$cap" -o "$tmp/hostile" -- sh -c '
+timeout 30 "$cap" -F 0 -o "$tmp/hostile" -- sh -c '
 	printf "a,\"b\",\n1,\377;c" >/proc/self/comm
 	sleep 0.05
 	sleep 0.05' 2>"$tmp/err"

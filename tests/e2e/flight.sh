@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=5
-fly "$tmp/trace.bin" --flight 3s
+fly "$tmp/trace.bin" -F 0 --flight 3s
 timeout 20 "$load" pingpong --rounds 300 --work 100 >"$tmp/early" || fail "pingpong"
 sleep 4
 

@@ -4,8 +4,8 @@
 # by stack.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-fly "$tmp/flight" --flight 60s
-timeout 60 "$cap" -o "$tmp/plain" 4 2>"$tmp/err.plain" &
+fly "$tmp/flight" -F 0 --flight 60s
+timeout 60 "$cap" -F 0 -o "$tmp/plain" 4 2>"$tmp/err.plain" &
 plain=$!
 started="$started $plain"
 wait_for "the plain recording begins" 10 test -e "$tmp/plain"

@@ -4,7 +4,7 @@
 # also those of a process that was not there when the recorder began.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-fly "$tmp/trace" --flight 1s
+fly "$tmp/trace" -F 0 --flight 1s
 "$load" deadlock --seconds 30 >"$tmp/told" &
 started="$started $!"
 wait_for "the deadlock's threads" 10 grep -q '^thread pollux' "$tmp/told"

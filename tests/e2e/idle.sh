@@ -4,7 +4,7 @@
 # woke them all if it does not.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 30 "$cap" -o "$tmp/trace" -- \
+timeout 30 "$cap" -F 0 -o "$tmp/trace" -- \
 	sh -c '"$0" idle --sleep 20000000 --seconds 20 >"$1" & echo $! >"$2"; sleep 1.2' \
 	"$load" "$tmp/told" "$tmp/pid" 2>"$tmp/err"
 expect_exit "chaincap -- chainload idle, in the background" 0 $?

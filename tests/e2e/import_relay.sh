@@ -26,7 +26,7 @@ events=sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new,sched:sched_
 # both SCENARIO...: leaves $tmp/trace, $tmp/text, $tmp/told
 both() {
 	timeout 60 perf record -q -r 1 -a -g -m 4096 -e $events -o "$tmp/perf.data" -- \
-		"$cap" -q -o "$tmp/trace" -- "$load" "$@" >"$tmp/told" 2>"$tmp/err" ||
+		"$cap" -F 0 -q -o "$tmp/trace" -- "$load" "$@" >"$tmp/told" 2>"$tmp/err" ||
 		fail "recording: $(cat "$tmp/err")"
 	timeout 60 perf script --ns --no-inline --header --show-lost-events -i "$tmp/perf.data" >"$tmp/text" 2>"$tmp/err"
 	[ -s "$tmp/text" ] || fail "perf script: $(cat "$tmp/err")"

@@ -30,7 +30,8 @@ for depth in 5 4 3 2 1 0; do
 $(head -6 "$tmp/diff")"
 done
 
-walk_to "$tmp/folded" --state=all --not-woken "$tmp/trace"
+walk_to "$tmp/folded" --state=blocked,runnable,preempted --not-woken "$tmp/trace"
+walk_to "$tmp/all" --state=all --not-woken "$tmp/trace"
 timeout 30 "$walk" --format=threads --unit=ns "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads --unit=ns" 0 $?
 awk '
@@ -44,3 +45,10 @@ awk '
 	END { printf "%.0f\n", off }' "$tmp/threads" >"$tmp/off"
 expect "off-CPU time of all threads, and threads whose parts are not their lifetime" \
 	"$(weight_of . "$tmp/folded")" "$(cat "$tmp/off")"
+
+# With samples all lines together are all lifetimes; the recorder itself is not recorded.
+life=$(awk '
+	NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i - NF; next }
+	$1 ~ /^[0-9]+$/ && $3 !~ /^chaincap/ { life += $(NF + place["LIFETIME"]) }
+	END { printf "%.0f\n", life }' "$tmp/threads")
+expect "lifetime of all threads" "$life" "$(weight_of . "$tmp/all")"

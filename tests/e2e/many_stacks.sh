@@ -63,7 +63,7 @@ END
 	-o "$tmp/variety" "$tmp/variety.c" 2>"$tmp/err" || fail "cannot build: $(cat "$tmp/err")"
 
 for try in 1 2 3; do
-	timeout 100 "$cap" -v -o "$tmp/trace" -- "$tmp/variety" 8000 >"$tmp/told" 2>"$tmp/err"
+	timeout 100 "$cap" -F 0 -v -o "$tmp/trace" -- "$tmp/variety" 8000 >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- 160 thousand stacks in 20 processes" 0 $?
 	grep -q ' 0 lost' "$tmp/err" && break
 	echo "note: try $try: the recorder was kept waiting, and lost events"

@@ -63,7 +63,7 @@ kind() {
 	shift 5
 	for try in 1 2 3; do
 		# shellcheck disable=SC2086 # words
-		timeout 60 $recorder "$cap" -o "$tmp/trace" "$@" >"$tmp/told" 2>"$tmp/err"
+		timeout 60 $recorder "$cap" -F 0 -o "$tmp/trace" "$@" >"$tmp/told" 2>"$tmp/err"
 		expect_exit "$recorder chaincap $*" 0 $?
 		share "$threads"
 		awk -v a="$percent" -v b="$least" -v c="$own_percent" -v d="$own_least" -v e="$all" \

@@ -57,7 +57,7 @@ build -o "$tmp/pluginhost" "$tmp/host.c" -ldl
 
 for how in "" "--flight 20s"; do
 	# shellcheck disable=SC2086 # an option and its value
-	timeout 30 "$cap" $how -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
+	timeout 30 "$cap" -F 0 $how -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap $how -- a host of plugins" 0 $?
 	expect "addresses at which the plugins were" 1 "$(grep '^at ' "$tmp/told" | sort -u | wc -l)"
 	walk_to "$tmp/folded" --depth=0 --state=all -c '^pluginhost$' "$tmp/trace"

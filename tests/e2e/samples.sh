@@ -31,7 +31,7 @@ $(cat "$tmp/folded")"
 	expect_share "sorting above [running]" 70 "$(share worker_sorts "$tmp/folded" ';worker;[running]')"
 	expect_share "hashing above [running]" 30 "$(share worker_hashes "$tmp/folded" ';worker;[running]')"
 	walk_to "$tmp/folded" --state running -t "$(tid worker)" "$tmp/trace"
-	expect "lines that are not of running time" "" "$(grep -v '^[a-z]*;\[on-CPU\]' "$tmp/folded")"
+	expect "lines that are not of running time" "" "$(grep -v '^[a-z-]*;\[on-CPU\]' "$tmp/folded")"
 	expect_share "sorting on the CPU" 70 "$(share worker_sorts "$tmp/folded" 'worker;[on-CPU]')"
 	for thread in worker client; do
 		walk_to "$tmp/folded" --state all --not-woken -t "$(tid $thread)" "$tmp/trace"

@@ -21,7 +21,7 @@ numbers() {
 }
 
 # What a hostile process would call itself, while the relay runs. (The kernel cuts it to 15 bytes.)
-timeout 30 "$cap" -o "$tmp/trace" -- sh -c '
+timeout 30 "$cap" -F 0 -o "$tmp/trace" -- sh -c '
 	printf "\"\\\\\377\033[31m;\303" >/proc/self/comm
 	"$0" relay --rounds 5 >"$1"
 	sleep 0.05' "$load" "$tmp/told" 2>"$tmp/err"
