@@ -247,7 +247,7 @@ static __always_inline bool wants_sample(__u32 walks)
 static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					     __u64 now, __u32 kind, struct task_struct *task)
 {
-	struct workspace *w = bpf_map_lookup_elem(&workspaces, &kind);
+	struct workspace *w = workspace_of(kind);
 	struct wire_known_stack *known;
 	__u32 n, last, all, id, quick;
 	__u64 depth, hash;

@@ -11,11 +11,12 @@
 static __always_inline __u32 sampled_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
 						  __u64 now)
 {
-	__u32 n = walk(ctx, &k->scratch, 0);
+	struct workspace *w = workspace_of(WIRE_CPU_SAMPLE);
+	__u32 n = w ? walk(ctx, &w->scratch, 0) : 0;
 
 	if (!n)
 		return 0;
-	return recent_id(ring, k, now, NULL, n, hash_frames(&k->scratch, n, n));
+	return recent_id(ring, k, w, now, NULL, n, hash_frames(&w->scratch, n, n));
 }
 
 SEC("perf_event")

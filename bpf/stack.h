@@ -52,10 +52,17 @@ struct workspace {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_WAKING_NEW + 1);
+	__uint(max_entries, WIRE_WAKING_NEW + 2);
 	__type(key, __u32);
 	__type(value, struct workspace);
 } workspaces SEC(".maps");
+
+static __always_inline struct workspace *workspace_of(__u32 kind)
+{
+	__u32 i = kind == WIRE_CPU_SAMPLE ? WIRE_WAKING_NEW + 1 : kind;
+
+	return bpf_map_lookup_elem(&workspaces, &i);
+}
 
 static __always_inline __u64 mix(__u64 h, __u64 v)
 {

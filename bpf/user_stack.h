@@ -93,7 +93,7 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
 					   __u32 kind, __u64 now, struct task_struct *owner)
 {
-	struct workspace *w = bpf_map_lookup_elem(&workspaces, &kind);
+	struct workspace *w = workspace_of(kind);
 	__u32 n, id = 0;
 	__u64 space;
 

@@ -113,7 +113,8 @@ static void a_full_tree_forgets_and_stays_exact(void **state)
 	begin_ns = bpf_session_begin(session, 0);
 	half_ns = begin_ns + SECONDS / 2 * 1000000000ull;
 	while (clock_now_ns() < begin_ns + SECONDS * 1000000000ull) {
-		assert_true(bpf_session_drain(session, take, NULL) >= 0);
+		assert_true(bpf_session_drain(session, 0, bpf_session_cpus(session), take, NULL) >=
+			    0);
 		assert_int_equal(bpf_session_recycle(session), 0);
 		assert_true(session->trie.used <= STEPS);
 		if (!had && clock_now_ns() > half_ns) {
