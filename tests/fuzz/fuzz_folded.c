@@ -90,7 +90,6 @@ static void draw(const struct tree *t, const struct layout *l, uint8_t flags, co
 		.palette = palette_find("chain"),
 		.background = "blue",
 		.decimals = 2,
-		.max_delta = t->max_delta,
 		.name_color = rgb,
 	};
 	char *out = NULL;
