@@ -20,7 +20,7 @@
 struct lane {
 	struct lanes *all;
 	uint32_t first_cpu, end_cpu;
-	uint64_t known_from_ns;		 /* `known` holds from then on */
+	uint64_t known_from_ns;		 /* `known` holds from then on; UINT64_MAX: it does not */
 	uint64_t events;		 /* written in this drain */
 	struct chainlog_writer **blocks; /* by CPU, from first_cpu; NULL: not asked for yet */
 	struct {
@@ -200,6 +200,9 @@ int lanes_drain(struct lanes *l)
 	int err = 0;
 
 	settle(l);
+	/* A layout's number becomes another stack's when no record in the rings refers to it. */
+	for (unsigned int i = 0; i < l->n; i++)
+		l->lanes[i]->known_from_ns = UINT64_MAX;
 	pthread_mutex_lock(&l->turn);
 	l->round++;
 	l->running = l->n_threads;

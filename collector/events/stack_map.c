@@ -330,10 +330,11 @@ bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id)
 {
 	const struct slot *k = &m->slots[wire_id % SLOTS];
 
-	if (is_layout(wire_id))
-		return m->layouts[(wire_id & ~WIRE_STACK_LAYOUT) % WIRE_LAYOUTS];
-	return !(wire_id & WIRE_STACK_ONCE) && k->wire_id == wire_id && k->id &&
-	       !(k->id & UNDEFINED);
+	if (wire_layout(wire_id))
+		k = &m->layouts[wire_layout(wire_id) % WIRE_LAYOUTS];
+	else if (wire_id & WIRE_STACK_ONCE || k->wire_id != wire_id)
+		return false;
+	return k->id && !(k->id & UNDEFINED) && !k->is_fluid;
 }
 
 void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)

@@ -63,7 +63,7 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len);
 uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns);
 /*
  * Whether the store's id for wire_id is defined, and stays until other code is mapped at the
- * addresses of a user stack.
+ * addresses of a user stack, or a layout's number becomes another stack's.
  */
 bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id);
 /* From now on WIRE_STACK_LAYOUT | layout refers to the stack, too. */
