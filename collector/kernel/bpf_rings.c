@@ -2,7 +2,6 @@
 /* The ring buffers: made, put into the map of rings without waiting, drained. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -26,69 +25,44 @@
 
 /*
  * An update of a map of maps takes effect at once, and then waits for an RCU grace period, which
- * takes seconds on a busy machine. So a process does that, with a thread for each ring: all of them
- * wait for the same grace period, and the recorder for none. A process, as neither the recorder's
- * end nor its dropping of capabilities may have to wait for these threads.
+ * takes seconds on a busy machine. So a process does that, all entries in one call (since 5.19),
+ * and the recorder waits for none. A process, as neither the recorder's end nor its dropping of
+ * capabilities may have to wait for it.
  */
-#define STACK_BYTES (64u << 10)
 /* How long the entries may take to become visible. */
 #define PATIENCE_MS 10000
 
-struct filling {
-	int outer, fd;
-	__u32 cpu;
-	int err;
-};
-
-static void *fill(void *arg)
+/* Closes all files but these: a pipe's reader waits for its end, and so on. */
+static void keep_files(int outer, const int *fds, uint32_t n)
 {
-	struct filling *f = arg;
-
-	f->err = bpf_map_update_elem(f->outer, &f->cpu, &f->fd, BPF_ANY);
-	return NULL;
-}
-
-/* Closes all other files: a pipe's reader waits for its end, and so on. */
-static void keep_files(const struct filling *f, uint32_t n)
-{
-	int top = f[0].outer;
+	int top = outer;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (f[i].fd > top)
-			top = f[i].fd;
+		if (fds[i] > top)
+			top = fds[i];
 	for (int fd = 0; fd < top; fd++) {
 		uint32_t i = 0;
 
-		while (i < n && f[i].fd != fd)
+		while (i < n && fds[i] != fd)
 			i++;
-		if (i == n && fd != f[0].outer)
+		if (i == n && fd != outer)
 			close(fd);
 	}
 	syscall(SYS_close_range, (unsigned int)top + 1, ~0u, 0u);
 }
 
-/* Returns 0 or a negative errno when all updates have returned. */
-static int fill_all(struct filling *f, uint32_t n)
+/* Returns 0 or a negative errno when the update has returned. */
+static int fill_all(int outer, const int *fds, uint32_t n)
 {
-	pthread_t *threads = calloc(n, sizeof(*threads));
-	pthread_attr_t attr;
-	int err = 0;
+	__u32 *cpus = calloc(n, sizeof(*cpus));
+	int err;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	for (uint32_t i = 0; i < n; i++)
-		if (!threads || pthread_create(&threads[i], &attr, fill, &f[i])) {
-			fill(&f[i]);
-			if (threads)
-				threads[i] = pthread_self();
-		}
-	for (uint32_t i = 0; i < n; i++) {
-		if (threads && !pthread_equal(threads[i], pthread_self()))
-			pthread_join(threads[i], NULL);
-		err = err ? err : f[i].err;
-	}
-	pthread_attr_destroy(&attr);
-	free(threads);
+	if (!cpus)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < n; cpu++)
+		cpus[cpu] = cpu;
+	err = bpf_map_update_batch(outer, cpus, fds, &n, NULL);
+	free(cpus);
 	return err;
 }
 
@@ -99,7 +73,7 @@ static int await_rings(struct bpf_session *s, int outer)
 
 	for (int ms = 0; ms < PATIENCE_MS; ms++) {
 		int status = 0;
-		pid_t ended = waitpid(s->helper, &status, WNOHANG);
+		pid_t ended = s->helper ? waitpid(s->helper, &status, WNOHANG) : 0;
 		__u32 id;
 
 		while (cpu < s->cpus && !bpf_map_lookup_elem(outer, &cpu, &id))
@@ -116,28 +90,28 @@ static int await_rings(struct bpf_session *s, int outer)
 	return -ETIMEDOUT;
 }
 
+/* Begins to put the rings into the map. Returns 0 or a negative errno. */
 static int put_rings(struct bpf_session *s)
 {
-	int outer = bpf_map__fd(s->skel->maps.rings), err;
-	struct filling *f = calloc(s->cpus, sizeof(*f));
+	int outer = bpf_map__fd(s->skel->maps.rings), err = 0;
+	int *fds = calloc(s->cpus, sizeof(*fds));
 
-	if (!f)
+	if (!fds)
 		return -ENOMEM;
 	for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
-		f[cpu] = (struct filling) { outer, s->rings[cpu].fd, cpu, 0 };
+		fds[cpu] = s->rings[cpu].fd;
 	s->helper = fork();
 	if (!s->helper) {
-		keep_files(f, s->cpus);
-		_exit(-fill_all(f, s->cpus) & 0xff);
+		keep_files(outer, fds, s->cpus);
+		_exit(-fill_all(outer, fds, s->cpus) & 0xff);
 	}
 	if (s->helper > 0) {
 		bpf_session_helper(s, s->helper);
-		err = await_rings(s, outer);
 	} else {
 		s->helper = 0;
-		err = fill_all(f, s->cpus);
+		err = fill_all(outer, fds, s->cpus);
 	}
-	free(f);
+	free(fds);
 	return err;
 }
 
@@ -236,39 +210,42 @@ static int new_ring(uint32_t cpu, size_t size)
 
 int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size)
 {
+	int err;
+
 	s->ring_size = round_ring_size(buffer_size ? buffer_size
 						   : default_ring_size(count_online(s->cpus)));
 	s->offline_ring_size = buffer_size ? s->ring_size : round_ring_size(RING_LEAST);
 	s->rings = aligned_alloc(_Alignof(struct cpu_ring), s->cpus * sizeof(*s->rings));
 	if (!s->rings)
 		return -ENOMEM;
-	memset(s->rings, 0, s->cpus * sizeof(*s->rings));
+	for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
+		s->rings[cpu] = (struct cpu_ring) { .session = s, .fd = -1 };
 	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
-		struct cpu_ring *ring = &s->rings[cpu];
 		int fd = new_ring(cpu, cpu_is_online(cpu) ? s->ring_size : s->offline_ring_size);
 
 		if (fd < 0)
 			return fd;
-		ring->session = s;
-		ring->buffer = ring_buffer__new(fd, take_record, ring, NULL);
-		if (!ring->buffer) {
-			int err = -errno;
-
-			close(fd);
-			return err;
-		}
-		ring->fd = fd;
+		s->rings[cpu].fd = fd;
 	}
-	return put_rings(s);
+	/* Before they are mapped: forking would copy the page tables of all of them. */
+	err = put_rings(s);
+	for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++) {
+		struct cpu_ring *ring = &s->rings[cpu];
+
+		ring->buffer = ring_buffer__new(ring->fd, take_record, ring, NULL);
+		if (!ring->buffer)
+			err = -errno;
+	}
+	return err ? err : await_rings(s, bpf_map__fd(s->skel->maps.rings));
 }
 
 void bpf_session_free_rings(struct bpf_session *s)
 {
 	for (uint32_t cpu = 0; s->rings && cpu < s->cpus; cpu++) {
-		if (!s->rings[cpu].buffer)
-			continue;
-		ring_buffer__free(s->rings[cpu].buffer);
-		close(s->rings[cpu].fd);
+		if (s->rings[cpu].buffer)
+			ring_buffer__free(s->rings[cpu].buffer);
+		if (s->rings[cpu].fd >= 0)
+			close(s->rings[cpu].fd);
 	}
 	free(s->rings);
 	/* It ends by itself, whoever is its parent then. */
