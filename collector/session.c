@@ -12,6 +12,7 @@
 #include "names/debugfile.h"
 #include "names/reader.h"
 #include "session_private.h"
+#include "unwind/rules.h"
 
 /* A killed recorder loses at most this much; the progress line moves as often. */
 #define FLUSH_NS 500000000u
@@ -76,10 +77,12 @@ static void prepare_asker(struct session *s)
 
 static void prepare_readers(struct session *s)
 {
-	int err = s->options->user_stacks ? readers_start(&s->readers) : 0;
+	int err = s->options->user_stacks ? readers_start(&s->readers, &rules_reader) : 0;
 
 	if (err)
-		fprintf(stderr, "chaincap: user functions will have no names: %s\n",
+		fprintf(stderr,
+			"chaincap: user functions will have no names, user stacks will be cut: "
+			"%s\n",
 			strerror(-err));
 }
 
@@ -128,7 +131,8 @@ static int make_symbolizer(struct session *s)
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
 	symbolizer_on_kernel_change(s->sym, bpf_session_code_gone, s->bpf);
-	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, o->verify, o->verbosity > 0);
+	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->readers, o->verify,
+			       o->verbosity > 0);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -281,6 +285,7 @@ static int flush(struct session *s)
 		err = report_missed(s, &c, now);
 	if (!err)
 		err = s->sink->flush(s, now);
+	user_stacks_forget_idle(s->user_stacks);
 	s->last_flush_ns = now;
 	bpf_session_poll(s->bpf);
 	s->sink->counts(s, &shown);

@@ -33,7 +33,7 @@ struct user_stacks {
 };
 
 int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct symbolizer *sym,
-		     bool verify, bool verbose)
+		     struct readers *readers, bool verify, bool verbose)
 {
 	struct user_stacks *u = calloc(1, sizeof(*u));
 	int epoll = symbolizer_epoll(sym), err = -ENOMEM;
@@ -44,7 +44,7 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	u->verbose = verbose;
 	if (!bpf_session_unwinds(bpf))
 		return 0;
-	u->unwinder = unwinder_new(sym, bpf_session_rule, bpf);
+	u->unwinder = unwinder_new(sym, readers, bpf_session_rule, bpf);
 	u->reference = verify ? reference_new() : NULL;
 	u->sleepers = sleepers_new();
 	if (u->unwinder && u->sleepers && (u->reference || !verify)) {
@@ -179,6 +179,12 @@ int user_stacks_asleep_rest(struct user_stacks *u)
 	return user_stacks_asleep(u, UINT32_MAX);
 }
 
+void user_stacks_forget_idle(struct user_stacks *u)
+{
+	if (u->unwinder)
+		unwinder_forget_idle(u->unwinder, clock_now_ns());
+}
+
 /* ---- figures ------------------------------------------------------------------------------- */
 
 void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts)
@@ -213,4 +219,9 @@ void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *co
 		"looked up in %u files (%zu KiB)\n",
 		(unsigned long long)s.stacks, (unsigned long long)s.looked_up, s.files,
 		s.bytes >> 10);
+	if (s.restarts || s.late)
+		fprintf(stderr,
+			"chaincap: unwinding: readers of rules died %llu times, and were late %llu "
+			"times\n",
+			(unsigned long long)s.restarts, (unsigned long long)s.late);
 }

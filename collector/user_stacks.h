@@ -11,16 +11,18 @@
 #include <stdint.h>
 
 #include "kernel/bpf.h"
+#include "names/reader.h"
 #include "names/symbolize.h"
 
 struct user_stacks;
 
 /*
- * bpf and sym are borrowed. With verify the stacks are compared, and with verbose each one that
- * differs is printed on standard error. Returns 0 or a negative errno.
+ * bpf, sym and readers are borrowed; readers as for unwinder_new(). With verify the stacks are
+ * compared, and with verbose each one that differs is printed on standard error. Returns 0 or a
+ * negative errno.
  */
 int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct symbolizer *sym,
-		     bool verify, bool verbose);
+		     struct readers *readers, bool verify, bool verbose);
 void user_stacks_close(struct user_stacks *u);
 
 /* Sets the sink: record(ctx, ...) gets the records, thread(ctx, ...) the threads. */
@@ -40,6 +42,9 @@ int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns);
 bool user_stacks_left(const struct user_stacks *u);
 /* As user_stacks_asleep(), at the end of the recording, for all that are queued. */
 int user_stacks_asleep_rest(struct user_stacks *u);
+
+/* Drops what was not used for a minute. Call it now and then. */
+void user_stacks_forget_idle(struct user_stacks *u);
 
 /* Adds the stacks completed here, and those compared, to what the BPF side counted. */
 void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts);

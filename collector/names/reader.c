@@ -53,7 +53,7 @@ uint64_t readers_free(struct readers *r)
 	return to_ns(used.ru_utime) + to_ns(used.ru_stime);
 }
 
-int readers_start(struct readers **out)
+int readers_start(struct readers **out, const struct readers_also *also)
 {
 	struct readers *r = calloc(1, sizeof(*r));
 	struct reader_hello hello;
@@ -70,7 +70,7 @@ int readers_start(struct readers **out)
 	}
 	r->pid = fork();
 	if (!r->pid)
-		reader_process(sockets[1]);
+		reader_process(sockets[1], also);
 	r->socket = sockets[0];
 	close(sockets[1]);
 	if (r->pid < 0) {
@@ -92,6 +92,35 @@ int readers_start(struct readers **out)
 int readers_pid(const struct readers *r)
 {
 	return r->pid;
+}
+
+/* Has a process started, which answers on the socket that is returned; or a negative errno. */
+static int fork_process(const struct readers *r, const struct reader_start *start)
+{
+	int sockets[2], err = 0;
+
+	if (!r)
+		return -ENOTSUP;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return -errno;
+	if (sandbox_send(r->socket, start, sizeof(*start), sockets[1]) != sizeof(*start))
+		err = -EPIPE;
+	close(sockets[1]);
+	if (err)
+		close(sockets[0]);
+	return err ? err : sockets[0];
+}
+
+int readers_fork(struct readers *r)
+{
+	return fork_process(r, &(struct reader_start) { .is_also = 1 });
+}
+
+void readers_end(struct readers *r, int pid)
+{
+	struct reader_start end = { .end = pid };
+
+	(void)sandbox_send(r->socket, &end, sizeof(end), -1);
 }
 
 /* ---- talking to one ------------------------------------------------------------------------ */
@@ -199,33 +228,22 @@ static int start(struct reader **out, const struct readers *r)
 {
 	struct reader_start first = { .is_low = is_low_here() };
 	struct timeval patience = { .tv_sec = (time_t)(PATIENCE_NS / 1000000000u) };
+	int socket = fork_process(r, &first);
 	struct reader *rd;
-	int sockets[2];
-	bool is_sent;
 
 	*out = NULL;
-	if (!r)
-		return -ENOTSUP;
+	if (socket < 0)
+		return socket;
 	rd = calloc(1, sizeof(*rd));
-	if (!rd)
+	if (!rd) {
+		close(socket);
 		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
-		int err = -errno;
-
-		free(rd);
-		return err;
 	}
-	rd->socket = sockets[0];
+	rd->socket = socket;
 	rd->is_low = first.is_low;
 	setsockopt(rd->socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	is_sent = sandbox_send(r->socket, &first, sizeof(first), sockets[1]) == sizeof(first);
-	close(sockets[1]);
-	if (is_sent) {
-		*out = rd;
-		return 0;
-	}
-	reader_close(rd);
-	return -EPIPE;
+	*out = rd;
+	return 0;
 }
 
 /* Before its first answer. */

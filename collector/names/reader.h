@@ -23,14 +23,39 @@
 struct readers;
 struct reader;
 
-/* Call it before anything else is open or in memory. Returns 0 or a negative errno. */
-int readers_start(struct readers **out);
+/* The first words of the process that forks, and of a new one before it has read anything. */
+struct reader_hello {
+	int32_t pid;
+};
+
+/* Processes of another sort that are to be forked from the same one, with the same lack of rights.
+ */
+struct readers_also {
+	const char *name;
+	uint64_t memory_bytes;
+	unsigned int cpu_seconds;
+	void (*serve)(int socket); /* does not return */
+};
+
+/*
+ * Call it before anything else is open or in memory. also may be NULL. Returns 0 or a negative
+ * errno.
+ */
+int readers_start(struct readers **out, const struct readers_also *also);
 /*
  * NULL is allowed. Open readers end. Returns the nanoseconds on a CPU that all of them took.
  */
 uint64_t readers_free(struct readers *r);
 /* The process from which the others are forked. */
 int readers_pid(const struct readers *r);
+
+/*
+ * Starts one of the other sort. Returns the socket to it, on which it says struct reader_hello
+ * before it serves; or a negative errno.
+ */
+int readers_fork(struct readers *r);
+/* Ends one of them by its process id. */
+void readers_end(struct readers *r, int pid);
 
 #define READER_SEGMENTS_MAX 16u
 

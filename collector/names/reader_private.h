@@ -10,12 +10,9 @@
 
 /* To the process that forks: one message with a socket, on which the new one answers. */
 struct reader_start {
-	uint32_t is_low; /* it begins at idle priority */
-};
-
-/* The first words of the process that forks, and of a new one before it has read anything. */
-struct reader_hello {
-	int32_t pid;
+	uint32_t is_low;  /* it begins at idle priority */
+	uint32_t is_also; /* it is of the other sort */
+	int32_t end;	  /* instead: the process with this id ends; 0: none */
 };
 
 enum reader_op {
@@ -49,6 +46,6 @@ struct reader_told {
 #define READER_ANSWERS_BYTES (32u << 10)
 
 /* The process from which others are forked; never returns. */
-_Noreturn void reader_process(int socket);
+_Noreturn void reader_process(int socket, const struct readers_also *also);
 
 #endif /* READER_PRIVATE_H */

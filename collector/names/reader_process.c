@@ -265,13 +265,11 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 static _Noreturn void converse(int socket)
 {
 	static struct process p = { .perf_map = -1, .jitdump = -1 };
-	struct reader_hello hello = { getpid() };
 	static struct reader_request r;
 	ssize_t n;
 	int fd;
 
 	p.socket = socket;
-	tell(&p, &hello, sizeof(hello));
 	while ((n = sandbox_receive(socket, &r, sizeof(r), &fd)) > 0) {
 		if ((size_t)n < offsetof(struct reader_request, values) || r.n > READER_BATCH ||
 		    (size_t)n !=
@@ -282,23 +280,37 @@ static _Noreturn void converse(int socket)
 	_exit(0);
 }
 
-static _Noreturn void become_reader(int socket, bool is_low)
+static const struct readers_also names_reader = {
+	.name = "chaincap-reader",
+	.memory_bytes = MEMORY_MAX_BYTES,
+	.cpu_seconds = CPU_MAX_SECONDS,
+	.serve = converse,
+};
+
+static _Noreturn void become(const struct readers_also *what, int socket, bool is_low)
 {
+	struct reader_hello hello = { getpid() };
 	const struct sched_param none = { 0 };
 
-	prctl(PR_SET_NAME, "chaincap-reader");
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+	prctl(PR_SET_NAME, what->name);
+	/* Before it is low: who knows its id can make it hurry. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+	    sandbox_send(socket, &hello, sizeof(hello), -1) != sizeof(hello))
 		_exit(1);
 	if (is_low)
 		sched_setscheduler(0, SCHED_IDLE, &none);
-	sandbox_limit(MEMORY_MAX_BYTES, CPU_MAX_SECONDS);
+	sandbox_limit(what->memory_bytes, what->cpu_seconds);
 	if (!sandbox_seal(false))
 		_exit(1);
-	converse(socket);
+	what->serve(socket);
+	_exit(0);
 }
 
-/* Those that were started, and not waited for yet: a recorder has one or two at a time. */
-#define RUNNING_MAX 16u
+/*
+ * Those that were started, and not waited for yet: a recorder has one or two at a time for names,
+ * and some of the other sort.
+ */
+#define RUNNING_MAX 32u
 
 struct running {
 	pid_t pids[RUNNING_MAX];
@@ -318,7 +330,14 @@ static void reap(struct running *r, bool all)
 	}
 }
 
-_Noreturn void reader_process(int socket)
+static void end(const struct running *r, pid_t pid)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->pids[i] == pid)
+			kill(pid, SIGKILL);
+}
+
+_Noreturn void reader_process(int socket, const struct readers_also *also)
 {
 	struct reader_hello hello = { getpid() };
 	struct running running = { .n = 0 };
@@ -331,15 +350,16 @@ _Noreturn void reader_process(int socket)
 	if (!sandbox_seal(true) || sandbox_send(SANDBOX_SOCKET, &hello, sizeof(hello), -1) < 0)
 		_exit(1);
 	while (sandbox_receive(SANDBOX_SOCKET, &start, sizeof(start), &fd) == sizeof(start)) {
+		end(&running, start.end);
 		reap(&running, false);
 		if (running.n == RUNNING_MAX)
 			reap(&running, true);
 		if (fd < 0)
 			continue;
-		pid = fork();
+		pid = start.is_also && !also ? -1 : fork();
 		if (!pid) {
 			close(SANDBOX_SOCKET);
-			become_reader(fd, start.is_low);
+			become(start.is_also ? also : &names_reader, fd, start.is_low);
 		}
 		if (pid > 0)
 			running.pids[running.n++] = pid;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "kernel/clock.h"
 #include "names/elfsym.h"
 
 #define NAMES_MAX_BYTES (1u << 20)
@@ -66,21 +66,28 @@ static uint64_t frame_bytes(Elf *elf, uint64_t file_bytes)
 	return bytes ? bytes : file_bytes;
 }
 
-/* Takes over e. */
-static int open_elf(struct cfi **out, struct elfsym *e, uint64_t file_bytes)
+int cfi_open(struct cfi **out, int fd)
 {
-	Elf *elf = elfsym_libelf(e);
-	struct cfi *c;
+	struct elfsym *e = NULL;
 	GElf_Ehdr header;
 	GElf_Phdr first;
+	struct stat st;
+	struct cfi *c;
 	uint64_t bytes;
-	int err = -ENOEXEC;
+	int err;
 
 	*out = NULL;
-	if (!gelf_getehdr(elf, &header) || header.e_machine != MACHINE ||
-	    gelf_getclass(elf) != ELFCLASS64 || !gelf_getphdr(elf, 0, &first))
+	if (fstat(fd, &st))
+		return -errno;
+	err = elfsym_open(&e, fd);
+	if (err)
+		return err;
+	err = -ENOEXEC;
+	if (!gelf_getehdr(elfsym_libelf(e), &header) || header.e_machine != MACHINE ||
+	    gelf_getclass(elfsym_libelf(e)) != ELFCLASS64 ||
+	    !gelf_getphdr(elfsym_libelf(e), 0, &first))
 		goto fail;
-	bytes = frame_bytes(elf, file_bytes);
+	bytes = frame_bytes(elfsym_libelf(e), (uint64_t)st.st_size);
 	err = -EFBIG;
 	if (bytes > CFI_MAX_BYTES)
 		goto fail;
@@ -88,9 +95,7 @@ static int open_elf(struct cfi **out, struct elfsym *e, uint64_t file_bytes)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		goto fail;
-	c->dwarf = dwarf_getcfi_elf(elf);
-	/* From here on only this and the segments are used: the descriptor may be closed. */
-	elf_cntl(elf, ELF_C_FDDONE);
+	c->dwarf = dwarf_getcfi_elf(elfsym_libelf(e));
 	if (!c->dwarf) {
 		free(c);
 		err = -ENOENT;
@@ -104,28 +109,6 @@ static int open_elf(struct cfi **out, struct elfsym *e, uint64_t file_bytes)
 fail:
 	elfsym_close(e);
 	return err;
-}
-
-int cfi_open(struct cfi **out, int fd)
-{
-	struct elfsym *e;
-	struct stat st;
-	int err;
-
-	*out = NULL;
-	if (fstat(fd, &st))
-		return -errno;
-	err = elfsym_open(&e, fd);
-	return err ? err : open_elf(out, e, (uint64_t)st.st_size);
-}
-
-int cfi_open_memory(struct cfi **out, const void *image, size_t len)
-{
-	struct elfsym *e;
-	int err = elfsym_open_memory(&e, image, len);
-
-	*out = NULL;
-	return err ? err : open_elf(out, e, len);
 }
 
 void cfi_close(struct cfi *c)
@@ -278,11 +261,11 @@ static bool has_return_address(Dwarf_Frame *f, int column, struct unwind_rule *r
 	return true;
 }
 
-static struct unwind_rule rule_of_frame(Dwarf_Frame *f)
+static struct unwind_rule rule_of_frame(Dwarf_Frame *f, Dwarf_Addr *end)
 {
 	struct unwind_rule r = { .kind = UNWIND_HARD }, hard = r;
 	bool is_signal = false;
-	int column = dwarf_frame_info(f, NULL, NULL, &is_signal);
+	int column = dwarf_frame_info(f, NULL, end, &is_signal);
 
 	if (is_signal)
 		return (struct unwind_rule) { .kind = UNWIND_SIGNAL };
@@ -295,27 +278,31 @@ static struct unwind_rule rule_of_frame(Dwarf_Frame *f)
 
 /* ---- searching ----------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
+static bool find_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-struct unwind_rule cfi_rule(struct cfi *c, uint64_t offset)
-{
-	struct unwind_rule r = { .kind = UNWIND_NONE };
-	uint64_t start_ns = now_ns(), vaddr;
+	Dwarf_Addr vaddr, to;
 	Dwarf_Frame *f;
 
-	if (c->searched_ns > c->patience_ns || !elfsym_vaddr(c->elf, offset, &vaddr))
-		return r;
-	if (!dwarf_cfi_addrframe(c->dwarf, vaddr, &f)) {
-		r = rule_of_frame(f);
-		free(f);
-	}
-	c->searched_ns += now_ns() - start_ns;
+	if (!elfsym_vaddr(c->elf, offset, &vaddr) || dwarf_cfi_addrframe(c->dwarf, vaddr, &f))
+		return false;
+	to = vaddr + 1;
+	*rule = rule_of_frame(f, &to);
+	free(f);
+	if (to <= vaddr)
+		return false;
+	*end = to - vaddr > UINT64_MAX - offset ? UINT64_MAX : offset + (to - vaddr);
+	return true;
+}
+
+bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end)
+{
+	uint64_t start_ns = clock_now_ns();
+	bool is_found;
+
+	if (c->searched_ns > c->patience_ns)
+		return false;
+	is_found = find_row(c, offset, rule, end);
+	c->searched_ns += clock_now_ns() - start_ns;
 	c->patience_ns += PATIENCE_EACH_NS;
-	return r;
+	return is_found;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * cfi.h - the call frame information (.eh_frame) of one ELF file, read by libdw. Any user may have
- * written the file: its sizes are checked before libdw sees it, and a file that takes too long to
- * search has no rules from then on.
+ * written the file: only processes without rights read it (rules_process.c), its sizes are checked
+ * before libdw sees it, and a file that takes too long to search has no rules from then on.
  */
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "rule.h"
@@ -14,19 +15,21 @@
 struct cfi;
 
 /*
- * Reads the file fd, which may be closed afterwards, or copies the len bytes of an image in memory.
- * Returns 0; -ENOEXEC if it is no ELF file of this machine; -ENOENT if it has no call frame
- * information; -EFBIG if it has more than CFI_MAX_BYTES; -ENOMEM; or the error of reading.
+ * Reads the file fd, which stays the caller's and open. Returns 0; -ENOEXEC if it is no ELF file of
+ * this machine; -ENOENT if it has no call frame information; -EFBIG if it has more than
+ * CFI_MAX_BYTES; -ENOMEM; or the error of reading.
  */
 int cfi_open(struct cfi **out, int fd);
-int cfi_open_memory(struct cfi **out, const void *image, size_t len);
 void cfi_close(struct cfi *c);
 
 #define CFI_MAX_BYTES (64u << 20)
 /* The memory that it takes, about, in bytes. */
 size_t cfi_bytes(const struct cfi *c);
 
-/* The rule for the byte at this offset of the file; UNWIND_NONE if it has none. */
-struct unwind_rule cfi_rule(struct cfi *c, uint64_t offset);
+/*
+ * The rule for the byte at this offset of the file, which holds up to the byte *end; false if it
+ * has none. Where it begins libdw does not know: after DW_CFA_restore_state it says another place.
+ */
+bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end);
 
 #endif /* UNWIND_CFI_H */

@@ -1,114 +1,120 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/files.h"
 
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "unwind/cfi.h"
+#include "unwind/rules.h"
 
-#define FILES_MAX 256u
-/* With the file that is opened then: 256 MiB. */
-#define BYTES_MAX ((256u << 20) - CFI_MAX_BYTES)
+/* With the file that is opened then: RULES_BYTES_MAX. */
+#define BYTES_MAX (RULES_BYTES_MAX - CFI_MAX_BYTES)
 /* A file unused for this long is dropped: it may be deleted, or its disk unmounted. */
 #define IDLE_NS 60000000000u
-#define CACHE (1u << 15)
+#define WINDOWS (1u << 14)
+#define ANSWERS (1u << 12)
 
 struct file {
 	uint32_t id;	 /* code_files id, of which it holds a reference; 0: free */
 	uint32_t serial; /* never reused */
-	struct cfi *cfi; /* NULL: it has none */
+	struct rules_file rules;
+	bool is_missing; /* it cannot be opened: no rules */
 	uint64_t used_ns;
 };
 
-/* A recently used rule: of the file with this serial, at this offset. */
+/* Recently used rules: of the file with this serial, around this offset. */
 struct cached {
+	uint64_t offset; /* a multiple of RULES_WINDOW */
+	uint32_t serial;
+	struct rules_window window;
+};
+
+/* What the code at an offset without a rule is. */
+struct answer {
 	uint64_t offset;
 	uint32_t serial;
-	struct unwind_rule rule;
+	bool of_call; /* whether a call ends before it; else whether signal handlers return to it */
+	bool is_it;
 };
 
 struct unwind_files {
 	struct code_files *code;
+	struct rules *rules;
 	size_t vdso_bytes;
 	uint32_t last_serial;
 	uint32_t last; /* index of the file used last */
-	size_t bytes;
 	uint64_t searched;
-	struct file files[FILES_MAX];
-	struct cached cache[CACHE];
+	struct file files[RULES_FILES_MAX];
+	struct cached windows[WINDOWS];
+	struct answer answers[ANSWERS];
 };
 
-struct unwind_files *unwind_files_new(struct code_files *code, size_t vdso_bytes)
+struct unwind_files *unwind_files_new(struct code_files *code, struct readers *readers,
+				      size_t vdso_bytes)
 {
 	struct unwind_files *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
 	f->code = code;
+	f->rules = rules_new(readers);
 	f->vdso_bytes = vdso_bytes;
-	return f;
+	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
+		f->files[i].rules.index = i;
+	if (f->rules)
+		return f;
+	free(f);
+	return NULL;
 }
 
 static void drop(struct unwind_files *f, struct file *file)
 {
+	uint32_t index = file->rules.index;
+
 	if (!file->id)
 		return;
-	if (file->cfi)
-		f->bytes -= cfi_bytes(file->cfi);
-	cfi_close(file->cfi);
+	rules_close(f->rules, &file->rules);
 	code_files_put(f->code, file->id);
-	*file = (struct file) { 0 };
+	*file = (struct file) { .rules.index = index };
 }
 
 void unwind_files_free(struct unwind_files *f)
 {
 	if (!f)
 		return;
-	for (uint32_t i = 0; i < FILES_MAX; i++)
+	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
 		drop(f, &f->files[i]);
+	rules_free(f->rules);
 	free(f);
 }
 
-static struct cfi *open_cfi(const struct unwind_files *f, uint32_t id)
+void unwind_files_forget_idle(struct unwind_files *f, uint64_t now_ns)
 {
-	struct cfi *c = NULL;
-	int fd;
-
-	if (code_files_kind(f->code, id) == CODE_VDSO) {
-		/* The kernel gives its address as a number. It is the same in all processes. */
-		const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-
-		if (f->vdso_bytes)
-			(void)cfi_open_memory(&c, vdso, f->vdso_bytes);
-		return c;
-	}
-	fd = code_files_open(f->code, id);
-	if (fd >= 0)
-		(void)cfi_open(&c, fd);
-	return c;
+	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
+		if (f->files[i].id && now_ns > f->files[i].used_ns + IDLE_NS)
+			drop(f, &f->files[i]);
 }
 
 /* A free place, made by dropping the least recently used file if need be. */
-static struct file *make_room(struct unwind_files *f, uint64_t now_ns)
+static struct file *make_room(struct unwind_files *f)
 {
 	struct file *free_place = NULL;
 
 	for (;;) {
 		struct file *oldest = NULL;
 
-		for (uint32_t i = 0; i < FILES_MAX; i++) {
+		for (uint32_t i = 0; i < RULES_FILES_MAX; i++) {
 			struct file *file = &f->files[i];
 
-			if (file->id && now_ns > file->used_ns + IDLE_NS)
-				drop(f, file);
 			if (!file->id)
 				free_place = file;
 			else if (!oldest || file->used_ns < oldest->used_ns)
 				oldest = file;
 		}
-		if (free_place && (f->bytes <= BYTES_MAX || !oldest))
+		if (free_place && (unwind_files_bytes(f) <= BYTES_MAX || !oldest))
 			return free_place;
 		drop(f, oldest);
 	}
@@ -119,125 +125,169 @@ static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
 	struct file *file = &f->files[f->last];
 
 	if (file->id != id) {
-		for (file = f->files; file < f->files + FILES_MAX && file->id != id; file++)
+		for (file = f->files; file < f->files + RULES_FILES_MAX && file->id != id; file++)
 			;
 	}
-	if (file == f->files + FILES_MAX) {
-		file = make_room(f, now_ns);
+	if (file == f->files + RULES_FILES_MAX) {
+		file = make_room(f);
 		code_files_hold(f->code, id);
 		file->id = id;
 		file->serial = ++f->last_serial;
-		file->cfi = open_cfi(f, id);
-		if (file->cfi)
-			f->bytes += cfi_bytes(file->cfi);
 	}
 	file->used_ns = now_ns;
 	f->last = (uint32_t)(file - f->files);
 	return file;
 }
 
-/* Reads len bytes of code at an offset of a file. */
-static bool read_code(const struct unwind_files *f, uint32_t id, uint64_t offset, void *buf,
-		      size_t len)
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/* The kernel's own, as a file. */
+static int open_vdso(const struct unwind_files *f)
 {
-	int fd;
+	/* The kernel gives its address as a number. It is the same in all processes. */
+	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
 
-	if (code_files_kind(f->code, id) == CODE_VDSO) {
-		const uint8_t *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	if (fd >= 0 && write(fd, vdso, f->vdso_bytes) == (ssize_t)f->vdso_bytes)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ENOMEM;
+}
 
-		if (f->vdso_bytes < len || offset > f->vdso_bytes - len)
-			return false;
-		memcpy(buf, vdso + offset, len);
-		return true;
+static int open_file(struct unwind_files *f, struct file *file)
+{
+	bool is_vdso = code_files_kind(f->code, file->id) == CODE_VDSO;
+	int fd = is_vdso ? open_vdso(f) : code_files_open(f->code, file->id), err = fd;
+
+	file->is_missing = fd < 0;
+	if (fd >= 0)
+		err = rules_open(f->rules, &file->rules, fd);
+	if (fd >= 0 && is_vdso)
+		close(fd);
+	return err;
+}
+
+/* As rules_find(), in an open file; with w NULL as rules_is_call(). */
+static int ask(struct unwind_files *f, struct file *file, uint64_t offset, struct rules_window *w,
+	       bool *is_it)
+{
+	int err = -ENOTCONN;
+
+	f->searched++;
+	for (int tries = 0; err == -ENOTCONN && tries < 3; tries++) {
+		err = w ? rules_find(f->rules, &file->rules, offset, w, is_it)
+			: rules_is_call(f->rules, &file->rules, offset, is_it);
+		if (err == -ENOTCONN && open_file(f, file))
+			return -EIO;
 	}
-	if (code_files_kind(f->code, id) != CODE_FILE)
-		return false;
-	fd = code_files_open(f->code, id);
-	return fd >= 0 && pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
+	return err;
 }
 
-/*
- * Whether this is the code to which signal handlers return, recognized by its instructions as
- * debuggers do: musl's, and that in arm64's vDSO, has no call frame information.
- */
-static bool is_signal_return(const struct unwind_files *f, uint32_t id, uint64_t offset)
+static uint64_t hash(uint32_t serial, uint64_t offset)
 {
-#if defined(__x86_64__)
-	static const uint8_t mov_rax[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	static const uint8_t mov_eax[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	uint8_t code[sizeof(mov_rax)];
-
-	return read_code(f, id, offset, code, sizeof(code)) &&
-	       (!memcmp(code, mov_rax, sizeof(mov_rax)) || !memcmp(code, mov_eax, sizeof(mov_eax)));
-#elif defined(__aarch64__)
-	uint32_t code[2];
-
-	return read_code(f, id, offset, code, sizeof(code)) && code[0] == 0xd2801168 &&
-	       code[1] == 0xd4000001; /* mov x8, #139; svc #0 */
-#else
-	(void)f, (void)id, (void)offset;
-	return false;
-#endif
+	return ((offset ^ (uint64_t)serial << 40) * 0x9e3779b97f4a7c15u) >> 40;
 }
 
-bool unwind_files_is_call(const struct unwind_files *f, uint32_t id, uint64_t offset)
+static struct answer *answer_at(struct unwind_files *f, const struct file *file, uint64_t offset,
+				bool of_call)
 {
-#if defined(__x86_64__)
-	uint8_t b[7]; /* the bytes before */
+	return &f->answers[(hash(file->serial, offset) ^ of_call) % ANSWERS];
+}
 
-	if (offset < sizeof(b) || !read_code(f, id, offset - sizeof(b), b, sizeof(b)))
-		return false;
-	/* call rel32; call *%reg, *(%reg), *disp8(%reg), *disp32(%reg) or *disp32(%rip) */
-	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||
-	       (b[4] == 0xff && (b[5] & 0x38) == 0x10) || (b[1] == 0xff && (b[2] & 0x38) == 0x10);
-#elif defined(__aarch64__)
-	uint32_t before;
+static bool is_answer(const struct answer *a, const struct file *file, uint64_t offset,
+		      bool of_call)
+{
+	return a->serial == file->serial && a->offset == offset && a->of_call == of_call;
+}
 
-	if (offset < sizeof(before) ||
-	    !read_code(f, id, offset - sizeof(before), &before, sizeof(before)))
-		return false;
-	/* bl; blr, with or without authentication */
-	return (before & 0xfc000000) == 0x94000000 || (before & 0xfefff000) == 0xd63f0000;
-#else
-	(void)f, (void)id, (void)offset;
-	return false;
-#endif
+bool unwind_files_is_call(struct unwind_files *f, uint32_t id, uint64_t offset, uint64_t now_ns)
+{
+	struct file *file = find(f, id, now_ns);
+	struct answer *a = answer_at(f, file, offset, true);
+	bool is_call;
+
+	if (!is_answer(a, file, offset, true)) {
+		if (ask(f, file, offset, NULL, &is_call))
+			return false;
+		*a = (struct answer) { offset, file->serial, true, is_call };
+	}
+	return a->is_it;
+}
+
+/* UNWIND_NONE: the window has none, and more is to be asked. */
+static struct unwind_rule rule_in(const struct rules_window *w, uint64_t offset)
+{
+	uint64_t at = offset % RULES_WINDOW;
+	uint32_t i = w->n;
+
+	if (w->n && at >= w->from && at < w->to)
+		while (i-- && w->starts[i] > at)
+			;
+	return i < w->n ? w->rules[i] : (struct unwind_rule) { .kind = UNWIND_NONE };
 }
 
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64_t offset,
 				     uint64_t now_ns)
 {
+	struct unwind_rule r = { .kind = UNWIND_NONE };
 	struct file *file = find(f, id, now_ns);
-	uint64_t h = (offset ^ (uint64_t)file->serial << 40) * 0x9e3779b97f4a7c15u;
-	struct cached *c = &f->cache[(h >> 40) % CACHE];
+	uint64_t base = offset - offset % RULES_WINDOW;
+	struct cached *c = &f->windows[hash(file->serial, base) % WINDOWS];
+	struct answer *a = answer_at(f, file, offset, false);
+	struct rules_window w;
+	bool is_signal;
+	int err;
 
-	if (c->serial == file->serial && c->offset == offset)
-		return c->rule;
-	f->searched++;
-	*c = (struct cached) { .offset = offset, .serial = file->serial };
-	if (file->cfi)
-		c->rule = cfi_rule(file->cfi, offset);
-	/* Return addresses are looked up one byte lower. */
-	if (c->rule.kind == UNWIND_NONE && is_signal_return(f, id, offset + 1))
-		c->rule.kind = UNWIND_SIGNAL;
-	return c->rule;
+	if (c->serial == file->serial && c->offset == base)
+		r = rule_in(&c->window, offset);
+	if (r.kind != UNWIND_NONE)
+		return r;
+	if (is_answer(a, file, offset, false)) {
+		r.kind = a->is_it ? UNWIND_SIGNAL : UNWIND_NONE;
+		return r;
+	}
+	err = file->is_missing ? -ENOENT : ask(f, file, offset, &w, &is_signal);
+	if (err) {
+		r.kind = file->is_missing ? UNWIND_NONE : UNWIND_UNKNOWN;
+		return r;
+	}
+	if (w.n)
+		*c = (struct cached) { base, file->serial, w };
+	r = rule_in(&w, offset);
+	if (r.kind != UNWIND_NONE)
+		return r;
+	*a = (struct answer) { offset, file->serial, false, is_signal };
+	r.kind = is_signal ? UNWIND_SIGNAL : UNWIND_NONE;
+	return r;
 }
+
+/* ---- figures ------------------------------------------------------------------------------- */
 
 uint32_t unwind_files_count(const struct unwind_files *f)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < FILES_MAX; i++)
+	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
 		n += f->files[i].id != 0;
 	return n;
 }
 
 size_t unwind_files_bytes(const struct unwind_files *f)
 {
-	return f->bytes;
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
+		bytes += f->files[i].rules.bytes;
+	return bytes;
 }
 
 uint64_t unwind_files_searched(const struct unwind_files *f)
 {
 	return f->searched;
+}
+
+void unwind_files_trouble(const struct unwind_files *f, uint64_t *restarts, uint64_t *late)
+{
+	rules_trouble(f->rules, restarts, late);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * files.h - the call frame information of the files that stacks were unwound through recently. It
- * holds a reference to each of these files. It drops files that were not used for a minute, and the
- * least recently used ones if there are too many.
+ * files.h - the rules of the files that stacks were unwound through recently, as processes without
+ * rights read them (rules.h). It holds a reference to each of these files. It drops files that were
+ * not used for a minute, and the least recently used ones if there are too many.
  */
 #ifndef UNWIND_FILES_H
 #define UNWIND_FILES_H
@@ -12,25 +12,37 @@
 #include <stdint.h>
 
 #include "names/codefile.h"
+#include "names/reader.h"
 #include "rule.h"
 
 struct unwind_files;
 
-/* code is borrowed; vdso_bytes is the length of this kernel's vDSO, 0 if it is not known. NULL when
- * out of memory. */
-struct unwind_files *unwind_files_new(struct code_files *code, size_t vdso_bytes);
+/*
+ * code and readers are borrowed. vdso_bytes is the length of this kernel's vDSO, 0 if it is not
+ * known. NULL when out of memory.
+ */
+struct unwind_files *unwind_files_new(struct code_files *code, struct readers *readers,
+				      size_t vdso_bytes);
 void unwind_files_free(struct unwind_files *f);
 
-/* The rule for the byte at this offset of a file (CODE_FILE or CODE_VDSO), used at now_ns. */
+/* Drops the files that were not used for a minute. Call it now and then. */
+void unwind_files_forget_idle(struct unwind_files *f, uint64_t now_ns);
+
+/*
+ * The rule for the byte at this offset of a file (CODE_FILE or CODE_VDSO), used at now_ns.
+ * UNWIND_UNKNOWN if the file cannot be read, or not in time.
+ */
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t file, uint64_t offset,
 				     uint64_t now_ns);
 
 /* Whether the instruction before this offset of a file (CODE_FILE) is a call. */
-bool unwind_files_is_call(const struct unwind_files *f, uint32_t file, uint64_t offset);
+bool unwind_files_is_call(struct unwind_files *f, uint32_t file, uint64_t offset, uint64_t now_ns);
 
-/* Files in memory, the bytes that they take, and the addresses searched in files so far. */
+/* Files in use, the bytes that they take, and the questions to those who read them so far. */
 uint32_t unwind_files_count(const struct unwind_files *f);
 size_t unwind_files_bytes(const struct unwind_files *f);
 uint64_t unwind_files_searched(const struct unwind_files *f);
+/* As rules_trouble(). */
+void unwind_files_trouble(const struct unwind_files *f, uint64_t *restarts, uint64_t *late);
 
 #endif /* UNWIND_FILES_H */

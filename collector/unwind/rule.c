@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/rule.h"
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 #include "chainwire.h"
@@ -40,6 +41,8 @@ uint64_t unwind_rule_pack(const struct unwind_rule *r)
 		return wire_rule(WIRE_RULE_END, 0, 0, 0);
 	case UNWIND_HARD:
 		return wire_rule(WIRE_RULE_HARD, 0, 0, 0);
+	case UNWIND_UNKNOWN:
+		return wire_rule(WIRE_RULE_ASK, 0, 0, 0);
 	case UNWIND_REGISTER:
 		kind = register_kind(r);
 		break;

@@ -6,7 +6,6 @@
 #ifndef UNWIND_RULE_H
 #define UNWIND_RULE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* DWARF's numbers. Not every architecture has one for pc: it takes the last place. */
@@ -37,13 +36,14 @@ enum unwind_kind {
 	UNWIND_SIGNAL,	  /* the kernel saved all registers on the stack */
 	UNWIND_END,	  /* the outermost frame */
 	UNWIND_HARD,	  /* a DWARF expression that no kind above covers */
+	UNWIND_UNKNOWN,	  /* not known now: the stack ends here */
 };
 
 struct unwind_rule {
 	uint8_t kind; /* enum unwind_kind */
 	uint8_t cfa_register;
-	uint8_t ra_register; /* holds the return address, unless ra_saved */
-	bool fp_saved, ra_saved;
+	uint8_t ra_register;	    /* holds the return address, unless ra_saved */
+	uint8_t fp_saved, ra_saved; /* whether */
 	int32_t cfa_offset;
 	int32_t fp_offset, ra_offset; /* from the CFA to where they are saved */
 };

@@ -37,7 +37,8 @@ struct walk {
 	uint32_t n_copied; /* frames found in the copy */
 };
 
-struct unwinder *unwinder_new(struct symbolizer *sym, unwinder_teach_fn fn, void *ctx)
+struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
+			      void *ctx)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 
@@ -46,7 +47,8 @@ struct unwinder *unwinder_new(struct symbolizer *sym, unwinder_teach_fn fn, void
 	u->sym = sym;
 	u->teach = fn;
 	u->teach_ctx = ctx;
-	u->files = unwind_files_new(symbolizer_files(sym), (size_t)symbolizer_vdso_bytes(sym));
+	u->files = unwind_files_new(symbolizer_files(sym), readers,
+				    (size_t)symbolizer_vdso_bytes(sym));
 	if (!u->files) {
 		free(u);
 		return NULL;
@@ -115,6 +117,7 @@ static bool is_stub(struct walk *w)
 {
 	uint64_t ret, pc = w->regs[UNWIND_PC], time_ns = w->copy->r.time_ns;
 	struct symbolizer_code code;
+	struct unwind_rule r;
 
 	if (w->out->n != 1 || !w->has_all || w->look != pc - 1)
 		return false;
@@ -124,10 +127,12 @@ static bool is_stub(struct walk *w)
 		return false;
 	if (!symbolizer_code(w->u->sym, w->space, ret - 1, time_ns, &code) ||
 	    code.kind != CODE_FILE ||
-	    !unwind_files_is_call(w->u->files, code.file, code.offset + 1))
+	    !unwind_files_is_call(w->u->files, code.file, code.offset + 1, time_ns))
 		return false;
-	return !UNWIND_HAS_LINK ||
-	       unwind_files_rule(w->u->files, code.file, code.offset, time_ns).kind != UNWIND_NONE;
+	if (!UNWIND_HAS_LINK)
+		return true;
+	r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
+	return r.kind != UNWIND_NONE && r.kind != UNWIND_UNKNOWN;
 }
 
 static const struct unwind_rule stub_rule = {
@@ -313,6 +318,8 @@ static bool step(struct walk *w)
 			w->out->n--;
 		return stop(w, WIRE_END_NO_RULE);
 	}
+	if (r.kind == UNWIND_UNKNOWN)
+		return stop(w, WIRE_END_NO_RULE);
 	if (r.kind == UNWIND_NONE && is_stub(w))
 		r = stub_rule;
 	teach(w, unwind_rule_pack(&r));
@@ -367,6 +374,11 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	return 0;
 }
 
+void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns)
+{
+	unwind_files_forget_idle(u->files, now_ns);
+}
+
 void unwinder_stats(const struct unwinder *u, struct unwinder_stats *out)
 {
 	*out = (struct unwinder_stats) {
@@ -375,4 +387,5 @@ void unwinder_stats(const struct unwinder *u, struct unwinder_stats *out)
 		.files = unwind_files_count(u->files),
 		.bytes = unwind_files_bytes(u->files),
 	};
+	unwind_files_trouble(u->files, &out->restarts, &out->late);
 }

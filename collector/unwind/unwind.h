@@ -26,11 +26,17 @@ struct unwinder_stats {
 	uint64_t stacks;    /* completed */
 	uint64_t looked_up; /* addresses looked up in a file */
 	uint32_t files;	    /* whose call frame information is in memory */
-	size_t bytes;	    /* that this information takes */
+	size_t bytes;	    /* that this information takes, in processes of their own; */
+	uint64_t restarts;  /* of such processes, */
+	uint64_t late;	    /* and answers that they did not give in time */
 };
 
-/* sym is borrowed. fn may be NULL. NULL when out of memory. */
-struct unwinder *unwinder_new(struct symbolizer *sym, unwinder_teach_fn fn, void *ctx);
+/*
+ * sym and readers are borrowed; readers were started with rules_reader (rules.h), without them
+ * (NULL) all stacks are cut. fn may be NULL. NULL when out of memory.
+ */
+struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
+			      void *ctx);
 void unwinder_free(struct unwinder *u);
 
 /* Whether the lengths in a record of len bytes are consistent. */
@@ -41,6 +47,9 @@ bool unwinder_takes(const struct wire_copy *c, size_t len);
  */
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);
+
+/* Drops the files that were not used for a minute. Call it now and then. */
+void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns);
 
 void unwinder_stats(const struct unwinder *u, struct unwinder_stats *out);
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What unwinding takes while the programs of a desktop and of a server run at once, chromium among them: the
-# call frame information of the files that run, at most 256 MiB of it, and tables of fixed size in the
+# call frame information of the files that run, at most 128 MiB of it, and tables of fixed size in the
 # kernel. All of it is printed.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
@@ -59,6 +59,6 @@ echo "note:$programs: $whole whole stacks; $stacks completed by the recorder, $l
 	"$files files, whose call frame information takes $((kib / 1024)) MiB"
 echo "note: the recorder's own memory is $((anon / 1024)) MiB, its maps in the kernel without the rings $((maps / 1024)) MiB"
 expect_at_least "files that something ran through" 10 "$files" "$tmp/err.cap"
-expect_at_most "MiB of call frame information" 256 $((kib / 1024)) "$tmp/err.cap"
+expect_at_most "MiB of call frame information" 128 $((kib / 1024)) "$tmp/err.cap"
 expect_at_most "MiB of the recorder's own memory" 256 $((anon / 1024)) "$tmp/err.cap"
 expect_at_most "MiB of maps" 64 $((maps / 1024)) "$tmp/err.cap"

@@ -6,80 +6,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include "kernel/sandbox.h"
+#include "no_rights.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 
 /* ---- what it may do ------------------------------------------------------------------------ */
-
-/* The process that pid forked last, or 0. */
-static pid_t child_of(pid_t pid)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *d;
-	pid_t found = 0;
-
-	assert_non_null(proc);
-	while ((d = readdir(proc))) {
-		char path[300], line[256];
-		int parent = 0;
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%s/status", d->d_name);
-		f = isdigit((unsigned char)d->d_name[0]) ? fopen(path, "re") : NULL;
-		while (f && fgets(line, sizeof(line), f))
-			if (sscanf(line, "PPid: %d", &parent) == 1)
-				break;
-		if (f)
-			fclose(f);
-		if (parent == pid)
-			found = (pid_t)atoi(d->d_name);
-	}
-	closedir(proc);
-	return found;
-}
-
-static void expect_no_rights(pid_t pid, int fds)
-{
-	char path[64], line[256];
-	unsigned long long set;
-	int n = 0, number;
-	struct dirent *d;
-	DIR *dir;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "Cap%*3s: %llx", &set) == 1 && strncmp(line, "CapBnd", 6)) {
-			assert_int_equal(set, 0);
-			n++;
-		}
-		if (sscanf(line, "NoNewPrivs: %d", &number) == 1 && ++n)
-			assert_int_equal(number, 1);
-		if (sscanf(line, "Uid: %d", &number) == 1 && ++n)
-			assert_int_not_equal(number, 0);
-		if (sandbox_is_real() && sscanf(line, "Seccomp: %d", &number) == 1)
-			assert_int_equal(number, 2);
-	}
-	fclose(f);
-	assert_int_equal(n, 6);
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	dir = opendir(path);
-	assert_non_null(dir);
-	for (n = 0; (d = readdir(dir));)
-		n += d->d_name[0] != '.';
-	closedir(dir);
-	assert_int_equal(n, fds);
-}
 
 static void those_who_read_have_no_rights(void **state)
 {
@@ -93,7 +29,7 @@ static void those_who_read_have_no_rights(void **state)
 		print_message("needs root: others' readers have their user\n");
 		skip();
 	}
-	assert_int_equal(readers_start(&readers), 0);
+	assert_int_equal(readers_start(&readers, NULL), 0);
 	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(reader_open(&rd, readers, fd, &file), 0);
 	close(fd);
@@ -199,7 +135,7 @@ static void a_reader_that_dies_takes_no_other_with_it(void **state)
 	int fd, named = 0;
 
 	(void)state;
-	assert_int_equal(readers_start(&readers), 0);
+	assert_int_equal(readers_start(&readers, NULL), 0);
 	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(reader_open(&first, readers, fd, &file), 0);
 	assert_int_equal(kill(child_of(readers_pid(readers)), SIGKILL), 0);
@@ -242,7 +178,7 @@ static void what_is_no_file_is_said_to_be_none(void **state)
 
 	(void)state;
 	assert_int_equal(reader_open(&rd, NULL, fd, &file), -ENOTSUP);
-	assert_int_equal(readers_start(&readers), 0);
+	assert_int_equal(readers_start(&readers, NULL), 0);
 	assert_int_equal(reader_open(&rd, readers, fd, &file), -ENOEXEC);
 	close(fd);
 	readers_free(readers);

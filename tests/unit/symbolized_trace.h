@@ -53,7 +53,7 @@ static inline struct trace *begin(unsigned int parts)
 	assert_non_null(t);
 	t->enc = encoder_new(keep, t);
 	assert_non_null(t->enc);
-	assert_int_equal(readers_start(&t->readers), 0);
+	assert_int_equal(readers_start(&t->readers, NULL), 0);
 	t->s = symbolizer_new(t->enc, parts);
 	assert_non_null(t->s);
 	symbolizer_read_by(t->s, t->readers);

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "unwind/rule.h"
+#include "unwind/rules.h"
 #include "unwind/unwind.h"
 
 #define FRAMES 256
@@ -169,6 +170,7 @@ static int unwind_by_libdwfl(pid_t pid, pid_t tid, struct reference *r)
 
 struct fixture {
 	struct encoder *enc;
+	struct readers *readers;
 	struct symbolizer *sym;
 	struct unwinder *u;
 	struct wire_copy copy;
@@ -200,9 +202,11 @@ static int setup(void **state)
 	struct fixture *f = &fixture;
 
 	*f = (struct fixture) { 0 };
+	if (readers_start(&f->readers, &rules_reader))
+		return -1;
 	f->enc = encoder_new(swallow, NULL);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_USER);
-	f->u = unwinder_new(f->sym, on_rule, f);
+	f->u = unwinder_new(f->sym, f->readers, on_rule, f);
 	*state = f;
 	return f->u ? 0 : -1;
 }
@@ -214,6 +218,7 @@ static int teardown(void **state)
 	unwinder_free(f->u);
 	symbolizer_free(f->sym);
 	encoder_free(f->enc);
+	readers_free(f->readers);
 	return 0;
 }
 

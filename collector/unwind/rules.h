@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules.h - reads the rules for unwinding out of files in processes without rights
+ * (names/reader.h), because strangers made these files. One process reads all files of one owner on
+ * one file system: a file can change the rules of those only whose owner has made it, too. Such a
+ * process has these files open and a socket; what it tells is checked. If it dies it is started
+ * again. If it does not answer in time the recorder goes on without the rule, and less patiently
+ * from then on: it costs stacks that are cut, never events.
+ */
+#ifndef UNWIND_RULES_H
+#define UNWIND_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "names/reader.h"
+#include "rule.h"
+
+/* Open at a time; the index of a file is below. */
+#define RULES_FILES_MAX 256u
+/* What the call frame information of all files together takes at most, in bytes. */
+#define RULES_BYTES_MAX (128u << 20)
+
+/* Rules are read for the neighbouring bytes, too: up to this many, from a multiple of it on. */
+#define RULES_WINDOW 256u
+#define RULES_ROWS_MAX 12u
+/*
+ * The rules for the bytes [from, to) of a window. rules[i] holds from starts[i] on up to the next
+ * row. UNWIND_NONE: that is to be asked. No row at all: the byte asked for has no rule.
+ */
+struct rules_window {
+	uint16_t from, to;
+	uint8_t n, starts[RULES_ROWS_MAX];
+	struct unwind_rule rules[RULES_ROWS_MAX];
+};
+
+/* A file whose rules are wanted; zeroed at first, then rules_close(). */
+struct rules_file {
+	uint32_t index; /* set by the caller: no other open file has it */
+	uint32_t major, minor, owner;
+	uint64_t process; /* serial number of the one that has it open; 0: none */
+	uint32_t deaths;  /* of processes that were reading it */
+	uint64_t bytes;	  /* that its call frame information takes */
+};
+
+struct rules;
+
+/* What the process does: for readers_start(). */
+extern const struct readers_also rules_reader;
+
+/* readers is borrowed, and was started with rules_reader. NULL when out of memory. */
+struct rules *rules_new(struct readers *readers);
+void rules_free(struct rules *r);
+
+/*
+ * Gives the file, which is at fd (it stays the caller's), to a process. Returns 0 or a negative
+ * errno.
+ */
+int rules_open(struct rules *r, struct rules_file *f, int fd);
+void rules_close(struct rules *r, struct rules_file *f);
+
+/*
+ * The rules around an offset of the file. *is_signal: there is none, but the code there is that to
+ * which signal handlers return. Returns 0; -ENOTCONN: it has to be opened (again); -EAGAIN: it is
+ * not known in time; or another negative errno: the file has no rules.
+ */
+int rules_find(struct rules *r, struct rules_file *f, uint64_t offset, struct rules_window *w,
+	       bool *is_signal);
+/* Whether a call ends before the offset; errors likewise. */
+int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset, bool *is_call);
+
+/* Processes that were started again, and answers that came too late, so far. */
+void rules_trouble(const struct rules *r, uint64_t *restarts, uint64_t *late);
+
+#endif /* UNWIND_RULES_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules_private.h - what the recorder (rules.c) and the processes that read call frame information
+ * (rules_process.c) say to each other. The recorder asks, and checks what it is told.
+ */
+#ifndef UNWIND_RULES_PRIVATE_H
+#define UNWIND_RULES_PRIVATE_H
+
+#include "unwind/rules.h"
+
+enum rules_op {
+	RULES_OPEN,  /* the file comes with it; no answer */
+	RULES_CLOSE, /* no answer */
+	RULES_FIND,  /* the rule at the offset; answer: struct rules_answer */
+	RULES_CALL,  /* whether a call ends before the offset; answer: struct rules_answer */
+};
+
+struct rules_request {
+	uint32_t op, serial;
+	uint32_t file, pad; /* below RULES_FILES_MAX; an open one's until it is closed */
+	uint64_t offset;
+};
+
+struct rules_answer {
+	uint32_t serial; /* of the request */
+	int32_t err;	 /* of opening the file: 0, or a negative errno */
+	uint64_t bytes;	 /* that its call frame information takes */
+	uint32_t is_it;	 /* the code there is a call, or a signal's return if there is no rule */
+	struct rules_window window;
+};
+
+#endif /* UNWIND_RULES_PRIVATE_H */

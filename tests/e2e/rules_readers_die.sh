@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The processes that read call frame information for the recorder have no rights, and are recorded
+# like any other program. When they are killed all the time, that costs some rules: no event, and
+# the recording goes on.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+
+# children PID NAME: of that process, with that name.
+children() {
+	awk -v parent="$1" -v name="$2" '
+		$1 == "Name:" { is_it = $2 == name }
+		$1 == "PPid:" && is_it && $2 == parent { split(FILENAME, part, "/"); print part[3] }' \
+		/proc/[0-9]*/status 2>/dev/null
+}
+
+readers() {
+	for parent in $(children "$1" chaincap-reader); do # 15 characters
+		children "$parent" chaincap-rules
+	done
+}
+
+"$cap" -v -o "$tmp/trace" 30 2>"$tmp/err" &
+recorder=$!
+started="$started $recorder"
+wait_for "the recorder begins" 20 grep -q 'ring buffers' "$tmp/err"
+killed=0
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	# New programs, so new files and new rules.
+	cp "$load" "$tmp/program"
+	"$tmp/program" relay --rounds 20 --hops tcp,unix,pipe >/dev/null || fail "the load does not run"
+	rm "$tmp/program"
+	for reader in $(readers $recorder); do
+		expect "capabilities of $reader" 0000000000000000 "$(awk '$1 == "CapPrm:" { print $2 }' "/proc/$reader/status")"
+		kill -KILL "$reader" && killed=$((killed + 1))
+	done
+done
+kill -INT $recorder
+wait $recorder
+expect_exit chaincap 0 $?
+[ $killed -gt 3 ] || fail "only $killed readers were there to be killed"
+grep 'accounts differ' "$tmp/err" && fail "events are missing"
+died=$(sed -n 's/^chaincap: unwinding: readers of rules died \([0-9]*\) .*/\1/p' "$tmp/err")
+echo "note: $killed were killed, the recorder noticed ${died:-0} times"
+[ "${died:-0}" -gt 0 ] || fail "nobody missed them: $(cat "$tmp/err")"
+"$walk" -q --state=all -c '^alpha' "$tmp/trace" >"$tmp/folded" 2>&1 ||
+	"$walk" -q --state=all "$tmp/trace" >"$tmp/folded"
+[ -s "$tmp/folded" ] || fail "the trace explains nothing"

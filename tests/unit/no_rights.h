@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * no_rights.h - for the tests of processes without rights: which they are, and what the kernel says
+ * that they may do. Include cmocka.h before it.
+ */
+#ifndef NO_RIGHTS_H
+#define NO_RIGHTS_H
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "kernel/sandbox.h"
+
+/* The process that pid forked last, or 0. */
+static inline pid_t child_of(pid_t pid)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	pid_t found = 0;
+
+	assert_non_null(proc);
+	while ((d = readdir(proc))) {
+		char path[300], line[256];
+		int parent = 0;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/status", d->d_name);
+		f = isdigit((unsigned char)d->d_name[0]) ? fopen(path, "re") : NULL;
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "PPid: %d", &parent) == 1)
+				break;
+		if (f)
+			fclose(f);
+		if (parent == pid)
+			found = (pid_t)atoi(d->d_name);
+	}
+	closedir(proc);
+	return found;
+}
+
+static inline void expect_no_rights(pid_t pid, int fds)
+{
+	char path[64], line[256];
+	unsigned long long set;
+	int n = 0, number;
+	struct dirent *d;
+	DIR *dir;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Cap%*3s: %llx", &set) == 1 && strncmp(line, "CapBnd", 6)) {
+			assert_int_equal(set, 0);
+			n++;
+		}
+		if (sscanf(line, "NoNewPrivs: %d", &number) == 1 && ++n)
+			assert_int_equal(number, 1);
+		if (sscanf(line, "Uid: %d", &number) == 1 && ++n)
+			assert_int_not_equal(number, 0);
+		if (sandbox_is_real() && sscanf(line, "Seccomp: %d", &number) == 1)
+			assert_int_equal(number, 2);
+	}
+	fclose(f);
+	assert_int_equal(n, 6);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	for (n = 0; (d = readdir(dir));)
+		n += d->d_name[0] != '.';
+	closedir(dir);
+	assert_int_equal(n, fds);
+}
+
+#endif /* NO_RIGHTS_H */

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What reads strangers' files for unwinding has no rights. When it dies, hangs or lies, the
+ * recorder is without a rule for a while, and goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/clock.h"
+#include "no_rights.h"
+#include "names/elfsym.h"
+#include "unwind/cfi.h"
+#include "unwind/rules.h"
+#include "unwind/rules_private.h"
+
+#define MS 1000000u
+
+static int self; /* this program, open */
+
+/* An offset of this program that has a rule. */
+static uint64_t own_offset(void)
+{
+	struct elfsym_segment code;
+	struct elfsym *e;
+	struct unwind_rule rule;
+	struct cfi *c;
+	uint64_t at, row_end;
+
+	assert_int_equal(elfsym_open(&e, self), 0);
+	assert_true(elfsym_code(e, 0, &code));
+	elfsym_close(e);
+	assert_int_equal(cfi_open(&c, self), 0);
+	for (at = code.offset + code.bytes / 2; !cfi_row(c, at, &rule, &row_end); at++)
+		assert_true(at < code.offset + code.bytes);
+	cfi_close(c);
+	return at;
+}
+
+struct world {
+	struct readers *readers;
+	struct rules *rules;
+	struct rules_file file;
+	struct rules_window window;
+	uint64_t offset;
+	bool is_signal;
+};
+
+static void begin_with(struct world *w, const struct readers_also *also)
+{
+	*w = (struct world) { .offset = own_offset() };
+	assert_int_equal(readers_start(&w->readers, also), 0);
+	w->rules = rules_new(w->readers);
+	assert_non_null(w->rules);
+}
+
+static void end(struct world *w)
+{
+	rules_free(w->rules);
+	readers_free(w->readers);
+}
+
+static int find(struct world *w)
+{
+	return rules_find(w->rules, &w->file, w->offset, &w->window, &w->is_signal);
+}
+
+/* Opens this program if it is not open, and finds a rule in it, on a busy machine, too. */
+static int find_again(struct world *w)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; err == -EAGAIN && i < 100; i++) {
+		if (i)
+			usleep(50000);
+		err = find(w);
+		if (err == -ENOTCONN)
+			err = rules_open(w->rules, &w->file, self);
+		if (!err)
+			err = find(w);
+	}
+	return err;
+}
+
+static pid_t reader_of(const struct world *w)
+{
+	return child_of(readers_pid(w->readers));
+}
+
+/* ---- what they are ------------------------------------------------------------------------- */
+
+static void they_have_no_rights(void **state)
+{
+	struct world w;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root: others' readers have their user\n");
+		skip();
+	}
+	begin_with(&w, &rules_reader);
+	assert_int_equal(find_again(&w), 0);
+	assert_true(w.window.n > 0);
+	/* /dev/null three times and a socket; and the file. */
+	expect_no_rights(reader_of(&w), 5);
+	rules_close(w.rules, &w.file);
+	assert_int_equal(find_again(&w), 0);
+	rules_close(w.rules, &w.file);
+	usleep(100000);
+	expect_no_rights(reader_of(&w), 4);
+	end(&w);
+}
+
+static void another_owners_files_are_read_by_another(void **state)
+{
+	char path[] = "/tmp/rules-test-XXXXXX";
+	struct world w;
+	struct rules_file other = { .index = 1 };
+	struct rules_window window;
+	pid_t first;
+	int fd;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for a file of another user\n");
+		skip();
+	}
+	begin_with(&w, &rules_reader);
+	assert_int_equal(find_again(&w), 0);
+	first = reader_of(&w);
+	fd = mkstemp(path);
+	assert_true(fd >= 0 && !fchown(fd, SANDBOX_NOBODY, SANDBOX_NOBODY));
+	assert_int_equal(rules_open(w.rules, &other, fd), 0);
+	for (int i = 0; i < 100 && rules_find(w.rules, &other, 0, &window, &w.is_signal); i++)
+		usleep(50000);
+	assert_int_equal(rules_find(w.rules, &other, 0, &window, &w.is_signal), 0);
+	assert_int_equal(window.n, 0); /* it is empty */
+	assert_true(other.process != w.file.process);
+	/* The first one has not seen it. */
+	expect_no_rights(first, 5);
+	close(fd);
+	unlink(path);
+	end(&w);
+}
+
+/* ---- what they say ------------------------------------------------------------------------- */
+
+static bool is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+	return a->kind == b->kind && a->cfa_register == b->cfa_register &&
+	       a->ra_register == b->ra_register && a->fp_saved == b->fp_saved &&
+	       a->ra_saved == b->ra_saved && a->cfa_offset == b->cfa_offset &&
+	       a->fp_offset == b->fp_offset && a->ra_offset == b->ra_offset;
+}
+
+/* Rows of a window come from one question; each byte must have what it has by itself. */
+static void a_window_has_the_rule_of_each_byte(void **state)
+{
+	struct world w;
+	struct unwind_rule rule;
+	uint64_t row_end;
+	struct cfi *c;
+	unsigned int rules = 0, rows = 0;
+
+	(void)state;
+	begin_with(&w, &rules_reader);
+	assert_int_equal(cfi_open(&c, self), 0);
+	for (uint64_t end = w.offset + 16384; w.offset < end; w.offset += 97) {
+		uint64_t base = w.offset - w.offset % RULES_WINDOW;
+		uint32_t k = 0;
+
+		assert_int_equal(find_again(&w), 0);
+		rows += w.window.n;
+		for (uint32_t at = w.window.from; w.window.n && at < w.window.to; at++) {
+			const struct unwind_rule *r;
+
+			while (k + 1 < w.window.n && w.window.starts[k + 1] <= at)
+				k++;
+			r = &w.window.rules[k];
+			if (r->kind == UNWIND_NONE)
+				continue;
+			assert_true(cfi_row(c, base + at, &rule, &row_end));
+			assert_true(is_same_rule(r, &rule));
+			rules++;
+		}
+	}
+	print_message("%u bytes in %u rows\n", rules, rows);
+	/* Otherwise it was not a test. */
+	assert_true(rules > 10000 && rows > 500);
+	cfi_close(c);
+	end(&w);
+}
+
+/* ---- when they die or hang ----------------------------------------------------------------- */
+
+static void one_that_died_is_started_again(void **state)
+{
+	struct world w;
+	uint64_t restarts, late;
+
+	(void)state;
+	begin_with(&w, &rules_reader);
+	for (int i = 0; i < 3; i++) {
+		pid_t pid;
+
+		assert_int_equal(find_again(&w), 0);
+		assert_true(w.window.n > 0);
+		pid = reader_of(&w);
+		assert_true(pid > 0 && !kill(pid, SIGKILL));
+		usleep(50000);
+	}
+	assert_int_equal(find_again(&w), 0);
+	rules_trouble(w.rules, &restarts, &late);
+	assert_int_equal(restarts, 3);
+	end(&w);
+}
+
+static void one_that_hangs_costs_its_rules_and_little_time(void **state)
+{
+	uint64_t start_ns, first_ns, more_ns, restarts, late;
+	struct world w;
+	pid_t pid;
+
+	(void)state;
+	begin_with(&w, &rules_reader);
+	assert_int_equal(find_again(&w), 0);
+	pid = reader_of(&w);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	usleep(10000);
+	start_ns = clock_now_ns();
+	assert_int_equal(find(&w), -EAGAIN);
+	first_ns = clock_now_ns() - start_ns;
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(find(&w), -EAGAIN);
+	more_ns = clock_now_ns() - start_ns - first_ns;
+	print_message("waited %.1f ms, then %.1f ms for 1000 questions\n", (double)first_ns / 1e6,
+		      (double)more_ns / 1e6);
+	/* 50 ms; then nothing, but this machine may be busy. */
+	assert_true(first_ns >= 40 * MS && first_ns < 1000 * MS);
+	assert_true(more_ns < 1000 * MS);
+	/* It goes on: so do the rules. */
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	assert_int_equal(find_again(&w), 0);
+	rules_trouble(w.rules, &restarts, &late);
+	assert_int_equal(restarts, 0);
+	assert_int_equal(late, 1);
+	/* It does not: after some seconds there is another one. */
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(find(&w), -EAGAIN);
+	for (int i = 0; i < 100 && find(&w) == -EAGAIN; i++)
+		usleep(100000);
+	assert_int_equal(find_again(&w), 0);
+	assert_int_not_equal(reader_of(&w), pid);
+	end(&w);
+}
+
+/* A file that ends who reads it. */
+static _Noreturn void die_of_questions(int socket)
+{
+	struct rules_request q;
+	int fd;
+
+	while (sandbox_receive(socket, &q, sizeof(q), &fd) > 0 && q.op != RULES_FIND)
+		;
+	_exit(1);
+}
+
+static const struct readers_also victim = { "victim", 64u << 20, 5, die_of_questions };
+
+static void a_file_that_ends_its_readers_is_left_alone(void **state)
+{
+	struct world w;
+	uint64_t restarts, late;
+
+	(void)state;
+	begin_with(&w, &victim);
+	for (int i = 0; i < 20; i++)
+		assert_true(find_again(&w) < 0);
+	rules_trouble(w.rules, &restarts, &late);
+	assert_int_equal(restarts, 2);
+	end(&w);
+}
+
+/* ---- when they lie ------------------------------------------------------------------------- */
+
+static void (*lie)(struct rules_answer *a);
+
+static _Noreturn void tell_lies(int socket)
+{
+	struct rules_request q;
+	int fd;
+
+	while (sandbox_receive(socket, &q, sizeof(q), &fd) > 0) {
+		uint8_t at = (uint8_t)(q.offset % RULES_WINDOW);
+		struct rules_answer a = {
+			.serial = q.serial,
+			.window = { .from = at,
+				    .to = (uint16_t)(at + 1),
+				    .n = 1,
+				    .starts = { at } },
+		};
+
+		a.window.rules[0].kind = UNWIND_REGISTER;
+		lie(&a);
+		if (q.op == RULES_FIND)
+			(void)sandbox_send(socket, &a, sizeof(a), -1);
+	}
+	_exit(0);
+}
+
+static const struct readers_also liar = { "liar", 64u << 20, 5, tell_lies };
+
+static void the_truth(struct rules_answer *a)
+{
+	(void)a;
+}
+
+static void another_register(struct rules_answer *a)
+{
+	a->window.rules[0].cfa_register = UNWIND_REGISTERS;
+}
+
+static void another_link(struct rules_answer *a)
+{
+	a->window.rules[0].ra_register = 255;
+}
+
+static void another_kind(struct rules_answer *a)
+{
+	a->window.rules[0].kind = UNWIND_UNKNOWN;
+}
+
+static void many_rows(struct rules_answer *a)
+{
+	a->window.n = RULES_ROWS_MAX + 1;
+}
+
+static void elsewhere(struct rules_answer *a)
+{
+	a->window.from = a->window.to;
+}
+
+static void rows_backwards(struct rules_answer *a)
+{
+	a->window.n = 2;
+}
+
+static void beyond_the_window(struct rules_answer *a)
+{
+	a->window.to = RULES_WINDOW + 1;
+}
+
+static void another_answer(struct rules_answer *a)
+{
+	a->serial--;
+}
+
+static void much_memory(struct rules_answer *a)
+{
+	a->bytes = UINT64_MAX;
+}
+
+static void a_lie_is_no_rule(void **state)
+{
+	void (*const lies[])(struct rules_answer *) = {
+		another_register, another_link,	     another_kind,   many_rows,	  elsewhere,
+		rows_backwards,	  beyond_the_window, another_answer, much_memory,
+	};
+	struct world w;
+
+	(void)state;
+	lie = the_truth;
+	begin_with(&w, &liar);
+	assert_int_equal(find_again(&w), 0);
+	end(&w);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		lie = lies[i];
+		begin_with(&w, &liar);
+		assert_true(find_again(&w) < 0);
+		assert_true(find_again(&w) < 0);
+		end(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_have_no_rights),
+		cmocka_unit_test(another_owners_files_are_read_by_another),
+		cmocka_unit_test(a_window_has_the_rule_of_each_byte),
+		cmocka_unit_test(one_that_died_is_started_again),
+		cmocka_unit_test(one_that_hangs_costs_its_rules_and_little_time),
+		cmocka_unit_test(a_file_that_ends_its_readers_is_left_alone),
+		cmocka_unit_test(a_lie_is_no_rule),
+	};
+
+	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	return self < 0 || cmocka_run_group_tests_name("rules", tests, NULL, NULL);
+}
