@@ -9,6 +9,7 @@
 #include "haste.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
+#include "kernel/deadline.h"
 #include "names/debugfile.h"
 #include "names/reader.h"
 #include "session_private.h"
@@ -83,6 +84,15 @@ static void prepare_readers(struct session *s)
 		fprintf(stderr,
 			"chaincap: user functions will have no names, user stacks will be cut: "
 			"%s\n",
+			strerror(-err));
+}
+
+static void prepare_opener(void)
+{
+	int err = deadline_start();
+
+	if (err)
+		fprintf(stderr, "chaincap: a file system that hangs will stop the recorder: %s\n",
 			strerror(-err));
 }
 
@@ -232,6 +242,7 @@ static int open_all(struct session *s)
 	int err;
 
 	/* While a process can be given another user, and nothing is mapped that it could see. */
+	prepare_opener();
 	prepare_readers(s);
 	prepare_asker(s);
 	s->nice = haste_begin();
@@ -476,6 +487,7 @@ int session_run(const struct options *o, const char *command_line,
 	symbolizer_free(s.sym);
 	asker_free(s.asker);
 	readers_free(s.readers);
+	deadline_end();
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);
 	return err;

@@ -31,6 +31,9 @@
 	(BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | \
 	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG) | BIT(CAP_SYS_NICE))
 
+/* Of these, what opening files and /proc files takes. */
+#define OPEN (BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_DAC_READ_SEARCH))
+
 /* Creating files in the directory of the user who called sudo, owned by that user. */
 #define CREATE (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_CHOWN) | BIT(CAP_FOWNER))
 
@@ -102,4 +105,9 @@ int caps_drop_but_create(void)
 int caps_create(void)
 {
 	return keep(KEPT | CREATE, KEPT, CREATE);
+}
+
+int caps_drop_to_open(void)
+{
+	return keep(OPEN, OPEN, 0);
 }

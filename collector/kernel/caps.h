@@ -29,4 +29,7 @@ int caps_drop(void);
 int caps_drop_but_create(void);
 int caps_create(void);
 
+/* Keeps what it takes to open files of recorded programs, and to read their /proc files. */
+int caps_drop_to_open(void);
+
 #endif /* CAPS_H */

@@ -37,7 +37,7 @@ static bool drop_rights(uint32_t uid, uint32_t gid)
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &h, none);
 }
 
-bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid)
+static bool leave_behind(const char *name, int socket)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -50,11 +50,20 @@ bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid)
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(null, fd) < 0)
 			return false;
-	if (!drop_rights(uid, gid) || dup2(socket, SANDBOX_SOCKET) < 0 ||
-	    syscall(SYS_close_range, SANDBOX_SOCKET + 1u, ~0u, 0u))
-		return false;
-	/* After the user was changed, which resets it. */
-	return !prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return dup2(socket, SANDBOX_SOCKET) >= 0 &&
+	       !syscall(SYS_close_range, SANDBOX_SOCKET + 1u, ~0u, 0u);
+}
+
+bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid)
+{
+	/* Changing the user resets the last one. */
+	return leave_behind(name, socket) && drop_rights(uid, gid) &&
+	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+bool sandbox_enter_to_open(const char *name, int socket)
+{
+	return leave_behind(name, socket) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 /* ---- system calls -------------------------------------------------------------------------- */

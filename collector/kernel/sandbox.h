@@ -23,10 +23,14 @@
  */
 bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid);
 
+/* Likewise, but user and capabilities stay. */
+bool sandbox_enter_to_open(const char *name, int socket);
+
 /*
- * After that: only system calls that use what is open already, with messages and memory, and, if
- * may_fork, to fork, to kill and to wait; all others fail with EPERM. False if the kernel has no
- * seccomp. Nothing is forbidden in builds with sanitizers, which make system calls of their own.
+ * After sandbox_enter(): only system calls that use what is open already, with messages and memory,
+ * and, if may_fork, to fork, to kill and to wait; all others fail with EPERM. False if the kernel
+ * has no seccomp. Nothing is forbidden in builds with sanitizers, which make system calls of their
+ * own.
  */
 bool sandbox_seal(bool may_fork);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "coderoot.h"
 #include "grow.h"
 #include "identity.h"
+#include "kernel/deadline.h"
 
 #define BUCKETS 4096u
 /* Descriptors kept free for the rest of the program. */
@@ -95,48 +97,51 @@ void code_files_free(struct code_files *f)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
+/* What is opened, in a process that may hang (kernel/deadline.h). */
+struct opening {
+	uint32_t tgid; /* 0: not by a mapping */
+	uint64_t start, end;
+	uint32_t maj, min;
+	uint64_t ino;
+	uint32_t generation; /* out, too */
+	int err;	     /* out */
+	bool is_elf;	     /* out */
+	char path[PATH_MAX];
+};
+
 /* By the mapping itself, whatever became of the name. Needs CAP_CHECKPOINT_RESTORE. */
-static int open_mapped(const struct code_place *p)
+static int open_mapped(const struct opening *o)
 {
 	char link[80];
 	int fd;
 
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", p->tgid,
-		 (unsigned long long)p->start, (unsigned long long)p->end);
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", o->tgid,
+		 (unsigned long long)o->start, (unsigned long long)o->end);
 	fd = open(link, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : code_reopen_regular(fd);
 }
 
 /*
- * Keeps fd open as the file's, if it is the file that was mapped. Anything else may be there by
- * now: users change mappings, names and mounts. Returns 0, -ESTALE having closed fd, or fd if that
- * is a negative errno.
+ * Returns fd if it is the file that was mapped. Anything else may be there by now: users change
+ * mappings, names and mounts. Otherwise fd is closed; -1.
  */
-static int prove(struct code_file *c, int fd)
+static int prove(struct opening *o, int fd)
 {
 	uint32_t generation;
 
+	o->err = fd < 0 ? fd : 0;
 	if (fd < 0)
-		return fd;
+		return -1;
 	generation = identity_generation(fd);
-	if (!identity_is(fd, c->maj, c->min, c->ino) ||
-	    (generation && c->generation && generation != c->generation)) {
+	if (!identity_is(fd, o->maj, o->min, o->ino) ||
+	    (generation && o->generation && generation != o->generation)) {
 		close(fd);
-		return -ESTALE;
+		o->err = -ESTALE;
+		return -1;
 	}
-	c->fd = fd;
 	if (generation)
-		c->generation = generation;
-	return 0;
-}
-
-static int open_by_path(const struct code_files *f, struct code_file *c)
-{
-	int err = prove(c, code_open_in_root(code_roots_dir(f->roots, c->root), c->path));
-
-	if (err && c->root)
-		err = prove(c, code_open_in_root(code_roots_dir(f->roots, 0), c->path));
-	return err;
+		o->generation = generation;
+	return fd;
 }
 
 static bool is_elf(int fd)
@@ -144,6 +149,59 @@ static bool is_elf(int fd)
 	char magic[4];
 
 	return pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
+}
+
+static int open_in(struct opening *o, int root)
+{
+	int own = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = prove(o, code_open_in_root(root < 0 ? own : root, o->path));
+
+	if (own >= 0)
+		close(own);
+	return fd;
+}
+
+/* root: what the path is relative to; -1: as ours. */
+static int run_opening(void *opening, int root)
+{
+	struct opening *o = opening;
+	int fd = o->tgid ? prove(o, open_mapped(o)) : -1;
+
+	if (fd < 0)
+		fd = open_in(o, root);
+	if (fd < 0 && root >= 0)
+		fd = open_in(o, -1);
+	o->is_elf = fd >= 0 && is_elf(fd);
+	return fd;
+}
+
+/* by: its mapping; NULL: by its path alone. Returns 0 or a negative errno. */
+static int open_file(struct code_files *f, struct code_file *c, const struct code_place *by,
+		     bool *is_elf_file)
+{
+	struct opening o = {
+		.maj = c->maj,
+		.min = c->min,
+		.ino = c->ino,
+		.generation = c->generation,
+	};
+	int root = c->root ? code_roots_dir(f->roots, c->root) : -1, err, fd;
+
+	if (strlen(c->path) >= sizeof(o.path))
+		return -ENAMETOOLONG;
+	strcpy(o.path, c->path);
+	if (by) {
+		o.tgid = by->tgid;
+		o.start = by->start;
+		o.end = by->end;
+	}
+	err = deadline_call(run_opening, deadline_device(c->maj, c->min), &o, sizeof(o), root, &fd);
+	if (err || fd < 0)
+		return err ? err : o.err ? o.err : -EMFILE;
+	c->fd = fd;
+	c->generation = o.generation;
+	*is_elf_file = o.is_elf;
+	return 0;
 }
 
 /* ---- the table ----------------------------------------------------------------------------- */
@@ -218,17 +276,19 @@ static uint32_t new_slot(struct code_files *f)
 
 static void open_early(struct code_files *f, struct code_file *c, const struct code_place *p)
 {
+	bool is_elf_file;
+
 	if (f->n_open >= f->max_open)
 		return;
 	/* A short-lived child may have ended; its parent mostly has the same root directory. */
 	if (!c->root && code_roots_get(f->roots, p->tgid, &c->root) && p->parent)
 		(void)code_roots_get(f->roots, p->parent, &c->root);
-	if (prove(c, open_mapped(p)) && open_by_path(f, c)) {
+	if (open_file(f, c, p, &is_elf_file)) {
 		if (is_memory_file(c->path))
 			c->kind = CODE_GENERATED;
 		return;
 	}
-	if (is_memory_file(c->path) && !is_elf(c->fd)) {
+	if (is_memory_file(c->path) && !is_elf_file) {
 		close(c->fd);
 		c->fd = -1;
 		c->kind = CODE_GENERATED;
@@ -333,13 +393,14 @@ int code_files_root(const struct code_files *f, uint32_t id)
 int code_files_open(struct code_files *f, uint32_t id)
 {
 	struct code_file *c = &f->files[id - 1];
+	bool is_elf_file;
 	int err;
 
 	if (c->fd >= 0)
 		return c->fd;
 	if (c->kind != CODE_FILE)
 		return -EINVAL;
-	err = open_by_path(f, c);
+	err = open_file(f, c, NULL, &is_elf_file);
 	if (err)
 		return err;
 	f->n_open++;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "coderoot.h"
+#include "kernel/deadline.h"
 #include "lower_bound.h"
 
 /* After months of running a map has some 100 MB; reading stops here. */
@@ -70,7 +71,8 @@ void perfmap_forget(struct perfmap_place *place)
 	place->root = -1;
 }
 
-int perfmap_open(const struct perfmap_place *place)
+/* root: that of the process; -1: ours. Returns a descriptor or a negative errno. */
+static int open_map(const struct perfmap_place *place, int root)
 {
 	struct open_how how = {
 		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
@@ -78,19 +80,15 @@ int perfmap_open(const struct perfmap_place *place)
 	};
 	struct stat st;
 	char path[40];
+	int own = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	long fd;
-	int root = place->root;
 
-	if (root < 0)
-		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
 	snprintf(path, sizeof(path), "tmp/perf-%u.map", place->ns_pid);
-	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = syscall(SYS_openat2, root < 0 ? own : root, path, &how, sizeof(how));
 	if (fd < 0)
 		fd = errno == ELOOP ? -EPERM : -errno;
-	if (root != place->root)
-		close(root);
+	if (own >= 0)
+		close(own);
 	if (fd < 0)
 		return (int)fd;
 	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != place->uid)) {
@@ -98,6 +96,33 @@ int perfmap_open(const struct perfmap_place *place)
 		return -EPERM;
 	}
 	return (int)fd;
+}
+
+struct opening {
+	struct perfmap_place place;
+	int err; /* out */
+};
+
+static int run_opening(void *opening, int root)
+{
+	struct opening *o = opening;
+	int fd = open_map(&o->place, root);
+
+	o->err = fd < 0 ? fd : 0;
+	return fd < 0 ? -1 : fd;
+}
+
+/* The process chooses the file system, which need not answer. */
+int perfmap_open(const struct perfmap_place *place)
+{
+	struct opening o = { .place = *place };
+	int fd, err;
+
+	err = deadline_call(run_opening, deadline_process(place->ns_pid), &o, sizeof(o),
+			    place->root, &fd);
+	if (err || fd >= 0)
+		return err ? err : fd;
+	return o.err ? o.err : -EMFILE;
 }
 
 /* "START SIZE name", hex with or without 0x. */

@@ -4,12 +4,19 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "kernel/deadline.h"
+
+/* Of 65536 mappings, whose paths have some hundred characters. */
+#define TEXT_MAX_BYTES (64u << 20)
 
 /* "start-end perms offset major:minor inode   path" */
 int procmaps_parse(char *line, struct code_place *place, uint64_t *pgoff)
@@ -30,54 +37,126 @@ int procmaps_parse(char *line, struct code_place *place, uint64_t *pgoff)
 	return perms[2] == 'x';
 }
 
-static void read_exe(struct images *im, struct image *i)
+/* What is read, in a process that may hang: this one may hold the lock of its mappings. */
+struct reading {
+	uint32_t tgid;
+	int err;
+	bool is_cut;
+	char exe[PATH_MAX]; /* "": not known */
+};
+
+static void read_exe(struct reading *r)
 {
 	static const char deleted[] = " (deleted)";
-	char link[40], exe[PATH_MAX];
+	char link[40];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%u/exe", i->tgid);
-	n = readlink(link, exe, sizeof(exe) - 1);
-	if (n <= 0)
+	snprintf(link, sizeof(link), "/proc/%u/exe", r->tgid);
+	n = readlink(link, r->exe, sizeof(r->exe) - 1);
+	if (n < 0)
+		n = 0;
+	r->exe[n] = '\0';
+	if ((size_t)n >= sizeof(deleted) && !strcmp(r->exe + n - (sizeof(deleted) - 1), deleted))
+		r->exe[n - (ssize_t)(sizeof(deleted) - 1)] = '\0';
+}
+
+/* "start-end perms ..." */
+static bool is_executable(const char *line)
+{
+	const char *perms = strchr(line, ' ');
+
+	return perms && strnlen(perms, 4) == 4 && perms[3] == 'x';
+}
+
+/* Returns a file in memory: lines of executable mappings, each with its '\0'. */
+static int run_reading(void *reading, int none)
+{
+	struct reading *r = reading;
+	char name[40], *line = NULL;
+	size_t cap = 0, len = 0;
+	FILE *f, *out;
+	int fd, copy;
+
+	(void)none;
+	snprintf(name, sizeof(name), "/proc/%u/maps", r->tgid);
+	f = fopen(name, "re");
+	if (!f) {
+		r->err = -errno;
+		return -1;
+	}
+	fd = memfd_create("maps", MFD_CLOEXEC);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	out = copy >= 0 ? fdopen(copy, "w") : NULL;
+	while (out && getline(&line, &cap, f) > 0) {
+		size_t bytes = strlen(line) + 1;
+
+		if (!is_executable(line))
+			continue;
+		r->is_cut = len + bytes > TEXT_MAX_BYTES || fwrite(line, bytes, 1, out) != 1;
+		if (r->is_cut)
+			break;
+		len += bytes;
+	}
+	if (!out || ferror(f) || fclose(out))
+		r->err = -EIO;
+	free(line);
+	fclose(f);
+	read_exe(r);
+	return fd;
+}
+
+static void take_line(struct images *im, struct code_files *files, struct image *i, char *line,
+		      uint64_t time_ns)
+{
+	struct code_place p = { .tgid = i->tgid, .parent = i->parent };
+	struct mapping m = { .time_ns = time_ns };
+
+	if (procmaps_parse(line, &p, &m.pgoff) <= 0)
 		return;
-	exe[n] = '\0';
-	if ((size_t)n >= sizeof(deleted) && !strcmp(exe + n - (sizeof(deleted) - 1), deleted))
-		exe[n - (ssize_t)(sizeof(deleted) - 1)] = '\0';
-	images_exe(im, i, exe);
+	m.start = p.start;
+	m.end = p.end;
+	m.file = code_files_get(files, &p);
+	if (m.file)
+		images_map(im, i, &m);
+	else
+		images_overflow(im, i);
+}
+
+static void take_lines(struct images *im, struct code_files *files, struct image *i, int fd,
+		       uint64_t time_ns)
+{
+	size_t len = (size_t)lseek(fd, 0, SEEK_END);
+	char *text = malloc(len + 1);
+
+	if (!text || pread(fd, text, len, 0) != (ssize_t)len) {
+		images_overflow(im, i);
+		free(text);
+		return;
+	}
+	text[len] = '\0';
+	for (size_t at = 0, next; at < len; at = next) {
+		next = at + strlen(text + at) + 1;
+		take_line(im, files, i, text + at, time_ns);
+	}
+	free(text);
 }
 
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns)
 {
-	char name[40], *line = NULL;
-	size_t cap = 0;
-	FILE *f;
-	int err = 0;
+	struct reading r = { .tgid = i->tgid };
+	int fd, err = deadline_call(run_reading, deadline_process(i->tgid), &r, sizeof(r), -1, &fd);
 
-	snprintf(name, sizeof(name), "/proc/%u/maps", i->tgid);
-	f = fopen(name, "re");
-	if (!f)
-		return -errno;
-	while (getline(&line, &cap, f) > 0) {
-		struct code_place p = { .tgid = i->tgid, .parent = i->parent };
-		struct mapping m = { .time_ns = time_ns };
-
-		if (procmaps_parse(line, &p, &m.pgoff) <= 0)
-			continue;
-		m.start = p.start;
-		m.end = p.end;
-		m.file = code_files_get(files, &p);
-		if (m.file)
-			images_map(im, i, &m);
-		else
-			images_overflow(im, i);
+	if (err)
+		return err;
+	if (fd >= 0) {
+		take_lines(im, files, i, fd, time_ns);
+		close(fd);
 	}
-	if (ferror(f))
-		err = -errno;
-	free(line);
-	fclose(f);
-	if (!err)
-		read_exe(im, i);
-	return err;
+	if (r.is_cut)
+		images_overflow(im, i);
+	if (!r.err && r.exe[0])
+		images_exe(im, i, r.exe);
+	return r.err;
 }
 
 static void read_process(struct images *im, struct code_files *files, uint32_t tgid,
