@@ -29,10 +29,13 @@ struct code_file {
 	uint64_t ino;
 	uint32_t generation; /* 0: not known */
 	char *path;
-	int fd;	       /* -1: not open */
-	uint32_t root; /* code_roots id: what its path is relative to */
-	uint32_t refs; /* 0: the slot is free */
-	uint32_t next; /* id: in the bucket, or in the list of free slots */
+	int fd;		 /* -1: not open */
+	uint32_t root;	 /* code_roots id: what its path is relative to */
+	uint32_t refs;	 /* 0: the slot is free */
+	uint32_t mapped; /* of these, mappings */
+	bool is_pinning; /* it keeps another mount than our root busy */
+	uint64_t copied; /* bytes, of a copy of the file, which fd is; 0: it is none */
+	uint32_t next;	 /* id: in the bucket, or in the list of free slots */
 };
 
 struct code_files {
@@ -41,7 +44,10 @@ struct code_files {
 	uint32_t n, free_slot;
 	size_t cap;
 	uint32_t n_open, max_open;
-	size_t bytes; /* of all entries */
+	size_t bytes;	  /* of all entries */
+	uint64_t copied;  /* by all files */
+	uint32_t *unused; /* ids of files that became unmapped lately */
+	size_t n_unused, cap_unused;
 	uint32_t buckets[BUCKETS];
 };
 
@@ -91,6 +97,7 @@ void code_files_free(struct code_files *f)
 		free(f->files[i].path);
 	}
 	code_roots_free(f->roots);
+	free(f->unused);
 	free(f->files);
 	free(f);
 }
@@ -199,6 +206,7 @@ static int open_file(struct code_files *f, struct code_file *c, const struct cod
 	if (err || fd < 0)
 		return err ? err : o.err ? o.err : -EMFILE;
 	c->fd = fd;
+	c->is_pinning = !code_roots_is_on_own_mount(f->roots, fd);
 	c->generation = o.generation;
 	*is_elf_file = o.is_elf;
 	return 0;
@@ -297,6 +305,24 @@ static void open_early(struct code_files *f, struct code_file *c, const struct c
 	f->n_open++;
 }
 
+/* The file itself in place of its copy: code is read of it, too. */
+static void reopen(struct code_files *f, struct code_file *c, const struct code_place *p)
+{
+	int copy = c->fd;
+
+	c->fd = -1;
+	f->n_open--;
+	open_early(f, c, p);
+	if (c->fd < 0) {
+		c->fd = copy;
+		f->n_open++;
+		return;
+	}
+	close(copy);
+	f->copied -= c->copied;
+	c->copied = 0;
+}
+
 uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 {
 	enum code_kind kind = kind_of(p);
@@ -311,9 +337,12 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 		c = &f->files[id - 1];
 		if (is_same(c, kind, p, path)) {
 			c->refs++;
+			c->mapped++;
 			if (p->generation)
 				c->generation = p->generation;
-			if (c->kind == CODE_FILE && c->fd < 0)
+			if (c->kind == CODE_FILE && c->copied)
+				reopen(f, c, p);
+			else if (c->kind == CODE_FILE && c->fd < 0)
 				open_early(f, c, p); /* another process, another chance */
 			free(path);
 			return id;
@@ -325,7 +354,7 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 		return 0;
 	}
 	c = &f->files[id - 1];
-	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1 };
+	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1, .mapped = 1 };
 	f->bytes += entry_bytes(path);
 	if (is_file) {
 		c->maj = p->maj;
@@ -353,6 +382,8 @@ void code_files_close(struct code_files *f, uint32_t id)
 	close(c->fd);
 	c->fd = -1;
 	f->n_open--;
+	f->copied -= c->copied;
+	c->copied = 0;
 }
 
 void code_files_put(struct code_files *f, uint32_t id)
@@ -371,6 +402,68 @@ void code_files_put(struct code_files *f, uint32_t id)
 	free(c->path);
 	*c = (struct code_file) { .fd = -1, .next = f->free_slot };
 	f->free_slot = id;
+}
+
+/* ---- letting go ---------------------------------------------------------------------------- */
+
+void code_files_hold_mapping(struct code_files *f, uint32_t id)
+{
+	f->files[id - 1].mapped++;
+	code_files_hold(f, id);
+}
+
+void code_files_put_mapping(struct code_files *f, uint32_t id)
+{
+	struct code_file *c = &f->files[id - 1];
+	uint32_t *grown;
+
+	if (!--c->mapped && c->refs > 1 && c->fd >= 0 && c->is_pinning && !c->copied) {
+		grown = grow_array(f->unused, f->n_unused, &f->cap_unused, sizeof(*grown));
+		if (grown) {
+			f->unused = grown;
+			grown[f->n_unused++] = id;
+		}
+	}
+	code_files_put(f, id);
+}
+
+bool code_files_is_mapped(const struct code_files *f, uint32_t id)
+{
+	return f->files[id - 1].mapped;
+}
+
+uint32_t code_files_unused(struct code_files *f)
+{
+	while (f->n_unused) {
+		uint32_t id = f->unused[--f->n_unused];
+		const struct code_file *c = &f->files[id - 1];
+
+		/* Things may have changed since. */
+		if (c->refs && !c->mapped && c->fd >= 0 && c->is_pinning && !c->copied)
+			return id;
+	}
+	return 0;
+}
+
+void code_files_let_go(struct code_files *f, uint32_t id, int copy, uint64_t bytes)
+{
+	struct code_file *c = &f->files[id - 1];
+
+	code_files_close(f, id);
+	code_roots_put(f->roots, c->root);
+	c->root = 0;
+	c->is_pinning = false;
+	if (copy < 0)
+		return;
+	c->fd = copy;
+	c->copied = bytes ? bytes : 1;
+	f->copied += c->copied;
+	f->n_open++;
+}
+
+uint64_t code_files_copied(const struct code_files *f)
+{
+	return f->copied;
 }
 
 enum code_kind code_files_kind(const struct code_files *f, uint32_t id)

@@ -9,6 +9,7 @@
 #ifndef CODEFILE_H
 #define CODEFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum code_kind {
@@ -42,6 +43,11 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *place);
 /* Takes and returns a reference. A file without any is closed, and its id is reused. */
 void code_files_hold(struct code_files *f, uint32_t id);
 void code_files_put(struct code_files *f, uint32_t id);
+/* Likewise for a mapping, which the reference of code_files_get() is, too. */
+void code_files_hold_mapping(struct code_files *f, uint32_t id);
+void code_files_put_mapping(struct code_files *f, uint32_t id);
+/* Whether a process has it mapped, as far as is known. */
+bool code_files_is_mapped(const struct code_files *f, uint32_t id);
 
 enum code_kind code_files_kind(const struct code_files *f, uint32_t id);
 /* Without " (deleted)"; valid as long as the file has references. */
@@ -53,6 +59,19 @@ const char *code_files_path(const struct code_files *f, uint32_t id);
 int code_files_open(struct code_files *f, uint32_t id);
 /* Closes the file's descriptor after the last reading. */
 void code_files_close(struct code_files *f, uint32_t id);
+
+/*
+ * A file that is open although no process has it mapped any more, on another mount than our root
+ * directory, which therefore cannot be unmounted; 0: none.
+ */
+uint32_t code_files_unused(struct code_files *f);
+/*
+ * Closes it, with its root directory. copy is opened in its place, and takes bytes of memory;
+ * negative: none is.
+ */
+void code_files_let_go(struct code_files *f, uint32_t id, int copy, uint64_t bytes);
+/* What all copies take. */
+uint64_t code_files_copied(const struct code_files *f);
 
 /*
  * The root directory that the file's path is relative to, as a descriptor for openat() that stays

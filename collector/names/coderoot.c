@@ -134,6 +134,14 @@ int code_roots_dir(const struct code_roots *r, uint32_t id)
 	return id ? r->roots[id - 1].fd : r->own.fd;
 }
 
+bool code_roots_is_on_own_mount(const struct code_roots *r, int fd)
+{
+	struct statx st;
+
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) &&
+	       st.stx_mask & STATX_MNT_ID && st.stx_mnt_id == r->own.mnt_id;
+}
+
 /* ---- opening ------------------------------------------------------------------------------- */
 
 int code_reopen_regular(int fd)

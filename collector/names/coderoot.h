@@ -7,6 +7,7 @@
 #ifndef CODEROOT_H
 #define CODEROOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct code_roots;
@@ -37,5 +38,8 @@ int code_open_in_root(int dir, const char *path);
 
 /* Turns an O_PATH descriptor into one for reading, by the same rules. Closes fd. */
 int code_reopen_regular(int fd);
+
+/* Whether the file fd is on the mount that our root directory is on. */
+bool code_roots_is_on_own_mount(const struct code_roots *r, int fd);
 
 #endif /* CODEROOT_H */

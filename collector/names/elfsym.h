@@ -61,6 +61,13 @@ const void *elfsym_section(struct elfsym *e, const char *name, size_t max, size_
 /* The file as libelf has it, for libdw; e's own. */
 struct Elf *elfsym_libelf(const struct elfsym *e);
 
+/*
+ * Copies what this takes of the file, which is from, to the same offsets of to, which has its
+ * length: headers, symbols, notes, .eh_frame and so on, at most max_bytes. Returns 0 or a negative
+ * errno.
+ */
+int elfsym_copy(struct elfsym *e, int from, int to, uint64_t max_bytes);
+
 struct elfsym_address {
 	uint64_t vaddr;
 	uint64_t start;	  /* out: vaddr of the function */

@@ -35,7 +35,7 @@ static void put_list(struct images *im, struct map_list *l)
 	if (!l || --l->refs)
 		return;
 	for (uint32_t i = 0; i < l->n; i++)
-		code_files_put(im->files, l->list[i].file);
+		code_files_put_mapping(im->files, l->list[i].file);
 	im->n_mappings -= l->n;
 	free(l->list);
 	free(l->exe);
@@ -69,7 +69,7 @@ static struct map_list *copy_list(struct images *im, const struct map_list *from
 		if (m->start >= start && m->end <= end)
 			continue;
 		l->list[l->n++] = *m;
-		code_files_hold(im->files, m->file);
+		code_files_hold_mapping(im->files, m->file);
 	}
 	im->n_mappings += l->n;
 	return l;
@@ -174,7 +174,7 @@ void images_map(struct images *im, struct image *i, const struct mapping *m)
 		l->exe = strdup(code_files_path(im->files, m->file));
 	return;
 drop:
-	code_files_put(im->files, m->file);
+	code_files_put_mapping(im->files, m->file);
 }
 
 /* ---- images -------------------------------------------------------------------------------- */

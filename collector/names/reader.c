@@ -16,18 +16,23 @@
 
 /* An answer takes seconds at most, on a loaded machine. */
 #define PATIENCE_NS 60000000000u
+/* While recording, the rings have to be drained. */
+#define COPY_PATIENCE_NS 100000000u
+#define COPIES_LATE_MAX 5u
 /* A reader that began at low priority is looked after this often. */
 #define LOOK_MS 20
 
 struct readers {
 	pid_t pid;
 	int socket;
+	uint32_t late; /* copies that were not made in time */
 };
 
 struct reader {
 	int socket;
 	pid_t pid;
 	bool is_low;
+	uint64_t patience_ns;
 	size_t n_asked;
 	struct reader_request request;
 	uint8_t answers[READER_ANSWERS_BYTES];
@@ -144,15 +149,16 @@ static void hurry(struct reader *rd)
 /* The next message: its bytes, at most size; or -EPIPE. */
 static ssize_t hear(struct reader *rd, void *message, size_t size)
 {
-	uint64_t until_ns = clock_now_ns() + PATIENCE_NS;
+	uint64_t until_ns = clock_now_ns() + rd->patience_ns;
+	int look_ms = rd->patience_ns < PATIENCE_NS ? 1 : 1000;
 	struct pollfd p = { .fd = rd->socket, .events = POLLIN };
 	ssize_t n;
 	int fd;
 
-	while (poll(&p, 1, rd->is_low ? LOOK_MS : 1000) <= 0) {
+	while (poll(&p, 1, rd->is_low ? LOOK_MS : look_ms) <= 0) {
 		hurry(rd);
 		if (clock_now_ns() > until_ns)
-			return -EPIPE;
+			return -ETIMEDOUT;
 	}
 	n = sandbox_receive(rd->socket, message, size, &fd);
 	if (fd >= 0)
@@ -162,7 +168,11 @@ static ssize_t hear(struct reader *rd, void *message, size_t size)
 
 static int hear_exactly(struct reader *rd, void *message, size_t size)
 {
-	return hear(rd, message, size) == (ssize_t)size ? 0 : -EPIPE;
+	ssize_t n = hear(rd, message, size);
+
+	if (n == (ssize_t)size)
+		return 0;
+	return n == -ETIMEDOUT ? -ETIMEDOUT : -EPIPE;
 }
 
 /* Sends the request, with the values that are in it, and fd if it is not -1. */
@@ -241,6 +251,7 @@ static int start(struct reader **out, const struct readers *r)
 	}
 	rd->socket = socket;
 	rd->is_low = first.is_low;
+	rd->patience_ns = PATIENCE_NS;
 	setsockopt(rd->socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	*out = rd;
 	return 0;
@@ -318,6 +329,39 @@ int reader_find(struct reader *rd, reader_take_fn fn, void *ctx)
 	int err = say(rd, READER_FIND, 0, 0, -1);
 
 	return err ? err : hear_answers(rd, rd->n_asked, fn, ctx);
+}
+
+static int copy(struct reader *rd, int from, int to, uint32_t max_bytes)
+{
+	struct reader_file file;
+	int err = say(rd, READER_OPEN, 0, 0, from);
+
+	if (!err)
+		err = hear_hello(rd);
+	if (!err)
+		err = hear_exactly(rd, &file, sizeof(file));
+	return err ? err : ask(rd, READER_COPY, max_bytes, to);
+}
+
+int reader_copy(struct readers *r, int from, int to, uint32_t max_bytes)
+{
+	struct reader *rd;
+	int err;
+
+	if (r && r->late >= COPIES_LATE_MAX)
+		return -ETIMEDOUT;
+	err = start(&rd, r);
+	if (err)
+		return err;
+	rd->patience_ns = COPY_PATIENCE_NS;
+	err = copy(rd, from, to, max_bytes);
+	if (err == -ETIMEDOUT) {
+		r->late++;
+		if (rd->pid)
+			readers_end(r, rd->pid);
+	}
+	reader_close(rd);
+	return err;
 }
 
 /* ---- generated code ------------------------------------------------------------------------ */

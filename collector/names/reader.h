@@ -105,6 +105,13 @@ int reader_nameless(struct reader *rd);
 int reader_find(struct reader *rd, reader_take_fn fn, void *ctx);
 
 /*
+ * Copies what names take of the file from, at most max_bytes, to a file in memory of the same
+ * length; both stay the caller's. Returns 0 or a negative errno: -ETIMEDOUT if it takes long, and
+ * at once after that has happened some times.
+ */
+int reader_copy(struct readers *r, int from, int to, uint32_t max_bytes);
+
+/*
  * Names generated code, by a perf map and a jitdump (descriptors that stay the caller's; -1: there
  * is none). a has n addresses as for perfmap_find(), and gets no names itself. Returns 0; or a
  * negative errno, if neither could be read.

@@ -18,6 +18,7 @@ struct reader_start {
 enum reader_op {
 	READER_OPEN,  /* an ELF file comes with it; answer: struct reader_file */
 	READER_DEBUG, /* a debug file comes with it; arg: its claim; answer: struct reader_told */
+	READER_COPY,  /* a file in memory comes with it; arg: bytes; answer: struct reader_told */
 	READER_MINIDEBUG, /* no answer */
 	READER_ASK,	  /* n offsets more; no answer */
 	READER_NAMELESS,  /* answer: struct reader_told */

@@ -23,6 +23,7 @@
 struct process {
 	int socket;
 	struct elfsym *e;
+	int fd; /* its file */
 	struct debugfile_wanted wanted;
 	uint64_t *values; /* offsets; or address and time, in turn */
 	size_t n, cap;
@@ -95,6 +96,7 @@ static void open_file(struct process *p, int fd)
 {
 	struct reader_file file = { .err = fd < 0 ? -EBADF : elfsym_open(&p->e, fd) };
 
+	p->fd = fd;
 	if (!file.err) {
 		file.has_symtab = elfsym_has_symtab(p->e);
 		while (file.n_segments < READER_SEGMENTS_MAX &&
@@ -235,6 +237,9 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 		tell_result(p, p->e && fd >= 0 &&
 				       debugfile_take(p->e, &p->wanted, fd,
 						      (enum debugfile_claim)r->arg));
+		break;
+	case READER_COPY:
+		tell_result(p, p->e ? elfsym_copy(p->e, p->fd, fd, r->arg) : -ENOEXEC);
 		break;
 	case READER_MINIDEBUG:
 		add_minidebug(p);

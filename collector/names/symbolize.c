@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kernel/clock.h"
+#include "let_go.h"
 #include "priority.h"
 #include "procmaps.h"
 
@@ -116,6 +117,8 @@ void symbolizer_poll(struct symbolizer *s)
 {
 	if (s->images)
 		images_expire(s->images, clock_now_ns(), GRACE_NS);
+	if (s->files)
+		let_go_of_one(s->files, s->readers);
 	if (s->sideband)
 		s->polled_ns = sideband_poll(s->sideband, take_record, s);
 }

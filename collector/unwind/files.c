@@ -94,7 +94,8 @@ void unwind_files_free(struct unwind_files *f)
 void unwind_files_forget_idle(struct unwind_files *f, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
-		if (f->files[i].id && now_ns > f->files[i].used_ns + IDLE_NS)
+		if (f->files[i].id && (now_ns > f->files[i].used_ns + IDLE_NS ||
+				       !code_files_is_mapped(f->code, f->files[i].id)))
 			drop(f, &f->files[i]);
 }
 
