@@ -106,6 +106,7 @@ bool sandbox_seal(bool may_fork)
 		ALLOW(brk),
 		ALLOW(madvise),
 		ALLOW(futex),
+		ALLOW(ppoll), /* to wait for a time */
 		/* itself */
 		ALLOW(getpid),
 		ALLOW(sysinfo), /* glibc's qsort() */

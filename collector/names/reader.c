@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernel/clock.h"
@@ -16,6 +17,8 @@
 
 /* An answer takes seconds at most, on a loaded machine. */
 #define PATIENCE_NS 60000000000u
+/* One that has had no CPU for this long waits for a file system. */
+#define IDLE_NS 5000000000u
 /* While recording, the rings have to be drained. */
 #define COPY_PATIENCE_NS 100000000u
 #define COPIES_LATE_MAX 5u
@@ -146,18 +149,38 @@ static void hurry(struct reader *rd)
 	}
 }
 
-/* The next message: its bytes, at most size; or -EPIPE. */
+/* What it has had of a CPU so far. */
+static uint64_t cpu_ns(const struct reader *rd)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (!rd->pid || clock_getcpuclockid(rd->pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * The next message: its bytes, at most size; -EPIPE; or -ETIMEDOUT, also if its process does
+ * nothing for a while, which is then waiting for a file system.
+ */
 static ssize_t hear(struct reader *rd, void *message, size_t size)
 {
-	uint64_t until_ns = clock_now_ns() + rd->patience_ns;
-	int look_ms = rd->patience_ns < PATIENCE_NS ? 1 : 1000;
+	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + rd->patience_ns;
+	uint64_t idle_until_ns = now_ns + IDLE_NS, used_ns = cpu_ns(rd);
+	int look_ms = rd->is_low ? LOOK_MS : rd->patience_ns < PATIENCE_NS ? 1 : 100;
 	struct pollfd p = { .fd = rd->socket, .events = POLLIN };
 	ssize_t n;
 	int fd;
 
-	while (poll(&p, 1, rd->is_low ? LOOK_MS : look_ms) <= 0) {
+	while (poll(&p, 1, look_ms) <= 0) {
 		hurry(rd);
-		if (clock_now_ns() > until_ns)
+		now_ns = clock_now_ns();
+		if (cpu_ns(rd) != used_ns) {
+			used_ns = cpu_ns(rd);
+			idle_until_ns = now_ns + IDLE_NS;
+		}
+		if (now_ns > until_ns || now_ns > idle_until_ns)
 			return -ETIMEDOUT;
 	}
 	n = sandbox_receive(rd->socket, message, size, &fd);

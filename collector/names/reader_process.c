@@ -3,12 +3,14 @@
 #include "reader_private.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "demangle.h"
@@ -316,23 +318,36 @@ static _Noreturn void become(const struct readers_also *what, int socket, bool i
  * and some of the other sort.
  */
 #define RUNNING_MAX 32u
+/* What they may take to end. */
+#define END_MS 1000
 
 struct running {
 	pid_t pids[RUNNING_MAX];
 	uint32_t n;
 };
 
-/* Waits for those that have ended, so that their time on a CPU is known; or ends all. */
-static void reap(struct running *r, bool all)
+/* Waits for those that have ended, so that their time on a CPU is known. */
+static void reap(struct running *r)
 {
 	for (uint32_t i = 0; i < r->n;) {
-		if (all)
-			kill(r->pids[i], SIGKILL);
-		if (waitpid(r->pids[i], NULL, all ? 0 : WNOHANG))
+		if (waitpid(r->pids[i], NULL, WNOHANG))
 			r->pids[i] = r->pids[--r->n];
 		else
 			i++;
 	}
+}
+
+/* Nothing ends one that hangs in a file system: it is left behind. */
+static void end_all(struct running *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		kill(r->pids[i], SIGKILL);
+	for (int ms = 0; r->n && ms < END_MS; ms++) {
+		reap(r);
+		if (r->n)
+			(void)ppoll(NULL, 0, &(struct timespec) { .tv_nsec = 1000000 }, NULL);
+	}
+	r->n = 0;
 }
 
 static void end(const struct running *r, pid_t pid)
@@ -356,9 +371,9 @@ _Noreturn void reader_process(int socket, const struct readers_also *also)
 		_exit(1);
 	while (sandbox_receive(SANDBOX_SOCKET, &start, sizeof(start), &fd) == sizeof(start)) {
 		end(&running, start.end);
-		reap(&running, false);
+		reap(&running);
 		if (running.n == RUNNING_MAX)
-			reap(&running, true);
+			end_all(&running);
 		if (fd < 0)
 			continue;
 		pid = start.is_also && !also ? -1 : fork();
@@ -370,6 +385,6 @@ _Noreturn void reader_process(int socket, const struct readers_also *also)
 			running.pids[running.n++] = pid;
 		close(fd);
 	}
-	reap(&running, true);
+	end_all(&running);
 	_exit(0);
 }
