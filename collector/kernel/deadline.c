@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <signal.h>
@@ -14,16 +15,12 @@
 
 #include "caps.h"
 #include "clock.h"
+#include "patience.h"
 #include "sandbox.h"
 
-#define WAIT_MAX_NS 50000000u
-#define WAIT_MIN_NS 5000000u
-/* Longer again with each call that returns. */
-#define WAIT_MORE_NS 10000u
 /* A new process gets a CPU in this time, however busy the machine is. */
 #define BEGIN_NS 1000000000u
-/* A key is left alone for this long. */
-#define PAUSE_NS 1000000000u
+#define HIGHEST (-20)
 /* Processes that hang at the same time. */
 #define LATE_MAX 16u
 
@@ -40,10 +37,10 @@ static struct {
 	pid_t pid;
 	int socket; /* -1: not started */
 	int worker; /* socket; -1: none */
-	uint64_t wait_ns;
+	struct patience patience;
 	struct {
 		int socket; /* -1: it does not hang any more */
-		uint64_t key, until_ns;
+		uint64_t key;
 	} late[LATE_MAX];
 } all = { .socket = -1, .worker = -1 };
 
@@ -76,6 +73,8 @@ static _Noreturn void fork_workers(int socket)
 	char c;
 	int fd;
 
+	/* The recorder waits for it, and it does little. Not permitted: then it takes its time. */
+	(void)setpriority(PRIO_PROCESS, 0, HIGHEST);
 	if (!sandbox_enter_to_open("chaincap-opener", socket) || caps_drop_to_open())
 		_exit(1);
 	if (sandbox_send(SANDBOX_SOCKET, "", 1, -1) != 1)
@@ -120,7 +119,6 @@ int deadline_start(void)
 	}
 	all.owner = getpid();
 	all.socket = sockets[0];
-	all.wait_ns = WAIT_MAX_NS;
 	for (uint32_t i = 0; i < LATE_MAX; i++)
 		all.late[i].socket = -1;
 	return 0;
@@ -191,20 +189,19 @@ static int start_worker(void)
 /* A place in all.late for a call that may come to need it; or a negative errno. */
 static int find_place(uint64_t key)
 {
-	uint64_t now_ns = clock_now_ns();
+	static struct message m;
 	int place = -EBUSY;
 
 	for (int i = 0; i < (int)LATE_MAX; i++) {
 		int *socket = &all.late[i].socket, fd = -1;
-		static struct message m;
 
 		if (*socket >= 0 && hear(*socket, &m, 0, &fd) != -EAGAIN)
 			close_socket(socket); /* it was late: nobody wants its answer */
 		if (fd >= 0)
 			close(fd);
-		if (all.late[i].key == key && (*socket >= 0 || now_ns < all.late[i].until_ns))
+		if (*socket >= 0 && all.late[i].key == key)
 			return -ETIMEDOUT;
-		if (*socket < 0 && (place < 0 || all.late[i].until_ns < all.late[place].until_ns))
+		if (*socket < 0)
 			place = i;
 	}
 	return place;
@@ -214,9 +211,7 @@ static void leave(int place, uint64_t key)
 {
 	all.late[place].socket = all.worker;
 	all.late[place].key = key;
-	all.late[place].until_ns = clock_now_ns() + PAUSE_NS;
 	all.worker = -1;
-	all.wait_ns = all.wait_ns / 2 > WAIT_MIN_NS ? all.wait_ns / 2 : WAIT_MIN_NS;
 }
 
 int deadline_call(deadline_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out)
@@ -244,7 +239,8 @@ int deadline_call(deadline_fn fn, uint64_t key, void *data, size_t bytes, int fd
 	memcpy(m.data, data, bytes);
 	n = sandbox_send(all.worker, &m, (size_t)len, fd);
 	if (n == len)
-		n = hear(all.worker, &m, clock_now_ns() + all.wait_ns, out);
+		n = hear(all.worker, &m, clock_now_ns() + patience_now(&all.patience), out);
+	patience_spend(&all.patience);
 	if (n == -EAGAIN) {
 		leave(place, key);
 		return -ETIMEDOUT;
@@ -254,7 +250,5 @@ int deadline_call(deadline_fn fn, uint64_t key, void *data, size_t bytes, int fd
 		return -EPIPE;
 	}
 	memcpy(data, m.data, bytes);
-	if (all.wait_ns < WAIT_MAX_NS)
-		all.wait_ns += WAIT_MORE_NS;
 	return 0;
 }

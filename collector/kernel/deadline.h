@@ -41,9 +41,8 @@ typedef int (*deadline_fn)(void *data, int fd);
 /*
  * Calls fn with at most DEADLINE_MAX_BYTES of data, and fd, which stays the caller's; -1: none.
  * *out: the descriptor that it returned, to be closed, or -1. Returns 0; -ETIMEDOUT if it takes
- * longer than a moment (50 ms at first, and less after each time that this happens), if another
- * call for that key hangs, or did a second ago; -EBUSY if as many calls hang as are allowed to; or
- * another negative errno. Then data is as before.
+ * longer than a moment (patience.h), or if another call for that key hangs; -EBUSY if as many calls
+ * hang as are allowed to; or another negative errno. Then data is as before.
  */
 int deadline_call(deadline_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out);
 

@@ -161,7 +161,8 @@ static int open_file(struct unwind_files *f, struct file *file)
 	bool is_vdso = code_files_kind(f->code, file->id) == CODE_VDSO;
 	int fd = is_vdso ? open_vdso(f) : code_files_open(f->code, file->id), err = fd;
 
-	file->is_missing = fd < 0;
+	/* Late is not missing: it is asked for again. */
+	file->is_missing = fd < 0 && fd != -ETIMEDOUT && fd != -EBUSY && fd != -EPIPE;
 	if (fd >= 0)
 		err = rules_open(f->rules, &file->rules, fd);
 	if (fd >= 0 && is_vdso)

@@ -9,18 +9,12 @@
 #include <unistd.h>
 
 #include "kernel/clock.h"
+#include "kernel/patience.h"
 #include "kernel/sandbox.h"
 #include "unwind/cfi.h"
 
 /* Of files of as many owners, or on as many file systems. */
 #define PROCESSES_MAX 8u
-/*
- * An answer takes some 10 us, the first one of a file on a cold disk 100 ms. A process that is late
- * is waited for half as long from then on, and longer again with each answer in time.
- */
-#define WAIT_MAX_NS 50000000u
-#define WAIT_MIN_NS 1000000u
-#define WAIT_MORE_NS 10000u
 /* One that does not answer for this long is ended. */
 #define HANGS_NS 5000000000u
 /* A file in whose hands as many processes died has no rules. */
@@ -35,7 +29,7 @@ struct process {
 	uint32_t asked;		 /* the last request */
 	bool is_late;		 /* which has no answer yet, */
 	struct rules_file *file; /* of this file; NULL: that was closed */
-	uint64_t asked_ns, wait_ns;
+	uint64_t asked_ns;
 };
 
 struct rules {
@@ -43,6 +37,7 @@ struct rules {
 	struct process processes[PROCESSES_MAX];
 	uint64_t last_serial;
 	uint32_t last_request;
+	struct patience patience;
 	uint64_t restarts, late;
 };
 
@@ -59,7 +54,6 @@ static struct process *start(struct rules *r, struct process *p)
 	*p = (struct process) {
 		.serial = ++r->last_serial,
 		.socket = socket,
-		.wait_ns = WAIT_MAX_NS,
 	};
 	return p;
 }
@@ -268,7 +262,11 @@ static int take_late(struct rules *r, struct process *p)
 
 	if (!p->is_late)
 		return 0;
-	err = hear_in_time(r, p, 0, &late);
+	if (patience_now(&r->patience) > PATIENCE_LEAST_NS)
+		err = hear_in_time(r, p, patience_now(&r->patience), &late);
+	else
+		err = hear_in_time(r, p, 0, &late);
+	patience_spend(&r->patience);
 	if (err == -EAGAIN && clock_now_ns() - p->asked_ns > HANGS_NS) {
 		lose(r, p);
 		err = -EPIPE;
@@ -297,15 +295,12 @@ static int ask(struct rules *r, struct rules_file *f, enum rules_op op, uint64_t
 	}
 	p->file = f;
 	p->asked = r->last_request;
-	err = hear_in_time(r, p, p->wait_ns, a);
-	if (err == -EAGAIN) {
-		r->late++;
-		p->wait_ns = p->wait_ns / 2 > WAIT_MIN_NS ? p->wait_ns / 2 : WAIT_MIN_NS;
-	}
+	/* Some 10 us; 100 ms for the first one of a file on a cold disk. */
+	err = hear_in_time(r, p, patience_now(&r->patience), a);
+	patience_spend(&r->patience);
+	r->late += err == -EAGAIN;
 	if (err)
 		return err == -EPIPE ? -ENOTCONN : err;
-	if (p->wait_ns < WAIT_MAX_NS)
-		p->wait_ns += WAIT_MORE_NS;
 	if (a->bytes > CFI_MAX_BYTES || !is_sane(&a->window, offset)) {
 		lose(r, p);
 		return -ENOTCONN;

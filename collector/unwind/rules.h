@@ -4,8 +4,8 @@
  * (names/reader.h), because strangers made these files. One process reads all files of one owner on
  * one file system: a file can change the rules of those only whose owner has made it, too. Such a
  * process has these files open and a socket; what it tells is checked. If it dies it is started
- * again. If it does not answer in time the recorder goes on without the rule, and less patiently
- * from then on: it costs stacks that are cut, never events.
+ * again. If it does not answer in time (kernel/patience.h) the recorder goes on without the rule:
+ * it costs stacks that are cut, never events.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H

@@ -70,6 +70,16 @@ uint32_t sleepers_left(const struct sleepers *s)
 	return s->n - s->next;
 }
 
+static void read_stack(struct wire_copy *c)
+{
+	struct asleep_memory memory;
+
+	if (asleep_open(&memory, c->tgid))
+		return;
+	c->len = (uint32_t)asleep_read(&memory, c->base, c->words, READ_BYTES);
+	asleep_close(&memory);
+}
+
 const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
 {
 	struct wire_copy *c = &s->copy;
@@ -99,7 +109,7 @@ const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
 	memcpy(c->regs, t->regs, sizeof(t->regs));
 	c->frames[0] = t->regs[UNWIND_PC];
 	if (read)
-		c->len = (uint32_t)asleep_read(c->tgid, c->base, c->words, READ_BYTES);
+		read_stack(c);
 	return c;
 }
 

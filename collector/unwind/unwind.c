@@ -11,8 +11,6 @@
 
 #define FP_FRAME 16u /* the caller's frame pointer, and the return address */
 #define USER_END (1ull << 56)
-/* Read at once beyond the copy: callers' frames lie above. */
-#define MORE_BYTES 4096u
 
 struct unwinder {
 	struct symbolizer *sym;
@@ -34,11 +32,9 @@ struct walk {
 	bool sp_lost; /* the value of sp is a lower bound only */
 	bool has_guessed;
 	bool has_left_copy; /* a word beyond it was needed; */
-	bool has_memory;    /* and the thread was still there */
-	uint32_t n_copied;  /* frames found in the copy */
-	uint64_t more_at;   /* what was read of the stack there: */
-	size_t more_len;
-	uint8_t more[MORE_BYTES];
+	bool has_memory;    /* and memory is open for that */
+	struct asleep_memory memory;
+	uint32_t n_copied; /* frames found in the copy */
 };
 
 struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
@@ -93,18 +89,11 @@ static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 	if (!w->has_left_copy) {
 		w->has_left_copy = true;
 		w->n_copied = w->out->n;
-		w->has_memory = asleep_at(c->tgid, c->tid, c->sp, c->frames[0]);
+		w->has_memory = asleep_at(c->tgid, c->tid, c->sp, c->frames[0]) &&
+				!asleep_open(&w->memory, c->tgid);
 	}
-	if (!w->has_memory || addr >= USER_END)
-		return false;
-	if (addr - w->more_at >= w->more_len || w->more_at + w->more_len - addr < sizeof(*word)) {
-		w->more_at = addr;
-		w->more_len = asleep_read(c->tgid, addr, w->more, sizeof(w->more));
-	}
-	if (w->more_len < sizeof(*word))
-		return false;
-	memcpy(word, w->more + (addr - w->more_at), sizeof(*word));
-	return true;
+	return w->has_memory && addr < USER_END &&
+	       asleep_read(&w->memory, addr, word, sizeof(*word)) == sizeof(*word);
 }
 
 static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
@@ -374,6 +363,7 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	while (step(&w))
 		;
 	if (w.has_memory) {
+		asleep_close(&w.memory);
 		if (!asleep_at(c->tgid, c->tid, c->sp, c->frames[0])) {
 			out->n = w.n_copied;
 			out->end = WIRE_END_UNREADABLE;

@@ -110,30 +110,32 @@ static void only_anonymous_memory_is_read(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY);
 	uint8_t *buf = malloc(3 * page);
 	uint64_t at = (uint64_t)(uintptr_t)area;
-	uint32_t self = (uint32_t)getpid();
+	struct asleep_memory m;
 
 	(void)state;
 	assert_true(fd >= 0 && buf && area != MAP_FAILED && shared != MAP_FAILED);
 	memset(area, 7, 3 * page);
 	shared[0] = 7;
-	assert_int_equal(asleep_read(self, at + 8, buf, 3 * page - 8), 3 * page - 8);
+	assert_int_equal(asleep_open(&m, (uint32_t)getpid()), 0);
+	assert_int_equal(asleep_read(&m, at + 8, buf, 3 * page - 8), 3 * page - 8);
 	assert_int_equal(buf[3 * page - 9], 7);
-	assert_int_equal(asleep_read(self, at + page - 8, buf, 16), 16);
+	assert_int_equal(asleep_read(&m, at + page - 8, buf, 16), 16);
 
 	assert_ptr_equal(mmap(area + page, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0),
 			 area + page);
 	/* Whether the page is there already, or has to be fetched. */
-	assert_int_equal(asleep_read(self, at + 8, buf, 3 * page - 8), page - 8);
+	assert_int_equal(asleep_read(&m, at + 8, buf, 3 * page - 8), page - 8);
 	assert_int_equal(*(volatile char *)(area + page), 0x7f);
-	assert_int_equal(asleep_read(self, at + 8, buf, 3 * page - 8), page - 8);
-	assert_int_equal(asleep_read(self, at + page, buf, 8), 0);
-	assert_int_equal(asleep_read(self, at + page - 8, buf, 16), 8);
-	assert_int_equal(asleep_read(self, at + 2 * page, buf, page), page);
-	assert_int_equal(asleep_read(self, (uint64_t)(uintptr_t)shared, buf, 8), 0);
+	assert_int_equal(asleep_read(&m, at + 8, buf, 3 * page - 8), page - 8);
+	assert_int_equal(asleep_read(&m, at + page, buf, 8), 0);
+	assert_int_equal(asleep_read(&m, at + page - 8, buf, 16), 8);
+	assert_int_equal(asleep_read(&m, at + 2 * page, buf, page), page);
+	assert_int_equal(asleep_read(&m, (uint64_t)(uintptr_t)shared, buf, 8), 0);
 
 	/* The stack pointer can be any number. */
-	assert_int_equal(asleep_read(self, UINT64_MAX - 7, buf, 3 * page), 0);
-	assert_int_equal(asleep_read(self, 0, buf, 8), 0);
+	assert_int_equal(asleep_read(&m, UINT64_MAX - 7, buf, 3 * page), 0);
+	assert_int_equal(asleep_read(&m, 0, buf, 8), 0);
+	asleep_close(&m);
 	munmap(area, 3 * page);
 	munmap(shared, page);
 	close(fd);
