@@ -154,6 +154,8 @@ static int attach(struct session *s)
 		bpf_session_helper(s->bpf, readers_pid(s->readers));
 	if (s->asker)
 		bpf_session_helper(s->bpf, asker_pid(s->asker));
+	if (deadline_pid())
+		bpf_session_helper(s->bpf, deadline_pid());
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 	if (err)
 		return session_fail(s, "cannot record", err);

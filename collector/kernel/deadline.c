@@ -124,6 +124,11 @@ int deadline_start(void)
 	return 0;
 }
 
+int deadline_pid(void)
+{
+	return all.owner == getpid() ? all.pid : 0;
+}
+
 static void close_socket(int *socket)
 {
 	if (*socket >= 0)

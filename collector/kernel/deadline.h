@@ -17,6 +17,8 @@
  * have no deadline. Returns 0 or a negative errno.
  */
 int deadline_start(void);
+/* The process that forks the others; 0: there is none. */
+int deadline_pid(void);
 void deadline_end(void);
 
 /* What it may be that does not answer: a file system, or a process. */
