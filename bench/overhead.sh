@@ -5,13 +5,14 @@
 #   bench/overhead.sh [-i] BUILD_DIR [ROUNDS]
 #   -i               installs what is missing of the workloads and recorders below (apt-get)
 #   WORKLOADS="pipe messaging mariadb"   what is measured
-#   RECORDERS="chaincap chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime"   by what; what
-#                    is not installed is left out by name; also chaincap-no-unwind
+#   RECORDERS="chaincap chaincap-F0 chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime"
+#                    by what; what is not installed is left out by name; also chaincap-no-unwind
 # pipe: perf bench sched pipe on one CPU, the recorder free to use the others; an operation is two
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
 # oltp_read_only with 8 threads on a server of its own, all CPUs; it goes on while recorders come and
 # go, and its seconds are those of 6000 transactions at the rate of WINDOW seconds (5).
 # A recorder's start is not measured: chaincap's takes half a second of CPU time.
+# chaincap samples running threads, too, chaincap-F0 does not: the difference is what samples cost.
 # chaincap, perf record -g and bpftrace take kernel and user stack at every switch and waking,
 # offcputime and wakeuptime (libbpf-tools) one stack of either sort for some of them. chaincap unwinds
 # by .eh_frame, perf, bpftrace and the other two by frame pointers; perf-dwarf is perf record
@@ -25,7 +26,7 @@ install=
 O=$(cd "$1" && pwd)
 rounds=${2:-5}
 workloads=${WORKLOADS:-pipe messaging mariadb}
-recorders=${RECORDERS:-chaincap chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime}
+recorders=${RECORDERS:-chaincap chaincap-F0 chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime}
 export loops=${LOOPS:-200000} groups=${GROUPS_OF_40:-10} window=${WINDOW:-5}
 transactions=6000
 dir=$(mktemp -d)
@@ -118,6 +119,7 @@ start() {
 	rm -f "$dir/trace"
 	case $1 in
 	chaincap) set -- "$O/chaincap" -v -o "$dir/trace" ;;
+	chaincap-F0) set -- "$O/chaincap" -v -F 0 -o "$dir/trace" ;;
 	chaincap-K) set -- "$O/chaincap" -v -K -o "$dir/trace" ;;
 	chaincap-no-unwind) set -- "$O/chaincap" -v --no-unwind -o "$dir/trace" ;;
 	perf-dwarf) set -- perf record -q -a --call-graph dwarf -e sched:sched_switch -e sched:sched_waking -o "$dir/trace" ;;

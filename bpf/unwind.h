@@ -361,7 +361,8 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	c->tid = owner->pid;
 	c->sp = user_sp(regs);
 	__builtin_memcpy(c->frames, w->scratch.frames, sizeof(c->frames));
-	if (now - k->woken_ns > WAKE_NS) {
+	/* A sample's leaf hardly comes again: its rule has time. */
+	if (k->kind != WIRE_CPU_SAMPLE && now - k->woken_ns > WAKE_NS) {
 		k->woken_ns = now;
 		wake = BPF_RB_FORCE_WAKEUP;
 	}
