@@ -455,9 +455,34 @@ static void microseconds(void **state)
 	assert_true(expect_folded("A", "A;[unknown stack];[not woken] 30\n").micro);
 }
 
+/* perf record -e cycles beside the sched events: where threads ran. */
+static void samples_among_the_events_share_out_running_time(void **state)
+{
+	struct perf_text *t = begin();
+
+	(void)state;
+	text_switch(t, 1, 0, "-", "R", "B", "");
+	text_switch(t, 0, 10, "-", "R", "A", "");
+	text_switch(t, 0, 100, "A", "S", "-", "schedule|read;main");
+	text_head(t, 1, 200, "B");
+	text_line(t, "    1000000 cycles:P: \n");
+	text_stack(t, "copy;sys_read|fetch;main");
+	text_head(t, 1, 300, "B");
+	text_line(t, "    1000000 cpu-clock:ppp: \n");
+	text_stack(t, "|sort;main");
+	text_wakeup(t, 1, 900, "B", "sched_waking", "A", "wake|work");
+	text_switch(t, 0, 900, "-", "R", "A", "");
+	text_switch(t, 0, 1000, "A", "R", "-", "");
+	expect_folded(
+		"A", "A;main;read;-;schedule;--;wake;-;work;B;[running];main;fetch;-;sys_read;copy "
+		     "400\n"
+		     "A;main;read;-;schedule;--;wake;-;work;B;[running];main;sort 400\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_among_the_events_share_out_running_time),
 		cmocka_unit_test(the_waker_itself_waited),
 		cmocka_unit_test(wakeups_stand_in_for_wakings),
 		cmocka_unit_test(where_both_are_recorded_wakings_count),
