@@ -39,7 +39,7 @@ for missing in BPF PERFMON; do
 	run_with $have
 	expect_exit "without CAP_$missing" 1 $?
 	expect_one_line "without CAP_$missing"
-	grep -q "missing CAP_$missing:" "$tmp/err" || fail "without CAP_$missing the line does not say so: $(cat "$tmp/err")"
+	grep -q "(missing: CAP_$missing)" "$tmp/err" || fail "without CAP_$missing the line does not say so: $(cat "$tmp/err")"
 done
 
 run_with "bpf perfmon"
