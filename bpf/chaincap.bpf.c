@@ -140,6 +140,23 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 	r->seq[2] = (__u8)(k->seen >> 16);
 }
 
+/* An event without stacks: counts it and gives the filled-in record, or NULL, counted as lost. */
+#define record_event(kind, now, type)                                         \
+	({                                                                    \
+		struct wire_kind_state *__k = kind_state(kind);               \
+		void *__ring = this_ring();                                   \
+		type *__ev = NULL;                                            \
+		if (__k && __ring)                                            \
+			__ev = reserve_event(__ring, __k, now, sizeof(type)); \
+		else if (__k)                                                 \
+			count_lost(__k, now);                                 \
+		if (__ev) {                                                   \
+			fill_record(&__ev->r, now, kind);                     \
+			number_event(&__ev->r, __k);                          \
+		}                                                             \
+		__ev;                                                         \
+	})
+
 #include "registers.h"
 #include "stack.h"
 #include "kernel_stack.h"
@@ -303,6 +320,31 @@ static __always_inline int record_waking(void *ring, struct wire_kind_state *k, 
 	return 0;
 }
 
+/*
+ * A quota of the group of the current thread, which goes off its CPU ready to run, is used up.
+ * Since 6.18 threads are taken off the queue one by one (throttle_cfs_rq_work()), before that whole
+ * groups are (throttle_cfs_rq()): the count is of throttled groups from this one up.
+ */
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->throttled))
+		return task->throttled;
+	if (bpf_core_field_exists(task->se.cfs_rq->throttle_count))
+		return task->se.cfs_rq->throttle_count > 0;
+	return false;
+}
+
+static __always_inline void record_throttled(struct task_struct *task, __u64 now)
+{
+	struct wire_throttled *ev = record_event(WIRE_THROTTLED, now, struct wire_throttled);
+
+	if (!ev)
+		return;
+	ev->tid = task->pid;
+	ev->pad = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
 SEC("raw_tp")
 int on_stacks(unsigned long long *ctx)
 {
@@ -370,6 +412,9 @@ int on_stacks(unsigned long long *ctx)
 		record_switch(ring, k, now, tid, other.tid, kstack, ustack, state);
 	else
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
+	/* Interrupts are off in a switch, so nothing else records such an event here. */
+	if (is_switch && tid && !state && is_throttled(task))
+		record_throttled(task, now);
 out:
 	*(volatile __u64 *)&k->busy = 0;
 	return 0;
@@ -377,24 +422,31 @@ out:
 
 #include "sample.h"
 
-/* ---- who is who ---------------------------------------------------------------------------- */
+/* ---- run queues ---------------------------------------------------------------------------- */
 
-/* An event without stacks: counts it and gives the filled-in record, or NULL, counted as lost. */
-#define record_event(kind, now, type)                                         \
-	({                                                                    \
-		struct wire_kind_state *__k = kind_state(kind);               \
-		void *__ring = this_ring();                                   \
-		type *__ev = NULL;                                            \
-		if (__k && __ring)                                            \
-			__ev = reserve_event(__ring, __k, now, sizeof(type)); \
-		else if (__k)                                                 \
-			count_lost(__k, now);                                 \
-		if (__ev) {                                                   \
-			fill_record(&__ev->r, now, kind);                     \
-			number_event(&__ev->r, __k);                          \
-		}                                                             \
-		__ev;                                                         \
-	})
+/*
+ * A thread gets another run queue: set_task_cpu(), which all changes go through but that of a new
+ * thread before its first run. While it is being woken it is on no queue yet.
+ */
+SEC("tp_btf/sched_migrate_task")
+int on_migrate(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u64 now = bpf_ktime_get_ns();
+	struct wire_queue *ev;
+
+	if (!is_recording(now) || is_recorder(task->tgid))
+		return 0;
+	ev = record_event(WIRE_QUEUE, now, struct wire_queue);
+	if (!ev)
+		return 0;
+	ev->tid = task->pid;
+	ev->place = (__u32)ctx[1] << 1 | !task->on_rq;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* ---- who is who ---------------------------------------------------------------------------- */
 
 SEC("tp_btf/sched_process_fork")
 int on_fork(unsigned long long *ctx)

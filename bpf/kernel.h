@@ -17,7 +17,12 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct cfs_rq {
+	int throttle_count; /* with CONFIG_CFS_BANDWIDTH */
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq;	     /* with CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* since 6.12: asleep, but still on the queue */
 };
 
@@ -27,6 +32,7 @@ struct task_struct {
 	int on_cpu;
 	int on_rq;
 	struct sched_entity se;
+	bool throttled; /* since 6.18 */
 	int exit_state;
 	int pid;
 	int tgid;

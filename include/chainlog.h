@@ -70,16 +70,17 @@ enum chainlog_stack_end {
 /* Tags of the INFO block. Values are strings without a terminator, or one varint (marked v). */
 enum chainlog_info_tag {
 	CHAINLOG_INFO_HOST = 1,
-	CHAINLOG_INFO_RELEASE = 2, /* uname -r */
-	CHAINLOG_INFO_ARCH = 3,	   /* uname -m */
-	CHAINLOG_INFO_CPUS = 4,	   /* v: CPUs that can come online */
-	CHAINLOG_INFO_START = 5,   /* v: CLOCK_MONOTONIC ns at which recording began */
-	CHAINLOG_INFO_WALL = 6,	   /* v: CLOCK_REALTIME - CLOCK_MONOTONIC at the start, ns */
-	CHAINLOG_INFO_OPTIONS = 7, /* the command line */
-	CHAINLOG_INFO_TOOL = 8,	   /* "chaincap 0.1.0" */
-	CHAINLOG_INFO_TGID = 9,	   /* v: the recorder's own process, which is not recorded */
-	CHAINLOG_INFO_PARTS = 10,  /* v: bit 0 kernel stacks, bit 1 user stacks were recorded */
+	CHAINLOG_INFO_RELEASE = 2,  /* uname -r */
+	CHAINLOG_INFO_ARCH = 3,	    /* uname -m */
+	CHAINLOG_INFO_CPUS = 4,	    /* v: CPUs that can come online */
+	CHAINLOG_INFO_START = 5,    /* v: CLOCK_MONOTONIC ns at which recording began */
+	CHAINLOG_INFO_WALL = 6,	    /* v: CLOCK_REALTIME - CLOCK_MONOTONIC at the start, ns */
+	CHAINLOG_INFO_OPTIONS = 7,  /* the command line */
+	CHAINLOG_INFO_TOOL = 8,	    /* "chaincap 0.1.0" */
+	CHAINLOG_INFO_TGID = 9,	    /* v: the recorder's own process, which is not recorded */
+	CHAINLOG_INFO_PARTS = 10,   /* v: bit 0 kernel stacks, bit 1 user stacks were recorded */
 	CHAINLOG_INFO_COMMAND = 11, /* v: process of the command that the recorder started */
+	CHAINLOG_INFO_MORE = 12,    /* v: bit k: events of kind k of MORE_EVENTS are recorded */
 };
 
 /* Tags of the END block; all values are one varint. Without this block the trace was cut off. */
@@ -148,7 +149,15 @@ enum chainlog_event {
  * nothing refers to another event: a thread is its tid, stacks are their two ids.
  */
 enum chainlog_more {
-	CHAINLOG_SAMPLE = 0,	/* tid kstack ustack: a thread that was running, and where */
+	CHAINLOG_SAMPLE = 0, /* tid kstack ustack: a thread that was running, and where */
+	/*
+	 * tid place: a thread that is ready, or is being woken, was put on the run queue of the CPU
+	 * place / 2; place is odd if by the waking before. Not written where the thread stays on
+	 * the queue of the CPU that it ran on last.
+	 */
+	CHAINLOG_QUEUE = 1,
+	/* tid: a thread just preempted, or woken, may not run, as its group's quota is used up */
+	CHAINLOG_THROTTLED = 4,
 	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */
 	CHAINLOG_MORE_KINDS = 6,
 };

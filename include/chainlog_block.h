@@ -194,7 +194,7 @@ static inline uint8_t *chainlog_put_lost(uint8_t *p, int cpu, uint64_t n, uint64
 #define CHAINLOG_INFO_TEXT_MAX 4000u
 /* No tag takes more than this, without the bytes of a string. */
 #define CHAINLOG_TAG_MAX 24u
-#define CHAINLOG_INFO_SIZE (5 * CHAINLOG_INFO_TEXT_MAX + 11 * CHAINLOG_TAG_MAX)
+#define CHAINLOG_INFO_SIZE (5 * CHAINLOG_INFO_TEXT_MAX + 12 * CHAINLOG_TAG_MAX)
 #define CHAINLOG_END_SIZE (12 * CHAINLOG_TAG_MAX)
 
 /* The INFO block. Strings that are NULL are written as empty ones. */
@@ -205,7 +205,8 @@ struct chainlog_info {
 	int64_t wall_ns;   /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint32_t recorder_tgid;
 	uint32_t command_tgid; /* 0: the recorder started none */
-	uint32_t parts; /* bit 0 kernel stacks, bit 1 user stacks were recorded */
+	uint32_t parts;	       /* bit 0 kernel stacks, bit 1 user stacks were recorded */
+	uint32_t more;	       /* bit k: kind k of MORE_EVENTS; not written if 0 */
 };
 
 /* The END block. */
@@ -245,7 +246,8 @@ static inline uint8_t *chainlog_put_info(uint8_t *p, const struct chainlog_info 
 	p = chainlog_put_tag_number(p, CHAINLOG_INFO_TGID, i->recorder_tgid);
 	if (i->command_tgid)
 		p = chainlog_put_tag_number(p, CHAINLOG_INFO_COMMAND, i->command_tgid);
-	return chainlog_put_tag_number(p, CHAINLOG_INFO_PARTS, i->parts);
+	p = chainlog_put_tag_number(p, CHAINLOG_INFO_PARTS, i->parts);
+	return i->more ? chainlog_put_tag_number(p, CHAINLOG_INFO_MORE, i->more) : p;
 }
 
 static inline uint8_t *chainlog_put_end(uint8_t *p, const struct chainlog_end *e)

@@ -22,6 +22,8 @@ enum wire_kind {
 	WIRE_EVENT_KINDS, /* the ones above are of EVENTS blocks: counted, and accounted for; */
 	/* the next ones are of MORE_EVENTS blocks, and have accounts of their own. */
 	WIRE_CPU_SAMPLE = WIRE_EVENT_KINDS,
+	WIRE_QUEUE,
+	WIRE_THROTTLED,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -101,6 +103,17 @@ struct wire_exit {
 struct wire_cpu_sample { /* a thread that was running, and where */
 	struct wire_record r;
 	__u32 tid, kstack, ustack, pad;
+};
+
+struct wire_queue { /* a thread is put on the run queue of a CPU */
+	struct wire_record r;
+	__u32 tid;
+	__u32 place; /* CPU << 1, with 1 if that is part of waking it up */
+};
+
+struct wire_throttled { /* a thread that was just preempted may not run */
+	struct wire_record r;
+	__u32 tid, pad;
 };
 
 struct wire_stack {

@@ -7,6 +7,8 @@ uint32_t more_events_kind(uint32_t wire_kind)
 {
 	static const uint8_t kinds[WIRE_KINDS] = {
 		[WIRE_CPU_SAMPLE] = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+		[WIRE_QUEUE] = CHAINLOG_MORE + CHAINLOG_QUEUE,
+		[WIRE_THROTTLED] = CHAINLOG_MORE + CHAINLOG_THROTTLED,
 	};
 
 	return wire_kind < WIRE_KINDS ? kinds[wire_kind] : 0;
@@ -29,6 +31,16 @@ int more_events_encode(struct encoder *enc, struct stack_map *stacks, const stru
 		ev.ustack = stack_map_id(stacks, s->ustack, r->time_ns);
 		break;
 	}
+	case WIRE_QUEUE: {
+		const struct wire_queue *q = (const void *)r;
+
+		ev.tid = q->tid;
+		ev.number[0] = q->place;
+		break;
+	}
+	case WIRE_THROTTLED:
+		ev.tid = ((const struct wire_throttled *)(const void *)r)->tid;
+		break;
 	default:
 		break;
 	}

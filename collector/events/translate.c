@@ -219,6 +219,8 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_RENAME] = sizeof(struct wire_rename),
 		[WIRE_EXIT] = sizeof(struct wire_exit),
 		[WIRE_CPU_SAMPLE] = sizeof(struct wire_cpu_sample),
+		[WIRE_QUEUE] = sizeof(struct wire_queue),
+		[WIRE_THROTTLED] = sizeof(struct wire_throttled),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_SAMPLE] = sizeof(struct wire_sample),

@@ -21,10 +21,10 @@ struct printer {
 };
 
 static const char *const kind_names[] = {
-	[EVENT_SWITCH] = "switch",  [EVENT_WAKING] = "waking", [EVENT_WAKING_NEW] = "new",
-	[EVENT_FORK] = "fork",	    [EVENT_EXEC] = "exec",     [EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",	    [EVENT_LOST] = "lost",     [EVENT_SAMPLE] = "sample",
-	[EVENT_MORE_LOST] = "lost",
+	[EVENT_SWITCH] = "switch", [EVENT_WAKING] = "waking",	    [EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",	   [EVENT_EXEC] = "exec",	    [EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",	   [EVENT_LOST] = "lost",	    [EVENT_SAMPLE] = "sample",
+	[EVENT_QUEUE] = "queue",   [EVENT_THROTTLED] = "throttled", [EVENT_MORE_LOST] = "lost",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -194,6 +194,9 @@ static void put_event(const struct printer *p, const struct event *ev)
 		fputs(" -> ", out);
 		print_clean(out, trace_string(p->t, ev->string));
 		break;
+	case EVENT_QUEUE:
+		fprintf(out, " -> CPU %" PRIu64 "%s", ev->n / 2, ev->n & 1 ? " (woken)" : "");
+		break;
 	default:
 		break;
 	}
@@ -244,6 +247,6 @@ const struct format format_events = {
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
 		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
 		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_NO_IDLE |
-		   GIVEN_BY_NAME,
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN,
 	.write = write_events,
 };

@@ -146,6 +146,8 @@ static void put_more(const struct trace_info *i, FILE *out)
 {
 	static const char *const keys[EVENT_KINDS] = {
 		[EVENT_SAMPLE] = "samples",
+		[EVENT_QUEUE] = "queue_changes",
+		[EVENT_THROTTLED] = "throttled",
 	};
 	uint64_t known = i->events_of[EVENT_MORE_LOST], kept;
 

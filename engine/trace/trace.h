@@ -31,6 +31,8 @@ enum event_kind {
 	EVENT_LOST = CHAINLOG_EVENT_KINDS, /* n events may be missing in [time_ns, last_ns] */
 	EVENT_MORE = CHAINLOG_MORE,	   /* from here on: of MORE_EVENTS blocks */
 	EVENT_SAMPLE = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+	EVENT_QUEUE = CHAINLOG_MORE + CHAINLOG_QUEUE,
+	EVENT_THROTTLED = CHAINLOG_MORE + CHAINLOG_THROTTLED,
 	EVENT_MORE_LOST = CHAINLOG_MORE + CHAINLOG_MORE_LOST, /* n of the kind EVENT_MORE + other */
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
@@ -55,7 +57,7 @@ struct event {
 	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: child's process */
 	uint64_t last_ns;	 /* LOST, MORE_LOST: end of the span */
-	uint64_t n;		 /* LOST: how many; 0: not known */
+	uint64_t n;		 /* LOST: how many; 0: not known. QUEUE: place, see chainlog.h */
 };
 
 /* A thread that existed when the recording began. */
@@ -102,8 +104,9 @@ struct trace_info {
 	uint32_t recorder_name; /* string id: the recorder's program, 0: not said */
 	uint32_t parts;
 	uint32_t command_tgid; /* of the command that the recorder started; 0: none */
-	bool complete;			       /* the END block was there */
-	uint64_t events, lost;		       /* in the blocks read */
+	uint32_t more;	       /* bit k: events of kind k of MORE_EVENTS were recorded */
+	bool complete;	       /* the END block was there */
+	uint64_t events, lost; /* in the blocks read */
 	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
 	uint64_t events_of[EVENT_KINDS];       /* 0 as long as the trace is not checked */
 	/*

@@ -103,6 +103,7 @@ static int load_info(struct trace *t, const struct block *b)
 		case CHAINLOG_INFO_TGID:
 		case CHAINLOG_INFO_PARTS:
 		case CHAINLOG_INFO_COMMAND:
+		case CHAINLOG_INFO_MORE:
 			if (!tag_number(value, len, &v))
 				return -EBADMSG;
 			break;
@@ -128,6 +129,8 @@ static int load_info(struct trace *t, const struct block *b)
 			t->info.parts = clamp32(v);
 		else if (tag == CHAINLOG_INFO_COMMAND)
 			t->info.command_tgid = clamp32(v);
+		else if (tag == CHAINLOG_INFO_MORE)
+			t->info.more = clamp32(v);
 	}
 	return 0;
 }

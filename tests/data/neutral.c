@@ -184,7 +184,7 @@ static int copy_fork(struct neutral *n, const struct event *ev)
 			    name_of(n, ev->other));
 }
 
-/* Samples; others are left out. */
+/* Losses are left out. */
 static int copy_more(struct neutral *n, const struct event *ev)
 {
 	struct chainlog_fields copy = {
@@ -196,7 +196,9 @@ static int copy_more(struct neutral *n, const struct event *ev)
 		.ustack = user_stack(n, ev->ustack, ev->tid),
 	};
 
-	return ev->kind == EVENT_SAMPLE ? encoder_more(n->enc, &copy) : 0;
+	if (ev->kind == EVENT_QUEUE)
+		copy.number[0] = ev->n;
+	return ev->kind == EVENT_MORE_LOST ? 0 : encoder_more(n->enc, &copy);
 }
 
 static int copy_event(struct neutral *n, const struct event *ev)

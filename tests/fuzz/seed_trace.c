@@ -102,6 +102,26 @@ static struct synth *samples(void)
 	return m;
 }
 
+/* A thread that waits for a CPU, is moved, and is throttled. */
+static struct synth *queues(void)
+{
+	struct synth *m = synth_new();
+
+	synth_info(m, &(struct chainlog_info) { .cpus = 2, .more = 1u << CHAINLOG_QUEUE });
+	synth_switch(m, 0, 10, 0, 'R', 10, "");
+	synth_switch(m, 1, 10, 0, 'R', 11, "");
+	synth_switch(m, 0, 20, 10, 'S', 12, "schedule;futex");
+	synth_waking(m, 1, 40, 11, 10, "try_to_wake_up;futex_wake");
+	synth_queued(m, 1, 40, 10, 0, true);
+	synth_queued(m, 0, 60, 10, 1, false);
+	synth_switch(m, 1, 70, 11, 'S', 10, "schedule;futex");
+	synth_switch(m, 1, 80, 10, 'R', 0, "schedule");
+	synth_throttled(m, 1, 80, 10);
+	synth_switch(m, 1, 90, 0, 'R', 10, "");
+	synth_end(m, 200);
+	return m;
+}
+
 int main(int argc, char **argv)
 {
 	struct {
@@ -110,7 +130,7 @@ int main(int argc, char **argv)
 	} seeds[] = {
 		{ "sample", synth_sample() }, { "relay", relay() },
 		{ "ping-pong", ping_pong() }, { "odd", odd() },
-		{ "samples", samples() },
+		{ "samples", samples() },     { "queues", queues() },
 	};
 	int failed = argc != 2;
 

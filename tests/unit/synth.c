@@ -195,6 +195,32 @@ void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const c
 	MUST(!encoder_more(synth_encoder(m), &ev));
 }
 
+void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
+		  bool woken)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_QUEUE,
+		.tid = tid,
+		.number = { (uint64_t)queue << 1 | woken },
+	};
+
+	MUST(!encoder_more(synth_encoder(m), &ev));
+}
+
+void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_THROTTLED,
+		.tid = tid,
+	};
+
+	MUST(!encoder_more(synth_encoder(m), &ev));
+}
+
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
 	MUST(!encoder_lost(synth_encoder(m), cpu, n, first_ns, last_ns));
@@ -327,6 +353,8 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							"exit",
 							"lost",
 							[EVENT_SAMPLE] = "sample",
+							[EVENT_QUEUE] = "queue",
+							[EVENT_THROTTLED] = "throttled",
 							[EVENT_MORE_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);

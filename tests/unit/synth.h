@@ -46,6 +46,10 @@ void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int 
 /* The thread was running, and is sampled. */
 void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
 	       const char *ustack);
+/* The thread is put on the queue of a CPU; woken: by the waking before. */
+void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
+		  bool woken);
+void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 /* For everything else: the encoder itself. */
 struct encoder *synth_encoder(struct synth *m);
