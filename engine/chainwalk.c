@@ -165,14 +165,16 @@ static int flush_output(struct run *r)
 }
 
 /* Builds the timelines. Malformed events are found on the way: then again, without their blocks. */
-static int link_waits(struct trace *trace, struct timelines **timelines)
+static int link_waits(struct trace *trace, bool with_cpus, struct timelines **timelines)
 {
-	int err = timelines_new(timelines, trace);
+	int (*make)(struct timelines **, const struct trace *) =
+		with_cpus ? timelines_new_with_cpus : timelines_new;
+	int err = make(timelines, trace);
 
 	if (err != -EBADMSG)
 		return err;
 	err = trace_check(trace);
-	return err ? err : timelines_new(timelines, trace);
+	return err ? err : make(timelines, trace);
 }
 
 /*
@@ -204,7 +206,7 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 	int err = 0;
 
 	if (format->wants_timelines)
-		err = link_waits(rec->trace, &timelines);
+		err = link_waits(rec->trace, format->wants_cpus || o->who_ran, &timelines);
 	if (!err && r->symbols)
 		err = symbols_apply(r->symbols, rec->trace);
 	if (err) {

@@ -88,6 +88,8 @@ static const struct row rows[] = {
 	{ "user", 'U', false, NULL, GIVEN_STACKS, set_false, AT(kernel), "user frames only" },
 	{ "blocked-stacks", 0, false, NULL, GIVEN_BLOCKED_STACKS, set_true, AT(blocked_stacks),
 	  "show where each waker itself had slept" },
+	{ "who-ran", 0, false, NULL, GIVEN_WHO_RAN, set_true, AT(who_ran),
+	  "show who had the CPU above [runnable], [preempted]" },
 	{ "annotate", 0, false, NULL, GIVEN_ANNOTATE, set_true, AT(annotate),
 	  "append _[w] to waker frames, _[k] to kernel frames" },
 	{ "no-ends", 0, false, NULL, GIVEN_NO_ENDS, set_true, AT(no_ends),
@@ -167,7 +169,7 @@ void options_help(FILE *out, bool all)
 static int check_format_takes(struct setting *s, const bool *seen)
 {
 	const unsigned int not_in_wakeup =
-		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS;
+		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS | GIVEN_WHO_RAN;
 	const struct options *o = s->o;
 	const struct format *f = format_find(o->format);
 	bool wakeup = o->view == VIEW_WAKEUP;
@@ -208,6 +210,8 @@ static int check_together(struct setting *s)
 	if (!strcmp(o->format, "events") &&
 	    (o->processes.names.n || o->trees.ids.n || o->trees.names.n))
 		return setting_complain(s, "--format=events takes processes by id only: -p PID");
+	if (o->who_ran && o->no_ends)
+		return setting_complain(s, "--who-ran and --no-ends exclude each other");
 	if (o->from_ns >= o->to_ns)
 		return setting_complain(s, "--to is not after --from");
 	if (o->min_wait_ns > o->max_wait_ns)

@@ -38,6 +38,12 @@ void print_range_warning(const char *name, const struct timelines *tl, const str
 {
 	uint64_t len_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
 
+	if (o->who_ran && !timelines_cpus(tl)) {
+		begin_line(name);
+		fputs("does not say on which CPU's queue a thread waited: --who-ran shows "
+		      "nothing\n",
+		      stderr);
+	}
 	if (o->from_ns && o->from_ns >= len_ns) {
 		begin_line(name);
 		fprintf(stderr, "--from is after the end of the trace: it covers %.3f s\n",

@@ -13,7 +13,7 @@
 void print_damage(const char *name, const struct trace_damage *d);
 /*
  * A line for a --from after the trace's end: an empty result alone would look like a program that
- * never waits.
+ * never waits. And for --who-ran without queues.
  */
 void print_range_warning(const char *name, const struct timelines *tl, const struct options *o);
 /*

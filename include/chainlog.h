@@ -156,7 +156,7 @@ enum chainlog_more {
 	 * the queue of the CPU that it ran on last.
 	 */
 	CHAINLOG_QUEUE = 1,
-	/* tid: a thread just preempted, or woken, may not run, as its group's quota is used up */
+	/* tid: a thread just preempted may not run, as its group's quota is used up */
 	CHAINLOG_THROTTLED = 4,
 	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */
 	CHAINLOG_MORE_KINDS = 6,

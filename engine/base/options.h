@@ -66,6 +66,7 @@ enum options_given {
 	GIVEN_ROOT = 1 << 19,
 	GIVEN_ENDED = 1 << 20, /* --ended --not-woken */
 	GIVEN_ALL = 1 << 21,
+	GIVEN_WHO_RAN = 1 << 22,
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -135,6 +136,7 @@ struct options {
 
 	/* What is shown of a chain. */
 	bool blocked_stacks, annotate, no_ends, no_delim;
+	bool who_ran;		     /* who had the CPU, above [runnable] and [preempted] */
 	bool kernel, user;	     /* which frames: both unless -K or -U */
 	bool inlined;		     /* functions that were inlined are frames */
 	struct path_list debug_dirs; /* where debug files are */

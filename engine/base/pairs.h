@@ -103,6 +103,14 @@ static inline void *pair_table_at(struct pair_table *t, uint32_t a, uint32_t b, 
 	return id < t->cap ? at + id * size : NULL;
 }
 
+/* Forgets all pairs and their values, of size bytes; the memory is kept for the next ones. */
+static inline void pair_table_clear(struct pair_table *t, size_t size)
+{
+	if (t->keys.n)
+		memset(t->at, 0, ((size_t)t->keys.n + 1) * size);
+	pairs_clear(&t->keys);
+}
+
 static inline void pair_table_free(struct pair_table *t)
 {
 	pairs_free(&t->keys);

@@ -105,6 +105,47 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* ---- who had the CPU ------------------------------------------------------------------------ */
+
+void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn)
+{
+	c->who = r ? fn : NULL;
+	c->who_ran = r;
+}
+
+struct who_node {
+	struct chains *chains;
+	uint32_t node;
+	uint64_t count;
+};
+
+static void add_who(void *arg, uint32_t who, uint64_t ns)
+{
+	const struct who_node *n = arg;
+
+	n->chains->who(n->chains->add_arg, n->node, who, ns * n->count);
+}
+
+void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct wait *w,
+		uint64_t from_ns, uint64_t to_ns, int64_t count)
+{
+	struct who_node n = { c, node, (uint64_t)count };
+
+	if (c->who && from_ns < to_ns)
+		who_ran_share(c->who_ran, thread, w, from_ns, to_ns, add_who, &n);
+}
+
+void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
+			   uint64_t from_ns, uint64_t to_ns, int64_t count)
+{
+	const struct thread *waker = timelines_thread(c->timelines, woke->waker);
+
+	/* The interval is the waker's last one before it woke the thread. */
+	if (c->who && from_ns < to_ns)
+		chains_who(c, node, woke->waker, &waker->waits[wait_waker_pos(waker, woke) - 1],
+			   from_ns, to_ns, count);
+}
+
 /* ---- exact attribution ---------------------------------------------------------------------- */
 
 static void explain(struct chains *c, uint32_t node, const struct wait *w, uint64_t from_ns,
@@ -127,11 +168,13 @@ static void take(struct chains *c, struct waker_window *win, const struct wait *
 	case WAIT_SLEEP:
 		win->slept_ns += wake - out;
 		win->runnable_ns += in - wake;
+		chains_who(c, win->node, waker->thread, w, wake, in, 1);
 		if (wake > out)
 			explain(c, win->node, w, out, wake, links_left, waker);
 		break;
 	case WAIT_PREEMPTED:
 		win->runnable_ns += in - out;
+		chains_who(c, win->node, waker->thread, w, out, in, 1);
 		break;
 	default:
 		win->unknown_ns += in - out;
@@ -172,6 +215,7 @@ static void add_ran(struct chains *c, uint32_t node, const struct wait *woke, ui
 		c->add(c->add_arg, node, CHAIN_RUNNING, to_ns - in_ns);
 	if (to_ns > in_ns && chain_samples_wanted(&c->samples) && c->add == c->user.add)
 		chain_samples_window(&c->samples, node, woke->waker, in_ns, to_ns);
+	chains_who_before_run(c, node, woke, from_ns, in_ns, 1);
 	if (in_ns > from_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, in_ns - from_ns);
 }
@@ -282,16 +326,34 @@ static void add_to_totals(void *arg, uint32_t node, enum chain_end end, uint64_t
 	totals_add(arg, node, end, ns);
 }
 
+/* A key's second part that is not an end: who had the CPU, names from 3 on. */
+static uint32_t key_of_who(uint32_t who)
+{
+	return CHAIN_ENDS + who + 3;
+}
+
+static uint32_t who_of_key(uint32_t key)
+{
+	return key - CHAIN_ENDS - 3;
+}
+
+static void add_who_to_totals(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	totals_add(arg, node, key_of_who(who), ns);
+}
+
 static void build(struct chains *c, struct running_totals *t, uint32_t thread, uint32_t links_left)
 {
 	const struct thread *th = timelines_thread(c->timelines, thread);
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
 	void (*add)(void *, uint32_t, enum chain_end, uint64_t) = c->add;
+	chain_who_fn who = c->who;
 	uint32_t block = c->intervals_per_block, root = c->totals->root;
 	void *add_arg = c->add_arg;
 
 	c->add = add_to_totals;
+	c->who = who ? add_who_to_totals : NULL;
 	c->add_arg = t;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
@@ -308,6 +370,7 @@ static void build(struct chains *c, struct running_totals *t, uint32_t thread, u
 	}
 	totals_end_block(t, th->n_waits / block);
 	c->add = add;
+	c->who = who;
 	c->add_arg = add_arg;
 }
 
@@ -346,12 +409,14 @@ static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uin
 		c->steps++;
 		if (!ns)
 			continue;
-		sum += ns;
 		at = graft(c, node, key.a);
-		if (at)
+		if (!at)
+			c->out_of_memory = true;
+		else if (key.b < CHAIN_ENDS)
 			c->add(c->add_arg, at, (enum chain_end)key.b, ns);
 		else
-			c->out_of_memory = true;
+			c->who(c->add_arg, at, who_of_key(key.b), ns);
+		sum += key.b < CHAIN_ENDS ? ns : 0;
 	}
 	return sum;
 }

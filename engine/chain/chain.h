@@ -15,6 +15,7 @@
 #include "base/pairs.h"
 #include "chain_samples.h"
 #include "timeline/timeline.h"
+#include "who_ran.h"
 #include "words/link.h"
 
 enum chain_end {
@@ -47,6 +48,9 @@ struct chain_user {
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
 };
 
+/* In ns of the time that add() gets for node and CHAIN_RUNNABLE, who had the CPU. */
+typedef void (*chain_who_fn)(void *arg, uint32_t node, uint32_t who, uint64_t ns);
+
 struct waker_totals;
 
 struct chains {
@@ -75,6 +79,8 @@ struct chains {
 	struct waker_totals *totals;
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
 	void *add_arg;
+	chain_who_fn who; /* NULL: not asked for */
+	const struct who_ran *who_ran;
 };
 
 /*
@@ -84,6 +90,9 @@ struct chains {
 int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
 		struct chain_user user);
 void chains_free(struct chains *c);
+/* From now on fn gets who had the CPU, with the user's arg. r, which may be NULL, must outlive c.
+ */
+void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn);
 
 /* The node below parent; that of a chain's head. 0: out of memory, and sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
@@ -105,6 +114,15 @@ static inline uint32_t chains_head(struct chains *c, uint32_t label)
  */
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns);
+/*
+ * Tells the user who had the CPU in [from_ns, to_ns), a part of w, an interval of thread, in which
+ * it was ready; count times. It is time of node's.
+ */
+void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct wait *w,
+		uint64_t from_ns, uint64_t to_ns, int64_t count);
+/* The same of the time in which the waker of a wait with WAIT_WAKER_RAN had no CPU. */
+void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
+			   uint64_t from_ns, uint64_t to_ns, int64_t count);
 /* The threads of a chain, from its last link back to the thread whose wait it is. */
 struct chain_member {
 	uint32_t thread;

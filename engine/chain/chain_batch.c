@@ -130,6 +130,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 
 		/* Counts below 0 are added modulo 2^64, as all sums are. */
 		if (in_ns > from_ns) {
+			chains_who_before_run(c, node, w, from_ns, in_ns, count);
 			c->add(c->add_arg, node, CHAIN_RUNNABLE,
 			       (in_ns - from_ns) * (uint64_t)(int64_t)count);
 			from_ns = in_ns;
@@ -196,6 +197,24 @@ static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sa
 				    uint32_t node, uint64_t ns)
 {
 	return sample_way_has(way, ns) ? back_over_samples(c, s, way, node, ns) : back_to(s, ns);
+}
+
+/* Tells who had the CPU in what back_to(s, ns) is going to count; all of it is of w, an interval.
+ */
+static void who_back_to(struct chain_batch *b, struct sweep s, uint64_t ns, struct pair group,
+			const struct wait *w)
+{
+	for (;;) {
+		bool more = s.edge < s.end && s.edge->ns >= ns;
+		uint64_t from_ns = more ? s.edge->ns : ns;
+
+		if (s.count)
+			chains_who(b->chains, group.a, group.b, w, from_ns, s.ns, s.count);
+		if (!more)
+			return;
+		s.ns = from_ns;
+		s.count += s.edge++->count;
+	}
 }
 
 /* How many of the off-CPU intervals begin before ns, at most most; hint may be near it. */
@@ -276,10 +295,14 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		running += back_running(c, &s, &way, node, sooner(w->in_ns, s.ns));
 		switch (w->kind) {
 		case WAIT_SLEEP:
+			if (c->who)
+				who_back_to(b, s, sooner(w->wake_ns, s.ns), group, w);
 			runnable += back_to(&s, sooner(w->wake_ns, s.ns));
 			sweep_sleep(b, level, &s, node, w);
 			break;
 		case WAIT_PREEMPTED:
+			if (c->who)
+				who_back_to(b, s, w->out_ns, group, w);
 			runnable += back_to(&s, w->out_ns);
 			break;
 		default:

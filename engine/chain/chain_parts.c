@@ -96,6 +96,10 @@ struct name_key {
 	uint32_t name, none[2];
 };
 
+struct who_key {
+	uint32_t who, none[3];
+};
+
 struct wakeup_key {
 	struct link link; /* all 0 if there is none */
 	uint32_t end, wakee;
@@ -174,6 +178,23 @@ uint32_t part_link(struct part_cache *c, const struct link *l)
 	if (slot && !*slot) {
 		pthread_mutex_lock(&c->parts->lock);
 		*slot = frame_list_link(c->parts->lists, &key);
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_who(struct part_cache *c, uint32_t who)
+{
+	struct who_key key = { who, { 0 } };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		const char *text = who_text(who);
+
+		if (!text)
+			text = trace_string(timelines_trace(c->parts->timelines), who);
+		pthread_mutex_lock(&c->parts->lock);
+		*slot = frame_list_text(c->parts->lists, text);
 		pthread_mutex_unlock(&c->parts->lock);
 	}
 	return slot ? *slot : 0;

@@ -64,6 +64,8 @@ uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack);
 uint32_t part_ran(struct part_cache *c, uint32_t stack);
 uint32_t part_name(struct part_cache *c, uint32_t name);
 uint32_t part_link(struct part_cache *c, const struct link *l);
+/* Who had the CPU: see who_ran.h. */
+uint32_t part_who(struct part_cache *c, uint32_t who);
 /* l NULL: there is no waker, end is why. */
 uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end,
 		     uint32_t wakee);

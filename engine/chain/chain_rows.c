@@ -20,7 +20,8 @@ static int append_row(struct chain_rows *r, const struct chain_row *row)
 	return 0;
 }
 
-int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits)
+int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
+		   uint64_t waits)
 {
 	const struct pair *nodes = r->nodes->at;
 	uint32_t root = node, depth = 0;
@@ -34,6 +35,7 @@ int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t n
 				     .node = node,
 				     .links = depth - 1, /* without the head */
 				     .end = end,
+				     .above = above,
 			     });
 }
 
@@ -116,7 +118,8 @@ static int by_content(const struct order *o, const struct chain_row *a, const st
 	for (; x != y; x = nodes[x].a, y = nodes[y].a)
 		if (nodes[x].b != nodes[y].b)
 			return compare(o->rank[nodes[x].b], o->rank[nodes[y].b]);
-	return compare(a->end, b->end);
+	return a->end != b->end ? compare(a->end, b->end)
+				: compare(o->rank[a->above], o->rank[b->above]);
 }
 
 static int by_place(const void *pa, const void *pb, void *arg)
@@ -128,7 +131,9 @@ static int by_place(const void *pa, const void *pb, void *arg)
 		return by_content(o, a, b);
 	if (a->group != b->group)
 		return compare(a->group, b->group);
-	return a->node != b->node ? compare(a->node, b->node) : compare(a->end, b->end);
+	if (a->node != b->node)
+		return compare(a->node, b->node);
+	return a->end != b->end ? compare(a->end, b->end) : compare(a->above, b->above);
 }
 
 /* NULL: out of memory. */
@@ -145,6 +150,7 @@ static uint32_t *rank_lists(struct frame_lists *lists)
 	for (uint32_t i = 1; i < end; i++)
 		list[i - 1] = i;
 	qsort_r(list, end - 1, sizeof(*list), by_frames, lists);
+	rank[0] = 0; /* no list */
 	for (uint32_t i = 1; i < end; i++)
 		rank[list[i - 1]] = i;
 	free(list);
@@ -352,6 +358,11 @@ const char *chain_row_end(const struct chain_rows *r, const struct chain_row *ro
 	return chain_end_name((enum chain_end)row->end);
 }
 
+uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row)
+{
+	return row->node && r->with_ends ? row->above : 0;
+}
+
 static int add_frame(struct chain_rows *r, uint32_t frame)
 {
 	uint32_t *p = frame ? grow_array(r->frames, r->n_frames, &r->cap_frames, sizeof(*p)) : NULL;
@@ -363,23 +374,32 @@ static int add_frame(struct chain_rows *r, uint32_t frame)
 	return 0;
 }
 
+/* A list, leaf first. */
+static int add_list(struct chain_rows *r, const struct frame_lists *lists, uint32_t list)
+{
+	size_t n = frame_list_len(lists, list);
+	int err = 0;
+
+	while (n-- > 0 && !err)
+		err = add_frame(r, frame_list_at(lists, list, n));
+	return err;
+}
+
 const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n)
 {
 	struct frame_lists *lists = chain_parts_lists(r->parts);
 	const char *end = chain_row_end(r, row);
-	uint32_t path[CHAIN_PATH_MAX];
+	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(r, row);
 	size_t n_path = chain_row_path(r, row, path);
 	int err = 0;
 
 	r->n_frames = 0;
-	if (end)
+	if (above)
+		err = add_list(r, lists, above);
+	if (end && !err)
 		err = add_frame(r, frame_of_text(lists, end));
-	for (size_t i = 0; i < n_path && !err; i++) {
-		size_t n_list = frame_list_len(lists, path[i]);
-
-		while (n_list-- > 0 && !err)
-			err = add_frame(r, frame_list_at(lists, path[i], n_list));
-	}
+	for (size_t i = 0; i < n_path && !err; i++)
+		err = add_list(r, lists, path[i]);
 	*n = err ? 0 : r->n_frames;
 	return r->frames;
 }

@@ -27,6 +27,7 @@ struct chain_row {
 	uint32_t node;
 	uint32_t links; /* how many wakers there are in the chain */
 	uint32_t end;	/* enum chain_end, or CHAIN_NO_END */
+	uint32_t above; /* number of the part that stands above the end, such as who ran; 0: none */
 };
 
 /*
@@ -58,7 +59,8 @@ struct chain_rows {
 /* Appends samples. 0 or -ENOMEM. */
 int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
 /* Appends a row. 0 or -ENOMEM. */
-int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint64_t ns, uint64_t waits);
+int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
+		   uint64_t waits);
 /*
  * Puts the rows in order, group by group. With top, only the rows of the `top` widest folded lines
  * are kept; a last row with node 0 has the sums of the others. Rows and frames stand in the order
@@ -85,5 +87,7 @@ struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame);
 size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 		      uint32_t path[CHAIN_PATH_MAX]);
 const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row);
+/* The list of frames above that; 0: there is none, or ends are not shown. */
+uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row);
 
 #endif /* ENGINE_CHAIN_ROWS_H */

@@ -55,6 +55,7 @@ struct folder {
 	struct counts *counts; /* likewise; only where waits are counted */
 	size_t n_sums, n_counts;
 	struct pair_table ran; /* int64_t: samples by (node, stack pair) */
+	struct pair_table who; /* ns by (who_key(), number of the part), of sums */
 	struct chain_summary summary;
 	bool out_of_memory;
 };
@@ -64,6 +65,7 @@ struct fold {
 	const struct options *options;
 	enum fold_by by;
 	struct chain_parts *parts;
+	struct who_ran *who_ran; /* NULL: not asked for, or not known */
 	struct slices slices;
 	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;
@@ -151,6 +153,45 @@ static void add_ns(struct folder *f, uint32_t node, enum chain_end end, uint64_t
 		f->sums = grow_by_node(f, f->sums, &f->n_sums, node, sizeof(*f->sums));
 	if (node < f->n_sums)
 		f->sums[node].ns[end] += ns;
+}
+
+/* Only own time that a thread was ready has the end CHAIN_PREEMPTED. */
+static uint32_t who_key(uint32_t node, enum chain_end end)
+{
+	return node << 1 | (end == CHAIN_PREEMPTED);
+}
+
+static void add_who(struct folder *f, uint32_t key, uint32_t part, uint64_t ns)
+{
+	uint64_t *sum = part ? pair_table_at(&f->who, key, part, sizeof(*sum)) : NULL;
+
+	if (sum)
+		*sum += ns;
+	else
+		f->out_of_memory = true;
+}
+
+/* Time that the user of the chains gets: of a waker that had no CPU. */
+static void add_who_piece(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct folder *f = arg;
+
+	if (who != WHO_UNKNOWN)
+		add_who(f, who_key(node, CHAIN_RUNNABLE), part_who(&f->parts, who), ns);
+}
+
+struct own_time {
+	struct folder *folder;
+	uint32_t key;
+};
+
+static void add_own_who(void *arg, uint32_t who, uint64_t ns)
+{
+	const struct own_time *t = arg;
+	struct folder *f = t->folder;
+
+	if (who != WHO_UNKNOWN)
+		add_who(f, t->key, part_who(&f->parts, who), ns);
 }
 
 static void add_waits(struct folder *f, uint32_t node, uint32_t end, uint32_t waits)
@@ -249,6 +290,13 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 		count_wait(f, head, w, &s);
 	if (off_ns)
 		add_ns(f, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, off_ns);
+	if (off_ns && f->fold->who_ran) {
+		struct own_time own = { f, who_key(head,
+						   preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE) };
+
+		who_ran_share(f->fold->who_ran, thread, w, s.off_from_ns, s.off_to_ns, add_own_who,
+			      &own);
+	}
 	if (preempted) {
 		sum->preempted_ns += off_ns;
 		return;
@@ -324,6 +372,7 @@ static void folder_clear(struct folder *f)
 	free(f->sums);
 	free(f->counts);
 	pair_table_free(&f->ran);
+	pair_table_free(&f->who);
 }
 
 static bool wants(void *arg, const struct thread *th)
@@ -346,6 +395,7 @@ static int folder_init(struct folder *f)
 	err = chains_init(&f->chains, tl, o, (struct chain_user) { f, label_link, add_piece });
 	if (!err && wants_samples(fold))
 		err = chain_samples_init(&f->chains.samples, tl, add_ran, f);
+	chains_ask_who(&f->chains, fold->who_ran, add_who_piece);
 	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);
 	if (!err && o->mode == MODE_EXACT) {
@@ -437,6 +487,12 @@ static void absorb(struct folder *to, const struct folder *from)
 
 		add_ran(to, nodes[key.a], key.b, ((const int64_t *)from->ran.at)[i]);
 	}
+	for (uint32_t i = 1; i <= from->who.keys.n && !to->out_of_memory; i++) {
+		struct pair key = from->who.keys.at[i];
+
+		add_who(to, nodes[key.a >> 1] << 1 | (key.a & 1), key.b,
+			((const uint64_t *)from->who.at)[i]);
+	}
 	free(nodes);
 }
 
@@ -485,15 +541,35 @@ static int make_ran(struct fold *f)
 	return err;
 }
 
+/* A row for each who had the CPU; their time is no longer in the sums then. */
+static int make_who_rows(struct fold *f)
+{
+	struct folder *all = &f->folders[0];
+	int err = 0;
+
+	for (uint32_t i = 1; i <= all->who.keys.n && !err; i++) {
+		struct pair key = all->who.keys.at[i];
+		enum chain_end end = key.a & 1 ? CHAIN_PREEMPTED : CHAIN_RUNNABLE;
+		uint64_t ns = ((const uint64_t *)all->who.at)[i];
+
+		if (!ns)
+			continue;
+		all->sums[key.a >> 1].ns[end] -= ns;
+		err = chain_rows_add(&f->rows, key.a >> 1, end, key.b, ns, 0);
+	}
+	return err;
+}
+
 static int make_rows(struct fold *f)
 {
 	const struct folder *all = &f->folders[0];
-	int err = 0;
+	int err;
 
 	f->rows =
 		(struct chain_rows) { .nodes = &f->nodes,
 				      .parts = f->parts,
 				      .with_ends = !f->options->no_ends && f->by != FOLD_BY_WAKER };
+	err = make_who_rows(f);
 	for (uint32_t node = 1; node <= f->nodes.n && !err; node++)
 		for (uint32_t end = 0; end <= CHAIN_NO_END && !err; end++) {
 			uint64_t ns = end < CHAIN_ENDS && node < all->n_sums
@@ -502,7 +578,7 @@ static int make_rows(struct fold *f)
 			uint64_t waits = node < all->n_counts ? all->counts[node].waits[end] : 0;
 
 			if (ns || waits)
-				err = chain_rows_add(&f->rows, node, end, ns, waits);
+				err = chain_rows_add(&f->rows, node, end, 0, ns, waits);
 		}
 	if (!err)
 		err = make_ran(f);
@@ -553,7 +629,11 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->options = o;
 		f->by = by;
 		f->parts = chain_parts_new(tl, o, counts_waits(f), by == FOLD_BY_LINE);
-		err = f->parts ? run(f) : -ENOMEM;
+		err = f->parts ? 0 : -ENOMEM;
+		if (!err && o->who_ran && by != FOLD_BY_WAKER)
+			err = who_ran_new(&f->who_ran, tl);
+		if (!err)
+			err = run(f);
 	}
 	if (err) {
 		fold_free(f);
@@ -571,6 +651,7 @@ void fold_free(struct fold *f)
 	pairs_free(&f->nodes);
 	chain_parts_free(f->parts);
 	slices_free(&f->slices);
+	who_ran_free(f->who_ran);
 	free(f);
 }
 

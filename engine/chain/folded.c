@@ -90,7 +90,7 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	struct folded *l = a->lines;
 	struct folded_line *p = grow_array(l->lines, l->n, &l->cap, sizeof(*p));
 	const char *end = chain_row_end(a->rows, row);
-	uint32_t path[CHAIN_PATH_MAX];
+	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(a->rows, row);
 	size_t n = chain_row_path(a->rows, row, path), first = l->n_parts;
 	int err = 0;
 
@@ -103,6 +103,8 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 		err = add_part(l, part_of_list(a, path[n]));
 	if (end && !err)
 		err = add_part(l, part_of_end(a, row, end));
+	if (above && !err)
+		err = add_part(l, part_of_list(a, above));
 	if (ran && !err)
 		err = add_part(l, part_of_list(a, ran->list));
 	p[l->n++] = (struct folded_line) {

@@ -45,6 +45,7 @@ struct format {
 	const char *name;    /* for --format */
 	const char *summary; /* for --help: at most 66 characters */
 	bool wants_timelines;
+	bool wants_cpus;   /* shows who had the CPU, also without --who-ran */
 	bool binary;	   /* not for a terminal */
 	bool running;	   /* shows running time, too (--state running) */
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */

@@ -199,6 +199,6 @@ const struct format format_causes = {
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_UNIT,
+		   GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_UNIT | GIVEN_WHO_RAN,
 	.write = write_causes,
 };

@@ -11,6 +11,7 @@
 #include "format.h"
 #include "words/kernel_stacks.h"
 #include "chain/top_waits.h"
+#include "chain/who_sums.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
 
@@ -26,6 +27,7 @@ static const struct {
 };
 
 #define N_ENDS (sizeof(ends) / sizeof(ends[0]))
+#define WHO_COLUMNS 3
 
 struct writer {
 	FILE *out;
@@ -34,6 +36,8 @@ struct writer {
 	struct names *names;
 	struct processes *processes;
 	struct chains chains;
+	struct who_ran *who_ran; /* NULL: not known, and without columns */
+	struct who_sums who_had_cpu;
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the current wait */
 	struct chain_summary sums;    /* of all waits written */
 };
@@ -120,6 +124,10 @@ static void put_flags(struct writer *c, const struct wait *w)
 			fprintf(c->out, "%s%s", separator, f->name);
 			separator = " ";
 		}
+	if (wait_throttled(w)) {
+		fprintf(c->out, "%sthrottled", separator);
+		separator = " ";
+	}
 	if (*separator == ',')
 		putc(',', c->out);
 }
@@ -167,7 +175,37 @@ static void put_header(struct writer *c)
 	      c->out);
 	for (size_t i = 0; i < N_ENDS; i++)
 		fprintf(c->out, ",%s", ends[i].column);
-	fputs(",stack\n", c->out);
+	fputs(",stack", c->out);
+	for (int i = 1; i <= WHO_COLUMNS && c->who_ran; i++)
+		fprintf(c->out, ",had_cpu_%d,had_cpu_%d_ns", i, i);
+	putc('\n', c->out);
+}
+
+/* Those who had the CPU longest while the thread waited for one; unknown ones are left out. */
+static int put_who(struct writer *c, const struct chosen_wait *p)
+{
+	struct who_sums *s = &c->who_had_cpu;
+	int n = 0;
+
+	if (!c->who_ran)
+		return 0;
+	who_sums_clear(s);
+	who_ran_share(c->who_ran, p->thread, p->wait, p->shown.off_from_ns, p->shown.off_to_ns,
+		      who_sums_add, s);
+	who_sums_sort(s, c->names);
+	for (size_t i = 0; i < s->n && n < WHO_COLUMNS; i++) {
+		const char *text = who_sums_text(c->names, s->sorted[i].who);
+
+		if (!text)
+			continue;
+		putc(',', c->out);
+		put_text(c, text);
+		put_ns(c, s->sorted[i].ns);
+		n++;
+	}
+	for (; n < WHO_COLUMNS; n++)
+		fputs(",,", c->out);
+	return s->out_of_memory ? -ENOMEM : 0;
 }
 
 static int put_wait(struct writer *c, const struct chosen_wait *p)
@@ -206,6 +244,8 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	for (size_t i = 0; i < N_ENDS; i++)
 		put_ns(c, c->ends_ns[ends[i].end]);
 	err = put_stack(c, names_off_cpu(c->names, w->stack));
+	if (!err)
+		err = put_who(c, p);
 	putc('\n', c->out);
 	return err;
 }
@@ -261,6 +301,8 @@ static int write_csv(const struct format_input *in, FILE *out)
 
 	if (!s || !c.processes)
 		err = -ENOMEM;
+	if (!err)
+		err = who_ran_new(&c.who_ran, in->timelines);
 	if (!err) {
 		put_header(&c);
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
@@ -271,6 +313,8 @@ static int write_csv(const struct format_input *in, FILE *out)
 		*in->totals = (struct format_totals) { true, c.sums };
 	}
 	chains_free(&c.chains);
+	who_ran_free(c.who_ran);
+	who_sums_free(&c.who_had_cpu);
 	processes_free(c.processes);
 	wait_filter_free(s);
 	names_free(names);
@@ -281,7 +325,8 @@ const struct format format_csv = {
 	.name = "csv",
 	.summary = "waits as comma-separated values, for databases and notebooks",
 	.wants_timelines = true,
+	.wants_cpus = true,
 	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS |
-		   GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+		   GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN,
 	.write = write_csv,
 };

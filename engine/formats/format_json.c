@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "intern.h"
 #include "chain/top_waits.h"
+#include "chain/who_sums.h"
 
 struct piece {
 	uint64_t ns;
@@ -33,6 +34,9 @@ struct writer {
 	struct intern links;  /* struct link; their ids are the labels */
 	struct piece *pieces; /* of the current wait */
 	size_t n_pieces, cap_pieces;
+	struct who_ran *who_ran;     /* NULL: not known */
+	struct pair_table who;	     /* of the current wait: ns by (node, who) */
+	struct who_sums who_had_cpu; /* of the piece at hand */
 	bool out_of_memory;
 };
 
@@ -65,6 +69,25 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	}
 	j->pieces = p;
 	p[j->n_pieces++] = (struct piece) { ns, node, end };
+}
+
+static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct writer *j = arg;
+	uint64_t *sum = pair_table_at(&j->who, node, who, sizeof(*sum));
+
+	if (sum)
+		*sum += ns;
+	else
+		j->out_of_memory = true;
+}
+
+/* The wait's own time: the node of its head. */
+static void add_own_who(void *arg, uint32_t who, uint64_t ns)
+{
+	struct writer *j = arg;
+
+	add_who(j, chains_head(&j->chains, 1), who, ns);
 }
 
 static int by_chain(const void *pa, const void *pb)
@@ -245,6 +268,34 @@ static void put_link(struct writer *j, const struct link *l)
 	putc('}', j->out);
 }
 
+/* Who had the CPU in a piece that waited for one. */
+static void put_who(struct writer *j, uint32_t node)
+{
+	struct who_sums *s = &j->who_had_cpu;
+
+	who_sums_clear(s);
+	for (uint32_t id = 1; id <= j->who.keys.n; id++)
+		if (j->who.keys.at[id].a == node)
+			who_sums_add(s, j->who.keys.at[id].b, ((const uint64_t *)j->who.at)[id]);
+	who_sums_sort(s, j->names);
+	j->out_of_memory |= s->out_of_memory;
+	fputs(",\"had_cpu\":[", j->out);
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t who = s->sorted[i].who;
+		const char *text = who < WHO_NAMES ? trace_string(j->trace, who) : who_text(who);
+
+		j->buf.len = 0;
+		if (text)
+			json_string(&j->buf, *text ? text : "[unknown]");
+		else
+			text_puts(&j->buf, "null");
+		j->out_of_memory |= j->buf.failed;
+		fprintf(j->out, "%s{\"name\":%s,\"cpu_ns\":%" PRIu64 "}", i ? "," : "",
+			j->buf.failed ? "null" : j->buf.p, s->sorted[i].ns);
+	}
+	putc(']', j->out);
+}
+
 static void put_piece(struct writer *j, const struct piece *p)
 {
 	const char *end = chain_end_name((enum chain_end)p->end);
@@ -260,8 +311,10 @@ static void put_piece(struct writer *j, const struct piece *p)
 			putc(',', j->out);
 	}
 	/* Without the brackets, which distinguish an end from a frame. */
-	fprintf(j->out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64 "}", (int)strlen(end) - 2, end + 1,
-		p->ns);
+	fprintf(j->out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64, (int)strlen(end) - 2, end + 1, p->ns);
+	if (j->who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
+		put_who(j, p->node);
+	putc('}', j->out);
 }
 
 static void put_flags(struct writer *j, const struct wait *w)
@@ -272,6 +325,8 @@ static void put_flags(struct writer *j, const struct wait *w)
 	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
 		if (w->flags & f->flag)
 			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", f->name);
+	if (wait_throttled(w))
+		fprintf(j->out, "%s\"throttled\"", n ? "," : "");
 	fputs("],", j->out);
 }
 
@@ -321,12 +376,16 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 	bool preempted = p->wait->kind == WAIT_PREEMPTED;
 
 	j->n_pieces = 0;
+	pair_table_clear(&j->who, sizeof(uint64_t));
 	if (!preempted)
 		chains_explain(&j->chains, head, p->thread, p->wait, s->blocked_from_ns,
 			       s->blocked_to_ns);
 	if (s->off_to_ns > s->off_from_ns)
 		add(j, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
 		    s->off_to_ns - s->off_from_ns);
+	if (j->who_ran)
+		who_ran_share(j->who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns,
+			      add_own_who, j);
 	if (j->out_of_memory || j->chains.out_of_memory)
 		return -ENOMEM;
 	merge_pieces(j);
@@ -356,8 +415,14 @@ static int write_json(const struct format_input *in, FILE *out)
 	if (!s || !j.of_frame)
 		err = -ENOMEM;
 	if (!err)
+		err = who_ran_new(&j.who_ran, in->timelines);
+	chains_ask_who(&j.chains, j.who_ran, add_who);
+	if (!err)
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &j);
 	chains_free(&j.chains);
+	who_ran_free(j.who_ran);
+	pair_table_free(&j.who);
+	who_sums_free(&j.who_had_cpu);
 	intern_free(&j.links);
 	intern_free(&j.texts);
 	free(j.of_frame);
@@ -372,8 +437,9 @@ const struct format format_json = {
 	.name = "json",
 	.summary = "one JSON object a line for each wait, with its chain",
 	.wants_timelines = true,
+	.wants_cpus = true,
 	.several = SEVERAL_KEYED,
 	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_UNIT | GIVEN_VIEW |
-		   GIVEN_BY_NAME,
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN,
 	.write = write_json,
 };

@@ -411,6 +411,7 @@ const struct format format_perfetto = {
 	.wants_timelines = true,
 	.binary = true,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE |
-		   GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_BY_NAME,
+		   GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_BY_NAME |
+		   GIVEN_WHO_RAN,
 	.write = write_perfetto,
 };

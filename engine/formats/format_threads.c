@@ -7,6 +7,7 @@
 #include "format.h"
 #include "words/names.h"
 #include "chain/top_waits.h"
+#include "chain/who_sums.h"
 #include "format_threads.h"
 
 static int by_running(const void *pa, const void *pb)
@@ -124,22 +125,61 @@ static void put_chosen(FILE *out, const struct options *o)
 		fputs(", only the waits chosen", out);
 }
 
+/* Who had the CPU while threads were runnable or preempted: the last column. */
+struct who_column {
+	struct who_ran *ran; /* NULL: there is no such column */
+	uint64_t from_ns, to_ns;
+	struct who_sums one, total, other;
+};
+
+#define WHO_SHOWN 3
+
+/* Sums up those of a thread in c->one. */
+static void sum_who(struct who_column *c, const struct timelines *tl, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+
+	who_sums_clear(&c->one);
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+
+		if (w->kind != WAIT_UNKNOWN)
+			who_ran_share(c->ran, thread, w, clip_ns(w->wake_ns, c->from_ns, c->to_ns),
+				      clip_ns(w->in_ns, c->from_ns, c->to_ns), who_sums_add,
+				      &c->one);
+	}
+}
+
+static void put_who(FILE *out, struct who_column *c, struct who_sums *s, struct names *names)
+{
+	if (!c->ran)
+		return;
+	if (!who_sums_write(s, names, WHO_SHOWN, "  ", out))
+		fputs("  -", out);
+}
+
 static void put_table(FILE *out, const struct format_input *in, struct names *names,
-		      struct thread_row *rows, size_t n)
+		      struct who_column *who, struct thread_row *rows, size_t n)
 {
 	const struct options *o = in->options;
 	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
 	size_t top = o->top && o->top < n ? (size_t)o->top : n;
 
-	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s\n", "TID", "PID",
+	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s%s\n", "TID", "PID",
 		"NAME", "RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME",
-		"WAITS", "LONGEST", "WAITED");
+		"WAITS", "LONGEST", "WAITED", who->ran ? "  HAD THE CPU MEANWHILE" : "");
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
 		const char *name =
 			names_text(names, names_thread(names, rows[i].thread, th->end_ns));
 
 		thread_row_add(&total, &rows[i]);
+		if (who->ran) {
+			sum_who(who, in->timelines, rows[i].thread);
+			who_sums_add_all(&who->total, &who->one);
+			if (i >= top)
+				who_sums_add_all(&who->other, &who->one);
+		}
 		if (i >= top) {
 			thread_row_add(&other, &rows[i]);
 			continue;
@@ -151,15 +191,18 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 			fprintf(out, "%7s", "?");
 		fprintf(out, " %-16s", name);
 		put_row(out, o, &rows[i]);
+		put_who(out, who, &who->one, names);
 		putc('\n', out);
 	}
 	if (top < n) {
 		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
 		put_row(out, o, &other);
+		put_who(out, who, &who->other, names);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
 	put_row(out, o, &total);
+	put_who(out, who, &who->total, names);
 	fprintf(out, "\n(times in %s; %zu threads; ", o->unit == UNIT_NS ? "ns" : "us", n);
 	put_chosen(out, o);
 	fputs(")\n", out);
@@ -171,13 +214,24 @@ static int write_threads(const struct format_input *in, FILE *out)
 	struct names *names = names_new(tl, in->options);
 	struct wait_filter *s = names ? wait_filter_new(tl, in->options, names) : NULL;
 	struct thread_row *rows = NULL;
+	struct who_column who = { .ran = NULL };
 	size_t n = 0;
 	int err = s ? thread_rows_new(&rows, &n, tl, s) : -ENOMEM;
 
 	if (n)
 		qsort(rows, n, sizeof(*rows), by_waited);
+	if (!err) {
+		wait_filter_window(s, &who.from_ns, &who.to_ns);
+		err = who_ran_new(&who.ran, tl);
+	}
 	if (!err)
-		put_table(out, in, names, rows, n);
+		put_table(out, in, names, &who, rows, n);
+	if (who.one.out_of_memory || who.total.out_of_memory || who.other.out_of_memory)
+		err = -ENOMEM;
+	who_sums_free(&who.one);
+	who_sums_free(&who.total);
+	who_sums_free(&who.other);
+	who_ran_free(who.ran);
 	free(rows);
 	wait_filter_free(s);
 	names_free(names);
@@ -188,8 +242,10 @@ const struct format format_threads = {
 	.name = "threads",
 	.summary = "a table of threads and where their time went",
 	.wants_timelines = true,
+	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME,
+		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME |
+		   GIVEN_WHO_RAN,
 	.write = write_threads,
 };

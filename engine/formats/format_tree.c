@@ -14,6 +14,7 @@
 #include "intern.h"
 #include "chain/chain.h"
 #include "chain/top_waits.h"
+#include "chain/who_sums.h"
 #include "format.h"
 
 /* Links shown below one link: the widest ones. */
@@ -41,8 +42,11 @@ struct tree {
 	const struct options *options;
 	struct names *names;
 	struct chains chains;
-	struct intern links; /* struct link */
-	uint32_t *label;     /* by the id of a link; 0: not made yet */
+	struct who_ran *who_ran; /* NULL: not known */
+	struct pair_table who;	 /* of the current wait's links: ns by (node, who) */
+	struct who_sums who_had; /* the CPU: of the clause at hand */
+	struct intern links;	 /* struct link */
+	uint32_t *label;	 /* by the id of a link; 0: not made yet */
 	size_t cap_label;
 	struct pairs labels; /* (waker, text of the link): equal lines are one link */
 	struct link *link;   /* by label: the first link that got it */
@@ -188,6 +192,17 @@ static void sum_up_ran(struct tree *t)
 		qsort(t->ran, n, sizeof(*t->ran), by_node_and_samples);
 }
 
+static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct tree *t = arg;
+	uint64_t *sum = pair_table_at(&t->who, node, who, sizeof(*sum));
+
+	if (sum)
+		*sum += ns;
+	else
+		t->out_of_memory = true;
+}
+
 static void put_time(const struct tree *t, uint64_t ns)
 {
 	if (t->options->unit == UNIT_NS)
@@ -226,10 +241,30 @@ static void put_clause(const struct tree *t, int *n, const char *before, uint64_
 	fputs(after, t->out);
 }
 
+#define WHO_SHOWN 4
+
+/* Ends a clause with those who had the CPU; they are in t->who_had. */
+static void put_who_had(struct tree *t)
+{
+	who_sums_write(&t->who_had, t->names, WHO_SHOWN, ": ", t->out);
+	t->out_of_memory |= t->who_had.out_of_memory;
+	who_sums_clear(&t->who_had);
+}
+
+/* The same for a link. */
+static void put_who_of(struct tree *t, const struct item *i)
+{
+	for (uint32_t id = 1; id <= t->who.keys.n; id++)
+		if (t->who.keys.at[id].a == i->node)
+			who_sums_add(&t->who_had, t->who.keys.at[id].b,
+				     ((const uint64_t *)t->who.at)[id]);
+	put_who_had(t);
+}
+
 static void put_links(struct tree *t, const struct item *above, unsigned int level);
 
 /* What the waker did while the wakee slept. */
-static void put_meanwhile(const struct tree *t, const struct item *i)
+static void put_meanwhile(struct tree *t, const struct item *i)
 {
 	const uint64_t *end = i->ends_ns;
 	uint32_t self = (uint32_t)(i - t->items);
@@ -245,6 +280,8 @@ static void put_meanwhile(const struct tree *t, const struct item *i)
 	slept -= unborn;
 	put_clause(t, &n, "ran ", end[CHAIN_RUNNING], "");
 	put_clause(t, &n, "waited ", end[CHAIN_RUNNABLE], " for a CPU");
+	if (end[CHAIN_RUNNABLE])
+		put_who_of(t, i);
 	put_clause(t, &n, "was not started yet for ", unborn, "");
 	put_clause(t, &n, "did what is not known for ", end[CHAIN_UNKNOWN], "");
 	put_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
@@ -424,6 +461,10 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 			fprintf(t->out, " (%c)", w->state);
 		put_clause(t, &n, "waited ", off, " for a CPU");
 	}
+	if (t->who_ran)
+		who_ran_share(t->who_ran, p->thread, w, s->off_from_ns, s->off_to_ns, who_sums_add,
+			      &t->who_had);
+	put_who_had(t);
 	if (chosen_wait_ns(p) < s->whole_ns) {
 		fputs("; cut by --from or --to, in all ", t->out);
 		put_time(t, s->whole_ns);
@@ -460,6 +501,7 @@ static void put_wait(struct tree *t, const struct chosen_wait *p)
 	const uint64_t *end;
 
 	t->n_items = t->n_ran = 0;
+	pair_table_clear(&t->who, sizeof(uint64_t));
 	if (w->kind == WAIT_SLEEP)
 		chains_explain(&t->chains, head, p->thread, w, p->shown.blocked_from_ns,
 			       p->shown.blocked_to_ns);
@@ -510,8 +552,14 @@ static int write_tree(const struct format_input *in, FILE *out)
 	if (!err)
 		err = chain_samples_init(&t.chains.samples, in->timelines, add_ran, &t);
 	if (!err)
+		err = who_ran_new(&t.who_ran, in->timelines);
+	chains_ask_who(&t.chains, t.who_ran, add_who);
+	if (!err)
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &t);
 	chains_free(&t.chains);
+	who_ran_free(t.who_ran);
+	pair_table_free(&t.who);
+	who_sums_free(&t.who_had);
 	intern_free(&t.links);
 	free(t.label);
 	pairs_free(&t.labels);
@@ -528,7 +576,9 @@ const struct format format_tree = {
 	.name = "tree",
 	.summary = "waits, each with its chain, for reading",
 	.wants_timelines = true,
+	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME,
+	.refuses = GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME |
+		   GIVEN_WHO_RAN,
 	.write = write_tree,
 };

@@ -27,7 +27,13 @@ void timelines_free(struct timelines *tl)
 	free(tl->renames);
 	pairs_free(&tl->pairs);
 	samples_free(&tl->samples);
+	cpus_free(tl->cpus);
 	free(tl);
+}
+
+const struct cpus *timelines_cpus(const struct timelines *tl)
+{
+	return tl->cpus;
 }
 
 const struct trace *timelines_trace(const struct timelines *tl)

@@ -21,12 +21,8 @@
 #include <stdint.h>
 
 #include "samples.h"
+#include "thread_numbers.h"
 #include "trace/trace.h"
-
-/* There are fewer threads than THREAD_IDLE; a trace with more cannot be read (-ENOMEM). */
-#define THREAD_BITS 25
-#define THREAD_NONE ((UINT32_C(1) << THREAD_BITS) - 1) /* no thread: no waking is known */
-#define THREAD_IDLE (THREAD_NONE - 1) /* the idle loop's context: an interrupt woke */
 
 enum wait_kind {
 	WAIT_SLEEP,	/* blocked [out, wake), runnable [wake, in) */
@@ -64,7 +60,8 @@ struct wait {
 	uint32_t flags : 7;	      /* enum wait_flags, or-ed */
 	/*
 	 * With WAIT_WAKER_RAN, ns after out_ns. Else the number of the waker's off-CPU intervals
-	 * before wake_ns, or WAIT_WAKER_MAX: see wait_waker_pos().
+	 * before wake_ns, or WAIT_WAKER_MAX: see wait_waker_pos(). Of a preempted interval, 1: it
+	 * is wait_throttled().
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
 	uint32_t kind : 2; /* enum wait_kind */
@@ -72,6 +69,12 @@ struct wait {
 };
 
 _Static_assert(sizeof(struct wait) == 40, "a wait has no padding");
+
+/* The thread might not run, as a quota of its control group was used up. */
+static inline bool wait_throttled(const struct wait *w)
+{
+	return w->kind == WAIT_PREEMPTED && w->waker_at;
+}
 
 enum thread_flags {
 	THREAD_KTHREAD = 1,
@@ -108,7 +111,12 @@ struct stack_pair {
  * event in a trace that is not checked, see trace_open_bytes().
  */
 int timelines_new(struct timelines **out, const struct trace *t);
+/* The same, with what CPUs ran, if the trace has the queues: see cpus.h. */
+int timelines_new_with_cpus(struct timelines **out, const struct trace *t);
 void timelines_free(struct timelines *tl);
+struct cpus;
+/* NULL: not asked for, or the trace does not have the queues. */
+const struct cpus *timelines_cpus(const struct timelines *tl);
 
 const struct trace *timelines_trace(const struct timelines *tl);
 uint64_t timelines_start_ns(const struct timelines *tl); /* no timeline begins before it */

@@ -148,6 +148,21 @@ static void handle_sample(struct builder *b, const struct event *ev)
 		b->out_of_memory = true;
 }
 
+/* Of a thread that is not known yet there is nothing to say. */
+static void handle_more(struct builder *b, const struct event *ev)
+{
+	uint32_t i = table_find(b, ev->tid);
+
+	if (ev->kind == EVENT_MORE_LOST && EVENT_MORE + ev->other == EVENT_QUEUE)
+		cpus_lost(b->tl->cpus, ev->time_ns, ev->last_ns);
+	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
+		state_queued(b, i, ev->time_ns,
+			     ev->n / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->n / 2) : CPU_NONE,
+			     ev->n & 1);
+	else if (ev->kind == EVENT_THROTTLED && i != THREAD_NONE)
+		state_throttled(b, i);
+}
+
 static void handle_event(struct builder *b, const struct event *ev)
 {
 	uint32_t i;
@@ -182,11 +197,12 @@ static void handle_event(struct builder *b, const struct event *ev)
 		state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
 		break;
 	default:
+		handle_more(b, ev);
 		break;
 	}
 }
 
-int timelines_new(struct timelines **out, const struct trace *t)
+static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 {
 	const struct trace_info *info = trace_info(t);
 	struct event_stream *events = event_stream_new(t);
@@ -197,6 +213,12 @@ int timelines_new(struct timelines **out, const struct trace *t)
 
 	*out = NULL;
 	b.out_of_memory = !b.tl || !events;
+	/* A damaged trace may lack changes of queues, and does not say so. */
+	if (!b.out_of_memory && with_cpus && info->more & 1u << CHAINLOG_QUEUE &&
+	    !trace_damage(t)->what) {
+		b.tl->cpus = cpus_new();
+		b.out_of_memory = !b.tl->cpus;
+	}
 	if (b.out_of_memory)
 		goto out;
 	ev = event_stream_next(events);
@@ -220,10 +242,13 @@ int timelines_new(struct timelines **out, const struct trace *t)
 		state_end(&b, (uint32_t)i);
 	table_finish(&b);
 	b.out_of_memory |= samples_sort(&b.tl->samples, (uint32_t)b.tl->n_threads) != 0;
+	if (b.tl)
+		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);
 	if (!b.out_of_memory && !err)
 		b.tl->pairs = event_stream_take_pairs(events);
 out:
 	event_stream_free(events);
+	b.out_of_memory |= b.tl && cpus_failed(b.tl->cpus);
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);
@@ -236,4 +261,14 @@ out:
 	}
 	*out = b.tl;
 	return 0;
+}
+
+int timelines_new(struct timelines **out, const struct trace *t)
+{
+	return build(out, t, false);
+}
+
+int timelines_new_with_cpus(struct timelines **out, const struct trace *t)
+{
+	return build(out, t, true);
 }

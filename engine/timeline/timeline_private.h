@@ -10,6 +10,7 @@
 
 #include "trace/event_stream.h"
 #include "base/pairs.h"
+#include "cpus.h"
 #include "timeline.h"
 
 struct rename {
@@ -27,6 +28,7 @@ struct timelines {
 	size_t n_renames;
 	struct pairs pairs; /* kernel and user stack */
 	struct samples samples;
+	struct cpus *cpus; /* NULL: not asked for, or not in the trace */
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */
@@ -156,6 +158,13 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
 /* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
 void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);
+/*
+ * The thread was put on the queue of a CPU; woken: by the waking before. Says nothing of what the
+ * thread does, so that a trace with such events gives the same timelines as one without.
+ */
+void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken);
+/* The thread, which is ready, may not run because a quota is used up. */
+void state_throttled(struct builder *b, uint32_t thread);
 /* The thread was woken, by whom and when exactly is not known. */
 void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* Events of a CPU (EVENT_CPU_UNKNOWN: of any) are missing in [from_ns, last_ns]. */

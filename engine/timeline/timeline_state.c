@@ -134,8 +134,12 @@ struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)
 /* Another thread is seen on the CPU: when the previous one left it is unknown. */
 static void displace(struct builder *b, struct cpu *c)
 {
-	if (c->runs == CPU_THREAD)
-		becomes_unknown(&b->live[c->thread], b->live[c->thread].last_ns);
+	if (c->runs == CPU_THREAD) {
+		struct live *l = &b->live[c->thread];
+
+		cpus_run(b->tl->cpus, l->cpu, l->last_ns, THREAD_NONE);
+		becomes_unknown(l, l->last_ns);
+	}
 	c->runs = CPU_UNSEEN;
 }
 
@@ -176,9 +180,12 @@ void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
 	}
 }
 
-/* The thread runs where it is seen, unless that CPU's events are being lost just then. */
+/*
+ * The thread runs where it is seen, and has since since_ns; unless that CPU's events are being lost
+ * just then.
+ */
 static void now_runs(struct builder *b, struct cpu *c, uint32_t cpu, uint32_t thread,
-		     uint64_t now_ns)
+		     uint64_t since_ns, uint64_t now_ns)
 {
 	struct live *l = &b->live[thread];
 
@@ -194,6 +201,8 @@ static void now_runs(struct builder *b, struct cpu *c, uint32_t cpu, uint32_t th
 	l->last_ns = now_ns;
 	c->runs = CPU_THREAD;
 	c->thread = thread;
+	cpus_run(b->tl->cpus, cpu, since_ns, thread);
+	cpus_place(b->tl->cpus, thread, since_ns, cpu);
 }
 
 /* An impossible sequence: the thread's state since it was last seen becomes unknown. */
@@ -204,8 +213,10 @@ static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 	switch (l->state) {
 	case LIVE_RUNNING:
 		if (l->cpu != LIVE_NO_CPU && b->cpus[l->cpu].runs == CPU_THREAD &&
-		    b->cpus[l->cpu].thread == thread)
+		    b->cpus[l->cpu].thread == thread) {
 			b->cpus[l->cpu].runs = CPU_UNSEEN;
+			cpus_run(b->tl->cpus, l->cpu, l->last_ns, THREAD_NONE);
+		}
 		append_unknown(b, thread, l->last_ns, now_ns);
 		break;
 	case LIVE_UNKNOWN:
@@ -242,6 +253,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 {
 	struct cpu *c = state_cpu(b, cpu);
 	struct live *l = &b->live[thread];
+	uint64_t since_ns = now_ns;
 	bool all_along; /* it has run since the CPU is known: nothing else was seen there */
 
 	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
@@ -253,13 +265,19 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 	}
 	all_along = c->runs == CPU_UNKNOWN && c->known_from_ns <= now_ns;
 	displace(b, c);
+	cpus_forget_idle(b->tl->cpus, cpu);
 	if (all_along && l->state == LIVE_UNKNOWN) {
+		since_ns = c->known_from_ns;
 		if (l->since_ns < c->known_from_ns)
 			append_unknown(b, thread, l->since_ns, c->known_from_ns);
+		else
+			since_ns = l->since_ns;
 	} else if (all_along && l->state == LIVE_RUNNING && l->cpu == LIVE_NO_CPU) {
 		/* As the snapshot says. */
+		since_ns = c->known_from_ns;
 	} else if (all_along && l->assumed && c->known_from_ns <= l->open.out_ns) {
 		/* It was running, not asleep; a waking was an early one. */
+		since_ns = l->open.out_ns;
 		l->early = (struct early_waking) {
 			.valid = l->state == LIVE_WOKEN,
 			.at_ns = l->open.wake_ns,
@@ -272,7 +290,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 	} else {
 		give_up(b, thread, now_ns);
 	}
-	now_runs(b, c, cpu, thread, now_ns);
+	now_runs(b, c, cpu, thread, since_ns, now_ns);
 	l->losses_before_run = all_along ? 0 : (uint32_t)b->n_losses;
 }
 
@@ -280,10 +298,16 @@ void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns)
 {
 	struct cpu *c = state_cpu(b, cpu);
 
+	uint64_t since_ns = now_ns;
+
 	if (!c || c->runs == CPU_IDLE)
 		return;
+	if (c->runs == CPU_UNKNOWN)
+		since_ns = c->known_from_ns;
 	displace(b, c);
 	c->runs = now_ns < c->known_from_ns ? CPU_UNKNOWN : CPU_IDLE;
+	if (c->runs == CPU_IDLE)
+		cpus_run(b->tl->cpus, cpu, since_ns, THREAD_IDLE);
 }
 
 void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns, char state,
@@ -301,6 +325,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 	if (l->state == LIVE_UNKNOWN)
 		append_unknown(b, thread, l->since_ns, now_ns);
 	c->runs = CPU_UNSEEN; /* until the same event's switch-in */
+	cpus_run(b->tl->cpus, cpu, now_ns, THREAD_NONE);
 	if (state == 'X' || state == 'Z') {
 		l->state = LIVE_DEAD;
 		b->tl->threads[thread].end_ns = now_ns;
@@ -349,6 +374,7 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
 		finish_wait(b, thread, now_ns, BY_SWITCH_IN);
+		cpus_arrive(b->tl->cpus, thread, l->open.wake_ns, now_ns, cpu);
 		break;
 	case LIVE_ASLEEP:
 		if (l->assumed)
@@ -360,13 +386,16 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 		give_up(b, thread, now_ns);
 	}
 	displace(b, c);
-	now_runs(b, c, cpu, thread, now_ns);
+	now_runs(b, c, cpu, thread, now_ns, now_ns);
 	l->losses_before_run = now_ns < b->lossy_until_ns ? 0 : (uint32_t)b->n_losses;
 }
 
 /* Opens a wait that is known only by its waking. */
-static void open_woken(struct live *l, uint64_t out_ns, uint64_t wake_ns, unsigned int flags)
+static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint64_t wake_ns,
+		       unsigned int flags)
 {
+	struct live *l = &b->live[thread];
+
 	l->open = (struct wait) {
 		.out_ns = out_ns,
 		.wake_ns = wake_ns,
@@ -377,6 +406,7 @@ static void open_woken(struct live *l, uint64_t out_ns, uint64_t wake_ns, unsign
 	};
 	l->state = LIVE_WOKEN;
 	l->assumed = true;
+	cpus_place(b->tl->cpus, thread, wake_ns, CPU_NONE);
 }
 
 /* True if the thread can have slept since the trace began. */
@@ -474,11 +504,11 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 			break;
 		}
 		give_up(b, thread, now_ns);
-		open_woken(l, now_ns, now_ns, 0);
+		open_woken(b, thread, now_ns, now_ns, 0);
 		break;
 	case LIVE_UNKNOWN:
 		if (since_start) {
-			open_woken(l, b->tl->start_ns, now_ns, WAIT_SINCE_START);
+			open_woken(b, thread, b->tl->start_ns, now_ns, WAIT_SINCE_START);
 			break;
 		}
 		if (is_new && l->unborn)
@@ -490,12 +520,32 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 			becomes_unknown(l, now_ns);
 			return;
 		}
-		open_woken(l, now_ns, now_ns, is_new ? WAIT_NEW : 0);
+		open_woken(b, thread, now_ns, now_ns, is_new ? WAIT_NEW : 0);
 		break;
 	}
 	l->off_queue = ev->off_queue;
 	set_waker(&l->open, waker, ev->pair, pos);
 	note_waker(b, waker, &l->open);
+}
+
+void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken)
+{
+	const struct live *l = &b->live[thread];
+
+	if (l->state == LIVE_RUNNING || l->state == LIVE_DEAD)
+		return;
+	/* The wakeup puts it there, although it takes a moment. */
+	if (woken && l->state == LIVE_WOKEN && l->losses == b->n_losses)
+		now_ns = l->open.wake_ns;
+	cpus_place(b->tl->cpus, thread, now_ns, cpu);
+}
+
+void state_throttled(struct builder *b, uint32_t thread)
+{
+	struct live *l = &b->live[thread];
+
+	if (l->state == LIVE_PREEMPTED && l->losses == b->n_losses)
+		l->open.waker_at = 1;
 }
 
 void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns)
@@ -525,6 +575,8 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 
 		if (c->runs == CPU_THREAD)
 			becomes_unknown(&b->live[c->thread], from_ns);
+		if (c->runs != CPU_UNKNOWN)
+			cpus_run(b->tl->cpus, (uint32_t)i, from_ns, THREAD_NONE);
 		c->runs = CPU_UNKNOWN;
 		if (c->known_from_ns < until_ns)
 			c->known_from_ns = until_ns;

@@ -124,6 +124,12 @@ uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const ch
 	return take_list(f);
 }
 
+uint32_t frame_list_text(struct frame_lists *f, const char *raw)
+{
+	add_frame(f, names_clean(f->names, raw), NULL);
+	return take_list(f);
+}
+
 uint32_t frame_of_text(struct frame_lists *f, const char *raw)
 {
 	uint32_t text = names_clean(f->names, raw);

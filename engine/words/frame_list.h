@@ -34,6 +34,8 @@ uint32_t frame_list_link(struct frame_lists *f, const struct link *l);
 /* As names_put_wakeup(). */
 uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
 			   uint32_t wakee);
+/* A list of one frame: a text, cleaned. */
+uint32_t frame_list_text(struct frame_lists *f, const char *raw);
 /* Any text as a frame. */
 uint32_t frame_of_text(struct frame_lists *f, const char *raw);
 

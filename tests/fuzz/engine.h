@@ -59,7 +59,7 @@ static inline void write_all(const struct trace *t, const struct options *o)
 	struct timelines *timelines = NULL;
 	const struct format *f;
 
-	if (timelines_new(&timelines, t))
+	if (timelines_new_with_cpus(&timelines, t))
 		return;
 	for (size_t i = 0; (f = format_at(i)); i++) {
 		FILE *out = fopen("/dev/null", "w");

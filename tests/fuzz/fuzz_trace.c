@@ -59,12 +59,12 @@ static void read_quickly(const struct trace *checked, const uint8_t *p, size_t l
 
 	must(!trace_open_bytes(&t, &(struct trace_bytes) { .base = p, .len = len }, false),
 	     "what can be checked can be opened");
-	err = timelines_new(&quick, t);
+	err = timelines_new_with_cpus(&quick, t);
 	if (err == -EBADMSG) {
 		must(!trace_check(t), "it can be checked later");
-		err = timelines_new(&quick, t);
+		err = timelines_new_with_cpus(&quick, t);
 	}
-	must(!err && !timelines_new(&slow, checked), "timelines");
+	must(!err && !timelines_new_with_cpus(&slow, checked), "timelines");
 	a = folded(quick, o);
 	b = folded(slow, o);
 	must(!strcmp(a, b), "the same either way");
@@ -93,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.mode = data[0] & 2 ? MODE_CLASSIC : MODE_EXACT;
 	o.verbose = true;
 	o.blocked_stacks = true;
+	o.who_ran = true;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	if (!trace_open_memory(&t, copy, size - 1)) {
 		check_promises(t);

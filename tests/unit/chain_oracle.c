@@ -18,35 +18,41 @@
 
 #define USUAL_TRACES 2000
 
-static struct options options_of(unsigned int depth, bool classic)
+/* Schedules have queues; every other one is asked for them. */
+struct asked {
+	unsigned int depth;
+	bool classic, who_ran;
+};
+
+static struct options options_of(struct asked a)
 {
 	struct options o;
 
 	options_init(&o);
-	o.depth = depth;
-	o.mode = classic ? MODE_CLASSIC : MODE_EXACT;
+	o.depth = a.depth;
+	o.mode = a.classic ? MODE_CLASSIC : MODE_EXACT;
+	o.who_ran = a.who_ran;
 	o.parts = PART_ALL;
 	o.unit = UNIT_NS;
 	return o;
 }
 
 /* Both results; true if they are the same. To be freed, both. */
-static bool agree(const struct trace *t, unsigned int depth, bool classic, char **engine,
-		  char **oracle)
+static bool agree(const struct trace *t, struct asked asked, char **engine, char **oracle)
 {
-	struct options o = options_of(depth, classic);
+	struct options o = options_of(asked);
 
 	*engine = trace_folded(t, &o);
-	*oracle = oracle_folded(t, depth, classic, true);
+	*oracle = oracle_folded(t, asked.depth, asked.classic, true, asked.who_ran);
 	return !strcmp(*engine, *oracle);
 }
 
-static bool script_agrees(const char *script, unsigned int depth, bool classic, FILE *differences)
+static bool script_agrees(const char *script, struct asked asked, FILE *differences)
 {
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
 	char *engine, *oracle;
-	bool same = agree(t, depth, classic, &engine, &oracle);
+	bool same = agree(t, asked, &engine, &oracle);
 
 	if (!same && differences)
 		fprintf(differences, "---- schedule\n%s---- engine\n%s---- oracle\n%s----\n",
@@ -59,7 +65,7 @@ static bool script_agrees(const char *script, unsigned int depth, bool classic, 
 }
 
 /* Leaves lines out as long as the engines still differ: first many at once, in the end one. */
-static void shrink(struct schedule *s, unsigned int depth, bool classic)
+static void shrink(struct schedule *s, struct asked asked)
 {
 	char **all = malloc(s->n * sizeof(*all));
 
@@ -72,7 +78,7 @@ static void shrink(struct schedule *s, unsigned int depth, bool classic)
 			memmove(&s->lines[i], &s->lines[i + gone], (n - i - gone) * sizeof(*all));
 			s->n = n - gone;
 			script = schedule_script(s);
-			if (script_agrees(script, depth, classic, NULL)) {
+			if (script_agrees(script, asked, NULL)) {
 				memcpy(s->lines, all, n * sizeof(*all));
 				s->n = n;
 				i += chunk;
@@ -92,21 +98,23 @@ static void schedules_agree(enum schedule_kind kind, bool sampled)
 
 	for (unsigned long seed = 1; seed <= (sampled ? n / 4 : n); seed++) {
 		struct schedule *s = schedule_new(seed, kind);
-		unsigned int depth = (unsigned int)schedule_random(s, 8);
-		bool classic = schedule_random(s, 4) == 0;
+		struct asked asked = { .depth = (unsigned int)schedule_random(s, 8),
+				       .classic = schedule_random(s, 4) == 0,
+				       .who_ran = seed % 2 };
 		char *script;
 
 		if (sampled)
 			schedule_sample(s);
 		script = schedule_script(s);
 
-		if (!script_agrees(script, depth, classic, NULL)) {
-			shrink(s, depth, classic);
+		if (!script_agrees(script, asked, NULL)) {
+			shrink(s, asked);
 			free(script);
 			script = schedule_script(s);
-			fprintf(stderr, "seed %lu, depth %u, %s\n", seed, depth,
-				classic ? "classic" : "exact");
-			script_agrees(script, depth, classic, stderr);
+			fprintf(stderr, "seed %lu, depth %u, %s%s\n", seed, asked.depth,
+				asked.classic ? "classic" : "exact",
+				asked.who_ran ? ", who ran" : "");
+			script_agrees(script, asked, stderr);
 			free(script);
 			schedule_free(s);
 			fail();
@@ -147,9 +155,10 @@ static void recorded_agrees(const struct trace *t, const char *name, void *arg)
 	(void)arg;
 	for (unsigned int depth = 0; depth <= 6; depth += 2)
 		for (int classic = 0; classic < 2; classic++) {
+			struct asked asked = { depth, classic, true };
 			char *engine, *oracle;
 
-			if (!agree(t, depth, classic, &engine, &oracle)) {
+			if (!agree(t, asked, &engine, &oracle)) {
 				fprintf(stderr, "%s, depth %u, %s\n", name, depth,
 					classic ? "classic" : "exact");
 				assert_string_equal(engine, oracle);

@@ -41,6 +41,7 @@ static void runs_here(struct world *w, int core, int i, uint64_t at, uint64_t si
 		return;
 	}
 	life_is(l, RUNS, since);
+	who_place(w, i, since, core);
 	l->cpu = core;
 	l->last_seen = at;
 	c->runs = i;
@@ -70,6 +71,7 @@ static void acts(struct world *w, int core, int i, uint64_t at)
 		l->last_seen = at;
 		return;
 	}
+	who_was_not_idle(w, core);
 	evict(w, core);
 	if (always && l->now == UNKNOWN) {
 		since = l->since > c->good_from ? l->since : c->good_from;
@@ -112,6 +114,7 @@ static void idle(struct world *w, int core, uint64_t at)
 
 	if (c->runs == IDLE)
 		return;
+	c->idle_since = c->runs == NOBODY && !c->missed ? c->good_from : at;
 	evict(w, core);
 	if (at < c->good_from)
 		c->missed = false;
@@ -177,12 +180,15 @@ static void comes_in(struct world *w, int core, int i, uint64_t at)
 		return;
 	}
 	touch(l, at);
+	if (l->now == WOKEN || l->now == PREEMPTED)
+		who_arrives(w, i, l->now == WOKEN ? l->woken_at : l->since, at, core);
 	if (l->now == WOKEN || l->now == PREEMPTED || (l->now == SLEEPS && !l->guessed)) {
 		life_conclude(l, at);
 	} else {
 		take_off_core(w, i);
 		life_forget(l, at);
 	}
+	who_idle_until(w, core, at);
 	evict(w, core);
 	runs_here(w, core, i, at, at);
 	l->loss_while_on = w->lossy && at < w->bad_until;
@@ -232,12 +238,14 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		life_forget(l, at);
 		life_sleep(l, at, 0, 0);
 		life_is(l, WOKEN, at);
+		who_place(w, i, at, NOBODY);
 		l->guessed = true;
 		break;
 	case UNKNOWN:
 		if (first) {
 			life_sleep(l, w->start, 0, 0);
 			life_is(l, WOKEN, w->start);
+			who_place(w, i, at, NOBODY);
 			l->guessed = true;
 			break;
 		}
@@ -252,6 +260,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		}
 		life_sleep(l, at, 0, 0);
 		life_is(l, WOKEN, at);
+		who_place(w, i, at, NOBODY);
 		l->guessed = true;
 		break;
 	}
@@ -395,6 +404,7 @@ static void on_lost(struct world *w, const struct event *ev)
 	for (int c = 0; c < CORES; c++) {
 		if (ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != c)
 			continue;
+		who_idle_until(w, c, at);
 		w->cores[c].runs = NOBODY;
 		w->cores[c].missed = false;
 		if (w->cores[c].good_from < ev->last_ns + 1)
@@ -450,12 +460,15 @@ static void on_event(struct world *w, const struct event *ev)
 		on_lost(w, ev);
 		break;
 	default:
+		who_more(w, ev);
 		break;
 	}
 }
 
 static void at_end(struct world *w)
 {
+	for (int c = 0; c < CORES; c++)
+		who_idle_until(w, c, w->end);
 	for (int i = 0; i < w->n_lives; i++) {
 		struct life *l = &w->lives[i];
 
@@ -479,7 +492,7 @@ static void at_end(struct world *w)
 	}
 }
 
-char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own)
+char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own, bool who_ran)
 {
 	struct trace_cursor *cursor = trace_cursor_new(t);
 	struct world *w = calloc(1, sizeof(*w));
@@ -491,6 +504,7 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, boo
 	w->t = t;
 	w->depth = depth;
 	w->own = own;
+	w->who_ran = who_ran && trace_info(t)->more >> CHAINLOG_QUEUE & 1 && !trace_damage(t)->what;
 	w->start = trace_info(t)->start_ns;
 	w->end = trace_info(t)->end_ns;
 	if (trace_cursor_next(cursor, &ev) && ev.time_ns < w->start)
@@ -498,7 +512,7 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, boo
 	trace_cursor_free(cursor);
 	cursor = trace_cursor_new(t);
 	for (int c = 0; c < CORES; c++)
-		w->cores[c] = (struct core) { NOBODY, false, w->start };
+		w->cores[c] = (struct core) { .runs = NOBODY, .good_from = w->start };
 	world_first_lives(w);
 	while (trace_cursor_next(cursor, &ev)) {
 		if (w->end < ev.time_ns)
@@ -514,7 +528,10 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, boo
 		free(w->lives[i].sleeps);
 		free(w->lives[i].spots);
 		free(w->lives[i].names);
+		free(w->lives[i].placed);
 	}
+	for (int c = 0; c < CORES; c++)
+		free(w->cores[c].idle);
 	for (size_t i = 0; i < w->n_lines; i++) {
 		free(w->lines[i]);
 		free(w->bases[i]);

@@ -14,8 +14,10 @@
 
 /*
  * Folded lines in ns of all waits and preempted intervals of all threads; own: and of their running
- * time and that of which nothing is known, if there are samples. To be freed.
+ * time and that of which nothing is known, if there are samples; who_ran: with who had the CPU. To
+ * be freed.
  */
-char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own);
+char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own,
+		    bool who_ran);
 
 #endif /* TESTS_ORACLE_H */

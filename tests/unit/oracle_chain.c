@@ -59,13 +59,38 @@ static void append_frames(struct world *w, char **s, uint32_t id, uint32_t first
 
 static void append_name(struct world *w, char **s, int thread, uint64_t at)
 {
-	struct life *l = &w->lives[thread];
-	uint32_t name = l->names[0].name;
+	append_clean(s, life_name(w, thread, at));
+}
 
-	for (int i = 1; i < l->n_names; i++)
-		if (l->names[i].at <= at)
-			name = l->names[i].name;
-	append_clean(s, trace_string(w->t, name));
+struct ready {
+	struct world *w;
+	const char *chain, *end;
+};
+
+static void put_ready_line(void *arg, const char *who, uint64_t ns)
+{
+	const struct ready *r = arg;
+	struct world *w = r->w;
+	char *line;
+
+	put_line(w, r->chain, r->end, ns);
+	if (!who || !ns)
+		return;
+	line = w->lines[w->n_lines - 1];
+	append_clean(&line, who);
+	w->lines[w->n_lines - 1] = line;
+}
+
+/* A part of a piece in which a thread was ready. */
+static void put_ready(struct world *w, const char *chain, const char *end, int life,
+		      const struct piece *p, uint64_t from, uint64_t to)
+{
+	struct ready r = { w, chain, end };
+
+	if (w->who_ran)
+		who_ran(w, life, p, from, to, put_ready_line, &r);
+	else
+		put_line(w, chain, end, to - from);
 }
 
 /* Where a life was in [from, to), all of which it ran: a line of no time for each sample. */
@@ -208,12 +233,10 @@ static void explain(struct world *w, const char *chain, int *members, unsigned i
 		covered += b - a;
 		if (p->what == SLEEPS)
 			explain(w, longer, members, links + 1, &l->sleeps[p->sleep], a, b);
+		else if (p->what == RUNS || p->what == UNKNOWN)
+			put_line(w, longer, p->what == RUNS ? "running" : "unknown", b - a);
 		else
-			put_line(w, longer,
-				 p->what == RUNS      ? "running"
-				 : p->what == UNKNOWN ? "unknown"
-						      : "runnable",
-				 b - a);
+			put_ready(w, longer, "runnable", s->waker, p, a, b);
 		if (p->what == RUNS)
 			put_spots(w, longer, "running", l, a, b);
 	}
@@ -309,9 +332,9 @@ void oracle_explain_all(struct world *w, bool classic)
 			append_frames(w, &head, s->kstack, UINT32_MAX, false);
 			members[0] = i;
 			if (p->what == WOKEN)
-				put_line(w, head, "runnable", p->to - p->from);
+				put_ready(w, head, "runnable", i, p, p->from, p->to);
 			else if (p->what == PREEMPTED)
-				put_line(w, head, "preempted", p->to - p->from);
+				put_ready(w, head, "preempted", i, p, p->from, p->to);
 			else if (classic)
 				explain_classic(w, head, members, s, p->to - p->from);
 			else

@@ -22,12 +22,20 @@ struct sleep {
 	bool maybe_woken; /* what woke it a little early may be lost */
 	bool never;	  /* asleep at the end of the trace */
 	bool is_birth;	  /* no sleep: the thread's first waking */
+	bool throttled;	  /* while it was ready */
 };
 
 struct piece {
 	uint64_t from, to;
 	enum what what;
 	int sleep; /* SLEEPS, WOKEN: index in sleeps; PREEMPTED too, for the stack */
+	int cpu;   /* RUNS; NOBODY: on one not known */
+};
+
+/* From at on the thread is on a CPU's queue; NOBODY: which is not known. Later notes count more. */
+struct placed {
+	uint64_t at;
+	int cpu;
 };
 
 /* Where somebody was who ran. */
@@ -50,6 +58,8 @@ struct life {
 		uint32_t name;
 	} * names;
 	int n_names;
+	struct placed *placed;
+	int n_placed;
 
 	enum what now;
 	uint64_t since;	    /* of now */
@@ -69,6 +79,11 @@ struct core {
 	int runs;    /* thread, IDLE, NOBODY: not known */
 	bool missed; /* NOBODY because a switch was missed */
 	uint64_t good_from;
+	uint64_t idle_since;
+	struct {
+		uint64_t from, to;
+	} * idle;
+	int n_idle;
 };
 
 struct world {
@@ -79,6 +94,8 @@ struct world {
 	int n_lives;
 	struct core cores[CORES];
 	unsigned int depth;
+	bool who_ran;
+	uint64_t placed_bad_until; /* changes of queues are missing before */
 	char **lines;
 	uint64_t *ns;
 	size_t n_lines;
@@ -114,6 +131,23 @@ const struct trace_thread *world_snapshot(struct world *w, uint32_t tid);
 int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace_thread *snap);
 int world_get(struct world *w, uint32_t tid, uint64_t at);
 void world_first_lives(struct world *w);
+
+/* oracle_who.c: which CPU ran what, and on whose queue threads were. */
+void who_place(struct world *w, int life, uint64_t at, int cpu);
+/* The thread, ready since ready, comes on the CPU. */
+void who_arrives(struct world *w, int life, uint64_t ready, uint64_t at, int cpu);
+/* An event of another kind than those of EVENTS. */
+void who_more(struct world *w, const struct event *ev);
+/* The core was idle until then; or, what was taken for idle was not. */
+void who_idle_until(struct world *w, int core, uint64_t at);
+void who_was_not_idle(struct world *w, int core);
+/*
+ * Calls put for each part of [from, to) of a piece in which life was ready: who is NULL, not known,
+ * "[idle CPU]", "[throttled]", or a name.
+ */
+void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, uint64_t to,
+	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg);
+const char *life_name(struct world *w, int life, uint64_t at);
 
 /* oracle_chain.c: explains every wait of every life. */
 void oracle_explain_all(struct world *w, bool classic);

@@ -15,6 +15,7 @@ struct making {
 	enum state state[MAX_THREADS];
 	bool early[MAX_THREADS];
 	int runs[MAX_CPUS];
+	unsigned int queue[MAX_THREADS]; /* the CPU on whose run queue it is, or was last */
 	int threads;
 	bool names_kept, times_differ, lazy;
 	uint64_t ns;
@@ -120,12 +121,27 @@ static int next_thread(struct making *m)
 	return a == IDLE || (b != IDLE && chance(m, 40)) ? b : a;
 }
 
+/*
+ * The kernel puts a thread on another queue. Where it does is no matter of a random number, so that
+ * schedules are what they were without queues. Of two at the same time the order would matter.
+ */
+static void queue_on(struct making *m, int cpu, int thread, unsigned int on, bool woken)
+{
+	if (m->queue[thread] == on)
+		return;
+	event(m, cpu, "%c queued%s c%u ", letter(thread), woken ? "!" : "", on);
+	m->queue[thread] = on;
+	m->ns++;
+}
+
 static void switch_to(struct making *m, int cpu, char prev_state)
 {
 	int prev = m->runs[cpu], next = chance(m, 85) ? next_thread(m) : IDLE;
 
 	if (prev == next)
 		return;
+	if (next != IDLE)
+		queue_on(m, cpu, next, (unsigned int)cpu, false);
 	event(m, cpu, "%c %c > %c %s", letter(prev), prev == IDLE ? 'R' : prev_state, letter(next),
 	      prev == IDLE ? "" : off_stack(m));
 	if (prev != IDLE) {
@@ -137,6 +153,8 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 				 : early	     ? READY
 						     : ASLEEP;
 	}
+	if (prev != IDLE && m->state[prev] == PREEMPTED && m->ns % 5 == 0)
+		event(m, cpu, "%c throttled", letter(prev));
 	if (next != IDLE)
 		m->state[next] = RUNNING;
 	m->runs[cpu] = next;
@@ -154,6 +172,8 @@ static void wake(struct making *m, int cpu, int target)
 	}
 	event(m, cpu, "%c wakes%s %c %s", letter(waker), sure ? "!" : "", letter(target),
 	      waker == IDLE ? idle_wake_stack(m) : wake_stack(m));
+	if (m->state[target] == ASLEEP && m->ns % 3)
+		queue_on(m, cpu, target, (unsigned int)(m->ns / 3 % m->s->cpus), true);
 }
 
 /* As another thread on its way to sleep is still on its CPU, but off its queue. */
@@ -183,6 +203,7 @@ static void fork_one(struct making *m, int cpu)
 	event(m, cpu, "%c forks %c", letter(m->runs[cpu]), letter(child));
 	m->ns += schedule_random(m->s, 3);
 	event(m, cpu, "%c new %c %s", letter(m->runs[cpu]), letter(child), wake_stack(m));
+	queue_on(m, cpu, child, (unsigned int)(m->ns % m->s->cpus), true);
 	m->state[child] = READY;
 	m->early[child] = false;
 }
@@ -284,6 +305,7 @@ static void set_the_stage(struct making *m)
 		if (m->state[i] != UNBORN && m->runs[cpu] == IDLE && chance(m, 40)) {
 			m->state[i] = RUNNING;
 			m->runs[cpu] = i;
+			m->queue[i] = (unsigned int)cpu;
 		}
 		if (m->state[i] == UNBORN || (!m->names_kept && chance(m, 15))) {
 			put(m->s, "born %c", letter(i));
@@ -314,7 +336,7 @@ static bool is_event(const char *line, uint64_t *ns, unsigned int *cpu)
 	if (sscanf(line, "%llu.%llu c%u", &us, &frac, cpu) != 3)
 		return false;
 	*ns = us * 1000 + frac;
-	return !strstr(line, " lost ");
+	return !strstr(line, " lost ") && !strstr(line, " lost-queues ");
 }
 
 static void take_out(struct schedule *s, size_t i)
@@ -333,7 +355,7 @@ static void lose_some(struct schedule *s)
 	size_t from = schedule_random(s, s->n), span = 1 + schedule_random(s, 12);
 	unsigned int victim = (unsigned int)schedule_random(s, s->cpus + 1), percent;
 	uint64_t first = 0, last = 0;
-	bool any = false;
+	bool any = false, queues[MAX_CPUS] = { false };
 
 	percent = schedule_random(s, 2) ? 100 : 50;
 	for (size_t i = from; i < s->n && i < from + span; i++) {
@@ -346,12 +368,19 @@ static void lose_some(struct schedule *s)
 		first = any ? first : ns;
 		last = ns;
 		any = true;
+		if (strstr(s->lines[i], " queued"))
+			queues[cpu] = true;
 		take_out(s, i);
 	}
 	if (!any)
 		return;
 	/* Of what happens at one time, the loss is read last: begin it before what else did. */
 	first -= first > 0;
+	for (unsigned int c = 0; c < MAX_CPUS; c++)
+		if (queues[c])
+			put(s, "%llu.%03llu c%u lost-queues %llu.%03llu",
+			    (unsigned long long)first / 1000, (unsigned long long)first % 1000, c,
+			    (unsigned long long)last / 1000, (unsigned long long)last % 1000);
 	if (victim < s->cpus)
 		put(s, "%llu.%03llu c%u lost %llu.%03llu", (unsigned long long)first / 1000,
 		    (unsigned long long)first % 1000, victim, (unsigned long long)last / 1000,
@@ -388,6 +417,7 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	m.times_differ = kind == SCHEDULE_LOSSY_EXACTLY;
 	m.names_kept = m.lazy || m.times_differ;
 	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
+	put(s, "queues");
 	set_the_stage(&m);
 	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
 		step(&m);
@@ -489,7 +519,7 @@ char *schedule_whole_script(const struct schedule *s)
 	FILE *out = open_memstream(&text, &len);
 
 	for (size_t i = 0; i < s->n; i++)
-		if (!strstr(s->lines[i], " lost "))
+		if (!strstr(s->lines[i], " lost"))
 			fprintf(out, "%s\n", s->lines[i] + (*s->lines[i] == '!'));
 	fclose(out);
 	return text;

@@ -75,6 +75,11 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_lost(m, l->words[1][1] == '?' ? -1 : (int)cpu, 1, ns, ns_of(word(l, 3)));
 		return;
 	}
+	if (!strcmp(l->words[2], "lost-queues")) {
+		MUST(!encoder_more_lost(e, cpu, CHAINLOG_MORE + CHAINLOG_QUEUE, 1, ns,
+					ns_of(word(l, 3))));
+		return;
+	}
 	a = tid_of(l->words[2]);
 	verb = word(l, 3);
 	b = l->n > 4 && (isupper((unsigned char)*l->words[4]) || *l->words[4] == '-') &&
@@ -111,6 +116,10 @@ static void add_event(struct synth *m, const struct line *l)
 		MUST(!encoder_exec(e, cpu, ns, b, a, "/bin/true"));
 	else if (!strcmp(verb, "exits"))
 		MUST(!encoder_exit(e, cpu, ns, a));
+	else if (!strcmp(verb, "queued") || !strcmp(verb, "queued!"))
+		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
+	else if (!strcmp(verb, "throttled"))
+		synth_throttled(m, cpu, ns, a);
 	else if (!strcmp(verb, "renames-to"))
 		MUST(!encoder_rename(e, cpu, ns, a, word(l, 4)));
 	else
@@ -157,7 +166,10 @@ struct synth *script_made(const char *script)
 				l.words[l.n++] = w;
 		if (!l.n)
 			continue;
-		if (!strcmp(l.words[0], "thread") || !strcmp(l.words[0], "born")) {
+		if (!strcmp(l.words[0], "queues")) {
+			synth_info(m, &(struct chainlog_info) { .cpus = 2,
+								.more = 1u << CHAINLOG_QUEUE });
+		} else if (!strcmp(l.words[0], "thread") || !strcmp(l.words[0], "born")) {
 			MUST(l.n >= 2);
 			named[*l.words[1] - 'A'] = false;
 			if (*l.words[0] == 't')
@@ -218,7 +230,8 @@ char *trace_written(const struct trace *t, const struct options *o, const char *
 	char *text = NULL;
 	FILE *out = open_memstream(&text, len);
 
-	MUST(f && out && !timelines_new(&tl, t));
+	MUST(f && out);
+	MUST(!(f->wants_cpus || o->who_ran ? timelines_new_with_cpus : timelines_new)(&tl, t));
 	in.timelines = tl;
 	MUST(!f->write(&in, out));
 	fclose(out);

@@ -12,13 +12,17 @@
  *	910 c0 B forks C            and: B execs, B execs-as A (B takes A's tid), B exits,
  *	                            B renames-to foo
  *	920 c0 B ran copy;read|main it was running, and is sampled
+ *	150 c0 A queued c1          A was put on the queue of CPU 1; "queued!": by its waking
+ *	150 c0 A throttled          A may not run: a quota is used up
+ *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *
- * Times are microseconds, with up to three decimals. Threads are capital letters, '-' is the idle
- * loop; each thread that is not declared was there at the start, runnable somewhere, and is called
- * by its letter; "born X" declares one that was not. Stacks are the kernel's, leaf first; a '|'
- * begins the user's part. A's tid is 101, B's 102...
+ * A first line "queues" says that changes of queues are recorded. Times are microseconds, with up
+ *to three decimals. Threads are capital letters, '-' is the idle loop; each thread that is not
+ *declared was there at the start, runnable somewhere, and is called by its letter; "born X"
+ *declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part. A's
+ *tid is 101, B's 102...
  */
 #ifndef TESTS_SYNTH_SCRIPT_H
 #define TESTS_SYNTH_SCRIPT_H

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "who_ran.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lower_bound.h"
+#include "running_totals.h"
+#include "timeline/cpus.h"
+
+/*
+ * The time that each name had on a CPU, as running totals over blocks of changes: a long wait among
+ * many short turns of few threads costs as much as there are names, not turns (law 5).
+ */
+#define BLOCK 64u
+
+struct who_ran {
+	const struct timelines *timelines;
+	const struct cpus *cpus;
+	struct running_totals *totals; /* by CPU; of (who, 0) */
+	uint32_t n_cpus;
+};
+
+const char *who_text(uint32_t who)
+{
+	return who == WHO_IDLE ? "[idle CPU]" : who == WHO_THROTTLED ? "[throttled]" : NULL;
+}
+
+/* Who a CPU ran from this change on. */
+static uint32_t who_of(const struct timelines *tl, const struct change *c)
+{
+	if (c->to == THREAD_NONE)
+		return WHO_UNKNOWN;
+	return c->to == THREAD_IDLE ? WHO_IDLE : timelines_name(tl, c->to, c->from_ns);
+}
+
+/* Where the i-th of n changes ends. */
+static uint64_t end_of(const struct who_ran *r, const struct change *c, size_t n, size_t i)
+{
+	return i + 1 < n ? c[i + 1].from_ns : timelines_end_ns(r->timelines);
+}
+
+static bool sum_up(struct who_ran *r, uint32_t cpu)
+{
+	struct running_totals *t = &r->totals[cpu];
+	const struct change *c;
+	size_t n;
+
+	c = cpus_ran(r->cpus, cpu, &n);
+	/* Only whole blocks are asked for. */
+	for (size_t i = 0; i < n / BLOCK * BLOCK; i++) {
+		uint64_t end = end_of(r, c, n, i);
+
+		if (end > c[i].from_ns)
+			totals_add(t, who_of(r->timelines, &c[i]), 0, end - c[i].from_ns);
+		if ((i + 1) % BLOCK == 0)
+			totals_end_block(t, (uint32_t)(i / BLOCK));
+	}
+	return !t->out_of_memory;
+}
+
+int who_ran_new(struct who_ran **out, const struct timelines *tl)
+{
+	const struct cpus *cpus = timelines_cpus(tl);
+	struct who_ran *r;
+
+	*out = NULL;
+	if (!cpus)
+		return 0;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->timelines = tl;
+	r->cpus = cpus;
+	r->totals = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->totals));
+	for (; r->totals && r->n_cpus < cpus_number(cpus); r->n_cpus++)
+		if (!sum_up(r, r->n_cpus))
+			break;
+	if (!r->totals || r->n_cpus < cpus_number(cpus)) {
+		who_ran_free(r);
+		return -ENOMEM;
+	}
+	*out = r;
+	return 0;
+}
+
+void who_ran_free(struct who_ran *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; r->totals && i < cpus_number(r->cpus); i++)
+		totals_free(&r->totals[i]);
+	free(r->totals);
+	free(r);
+}
+
+struct share {
+	const struct who_ran *ran;
+	bool throttled;
+	who_ran_fn fn;
+	void *arg;
+};
+
+static void give(const struct share *s, uint32_t who, uint64_t ns)
+{
+	if (who == WHO_IDLE && s->throttled)
+		who = WHO_THROTTLED;
+	if (ns)
+		s->fn(s->arg, who, ns);
+}
+
+/* What the CPU ran in [from_ns, to_ns). */
+static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct who_ran *r = s->ran;
+	const struct running_totals *t = &r->totals[cpu];
+	const struct change *c;
+	size_t n, i, end;
+	uint64_t until;
+
+	c = cpus_ran(r->cpus, cpu, &n);
+	i = LOWER_BOUND(k, n, c[k].from_ns <= from_ns);
+	until = i < n && c[i].from_ns < to_ns ? c[i].from_ns : to_ns;
+	give(s, i ? who_of(r->timelines, &c[i - 1]) : WHO_UNKNOWN, until - from_ns);
+	while (until < to_ns) {
+		/* Here i begins at until. */
+		if (i % BLOCK == 0 && i + 4 * BLOCK < n && c[i + 4 * BLOCK].from_ns <= to_ns) {
+			end = LOWER_BOUND(k, n, c[k].from_ns <= to_ns);
+			end = (end - 1) / BLOCK * BLOCK;
+			if (t->table.keys.n < end - i) {
+				for (uint32_t id = 1; id <= t->table.keys.n; id++)
+					give(s, t->table.keys.at[id].a,
+					     totals_between(t, id, (uint32_t)(i / BLOCK),
+							    (uint32_t)(end / BLOCK)));
+				i = end;
+				until = c[i].from_ns;
+				continue;
+			}
+		}
+		from_ns = until;
+		until = i + 1 < n && c[i + 1].from_ns < to_ns ? c[i + 1].from_ns : to_ns;
+		give(s, who_of(r->timelines, &c[i]), until - from_ns);
+		i++;
+	}
+}
+
+void who_ran_share(const struct who_ran *r, uint32_t thread, const struct wait *w, uint64_t from_ns,
+		   uint64_t to_ns, who_ran_fn fn, void *arg)
+{
+	struct share s = { r, wait_throttled(w), fn, arg };
+
+	while (from_ns < to_ns) {
+		uint32_t cpu = CPU_NONE;
+		uint64_t until = to_ns;
+
+		if (r) {
+			cpu = cpus_queue(r->cpus, thread, from_ns, &until);
+			until = until < to_ns ? until : to_ns;
+		}
+		if (cpu != CPU_NONE && cpu < r->n_cpus)
+			share_cpu(&s, cpu, from_ns, until);
+		else
+			give(&s, WHO_UNKNOWN, until - from_ns);
+		from_ns = until;
+	}
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cpus.h"
+
+#include <stdlib.h>
+
+#include "grow.h"
+#include "lower_bound.h"
+
+/* The changes of one CPU, or of one thread. */
+struct series {
+	struct change *at;
+	size_t n, cap;
+	size_t losses; /* of a thread: how many it has been settled for */
+};
+
+struct series_list {
+	struct series *at;
+	size_t n, cap;
+};
+
+struct cpus {
+	struct series_list cpus, threads;
+	uint64_t *losses; /* of queues: when each begins */
+	size_t n_losses, cap_losses;
+	uint64_t lossy_until_ns;
+	bool out_of_memory;
+};
+
+struct cpus *cpus_new(void)
+{
+	return calloc(1, sizeof(struct cpus));
+}
+
+static void free_list(struct series_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->at[i].at);
+	free(l->at);
+}
+
+void cpus_free(struct cpus *c)
+{
+	if (!c)
+		return;
+	free_list(&c->cpus);
+	free_list(&c->threads);
+	free(c->losses);
+	free(c);
+}
+
+bool cpus_failed(const struct cpus *c)
+{
+	return c && c->out_of_memory;
+}
+
+/* The i-th one, empty if it is new. NULL: out of memory. */
+static struct series *series_at(struct cpus *c, struct series_list *l, uint32_t i)
+{
+	while (l->n <= i) {
+		struct series *p = grow_array(l->at, l->n, &l->cap, sizeof(*p));
+
+		if (!p) {
+			c->out_of_memory = true;
+			return NULL;
+		}
+		l->at = p;
+		p[l->n++] = (struct series) { .n = 0 };
+	}
+	return &l->at[i];
+}
+
+/* What was said of from_ns and later no longer holds. none: what it is before the first change. */
+static void change(struct cpus *c, struct series *s, uint64_t from_ns, uint32_t to, uint32_t none)
+{
+	size_t had = s->n;
+	struct change *p;
+
+	while (s->n && s->at[s->n - 1].from_ns >= from_ns)
+		s->n--;
+	/* A thread that comes on its CPU again is another change: it may have another name. */
+	if (s->n == had && (s->n ? s->at[s->n - 1].to : none) == to)
+		return;
+	p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
+	if (!p) {
+		c->out_of_memory = true;
+		return;
+	}
+	s->at = p;
+	p[s->n++] = (struct change) { from_ns, to };
+}
+
+void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread)
+{
+	struct series *s = c ? series_at(c, &c->cpus, cpu) : NULL;
+
+	if (s)
+		change(c, s, from_ns, thread, THREAD_NONE);
+}
+
+void cpus_forget_idle(struct cpus *c, uint32_t cpu)
+{
+	struct series *s = c ? series_at(c, &c->cpus, cpu) : NULL;
+
+	if (s && s->n && s->at[s->n - 1].to == THREAD_IDLE)
+		change(c, s, s->at[s->n - 1].from_ns, THREAD_NONE, THREAD_NONE);
+}
+
+/* The places of a thread, settled: since the first loss that is new to it, it is not known. */
+static struct series *places_of(struct cpus *c, uint32_t thread)
+{
+	struct series *s = c ? series_at(c, &c->threads, thread) : NULL;
+
+	if (s && s->losses < c->n_losses) {
+		change(c, s, c->losses[s->losses], CPU_NONE, CPU_NONE);
+		s->losses = c->n_losses;
+	}
+	return s;
+}
+
+void cpus_place(struct cpus *c, uint32_t thread, uint64_t from_ns, uint32_t cpu)
+{
+	struct series *s = places_of(c, thread);
+
+	/* While changes are being lost, the next one may be among them. */
+	if (s)
+		change(c, s, from_ns, from_ns < c->lossy_until_ns ? CPU_NONE : cpu, CPU_NONE);
+}
+
+void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns)
+{
+	uint64_t *p;
+
+	if (!c)
+		return;
+	p = grow_array(c->losses, c->n_losses, &c->cap_losses, sizeof(*p));
+	if (!p) {
+		c->out_of_memory = true;
+		return;
+	}
+	c->losses = p;
+	p[c->n_losses++] = from_ns;
+	if (c->lossy_until_ns <= last_ns)
+		c->lossy_until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
+}
+
+void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t now_ns, uint32_t cpu)
+{
+	struct series *s = places_of(c, thread);
+	struct change last = { 0, CPU_NONE };
+
+	if (!s)
+		return;
+	if (s->n)
+		last = s->at[s->n - 1];
+	if (last.to == cpu)
+		return;
+	if (ready_ns < last.from_ns)
+		ready_ns = last.from_ns;
+	if (ready_ns < c->lossy_until_ns)
+		ready_ns = c->lossy_until_ns;
+	if (ready_ns > now_ns)
+		return;
+	if (last.to == CPU_NONE) {
+		change(c, s, ready_ns, cpu, CPU_NONE);
+	} else {
+		/* It moved, and when is not known. */
+		change(c, s, ready_ns, CPU_NONE, CPU_NONE);
+		change(c, s, now_ns, cpu, CPU_NONE);
+	}
+}
+
+void cpus_finish(struct cpus *c, uint32_t threads)
+{
+	for (uint32_t i = 0; c && i < threads; i++)
+		places_of(c, i);
+}
+
+uint32_t cpus_number(const struct cpus *c)
+{
+	return (uint32_t)c->cpus.n;
+}
+
+const struct change *cpus_ran(const struct cpus *c, uint32_t cpu, size_t *n)
+{
+	*n = cpu < c->cpus.n ? c->cpus.at[cpu].n : 0;
+	return *n ? c->cpus.at[cpu].at : NULL;
+}
+
+uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uint64_t *until_ns)
+{
+	const struct series *s = thread < c->threads.n ? &c->threads.at[thread] : NULL;
+	size_t i = s ? LOWER_BOUND(k, s->n, s->at[k].from_ns <= from_ns) : 0;
+
+	*until_ns = s && i < s->n ? s->at[i].from_ns : UINT64_MAX;
+	return i ? s->at[i - 1].to : CPU_NONE;
+}

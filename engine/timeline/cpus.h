@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpus.h - what each CPU ran, and on which CPU's run queue each thread was (chain-semantics,
+ * section 9). Collected while timelines are built, see timelines_new_with_cpus(); read-only
+ * afterwards. Times are CLOCK_MONOTONIC ns.
+ */
+#ifndef ENGINE_CPUS_H
+#define ENGINE_CPUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "thread_numbers.h"
+
+#define CPU_NONE UINT32_MAX
+
+/*
+ * What something is from from_ns on, up to its next change. Of a CPU: the thread that it runs, or
+ * THREAD_IDLE, or THREAD_NONE, not known. Of a thread: the CPU on whose queue it is, or CPU_NONE.
+ */
+struct change {
+	uint64_t from_ns;
+	uint32_t to;
+};
+
+struct cpus;
+
+uint32_t cpus_number(const struct cpus *c);
+/* What a CPU ran, in order; before the first change that is not known. */
+const struct change *cpus_ran(const struct cpus *c, uint32_t cpu, size_t *n);
+/*
+ * The CPU on whose queue the thread was at from_ns, while it was ready, or CPU_NONE: not known; and
+ * in *until_ns up to when, UINT64_MAX being for ever.
+ */
+uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uint64_t *until_ns);
+
+/* ---- for timeline_state.c; all do nothing where c is NULL ------------------------------------ */
+
+struct cpus *cpus_new(void);
+void cpus_free(struct cpus *c);
+/* True: some of it is missing as there was no memory. */
+bool cpus_failed(const struct cpus *c);
+/* From from_ns on, which is not before what it ran before, the CPU runs the thread. */
+void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread);
+/* What was taken for an idle stretch up to now was none. */
+void cpus_forget_idle(struct cpus *c, uint32_t cpu);
+/* From from_ns on the thread is on the queue of cpu, or on one that is not known: CPU_NONE. */
+void cpus_place(struct cpus *c, uint32_t thread, uint64_t from_ns, uint32_t cpu);
+/* Changes of queues may be missing in [from_ns, last_ns]. */
+void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns);
+/*
+ * The thread, ready since ready_ns, comes on the CPU at now_ns. As every change of queue is in the
+ * trace, that was its queue since the last one.
+ */
+void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t now_ns, uint32_t cpu);
+/* There are no more changes; threads: how many there are. */
+void cpus_finish(struct cpus *c, uint32_t threads);
+
+#endif /* ENGINE_CPUS_H */

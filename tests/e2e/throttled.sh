@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A control group with a quota: the time for which the kernel says that it was throttled is preempted time of the
+# thread in it, marked as throttled, and no other thread's.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+cpu=
+for folder in $(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/) { print $2 }' /proc/mounts); do
+	if grep -qw cpu "$folder/cgroup.subtree_control" 2>/dev/null || [ -e "$folder/cpu.cfs_quota_us" ]; then
+		cpu=$folder
+		break
+	fi
+done
+[ "$cpu" ] || skip "no control group hierarchy with a CPU controller"
+group=$cpu/chain-throttled.$$
+mkdir "$group" 2>/dev/null || skip "cannot make a control group below $cpu"
+remove_group() {
+	clean_up
+	rmdir "$group" 2>/dev/null || { sleep 0.5; rmdir "$group"; }
+}
+trap remove_group EXIT
+if [ -e "$group/cpu.max" ]; then
+	echo "5000 100000" >"$group/cpu.max" || skip "cannot set a quota"
+else
+	{ echo 100000 >"$group/cpu.cfs_period_us" && echo 5000 >"$group/cpu.cfs_quota_us"; } 2>/dev/null ||
+		skip "cannot set a quota (CONFIG_CFS_BANDWIDTH)"
+fi
+# The shell joins the group and is the only one in it. For half of the time there is another one outside, which is
+# preempted without a quota.
+cat >"$tmp/load" <<'END'
+taskset -c 0 timeout 1.5 sha256sum /dev/zero &
+taskset -c 0 sh -c 'echo $$ >"$0/cgroup.procs" && exec timeout 3 gzip -c /dev/zero' "$1" >/dev/null
+wait
+END
+idle_ticks() { awk '$1 == "cpu0" { print $5 }' /proc/stat; }
+ticks=$(idle_ticks)
+timeout 60 "$cap" -o "$tmp/trace" -- sh "$tmp/load" "$group" >"$tmp/out" 2>"$tmp/err"
+expect_exit "chaincap -- gzip in a group" 0 $?
+ticks=$(($(idle_ticks) - ticks))
+throttled=$(awk '$1 == "throttled_time" { printf "%.0f\n", $2 }
+	$1 == "throttled_usec" { printf "%.0f\n", $2 * 1000 }' "$group/cpu.stat")
+expect_at_least "time throttled, by cpu.stat" 1000000000 "$throttled" "$group/cpu.stat"
+
+marked() {
+	walk_json=$(timeout 60 "$walk" -q --format=json --state=preempted -c "$1" "$tmp/trace" 2>"$tmp/err")
+	printf '%s\n' "$walk_json" | awk '/"flags":\[[^]]*"throttled"/ && match($0, /"preempted":[0-9]+/) {
+		sum += substr($0, RSTART + 12, RLENGTH - 12)
+	} END { printf "%.0f\n", sum }'
+}
+expect_near "preempted time of gzip that is marked" "$throttled" "$(marked '^gzip$')" 30 "$group/cpu.stat"
+expect "preempted time of sha256sum that is marked" 0 "$(marked '^sha256sum$')"
+# Nobody else was there after all: the quota is the reason.
+walk_to "$tmp/folded" --state=preempted --who-ran -c '^gzip$' "$tmp/trace"
+by_name=$(weight_of ';\[preempted\];sha256sum [0-9]+$' "$tmp/folded")
+by_quota=$(weight_of ';\[preempted\];\[throttled\] [0-9]+$' "$tmp/folded")
+idle=$(weight_of ';\[preempted\];\[idle CPU\] [0-9]+$' "$tmp/folded")
+echo "note: gzip had no CPU while: sha256sum $by_name ns, throttled $by_quota ns, idle $idle ns; cpu.stat $throttled ns"
+expect_at_least "time of sha256sum" 10000000 "$by_name" "$tmp/folded"
+# On a machine whose CPUs are busy there is always somebody else. A tick is 10 ms.
+[ $ticks -lt 50 ] ||
+	expect_at_least "time for which the quota alone is the reason" 50000000 "$by_quota" "$tmp/folded"
+expect_at_most "time for which the CPU was only idle" $((throttled / 20)) "$idle" "$tmp/folded"

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who had the CPU, found by looking at every life and every idle stretch at each instant. */
+#include "oracle_private.h"
+
+void who_place(struct world *w, int life, uint64_t at, int cpu)
+{
+	struct life *l = &w->lives[life];
+
+	l->placed = more(l->placed, (size_t)l->n_placed, sizeof(*l->placed));
+	l->placed[l->n_placed++] = (struct placed) { at, at < w->placed_bad_until ? NOBODY : cpu };
+}
+
+/* The last note of those that are for at or before. NULL: there is none. */
+static const struct placed *placed_at(const struct life *l, uint64_t at)
+{
+	for (int i = l->n_placed - 1; i >= 0; i--)
+		if (l->placed[i].at <= at)
+			return &l->placed[i];
+	return NULL;
+}
+
+/* When that changes, at the soonest. */
+static uint64_t placed_until(const struct life *l, uint64_t at, uint64_t to)
+{
+	for (int i = 0; i < l->n_placed; i++)
+		if (l->placed[i].at > at && l->placed[i].at < to)
+			to = l->placed[i].at;
+	return to;
+}
+
+void who_arrives(struct world *w, int life, uint64_t ready, uint64_t at, int cpu)
+{
+	struct life *l = &w->lives[life];
+	struct placed last = { 0, NOBODY };
+
+	if (l->n_placed)
+		last = l->placed[l->n_placed - 1];
+	if (last.cpu == cpu)
+		return;
+	if (ready < last.at)
+		ready = last.at;
+	if (ready < w->placed_bad_until)
+		ready = w->placed_bad_until;
+	if (ready > at)
+		return;
+	who_place(w, life, ready, last.cpu == NOBODY ? cpu : NOBODY);
+	if (last.cpu != NOBODY)
+		who_place(w, life, at, cpu);
+}
+
+static void is_placed(struct world *w, const struct event *ev)
+{
+	int i = world_find(w, ev->tid);
+	struct life *l = i == NOBODY ? NULL : &w->lives[i];
+
+	if (!l || l->now == RUNS || l->now == DEAD)
+		return;
+	who_place(w, i, ev->n & 1 && l->now == WOKEN ? l->woken_at : ev->time_ns,
+		  ev->n / 2 < TRACE_CPU_LIMIT ? (int)(ev->n / 2) : NOBODY);
+}
+
+void who_more(struct world *w, const struct event *ev)
+{
+	int i;
+
+	switch (ev->kind) {
+	case EVENT_QUEUE:
+		is_placed(w, ev);
+		break;
+	case EVENT_THROTTLED:
+		i = world_find(w, ev->tid);
+		if (i != NOBODY && w->lives[i].now == PREEMPTED)
+			w->lives[i].sleeps[w->lives[i].n_sleeps - 1].throttled = true;
+		break;
+	case EVENT_MORE_LOST:
+		if (ev->other != CHAINLOG_QUEUE)
+			break;
+		for (i = 0; i < w->n_lives; i++)
+			who_place(w, i, ev->time_ns, NOBODY);
+		if (w->placed_bad_until <= ev->last_ns)
+			w->placed_bad_until = ev->last_ns + 1;
+		break;
+	default:
+		break;
+	}
+}
+
+void who_idle_until(struct world *w, int core, uint64_t at)
+{
+	struct core *c = &w->cores[core];
+
+	if (c->runs != IDLE)
+		return;
+	c->idle = more(c->idle, (size_t)c->n_idle, sizeof(*c->idle));
+	c->idle[c->n_idle].from = c->idle_since;
+	c->idle[c->n_idle++].to = at;
+}
+
+void who_was_not_idle(struct world *w, int core)
+{
+	if (w->cores[core].runs == IDLE)
+		w->cores[core].runs = NOBODY;
+}
+
+const char *life_name(struct world *w, int life, uint64_t at)
+{
+	struct life *l = &w->lives[life];
+	uint32_t name = l->names[0].name;
+
+	for (int i = 1; i < l->n_names; i++)
+		if (l->names[i].at <= at)
+			name = l->names[i].name;
+	return trace_string(w->t, name);
+}
+
+/* Cuts *to where [a, b) begins or ends. True if at lies in it. */
+static bool within(uint64_t at, uint64_t a, uint64_t b, uint64_t *to)
+{
+	if (a > at && a < *to)
+		*to = a;
+	if (a > at || b <= at)
+		return false;
+	if (b < *to)
+		*to = b;
+	return true;
+}
+
+/* Who ran at that time; *to: until when, or sooner. */
+static const char *runner(struct world *w, int core, bool throttled, uint64_t at, uint64_t *to)
+{
+	const struct core *c = &w->cores[core];
+	const char *who = NULL;
+
+	for (int i = 0; i < c->n_idle; i++)
+		if (within(at, c->idle[i].from, c->idle[i].to, to))
+			who = throttled ? "[throttled]" : "[idle CPU]";
+	for (int i = 0; i < w->n_lives; i++)
+		for (int k = 0; k < w->lives[i].n_pieces; k++) {
+			const struct piece *p = &w->lives[i].pieces[k];
+
+			if (p->what == RUNS && p->cpu == core && within(at, p->from, p->to, to))
+				who = life_name(w, i, p->from);
+		}
+	return who;
+}
+
+void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, uint64_t to,
+	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg)
+{
+	const struct life *l = &w->lives[life];
+
+	while (from < to) {
+		const struct placed *at = placed_at(l, from);
+		uint64_t until = placed_until(l, from, to);
+		const char *who = NULL;
+
+		if (at && at->cpu != NOBODY && at->cpu < CORES)
+			who = runner(w, at->cpu, l->sleeps[p->sleep].throttled, from, &until);
+		put(arg, who, until - from);
+		from = until;
+	}
+}
