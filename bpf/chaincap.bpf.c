@@ -22,6 +22,8 @@ const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* User stacks by call frame information; else by frame pointers. */
 const volatile bool unwinding = true;
+/* What sleeping threads wait for. */
+const volatile bool find_objects = true;
 /* Walk plainly what was known without a walk, compare, and count what differs. */
 const volatile bool verify = false;
 /* Frames of a plain walk at most: kernel.perf_event_max_stack, or what a record holds. */
@@ -161,6 +163,7 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 #include "stack.h"
 #include "kernel_stack.h"
 #include "user_stack.h"
+#include "objects.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -282,14 +285,14 @@ static __always_inline __u32 switch_state(const unsigned long long *ctx, struct 
 	return state && !task_state(prev) ? 0 : state;
 }
 
-static __always_inline int record_switch(void *ring, struct wire_kind_state *k, __u64 now,
-					 __u32 prev, __u32 next, __u32 kstack, __u32 ustack,
-					 __u32 state)
+static __always_inline bool record_switch(void *ring, struct wire_kind_state *k, __u64 now,
+					  __u32 prev, __u32 next, __u32 kstack, __u32 ustack,
+					  __u32 state, __u32 object)
 {
 	struct wire_switch *ev = reserve_event(ring, k, now, sizeof(*ev));
 
 	if (!ev)
-		return 0;
+		return false;
 	fill_record(&ev->r, now, WIRE_SWITCH);
 	number_event(&ev->r, k);
 	ev->prev = prev;
@@ -297,9 +300,22 @@ static __always_inline int record_switch(void *ring, struct wire_kind_state *k, 
 	ev->kstack = kstack;
 	ev->ustack = ustack;
 	ev->state = state;
-	ev->pad = 0;
+	ev->object = object;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	return 0;
+	return true;
+}
+
+/* The object of a switch is an event of its own in the trace, and counted as one. */
+static __always_inline void record_switch_object(void *ring, struct wire_kind_state *k, __u64 now,
+						 __u32 prev, __u32 next, __u32 kstack, __u32 ustack,
+						 __u32 state, __u32 object)
+{
+	struct wire_kind_state *waits = object ? kind_state(WIRE_WAITS_FOR) : NULL;
+
+	if (waits && waits->pending)
+		emit_lost(ring, waits);
+	if (!record_switch(ring, k, now, prev, next, kstack, ustack, state, object) && waits)
+		count_lost(waits, now);
 }
 
 static __always_inline int record_waking(void *ring, struct wire_kind_state *k, __u64 now,
@@ -350,6 +366,7 @@ int on_stacks(unsigned long long *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tid = task->pid, kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
+	__u32 object = 0;
 	/* sched_switch has a bool there, the others a task. */
 	bool is_switch = ctx[0] <= 1;
 	__u64 now = bpf_ktime_get_ns();
@@ -408,8 +425,10 @@ int on_stacks(unsigned long long *ctx)
 	 */
 	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
 		ustack = user_stack_id(ctx, ring, k, kind, now, task);
+	if (is_switch && find_objects && may_have_object(task, state))
+		object = object_id(now);
 	if (is_switch)
-		record_switch(ring, k, now, tid, other.tid, kstack, ustack, state);
+		record_switch_object(ring, k, now, tid, other.tid, kstack, ustack, state, object);
 	else
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
@@ -567,7 +586,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	t->state = task_state(task) | (__u32)task->exit_state;
 	t->flags = (task->flags & PF_KTHREAD ? WIRE_THREAD_KTHREAD : 0) |
 		   (task->on_cpu ? WIRE_THREAD_ON_CPU : 0);
-	t->n_kernel = t->ustack = 0;
+	t->n_kernel = t->ustack = t->object = 0;
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
 	if (list_stacks && t->state && !task->on_cpu) {
 		/*
@@ -584,6 +603,8 @@ int list_threads(struct bpf_iter__task *ctx)
 				t->flags |= WIRE_THREAD_CUT;
 		}
 		list_user_stack(t, task);
+		if (find_objects && may_have_object(task, t->state))
+			t->object = listed_object(task, t->seen_ns);
 	}
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;

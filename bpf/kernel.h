@@ -26,7 +26,12 @@ struct sched_entity {
 	unsigned char sched_delayed; /* since 6.12: asleep, but still on the queue */
 };
 
+struct thread_info {
+	__u32 status; /* x86-64 */
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int flags;
 	unsigned int __state;
 	int on_cpu;
@@ -43,10 +48,11 @@ struct task_struct {
 	struct task_struct *group_leader;
 	void *stack;
 	struct mm_struct *mm;
+	struct files_struct *files;
 };
 
 struct mm_struct {
-	unsigned long start_code;
+	unsigned long start_code, end_data, start_brk;
 	unsigned long exec_vm;
 };
 
@@ -65,6 +71,7 @@ struct pt_regs {
 	__u64 sp;
 	__u64 pc;
 	__u64 pstate;
+	__u64 orig_x0;
 	__s32 syscallno; /* -1: it did not come by a system call */
 };
 #endif
@@ -72,6 +79,109 @@ struct pt_regs {
 /* Before 5.14 the state was a signed long of another name. */
 struct task_struct___before_5_14 {
 	long state;
+};
+
+/* ---- what descriptors mean ---- */
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+	__u32 i_generation;
+	struct super_block *i_sb;
+};
+
+struct file {
+	const void *f_op;
+	struct inode *f_inode;
+	void *private_data;
+	struct path f_path;
+};
+
+struct in6_addr {
+	__u64 any;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_flags, vm_pgoff;
+	struct file *vm_file;
+};
+
+struct sock_common {
+	__u32 skc_daddr, skc_rcv_saddr;
+	__u16 skc_dport, skc_num;
+	unsigned short skc_family;
+	unsigned char skc_state;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type, sk_protocol;
+	struct pid *sk_peer_pid;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	struct upid numbers[1];
 };
 
 /* Any word of the kernel's memory is read as one of these (word_at()). */

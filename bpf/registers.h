@@ -51,6 +51,35 @@ static __always_inline bool is_after_syscall(struct pt_regs *regs)
 	return (long)regs->orig_ax != -1 && regs->cx == regs->ip;
 }
 
+#define TS_COMPAT 2 /* in thread_info.status: a 32-bit system call */
+
+/* The number of the system call that the thread is in; negative: it is in none. */
+static __always_inline long call_number(struct pt_regs *regs)
+{
+	return (long)regs->orig_ax;
+}
+
+static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs *regs)
+{
+	(void)regs;
+	return t->thread_info.status & TS_COMPAT;
+}
+
+static __always_inline void call_args(struct pt_regs *regs, bool is_32, __u64 args[4])
+{
+	if (is_32) {
+		args[0] = (__u32)regs->bx;
+		args[1] = (__u32)regs->cx;
+		args[2] = (__u32)regs->dx;
+		args[3] = (__u32)regs->si;
+		return;
+	}
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+}
+
 static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 {
 	to[0] = regs->ax;
@@ -116,6 +145,26 @@ static __always_inline bool is_64bit(struct pt_regs *regs)
 static __always_inline bool is_after_syscall(struct pt_regs *regs)
 {
 	return regs->syscallno >= 0;
+}
+
+static __always_inline long call_number(struct pt_regs *regs)
+{
+	return regs->syscallno;
+}
+
+static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs *regs)
+{
+	(void)t;
+	return !is_64bit(regs);
+}
+
+static __always_inline void call_args(struct pt_regs *regs, bool is_32, __u64 args[4])
+{
+	(void)is_32;
+	args[0] = regs->orig_x0;
+	args[1] = regs->regs[1];
+	args[2] = regs->regs[2];
+	args[3] = regs->regs[3];
 }
 
 static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)

@@ -6,18 +6,23 @@
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
 
-static __always_inline bool has_user_stack(struct task_struct *t)
+/* Kernel threads, and workers of io_uring and vhost, which have an mm, but run no user code. */
+static __always_inline bool is_worker(struct task_struct *t)
 {
 	__u32 workers = PF_KTHREAD | PF_IO_WORKER;
 
 	if (bpf_core_field_exists(((struct kernel_clone_args *)0)->user_worker))
 		workers |= PF_USER_WORKER;
+	return t->flags & workers;
+}
+
+static __always_inline bool has_user_stack(struct task_struct *t)
+{
 	/*
-	 * A thread without an mm is exiting. Workers of io_uring and vhost have an mm, but no user
-	 * stack. In the middle of an exec, until start_code is set, the registers are still the old
-	 * program's, whose memory is gone.
+	 * A thread without an mm is exiting. In the middle of an exec, until start_code is set, the
+	 * registers are still the old program's, whose memory is gone.
 	 */
-	return user_stacks && t->pid && t->mm && t->mm->start_code && !(t->flags & workers) &&
+	return user_stacks && t->pid && t->mm && t->mm->start_code && !is_worker(t) &&
 	       !is_recorder(t->tgid);
 }
 

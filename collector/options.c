@@ -48,6 +48,7 @@ static const char all_options[] =
 	"      --max-dumps N        end after N traces\n\n"
 	"Other:\n"
 	"      --no-unwind          user stacks by frame pointers only\n"
+	"      --no-objects         not what a thread waits for in a system call\n"
 	"      --verify             check stacks that were known without a walk (slow)\n"
 	"  -q, --quiet              print errors only\n"
 	"  -v, --verbose            print figures of the recorder, messages of libbpf\n"
@@ -243,6 +244,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		THREADS,
 		MAX_SIZE,
 		NO_UNWIND,
+		NO_OBJECTS,
 		VERIFY,
 		FLIGHT,
 		TRIGGER_WAIT,
@@ -256,6 +258,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		{ "max-size", required_argument, NULL, MAX_SIZE },
 		{ "freq", required_argument, NULL, 'F' },
 		{ "no-unwind", no_argument, NULL, NO_UNWIND },
+		{ "no-objects", no_argument, NULL, NO_OBJECTS },
 		{ "verify", no_argument, NULL, VERIFY },
 		{ "flight", required_argument, NULL, FLIGHT },
 		{ "trigger-wait", required_argument, NULL, TRIGGER_WAIT },
@@ -305,6 +308,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			break;
 		case NO_UNWIND:
 			o->no_unwind = true;
+			break;
+		case NO_OBJECTS:
+			o->no_objects = true;
 			break;
 		case VERIFY:
 			o->verify = true;

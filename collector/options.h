@@ -19,6 +19,7 @@ struct options {
 	uint64_t max_size;	/* of the trace, or with --flight of memory, bytes; 0: not set */
 	bool no_unwind;		/* user stacks by frame pointers */
 	unsigned int sample_hz; /* samples of running threads a second on each CPU; 0: none */
+	bool no_objects;	/* not what threads wait for */
 	bool verify;		/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;	/* window to keep in memory; 0: write everything at once */
 	uint64_t trigger_ns;	/* write the window after a wait longer than this; 0: no */

@@ -43,6 +43,7 @@ static int load(struct session *s)
 		.user_stacks = o->user_stacks,
 		.unwind = !o->no_unwind,
 		.sample_hz = o->sample_hz,
+		.objects = !o->no_objects,
 		.verify = o->verify,
 		.verbose = o->verbosity > 0,
 	};

@@ -53,6 +53,9 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_STACK_ENDS = 12,	 /* count { svarint(stack - previous) end } */
 	CHAINLOG_BLOCK_SEGMENTS = 13,	 /* count { module offset bytes address }: its code */
 	CHAINLOG_BLOCK_MORE_EVENTS = 14, /* of one CPU, of kinds that may be skipped: see below */
+	CHAINLOG_BLOCK_OBJECTS = 15,	 /* first_id count { length { class name peer } } */
+	CHAINLOG_BLOCK_THREAD_OBJECTS =
+		16, /* count { tid object }: of threads asleep at the start */
 	CHAINLOG_BLOCKS,
 };
 
@@ -156,6 +159,7 @@ enum chainlog_more {
 	 * the queue of the CPU that it ran on last.
 	 */
 	CHAINLOG_QUEUE = 1,
+	CHAINLOG_OBJECT = 2, /* object: what prev of the SWITCH of the same time waits for */
 	/* tid: a thread just preempted may not run, as its group's quota is used up */
 	CHAINLOG_THROTTLED = 4,
 	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */

@@ -69,7 +69,7 @@ static inline bool chainlog_list_has_ids(enum chainlog_block type)
 {
 	return type != CHAINLOG_BLOCK_NAMES && type != CHAINLOG_BLOCK_THREADS &&
 	       type != CHAINLOG_BLOCK_LOST && type != CHAINLOG_BLOCK_STACK_ENDS &&
-	       type != CHAINLOG_BLOCK_SEGMENTS;
+	       type != CHAINLOG_BLOCK_SEGMENTS && type != CHAINLOG_BLOCK_THREAD_OBJECTS;
 }
 
 /* Where the next item goes. */
@@ -176,6 +176,15 @@ static inline uint8_t *chainlog_put_thread(uint8_t *p, const struct chainlog_thr
 	p = chainlog_put_varint(p, t->name);
 	p = chainlog_put_varint(p, t->kstack);
 	return chainlog_put_varint(p, t->ustack);
+}
+
+/* class and name are string ids; peer is a process id, 0: not known. */
+static inline uint8_t *chainlog_put_object(uint8_t *p, uint32_t class, uint32_t name, uint32_t peer)
+{
+	uint8_t fields[3 * 5], *end = chainlog_put_varint(fields, class);
+
+	end = chainlog_put_varint(chainlog_put_varint(end, name), peer);
+	return chainlog_put_bytes(p, fields, (size_t)(end - fields));
 }
 
 /* cpu -1: it is not known which. */

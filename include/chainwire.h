@@ -24,11 +24,13 @@ enum wire_kind {
 	WIRE_CPU_SAMPLE = WIRE_EVENT_KINDS,
 	WIRE_QUEUE,
 	WIRE_THROTTLED,
+	WIRE_WAITS_FOR, /* has no record: it is the object of a WIRE_SWITCH */
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
 	WIRE_SAMPLE,
 	WIRE_COPY,
+	WIRE_OBJECT,
 	WIRE_KINDS,
 };
 
@@ -65,7 +67,7 @@ struct wire_switch {
 	__u32 prev, next;     /* tids; the recorder's own are 0 */
 	__u32 kstack, ustack; /* prev's */
 	__u32 state;	      /* prev's task state bits as the kernel has them; 0: runnable */
-	__u32 pad;
+	__u32 object;	      /* what prev waits for, see struct wire_object; 0: not known */
 };
 
 struct wire_waking { /* also WIRE_WAKING_NEW */
@@ -404,6 +406,83 @@ static inline __u32 wire_helper_place(__u32 tgid)
 {
 	return tgid & (WIRE_HELPERS - 1);
 }
+/*
+ * What a thread waits for in a system call. An object has an id as a stack has one: it is sent when
+ * it is new, and events carry the id. Equal keys are one object; the names that the collector gives
+ * to two objects may be equal, too.
+ */
+enum wire_object_kind {
+	WIRE_OBJECT_FILE = 1, /* v: inode, device << 32 | generation, mode; path */
+	WIRE_OBJECT_ANON,     /* of anon_inodefs: descriptor, its operations; path is its name */
+	WIRE_OBJECT_PIPE,     /* inode, device, 1: it has a path */
+	WIRE_OBJECT_INET,     /* WIRE_INET_*, the peer's address (2 words), the own one */
+	WIRE_OBJECT_UNIX,     /* inode, type; path is the own address, or if none the peer's */
+	WIRE_OBJECT_SOCKET,   /* another family, protocol, inode */
+	WIRE_OBJECT_FUTEX,    /* address, 1: shared */
+	WIRE_OBJECT_CALL,     /* enum wire_call, and its argument */
+	WIRE_OBJECT_KINDS,
+};
+
+/* v[0] of WIRE_OBJECT_INET: bits 0-7 the family, 8-23 the protocol, and: */
+#define WIRE_INET_LISTENS (1ull << 24)
+#define WIRE_INET_PORT 32  /* own port, 16 bits */
+#define WIRE_INET_DPORT 48 /* the peer's */
+
+/* v[1] of WIRE_OBJECT_CALL for WIRE_CALL_SLEEP, else ns: until a time of another clock. */
+#define WIRE_SLEEP_UNKNOWN (~0ull)
+
+struct wire_object_key {
+	__u16 kind; /* enum wire_object_kind */
+	__u16 call; /* WIRE_CALL_POLL: the one descriptor of a poll(); else 0 */
+	__u32 tgid; /* where the meaning depends on the process; else 0 */
+	__u64 v[5];
+};
+
+#define WIRE_OBJECT_PATH 512
+#define WIRE_NAME_MAX 256 /* with its terminator */
+
+struct wire_object {
+	struct wire_record r;
+	__u32 id;
+	__u32 owner;	/* process of the thread that was seen waiting */
+	__u32 peer;	/* process at the other end; 0: not known */
+	__u32 path_len; /* of path */
+	__u32 whole;	/* 1: path begins at the root of the file system */
+	__u16 shared;	/* futexes, 1: the mapping is shared */
+	__u16 again;	/* likewise, 1: the mapping could not be asked for; sent again */
+	__u64 offset; /* futexes: in the file at path, if there is one; .bss lies beyond its end */
+	__u64 inode;  /* likewise, of that file */
+	struct wire_object_key key;
+	/* Files: the names on the path, the last one first, each with a terminator. */
+	char path[WIRE_OBJECT_PATH + WIRE_NAME_MAX];
+};
+
+/*
+ * What the arguments of a system call say of its object: bits 0-4 of an entry of the tables
+ * "calls", by number; bits 5-6: the argument in question, from 0.
+ */
+enum wire_call {
+	WIRE_CALL_NONE,
+	WIRE_CALL_FD,	       /* a descriptor */
+	WIRE_CALL_SOCKETCALL,  /* i386: the descriptor is the first word at the address */
+	WIRE_CALL_POLL,	       /* array of descriptors; the next argument is its length */
+	WIRE_CALL_SELECT,      /* sets of descriptors */
+	WIRE_CALL_FUTEX,       /* address; the next argument is the operation */
+	WIRE_CALL_FUTEX2,      /* address; flags as in futex_wait(): the fourth argument */
+	WIRE_CALL_FUTEXES,     /* several */
+	WIRE_CALL_CHILD,       /* process id, or 0 */
+	WIRE_CALL_VFORK,       /* a child, until it has its own memory */
+	WIRE_CALL_SLEEP,       /* address of a struct timespec */
+	WIRE_CALL_SLEEP32,     /* the same with 32 bits each */
+	WIRE_CALL_SLEEP_UNTIL, /* as clock_nanosleep(): clock, flags, address */
+	WIRE_CALL_SIGNAL,
+	WIRE_CALL_RING, /* io_uring_enter() */
+	WIRE_CALL_AIO,
+	WIRE_CALL_IPC, /* id of a System V semaphore set or message queue */
+};
+
+#define WIRE_CALLS 512u
+#define WIRE_CALL(how, arg) (WIRE_CALL_##how | (arg) << 5)
 
 /* A thread as the task iterator saw it; a whole number of these is read from the iterator. */
 struct wire_thread {
@@ -420,6 +499,7 @@ struct wire_thread {
 	 * switches has not changed by then.
 	 */
 	__u32 ustack;
+	__u32 object, pad;	    /* what it waits for; 0: not known */
 	__u64 switches;		    /* voluntary and involuntary ones */
 	__u64 space, look;	    /* as in struct wire_copy */
 	__u64 regs[WIRE_REGISTERS]; /* likewise */

@@ -9,6 +9,7 @@ uint32_t more_events_kind(uint32_t wire_kind)
 		[WIRE_CPU_SAMPLE] = CHAINLOG_MORE + CHAINLOG_SAMPLE,
 		[WIRE_QUEUE] = CHAINLOG_MORE + CHAINLOG_QUEUE,
 		[WIRE_THROTTLED] = CHAINLOG_MORE + CHAINLOG_THROTTLED,
+		[WIRE_WAITS_FOR] = CHAINLOG_MORE + CHAINLOG_OBJECT,
 	};
 
 	return wire_kind < WIRE_KINDS ? kinds[wire_kind] : 0;

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chainlog_more.h"
 #include "more_events.h"
 
 struct translator {
 	struct encoder *enc;
 	struct symbolizer *sym;
 	struct stack_map *stacks;
+	struct object_map *objects;
 	translator_sample_fn on_sample;
 	void *sample_ctx;
 	uint32_t last_frame; /* of the trace */
@@ -67,6 +69,32 @@ static int trace_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n
 	return encoder_stack_define(t->enc, id, frames, n, end);
 }
 
+/* ---- the trace as a store of objects ------------------------------------------------------- */
+
+static uint32_t trace_object(void *ctx, const struct object_text *o, uint64_t time_ns)
+{
+	struct translator *t = ctx;
+
+	(void)time_ns;
+	return encoder_object(t->enc, &(struct encoder_object) { o->class, o->name, o->peer });
+}
+
+static uint32_t trace_reserve_object(void *ctx, uint64_t time_ns)
+{
+	struct translator *t = ctx;
+
+	(void)time_ns;
+	return encoder_object_reserve(t->enc);
+}
+
+static int trace_define_object(void *ctx, uint32_t id, const struct object_text *o)
+{
+	struct translator *t = ctx;
+
+	return encoder_object_define(t->enc, id,
+				     &(struct encoder_object) { o->class, o->name, o->peer });
+}
+
 /* ---- beginning and end --------------------------------------------------------------------- */
 
 struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
@@ -81,6 +109,12 @@ struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
 		.define = trace_define,
 		.ctx = t,
 	};
+	struct object_store objects = {
+		.object = trace_object,
+		.reserve = trace_reserve_object,
+		.define = trace_define_object,
+		.ctx = t,
+	};
 
 	if (!t)
 		return NULL;
@@ -89,8 +123,9 @@ struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
 	t->on_sample = fn;
 	t->sample_ctx = ctx;
 	t->stacks = stack_map_new(store ? store : &trace, sym);
-	if (!t->stacks) {
-		free(t);
+	t->objects = object_map_new(&objects);
+	if (!t->stacks || !t->objects) {
+		translator_free(t);
 		return NULL;
 	}
 	return t;
@@ -101,7 +136,20 @@ void translator_free(struct translator *t)
 	if (!t)
 		return;
 	stack_map_free(t->stacks);
+	object_map_free(t->objects);
 	free(t);
+}
+
+int translator_objects_to(struct translator *t, const struct object_store *store)
+{
+	object_map_free(t->objects);
+	t->objects = object_map_new(store);
+	return t->objects ? 0 : -ENOMEM;
+}
+
+struct object_map *translator_objects(struct translator *t)
+{
+	return t->objects;
 }
 
 struct stack_map *translator_stacks(struct translator *t)
@@ -156,6 +204,7 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 		return -EBADMSG;
 	thread.kstack = stack_map_listed(t->stacks, w);
 	thread.ustack = stack_map_id(t->stacks, w->ustack, w->seen_ns);
+	thread.object = object_map_id(t->objects, w->object, w->seen_ns);
 	return encoder_thread(t->enc, &thread);
 }
 
@@ -224,9 +273,29 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_SAMPLE] = sizeof(struct wire_sample),
+		[WIRE_OBJECT] = offsetof(struct wire_object, path),
 	};
 
 	return r->kind >= WIRE_KINDS || len < size_of[r->kind] ? -EBADMSG : 0;
+}
+
+static int encode_switch(struct translator *t, const struct wire_switch *ev)
+{
+	const struct wire_record *r = &ev->r;
+	struct chainlog_fields waits = {
+		.time_ns = r->time_ns,
+		.cpu = r->cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
+	};
+	int err = encoder_switch(t->enc, r->cpu, r->time_ns, ev->prev,
+				 translator_state_letter(ev->state), ev->next,
+				 stack_map_id(t->stacks, ev->kstack, r->time_ns),
+				 stack_map_id(t->stacks, ev->ustack, r->time_ns));
+
+	if (err || !ev->object)
+		return err;
+	waits.number[0] = object_map_id(t->objects, ev->object, r->time_ns);
+	return encoder_more(t->enc, &waits);
 }
 
 int translator_record(void *ctx, const struct wire_record *r, size_t len)
@@ -236,14 +305,8 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	if (translator_check(r, len))
 		return -EBADMSG;
 	switch (r->kind) {
-	case WIRE_SWITCH: {
-		const struct wire_switch *ev = (const void *)r;
-
-		return encoder_switch(t->enc, r->cpu, r->time_ns, ev->prev,
-				      translator_state_letter(ev->state), ev->next,
-				      stack_map_id(t->stacks, ev->kstack, r->time_ns),
-				      stack_map_id(t->stacks, ev->ustack, r->time_ns));
-	}
+	case WIRE_SWITCH:
+		return encode_switch(t, (const void *)r);
 	case WIRE_WAKING:
 	case WIRE_WAKING_NEW: {
 		const struct wire_waking *ev = (const void *)r;
@@ -253,6 +316,8 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 				      stack_map_id(t->stacks, ev->kstack, r->time_ns),
 				      stack_map_id(t->stacks, ev->ustack, r->time_ns));
 	}
+	case WIRE_OBJECT:
+		return object_map_take(t->objects, (const void *)r, len);
 	case WIRE_STACK:
 		return stack_map_take(t->stacks, (const void *)r, len);
 	case WIRE_LOST: {

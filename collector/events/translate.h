@@ -14,6 +14,7 @@
 #include "chainwire.h"
 #include "log/encode.h"
 #include "names/symbolize.h"
+#include "object_map.h"
 #include "stack_map.h"
 
 struct translator;
@@ -34,6 +35,9 @@ struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
 				  void *ctx);
 void translator_free(struct translator *t);
 
+/* Objects go to the store, which is copied, and not into the trace. 0 or -ENOMEM. */
+int translator_objects_to(struct translator *t, const struct object_store *store);
+
 /*
  * Encodes one record of len bytes, of any kind (ctx is the translator: this is a bpf_record_fn).
  * Returns 0, -EBADMSG for a malformed record, or the encoder's or store's negative errno.
@@ -45,8 +49,9 @@ int translator_thread(void *ctx, const struct wire_thread *w);
 /* 0 if the len bytes at r can be a record of its kind, else -EBADMSG. */
 int translator_check(const struct wire_record *r, size_t len);
 
-/* The map of stack ids, which stays the translator's. */
+/* The maps of stack and object ids, which stay the translator's. */
 struct stack_map *translator_stacks(struct translator *t);
+struct object_map *translator_objects(struct translator *t);
 
 /* The kind for encoder_waking() of a waking. */
 unsigned int translator_waking_kind(const struct wire_waking *ev);

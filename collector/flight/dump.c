@@ -6,19 +6,22 @@
 
 #include "chainwire.h"
 
-int dump_begin(struct dump *d, const struct flight_stacks *stacks, const struct id_pool *strings,
+int dump_begin(struct dump *d, const struct flight_stacks *stacks,
+	       const struct flight_objects *objects, const struct id_pool *strings,
 	       struct symbolizer *sym, struct encoder *out)
 {
 	*d = (struct dump) {
 		.stacks = stacks,
+		.objects = objects,
 		.strings = strings,
 		.sym = sym,
 		.out = out,
 		.stack_ids = calloc(flight_stacks_end(stacks), sizeof(*d->stack_ids)),
 		.frame_ids = calloc(flight_frames_end(stacks), sizeof(*d->frame_ids)),
 		.space_ids = calloc(flight_spaces_end(stacks), sizeof(*d->space_ids)),
+		.object_ids = calloc(flight_objects_end(objects), sizeof(*d->object_ids)),
 	};
-	return d->stack_ids && d->frame_ids && d->space_ids ? 0 : -ENOMEM;
+	return d->stack_ids && d->frame_ids && d->space_ids && d->object_ids ? 0 : -ENOMEM;
 }
 
 void dump_end(struct dump *d)
@@ -26,6 +29,7 @@ void dump_end(struct dump *d)
 	free(d->stack_ids);
 	free(d->frame_ids);
 	free(d->space_ids);
+	free(d->object_ids);
 }
 
 static uint32_t put_space(struct dump *d, uint32_t id)
@@ -77,6 +81,20 @@ static uint32_t put_stack(struct dump *d, uint32_t id)
 	return d->stack_ids[id];
 }
 
+static uint32_t put_object(struct dump *d, uint64_t id)
+{
+	struct encoder_object o;
+
+	if (!id || id >= flight_objects_end(d->objects))
+		return 0;
+	if (d->object_ids[id])
+		return d->object_ids[id];
+	d->object_ids[id] = flight_objects_text(d->objects, (uint32_t)id, &o)
+				    ? encoder_object(d->out, &o)
+				    : encoder_object_reserve(d->out);
+	return d->object_ids[id];
+}
+
 int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns)
 {
 	int err = 0;
@@ -99,6 +117,7 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 			.name = t->name,
 			.kstack = asleep ? put_stack(d, t->kstack) : 0,
 			.ustack = asleep ? put_stack(d, t->ustack) : 0,
+			.object = asleep ? put_object(d, t->object) : 0,
 		};
 
 		if (t->tid)
@@ -135,6 +154,8 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 		more = *ev;
 		more.kstack = kstack;
 		more.ustack = ustack;
+		if (ev->kind == CHAINLOG_MORE + CHAINLOG_OBJECT)
+			more.number[0] = put_object(d, ev->number[0]);
 		return encoder_more(d->out, &more);
 	}
 }

@@ -6,6 +6,7 @@
 #ifndef DUMP_H
 #define DUMP_H
 
+#include "flight_objects.h"
 #include "flight_stacks.h"
 #include "id_pool.h"
 #include "log/encode.h"
@@ -14,15 +15,18 @@
 
 struct dump {
 	const struct flight_stacks *stacks;
+	const struct flight_objects *objects;
 	const struct id_pool *strings;
 	struct symbolizer *sym;
 	struct encoder *out;
-	uint32_t *stack_ids, *frame_ids, *space_ids; /* of out, by the flight's id; 0: none yet */
-	uint32_t last_frame;			     /* of out */
+	/* Of out, by the flight's id; 0: none yet. */
+	uint32_t *stack_ids, *frame_ids, *space_ids, *object_ids;
+	uint32_t last_frame; /* of out */
 };
 
 /* Everything is borrowed until dump_end(). Returns 0 or -ENOMEM; dump_end() in both cases. */
-int dump_begin(struct dump *d, const struct flight_stacks *stacks, const struct id_pool *strings,
+int dump_begin(struct dump *d, const struct flight_stacks *stacks,
+	       const struct flight_objects *objects, const struct id_pool *strings,
 	       struct symbolizer *sym, struct encoder *out);
 void dump_end(struct dump *d);
 

@@ -39,6 +39,7 @@ struct flight {
 	struct encoder *enc; /* into the window */
 	struct event_window window;
 	struct flight_stacks *stacks;
+	struct flight_objects objects;
 	struct id_pool strings;
 	struct translator *translator; /* from records to enc and stacks */
 	struct trigger *trigger;
@@ -99,6 +100,7 @@ void flight_free(struct flight *f)
 	event_window_free(&f->window);
 	threads_free(&f->threads);
 	id_pool_free(&f->strings);
+	flight_objects_free(&f->objects);
 	free(f->losses);
 	free(f->accounts);
 	free(f);
@@ -112,6 +114,7 @@ struct encoder *flight_encoder(struct flight *f)
 int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 		 struct trigger *trigger, translator_sample_fn fn, void *ctx)
 {
+	struct object_store objects = flight_objects_store(&f->objects);
 	struct stack_store store;
 
 	f->tail_ns = f->collected_ns = start_ns;
@@ -122,7 +125,7 @@ int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 		return -ENOMEM;
 	store = flight_stacks_store(f->stacks);
 	f->translator = translator_new(f->enc, sym, &store, fn, ctx);
-	if (!f->translator)
+	if (!f->translator || translator_objects_to(f->translator, &objects))
 		return -ENOMEM;
 	encoder_define_elsewhere(f->enc, &(struct encoder_elsewhere) {
 						 .string = string_id,
@@ -157,6 +160,15 @@ static int account(struct flight *f, const struct wire_record *r)
 	return 0;
 }
 
+/* The object of a switch is an event without a record: what numbers the switch numbers it, too. */
+static void account_object(struct flight *f, const struct wire_switch *ev)
+{
+	if (!ev->object)
+		return;
+	f->accounts[ev->r.cpu].last[WIRE_WAITS_FOR]++;
+	f->more.events++;
+}
+
 static int take_loss(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
 	struct loss *losses = grow_array(f->losses, f->n_losses, &f->cap_losses, sizeof(*losses));
@@ -189,6 +201,8 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 	if (err)
 		return err;
 	f->now_ns = r->time_ns;
+	if (r->kind == WIRE_SWITCH)
+		account_object(f, (const void *)r);
 	if (r->kind != WIRE_LOST)
 		return translator_record(f->translator, r, len);
 	if (r->cpu >= f->o.cpus)
@@ -245,6 +259,7 @@ int flight_thread(void *ctx, const struct wire_thread *w)
 		t.out_ns = w->seen_ns;
 		t.kstack = stack_map_listed(translator_stacks(f->translator), w);
 		t.ustack = stack_map_id(translator_stacks(f->translator), w->ustack, w->seen_ns);
+		t.object = object_map_id(translator_objects(f->translator), w->object, w->seen_ns);
 	}
 	if (f->trigger && trigger_thread(f->trigger, &t))
 		return -ENOMEM;
@@ -325,7 +340,7 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 
 static size_t definition_bytes(const struct flight *f)
 {
-	return flight_stacks_bytes(f->stacks) + f->strings.bytes;
+	return flight_stacks_bytes(f->stacks) + f->strings.bytes + f->objects.pool.bytes;
 }
 
 static size_t all_bytes(const struct flight *f)
@@ -338,6 +353,9 @@ static int collect(struct flight *f)
 	int err = flight_stacks_collect(f->stacks, f->tail_ns, &f->threads,
 					translator_stacks(f->translator));
 
+	if (!err)
+		err = flight_objects_collect(&f->objects, f->tail_ns, &f->threads,
+					     translator_objects(f->translator));
 	for (uint32_t id = 1; id <= f->strings.n; id++)
 		if (id_pool_has(&f->strings, id) && f->strings.items[id - 1].used_ns < f->tail_ns)
 			id_pool_drop(&f->strings, id);
@@ -436,7 +454,7 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 	uint64_t sideband_lost = symbolizer_sideband_lost(f->sym);
 	struct flight_counts counts;
 	struct dump d;
-	int err = dump_begin(&d, f->stacks, &f->strings, f->sym, out);
+	int err = dump_begin(&d, f->stacks, &f->objects, &f->strings, f->sym, out);
 
 	if (!err)
 		err = move_tail(f, from_ns);

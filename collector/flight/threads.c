@@ -129,6 +129,7 @@ static void switch_out(struct threads *t, struct thread_state *th, const struct 
 		th->state = ev->state;
 		th->kstack = ev->kstack;
 		th->ustack = ev->ustack;
+		th->object = 0;
 	}
 	th->early = false;
 }
@@ -183,6 +184,17 @@ static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
 	return 0;
 }
 
+static void waits_for(struct threads *t, const struct chainlog_fields *ev)
+{
+	struct thread_state *th;
+
+	if (t->switched_ns != ev->time_ns || t->switched_cpu != ev->cpu)
+		return;
+	th = threads_find(t, t->switched_tid);
+	if (th && th->out_ns == ev->time_ns)
+		th->object = (uint32_t)ev->number[0];
+}
+
 int threads_event(struct threads *t, const struct chainlog_fields *ev, const char *name)
 {
 	struct thread_state *th;
@@ -196,6 +208,12 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 		th = get(t, ev->other, ev->time_ns, &err);
 		if (th && th->last_ns <= ev->time_ns)
 			switch_in(th, ev);
+		t->switched_ns = ev->time_ns;
+		t->switched_cpu = ev->cpu;
+		t->switched_tid = ev->tid;
+		break;
+	case CHAINLOG_MORE + CHAINLOG_OBJECT:
+		waits_for(t, ev);
 		break;
 	case CHAINLOG_WAKING:
 	case CHAINLOG_WAKING_NEW:

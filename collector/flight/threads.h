@@ -29,6 +29,7 @@ struct thread_state {
 	uint64_t last_ns;	 /* of its last event or listing */
 	uint64_t out_ns;	 /* ASLEEP, WOKEN: when the wait began, or was first seen */
 	uint32_t kstack, ustack; /* ASLEEP, WOKEN: where it sleeps; 0: not known */
+	uint32_t object;	 /* ASLEEP, WOKEN: what for; 0: not known */
 	uint32_t flags;		 /* CHAINLOG_THREAD_KTHREAD */
 	uint8_t doing;		 /* enum thread_doing */
 	char state;		 /* ASLEEP, WOKEN: as ps shows it */
@@ -45,6 +46,9 @@ struct threads {
 	size_t cap;
 	uint32_t *buckets, mask;
 	uint64_t lost_ns; /* the last event that was lost */
+	/* The last switch: an event that says what its thread waits for comes right after it. */
+	uint64_t switched_ns;
+	uint32_t switched_cpu, switched_tid;
 };
 
 void threads_free(struct threads *t);

@@ -14,6 +14,7 @@
 
 #include "address.h"
 #include "bpf_private.h"
+#include "calls.h"
 #include "caps.h"
 #include "clock.h"
 
@@ -51,6 +52,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel)
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 
 	skel->rodata->address_mask = address_mask();
+	skel->rodata->page_size = page;
 	skel->rodata->stack_size = page > STACK_LEAST ? page : STACK_LEAST;
 	skel->rodata->switch_has_state = true;
 	if (!btf)
@@ -183,6 +185,9 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->unwinding = o->unwind && o->user_stacks;
 	s->sample_hz = o->sample_hz;
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
+	s->skel->rodata->find_objects = o->objects;
+	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
+	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
 	configure_for_kernel(s->skel);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);

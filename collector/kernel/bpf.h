@@ -22,6 +22,7 @@ struct bpf_options {
 	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
 	bool kernel_stacks, user_stacks;
 	bool unwind;	    /* user stacks by call frame information, not by frame pointers */
+	bool objects;	    /* what sleeping threads wait for */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
 	bool verbose;	    /* print libbpf's messages on standard error */

@@ -25,6 +25,8 @@
 #define SPACE_FRAMES_MAX (1u << 20)
 #define FRAMES_MAX (8u << 20)
 #define SPACES_MAX (16u << 20)
+/* Objects with a name: a server has one for each connection. */
+#define OBJECTS_MAX (1u << 20)
 
 enum { LISTS = CHAINLOG_BLOCKS };
 
@@ -32,7 +34,8 @@ struct encoder {
 	encoder_sink sink;
 	void *ctx;
 	uint64_t bytes, events, lost;
-	struct intern strings, frames, stacks;
+	struct intern strings, frames, stacks, objects;
+	uint32_t reserved_objects;
 	uint32_t *stack_ids; /* by intern id - 1: reserved ids are not interned */
 	uint32_t stack_ids_cap, last_stack;
 	uint32_t forgotten_strings; /* whose ids come before those of `strings` */
@@ -113,6 +116,7 @@ void encoder_free(struct encoder *e)
 	intern_free(&e->strings);
 	intern_free(&e->frames);
 	intern_free(&e->stacks);
+	intern_free(&e->objects);
 	free(e->tids);
 	free(e->stack_ids);
 	free(e->space_frames);
@@ -349,6 +353,70 @@ int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t
 	return 0;
 }
 
+/* The key of an object among e->objects: string ids of its class and its name, and its peer. */
+struct object_key {
+	uint32_t class, name, peer;
+};
+
+uint32_t encoder_object_reserve(struct encoder *e)
+{
+	/* No object is without a class. */
+	struct object_key key = { .peer = ++e->reserved_objects };
+
+	return intern_id(&e->objects, &key, sizeof(key), NULL);
+}
+
+static struct object_key object_key(struct encoder *e, const struct encoder_object *o)
+{
+	struct object_key key = { .class = string_id(e, o->class) };
+
+	if (e->objects.n < OBJECTS_MAX) {
+		key.name = *o->name ? string_id(e, o->name) : 0;
+		key.peer = o->peer;
+	}
+	return key;
+}
+
+static int put_object(struct encoder *e, uint32_t id, const struct object_key *key)
+{
+	struct chainlog_list *l = &e->lists[CHAINLOG_BLOCK_OBJECTS];
+	uint8_t *p;
+	int err = 0;
+
+	/* As in encoder_stack_define(). */
+	if (l->count && id != l->first_id + l->count)
+		err = flush_list(e, CHAINLOG_BLOCK_OBJECTS);
+	if (err)
+		return err;
+	p = begin_item(e, CHAINLOG_BLOCK_OBJECTS, &err);
+	if (!p)
+		return err;
+	p = chainlog_put_object(p, key->class, key->name, key->peer);
+	chainlog_list_end_item(l, id, p);
+	return 0;
+}
+
+int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_object *o)
+{
+	struct object_key key = object_key(e, o);
+
+	return key.class ? put_object(e, id, &key) : -ENOMEM;
+}
+
+uint32_t encoder_object(struct encoder *e, const struct encoder_object *o)
+{
+	struct object_key key = object_key(e, o);
+	bool is_new;
+	uint32_t id;
+
+	if (!key.class)
+		return 0;
+	id = intern_id(&e->objects, &key, sizeof(key), &is_new);
+	if (id && is_new && put_object(e, id, &key))
+		return 0;
+	return id;
+}
+
 /* Counts the distinct threads. */
 static void count_thread(struct encoder *e, uint32_t tid)
 {
@@ -358,6 +426,19 @@ static void count_thread(struct encoder *e, uint32_t tid)
 		return;
 	e->tids[tid / 8] |= bit;
 	e->n_tids++;
+}
+
+static int put_thread_object(struct encoder *e, uint32_t tid, uint32_t object)
+{
+	uint8_t *p;
+	int err;
+
+	p = begin_item(e, CHAINLOG_BLOCK_THREAD_OBJECTS, &err);
+	if (!p)
+		return err;
+	p = chainlog_put_varint(chainlog_put_varint(p, tid), object);
+	chainlog_list_end_item(&e->lists[CHAINLOG_BLOCK_THREAD_OBJECTS], 0, p);
+	return 0;
 }
 
 int encoder_thread(struct encoder *e, const struct encoder_thread *t)
@@ -381,7 +462,7 @@ int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 	if (!p)
 		return err;
 	chainlog_list_end_item(&e->lists[CHAINLOG_BLOCK_THREADS], 0, chainlog_put_thread(p, &item));
-	return 0;
+	return t->object ? put_thread_object(e, t->tid, t->object) : 0;
 }
 
 int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)

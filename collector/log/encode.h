@@ -31,6 +31,7 @@ struct encoder_thread {
 	char state;		    /* as ps shows it */
 	const char *name;
 	uint32_t kstack, ustack; /* stack ids, 0: none */
+	uint32_t object;	 /* what it waits for; 0: not known */
 };
 
 /* Counts so far, over the whole trace. */
@@ -111,6 +112,19 @@ int encoder_segment(struct encoder *e, uint32_t module, uint64_t offset, uint64_
  */
 int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t module,
 		 uint64_t offset);
+
+/*
+ * What threads wait for: a class ("tcp"), the object's name in it ("": there is none), and the
+ * process at its other end (0: not known). The id of an equal one that was defined before, or of
+ * one more; if there are too many, of one without a name. Reserved ids are as those of stacks.
+ */
+struct encoder_object {
+	const char *class, *name;
+	uint32_t peer;
+};
+uint32_t encoder_object(struct encoder *e, const struct encoder_object *o);
+uint32_t encoder_object_reserve(struct encoder *e);
+int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_object *o);
 
 /* A thread that was there when the recording began. */
 int encoder_thread(struct encoder *e, const struct encoder_thread *t);

@@ -449,7 +449,7 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 static void ids_out_of_range_are_none(void **state)
 {
 	struct synth *m = synth_new();
-	struct encoder_thread th = { 5, 5, 0, 0, 0, 'S', "x", 70000, 70001 };
+	struct encoder_thread th = { 5, 5, 0, 0, 0, 'S', "x", 70000, 70001, 70002 };
 	const struct trace_thread *threads;
 	struct trace *t;
 	size_t n;
@@ -463,6 +463,8 @@ static void ids_out_of_range_are_none(void **state)
 	t = synth_open(m);
 	threads = trace_threads(t, &n);
 	assert_int_equal(threads[0].kstack, 0);
+	assert_int_equal(threads[0].object, 0);
+	assert_null(trace_object(t, 70002));
 	assert_int_equal(threads[0].ustack, 0);
 	assert_null(trace_damage(t)->what); /* what it means may just not have been written yet */
 	trace_close(t);

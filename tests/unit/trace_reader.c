@@ -85,7 +85,7 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	uint32_t bare = encoder_module(e, "/bin/bare", NULL, 0);
 	uint32_t space = encoder_space(e, 42, "/bin/x");
 	uint32_t frame = encoder_frame(e, space, 0x7f0000001234), nameless;
-	struct encoder_thread th = { 42, 40, 5, 6, CHAINLOG_THREAD_KTHREAD, 'D', "kw", 0, 0 };
+	struct encoder_thread th = { 42, 40, 5, 6, CHAINLOG_THREAD_KTHREAD, 'D', "kw", 0, 0, 0 };
 	const struct trace_thread *threads;
 	struct trace *t;
 	size_t n;

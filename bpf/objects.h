@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * objects.h - the id of what the current thread waits for, by the number and the arguments of the
+ * system call in which it sleeps: the kernel's entry code saved them among the registers. A
+ * descriptor leads to its file. Part of chaincap.bpf.c; ids are those of stack.h.
+ */
+#ifndef BPF_OBJECTS_H
+#define BPF_OBJECTS_H
+
+/* By number of the system call: see enum wire_call. Set before loading. */
+const volatile __u8 calls[WIRE_CALLS] = {};
+const volatile __u8 calls_32[WIRE_CALLS] = {};
+
+const volatile __u32 page_size = 4096;
+
+/* Of the switch that is being recorded, and of the thread that is being listed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct wire_object);
+} object_scratch SEC(".maps");
+
+/* A field of the struct at p, which may point anywhere: 0 if it cannot be read. */
+#define FIELD(type, p, field)                                                              \
+	({                                                                                 \
+		typeof(((struct type *)0)->field) __v;                                     \
+		if (can_cast)                                                              \
+			__v = ((struct type *)bpf_rdonly_cast(                             \
+				       (void *)(p), bpf_core_type_id_kernel(struct type))) \
+				      ->field;                                             \
+		else                                                                       \
+			__v = BPF_CORE_READ((struct type *)(p), field);                    \
+		__v;                                                                       \
+	})
+
+#define WORD(p) FIELD(rb_node, p, __rb_parent_color)
+/* A field's address as a number. */
+#define ADDRESS(type, p, field) ((__u64)(p) + bpf_core_field_offset(struct type, field))
+
+/* include/uapi/linux/magic.h */
+#define PIPEFS_MAGIC 0x50495045
+#define ANON_INODE_FS_MAGIC 0x09041934
+#define PID_FS_MAGIC 0x50494446
+/* include/uapi/linux/stat.h */
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define S_IFIFO 0010000
+
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define TCP_LISTEN 10
+
+/* include/uapi/linux/futex.h */
+#define FUTEX_PRIVATE_FLAG 128
+/* and of futex_wait() */
+#define FUTEX2_PRIVATE 128
+
+#define IORING_ENTER_REGISTERED_RING 16
+#define CLOCK_MONOTONIC 1
+#define TIMER_ABSTIME 1
+#define X32_BIT 0x40000000
+
+#define VM_SHARED 8
+#define EBUSY 16
+
+#define TASK_SLEEPS 3 /* TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE */
+
+static __always_inline bool may_have_object(struct task_struct *t, __u32 state)
+{
+	return state & TASK_SLEEPS && t->mm && !is_worker(t);
+}
+
+/* The struct file of a descriptor of t; 0: there is none. */
+static __always_inline __u64 file_of(struct task_struct *t, __u32 fd)
+{
+	__u64 files = (__u64)t->files, table, at;
+
+	if (!files)
+		return 0;
+	table = (__u64)FIELD(files_struct, files, fdt);
+	if (fd >= FIELD(fdtable, table, max_fds))
+		return 0;
+	at = (__u64)FIELD(fdtable, table, fd) + fd * 8ull;
+	return WORD(at);
+}
+
+/* ---- what a descriptor means ---------------------------------------------------------------- */
+
+static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, __u64 ino)
+{
+	__u16 family = FIELD(sock, sk, __sk_common.skc_family);
+	__u64 ends;
+
+	if (family == AF_UNIX) {
+		key->kind = WIRE_OBJECT_UNIX;
+		key->v[0] = ino;
+		key->v[1] = FIELD(sock, sk, sk_type);
+		return;
+	}
+	key->v[0] = family | (__u64)FIELD(sock, sk, sk_protocol) << 8;
+	if (family != AF_INET && family != AF_INET6) {
+		key->kind = WIRE_OBJECT_SOCKET;
+		key->v[1] = ino;
+		return;
+	}
+	key->kind = WIRE_OBJECT_INET;
+	ends = (__u64)FIELD(sock, sk, __sk_common.skc_num) << WIRE_INET_PORT |
+	       (__u64)__builtin_bswap16(FIELD(sock, sk, __sk_common.skc_dport)) << WIRE_INET_DPORT;
+	if (FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN)
+		key->v[0] |= WIRE_INET_LISTENS;
+	key->v[0] |= ends;
+	if (family == AF_INET) {
+		key->v[1] = FIELD(sock, sk, __sk_common.skc_daddr);
+		key->v[3] = FIELD(sock, sk, __sk_common.skc_rcv_saddr);
+	} else if (bpf_core_field_exists(struct sock, __sk_common.skc_v6_daddr)) {
+		__u64 to = ADDRESS(sock, sk, __sk_common.skc_v6_daddr);
+		__u64 from = ADDRESS(sock, sk, __sk_common.skc_v6_rcv_saddr);
+
+		key->v[1] = WORD(to);
+		key->v[2] = WORD(to + 8);
+		key->v[3] = WORD(from);
+		key->v[4] = WORD(from + 8);
+	}
+}
+
+static __always_inline void find_file(struct wire_object_key *key, struct task_struct *t,
+				      __u64 file, __u32 fd)
+{
+	__u64 inode = (__u64)FIELD(file, file, f_inode);
+	__u64 sb = (__u64)FIELD(inode, inode, i_sb), ino = FIELD(inode, inode, i_ino);
+	unsigned long magic = FIELD(super_block, sb, s_magic);
+	__u32 mode = FIELD(inode, inode, i_mode);
+
+	/* First: their mode is not that of a file, or of any kind. */
+	if (magic == ANON_INODE_FS_MAGIC || magic == PID_FS_MAGIC) {
+		key->kind = WIRE_OBJECT_ANON;
+		key->tgid = t->tgid;
+		key->v[0] = fd;
+		key->v[1] = (__u64)FIELD(file, file, f_op);
+		return;
+	}
+	if ((mode & S_IFMT) == S_IFSOCK) {
+		__u64 socket = (__u64)FIELD(file, file, private_data);
+
+		find_socket(key, (__u64)FIELD(socket, socket, sk), ino);
+		return;
+	}
+	key->v[0] = ino;
+	key->v[1] = (__u64)FIELD(super_block, sb, s_dev) << 32;
+	if ((mode & S_IFMT) == S_IFIFO) {
+		key->kind = WIRE_OBJECT_PIPE;
+		key->v[2] = magic != PIPEFS_MAGIC;
+		return;
+	}
+	key->kind = WIRE_OBJECT_FILE;
+	key->v[1] |= FIELD(inode, inode, i_generation);
+	key->v[2] = mode;
+}
+
+/* ---- the system call ------------------------------------------------------------------------ */
+
+static __always_inline void set_call(struct wire_object_key *key, __u32 call, __u64 arg)
+{
+	key->kind = WIRE_OBJECT_CALL;
+	key->v[0] = call;
+	key->v[1] = arg;
+}
+
+/* Two digits of a length are enough, and bound how many there are. */
+static __always_inline __u64 round_length(__u64 ns)
+{
+	__u64 unit = 1;
+
+#pragma unroll
+	for (int i = 0; i < 12; i++)
+		if (ns / unit >= 100)
+			unit *= 10;
+	return (ns + unit / 2) / unit * unit;
+}
+
+static __always_inline __u64 read_time(__u64 addr, bool is_32)
+{
+	__u64 t[2] = { 0, 0 };
+
+	if (is_32) {
+		__u32 t32[2] = { 0, 0 };
+
+		bpf_probe_read_user(t32, sizeof(t32), (void *)addr);
+		return t32[0] * 1000000000ull + t32[1];
+	}
+	bpf_probe_read_user(t, sizeof(t), (void *)addr);
+	return t[0] * 1000000000ull + t[1];
+}
+
+static __always_inline __u64 sleep_until(const __u64 args[4], __u64 now)
+{
+	__u64 at = read_time(args[2], false);
+
+	if (!(args[1] & TIMER_ABSTIME))
+		return round_length(at);
+	return args[0] == CLOCK_MONOTONIC && at > now ? round_length(at - now) : WIRE_SLEEP_UNKNOWN;
+}
+
+/* The only descriptor of a poll(), or -1. */
+static __always_inline __u32 polled(__u64 addr, __u64 n)
+{
+	__u32 fd = ~0u;
+
+	if (n == 1)
+		bpf_probe_read_user(&fd, sizeof(fd), (void *)addr);
+	return fd;
+}
+
+/*
+ * Fills in o->key. Returns the struct file that is meant, or 1 if there is none, or 0 if what the
+ * thread waits for is not known. current: t is the current thread; of others user memory is not
+ * read.
+ */
+static __always_inline __u64 find_object_key(struct wire_object *o, struct task_struct *t,
+					     __u64 now, bool current)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(t);
+	struct wire_object_key *key = &o->key;
+	bool is_32 = is_32bit_call(t, regs);
+	long number = call_number(regs);
+	__u64 args[4], arg, file;
+	__u32 how, fd;
+
+	if (number < 0)
+		return 0;
+	number &= ~(long)X32_BIT;
+	how = (is_32 ? calls_32 : calls)[number & (WIRE_CALLS - 1)];
+	if (!how || number >= (long)WIRE_CALLS)
+		return 0;
+	call_args(regs, is_32, args);
+	arg = args[how >> 5 & 3];
+	how &= 31;
+	fd = (__u32)arg;
+	switch (how) {
+	case WIRE_CALL_SOCKETCALL:
+		if (!current || bpf_probe_read_user(&fd, sizeof(fd), (void *)arg))
+			return 0;
+		break;
+	case WIRE_CALL_FD:
+		break;
+	case WIRE_CALL_POLL:
+		fd = current ? polled(arg, args[1]) : ~0u;
+		if (fd == ~0u) {
+			set_call(key, how, 0);
+			return 1;
+		}
+		key->call = how;
+		break;
+	case WIRE_CALL_RING:
+		if (!(args[3] & IORING_ENTER_REGISTERED_RING))
+			break;
+		set_call(key, how, 0);
+		return 1;
+	case WIRE_CALL_FUTEX:
+	case WIRE_CALL_FUTEX2:
+		key->kind = WIRE_OBJECT_FUTEX;
+		key->tgid = t->tgid;
+		key->v[0] = arg;
+		key->v[1] = !((how == WIRE_CALL_FUTEX ? args[1] : args[3]) & FUTEX_PRIVATE_FLAG);
+		return 1;
+	case WIRE_CALL_CHILD:
+		set_call(key, how, (__s32)arg > 0 ? arg : 0);
+		return 1;
+	case WIRE_CALL_SLEEP:
+	case WIRE_CALL_SLEEP32:
+		set_call(key, WIRE_CALL_SLEEP, WIRE_SLEEP_UNKNOWN);
+		if (current)
+			key->v[1] = round_length(read_time(arg, how == WIRE_CALL_SLEEP32));
+		return 1;
+	case WIRE_CALL_SLEEP_UNTIL:
+		set_call(key, WIRE_CALL_SLEEP, WIRE_SLEEP_UNKNOWN);
+		if (current)
+			key->v[1] = sleep_until(args, now);
+		return 1;
+	case WIRE_CALL_IPC:
+		set_call(key, how, (__u32)arg);
+		return 1;
+	default:
+		set_call(key, how, 0);
+		return 1;
+	}
+	file = file_of(t, fd);
+	if (!file)
+		return 0;
+	find_file(key, t, file, fd);
+	return file;
+}
+
+/* ---- the first time ------------------------------------------------------------------------- */
+
+/* Puts the names of a file's path into o->path, through mounts, up to their namespace's root. */
+__noinline int put_path(struct wire_object *o, __u64 file)
+{
+	__u64 dentry = ADDRESS(file, file, f_path), mount, parent, root, up, name;
+	__u32 at = 0;
+	long len;
+
+	if (!o)
+		return 0;
+	mount = (__u64)FIELD(path, dentry, mnt);
+	dentry = (__u64)FIELD(path, dentry, dentry);
+	for (int i = 0; i < 48; i++) {
+		parent = (__u64)FIELD(dentry, dentry, d_parent);
+		root = (__u64)FIELD(vfsmount, mount, mnt_root);
+		if (dentry == root) {
+			up = mount - bpf_core_field_offset(struct mount, mnt);
+			parent = (__u64)FIELD(mount, up, mnt_parent);
+			if (parent == up || !parent) {
+				o->whole = 1;
+				break;
+			}
+			dentry = (__u64)FIELD(mount, up, mnt_mountpoint);
+			mount = ADDRESS(mount, parent, mnt);
+			continue;
+		}
+		name = (__u64)FIELD(dentry, dentry, d_name.name);
+		/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
+		barrier_var(at);
+		if (at > WIRE_OBJECT_PATH)
+			break;
+		len = bpf_probe_read_kernel_str(o->path + at, WIRE_NAME_MAX, (void *)name);
+		if (len <= 0 || len > WIRE_NAME_MAX)
+			break;
+		at += (__u32)len;
+		if (dentry == parent) /* the file is in no directory */
+			break;
+		dentry = parent;
+	}
+	o->path_len = at;
+	return 0;
+}
+
+struct seen_mapping {
+	__u64 start, flags, pgoff, file;
+};
+
+static long see_mapping(struct task_struct *t, struct vm_area_struct *vma, struct seen_mapping *s)
+{
+	(void)t;
+	s->start = vma->vm_start;
+	s->flags = vma->vm_flags;
+	s->pgoff = vma->vm_pgoff;
+	s->file = (__u64)vma->vm_file;
+	return 0;
+}
+
+/*
+ * Where in a file a futex lies. Asks for the process's mappings once, as only one answer can be had
+ * while interrupts are off, and without waiting for it. A program's .bss is memory without a file,
+ * right behind its data.
+ */
+static __always_inline void put_mapping(struct wire_object *o, struct task_struct *t)
+{
+	__u64 addr = o->key.v[0], at = addr, file, inode;
+	struct seen_mapping s = { 0 };
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+		return;
+	if (addr >= t->mm->end_data && addr < t->mm->start_brk)
+		at = t->mm->end_data - 1;
+	if (bpf_find_vma(t, at, see_mapping, &s, 0) == -EBUSY)
+		o->again = 1;
+	if (!s.file)
+		return;
+	o->shared = !!(s.flags & VM_SHARED);
+	o->offset = addr - s.start + s.pgoff * page_size;
+	/* To the verifier, a pointer read back from memory is a number. */
+	*(volatile __u64 *)&o->inode = s.file;
+	file = *(volatile __u64 *)&o->inode;
+	inode = (__u64)FIELD(file, file, f_inode);
+	o->inode = FIELD(inode, inode, i_ino);
+	put_path(o, file);
+}
+
+static __always_inline void put_unix(struct wire_object *o, __u64 file)
+{
+	__u64 socket = (__u64)FIELD(file, file, private_data);
+	__u64 sk = (__u64)FIELD(socket, socket, sk);
+	__u64 address, pid, peer;
+	__u32 len;
+
+	if (!bpf_core_type_exists(struct unix_sock))
+		return;
+	pid = (__u64)FIELD(sock, sk, sk_peer_pid);
+	if (pid)
+		o->peer = (__u32)FIELD(pid, pid, numbers[0].nr);
+	peer = (__u64)FIELD(unix_sock, sk, peer);
+	address = (__u64)FIELD(unix_sock, sk, addr);
+	if (!address && peer)
+		address = (__u64)FIELD(unix_sock, peer, addr);
+	if (!address)
+		return;
+	len = (__u32)FIELD(unix_address, address, len) - sizeof(struct sockaddr_un);
+	address = ADDRESS(unix_address, address, name) + sizeof(struct sockaddr_un);
+	barrier_var(len);
+	if (len > WIRE_NAME_MAX)
+		return;
+	if (!bpf_probe_read_kernel(o->path, len, (void *)address))
+		o->path_len = len;
+}
+
+/* Sends the object under this id. False: it has to be sent again. */
+static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
+					__u64 now, __u32 id, __u64 file)
+{
+	__u32 len;
+
+	fill_record(&o->r, now, WIRE_OBJECT);
+	o->id = id;
+	o->owner = t->tgid;
+	o->peer = o->path_len = o->whole = 0;
+	o->shared = o->again = 0;
+	o->offset = o->inode = 0;
+	if (o->key.kind == WIRE_OBJECT_FUTEX)
+		put_mapping(o, t);
+	else if (o->key.kind == WIRE_OBJECT_UNIX)
+		put_unix(o, file);
+	else if (o->key.kind == WIRE_OBJECT_FILE || o->key.kind == WIRE_OBJECT_ANON ||
+		 (o->key.kind == WIRE_OBJECT_PIPE && o->key.v[2]))
+		put_path(o, file);
+	len = o->path_len;
+	barrier_var(len);
+	if (len > sizeof(o->path))
+		len = sizeof(o->path);
+	return !bpf_ringbuf_output(ring, o, __builtin_offsetof(struct wire_object, path) + len,
+				   BPF_RB_NO_WAKEUP) &&
+	       !o->again;
+}
+
+static __always_inline __u64 hash_key(const struct wire_object_key *key)
+{
+	__u64 h = mix(WIRE_OBJECT, (__u64)key->tgid << 32 | (__u64)key->call << 16 | key->kind);
+
+#pragma unroll
+	for (int i = 0; i < 5; i++)
+		h = mix(h, key->v[i]);
+	return h;
+}
+
+static __always_inline void keep_recent(__u64 hash, __u32 id)
+{
+	__u32 slot = (__u32)hash & (RECENT - 1);
+	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
+
+	if (!r)
+		return;
+	*(volatile __u64 *)&r->hash = hash;
+	*(volatile __u64 *)&r->tag = hash ^ id;
+}
+
+/*
+ * As id_of_frames(), of an object. 0: there is no room for it now. If it cannot be sent whole now,
+ * it is sent the next time.
+ */
+static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, struct task_struct *t,
+					  __u64 now, __u64 hash, __u64 file)
+{
+	struct wire_known_stack *known, fresh = { .check = hash >> 32 };
+
+	known = bpf_map_lookup_elem(&stacks, &hash);
+	fresh.id = known_id(known, hash);
+	if (!fresh.id) {
+		fresh.id = new_stack_id();
+		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
+		known = bpf_map_lookup_elem(&stacks, &hash);
+		fresh.id = known_id(known, hash);
+		if (!fresh.id)
+			return 0;
+	}
+	if (!known || !known->sent) {
+		if (!send_object(ring, o, t, now, fresh.id, file))
+			return fresh.id;
+		fresh.sent = 1;
+		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_EXIST);
+	}
+	keep_recent(hash, fresh.id);
+	return fresh.id;
+}
+
+static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool current)
+{
+	__u32 slot = current ? 0 : 1, id;
+	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
+	void *ring = this_ring();
+	__u64 file, hash;
+
+	if (!ring || !o)
+		return 0;
+	__builtin_memset(&o->key, 0, sizeof(o->key));
+	file = find_object_key(o, t, now, current);
+	if (!file)
+		return 0;
+	hash = hash_key(&o->key);
+	id = recent_of(hash);
+	return id ? id : id_of_object(ring, o, t, now, hash, file);
+}
+
+/* The id of what the current thread, which goes to sleep, waits for; 0: not known. */
+__noinline __u32 object_id(__u64 now)
+{
+	return object_of(bpf_get_current_task_btf(), now, true);
+}
+
+/* The same of a thread that is asleep. */
+static __always_inline __u32 listed_object(struct task_struct *t, __u64 now)
+{
+	return object_of(t, now, false);
+}
+
+#endif /* BPF_OBJECTS_H */

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "object_text.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A text in an array of fixed size; what does not fit is left out. */
+struct room {
+	char *p;
+	size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct room *r, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(r->p + r->len, r->size - r->len, format, args);
+	va_end(args);
+	if (n > 0)
+		r->len += (size_t)n < r->size - r->len ? (size_t)n : r->size - r->len - 1;
+}
+
+static void set_class(struct object_text *out, const char *class)
+{
+	snprintf(out->class, sizeof(out->class), "%s", class);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* The name that ends before `end`, or NULL if there is none before it. */
+static const char *name_before(const char *path, const char *end)
+{
+	if (end == path)
+		return NULL;
+	for (end--; end > path && end[-1]; end--)
+		;
+	return end;
+}
+
+/* The names of a path, which is not longer than its room, from the root on. */
+static void put_path(struct room *r, const struct wire_object *o)
+{
+	const char *name = o->path + o->path_len;
+
+	if (!o->path_len || o->path[o->path_len - 1]) {
+		put(r, "%s", o->whole ? "/" : "");
+		return;
+	}
+	if (!o->whole)
+		put(r, "...");
+	while ((name = name_before(o->path, name)))
+		put(r, "/%s", name);
+}
+
+/* The first name in path: the file's own. */
+static const char *own_name(const struct wire_object *o)
+{
+	return o->path_len && !o->path[o->path_len - 1] ? o->path : "";
+}
+
+/* What cannot be told from another thing of the same name: memory that several processes share. */
+static bool is_memory(const char *name)
+{
+	return !strncmp(name, "memfd:", 6) || !strncmp(name, "SYSV", 4) || !strcmp(name, "zero") ||
+	       !strcmp(name, "anon_hugepage");
+}
+
+/* "anon_inode:[eventpoll]" is class epoll; the others are called as the kernel calls them. */
+static void describe_anonymous(const struct wire_object *o, struct object_text *out)
+{
+	const char *name = own_name(o), *colon = strchr(name, ':');
+	size_t len;
+
+	if (colon)
+		name = colon + 1;
+	name += *name == '[';
+	len = strcspn(name, "]");
+	if (!strncmp(name, "eventpoll", len) && len == 9)
+		set_class(out, "epoll");
+	else if (len && len < sizeof(out->class))
+		snprintf(out->class, sizeof(out->class), "%.*s", (int)len, name);
+	else
+		set_class(out, "anon");
+	snprintf(out->name, sizeof(out->name), "%u:%" PRIu64, o->key.tgid, (uint64_t)o->key.v[0]);
+}
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+static void describe_inet(const struct wire_object *o, struct object_text *out)
+{
+	static const struct {
+		unsigned int protocol;
+		const char *class;
+	} classes[] = {
+		{ IPPROTO_TCP, "tcp" },	  { 262 /* MPTCP */, "tcp" }, { IPPROTO_UDP, "udp" },
+		{ IPPROTO_ICMP, "icmp" }, { IPPROTO_ICMPV6, "icmp" }, { IPPROTO_SCTP, "sctp" },
+	};
+	const struct wire_object_key *key = &o->key;
+	unsigned int family = key->v[0] & 0xff, protocol = (unsigned int)(key->v[0] >> 8) & 0xffff;
+	unsigned int port = (unsigned int)(key->v[0] >> WIRE_INET_PORT) & 0xffff;
+	unsigned int dport = (unsigned int)(key->v[0] >> WIRE_INET_DPORT) & 0xffff;
+	char address[INET6_ADDRSTRLEN] = "";
+
+	set_class(out, "ip");
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (classes[i].protocol == protocol)
+			set_class(out, classes[i].class);
+	if (key->v[0] & WIRE_INET_LISTENS || !(key->v[1] | key->v[2])) {
+		snprintf(out->name, sizeof(out->name), ":%u", port);
+		return;
+	}
+	inet_ntop((int)family, &key->v[1], address, sizeof(address));
+	/* As most systems write an address of IPv4 on a socket of IPv6. */
+	if (!strncmp(address, "::ffff:", 7) && strchr(address, '.'))
+		snprintf(out->name, sizeof(out->name), "%s:%u", address + 7, dport);
+	else
+		snprintf(out->name, sizeof(out->name), family == AF_INET6 ? "[%s]:%u" : "%s:%u",
+			 address, dport);
+}
+
+static void describe_unix(const struct wire_object *o, struct object_text *out)
+{
+	/* An abstract name begins with a 0, and a path ends with one. */
+	bool abstract = o->path_len && !o->path[0];
+	size_t len = strnlen(o->path + abstract, o->path_len - abstract);
+
+	set_class(out, "unix");
+	out->peer = o->peer;
+	snprintf(out->name, sizeof(out->name), "%s%.*s", abstract ? "@" : "", (int)len,
+		 o->path + abstract);
+}
+
+static void describe_socket(const struct wire_object *o, struct object_text *out)
+{
+	switch (o->key.v[0] & 0xff) {
+	case AF_NETLINK:
+		set_class(out, "netlink");
+		break;
+	case AF_PACKET:
+		set_class(out, "packet");
+		break;
+	case AF_VSOCK:
+		set_class(out, "vsock");
+		break;
+	default:
+		set_class(out, "socket");
+	}
+}
+
+/* ---- the others ----------------------------------------------------------------------------- */
+
+/* A lock of one process is told from that of another one at the same address. */
+static void describe_futex(const struct wire_object *o, struct object_text *out)
+{
+	struct room r = { out->name, sizeof(out->name), 0 };
+
+	set_class(out, "futex");
+	if (!o->shared)
+		put(&r, "%u:", o->key.tgid);
+	if (!*own_name(o)) {
+		put(&r, "0x%" PRIx64, (uint64_t)o->key.v[0]);
+		return;
+	}
+	if (o->shared)
+		put_path(&r, o);
+	else
+		put(&r, "%s", own_name(o));
+	if (o->shared && is_memory(own_name(o)))
+		put(&r, "#%" PRIu64, (uint64_t)o->inode);
+	put(&r, "+0x%" PRIx64, (uint64_t)o->offset);
+}
+
+/* A length of two digits, in the units of include/duration.h. */
+static void put_length(struct room *r, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (i < 3 && ns < units[i].ns)
+		i++;
+	if (ns % units[i].ns)
+		put(r, "%" PRIu64 ".%" PRIu64 "%s", ns / units[i].ns,
+		    ns % units[i].ns * 10 / units[i].ns, units[i].name);
+	else
+		put(r, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
+}
+
+static void describe_call(const struct wire_object *o, struct object_text *out)
+{
+	static const char *const classes[] = {
+		[WIRE_CALL_POLL] = "poll",     [WIRE_CALL_SELECT] = "select",
+		[WIRE_CALL_FUTEXES] = "futex", [WIRE_CALL_CHILD] = "child",
+		[WIRE_CALL_VFORK] = "child",   [WIRE_CALL_SLEEP] = "sleep",
+		[WIRE_CALL_SIGNAL] = "signal", [WIRE_CALL_RING] = "io_uring",
+		[WIRE_CALL_AIO] = "aio",       [WIRE_CALL_IPC] = "ipc",
+	};
+	struct room r = { out->name, sizeof(out->name), 0 };
+	uint64_t call = o->key.v[0], arg = o->key.v[1];
+	bool named = call < sizeof(classes) / sizeof(classes[0]) && classes[call];
+
+	set_class(out, named ? classes[call] : "call");
+	if (call == WIRE_CALL_SLEEP && arg != WIRE_SLEEP_UNKNOWN)
+		put_length(&r, arg);
+	else if (call == WIRE_CALL_IPC || (call == WIRE_CALL_CHILD && arg))
+		put(&r, "%" PRIu64, arg);
+}
+
+/* "poll" of one descriptor: what that is becomes the name. */
+static void wrap(struct object_text *out, const char *class)
+{
+	char inner[OBJECT_NAME_LEN];
+	struct room r = { inner, sizeof(inner), 0 };
+
+	put(&r, "%s%s%s", out->class, *out->name ? " " : "", out->name);
+	set_class(out, class);
+	memcpy(out->name, inner, r.len + 1);
+}
+
+int object_describe(const struct wire_object *o, size_t len, struct object_text *out)
+{
+	struct room r = { out->name, sizeof(out->name), 0 };
+
+	*out->class = *out->name = '\0';
+	out->peer = 0;
+	if (len < offsetof(struct wire_object, path) || o->path_len > sizeof(o->path) ||
+	    len < offsetof(struct wire_object, path) + o->path_len)
+		return -EBADMSG;
+	switch (o->key.kind) {
+	case WIRE_OBJECT_FILE:
+		set_class(out, "file");
+		put_path(&r, o);
+		break;
+	case WIRE_OBJECT_ANON:
+		describe_anonymous(o, out);
+		break;
+	case WIRE_OBJECT_PIPE:
+		set_class(out, "pipe");
+		if (o->key.v[2])
+			put_path(&r, o);
+		else
+			put(&r, "%" PRIu64, (uint64_t)o->key.v[0]);
+		break;
+	case WIRE_OBJECT_INET:
+		describe_inet(o, out);
+		break;
+	case WIRE_OBJECT_UNIX:
+		describe_unix(o, out);
+		break;
+	case WIRE_OBJECT_SOCKET:
+		describe_socket(o, out);
+		break;
+	case WIRE_OBJECT_FUTEX:
+		describe_futex(o, out);
+		break;
+	case WIRE_OBJECT_CALL:
+		describe_call(o, out);
+		break;
+	default:
+		return -EBADMSG;
+	}
+	if (o->key.call == WIRE_CALL_POLL)
+		wrap(out, "poll");
+	return 0;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What objects are called, and how their ids become those of the trace. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "events/object_map.h"
+
+static struct wire_object object(enum wire_object_kind kind, uint64_t a, uint64_t b)
+{
+	return (struct wire_object) {
+		.r = { .kind = WIRE_OBJECT },
+		.id = 1,
+		.whole = 1,
+		.key = { .kind = (uint16_t)kind, .tgid = 7, .v = { a, b } },
+	};
+}
+
+/* Bytes with their zeros, as the BPF side sends names. */
+#define NAMED(o, bytes)                                     \
+	do {                                                \
+		memcpy((o).path, bytes, sizeof(bytes) - 1); \
+		(o).path_len = sizeof(bytes) - 1;           \
+	} while (0)
+
+static void expect(const struct wire_object *o, const char *expected)
+{
+	struct object_text text;
+	char got[700];
+
+	assert_int_equal(
+		object_describe(o, offsetof(struct wire_object, path) + o->path_len, &text), 0);
+	snprintf(got, sizeof(got), "%s|%s|%u", text.class, text.name, text.peer);
+	assert_string_equal(got, expected);
+}
+
+static void files_have_their_path_from_the_root_on(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_FILE, 12, 0);
+
+	(void)state;
+	NAMED(o, "ibdata1\0db\0lib\0var\0");
+	expect(&o, "file|/var/lib/db/ibdata1|0");
+	o.whole = 0;
+	expect(&o, "file|.../var/lib/db/ibdata1|0");
+	o.whole = 1;
+	o.path_len = 0;
+	expect(&o, "file|/|0");
+	o = object(WIRE_OBJECT_PIPE, 1234, 0);
+	expect(&o, "pipe|1234|0");
+	o.key.v[2] = 1;
+	NAMED(o, "fifo\0tmp\0");
+	expect(&o, "pipe|/tmp/fifo|0");
+}
+
+static void anonymous_files_are_their_kind_and_descriptor(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_ANON, 5, 0);
+
+	(void)state;
+	NAMED(o, "[eventpoll]\0");
+	expect(&o, "epoll|7:5|0");
+	NAMED(o, "anon_inode:[timerfd]\0");
+	expect(&o, "timerfd|7:5|0");
+	NAMED(o, "inotify\0");
+	expect(&o, "inotify|7:5|0");
+	NAMED(o, "\0");
+	expect(&o, "anon|7:5|0");
+}
+
+static void sockets_have_their_peer_or_their_own_port(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_INET, 0, 0);
+	struct in6_addr six;
+
+	(void)state;
+	o.key.v[0] = 2 | IPPROTO_TCP << 8 | 40000ull << WIRE_INET_PORT | 5432ull << WIRE_INET_DPORT;
+	inet_pton(AF_INET, "10.0.0.5", &o.key.v[1]);
+	expect(&o, "tcp|10.0.0.5:5432|0");
+	o.key.v[0] |= WIRE_INET_LISTENS;
+	expect(&o, "tcp|:40000|0");
+	o.key.v[0] = 10 | IPPROTO_UDP << 8 | 53ull << WIRE_INET_DPORT;
+	inet_pton(AF_INET6, "2001:db8::1", &six);
+	memcpy(&o.key.v[1], &six, sizeof(six));
+	expect(&o, "udp|[2001:db8::1]:53|0");
+	inet_pton(AF_INET6, "::ffff:1.2.3.4", &six);
+	memcpy(&o.key.v[1], &six, sizeof(six));
+	expect(&o, "udp|1.2.3.4:53|0");
+	o.key.call = WIRE_CALL_POLL;
+	expect(&o, "poll|udp 1.2.3.4:53|0");
+}
+
+static void unix_sockets_have_a_path_and_a_process(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_UNIX, 99, 1);
+
+	(void)state;
+	o.peer = 321;
+	expect(&o, "unix||321");
+	NAMED(o, "/run/x.sock\0");
+	expect(&o, "unix|/run/x.sock|321");
+	NAMED(o, "\0abstract");
+	expect(&o, "unix|@abstract|321");
+}
+
+static void locks_are_told_apart_by_process_unless_they_are_shared(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_FUTEX, 0x7f0010, 0);
+
+	(void)state;
+	expect(&o, "futex|7:0x7f0010|0");
+	NAMED(o, "server\0bin\0usr\0");
+	o.offset = 0x1234;
+	expect(&o, "futex|7:server+0x1234|0");
+	o.shared = 1;
+	expect(&o, "futex|/usr/bin/server+0x1234|0");
+	NAMED(o, "memfd:pool\0");
+	o.inode = 88;
+	expect(&o, "futex|/memfd:pool#88+0x1234|0");
+}
+
+static void calls_say_what_is_known(void **state)
+{
+	static const struct {
+		enum wire_call call;
+		uint64_t arg;
+		const char *expected;
+	} cases[] = {
+		{ WIRE_CALL_SLEEP, 20000000, "sleep|20ms|0" },
+		{ WIRE_CALL_SLEEP, 1500000000, "sleep|1.5s|0" },
+		{ WIRE_CALL_SLEEP, 120000000000, "sleep|120s|0" },
+		{ WIRE_CALL_SLEEP, 0, "sleep|0ns|0" },
+		{ WIRE_CALL_SLEEP, WIRE_SLEEP_UNKNOWN, "sleep||0" },
+		{ WIRE_CALL_CHILD, 44, "child|44|0" },
+		{ WIRE_CALL_CHILD, 0, "child||0" },
+		{ WIRE_CALL_SIGNAL, 0, "signal||0" },
+		{ WIRE_CALL_IPC, 0, "ipc|0|0" },
+		{ WIRE_CALL_SELECT, 0, "select||0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wire_object o = object(WIRE_OBJECT_CALL, cases[i].call, cases[i].arg);
+
+		expect(&o, cases[i].expected);
+	}
+}
+
+static void malformed_records_are_refused(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_FILE, 12, 0);
+	struct object_text text;
+
+	(void)state;
+	NAMED(o, "name\0");
+	assert_int_equal(object_describe(&o, offsetof(struct wire_object, path) + o.path_len - 1,
+					 &text),
+			 -EBADMSG);
+	o.path_len = sizeof(o.path) + 1;
+	assert_int_equal(object_describe(&o, sizeof(o), &text), -EBADMSG);
+	o = object(WIRE_OBJECT_KINDS, 0, 0);
+	assert_int_equal(object_describe(&o, sizeof(o), &text), -EBADMSG);
+	/* A path without a terminator, and the longest one. */
+	o = object(WIRE_OBJECT_FILE, 12, 0);
+	NAMED(o, "name");
+	expect(&o, "file|/|0");
+	memset(o.path, 'x', sizeof(o.path) - 1);
+	o.path[sizeof(o.path) - 1] = '\0';
+	o.path_len = sizeof(o.path);
+	assert_int_equal(object_describe(&o, sizeof(o), &text), 0);
+	assert_int_equal(strlen(text.name), OBJECT_NAME_LEN - 1);
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+struct store {
+	char names[8][32]; /* by id */
+	uint32_t n;
+};
+
+static uint32_t give(void *ctx, const struct object_text *o, uint64_t time_ns)
+{
+	struct store *s = ctx;
+
+	(void)time_ns;
+	snprintf(s->names[++s->n], sizeof(s->names[0]), "%.31s", o->name);
+	return s->n;
+}
+
+static uint32_t reserve(void *ctx, uint64_t time_ns)
+{
+	struct store *s = ctx;
+
+	(void)time_ns;
+	return ++s->n;
+}
+
+static int define(void *ctx, uint32_t id, const struct object_text *o)
+{
+	struct store *s = ctx;
+
+	snprintf(s->names[id], sizeof(s->names[0]), "%.31s", o->name);
+	return 0;
+}
+
+static void an_object_may_come_after_the_event_that_names_it(void **state)
+{
+	struct store s = { .n = 0 };
+	struct object_map *m = object_map_new(&(struct object_store) {
+		.object = give, .reserve = reserve, .define = define, .ctx = &s });
+	struct wire_object o = object(WIRE_OBJECT_PIPE, 1234, 0);
+	size_t len = offsetof(struct wire_object, path);
+
+	(void)state;
+	assert_non_null(m);
+	assert_int_equal(object_map_id(m, 0, 1), 0);
+	o.id = 5;
+	assert_int_equal(object_map_id(m, 5, 1), 1);
+	assert_int_equal(object_map_id(m, 5, 2), 1);
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_string_equal(s.names[1], "1234");
+	/* Sent by two CPUs: nothing new. */
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(s.n, 1);
+	o.id = 6;
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(object_map_id(m, 6, 3), 2);
+	/* More is known of it later: from then on it is another one. */
+	o.id = 7;
+	o.again = 1;
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(object_map_id(m, 7, 3), 3);
+	o.again = 0;
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(object_map_id(m, 7, 3), 4);
+	/* A newer id takes its slot; the old one is not known any more. */
+	o.id = 6 + (1u << 17);
+	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(object_map_id(m, o.id, 4), 5);
+	assert_int_equal(object_map_id(m, 6, 4), 0);
+	assert_int_equal(object_map_take(m, &o, len - 1), -EBADMSG);
+	object_map_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_have_their_path_from_the_root_on),
+		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
+		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
+		cmocka_unit_test(unix_sockets_have_a_path_and_a_process),
+		cmocka_unit_test(locks_are_told_apart_by_process_unless_they_are_shared),
+		cmocka_unit_test(calls_say_what_is_known),
+		cmocka_unit_test(malformed_records_are_refused),
+		cmocka_unit_test(an_object_may_come_after_the_event_that_names_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
