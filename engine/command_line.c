@@ -46,6 +46,10 @@ static const struct row rows[] = {
 	  "waits with a matching frame in the off-CPU stack" },
 	{ "without", 0, false, "REGEX", GIVEN_WITHIN, add_regex, AT(without),
 	  "waits without a matching frame there" },
+	{ "object", 0, false, "REGEX", GIVEN_OF_OBJECTS, add_regex, AT(waits_for),
+	  "waits for a matching object: '^\\[tcp .*:5432'" },
+	{ "class", 0, false, "LIST", GIVEN_OF_OBJECTS, add_words, AT(classes),
+	  "waits for objects of these classes: tcp,file" },
 	{ "from", 0, true, "T", GIVEN_RANGE, set_seconds, AT(from_ns),
 	  "after this time, in seconds from the trace's start" },
 	{ "to", 0, true, "T", GIVEN_RANGE, set_seconds, AT(to_ns), "before this time" },
@@ -90,6 +94,9 @@ static const struct row rows[] = {
 	  "show where each waker itself had slept" },
 	{ "who-ran", 0, false, NULL, GIVEN_WHO_RAN, set_true, AT(who_ran),
 	  "show who had the CPU above [runnable], [preempted]" },
+	{ "objects", 0, false, NULL, GIVEN_OBJECTS, set_true, AT(full_objects),
+	  "show what was waited for in full, not its class" },
+	{ "no-objects", 0, false, NULL, GIVEN_OBJECTS, set_true, AT(no_objects), "do not show it" },
 	{ "annotate", 0, false, NULL, GIVEN_ANNOTATE, set_true, AT(annotate),
 	  "append _[w] to waker frames, _[k] to kernel frames" },
 	{ "no-ends", 0, false, NULL, GIVEN_NO_ENDS, set_true, AT(no_ends),
@@ -169,7 +176,8 @@ void options_help(FILE *out, bool all)
 static int check_format_takes(struct setting *s, const bool *seen)
 {
 	const unsigned int not_in_wakeup =
-		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS | GIVEN_WHO_RAN;
+		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS | GIVEN_WHO_RAN |
+		GIVEN_OBJECTS;
 	const struct options *o = s->o;
 	const struct format *f = format_find(o->format);
 	bool wakeup = o->view == VIEW_WAKEUP;
@@ -212,6 +220,8 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "--format=events takes processes by id only: -p PID");
 	if (o->who_ran && o->no_ends)
 		return setting_complain(s, "--who-ran and --no-ends exclude each other");
+	if (o->full_objects && o->no_objects)
+		return setting_complain(s, "--objects and --no-objects exclude each other");
 	if (o->from_ns >= o->to_ns)
 		return setting_complain(s, "--to is not after --from");
 	if (o->min_wait_ns > o->max_wait_ns)
@@ -344,6 +354,8 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 	/* Who chooses threads wants to see them; of a whole machine most sleep all the time. */
 	if (!(o->given & (GIVEN_WHO | GIVEN_ENDED)))
 		o->ended = true;
+	if (o->full_objects || o->no_objects)
+		o->objects = o->full_objects ? OBJECTS_FULL : OBJECTS_NONE;
 	if (!ret)
 		ret = check_format_takes(&s, seen);
 	if (!ret)

@@ -162,6 +162,21 @@ int add_path(struct setting *s, const char *value)
 	return path_list_add(s->member, value) ? out_of_memory(s) : 0;
 }
 
+int add_words(struct setting *s, const char *value)
+{
+	size_t len;
+
+	for (const char *word = value;; word += len + 1) {
+		len = strcspn(word, ",");
+		if (!len)
+			return complain_value(s, value, "not a list of words, such as tcp,file");
+		if (word_list_add(s->member, word, len))
+			return out_of_memory(s);
+		if (!word[len])
+			return 0;
+	}
+}
+
 int set_format(struct setting *s, const char *value)
 {
 	const struct format *f = format_find(value);

@@ -38,6 +38,8 @@ int add_process(struct setting *s, const char *value);
 int add_regex(struct setting *s, const char *value);
 /* A folder that exists. */
 int add_path(struct setting *s, const char *value);
+/* Words, separated by commas. */
+int add_words(struct setting *s, const char *value);
 /* These know their members. */
 int set_depth(struct setting *s, const char *value);
 int set_top(struct setting *s, const char *value);

@@ -127,7 +127,8 @@ static int take_switch(struct lane *l, const struct wire_switch *ev, size_t len)
 	struct chainlog_writer *w = own_block(l, &ev->r);
 	uint32_t kstack, ustack;
 
-	if (!w || !find_known(l, ev->kstack, &kstack) || !find_known(l, ev->ustack, &ustack))
+	if (!w || ev->object || !find_known(l, ev->kstack, &kstack) ||
+	    !find_known(l, ev->ustack, &ustack))
 		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
 	chainlog_write_switch(w, ev->r.time_ns, ev->prev, translator_state_letter(ev->state),
 			      ev->next, kstack, ustack);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void options_init(struct options *o)
 {
@@ -62,6 +63,28 @@ int path_list_add(struct path_list *l, const char *path)
 	return 0;
 }
 
+int word_list_add(struct word_list *l, const char *word, size_t len)
+{
+	char **words = realloc(l->words, (l->n + 1) * sizeof(*words));
+
+	if (!words)
+		return -ENOMEM;
+	l->words = words;
+	words[l->n] = strndup(word, len);
+	if (!words[l->n])
+		return -ENOMEM;
+	l->n++;
+	return 0;
+}
+
+bool word_list_has(const struct word_list *l, const char *word)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->words[i], word))
+			return true;
+	return false;
+}
+
 static void free_regexes(struct regex_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -89,6 +112,11 @@ void options_free(struct options *o)
 	free_regexes(&o->names);
 	free_regexes(&o->within);
 	free_regexes(&o->without);
+	free_regexes(&o->waits_for);
+	for (size_t i = 0; i < o->classes.n; i++)
+		free(o->classes.words[i]);
+	free(o->classes.words);
+	o->classes = (struct word_list) { NULL, 0 };
 }
 
 bool regex_list_match(const struct regex_list *l, const char *s)

@@ -33,6 +33,13 @@ enum options_root {
 	ROOT_NONE,
 };
 
+/* What is shown of what threads wait for. */
+enum options_objects {
+	OBJECTS_CLASS,
+	OBJECTS_FULL,
+	OBJECTS_NONE,
+};
+
 /* Parts of a thread's time, for options.parts. */
 enum options_part {
 	PART_BLOCKED = 1,
@@ -67,6 +74,8 @@ enum options_given {
 	GIVEN_ENDED = 1 << 20, /* --ended --not-woken */
 	GIVEN_ALL = 1 << 21,
 	GIVEN_WHO_RAN = 1 << 22,
+	GIVEN_OBJECTS = 1 << 23,    /* --objects --no-objects */
+	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -83,6 +92,12 @@ struct regex_list {
 	regex_t *regex;
 	size_t n;
 	const char **text; /* the expressions, borrowed from argv */
+};
+
+/* A list of words. */
+struct word_list {
+	char **words;
+	size_t n;
 };
 
 /* A list of paths, borrowed from argv. */
@@ -115,6 +130,8 @@ struct options {
 	bool all_threads;		   /* --all: also if the trace is of a command */
 	uint32_t command;		   /* process of the command whose tree is shown; 0: all */
 	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
+	struct regex_list waits_for;	   /* --object: what for, in full */
+	struct word_list classes;	   /* --class: what for */
 	bool no_kthreads;
 	bool no_idle;	/* without waits for work (chain/wait_nature.h) */
 	bool ended;	/* only waits that ended within the trace */
@@ -142,7 +159,9 @@ struct options {
 	struct path_list debug_dirs; /* where debug files are */
 	bool debuginfod;	     /* and on servers */
 	enum options_root root;
-	bool by_name; /* histograms: one for each thread name */
+	enum options_objects objects;
+	bool full_objects, no_objects; /* --objects, --no-objects */
+	bool by_name;		       /* histograms: one for each thread name */
 	enum options_unit unit;
 	uint64_t top; /* only the N largest of what the format lists; 0: all */
 
@@ -162,6 +181,7 @@ void options_free(struct options *o);
 
 /* 0 or -ENOMEM. */
 int id_list_add(struct id_list *l, uint32_t id);
+int word_list_add(struct word_list *l, const char *word, size_t len);
 int path_list_add(struct path_list *l, const char *path);
 /*
  * Compiles text, which must outlive the list. 0, -ENOMEM, or -EINVAL: it is no regular expression,
@@ -169,6 +189,7 @@ int path_list_add(struct path_list *l, const char *path);
  */
 int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size);
 /* True if an expression of the list matches s. */
+bool word_list_has(const struct word_list *l, const char *word);
 bool regex_list_match(const struct regex_list *l, const char *s);
 
 #endif /* ENGINE_OPTIONS_H */

@@ -19,8 +19,9 @@ struct wait_filter {
 	const struct options *options;
 	struct names *names;
 	struct scope *scope;
-	uint8_t *of_pair; /* enum answer: its frames fit --within and --without */
-	uint8_t *of_name; /* enum answer by string id: it fits -c */
+	uint8_t *of_pair;   /* enum answer: its frames fit --within and --without */
+	uint8_t *of_object; /* likewise: what is waited for fits --object and --class */
+	uint8_t *of_name;   /* enum answer by string id: it fits -c */
 	uint64_t idle_waits, idle_ns;
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 };
@@ -41,7 +42,8 @@ struct wait_filter *wait_filter_new(const struct timelines *tl, const struct opt
 	f->of_pair = calloc(timelines_pairs_end(tl), 1);
 	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
 	f->scope = scope_new(tl, o);
-	if (!f->of_pair || !f->of_name || !f->scope) {
+	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
+	if (!f->of_pair || !f->of_name || !f->of_object || !f->scope) {
 		wait_filter_free(f);
 		return NULL;
 	}
@@ -55,6 +57,7 @@ void wait_filter_free(struct wait_filter *f)
 	scope_free(f->scope);
 	free(f->of_pair);
 	free(f->of_name);
+	free(f->of_object);
 	free(f);
 }
 
@@ -150,6 +153,33 @@ static bool stack_fits(struct wait_filter *f, uint32_t pair)
 	return *answer == YES;
 }
 
+static bool object_fits(struct wait_filter *f, uint32_t pair)
+{
+	const struct options *o = f->options;
+	const struct trace *t = timelines_trace(f->timelines);
+	const struct trace_object *what;
+	uint8_t *answer;
+	uint32_t object;
+	bool fits;
+
+	if (!o->waits_for.n && !o->classes.n)
+		return true;
+	object = timelines_pair(f->timelines, pair).object;
+	what = trace_object(t, object);
+	if (!what)
+		return false;
+	answer = &f->of_object[object];
+	if (*answer == NOT_ASKED) {
+		fits = !o->classes.n || word_list_has(&o->classes, trace_string(t, what->class));
+		if (fits && o->waits_for.n)
+			fits = regex_list_match(&o->waits_for,
+						names_text(f->names,
+							   names_object(f->names, object, true)));
+		*answer = fits ? YES : NO;
+	}
+	return *answer == YES;
+}
+
 bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w)
 {
 	return wait_is_idle(f->timelines, names_kernel_stacks(f->names), thread, w);
@@ -188,7 +218,7 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 			return false;
 	}
 	if (!name_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
-	    !stack_fits(f, w->stack))
+	    !stack_fits(f, w->stack) || !object_fits(f, w->stack))
 		return false;
 	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
 	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))

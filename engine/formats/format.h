@@ -75,6 +75,6 @@ static inline void format_put_time(FILE *out, const struct options *o, int width
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
-	format_speedscope, format_causes;
+	format_speedscope, format_causes, format_objects;
 
 #endif /* ENGINE_FORMAT_H */

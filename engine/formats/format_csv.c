@@ -167,6 +167,12 @@ static int put_waker(struct writer *c, const struct wait *w)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* Traces without objects have no such column. */
+static bool has_objects(const struct writer *c)
+{
+	return trace_objects_end(c->trace) > 1;
+}
+
 static void put_header(struct writer *c)
 {
 	fputs("start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"
@@ -175,7 +181,7 @@ static void put_header(struct writer *c)
 	      c->out);
 	for (size_t i = 0; i < N_ENDS; i++)
 		fprintf(c->out, ",%s", ends[i].column);
-	fputs(",stack", c->out);
+	fputs(has_objects(c) ? ",stack,object" : ",stack", c->out);
 	for (int i = 1; i <= WHO_COLUMNS && c->who_ran; i++)
 		fprintf(c->out, ",had_cpu_%d,had_cpu_%d_ns", i, i);
 	putc('\n', c->out);
@@ -244,6 +250,8 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	for (size_t i = 0; i < N_ENDS; i++)
 		put_ns(c, c->ends_ns[ends[i].end]);
 	err = put_stack(c, names_off_cpu(c->names, w->stack));
+	if (!err && has_objects(c))
+		err = put_stack(c, names_waited_for(c->names, w->stack));
 	if (!err)
 		err = put_who(c, p);
 	putc('\n', c->out);

@@ -24,7 +24,8 @@ static const char *const kind_names[] = {
 	[EVENT_SWITCH] = "switch", [EVENT_WAKING] = "waking",	    [EVENT_WAKING_NEW] = "new",
 	[EVENT_FORK] = "fork",	   [EVENT_EXEC] = "exec",	    [EVENT_RENAME] = "rename",
 	[EVENT_EXIT] = "exit",	   [EVENT_LOST] = "lost",	    [EVENT_SAMPLE] = "sample",
-	[EVENT_QUEUE] = "queue",   [EVENT_THROTTLED] = "throttled", [EVENT_MORE_LOST] = "lost",
+	[EVENT_QUEUE] = "queue",   [EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
+	[EVENT_MORE_LOST] = "lost",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -138,6 +139,22 @@ static const char *more_name(const struct event *ev)
 	return kind < EVENT_KINDS && kind_names[kind] ? kind_names[kind] : "unknown";
 }
 
+static void put_object(const struct printer *p, const struct trace_object *o)
+{
+	if (!o) {
+		fputs(" waits for something unknown", p->out);
+		return;
+	}
+	fputs(" waits for ", p->out);
+	print_clean(p->out, trace_string(p->t, o->class));
+	if (o->name) {
+		putc(' ', p->out);
+		print_clean(p->out, trace_string(p->t, o->name));
+	}
+	if (o->peer)
+		fprintf(p->out, " of process %u", o->peer);
+}
+
 static void put_event(const struct printer *p, const struct event *ev)
 {
 	uint64_t start_ns = trace_info(p->t)->start_ns, at_ns = ev->time_ns - start_ns;
@@ -197,6 +214,9 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_QUEUE:
 		fprintf(out, " -> CPU %" PRIu64 "%s", ev->n / 2, ev->n & 1 ? " (woken)" : "");
 		break;
+	case EVENT_OBJECT:
+		put_object(p, trace_object(p->t, ev->object));
+		break;
 	default:
 		break;
 	}
@@ -247,6 +267,6 @@ const struct format format_events = {
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
 		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
 		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_NO_IDLE |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN,
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_OF_OBJECTS,
 	.write = write_events,
 };

@@ -148,6 +148,7 @@ static void put_more(const struct trace_info *i, FILE *out)
 		[EVENT_SAMPLE] = "samples",
 		[EVENT_QUEUE] = "queue_changes",
 		[EVENT_THROTTLED] = "throttled",
+		[EVENT_OBJECT] = "objects",
 	};
 	uint64_t known = i->events_of[EVENT_MORE_LOST], kept;
 

@@ -155,15 +155,20 @@ static void merge_pieces(struct writer *j)
 	qsort_r(j->pieces, n, sizeof(*j->pieces), widest_first, j);
 }
 
+static void put_string(struct writer *j, const char *key, const char *s)
+{
+	j->buf.len = 0;
+	json_string(&j->buf, s);
+	j->out_of_memory |= j->buf.failed;
+	fprintf(j->out, "\"%s\":%s", key, j->buf.failed ? "null" : j->buf.p);
+}
+
 /* A thread's name; an unknown one is written as in folded lines. */
 static void put_name(struct writer *j, const char *key, uint32_t string)
 {
 	const char *name = trace_string(j->trace, string);
 
-	j->buf.len = 0;
-	json_string(&j->buf, *name ? name : "[unknown]");
-	j->out_of_memory |= j->buf.failed;
-	fprintf(j->out, "\"%s\":%s", key, j->buf.failed ? "null" : j->buf.p);
+	put_string(j, key, *name ? name : "[unknown]");
 }
 
 static void put_ids(struct writer *j, uint32_t thread)
@@ -330,6 +335,22 @@ static void put_flags(struct writer *j, const struct wait *w)
 	fputs("],", j->out);
 }
 
+/* What the thread waited for; nothing if that is not known. */
+static void put_object(struct writer *j, uint32_t pair)
+{
+	const struct trace_object *o = trace_object(j->trace, names_shown_object(j->names, pair));
+
+	if (!o)
+		return;
+	fputs("\"object\":{", j->out);
+	put_string(j, "class", trace_string(j->trace, o->class));
+	putc(',', j->out);
+	put_string(j, "name", trace_string(j->trace, o->name));
+	if (o->peer)
+		fprintf(j->out, ",\"peer\":%" PRIu32, o->peer);
+	fputs("},", j->out);
+}
+
 static void put_wait(struct writer *j, const struct chosen_wait *p)
 {
 	const struct wait *w = p->wait;
@@ -358,6 +379,7 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 		"\"blocked\":%" PRIu64 ",\"runnable\":%" PRIu64 ",\"preempted\":%" PRIu64 ",",
 		s->blocked_to_ns - s->blocked_from_ns, preempted ? 0 : off_ns,
 		preempted ? off_ns : 0);
+	put_object(j, w->stack);
 	put_stack(j, "stack", w->stack, UINT32_MAX, true);
 	fputs(",\"pieces\":[", j->out);
 	for (size_t i = 0; i < j->n_pieces; i++) {

@@ -28,6 +28,7 @@ enum string_kind {
 	STRING_FLAGS,
 	STRING_HANDLER, /* number: kernel stack */
 	STRING_IDLE_HANDLER,
+	STRING_OBJECT,	/* number: stack pair */
 	STRING_THREADS, /* + the thread's index; number: its name */
 };
 
@@ -123,7 +124,7 @@ static void define(struct writer *p, uint32_t value, const char *s, size_t len)
 	perfetto_define(p->perfetto, PERFETTO_ARG_VALUES, value, s, len);
 }
 
-static void define_stack(struct writer *p, uint32_t value, uint32_t text)
+static void define_text(struct writer *p, uint32_t value, uint32_t text)
 {
 	const char *s = names_text(p->names, text);
 
@@ -137,7 +138,16 @@ static void put_off_cpu(struct writer *p, const struct wait *w)
 	uint32_t value;
 
 	if (put_arg(p, PERFETTO_STACK, w->stack, STRING_OFF_CPU, &value))
-		define_stack(p, value, names_off_cpu(p->names, w->stack));
+		define_text(p, value, names_off_cpu(p->names, w->stack));
+}
+
+static void put_object(struct writer *p, const struct wait *w)
+{
+	uint32_t value;
+
+	if (names_shown_object(p->names, w->stack) &&
+	    put_arg(p, PERFETTO_OBJECT, w->stack, STRING_OBJECT, &value))
+		define_text(p, value, names_waited_for(p->names, w->stack));
 }
 
 /* The stack from which it was woken. */
@@ -150,7 +160,7 @@ static void put_waker_stack(struct writer *p, enum perfetto_arg arg, const struc
 	uint32_t value;
 
 	if (put_arg(p, arg, w->waker_stack, kind, &value))
-		define_stack(p, value, names_waker_stack(p->names, w->waker_stack, context));
+		define_text(p, value, names_waker_stack(p->names, w->waker_stack, context));
 }
 
 /* "NAME (tid 123)" */
@@ -252,6 +262,7 @@ static void put_blocked(struct writer *p, uint64_t track, const struct wait *w,
 		return;
 	perfetto_begin_slice(p->perfetto, track, s->blocked_from_ns, PERFETTO_BLOCKED, 0);
 	put_off_cpu(p, w);
+	put_object(p, w);
 	put_state(p, w);
 	put_flags(p, w);
 	if (has_waker(w)) {

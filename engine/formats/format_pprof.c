@@ -141,6 +141,17 @@ static const char *state_of(const struct chain_row *row)
 	return row->end == CHAIN_RUNNABLE && !row->links ? "runnable" : "blocked";
 }
 
+/* What was waited for, as the frame in the stack says it. */
+static void put_object_label(struct writer *p, const struct chain_row *row)
+{
+	uint32_t path[CHAIN_PATH_MAX], text;
+	size_t n = chain_row_path(p->rows, row, path);
+
+	text = n ? frame_list_object(chain_parts_lists(p->rows->parts), path[n - 1]) : 0;
+	if (text)
+		put_label(p, "object", names_text(p->names, text));
+}
+
 /* Whose waits a row is of, and how its chain ends. */
 static void put_labels(struct writer *p, const struct chain_row *row)
 {
@@ -154,6 +165,7 @@ static void put_labels(struct writer *p, const struct chain_row *row)
 	if (row->end != CHAIN_NO_END)
 		put_label(p, "end", chain_end_name((enum chain_end)row->end));
 	put_links_label(p, row->links);
+	put_object_label(p, row);
 }
 
 static void put_sample(struct writer *p, const struct chain_row *row)

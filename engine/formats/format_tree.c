@@ -442,6 +442,14 @@ static void put_thread(struct tree *t, uint32_t thread, uint64_t at_ns)
 	putc('\n', t->out);
 }
 
+static void put_object(struct tree *t, uint32_t stack)
+{
+	uint32_t text = names_waited_for(t->names, stack);
+
+	t->out_of_memory |= !text;
+	fprintf(t->out, " for %s", names_text(t->names, text));
+}
+
 static void put_head(struct tree *t, const struct chosen_wait *p)
 {
 	const struct wait *w = p->wait;
@@ -459,6 +467,8 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 		put_clause(t, &n, "slept ", slept, "");
 		if (slept && w->state != '?')
 			fprintf(t->out, " (%c)", w->state);
+		if (names_shown_object(t->names, w->stack))
+			put_object(t, w->stack);
 		put_clause(t, &n, "waited ", off, " for a CPU");
 	}
 	if (t->who_ran)

@@ -141,6 +141,6 @@ const struct format format_wakers = {
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN,
+		   GIVEN_WHO_RAN | GIVEN_OBJECTS,
 	.write = write_wakers,
 };

@@ -91,6 +91,7 @@ struct perfetto {
 	struct proto interned; /* InternedData of that packet */
 	struct pairs strings[PERFETTO_SETS];
 	size_t packet, event; /* where they begin in b */
+	bool has_object;      /* the name of PERFETTO_OBJECT is interned: most traces need it not */
 	bool out_of_memory;
 };
 
@@ -291,6 +292,10 @@ void perfetto_arg(struct perfetto *p, enum perfetto_arg arg, uint32_t value)
 {
 	size_t begin = proto_begin(&p->b, EVENT_DEBUG_ANNOTATIONS);
 
+	if (arg == PERFETTO_OBJECT && !p->has_object) {
+		intern(p, INTERNED_ANNOTATION_NAMES, arg, "object", strlen("object"));
+		p->has_object = true;
+	}
 	proto_uint(&p->b, ANNOTATION_NAME_IID, arg);
 	proto_uint(&p->b, ANNOTATION_STRING_VALUE_IID, value);
 	proto_end(&p->b, begin);

@@ -35,6 +35,7 @@ enum perfetto_arg {
 	PERFETTO_WAKER,
 	PERFETTO_WAKER_STACK,
 	PERFETTO_WAKEE,
+	PERFETTO_OBJECT, /* what was waited for */
 };
 
 /* The sets of interned strings; each has its own numbers. */

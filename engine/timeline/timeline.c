@@ -77,9 +77,21 @@ uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 {
+	struct stack_pair stacks = { 0 };
+	const struct pair *p;
+
 	if (!pair || pair > tl->pairs.n)
-		return (struct stack_pair) { 0 };
-	return (struct stack_pair) { tl->pairs.at[pair].a, tl->pairs.at[pair].b };
+		return stacks;
+	p = &tl->pairs.at[pair];
+	if (p->a & TRACE_PAIR_OBJECT) {
+		stacks.object = p->a & ~TRACE_PAIR_OBJECT;
+		if (!p->b)
+			return stacks;
+		p = &tl->pairs.at[p->b];
+	}
+	stacks.kstack = p->a;
+	stacks.ustack = p->b;
+	return stacks;
 }
 
 bool timelines_sampled(const struct timelines *tl)

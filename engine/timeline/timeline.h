@@ -104,6 +104,7 @@ struct thread_sums {
 /* A kernel and a user stack (ids of the trace, 0 none) that were recorded together. */
 struct stack_pair {
 	uint32_t kstack, ustack;
+	uint32_t object; /* of a wait: what for (id of the trace); 0: not known */
 };
 
 /*

@@ -163,6 +163,14 @@ static void handle_more(struct builder *b, const struct event *ev)
 		state_throttled(b, i);
 }
 
+static void handle_object(struct builder *b, const struct event *ev)
+{
+	uint32_t thread = ev->pair ? table_find(b, ev->tid) : THREAD_NONE;
+
+	if (thread != THREAD_NONE)
+		state_waits_for(b, thread, ev);
+}
+
 static void handle_event(struct builder *b, const struct event *ev)
 {
 	uint32_t i;
@@ -192,6 +200,9 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_SAMPLE:
 		handle_sample(b, ev);
+		break;
+	case EVENT_OBJECT:
+		handle_object(b, ev);
 		break;
 	case EVENT_LOST:
 		state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);

@@ -155,6 +155,8 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns);
 void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns, char state,
 		      uint32_t stack);
+/* The thread of the event, which was just switched out, waits for an object. */
+void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev);
 void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
 /* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
 void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);

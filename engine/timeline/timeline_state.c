@@ -390,6 +390,15 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 	l->losses_before_run = now_ns < b->lossy_until_ns ? 0 : (uint32_t)b->n_losses;
 }
 
+void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	struct live *l = &b->live[thread];
+
+	if ((l->state == LIVE_ASLEEP || l->state == LIVE_WOKEN) && l->open.out_ns == ev->time_ns &&
+	    l->open.stack == ev->other)
+		l->open.stack = ev->pair;
+}
+
 /* Opens a wait that is known only by its waking. */
 static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint64_t wake_ns,
 		       unsigned int flags)

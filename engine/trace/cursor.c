@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pairs.h"
 #include "chainlog_more.h"
@@ -28,6 +29,12 @@ struct source {
 	struct source *next_free;
 };
 
+/* The last switch of a CPU. */
+struct last_switch {
+	uint64_t time_ns;
+	uint32_t tid, pair; /* of the thread that was switched out; 0: nobody */
+};
+
 struct trace_cursor {
 	const struct trace *t;
 	const struct event_block_ref **order; /* blocks by CPU, then time */
@@ -39,6 +46,10 @@ struct trace_cursor {
 	struct source *free;
 	struct pairs pairs;
 	uint32_t *thread_pairs; /* of the trace's threads */
+	struct event given;	/* an EVENT_OBJECT with its pair */
+	/* By CPU; only if the trace has objects. */
+	struct last_switch *switches;
+	uint32_t n_switches;
 	int err;
 };
 
@@ -106,6 +117,8 @@ static bool tie_before(const struct source *a, const struct source *b)
 		c = compare(x->off_queue, y->off_queue);
 	if (!c)
 		c = compare(x->no_waker, y->no_waker);
+	if (!c)
+		c = compare(x->object, y->object);
 	if (!c)
 		c = compare(x->n, y->n);
 	if (!c)
@@ -208,6 +221,8 @@ static int take_more(struct trace_cursor *c, struct source *s, const struct chai
 		.n = ev->number[0],
 		.last_ns = ev->number[1],
 	};
+	if (ev->kind == EVENT_OBJECT && ev->number[0] < c->t->objects_end)
+		s->ev.object = (uint32_t)ev->number[0];
 	if (ev->kind == EVENT_MORE_LOST)
 		s->ev.last_ns = ev->number[1] < INT64_MAX - ev->time_ns
 					? ev->time_ns + ev->number[1]
@@ -339,9 +354,15 @@ static int pair_threads(struct trace_cursor *c)
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_thread *th = &c->t->threads[i];
 
-		if (!th->kstack && !th->ustack)
+		if (th->kstack || th->ustack) {
+			c->thread_pairs[i] = pairs_id(&c->pairs, th->kstack, th->ustack);
+			if (!c->thread_pairs[i])
+				return -ENOMEM;
+		}
+		if (!th->object)
 			continue;
-		c->thread_pairs[i] = pairs_id(&c->pairs, th->kstack, th->ustack);
+		c->thread_pairs[i] =
+			pairs_id(&c->pairs, TRACE_PAIR_OBJECT | th->object, c->thread_pairs[i]);
 		if (!c->thread_pairs[i])
 			return -ENOMEM;
 	}
@@ -385,8 +406,40 @@ static void pass(struct trace_cursor *c)
 		stop(c, ret);
 }
 
+/* Notes a switch, or joins an EVENT_OBJECT to the switch that it belongs to. 0 or -ENOMEM. */
+static int join_object(struct trace_cursor *c, const struct event *ev)
+{
+	struct last_switch *last;
+
+	if (ev->cpu >= c->n_switches && ev->kind == EVENT_SWITCH) {
+		uint32_t n = ev->cpu + 16;
+		struct last_switch *p = realloc(c->switches, n * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		memset(p + c->n_switches, 0, (n - c->n_switches) * sizeof(*p));
+		c->switches = p;
+		c->n_switches = n;
+	}
+	last = ev->cpu < c->n_switches ? &c->switches[ev->cpu] : NULL;
+	if (ev->kind == EVENT_SWITCH) {
+		*last = (struct last_switch) { ev->time_ns, ev->tid, ev->pair };
+		return 0;
+	}
+	c->given = *ev;
+	/* Without its switch it says nothing. */
+	if (!last || last->time_ns != ev->time_ns || !last->tid || !ev->object)
+		return 0;
+	c->given.tid = last->tid;
+	c->given.other = last->pair;
+	c->given.pair = pairs_id(&c->pairs, TRACE_PAIR_OBJECT | ev->object, last->pair);
+	last->tid = 0; /* it has one object */
+	return c->given.pair ? 0 : -ENOMEM;
+}
+
 const struct event *trace_cursor_take(struct trace_cursor *c)
 {
+	const struct event *ev;
 	int err;
 
 	if (c->taken)
@@ -402,7 +455,16 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 	if (!c->n_heap)
 		return NULL;
 	c->taken = true;
-	return &c->heap[0]->ev;
+	ev = &c->heap[0]->ev;
+	if (c->t->objects_end == 1 || (ev->kind != EVENT_SWITCH && ev->kind != EVENT_OBJECT))
+		return ev;
+	err = join_object(c, ev);
+	if (err) {
+		stop(c, err);
+		c->taken = false;
+		return NULL;
+	}
+	return ev->kind == EVENT_OBJECT ? &c->given : ev;
 }
 
 bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
@@ -444,6 +506,7 @@ void trace_cursor_free(struct trace_cursor *c)
 	}
 	pairs_free(&c->pairs);
 	free(c->thread_pairs);
+	free(c->switches);
 	free(c->order);
 	free(c->runs);
 	free(c->heap);

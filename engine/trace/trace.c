@@ -75,6 +75,7 @@ static void unload(struct trace *t)
 	free(t->strings);
 	free(t->frames);
 	free(t->stacks);
+	free(t->objects);
 	free(t->modules);
 	free(t->segments);
 	free(t->in_file);
@@ -194,6 +195,16 @@ uint32_t trace_frames_end(const struct trace *t)
 uint32_t trace_strings_end(const struct trace *t)
 {
 	return t->strings_end;
+}
+
+const struct trace_object *trace_object(const struct trace *t, uint32_t id)
+{
+	return id && id < t->objects_end && t->objects[id].class ? &t->objects[id] : NULL;
+}
+
+uint32_t trace_objects_end(const struct trace *t)
+{
+	return t->objects_end;
 }
 
 const struct trace_thread *trace_threads(const struct trace *t, size_t *n)

@@ -33,6 +33,7 @@ enum event_kind {
 	EVENT_SAMPLE = CHAINLOG_MORE + CHAINLOG_SAMPLE,
 	EVENT_QUEUE = CHAINLOG_MORE + CHAINLOG_QUEUE,
 	EVENT_THROTTLED = CHAINLOG_MORE + CHAINLOG_THROTTLED,
+	EVENT_OBJECT = CHAINLOG_MORE + CHAINLOG_OBJECT,
 	EVENT_MORE_LOST = CHAINLOG_MORE + CHAINLOG_MORE_LOST, /* n of the kind EVENT_MORE + other */
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
@@ -51,13 +52,16 @@ struct event {
 	bool off_queue;	  /* WAKING*: the wakee was off its run queue */
 	bool no_waker;	  /* WAKING: who woke is not known; tid has no meaning */
 	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
-	uint32_t other;	  /* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before */
+	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
+	 * pair */
+	uint32_t other;
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
 	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: child's process */
 	uint64_t last_ns;	 /* LOST, MORE_LOST: end of the span */
 	uint64_t n;		 /* LOST: how many; 0: not known. QUEUE: place, see chainlog.h */
+	uint32_t object;	 /* OBJECT: what tid, switched out just before, waits for */
 };
 
 /* A thread that existed when the recording began. */
@@ -68,12 +72,19 @@ struct trace_thread {
 	char state;
 	uint32_t name; /* string id */
 	uint32_t kstack, ustack;
+	uint32_t object; /* what it waits for; 0: not known */
 };
 
 /* n events (0: not known how many) may be missing in [first_ns, last_ns]. */
 struct trace_loss {
 	uint64_t first_ns, last_ns, n;
 	uint32_t cpu; /* or EVENT_CPU_UNKNOWN */
+};
+
+/* What threads wait for. */
+struct trace_object {
+	uint32_t class, name; /* string ids; name 0: there is no more to say than the class */
+	uint32_t peer;	      /* process at the other end; 0: not known */
 };
 
 struct trace_frame {
@@ -168,6 +179,8 @@ const struct trace_damage *trace_damage(const struct trace *t);
 const char *trace_string(const struct trace *t, uint32_t id);
 const struct trace_frame *trace_frame(const struct trace *t, uint32_t id);
 struct trace_stack trace_stack(const struct trace *t, uint32_t id);
+/* NULL for an object that was never defined. */
+const struct trace_object *trace_object(const struct trace *t, uint32_t id);
 const char *trace_module_path(const struct trace *t, uint32_t id);
 /* Build ID as lower-case hex, "" when not known. */
 const char *trace_module_build_id(const struct trace *t, uint32_t id);
@@ -178,6 +191,7 @@ uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file)
 uint32_t trace_stacks_end(const struct trace *t); /* one more than the highest stack id */
 uint32_t trace_frames_end(const struct trace *t);
 uint32_t trace_strings_end(const struct trace *t);
+uint32_t trace_objects_end(const struct trace *t); /* 1: it has none */
 
 /*
  * Names that are found after the recording (symbols/): they take the place of the trace's own, for
@@ -216,8 +230,10 @@ const struct event *trace_cursor_take(struct trace_cursor *c);
 int trace_cursor_error(const struct trace_cursor *c);
 /*
  * The pairs of a kernel and a user stack in events so far, and in trace_threads(), by id; they
- * belong to the cursor.
+ * belong to the cursor. The pair of an EVENT_OBJECT is that of the thread's stacks, with what it
+ * waits for: (TRACE_PAIR_OBJECT | object, id of the pair of stacks or 0).
  */
+#define TRACE_PAIR_OBJECT (1u << 31)
 struct pairs *trace_cursor_pairs(struct trace_cursor *c);
 /* The pair id of the i-th of trace_threads(); 0 none. */
 uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);

@@ -82,8 +82,8 @@ static bool list_begin(const struct trace *t, const struct payload_ref *ref, boo
 {
 	uint64_t limit = t->bytes.len + (1u << 16);
 
-	if (limit > UINT32_MAX)
-		limit = UINT32_MAX;
+	if (limit > TRACE_PAIR_OBJECT)
+		limit = TRACE_PAIR_OBJECT;
 	*r = (struct reader) { ref->p, ref->p + ref->len };
 	*first = has_ids ? get_u32(r) : 1;
 	*count = get_u32(r);
@@ -275,9 +275,32 @@ static void define_name(struct trace *t, struct reader *r, uint32_t id, uint64_t
 	f->unnamed = !f->symbol || is_bounds(trace_string(t, f->symbol));
 }
 
+/* The bytes behind the known fields are a newer writer's. */
+static void define_object(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	struct trace_object *o = &t->objects[id], new = { 0 };
+	uint64_t len = get_u64(r);
+	const uint8_t *p = get_bytes(r, len);
+	struct reader fields = { p, p ? p + len : NULL };
+
+	(void)prev;
+	new.class = get_u32(&fields);
+	new.name = get_u32(&fields);
+	new.peer = get_tid(&fields);
+	if (!fields.p)
+		r->p = NULL;
+	if (!r->p || o->class)
+		return;
+	*o = new;
+	if (o->class >= t->strings_end)
+		o->class = 0;
+	if (o->name >= t->strings_end)
+		o->name = 0;
+}
+
 static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
 {
-	struct trace_thread th;
+	struct trace_thread th = { 0 };
 	const uint8_t *state;
 
 	(void)id;
@@ -305,6 +328,20 @@ static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64
 	t->threads[t->n_threads++] = th; /* there is room: see trace_define() */
 }
 
+/* They come in the order of the threads. After one that is of none, the others are left out. */
+static void define_thread_object(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint32_t tid = get_tid(r), object = get_u32(r);
+	size_t *at = &t->thread_objects;
+
+	(void)id;
+	(void)prev;
+	while (r->p && *at < t->n_threads && t->threads[*at].tid != tid)
+		++*at;
+	if (r->p && *at < t->n_threads)
+		t->threads[*at].object = object < t->objects_end ? object : 0;
+}
+
 /* ---- all of them --------------------------------------------------------------------------- */
 
 /* The shortest items, in bytes; they bound what a payload can define. */
@@ -318,6 +355,8 @@ enum {
 	SEGMENT_MIN = 4,
 	SPACE_MIN = 2,
 	THREAD_MIN = 9,
+	OBJECT_MIN = 4,
+	THREAD_OBJECT_MIN = 2,
 };
 
 static int define_lost(struct trace *t)
@@ -377,6 +416,7 @@ int trace_define(struct trace *t)
 	t->spaces_end = list_end(t, CHAINLOG_BLOCK_SPACES, SPACE_MIN);
 	t->frames_end = list_end(t, CHAINLOG_BLOCK_FRAMES, FRAME_MIN);
 	t->stacks_end = list_end(t, CHAINLOG_BLOCK_STACKS, STACK_MIN);
+	t->objects_end = list_end(t, CHAINLOG_BLOCK_OBJECTS, OBJECT_MIN);
 	/* Zeroed tables cost memory only where something is written to them. */
 	t->strings = calloc(t->strings_end, sizeof(*t->strings));
 	t->modules = calloc(t->modules_end, sizeof(*t->modules));
@@ -384,11 +424,12 @@ int trace_define(struct trace *t)
 	t->segments = malloc((segments + 1) * sizeof(*t->segments));
 	t->frames = calloc(t->frames_end, sizeof(*t->frames));
 	t->stacks = calloc(t->stacks_end, sizeof(*t->stacks));
+	t->objects = calloc(t->objects_end, sizeof(*t->objects));
 	t->threads = malloc((threads + 1) * sizeof(*t->threads));
 	t->stack_frames = malloc((frames + 1) * sizeof(*t->stack_frames));
 	t->text = malloc(text + 1);
 	if (!t->strings || !t->modules || !t->in_file || !t->segments || !t->frames || !t->stacks ||
-	    !t->threads || !t->stack_frames || !t->text)
+	    !t->objects || !t->threads || !t->stack_frames || !t->text)
 		return -ENOMEM;
 	/* In this order: each refers only to what is known before it. */
 	list_each(t, CHAINLOG_BLOCK_STRINGS, true, STRING_MIN, "a malformed block of strings",
@@ -407,7 +448,11 @@ int trace_define(struct trace *t)
 		  "a malformed block of stacks' ends", define_stack_end);
 	list_each(t, CHAINLOG_BLOCK_NAMES, false, NAME_MIN, "a malformed block of frame names",
 		  define_name);
+	list_each(t, CHAINLOG_BLOCK_OBJECTS, true, OBJECT_MIN, "a malformed block of objects",
+		  define_object);
 	list_each(t, CHAINLOG_BLOCK_THREADS, false, THREAD_MIN, "a malformed block of threads",
 		  define_thread);
+	list_each(t, CHAINLOG_BLOCK_THREAD_OBJECTS, false, THREAD_OBJECT_MIN,
+		  "a malformed block of threads' objects", define_thread_object);
 	return define_recorder(t) ? -ENOMEM : define_lost(t);
 }

@@ -88,6 +88,9 @@ struct trace {
 	struct segment *segments;
 	bool *in_file; /* by space id: addresses in it are offsets in a file */
 	uint32_t strings_end, frames_end, stacks_end, modules_end, spaces_end, n_segments;
+	struct trace_object *objects;
+	uint32_t objects_end;
+	size_t thread_objects; /* while they are read: the thread of the last one */
 	struct trace_thread *threads;
 	size_t n_threads, cap_threads;
 	char *text; /* the strings' bytes and the build IDs */

@@ -15,6 +15,8 @@ struct frame_lists {
 	struct pairs places;  /* (module, source or 0) */
 	struct pairs sources; /* (text of the file, line) */
 	struct intern lists;  /* arrays of frame numbers */
+	uint32_t *objects;    /* by list: text; 0: none */
+	size_t n_objects, cap_objects;
 	/* The list in the making. */
 	uint32_t *list;
 	size_t n, cap;
@@ -41,6 +43,7 @@ void frame_lists_free(struct frame_lists *f)
 	pairs_free(&f->sources);
 	intern_free(&f->lists);
 	free(f->list);
+	free(f->objects);
 	free(f);
 }
 
@@ -93,10 +96,35 @@ static uint32_t take_list(struct frame_lists *f)
 	return list;
 }
 
+/* Equal lists have equal objects: the object is one of their frames. */
+static bool note_object(struct frame_lists *f, uint32_t list, uint32_t stack)
+{
+	while (f->n_objects <= list) {
+		uint32_t *p = grow_array(f->objects, f->n_objects, &f->cap_objects, sizeof(*p));
+
+		if (!p)
+			return false;
+		f->objects = p;
+		p[f->n_objects++] = 0;
+	}
+	f->objects[list] = names_object_frame(f->names, stack);
+	return f->objects[list];
+}
+
 uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
 {
+	uint32_t list;
+
 	names_put_head(f->names, name, stack, sink(f));
-	return take_list(f);
+	list = take_list(f);
+	if (list && names_shown_object(f->names, stack) && !note_object(f, list, stack))
+		return 0;
+	return list;
+}
+
+uint32_t frame_list_object(const struct frame_lists *f, uint32_t list)
+{
+	return list < f->n_objects ? f->objects[list] : 0;
 }
 
 uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack)

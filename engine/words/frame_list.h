@@ -39,6 +39,9 @@ uint32_t frame_list_text(struct frame_lists *f, const char *raw);
 /* Any text as a frame. */
 uint32_t frame_of_text(struct frame_lists *f, const char *raw);
 
+/* Of a head: what its stack waits for, as its frame says; a text of names, 0: that is not known. */
+uint32_t frame_list_object(const struct frame_lists *f, uint32_t list);
+
 /* ---- reading them ---------------------------------------------------------------------------- */
 
 /* How many frames a list has, and its i-th one, from 0. */

@@ -8,6 +8,7 @@
 #include "base/kernel_functions.h"
 #include "base/pairs.h"
 #include "intern.h"
+#include "object_names.h"
 
 struct names {
 	const struct timelines *timelines;
@@ -19,6 +20,8 @@ struct names {
 	struct text_buf line; /* of several names */
 	/* Texts by the trace's id, and by stack pair as an off-CPU stack; 0: not made yet. */
 	uint32_t *of_frame, *of_string, *of_pair;
+	struct object_names *objects;
+	uint32_t *of_object[2]; /* likewise by object, as a class and in full */
 	/* Likewise (uint32_t), by (stack pair, kernel frames << 1 | interrupt). */
 	struct pair_table of_waker_stack;
 };
@@ -36,7 +39,11 @@ struct names *names_new(const struct timelines *tl, const struct options *o)
 	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
 	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
 	n->kernel = kernel_stacks_new(n->trace);
-	if (!n->of_frame || !n->of_string || !n->of_pair || !n->kernel) {
+	n->objects = object_names_new(tl);
+	for (int full = 0; full < 2; full++)
+		n->of_object[full] = calloc(trace_objects_end(n->trace), sizeof(uint32_t));
+	if (!n->of_frame || !n->of_string || !n->of_pair || !n->kernel || !n->objects ||
+	    !n->of_object[0] || !n->of_object[1]) {
 		names_free(n);
 		return NULL;
 	}
@@ -53,6 +60,9 @@ void names_free(struct names *n)
 	free(n->of_string);
 	kernel_stacks_free(n->kernel);
 	free(n->of_pair);
+	object_names_free(n->objects);
+	free(n->of_object[0]);
+	free(n->of_object[1]);
 	pair_table_free(&n->of_waker_stack);
 	text_free(&n->line);
 	free(n);
@@ -126,6 +136,25 @@ uint32_t names_string(struct names *n, uint32_t string)
 	return n->of_string[string];
 }
 
+uint32_t names_object(struct names *n, uint32_t object, bool in_full)
+{
+	struct text_buf raw = { 0 };
+	uint32_t *slot;
+
+	if (!trace_object(n->trace, object))
+		return names_adopt(n, "");
+	slot = &n->of_object[in_full][object];
+	if (*slot)
+		return *slot;
+	text_puts(&raw, "[");
+	object_names_put(n->objects, object, in_full, &raw);
+	text_puts(&raw, "]");
+	if (!raw.failed)
+		*slot = names_clean(n, raw.p);
+	text_free(&raw);
+	return *slot;
+}
+
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
 {
 	return names_string(n, timelines_name(n->timelines, thread, at_ns));
@@ -185,6 +214,28 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 	return s;
 }
 
+uint32_t names_shown_object(const struct names *n, uint32_t pair)
+{
+	uint32_t object = timelines_pair(n->timelines, pair).object;
+
+	return n->options->objects != OBJECTS_NONE && trace_object(n->trace, object) ? object : 0;
+}
+
+uint32_t names_object_frame(struct names *n, uint32_t pair)
+{
+	return names_object(n, names_shown_object(n, pair), n->options->objects == OBJECTS_FULL);
+}
+
+uint32_t names_waited_for(struct names *n, uint32_t pair)
+{
+	uint32_t text = names_object(n, names_shown_object(n, pair), true);
+	const char *s = names_text(n, text);
+
+	if (*s)
+		text_put(&n->buf, s + 1, strlen(s) - 2);
+	return text ? take_text(n) : 0;
+}
+
 /* The text followed by a mark (--annotate). 0: out of memory. */
 static uint32_t marked(struct names *n, uint32_t text, const char *mark)
 {
@@ -216,19 +267,30 @@ static void put_frames(struct names *n, struct trace_stack s, enum order order, 
 	}
 }
 
-/* ROOT_FIRST begins with the user's part, LEAF_FIRST with the kernel's. */
-static void put_stack(struct names *n, struct shown_stack s, enum order order,
+static void put_object(struct names *n, uint32_t object, struct frame_sink to)
+{
+	if (object)
+		to.put(to.arg, names_object(n, object, n->options->objects == OBJECTS_FULL), NULL);
+}
+
+/*
+ * ROOT_FIRST begins with the user's part, LEAF_FIRST with the kernel's. object: what the stack
+ * waits for, where the user's part meets the kernel's; 0: none.
+ */
+static void put_stack(struct names *n, struct shown_stack s, uint32_t object, enum order order,
 		      const char *kernel_mark, const char *user_mark, struct frame_sink to)
 {
 	if (s.unknown) {
 		put_name(n, "[unknown stack]", kernel_mark, to);
+		put_object(n, object, to);
 		return;
 	}
 	if (order == ROOT_FIRST)
 		put_frames(n, s.user, order, user_mark, to);
 	else
 		put_frames(n, s.kernel, order, kernel_mark, to);
-	if (s.kernel.n && s.user.n)
+	put_object(n, object, to);
+	if (s.kernel.n && (s.user.n || object))
 		put_delimiter(n, "-", to);
 	if (order == ROOT_FIRST)
 		put_frames(n, s.kernel, order, kernel_mark, to);
@@ -239,8 +301,8 @@ static void put_stack(struct names *n, struct shown_stack s, enum order order,
 /* Of a thread that slept, or ran. */
 static void put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
 {
-	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), ROOT_FIRST,
-		  n->options->annotate ? "_[k]" : "", "", to);
+	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), names_shown_object(n, pair),
+		  ROOT_FIRST, n->options->annotate ? "_[k]" : "", "", to);
 }
 
 static const char *waker_mark(const struct names *n)
@@ -251,7 +313,7 @@ static const char *waker_mark(const struct names *n)
 static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
 			    enum order order, struct frame_sink to)
 {
-	put_stack(n, names_shown_stack(n, pair, kernel_frames, with_user), order, waker_mark(n),
+	put_stack(n, names_shown_stack(n, pair, kernel_frames, with_user), 0, order, waker_mark(n),
 		  waker_mark(n), to);
 }
 

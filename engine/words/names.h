@@ -47,7 +47,12 @@ struct raw_frame {
 	bool brackets;
 };
 struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame);
-/* An off-CPU stack, root first: "user;-;kernel". */
+/*
+ * What a thread waits for (an object of the trace), as "[tcp]" or with in_full as
+ * "[tcp 10.0.0.5:5432]". "": it is not known.
+ */
+uint32_t names_object(struct names *n, uint32_t object, bool in_full);
+/* An off-CPU stack, root first: "user;[object];-;kernel". */
 uint32_t names_off_cpu(struct names *n, uint32_t pair);
 /* A waker's stack, leaf first: "kernel;-;user". */
 uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context context);
@@ -77,6 +82,12 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 void names_put_wakeup(struct names *n, const struct link *l, const char *end, uint32_t wakee,
 		      struct frame_sink to);
 
+/* The object of a wait that is shown with its stack; 0: none. */
+uint32_t names_shown_object(const struct names *n, uint32_t pair);
+/* Its text in that stack. 0: out of memory. */
+uint32_t names_object_frame(struct names *n, uint32_t pair);
+/* The same in words, "tcp 10.0.0.5:5432", of a wait with this stack; "" without one. */
+uint32_t names_waited_for(struct names *n, uint32_t pair);
 /* What is shown of a stack: cut to the frames that count, and to what -K and -U leave. */
 struct shown_stack {
 	struct trace_stack kernel, user;

@@ -17,7 +17,7 @@ expect "events of the deadlocked threads" "" \
 	"$(grep -e "castor/$(tid castor)" -e "pollux/$(tid pollux)" "$tmp/events")"
 walk_to "$tmp/folded" --state=all -t "$(tid castor)" -t "$(tid pollux)" "$tmp/trace"
 for name in castor:castor_wants_polluxs_lock pollux:pollux_wants_castors_lock; do
-	grep -q "^${name%:*};.*thread_main;${name%:*}_runs;${name#*:};[^;]*;-;.*futex_wait.*;\[not woken\] 1000000000\$" \
+	grep -q "^${name%:*};.*thread_main;${name%:*}_runs;${name#*:};[^;]*;\[futex\];-;.*futex_wait.*;\[not woken\] 1000000000\$" \
 		"$tmp/folded" || fail "${name%:*}: expected one wait of a second in ${name#*:}, got
 $(cat "$tmp/folded")"
 done

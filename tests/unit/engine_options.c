@@ -196,8 +196,9 @@ static void bad_usage_is_told_in_one_line(void **state)
 	(void)state;
 	refuse("--nonsense", "there is no option --nonsense");
 	refuse("-x", "there is no option -x");
-	refuse("--no", "--no matches several options: --no-kthreads, --no-idle, --not-woken, "
-		       "--no-ends, --no-delim");
+	refuse("--no",
+	       "--no matches several options: --no-kthreads, --no-idle, --not-woken, --no-objects, "
+	       "--no-ends, --no-delim");
 	refuse("--m=3", "--m matches several options: --min-wait, --max-wait, --mode");
 	refuse("-d", "-d needs a value");
 	refuse("--depth", "-d needs a value");
@@ -211,7 +212,7 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--mode fast", "--mode: 'fast' is none of: exact, classic");
 	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
 	refuse("-f xml", "-f: 'xml' is none of: folded, causes, tree, json, threads, hist, wakers, "
-			 "events, info, csv, pprof, perfetto, speedscope, html");
+			 "objects, events, info, csv, pprof, perfetto, speedscope, html");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",
@@ -335,6 +336,8 @@ static void full_help_has_a_line_for_every_option(void **state)
 		"  -c, --comm REGEX ",
 		"      --within REGEX ",
 		"      --without REGEX ",
+		"      --object REGEX ",
+		"      --class LIST ",
 		"      --from T ",
 		"      --to T ",
 		"      --min-wait D ",
@@ -346,6 +349,8 @@ static void full_help_has_a_line_for_every_option(void **state)
 		"      --root host|trace ",
 		"      --by-name ",
 		"      --blocked-stacks ",
+		"      --objects ",
+		"      --no-objects ",
 		"      --annotate ",
 		"      --no-ends ",
 		"      --no-delim ",

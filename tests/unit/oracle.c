@@ -158,6 +158,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 		struct sleep *s = life_sleep(l, ev->time_ns, ev->kstack, ev->ustack);
 
 		s->maybe_woken = l->loss_while_on;
+		s->pair = ev->pair;
 		life_is(l, ev->state == 'R' ? PREEMPTED : SLEEPS, ev->time_ns);
 		if (ev->state != 'R' && early) {
 			s->waker = l->early.waker;
@@ -412,6 +413,18 @@ static void on_lost(struct world *w, const struct event *ev)
 	}
 }
 
+/* The thread has just gone to sleep. */
+static void on_object(struct world *w, const struct event *ev)
+{
+	int i = ev->tid ? world_find(w, ev->tid) : NOBODY;
+	struct life *l = i == NOBODY ? NULL : &w->lives[i];
+	struct sleep *s =
+		l && (l->now == SLEEPS || l->now == WOKEN) ? &l->sleeps[l->n_sleeps - 1] : NULL;
+
+	if (s && s->out_ns == ev->time_ns && s->pair == ev->other)
+		s->object = ev->object;
+}
+
 static void on_event(struct world *w, const struct event *ev)
 {
 	struct life *l;
@@ -455,6 +468,9 @@ static void on_event(struct world *w, const struct event *ev)
 		l = &w->lives[i];
 		l->spots = more(l->spots, (size_t)l->n_spots, sizeof(*l->spots));
 		l->spots[l->n_spots++] = (struct spot) { ev->time_ns, ev->kstack, ev->ustack };
+		break;
+	case EVENT_OBJECT:
+		on_object(w, ev);
 		break;
 	case EVENT_LOST:
 		on_lost(w, ev);

@@ -57,6 +57,14 @@ static void append_frames(struct world *w, char **s, uint32_t id, uint32_t first
 					   sizeof(buf)));
 }
 
+static void append_class(struct world *w, char **s, const struct trace_object *o)
+{
+	char class[300];
+
+	snprintf(class, sizeof(class), "[%s]", trace_string(w->t, o->class));
+	append_clean(s, class);
+}
+
 static void append_name(struct world *w, char **s, int thread, uint64_t at)
 {
 	append_clean(s, life_name(w, thread, at));
@@ -300,6 +308,7 @@ void oracle_explain_all(struct world *w, bool classic)
 
 		for (int k = 0; k < l->n_pieces; k++) {
 			const struct piece *p = &l->pieces[k];
+			const struct trace_object *object;
 			const struct sleep *s;
 			char *head;
 
@@ -327,7 +336,11 @@ void oracle_explain_all(struct world *w, bool classic)
 			if (!trace_stack(w->t, s->kstack).n && !trace_stack(w->t, s->ustack).n)
 				append_clean(&head, "[unknown stack]");
 			append_frames(w, &head, s->ustack, UINT32_MAX, false);
-			if (trace_stack(w->t, s->kstack).n && trace_stack(w->t, s->ustack).n)
+			object = trace_object(w->t, s->object);
+			if (object)
+				append_class(w, &head, object);
+			if (trace_stack(w->t, s->kstack).n &&
+			    (trace_stack(w->t, s->ustack).n || object))
 				append_clean(&head, "-");
 			append_frames(w, &head, s->kstack, UINT32_MAX, false);
 			members[0] = i;

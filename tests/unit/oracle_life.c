@@ -152,7 +152,7 @@ void world_first_lives(struct world *w)
 		} else if (s[k].state != 'R') {
 			l->now = SLEEPS;
 			l->guessed = true;
-			life_sleep(l, w->start, s[k].kstack, s[k].ustack);
+			life_sleep(l, w->start, s[k].kstack, s[k].ustack)->object = s[k].object;
 		}
 	}
 }

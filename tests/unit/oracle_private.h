@@ -16,6 +16,8 @@ enum what { RUNS, SLEEPS, WOKEN, PREEMPTED, UNKNOWN, DEAD };
 /* Why somebody slept, and who ended it. */
 struct sleep {
 	uint32_t kstack, ustack; /* the sleeper's */
+	uint32_t pair;		 /* these, as the reader numbers them */
+	uint32_t object;	 /* what it slept for; 0: not known */
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;

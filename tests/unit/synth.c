@@ -221,6 +221,20 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 	MUST(!encoder_more(synth_encoder(m), &ev));
 }
 
+void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
+		     const char *name)
+{
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
+		.number[0] = encoder_object(e, &(struct encoder_object) { class, name, 0 }),
+	};
+
+	MUST(ev.number[0] && !encoder_more(e, &ev));
+}
+
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
 	MUST(!encoder_lost(synth_encoder(m), cpu, n, first_ns, last_ns));
@@ -355,6 +369,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_SAMPLE] = "sample",
 							[EVENT_QUEUE] = "queue",
 							[EVENT_THROTTLED] = "throttled",
+							[EVENT_OBJECT] = "object",
 							[EVENT_MORE_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -378,6 +393,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 			fprintf(f, " of %u", ev->tgid);
 		if (ev->string)
 			fprintf(f, " '%s'", trace_string(t, ev->string));
+		if (trace_object(t, ev->object))
+			fprintf(f, " [%s %s]", trace_string(t, trace_object(t, ev->object)->class),
+				trace_string(t, trace_object(t, ev->object)->name));
 		print_stack(f, t, ev->kstack);
 		print_stack(f, t, ev->ustack);
 	}

@@ -50,6 +50,9 @@ void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const c
 void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
 		  bool woken);
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
+/* The thread that this CPU has just switched out waits for an object. */
+void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
+		     const char *name);
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 /* For everything else: the encoder itself. */
 struct encoder *synth_encoder(struct synth *m);

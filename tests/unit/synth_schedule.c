@@ -134,6 +134,16 @@ static void queue_on(struct making *m, int cpu, int thread, unsigned int on, boo
 	m->ns++;
 }
 
+/* What a thread waits for is known of some sleeps. */
+static const char *object(struct making *m)
+{
+	static const char *const objects[] = {
+		"for=tcp:peer:80", "for=tcp:peer:81", "for=file:/a;b", "for=sleep", "", "", "",
+	};
+
+	return objects[schedule_random(m->s, sizeof(objects) / sizeof(*objects))];
+}
+
 static void switch_to(struct making *m, int cpu, char prev_state)
 {
 	int prev = m->runs[cpu], next = chance(m, 85) ? next_thread(m) : IDLE;
@@ -142,8 +152,9 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 		return;
 	if (next != IDLE)
 		queue_on(m, cpu, next, (unsigned int)cpu, false);
-	event(m, cpu, "%c %c > %c %s", letter(prev), prev == IDLE ? 'R' : prev_state, letter(next),
-	      prev == IDLE ? "" : off_stack(m));
+	event(m, cpu, "%c %c > %c %s %s", letter(prev), prev == IDLE ? 'R' : prev_state,
+	      letter(next), prev == IDLE ? "" : off_stack(m),
+	      prev == IDLE || !strchr("SD", prev_state) ? "" : object(m));
 	if (prev != IDLE) {
 		bool early = m->early[prev] && chance(m, 50);
 

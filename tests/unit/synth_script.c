@@ -61,6 +61,20 @@ static void stacks_of(char *both, const char **kernel, const char **user)
 	}
 }
 
+/* "for=CLASS:NAME" as the last word of a switch. */
+static void add_object(struct synth *m, const struct line *l, uint32_t cpu, uint64_t ns)
+{
+	char *class =
+		l->n > 6 && !strncmp(l->words[l->n - 1], "for=", 4) ? l->words[l->n - 1] + 4 : NULL;
+	char *name = class ? strchr(class, ':') : NULL;
+
+	if (!class)
+		return;
+	if (name)
+		*name++ = '\0';
+	synth_waits_for(m, cpu, ns, class, name ? name : "");
+}
+
 static void add_event(struct synth *m, const struct line *l)
 {
 	struct encoder *e = synth_encoder(m);
@@ -90,9 +104,11 @@ static void add_event(struct synth *m, const struct line *l)
 		snprintf(stack, sizeof(stack), "%s", l->words[5]);
 	if (!strcmp(word(l, 4), ">")) {
 		MUST(l->n >= 6 && strlen(verb) == 1);
-		snprintf(stack, sizeof(stack), "%s", word(l, 6));
+		if (strncmp(word(l, 6), "for=", 4))
+			snprintf(stack, sizeof(stack), "%s", word(l, 6));
 		stacks_of(stack, &k, &u);
 		synth_switch_full(m, cpu, ns, a, *verb, tid_of(l->words[5]), k, u);
+		add_object(m, l, cpu, ns);
 		return;
 	}
 	if (!strcmp(verb, "ran"))

@@ -6,6 +6,7 @@
  *	                            S@30: it was looked at at 30; *: it was on a CPU;
  *	                            S/P: it is a thread of P's process
  *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
+ *	100 c0 A S > B recv for=tcp:peer:80  what A waits for: class, and name (optional)
  *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
  *	900 c0 B wakes! A           A was off its run queue
  *	900 c0 - woken A            A was woken by somebody not known

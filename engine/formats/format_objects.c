@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --format=objects: a table of what was waited for, most time first: how often, how long, by whom,
+ * and who ended the waits. Blocked time only.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain/top_waits.h"
+#include "chain/waker_name.h"
+#include "format.h"
+#include "grow.h"
+#include "words/names.h"
+
+#define NAME_WIDTH_MIN 16
+#define NAME_WIDTH_MAX 64
+#define NOT_KNOWN "not known"
+
+/* Equal names are one object. */
+struct row {
+	uint32_t name; /* text, in full; that of "": what was waited for is not known */
+	uint64_t waits, total_ns, longest_ns;
+	uint64_t p50_ns, p99_ns;
+	/* Who waited, and who ended it, for most of the time: texts; and how many others did. */
+	uint32_t waiter, ender;
+	uint32_t waiters, enders;
+};
+
+/* Blocked time of a row by who waited, or by who ended it. */
+struct share {
+	uint32_t row, who;
+	uint64_t ns;
+};
+
+struct length {
+	uint32_t row;
+	uint64_t ns;
+};
+
+struct table {
+	const struct options *options;
+	const struct timelines *timelines;
+	struct names *names;
+	struct waker_names *wakers;
+	struct pair_table rows;		   /* struct row, by (text, 0) */
+	struct pair_table waiters, enders; /* struct share, by (row, text) */
+	struct length *lengths;		   /* of all waits */
+	size_t n_lengths, cap_lengths;
+};
+
+/* ---- adding up ------------------------------------------------------------------------------ */
+
+static int add_share(struct pair_table *shares, uint32_t row, uint32_t who, uint64_t ns)
+{
+	struct share *s = who ? pair_table_at(shares, row, who, sizeof(*s)) : NULL;
+
+	if (!s)
+		return -ENOMEM;
+	s->row = row;
+	s->who = who;
+	s->ns += ns;
+	return 0;
+}
+
+static int add_length(struct table *t, uint32_t row, uint64_t ns)
+{
+	struct length *p = grow_array(t->lengths, t->n_lengths, &t->cap_lengths, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	t->lengths = p;
+	p[t->n_lengths++] = (struct length) { row, ns };
+	return 0;
+}
+
+static int add_wait(void *arg, const struct chosen_wait *p)
+{
+	struct table *t = arg;
+	const struct wait *w = p->wait;
+	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
+	uint32_t name, id;
+	struct row *row;
+	int err;
+
+	if (w->kind != WAIT_SLEEP)
+		return 0;
+	name = names_object(t->names, timelines_pair(t->timelines, w->stack).object, true);
+	row = name ? pair_table_at(&t->rows, name, 0, sizeof(*row)) : NULL;
+	if (!row)
+		return -ENOMEM;
+	row->name = name;
+	row->waits++;
+	row->total_ns += ns;
+	if (row->longest_ns < ns)
+		row->longest_ns = ns;
+	id = (uint32_t)(row - (struct row *)t->rows.at);
+	err = add_length(t, id, ns);
+	if (!err)
+		err = add_share(&t->waiters, id, names_thread(t->names, p->thread, w->out_ns), ns);
+	return err ? err : add_share(&t->enders, id, waker_name(t->wakers, w), ns);
+}
+
+/* ---- percentiles, and who ------------------------------------------------------------------- */
+
+static int by_row_and_length(const void *pa, const void *pb)
+{
+	const struct length *a = pa, *b = pb;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+/* The nearest rank: the shortest length that is not shorter than p percent of all. */
+static uint64_t percentile(const struct length *sorted, size_t n, unsigned int p)
+{
+	return sorted[(n * p + 99) / 100 - 1].ns;
+}
+
+static void find_percentiles(struct table *t)
+{
+	struct row *rows = t->rows.at;
+	size_t n;
+
+	if (t->n_lengths)
+		qsort(t->lengths, t->n_lengths, sizeof(*t->lengths), by_row_and_length);
+	for (size_t i = 0; i < t->n_lengths; i += n) {
+		struct row *row = &rows[t->lengths[i].row];
+
+		n = row->waits;
+		row->p50_ns = percentile(&t->lengths[i], n, 50);
+		row->p99_ns = percentile(&t->lengths[i], n, 99);
+	}
+}
+
+/* Most time first; the texts decide between equal ones. */
+static int by_share(const void *pa, const void *pb, void *names)
+{
+	const struct share *a = pa, *b = pb;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(names_text(names, a->who), names_text(names, b->who));
+}
+
+static void find_most(struct table *t, struct pair_table *shares, bool enders)
+{
+	struct share *all = shares->at;
+	struct row *rows = t->rows.at;
+	size_t n = shares->keys.n;
+
+	if (n)
+		qsort_r(all + 1, n, sizeof(*all), by_share, t->names);
+	for (size_t i = 1; i <= n; i++) {
+		struct row *row = &rows[all[i].row];
+		uint32_t *who = enders ? &row->ender : &row->waiter;
+
+		if (!*who)
+			*who = all[i].who;
+		else
+			++*(enders ? &row->enders : &row->waiters);
+	}
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static int most_time_first(const void *pa, const void *pb, void *names)
+{
+	const struct row *a = pa, *b = pb;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return strcmp(names_text(names, a->name), names_text(names, b->name));
+}
+
+static void put_figures(FILE *out, const struct table *t, const struct row *r, const char *name,
+			int width)
+{
+	fprintf(out, "%-*s %9" PRIu64, width, name, r->waits);
+	format_put_time(out, t->options, 15, r->total_ns);
+	format_put_time(out, t->options, 13, r->longest_ns);
+}
+
+static void put_who(FILE *out, const struct table *t, uint32_t who, uint32_t others, int width)
+{
+	int len = fprintf(out, "  %s", names_text(t->names, who));
+
+	if (others)
+		len += fprintf(out, " +%" PRIu32, others);
+	if (len < width + 2)
+		fprintf(out, "%*s", width + 2 - len, "");
+}
+
+static void put_row(FILE *out, const struct table *t, const struct row *r, int width)
+{
+	const char *name = names_text(t->names, r->name);
+
+	put_figures(out, t, r, *name ? name : NOT_KNOWN, width);
+	format_put_time(out, t->options, 13, r->p50_ns);
+	format_put_time(out, t->options, 13, r->p99_ns);
+	put_who(out, t, r->waiter, r->waiters, 20);
+	put_who(out, t, r->ender, r->enders, 0);
+	putc('\n', out);
+}
+
+static void add_row(struct row *total, const struct row *r)
+{
+	total->waits += r->waits;
+	total->total_ns += r->total_ns;
+	if (total->longest_ns < r->longest_ns)
+		total->longest_ns = r->longest_ns;
+}
+
+static void put_table(FILE *out, struct table *t)
+{
+	const struct options *o = t->options;
+	struct row total = { 0 }, other = { 0 }, *rows = t->rows.at;
+	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
+	int width = NAME_WIDTH_MIN;
+
+	if (n)
+		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
+	for (size_t i = 1; i <= n; i++) {
+		size_t len = strlen(names_text(t->names, rows[i].name));
+
+		add_row(i > top ? &other : &total, &rows[i]);
+		if (i <= top && len > (size_t)width)
+			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
+	}
+	add_row(&total, &other);
+	fprintf(out, "%-*s %9s %15s %13s %13s %13s  %-20s  %s\n", width, "OBJECT", "WAITS",
+		"BLOCKED", "LONGEST", "P50", "P99", "WAITED", "ENDED BY");
+	for (size_t i = 1; i <= top; i++)
+		put_row(out, t, &rows[i], width);
+	if (top < n) {
+		put_figures(out, t, &other, CHAIN_OTHER, width);
+		putc('\n', out);
+	}
+	put_figures(out, t, &total, "all of them", width);
+	fprintf(out, "\n(times in %s; %zu objects)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+}
+
+static int write_objects(const struct format_input *in, FILE *out)
+{
+	struct table t = { .options = in->options,
+			   .timelines = in->timelines,
+			   .names = names_new(in->timelines, in->options) };
+	struct wait_filter *s =
+		t.names ? wait_filter_new(in->timelines, in->options, t.names) : NULL;
+	int err = -ENOMEM;
+
+	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
+	if (s && t.wakers)
+		err = top_waits_walk(in->timelines, s, 0, add_wait, &t);
+	if (!err) {
+		find_percentiles(&t);
+		find_most(&t, &t.waiters, false);
+		find_most(&t, &t.enders, true);
+		put_table(out, &t);
+	}
+	free(t.lengths);
+	pair_table_free(&t.rows);
+	pair_table_free(&t.waiters);
+	pair_table_free(&t.enders);
+	waker_names_free(t.wakers);
+	wait_filter_free(s);
+	names_free(t.names);
+	return err;
+}
+
+const struct format format_objects = {
+	.name = "objects",
+	.summary = "a table of what was waited for: files, sockets, locks",
+	.wants_timelines = true,
+	.blocked_only = true,
+	.several = SEVERAL_HEADED,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME |
+		   GIVEN_OBJECTS,
+	.write = write_objects,
+};

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What threads waited for, in each output (docs/chain-semantics.md, section 10). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "synth_script.h"
+
+/* A waits for a peer, which B is, then for a file; B sleeps for nothing known. */
+static const char script[] = "0    c0 - R > A\n"
+			     "0    c1 - R > B\n"
+			     "100  c0 A S > - krecv|recv;main for=tcp:10.0.0.5:80\n"
+			     "200  c1 B wakes A kwake|bsend\n"
+			     "200  c0 - R > A\n"
+			     "300  c0 A D > - kio|pread;main for=file:/a;b\n"
+			     "600  c1 B wakes A kwake|bsend\n"
+			     "600  c0 - R > A\n"
+			     "700  c0 A S > - krecv|recv;main for=tcp:10.0.0.6:80\n"
+			     "750  c1 B wakes A kwake|bsend\n"
+			     "750  c0 - R > A\n"
+			     "800  c0 A S > - kfutex|lock;main\n"
+			     "900  c1 B wakes A kwake|bsend\n"
+			     "900  c0 - R > A\n"
+			     "end 1000\n";
+
+static void classes_stand_between_the_users_part_and_the_kernels(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.depth = 0;
+	expect_text(script_folded(script, &o), "A;main;lock;-;kfutex;[depth limit] 100\n"
+					       "A;main;pread;[file];-;kio;[depth limit] 300\n"
+					       "A;main;recv;[tcp];-;krecv;[depth limit] 150\n");
+	o.objects = OBJECTS_FULL;
+	expect_text(script_folded(script, &o),
+		    "A;main;lock;-;kfutex;[depth limit] 100\n"
+		    "A;main;pread;[file /a:b];-;kio;[depth limit] 300\n"
+		    "A;main;recv;[tcp 10.0.0.5:80];-;krecv;[depth limit] 100\n"
+		    "A;main;recv;[tcp 10.0.0.6:80];-;krecv;[depth limit] 50\n");
+	o.objects = OBJECTS_NONE;
+	expect_text(script_folded(script, &o), "A;main;lock;-;kfutex;[depth limit] 100\n"
+					       "A;main;pread;-;kio;[depth limit] 300\n"
+					       "A;main;recv;-;krecv;[depth limit] 150\n");
+}
+
+static void a_kernel_part_alone_has_its_object_before_it(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.depth = 0;
+	o.user = false;
+	o.parts = PART_BLOCKED;
+	expect_text(script_folded("0 c0 - R > A\n"
+				  "100 c0 A S > - kread for=pipe:12\n"
+				  "200 c0 - R > A\n"
+				  "300 c0 A S > - for=sleep\n"
+				  "400 c0 - R > A\n"
+				  "end 500\n",
+				  &o),
+		    "A;[pipe];-;kread;[unknown] 100\n"
+		    "A;[unknown stack];[sleep];[unknown] 100\n");
+}
+
+static void waits_are_chosen_by_object_and_by_class(void **state)
+{
+	struct options o = script_options(101);
+	char why[100];
+
+	(void)state;
+	o.depth = 0;
+	assert_int_equal(word_list_add(&o.classes, "file", 4), 0);
+	expect_text(script_folded(script, &o), "A;main;pread;[file];-;kio;[depth limit] 300\n");
+	assert_int_equal(word_list_add(&o.classes, "tcp,", 3), 0);
+	assert_int_equal(regex_list_add(&o.waits_for, "^\\[tcp .*6:80", why, sizeof(why)), 0);
+	expect_text(script_folded(script, &o), "A;main;recv;[tcp];-;krecv;[depth limit] 50\n");
+	o.tids = (struct id_list) { NULL, 0 }; /* not ours */
+	options_free(&o);
+}
+
+static void the_table_adds_up_each_object(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	expect_text(script_formatted(script, &o, "objects"),
+		    "OBJECT                WAITS         BLOCKED       LONGEST           P50"
+		    "           P99  WAITED                ENDED BY\n"
+		    "[file /a:b]               1         300.000       300.000       300.000"
+		    "       300.000  A                     B\n"
+		    "not known                 1         100.000       100.000       100.000"
+		    "       100.000  A                     B\n"
+		    "[tcp 10.0.0.5:80]         1         100.000       100.000       100.000"
+		    "       100.000  A                     B\n"
+		    "[tcp 10.0.0.6:80]         1          50.000        50.000        50.000"
+		    "        50.000  A                     B\n"
+		    "all of them               4         550.000       300.000\n"
+		    "(times in us; 4 objects)\n");
+}
+
+static void readers_are_told(void **state)
+{
+	struct options o = script_options(101);
+	char *text;
+
+	(void)state;
+	text = script_formatted(script, &o, "tree");
+	assert_non_null(strstr(text, "slept 100.000 us (S) for tcp 10.0.0.5:80"));
+	assert_non_null(strstr(text, "slept 300.000 us (D) for file /a:b"));
+	free(text);
+	text = script_formatted(script, &o, "json");
+	assert_non_null(
+		strstr(text, "\"object\":{\"class\":\"file\",\"name\":\"/a;b\"},\"stack\""));
+	free(text);
+	text = script_formatted(script, &o, "csv");
+	assert_non_null(strstr(text, ",stack,object\n"));
+	assert_non_null(strstr(text, ",main;recv;[tcp];-;krecv,tcp 10.0.0.5:80\n"));
+	assert_non_null(strstr(text, ",main;lock;-;kfutex,\n"));
+	free(text);
+	o.tids.n = 0;
+	text = script_formatted(script, &o, "events");
+	assert_non_null(strstr(text, "object A/101 waits for file /a;b\n"));
+	free(text);
+}
+
+/* An object whose switch is missing, or is another one's, says nothing. */
+static void objects_belong_to_the_switch_of_the_same_time(void **state)
+{
+	struct synth *m = synth_new();
+	struct options o = script_options(101);
+	struct trace *t;
+
+	(void)state;
+	synth_thread(m, 101, "A");
+	synth_switch(m, 0, 100, 101, 'S', 0, "ksleep");
+	synth_waits_for(m, 1, 100, "tcp", "other CPU");
+	synth_waits_for(m, 0, 101, "tcp", "later");
+	synth_switch(m, 0, 200, 0, 'R', 101, "");
+	synth_waits_for(m, 0, 200, "tcp", "nobody went");
+	synth_end(m, 300);
+	t = synth_open(m);
+	o.unit = UNIT_NS;
+	expect_text(trace_folded(t, &o), "A;ksleep;[unknown] 100\n");
+	trace_close(t);
+	synth_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classes_stand_between_the_users_part_and_the_kernels),
+		cmocka_unit_test(a_kernel_part_alone_has_its_object_before_it),
+		cmocka_unit_test(waits_are_chosen_by_object_and_by_class),
+		cmocka_unit_test(the_table_adds_up_each_object),
+		cmocka_unit_test(readers_are_told),
+		cmocka_unit_test(objects_belong_to_the_switch_of_the_same_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
