@@ -151,7 +151,10 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	} else if (!(id & WIRE_STACK_ONCE)) {
 		/* By the key: the value at `known` may be another stack's by now. */
 		fresh.sent = 1;
-		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_EXIST);
+		known = bpf_map_lookup_elem(&stacks, &hash);
+		/* Not if the collector has given it a layout in the meantime. */
+		if (known_id(known, hash) == id)
+			bpf_map_update_elem(&stacks, &hash, &fresh, BPF_EXIST);
 		*found = bpf_map_lookup_elem(&stacks, &hash);
 	}
 	return id;

@@ -147,16 +147,33 @@ static int make_symbolizer(struct session *s)
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
+/* A process that works for the recorder, and what it has forked. */
+static void add_helper(struct session *s, pid_t pid)
+{
+	char path[64];
+	FILE *children;
+	int child;
+
+	bpf_session_helper(s->bpf, pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	children = fopen(path, "re");
+	if (!children)
+		return;
+	while (fscanf(children, "%d", &child) == 1)
+		add_helper(s, child);
+	fclose(children);
+}
+
 static int attach(struct session *s)
 {
 	int err;
 
 	if (s->readers)
-		bpf_session_helper(s->bpf, readers_pid(s->readers));
+		add_helper(s, readers_pid(s->readers));
 	if (s->asker)
-		bpf_session_helper(s->bpf, asker_pid(s->asker));
+		add_helper(s, asker_pid(s->asker));
 	if (deadline_pid())
-		bpf_session_helper(s->bpf, deadline_pid());
+		add_helper(s, deadline_pid());
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 	if (err)
 		return session_fail(s, "cannot record", err);

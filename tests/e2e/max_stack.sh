@@ -8,10 +8,11 @@ sysctl=/proc/sys/kernel/perf_event_max_stack
 before=$(cat $sysctl)
 [ "$before" -ge 127 ] || skip "kernel.perf_event_max_stack is $before here"
 put_back() {
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		{ echo "$before" >$sysctl; } 2>/dev/null && break
 		sleep 0.1
 	done
+	[ "$(cat $sysctl)" = "$before" ] || echo "note: kernel.perf_event_max_stack is left at $(cat $sysctl), not $before"
 	clean_up
 }
 
