@@ -10,7 +10,7 @@ const volatile __u32 self_tgid = 0;
 
 /*
  * Processes that the recorder started for itself, each in one of two places by the low bits of its
- * id. The collector adds those that are there before anything is attached; what they fork is added
+ * id. The collector adds those that are there when all is attached; what they fork is added
  * here. One that has exited stays, as its last switch is still to come, until its place or its id
  * is needed again.
  */

@@ -168,15 +168,16 @@ static int attach(struct session *s)
 {
 	int err;
 
+	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
+	if (err)
+		return session_fail(s, "cannot record", err);
+	/* From here on the programs see what these fork; nothing is recorded yet. */
 	if (s->readers)
 		add_helper(s, readers_pid(s->readers));
 	if (s->asker)
 		add_helper(s, asker_pid(s->asker));
 	if (deadline_pid())
 		add_helper(s, deadline_pid());
-	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
-	if (err)
-		return session_fail(s, "cannot record", err);
 	err = bpf_session_sampling(s->bpf);
 	if (err)
 		fprintf(stderr,

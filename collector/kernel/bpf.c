@@ -232,7 +232,8 @@ void bpf_session_helper(struct bpf_session *s, pid_t pid)
 	volatile __u32 *helpers = s->skel->bss->helpers;
 	__u32 place = wire_helper_place((__u32)pid);
 
-	helpers[helpers[place] ? place ^ 1 : place] = (__u32)pid;
+	if (helpers[place] != (__u32)pid && helpers[place ^ 1] != (__u32)pid)
+		helpers[helpers[place] ? place ^ 1 : place] = (__u32)pid;
 }
 
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)

@@ -100,7 +100,8 @@ bool wait_filter_running(const struct wait_filter *f)
 {
 	const struct options *o = f->options;
 
-	return o->parts & PART_RUNNING && !(o->given & (GIVEN_WITHIN | GIVEN_WAIT)) && !*o->states;
+	return o->parts & PART_RUNNING &&
+	       !(o->given & (GIVEN_WITHIN | GIVEN_WAIT | GIVEN_OF_OBJECTS)) && !*o->states;
 }
 
 void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t *to_ns)

@@ -22,7 +22,7 @@ for _ in $(seq 100); do
 done
 timeout 30 "$cap" -F 0 -o "$tmp/trace" 0.5 2>"$tmp/err"
 expect_exit "chaincap 0.5" 0 $?
-walk_to "$tmp/folded" --tree-of "$(tid parent)" --all --state=all "$tmp/trace"
+walk_to "$tmp/folded" -c '^(undead|parent)$' --state=all "$tmp/trace"
 expect "waits of undead" "" "$(grep '^undead' "$tmp/folded")"
 grep -q '^parent;.*\[not woken\] ' "$tmp/folded" || fail "its parent is not shown as asleep
 $(cat "$tmp/folded")"

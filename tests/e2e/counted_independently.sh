@@ -10,6 +10,8 @@ needs_bpf
 # marked FILE: the log's count of events on each CPU before each mark, "CPU NAME EVENTS LOST_WITHOUT_CPU".
 marked() {
 	awk '
+		# What says more of the others has accounts of its own.
+		$3 ~ /^(sample|queue|throttled|object)$/ || ($3 == "lost" && $5 != "events") { next }
 		$2 == "[???]" { nowhere += $4; next }
 		{ cpu = substr($2, 2, 3) + 0 }
 		$3 == "lost" { count[cpu] += $4; next }

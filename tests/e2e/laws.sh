@@ -34,21 +34,21 @@ walk_to "$tmp/folded" --state=blocked,runnable,preempted --not-woken "$tmp/trace
 walk_to "$tmp/all" --state=all --not-woken "$tmp/trace"
 timeout 30 "$walk" --format=threads --unit=ns "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads --unit=ns" 0 $?
+# Names may have spaces, and who had the CPU meanwhile stands behind: the nine numbers in a row count.
 awk '
-	NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i - NF; next } # names may have spaces: count from the right
+	NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i - 4; next }
 	$1 ~ /^[0-9]+$/ {
-		off += $(NF + place["BLOCKED"]) + $(NF + place["RUNNABLE"]) + $(NF + place["PREEMPTED"])
+		from = 4
+		for (i = 4; i < from + 9 && i <= NF; i++) if ($i !~ /^[0-9]+$/) from = i + 1
+		off += $(from + place["BLOCKED"]) + $(from + place["RUNNABLE"]) + $(from + place["PREEMPTED"])
 		whole = 0
-		for (i = place["RUNNING"]; i <= place["UNKNOWN"]; i++) whole += $(NF + i)
-		if (whole != $(NF + place["LIFETIME"])) print "not its lifetime: " $0
+		for (i = place["RUNNING"]; i <= place["UNKNOWN"]; i++) whole += $(from + i)
+		if (whole != $(from + place["LIFETIME"])) print "not its lifetime: " $0
+		if ($3 !~ /^chaincap/) life += $(from + place["LIFETIME"])
 	}
-	END { printf "%.0f\n", off }' "$tmp/threads" >"$tmp/off"
+	END { printf "%.0f\n", life >lives; printf "%.0f\n", off }' lives="$tmp/lives" "$tmp/threads" >"$tmp/off"
 expect "off-CPU time of all threads, and threads whose parts are not their lifetime" \
 	"$(weight_of . "$tmp/folded")" "$(cat "$tmp/off")"
 
 # With samples all lines together are all lifetimes; the recorder itself is not recorded.
-life=$(awk '
-	NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i - NF; next }
-	$1 ~ /^[0-9]+$/ && $3 !~ /^chaincap/ { life += $(NF + place["LIFETIME"]) }
-	END { printf "%.0f\n", life }' "$tmp/threads")
-expect "lifetime of all threads" "$life" "$(weight_of . "$tmp/all")"
+expect "lifetime of all threads" "$(cat "$tmp/lives")" "$(weight_of . "$tmp/all")"

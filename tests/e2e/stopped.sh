@@ -12,7 +12,7 @@ is_stopped() { [ "$(state)" = T ]; }
 busy 30
 started="$started $!"
 : >"$tmp/said"
-"$cap" --buffer-size 64K -v -o "$tmp/trace" 2>"$tmp/said" &
+"$cap" --buffer-size 1M -v -o "$tmp/trace" 2>"$tmp/said" &
 recorder=$!
 started="$started $recorder"
 wait_for "the recorder begins" 20 grep -q 'ring buffers' "$tmp/said"

@@ -6,7 +6,7 @@ needs_bpf
 "$load" relay --rounds 1000 --seconds 10 >"$tmp/told" &
 started="$started $!"
 {
-	timeout 30 "$cap" -o - 1 2>"$tmp/err.cap"
+	timeout 30 "$cap" -F 0 -o - 1 2>"$tmp/err.cap"
 	echo $? >"$tmp/exit.cap"
 } | timeout 30 "$walk" --unit=ns - >"$tmp/folded" 2>"$tmp/err"
 expect_exit "chainwalk -" 0 $?

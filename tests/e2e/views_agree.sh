@@ -68,6 +68,7 @@ done
 
 # what --no-idle leaves out is said, and is what is missing
 view "$tmp/busy.json" --format=json --state=all --no-idle
+view "$tmp/busy.folded" --state=all --no-idle
 left_out=$(sed -n 's/.*left out as idle: \([0-9]*\) waits.*/\1/p' "$tmp/err")
 expect "waits left out as idle" $(($(wc -l <"$tmp/whole.json") - $(wc -l <"$tmp/busy.json"))) "$left_out"
 expect "relay's own waits with --no-idle" "$(grep -c alpha_waits "$tmp/whole.json")" \
