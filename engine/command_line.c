@@ -175,9 +175,8 @@ void options_help(FILE *out, bool all)
 /* An option that would have no effect is an error: the user expects one. */
 static int check_format_takes(struct setting *s, const bool *seen)
 {
-	const unsigned int not_in_wakeup =
-		GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS | GIVEN_WHO_RAN |
-		GIVEN_OBJECTS;
+	const unsigned int not_in_wakeup = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS |
+					   GIVEN_NO_ENDS | GIVEN_WHO_RAN | GIVEN_OBJECTS;
 	const struct options *o = s->o;
 	const struct format *f = format_find(o->format);
 	bool wakeup = o->view == VIEW_WAKEUP;

@@ -62,8 +62,8 @@ void bpf_session_close(struct bpf_session *s);
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
 
 /*
- * After attaching, before recording: process pid, which the recorder started for itself, and all that
- * it forks from then on, are not recorded, like the recorder itself. At most ten or so.
+ * After attaching, before recording: process pid, which the recorder started for itself, and all
+ * that it forks from then on, are not recorded, like the recorder itself. At most ten or so.
  */
 void bpf_session_helper(struct bpf_session *s, pid_t pid);
 /*

@@ -202,8 +202,11 @@ static size_t round_ring_size(size_t want)
 static int new_ring(uint32_t cpu, size_t size)
 {
 	int node = cpu_node(cpu);
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = node < 0 ? 0 : BPF_F_NUMA_NODE,
-		    .numa_node = node < 0 ? 0 : (__u32)node);
+	struct bpf_map_create_opts opts = {
+		.sz = sizeof(opts),
+		.map_flags = node < 0 ? 0 : BPF_F_NUMA_NODE,
+		.numa_node = node < 0 ? 0 : (__u32)node,
+	};
 
 	return bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (__u32)size, &opts);
 }

@@ -179,6 +179,7 @@ ssize_t sandbox_receive(int socket, void *message, size_t size, int *fd)
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
+	/* cppcheck-suppress ctuuninitvar ; it is what is received into */
 	struct iovec data = { message, size };
 	struct msghdr m = {
 		.msg_iov = &data,

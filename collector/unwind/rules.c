@@ -107,13 +107,13 @@ static bool is_for(const struct process *p, const struct rules_file *f)
 /* The process for the file, started if need be; NULL: it cannot be. */
 static struct process *process_for(struct rules *r, const struct rules_file *f)
 {
-	struct process *p, *other = NULL;
+	struct process *p, *other = &r->processes[0];
 
 	for (p = r->processes; p < r->processes + PROCESSES_MAX; p++) {
 		if (is_for(p, f))
 			return p;
 		/* Rather a fresh one, then a free place, then the one that was idle for longest. */
-		if (!other || (other->has_owner && p->asked_ns < other->asked_ns))
+		if (other->has_owner && p->asked_ns < other->asked_ns)
 			other = p;
 	}
 	if (other->serial && other->has_owner)

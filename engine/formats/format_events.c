@@ -21,10 +21,10 @@ struct printer {
 };
 
 static const char *const kind_names[] = {
-	[EVENT_SWITCH] = "switch", [EVENT_WAKING] = "waking",	    [EVENT_WAKING_NEW] = "new",
-	[EVENT_FORK] = "fork",	   [EVENT_EXEC] = "exec",	    [EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",	   [EVENT_LOST] = "lost",	    [EVENT_SAMPLE] = "sample",
-	[EVENT_QUEUE] = "queue",   [EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
+	[EVENT_SWITCH] = "switch",  [EVENT_WAKING] = "waking",	     [EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",	    [EVENT_EXEC] = "exec",	     [EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",	    [EVENT_LOST] = "lost",	     [EVENT_SAMPLE] = "sample",
+	[EVENT_QUEUE] = "queue",    [EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
 	[EVENT_MORE_LOST] = "lost",
 };
 

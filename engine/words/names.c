@@ -143,15 +143,14 @@ uint32_t names_object(struct names *n, uint32_t object, bool in_full)
 
 	if (!trace_object(n->trace, object))
 		return names_adopt(n, "");
-	slot = &n->of_object[in_full][object];
-	if (*slot)
-		return *slot;
-	text_puts(&raw, "[");
-	object_names_put(n->objects, object, in_full, &raw);
-	text_puts(&raw, "]");
-	if (!raw.failed)
-		*slot = names_clean(n, raw.p);
-	text_free(&raw);
+	slot = &n->of_object[in_full ? 1 : 0][object];
+	if (!*slot) {
+		text_puts(&raw, "[");
+		object_names_put(n->objects, object, in_full, &raw);
+		text_puts(&raw, "]");
+		*slot = raw.failed ? 0 : names_clean(n, raw.p);
+		text_free(&raw);
+	}
 	return *slot;
 }
 

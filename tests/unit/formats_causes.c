@@ -20,19 +20,20 @@ static void gives(const char *script, const struct options *o, const char *expec
 }
 
 /* A waits for B; B runs, has no CPU, waits for C, which runs, and for a timer. */
-static const char several[] = "0    c0 - R > A\n"
-			      "0    c1 - R > B\n"
-			      "0    c2 - R > C\n"
-			      "100  c0 A S > - wait|recv;ask\n"
-			      "300  c1 B S > - wait|lock;serve\n"
-			      "700  c2 C wakes B wake|unlock;flush\n"
-			      "800  c1 - R > B\n"
-			      "850  c1 B S > - nap|sleep;poll\n"
-			      "1050 c1 - wakes B ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
-			      "1050 c1 - R > B\n"
-			      "1100 c1 B wakes A wake|send;answer\n"
-			      "1130 c0 - R > A\n"
-			      "end 2000\n";
+static const char several[] =
+	"0    c0 - R > A\n"
+	"0    c1 - R > B\n"
+	"0    c2 - R > C\n"
+	"100  c0 A S > - wait|recv;ask\n"
+	"300  c1 B S > - wait|lock;serve\n"
+	"700  c2 C wakes B wake|unlock;flush\n"
+	"800  c1 - R > B\n"
+	"850  c1 B S > - nap|sleep;poll\n"
+	"1050 c1 - wakes B ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	"1050 c1 - R > B\n"
+	"1100 c1 B wakes A wake|send;answer\n"
+	"1130 c0 - R > A\n"
+	"end 2000\n";
 
 static void each_instant_goes_to_the_last_of_its_chain(void **state)
 {
