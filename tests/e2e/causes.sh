@@ -30,19 +30,28 @@ $(cat "$tmp/screen")"
 	expect_at_least "share of '$1'" "$2" "$share" "$tmp/screen"
 }
 
-slow ledger "$tmp/journal"
-shows 'janitor slept in .*fsync < compact_journal' 25
-grep -q 'client <- worker.* <- janitor' "$tmp/screen" || fail "the way from the janitor to the client is not shown
+# A journal in memory takes no time to sync.
+case $(stat -f -c %T "$build") in
+tmpfs | ramfs) echo "note: without the journal on a disk: $build is in memory" ;;
+*)
+	journal=$build/journal.$$
+	trap 'rm -f "$journal"; clean_up' EXIT
+	slow ledger "$journal"
+	shows 'janitor slept in .*fsync < compact_journal' 25
+	grep -q 'client <- worker.* <- janitor' "$tmp/screen" || fail "the way from the janitor to the client is not shown
 $(cat "$tmp/screen")"
+	;;
+esac
 slow names
-shows 'nameserver ran, until it woke in .*sendto < answer' 30
+shows 'nameserver ran, until it woke in .* < answer' 30
 grep -q 'batch <- nameserver' "$tmp/screen" || fail "who waited for the name server is not shown
 $(cat "$tmp/screen")"
 slow readers
-shows 'writer ran, until it woke in .*pthread_rwlock_unlock.* < change_table' 30
+# The C library's functions have no names where it is stripped.
+shows 'writer ran, until it woke in .* < change_table' 30
 slow lookup
 shows 'gateway slept in .*poll < ask_name' 80
 slow logger
 shows 'logd slept in .*nanosleep.* < (nap|rotate)' 80
 slow pool
-shows 'pool slept in .*pthread_cond_.*timedwait.* < wait_for_part' 80
+shows 'pool slept in .* < wait_for_part' 80
