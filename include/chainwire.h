@@ -400,7 +400,7 @@ struct wire_kind_state {
 };
 
 /* Processes that the recorder started for itself are in one of two places: this one, or it ^ 1. */
-#define WIRE_HELPERS 64
+#define WIRE_HELPERS 4096
 
 static inline __u32 wire_helper_place(__u32 tgid)
 {
