@@ -22,12 +22,8 @@ clean_up() {
 	wait 2>/dev/null || true
 	rm -rf "$dir"
 }
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-if [ "$(id -u)" != 0 ]; then
-	echo "bench: needs root" >&2
-	exit 1
-fi
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
 pause=$(awk "BEGIN { printf \"%.4f\n\", 3 / $pace }")
 
 # ---- the load -----------------------------------------------------------------------------------

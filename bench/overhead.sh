@@ -38,12 +38,8 @@ clean_up() {
 	mariadb_stop
 	rm -rf "$dir"
 }
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-if [ "$(id -u)" != 0 ]; then
-	echo "bench: needs root" >&2
-	exit 1
-fi
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
 for other in chaincap perf bpftrace offcputime wakeuptime; do
 	if pgrep -x "$other" >"$dir/others"; then
 		echo "bench: $other is running (pid $(tr '\n' ' ' <"$dir/others")): nothing would come out" >&2

@@ -19,12 +19,8 @@ clean_up() {
 	rm -rf "$dir"
 }
 enabled=$(sysctl -n kernel.bpf_stats_enabled)
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-if [ "$(id -u)" != 0 ]; then
-	echo "bench: needs root" >&2
-	exit 1
-fi
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
 
 pipe() { taskset -c 0 perf bench --format simple sched pipe -l 100000; }
 messaging() { perf bench --format simple sched messaging -g 10 -l 300; }

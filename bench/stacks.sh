@@ -34,12 +34,8 @@ clean_up() {
 	server_stop
 	rm -rf "$dir"
 }
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-if [ "$(id -u)" != 0 ]; then
-	echo "bench: needs root" >&2
-	exit 1
-fi
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
 for tool in eu-stack python3 perf offcputime; do
 	if ! command -v $tool >/dev/null; then
 		echo "bench: no $tool here (Debian: elfutils, python3, linux-perf, libbpf-tools)" >&2

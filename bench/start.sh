@@ -23,12 +23,8 @@ clean_up() {
 	for pid in $hogs; do kill "$pid" 2>/dev/null || true; done
 	rm -rf "$dir"
 }
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-if [ "$(id -u)" != 0 ]; then
-	echo "bench: needs root" >&2
-	exit 1
-fi
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
 
 if [ "${POSSIBLE:-}" ]; then
 	for n in $POSSIBLE; do

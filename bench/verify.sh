@@ -19,12 +19,8 @@ clean_up() {
 	mariadb_stop
 	rm -rf "$dir"
 }
-trap clean_up EXIT
-trap 'exit 130' INT TERM
-if [ "$(id -u)" != 0 ]; then
-	echo "verify: needs root" >&2
-	exit 1
-fi
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
 
 pipe() { taskset -c 0 perf bench --format simple sched pipe -l 100000; }
 messaging() { perf bench --format simple sched messaging -g 10 -l 300; }

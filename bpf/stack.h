@@ -37,8 +37,16 @@ struct {
 	__type(value, struct recent);
 } recents SEC(".maps");
 
+/* The kinds of events that have stacks, for maps: the three that come first, and samples. */
+#define STACK_KINDS (WIRE_WAKING_NEW + 2)
+
+static __always_inline __u32 stack_kind(__u32 kind)
+{
+	return kind > WIRE_WAKING_NEW ? STACK_KINDS - 1 : kind;
+}
+
 /*
- * Where the stacks of an event are put together, on each CPU, by its kind: as struct
+ * Where the stacks of an event are put together, on each CPU, by stack_kind(): as struct
  * wire_kind_state, it is used by one program at a time.
  */
 #define BLOCK_WORDS 256 /* of 8 bytes */
@@ -52,14 +60,14 @@ struct workspace {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_WAKING_NEW + 2);
+	__uint(max_entries, STACK_KINDS);
 	__type(key, __u32);
 	__type(value, struct workspace);
 } workspaces SEC(".maps");
 
 static __always_inline struct workspace *workspace_of(__u32 kind)
 {
-	__u32 i = kind == WIRE_CPU_SAMPLE ? WIRE_WAKING_NEW + 1 : kind;
+	__u32 i = stack_kind(kind);
 
 	return bpf_map_lookup_elem(&workspaces, &i);
 }

@@ -19,13 +19,10 @@ struct {
 
 #include "user_layout.h"
 
-/*
- * The stack that is being unwound, by kind of event: WIRE_SWITCH, WIRE_WAKING, WIRE_WAKING_NEW, and
- * after them WIRE_CPU_SAMPLE.
- */
+/* The stack that is being unwound, by stack_kind(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_WAKING_NEW + 2);
+	__uint(max_entries, STACK_KINDS);
 	__type(key, __u32);
 	__type(value, struct unwinding);
 } unwindings SEC(".maps");
@@ -419,7 +416,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 					 struct pt_regs *regs, __u64 space, __u32 *id)
 {
 	__u32 slot = (__u32)task->pid & (TOPS - 1), end = 0;
-	__u32 which = kind > WIRE_WAKING_NEW ? WIRE_WAKING_NEW + 1 : kind;
+	__u32 which = stack_kind(kind);
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
 	__u64 *top = bpf_map_lookup_elem(&tops, &slot), pc = user_pc(regs), sp = user_sp(regs);
 	__u64 key, hash;

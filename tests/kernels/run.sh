@@ -71,8 +71,8 @@ other_release() {
 	release=$store/apt-$1-$arch
 	conf=$release/apt.conf
 	[ ! -s "$conf" ] || return 0
-	source=$(apt-get indextargets --format '$(SITE)' 'Identifier: Packages' 2>/dev/null | grep debian.org | head -n 1)
-	source=${source:-http://deb.debian.org/debian}
+	source=$(apt-get indextargets --format '$(SITE)' 'Identifier: Packages' 2>/dev/null | head -n 1)
+	[ "$source" ] || { echo "E: apt-get indextargets names no source of packages" >"$tmp/log"; return 1; }
 	mkdir -p "$release/lists/partial" "$release/archives/partial"
 	: >"$release/status"
 	{
