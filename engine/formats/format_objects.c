@@ -12,6 +12,7 @@
 #include "chain/waker_name.h"
 #include "format.h"
 #include "grow.h"
+#include "wait_sums.h"
 #include "words/names.h"
 
 #define NAME_WIDTH_MIN 16
@@ -21,7 +22,7 @@
 /* Equal names are one object. */
 struct row {
 	uint32_t name; /* text, in full; that of "": what was waited for is not known */
-	uint64_t waits, total_ns, longest_ns;
+	struct wait_sums sums;
 	uint64_t p50_ns, p99_ns;
 	/* Who waited, and who ended it, for most of the time: texts; and how many others did. */
 	uint32_t waiter, ender;
@@ -91,10 +92,7 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	if (!row)
 		return -ENOMEM;
 	row->name = name;
-	row->waits++;
-	row->total_ns += ns;
-	if (row->longest_ns < ns)
-		row->longest_ns = ns;
+	wait_sums_count(&row->sums, ns);
 	id = (uint32_t)(row - (struct row *)t->rows.at);
 	err = add_length(t, id, ns);
 	if (!err)
@@ -129,7 +127,7 @@ static void find_percentiles(struct table *t)
 	for (size_t i = 0; i < t->n_lengths; i += n) {
 		struct row *row = &rows[t->lengths[i].row];
 
-		n = row->waits;
+		n = row->sums.waits;
 		row->p50_ns = percentile(&t->lengths[i], n, 50);
 		row->p99_ns = percentile(&t->lengths[i], n, 99);
 	}
@@ -172,17 +170,17 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 {
 	const struct row *a = pa, *b = pb;
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->sums.total_ns != b->sums.total_ns)
+		return a->sums.total_ns > b->sums.total_ns ? -1 : 1;
 	return strcmp(names_text(names, a->name), names_text(names, b->name));
 }
 
-static void put_figures(FILE *out, const struct table *t, const struct row *r, const char *name,
-			int width)
+static void put_figures(FILE *out, const struct table *t, const struct wait_sums *s,
+			const char *name, int width)
 {
-	fprintf(out, "%-*s %9" PRIu64, width, name, r->waits);
-	format_put_time(out, t->options, 15, r->total_ns);
-	format_put_time(out, t->options, 13, r->longest_ns);
+	fprintf(out, "%-*s %9" PRIu64, width, name, s->waits);
+	format_put_time(out, t->options, 15, s->total_ns);
+	format_put_time(out, t->options, 13, s->longest_ns);
 }
 
 static void put_who(FILE *out, const struct table *t, uint32_t who, uint32_t others, int width)
@@ -199,7 +197,7 @@ static void put_row(FILE *out, const struct table *t, const struct row *r, int w
 {
 	const char *name = names_text(t->names, r->name);
 
-	put_figures(out, t, r, *name ? name : NOT_KNOWN, width);
+	put_figures(out, t, &r->sums, *name ? name : NOT_KNOWN, width);
 	format_put_time(out, t->options, 13, r->p50_ns);
 	format_put_time(out, t->options, 13, r->p99_ns);
 	put_who(out, t, r->waiter, r->waiters, 20);
@@ -207,18 +205,11 @@ static void put_row(FILE *out, const struct table *t, const struct row *r, int w
 	putc('\n', out);
 }
 
-static void add_row(struct row *total, const struct row *r)
-{
-	total->waits += r->waits;
-	total->total_ns += r->total_ns;
-	if (total->longest_ns < r->longest_ns)
-		total->longest_ns = r->longest_ns;
-}
-
 static void put_table(FILE *out, struct table *t)
 {
 	const struct options *o = t->options;
-	struct row total = { 0 }, other = { 0 }, *rows = t->rows.at;
+	struct wait_sums total = { 0 }, other = { 0 };
+	struct row *rows = t->rows.at;
 	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
 	int width = NAME_WIDTH_MIN;
 
@@ -227,11 +218,11 @@ static void put_table(FILE *out, struct table *t)
 	for (size_t i = 1; i <= n; i++) {
 		size_t len = strlen(names_text(t->names, rows[i].name));
 
-		add_row(i > top ? &other : &total, &rows[i]);
+		wait_sums_add(i > top ? &other : &total, &rows[i].sums);
 		if (i <= top && len > (size_t)width)
 			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
 	}
-	add_row(&total, &other);
+	wait_sums_add(&total, &other);
 	fprintf(out, "%-*s %9s %15s %13s %13s %13s  %-20s  %s\n", width, "OBJECT", "WAITS",
 		"BLOCKED", "LONGEST", "P50", "P99", "WAITED", "ENDED BY");
 	for (size_t i = 1; i <= top; i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "wait_sums.h"
 #include "words/names.h"
 #include "chain/top_waits.h"
 #include "chain/waker_name.h"
@@ -18,7 +19,7 @@
 
 struct row {
 	uint32_t waker, wakee; /* text ids */
-	uint64_t count, total_ns, longest_ns;
+	struct wait_sums sums;
 };
 
 struct table {
@@ -45,10 +46,7 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 		return -ENOMEM;
 	row->waker = waker;
 	row->wakee = wakee;
-	row->count++;
-	row->total_ns += ns;
-	if (row->longest_ns < ns)
-		row->longest_ns = ns;
+	wait_sums_count(&row->sums, ns);
 	return 0;
 }
 
@@ -57,56 +55,47 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	const struct row *a = pa, *b = pb;
 	int order;
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
+	if (a->sums.total_ns != b->sums.total_ns)
+		return a->sums.total_ns > b->sums.total_ns ? -1 : 1;
+	if (a->sums.waits != b->sums.waits)
+		return a->sums.waits > b->sums.waits ? -1 : 1;
 	order = strcmp(names_text(names, a->waker), names_text(names, b->waker));
 	if (order)
 		return order;
 	return strcmp(names_text(names, a->wakee), names_text(names, b->wakee));
 }
 
-static void put_row(FILE *out, const struct table *t, const struct row *r, const char *waker,
+static void put_row(FILE *out, const struct table *t, const struct wait_sums *s, const char *waker,
 		    const char *wakee, int width)
 {
-	fprintf(out, "%-*s  %-16s %9" PRIu64, width, waker, wakee, r->count);
-	format_put_time(out, t->options, 15, r->total_ns);
-	format_put_time(out, t->options, 15, r->longest_ns);
+	fprintf(out, "%-*s  %-16s %9" PRIu64, width, waker, wakee, s->waits);
+	format_put_time(out, t->options, 15, s->total_ns);
+	format_put_time(out, t->options, 15, s->longest_ns);
 	putc('\n', out);
-}
-
-static void add_row(struct row *total, const struct row *r)
-{
-	total->count += r->count;
-	total->total_ns += r->total_ns;
-	if (total->longest_ns < r->longest_ns)
-		total->longest_ns = r->longest_ns;
 }
 
 static void put_table(FILE *out, struct table *t)
 {
 	const struct options *o = t->options;
-	struct row total = { 0 }, other = { 0 }, *rows = t->rows.at;
+	struct wait_sums total = { 0 }, other = { 0 };
+	struct row *rows = t->rows.at;
 	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
 	int width = NAME_WIDTH_MIN;
 
 	if (n)
 		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
 	for (size_t i = 1; i <= n; i++) {
-		const struct row *r = &rows[i];
-		size_t len = strlen(names_text(t->names, r->waker));
+		size_t len = strlen(names_text(t->names, rows[i].waker));
 
-		add_row(&total, r);
-		if (i > top)
-			add_row(&other, r);
+		wait_sums_add(i > top ? &other : &total, &rows[i].sums);
 		if (i <= top && len > (size_t)width)
 			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
 	}
+	wait_sums_add(&total, &other);
 	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", width, "WAKER", "TARGET", "COUNT", "BLOCKED",
 		"LONGEST");
 	for (size_t i = 1; i <= top; i++)
-		put_row(out, t, &rows[i], names_text(t->names, rows[i].waker),
+		put_row(out, t, &rows[i].sums, names_text(t->names, rows[i].waker),
 			names_text(t->names, rows[i].wakee), width);
 	if (top < n)
 		put_row(out, t, &other, CHAIN_OTHER, "", width);
