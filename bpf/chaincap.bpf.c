@@ -164,6 +164,7 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 #include "kernel_stack.h"
 #include "user_stack.h"
 #include "objects.h"
+#include "ready.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -431,6 +432,8 @@ int on_stacks(unsigned long long *ctx)
 		record_switch_object(ring, k, now, tid, other.tid, kstack, ustack, state, object);
 	else
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
+	if (!is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
+		record_ready(ctx[0], other.tid, now);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
 	if (is_switch && tid && !state && is_throttled(task))
 		record_throttled(task, now);
@@ -440,6 +443,7 @@ out:
 }
 
 #include "sample.h"
+#include "disk_requests.h"
 
 /* ---- run queues ---------------------------------------------------------------------------- */
 
@@ -465,147 +469,5 @@ int on_migrate(unsigned long long *ctx)
 	return 0;
 }
 
-/* ---- who is who ---------------------------------------------------------------------------- */
-
-SEC("tp_btf/sched_process_fork")
-int on_fork(unsigned long long *ctx)
-{
-	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
-	__u64 now = bpf_ktime_get_ns();
-	struct wire_fork *ev;
-
-	if (child->tgid != parent->tgid)
-		fork_helper(parent->tgid, child->tgid);
-	if (is_recorder(child->tgid) || !is_recording(now))
-		return 0;
-	if (unwinding && user_stacks)
-		inherit_rules(parent, child);
-	ev = record_event(WIRE_FORK, now, struct wire_fork);
-	if (!ev)
-		return 0;
-	ev->parent = parent->pid;
-	ev->child = child->pid;
-	ev->child_tgid = child->tgid;
-	ev->pad = 0;
-	bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), child->comm);
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_exec")
-int on_exec(unsigned long long *ctx)
-{
-	struct task_struct *task = (void *)ctx[0];
-	struct linux_binprm *bprm = (void *)ctx[2];
-	__u64 now = bpf_ktime_get_ns();
-	struct wire_exec *ev;
-
-	if (is_recorder(task->tgid) || !is_recording(now))
-		return 0;
-	ev = record_event(WIRE_EXEC, now, struct wire_exec);
-	if (!ev)
-		return 0;
-	ev->tid = task->pid;
-	ev->old_tid = (__u32)ctx[1];
-	if (bpf_probe_read_kernel_str(ev->filename, sizeof(ev->filename), bprm->filename) < 0)
-		ev->filename[0] = 0;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-SEC("tp_btf/task_rename")
-int on_rename(unsigned long long *ctx)
-{
-	struct task_struct *task = (void *)ctx[0];
-	__u64 now = bpf_ktime_get_ns();
-	struct wire_rename *ev;
-
-	if (is_recorder(task->tgid) || !is_recording(now))
-		return 0;
-	ev = record_event(WIRE_RENAME, now, struct wire_rename);
-	if (!ev)
-		return 0;
-	ev->tid = task->pid;
-	ev->pad = 0;
-	if (bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), (void *)ctx[1]) < 0)
-		ev->name[0] = 0;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_exit")
-int on_exit(unsigned long long *ctx)
-{
-	struct task_struct *task = (void *)ctx[0];
-	__u64 now = bpf_ktime_get_ns();
-	struct wire_exit *ev;
-
-	if (task->pid == task->tgid && is_helper(task->tgid))
-		exit_helper(task->tgid);
-	if (is_recorder(task->tgid) || !is_recording(now))
-		return 0;
-	ev = record_event(WIRE_EXIT, now, struct wire_exit);
-	if (!ev)
-		return 0;
-	ev->tid = task->pid;
-	ev->pad = 0;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-/* ---- what is there when the recording begins ----------------------------------------------- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wire_thread);
-} iter_scratch SEC(".maps");
-
-/* Set by the collector before it lists: stacks as well. */
-bool list_stacks = false;
-
-SEC("iter/task")
-int list_threads(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct wire_thread *t;
-	__u32 zero = 0;
-	long len;
-
-	/* The recorder's own as well: they may wake others, and shall have a name then. */
-	if (!task || is_helper(task->tgid))
-		return 0;
-	t = bpf_map_lookup_elem(&iter_scratch, &zero);
-	if (!t)
-		return 0;
-	t->start_ns = task->start_time;
-	t->seen_ns = bpf_ktime_get_ns();
-	t->tid = task->pid;
-	t->tgid = task->tgid;
-	t->state = task_state(task) | (__u32)task->exit_state;
-	t->flags = (task->flags & PF_KTHREAD ? WIRE_THREAD_KTHREAD : 0) |
-		   (task->on_cpu ? WIRE_THREAD_ON_CPU : 0);
-	t->n_kernel = t->ustack = t->object = 0;
-	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
-	if (list_stacks && t->state && !task->on_cpu) {
-		/*
-		 * Between on_cpu and the stacks: a thread that runs from here on has another number
-		 * when it is off its CPU again.
-		 */
-		barrier();
-		t->switches = task->nvcsw + task->nivcsw;
-		barrier();
-		if (kernel_stacks) {
-			len = bpf_get_task_stack(task, t->frames, sizeof(t->frames), 0);
-			t->n_kernel = len > 0 ? (__u32)len / 8 : 0;
-			if (t->n_kernel >= max_stack)
-				t->flags |= WIRE_THREAD_CUT;
-		}
-		list_user_stack(t, task);
-		if (find_objects && may_have_object(task, t->state))
-			t->object = listed_object(task, t->seen_ns);
-	}
-	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
-	return 0;
-}
+#include "identity.h"
+#include "list.h"

@@ -49,6 +49,7 @@ struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct bio_list *bio_list;
 };
 
 struct mm_struct {
@@ -140,8 +141,15 @@ struct in6_addr {
 };
 
 struct vm_area_struct {
-	unsigned long vm_start, vm_flags, vm_pgoff;
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct mm_struct *vm_mm;
 	struct file *vm_file;
+};
+
+/* A page fault that is being handled. */
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long pgoff, address;
 };
 
 struct sock_common {
@@ -152,14 +160,46 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct wait_queue_head { /* begins with a spinlock, a word that is 0 if nobody holds it */
+	struct list_head head;
+};
+
+struct socket_wq {
+	struct wait_queue_head wait;
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type, sk_protocol;
 	struct pid *sk_peer_pid;
+	struct socket *sk_socket;
+	struct socket_wq *sk_wq;
 };
 
 struct socket {
+	struct file *file;
 	struct sock *sk;
+};
+
+struct epitem;
+
+struct eventpoll {
+	struct list_head rdllist;
+	struct epitem *ovflist;
+};
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+};
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
 };
 
 struct sockaddr_un {
@@ -187,6 +227,38 @@ struct pid {
 /* Any word of the kernel's memory is read as one of these (word_at()). */
 struct rb_node {
 	unsigned long __rb_parent_color;
+};
+
+/* ---- block devices ---- */
+
+struct block_device_operations {
+	void *submit_bio; /* devices without requests of their own, as device-mapper */
+};
+
+struct gendisk {
+	char disk_name[32];
+	const struct block_device_operations *fops;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	struct bio *bio;
+	__u64 start_time_ns;
 };
 
 struct linux_binprm {

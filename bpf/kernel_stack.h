@@ -249,7 +249,7 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 {
 	struct workspace *w = workspace_of(kind);
 	struct wire_known_stack *known;
-	__u32 n, last, all, id, quick;
+	__u32 n, last, all, id, quick, root = tree_root;
 	__u64 depth, hash;
 
 	if (!w)
@@ -278,7 +278,11 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 	if (quick) {
 		k->known++;
 		k->verified++;
-		if (id != quick)
+		/*
+		 * While the collector forgets stacks, the one just found may have lost its id, and
+		 * have a new one in the map; the collector changes the root before that.
+		 */
+		if (id != quick && tree_root == root)
 			k->mismatches++;
 		return id;
 	}

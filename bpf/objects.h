@@ -2,7 +2,8 @@
 /*
  * objects.h - the id of what the current thread waits for, by the number and the arguments of the
  * system call in which it sleeps: the kernel's entry code saved them among the registers. A
- * descriptor leads to its file. Part of chaincap.bpf.c; ids are those of stack.h.
+ * descriptor leads to its file; faults.h finds the file of a page fault. Part of chaincap.bpf.c;
+ * ids are those of stack.h.
  */
 #ifndef BPF_OBJECTS_H
 #define BPF_OBJECTS_H
@@ -13,10 +14,12 @@ const volatile __u8 calls_32[WIRE_CALLS] = {};
 
 const volatile __u32 page_size = 4096;
 
-/* Of the switch that is being recorded, and of the thread that is being listed. */
+/* Where an object is put together: of a switch, of a thread that is listed, of a waking. */
+enum object_use { OBJECT_OF_SWITCH, OBJECT_OF_LISTED, OBJECT_OF_WAKING, OBJECT_USES };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, OBJECT_USES);
 	__type(key, __u32);
 	__type(value, struct wire_object);
 } object_scratch SEC(".maps");
@@ -34,9 +37,21 @@ struct {
 		__v;                                                                       \
 	})
 
+/* To the verifier, a pointer that is read back from a map is a number. room: a word there. */
+static __always_inline __u64 number_of(volatile __u64 *room, __u64 pointer)
+{
+	*room = pointer;
+	return *room;
+}
+
 #define WORD(p) FIELD(rb_node, p, __rb_parent_color)
-/* A field's address as a number. */
+/* A field's address as a number, and a pointer in the field as one. */
 #define ADDRESS(type, p, field) ((__u64)(p) + bpf_core_field_offset(struct type, field))
+#define POINTER(type, p, field)                       \
+	({                                            \
+		__u64 __at = ADDRESS(type, p, field); \
+		(__u64) WORD(__at);                   \
+	})
 
 /* include/uapi/linux/magic.h */
 #define PIPEFS_MAGIC 0x50495045
@@ -52,14 +67,6 @@ struct {
 #define AF_INET6 10
 #define TCP_LISTEN 10
 
-/* include/uapi/linux/futex.h */
-#define FUTEX_PRIVATE_FLAG 128
-/* and of futex_wait() */
-#define FUTEX2_PRIVATE 128
-
-#define IORING_ENTER_REGISTERED_RING 16
-#define CLOCK_MONOTONIC 1
-#define TIMER_ABSTIME 1
 #define X32_BIT 0x40000000
 
 #define VM_SHARED 8
@@ -72,10 +79,10 @@ static __always_inline bool may_have_object(struct task_struct *t, __u32 state)
 	return state & TASK_SLEEPS && t->mm && !is_worker(t);
 }
 
-/* The struct file of a descriptor of t; 0: there is none. */
-static __always_inline __u64 file_of(struct task_struct *t, __u32 fd)
+/* The struct file of a descriptor, by the files_struct of its process; 0: there is none. */
+static __always_inline __u64 file_of(__u64 files, __u32 fd)
 {
-	__u64 files = (__u64)t->files, table, at;
+	__u64 table, at;
 
 	if (!files)
 		return 0;
@@ -125,8 +132,8 @@ static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, _
 	}
 }
 
-static __always_inline void find_file(struct wire_object_key *key, struct task_struct *t,
-				      __u64 file, __u32 fd)
+/* fd: its descriptor in the process tgid, by which files without a name are called. */
+static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, __u64 file, __u32 fd)
 {
 	__u64 inode = (__u64)FIELD(file, file, f_inode);
 	__u64 sb = (__u64)FIELD(inode, inode, i_sb), ino = FIELD(inode, inode, i_ino);
@@ -136,7 +143,7 @@ static __always_inline void find_file(struct wire_object_key *key, struct task_s
 	/* First: their mode is not that of a file, or of any kind. */
 	if (magic == ANON_INODE_FS_MAGIC || magic == PID_FS_MAGIC) {
 		key->kind = WIRE_OBJECT_ANON;
-		key->tgid = t->tgid;
+		key->tgid = tgid;
 		key->v[0] = fd;
 		key->v[1] = (__u64)FIELD(file, file, f_op);
 		return;
@@ -159,139 +166,8 @@ static __always_inline void find_file(struct wire_object_key *key, struct task_s
 	key->v[2] = mode;
 }
 
-/* ---- the system call ------------------------------------------------------------------------ */
-
-static __always_inline void set_call(struct wire_object_key *key, __u32 call, __u64 arg)
-{
-	key->kind = WIRE_OBJECT_CALL;
-	key->v[0] = call;
-	key->v[1] = arg;
-}
-
-/* Two digits of a length are enough, and bound how many there are. */
-static __always_inline __u64 round_length(__u64 ns)
-{
-	__u64 unit = 1;
-
-#pragma unroll
-	for (int i = 0; i < 12; i++)
-		if (ns / unit >= 100)
-			unit *= 10;
-	return (ns + unit / 2) / unit * unit;
-}
-
-static __always_inline __u64 read_time(__u64 addr, bool is_32)
-{
-	__u64 t[2] = { 0, 0 };
-
-	if (is_32) {
-		__u32 t32[2] = { 0, 0 };
-
-		bpf_probe_read_user(t32, sizeof(t32), (void *)addr);
-		return t32[0] * 1000000000ull + t32[1];
-	}
-	bpf_probe_read_user(t, sizeof(t), (void *)addr);
-	return t[0] * 1000000000ull + t[1];
-}
-
-static __always_inline __u64 sleep_until(const __u64 args[4], __u64 now)
-{
-	__u64 at = read_time(args[2], false);
-
-	if (!(args[1] & TIMER_ABSTIME))
-		return round_length(at);
-	return args[0] == CLOCK_MONOTONIC && at > now ? round_length(at - now) : WIRE_SLEEP_UNKNOWN;
-}
-
-/* The only descriptor of a poll(), or -1. */
-static __always_inline __u32 polled(__u64 addr, __u64 n)
-{
-	__u32 fd = ~0u;
-
-	if (n == 1)
-		bpf_probe_read_user(&fd, sizeof(fd), (void *)addr);
-	return fd;
-}
-
-/*
- * Fills in o->key. Returns the struct file that is meant, or 1 if there is none, or 0 if what the
- * thread waits for is not known. current: t is the current thread; of others user memory is not
- * read.
- */
-static __always_inline __u64 find_object_key(struct wire_object *o, struct task_struct *t,
-					     __u64 now, bool current)
-{
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(t);
-	struct wire_object_key *key = &o->key;
-	bool is_32 = is_32bit_call(t, regs);
-	long number = call_number(regs);
-	__u64 args[4], arg, file;
-	__u32 how, fd;
-
-	if (number < 0)
-		return 0;
-	number &= ~(long)X32_BIT;
-	how = (is_32 ? calls_32 : calls)[number & (WIRE_CALLS - 1)];
-	if (!how || number >= (long)WIRE_CALLS)
-		return 0;
-	call_args(regs, is_32, args);
-	arg = args[how >> 5 & 3];
-	how &= 31;
-	fd = (__u32)arg;
-	switch (how) {
-	case WIRE_CALL_SOCKETCALL:
-		if (!current || bpf_probe_read_user(&fd, sizeof(fd), (void *)arg))
-			return 0;
-		break;
-	case WIRE_CALL_FD:
-		break;
-	case WIRE_CALL_POLL:
-		fd = current ? polled(arg, args[1]) : ~0u;
-		if (fd == ~0u) {
-			set_call(key, how, 0);
-			return 1;
-		}
-		key->call = how;
-		break;
-	case WIRE_CALL_RING:
-		if (!(args[3] & IORING_ENTER_REGISTERED_RING))
-			break;
-		set_call(key, how, 0);
-		return 1;
-	case WIRE_CALL_FUTEX:
-	case WIRE_CALL_FUTEX2:
-		key->kind = WIRE_OBJECT_FUTEX;
-		key->tgid = t->tgid;
-		key->v[0] = arg;
-		key->v[1] = !((how == WIRE_CALL_FUTEX ? args[1] : args[3]) & FUTEX_PRIVATE_FLAG);
-		return 1;
-	case WIRE_CALL_CHILD:
-		set_call(key, how, (__s32)arg > 0 ? arg : 0);
-		return 1;
-	case WIRE_CALL_SLEEP:
-	case WIRE_CALL_SLEEP32:
-		set_call(key, WIRE_CALL_SLEEP, WIRE_SLEEP_UNKNOWN);
-		if (current)
-			key->v[1] = round_length(read_time(arg, how == WIRE_CALL_SLEEP32));
-		return 1;
-	case WIRE_CALL_SLEEP_UNTIL:
-		set_call(key, WIRE_CALL_SLEEP, WIRE_SLEEP_UNKNOWN);
-		if (current)
-			key->v[1] = sleep_until(args, now);
-		return 1;
-	case WIRE_CALL_IPC:
-		set_call(key, how, (__u32)arg);
-		return 1;
-	default:
-		set_call(key, how, 0);
-		return 1;
-	}
-	file = file_of(t, fd);
-	if (!file)
-		return 0;
-	find_file(key, t, file, fd);
-	return file;
-}
+#include "faults.h"
+#include "object_calls.h"
 
 /* ---- the first time ------------------------------------------------------------------------- */
 
@@ -371,9 +247,7 @@ static __always_inline void put_mapping(struct wire_object *o, struct task_struc
 		return;
 	o->shared = !!(s.flags & VM_SHARED);
 	o->offset = addr - s.start + s.pgoff * page_size;
-	/* To the verifier, a pointer read back from memory is a number. */
-	*(volatile __u64 *)&o->inode = s.file;
-	file = *(volatile __u64 *)&o->inode;
+	file = number_of(&o->inode, s.file);
 	inode = (__u64)FIELD(file, file, f_inode);
 	o->inode = FIELD(inode, inode, i_ino);
 	put_path(o, file);
@@ -406,7 +280,10 @@ static __always_inline void put_unix(struct wire_object *o, __u64 file)
 		o->path_len = len;
 }
 
-/* Sends the object under this id. False: it has to be sent again. */
+/*
+ * Sends the object under this id. t: the thread whose memory a lock is in; NULL: it is none. False:
+ * it has to be sent again.
+ */
 static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
 					__u64 now, __u32 id, __u64 file)
 {
@@ -414,11 +291,10 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 
 	fill_record(&o->r, now, WIRE_OBJECT);
 	o->id = id;
-	o->owner = t->tgid;
 	o->peer = o->path_len = o->whole = 0;
 	o->shared = o->again = 0;
 	o->offset = o->inode = 0;
-	if (o->key.kind == WIRE_OBJECT_FUTEX)
+	if (t && o->key.kind == WIRE_OBJECT_FUTEX)
 		put_mapping(o, t);
 	else if (o->key.kind == WIRE_OBJECT_UNIX)
 		put_unix(o, file);
@@ -486,7 +362,7 @@ static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, str
 
 static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool current)
 {
-	__u32 slot = current ? 0 : 1, id;
+	__u32 slot = current ? OBJECT_OF_SWITCH : OBJECT_OF_LISTED, id;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
 	void *ring = this_ring();
 	__u64 file, hash;
@@ -494,6 +370,7 @@ static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool cu
 	if (!ring || !o)
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
+	o->owner = t->tgid;
 	file = find_object_key(o, t, now, current);
 	if (!file)
 		return 0;

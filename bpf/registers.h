@@ -65,6 +65,15 @@ static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs 
 	return t->thread_info.status & TS_COMPAT;
 }
 
+/* The same of registers at an address that is a number; FIELD() is that of objects.h. */
+#define saved_call_number(regs) ((long)FIELD(pt_regs, regs, orig_ax))
+#define is_saved_32bit(task, regs) (FIELD(task_struct, task, thread_info.status) & TS_COMPAT)
+/* Argument i, 0 or 1. */
+#define saved_call_arg(regs, is_32, i)                                                    \
+	((i)	   ? (is_32) ? (__u32)FIELD(pt_regs, regs, cx) : FIELD(pt_regs, regs, si) \
+	       : (is_32) ? (__u32)FIELD(pt_regs, regs, bx)                                \
+		   : FIELD(pt_regs, regs, di))
+
 static __always_inline void call_args(struct pt_regs *regs, bool is_32, __u64 args[4])
 {
 	if (is_32) {
@@ -157,6 +166,11 @@ static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs 
 	(void)t;
 	return !is_64bit(regs);
 }
+
+#define saved_call_number(regs) ((long)FIELD(pt_regs, regs, syscallno))
+#define is_saved_32bit(task, regs) (FIELD(pt_regs, regs, pstate) & MODE_32BIT)
+#define saved_call_arg(regs, is_32, i) \
+	((void)(is_32), (i) ? FIELD(pt_regs, regs, regs[1]) : FIELD(pt_regs, regs, orig_x0))
 
 static __always_inline void call_args(struct pt_regs *regs, bool is_32, __u64 args[4])
 {

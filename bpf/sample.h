@@ -7,11 +7,14 @@
 #ifndef BPF_SAMPLE_H
 #define BPF_SAMPLE_H
 
-/* Where a sample is taken changes too much for the tree of steps: it is walked each time. */
-static __always_inline __u32 sampled_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
-						  __u64 now)
+/*
+ * The id of a kernel stack that is walked each time, in place of kernel_stack_id(): where a sample
+ * is taken changes too much for the tree of steps, and requests are few.
+ */
+static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
+						 __u32 kind, __u64 now)
 {
-	struct workspace *w = workspace_of(WIRE_CPU_SAMPLE);
+	struct workspace *w = workspace_of(kind);
 	__u32 n = w ? walk(ctx, &w->scratch, 0) : 0;
 
 	if (!n)
@@ -36,7 +39,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (!k || !ring)
 		return 0;
 	if (kernel_stacks && !interrupts_user_code(ctx))
-		kstack = sampled_kernel_stack(ctx, ring, k, now);
+		kstack = walked_kernel_stack(ctx, ring, k, WIRE_CPU_SAMPLE, now);
 	if (has_user_stack(task))
 		ustack = user_stack_id(ctx, ring, k, WIRE_CPU_SAMPLE, now, task);
 	ev = reserve_event(ring, k, now, sizeof(*ev));

@@ -37,12 +37,14 @@ struct {
 	__type(value, struct recent);
 } recents SEC(".maps");
 
-/* The kinds of events that have stacks, for maps: the three that come first, and samples. */
-#define STACK_KINDS (WIRE_WAKING_NEW + 2)
+/* The kinds of events that have stacks, for maps: the three that come first, samples, requests. */
+#define STACK_KINDS (WIRE_WAKING_NEW + 3)
 
 static __always_inline __u32 stack_kind(__u32 kind)
 {
-	return kind > WIRE_WAKING_NEW ? STACK_KINDS - 1 : kind;
+	if (kind <= WIRE_WAKING_NEW)
+		return kind;
+	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 1 : STACK_KINDS - 2;
 }
 
 /*

@@ -178,6 +178,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	struct wire_copy *c = &u->c;
 	__u64 sp = c->regs[DWARF_SP], fp = c->regs[DWARF_FP], cfa, saved, ret_at;
 	__s64 cfa_offset = (__s32)(rule >> 32), fp_offset = (__s16)(rule >> 16);
+	__u32 nature;
 
 	switch (rule & 0xff) {
 	case WIRE_RULE_SP:
@@ -203,11 +204,12 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		c->regs[DWARF_FP] = saved;
 		break;
 	case WIRE_RULE_NONE:
+		nature = fp_nature(fp, sp);
+		if (nature != FP_MAY_BE) {
+			list_no_fp(u, nature);
+			return nature == FP_ZERO ? WIRE_END_WHOLE : WIRE_END_NO_RULE;
+		}
 		list_fp(u);
-		if (!fp) /* by the ABI, the outermost frame's */
-			return WIRE_END_WHOLE;
-		if (fp < sp || fp >= USER_END || (fp & 7))
-			return WIRE_END_NO_RULE;
 		cfa = fp + 16;
 		fp_offset = -16;
 		rule = wire_rule(WIRE_RULE_NONE, 0, 0, -1);
@@ -439,7 +441,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	key = mix(mix(mix(mix(space, c->space), pc), pc - c->look), c->top - sp);
 	if (HAS_LINK_REGISTER)
 		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
-	begin_layout(u, key);
+	begin_layout(u, refined_key(c, key));
 	hash = hash_by_layout(u, &end);
 	if (hash && !verify) {
 		*id = recent_of(hash);
@@ -448,6 +450,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			barrier_var(end);
 			if (end < WIRE_ENDS)
 				k->ends[end]++;
+			k->known_user++;
 			return 0;
 		}
 	}

@@ -3,22 +3,20 @@
 
 #include <sys/resource.h>
 
-#define HIGHEST (-20)
-/* Half of a CPU that ten ordinary threads want. */
-#define RECORDING (-10)
+#include "kernel/nice.h"
 
 int haste_begin(void)
 {
 	int nice = getpriority(PRIO_PROCESS, 0);
 
 	/* Not permitted: then it takes its time. */
-	(void)setpriority(PRIO_PROCESS, 0, HIGHEST);
+	(void)setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
 	return nice;
 }
 
 void haste_record(int nice)
 {
-	(void)setpriority(PRIO_PROCESS, 0, nice ? nice : RECORDING);
+	(void)setpriority(PRIO_PROCESS, 0, nice ? nice : NICE_RECORDING);
 }
 
 void haste_end(int nice)

@@ -49,6 +49,7 @@ static const char all_options[] =
 	"Other:\n"
 	"      --no-unwind          user stacks by frame pointers only\n"
 	"      --no-objects         not what a thread waits for in a system call\n"
+	"      --no-block           not what disks are asked for\n"
 	"      --verify             check stacks that were known without a walk (slow)\n"
 	"  -q, --quiet              print errors only\n"
 	"  -v, --verbose            print figures of the recorder, messages of libbpf\n"
@@ -245,6 +246,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		MAX_SIZE,
 		NO_UNWIND,
 		NO_OBJECTS,
+		NO_BLOCK,
 		VERIFY,
 		FLIGHT,
 		TRIGGER_WAIT,
@@ -259,6 +261,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		{ "freq", required_argument, NULL, 'F' },
 		{ "no-unwind", no_argument, NULL, NO_UNWIND },
 		{ "no-objects", no_argument, NULL, NO_OBJECTS },
+		{ "no-block", no_argument, NULL, NO_BLOCK },
 		{ "verify", no_argument, NULL, VERIFY },
 		{ "flight", required_argument, NULL, FLIGHT },
 		{ "trigger-wait", required_argument, NULL, TRIGGER_WAIT },
@@ -311,6 +314,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			break;
 		case NO_OBJECTS:
 			o->no_objects = true;
+			break;
+		case NO_BLOCK:
+			o->no_block = true;
 			break;
 		case VERIFY:
 			o->verify = true;

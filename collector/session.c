@@ -44,6 +44,7 @@ static int load(struct session *s)
 		.unwind = !o->no_unwind,
 		.sample_hz = o->sample_hz,
 		.objects = !o->no_objects,
+		.requests = !o->no_block,
 		.verify = o->verify,
 		.verbose = o->verbosity > 0,
 	};
@@ -222,6 +223,7 @@ static int begin(struct session *s)
 	err = s->sink->drop_caps();
 	if (err)
 		return session_fail(s, "cannot drop capabilities", err);
+	haste_record(s->nice); /* the threads that are made now do so, too */
 	err = make_lanes(s);
 	if (err)
 		return session_fail(s, "cannot record", err);
@@ -260,16 +262,12 @@ static int open_in_haste(struct session *s)
 
 static int open_all(struct session *s)
 {
-	int err;
-
 	/* While a process can be given another user, and nothing is mapped that it could see. */
 	prepare_opener();
 	prepare_readers(s);
 	prepare_asker(s);
 	s->nice = haste_begin();
-	err = open_in_haste(s);
-	haste_record(s->nice);
-	return err;
+	return open_in_haste(s);
 }
 
 /* ---- recording ----------------------------------------------------------------------------- */
@@ -354,18 +352,24 @@ static bool is_over(struct session *s, uint64_t now_ns)
 static int record(struct session *s)
 {
 	uint64_t now = clock_now_ns();
+	/* The threads that are there go first: a file that is soon cut off has their names. */
+	bool first = true;
 	int err = 0;
 
 	while (!err && !is_over(s, now)) {
 		enum sink_wish wish = s->sink->wish(s);
+		bool due = now - s->last_flush_ns >= FLUSH_NS ||
+			   (first && !user_stacks_left(s->user_stacks));
 
 		if (wish == SINK_END)
 			break;
 		/* What happened before the wish is still in the rings. */
 		if (wish == SINK_FLUSH_NOW)
 			err = drain(s);
-		if (!err && (wish == SINK_FLUSH_NOW || now - s->last_flush_ns >= FLUSH_NS))
+		if (!err && (wish == SINK_FLUSH_NOW || due)) {
 			err = flush(s);
+			first = false;
+		}
 		symbolizer_wait(s->sym, wait_ms(s, clock_now_ns()));
 		if (!err)
 			err = drain(s);
@@ -386,8 +390,6 @@ static int drain_rest(struct session *s)
 	s->end_ns = bpf_session_end(s->bpf);
 	bpf_session_detach(s->bpf);
 	err = bpf_session_pending(s->bpf, user_stacks_record, s->user_stacks);
-	if (!err)
-		err = user_stacks_asleep_rest(s->user_stacks);
 	/* A program that just ran on another CPU may still be about to submit its record. */
 	for (int tries = 0; !err && tries < 50; tries++) {
 		err = drain(s);
@@ -399,6 +401,9 @@ static int drain_rest(struct session *s)
 			break;
 		poll(NULL, 0, 2);
 	}
+	/* After the rings: what came last may wait for a rule, too. */
+	if (!err)
+		err = user_stacks_asleep_rest(s->user_stacks);
 	return err ? err : report_missed(s, c, s->end_ns);
 }
 

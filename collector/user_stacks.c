@@ -2,10 +2,12 @@
 #include "user_stacks.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "kernel/clock.h"
+#include "unwind/later.h"
 #include "unwind/reference.h"
 #include "unwind/rule.h"
 #include "unwind/sleepers.h"
@@ -17,6 +19,9 @@
  */
 #define ASLEEP_NS 5000000000u
 #define ASLEEP_AT_END_NS 500000000u
+/* A stack waits for a rule for this long; between two rounds of asking, at the end. */
+#define LATER_MAX_NS 5000000000u
+#define LATER_MS 1
 
 struct user_stacks {
 	bpf_record_fn record;
@@ -25,6 +30,7 @@ struct user_stacks {
 	struct unwinder *unwinder;   /* NULL: user stacks are not unwound */
 	struct reference *reference; /* NULL: they are not compared */
 	struct sleepers *sleepers;
+	struct later *later;	  /* stacks that wait for a rule */
 	uint64_t asleep_until_ns; /* later, queued threads get their leaf only */
 	bool verbose;
 	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
@@ -47,7 +53,8 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	u->unwinder = unwinder_new(sym, readers, bpf_session_rule, bpf);
 	u->reference = verify ? reference_new() : NULL;
 	u->sleepers = sleepers_new();
-	if (u->unwinder && u->sleepers && (u->reference || !verify)) {
+	u->later = later_new();
+	if (u->unwinder && u->sleepers && u->later && (u->reference || !verify)) {
 		symbolizer_on_replace(sym, bpf_session_replaced, bpf);
 		err = epoll < 0 ? 0 : bpf_session_watch(bpf, epoll);
 	}
@@ -61,6 +68,7 @@ void user_stacks_close(struct user_stacks *u)
 	unwinder_free(u->unwinder);
 	reference_free(u->reference);
 	sleepers_free(u->sleepers);
+	later_free(u->later);
 	free(u);
 }
 
@@ -89,6 +97,14 @@ static int record_completed(struct user_stacks *u)
 	return u->record(u->ctx, &u->completed.r, sizeof(u->completed));
 }
 
+/* Also compares it with --verify, if what is on the stack is all there. */
+static int record_compared(struct user_stacks *u, const struct wire_copy *c)
+{
+	if (u->reference && c->registers)
+		compare(u, c, u->completed.frames, u->completed.n, u->completed.end);
+	return record_completed(u);
+}
+
 int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t len)
 {
 	const struct wire_copy *c = (const void *)r;
@@ -104,11 +120,26 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 		return 0;
 	}
 	err = unwinder_complete(u->unwinder, c, len, &u->completed);
-	if (err)
-		return err;
-	if (u->reference && c->registers)
-		compare(u, c, u->completed.frames, u->completed.n, u->completed.end);
-	return record_completed(u);
+	if (err == -EAGAIN && later_add(u->later, c, len))
+		return 0;
+	return err && err != -EAGAIN ? err : record_compared(u, c);
+}
+
+/* Tries the first stack that waits for a rule. If it may not wait any longer, it is cut. */
+static int try_again(struct user_stacks *u, uint64_t wait_ns)
+{
+	size_t len;
+	const struct wire_copy *c = later_first(u->later, &len);
+	int err = unwinder_complete(u->unwinder, c, len, &u->completed);
+
+	if (err == -EAGAIN && clock_now_ns() - c->r.time_ns < wait_ns) {
+		later_rotate(u->later);
+		return 0;
+	}
+	/* Not compared: the other unwinder sees the mappings that the process has now. */
+	err = record_completed(u);
+	later_drop(u->later);
+	return err;
 }
 
 /* ---- threads that were asleep before the recording ----------------------------------------- */
@@ -143,7 +174,7 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
 
 bool user_stacks_left(const struct user_stacks *u)
 {
-	return u->sleepers && sleepers_left(u->sleepers);
+	return u->sleepers && (sleepers_left(u->sleepers) || later_left(u->later));
 }
 
 /* Unwinds the next queued thread. */
@@ -151,32 +182,56 @@ static int find_asleep(struct user_stacks *u)
 {
 	bool in_time = clock_now_ns() < u->asleep_until_ns;
 	const struct wire_copy *c = sleepers_next(u->sleepers, in_time);
+	uint64_t beyond = unwinder_beyond(u->unwinder);
+	int err = in_time ? unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed) : -ETIME;
 
-	if (!in_time || unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed) ||
-	    !sleepers_slept(u->sleepers))
+	/* The copy is of that sleep. */
+	if ((err && err != -EAGAIN) ||
+	    (beyond != unwinder_beyond(u->unwinder) && !sleepers_slept(u->sleepers))) {
 		complete_leaf(u, c->id, c->tgid, c->r.time_ns, c->frames[0]);
-	else if (u->reference)
-		compare(u, c, u->completed.frames, u->completed.n, u->completed.end);
-	return record_completed(u);
+		return record_completed(u);
+	}
+	if (err && sleepers_put_back(u->sleepers))
+		return 0;
+	return record_compared(u, c);
 }
 
 int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns)
 {
 	uint64_t end_ns = clock_now_ns() + slice_ns;
+	size_t n;
 	int err = 0;
 
-	while (!err && user_stacks_left(u) && clock_now_ns() < end_ns)
+	if (!u->sleepers)
+		return 0;
+	n = later_left(u->later);
+	while (!err && n-- && clock_now_ns() < end_ns)
+		err = try_again(u, LATER_MAX_NS);
+	n = sleepers_left(u->sleepers);
+	while (!err && n-- && clock_now_ns() < end_ns)
 		err = find_asleep(u);
 	return err;
 }
 
 int user_stacks_asleep_rest(struct user_stacks *u)
 {
-	uint64_t until_ns = clock_now_ns() + ASLEEP_AT_END_NS;
+	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + ASLEEP_AT_END_NS;
+	int err = 0;
 
 	if (u->asleep_until_ns > until_ns)
 		u->asleep_until_ns = until_ns;
-	return user_stacks_asleep(u, UINT32_MAX);
+	while (!err && user_stacks_left(u) && now_ns < until_ns) {
+		err = user_stacks_asleep(u, until_ns - now_ns);
+		if (user_stacks_left(u))
+			poll(NULL, 0, LATER_MS);
+		now_ns = clock_now_ns();
+	}
+	/* What is left gets what is known of it. */
+	while (!err && u->sleepers && sleepers_left(u->sleepers))
+		err = find_asleep(u);
+	while (!err && u->sleepers && later_left(u->later))
+		err = try_again(u, 0);
+	return err;
 }
 
 void user_stacks_forget_idle(struct user_stacks *u)
@@ -205,20 +260,24 @@ void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *co
 		[WIRE_END_NO_RULE] = "without a rule",
 		[WIRE_END_GUESSED] = "guessed",
 	};
+	uint64_t unwound = 0; /* in the kernel */
 	struct unwinder_stats s;
 
 	if (!u->unwinder)
 		return;
 	fputs("chaincap: user stacks:", stderr);
-	for (int i = 0; i < WIRE_ENDS; i++)
+	for (int i = 0; i < WIRE_ENDS; i++) {
 		fprintf(stderr, "%s %llu %s", i ? "," : "", (unsigned long long)counts->ends[i],
 			names[i]);
+		unwound += counts->ends[i] - u->ends[i];
+	}
 	unwinder_stats(u->unwinder, &s);
 	fprintf(stderr,
-		"\nchaincap: unwinding: %llu stacks completed by the recorder, %llu addresses "
-		"looked up in %u files (%zu KiB)\n",
-		(unsigned long long)s.stacks, (unsigned long long)s.looked_up, s.files,
-		s.bytes >> 10);
+		"\nchaincap: unwinding: %llu stacks known again, %llu unwound, %llu completed by "
+		"the recorder, %llu addresses looked up in %u files (%zu KiB)\n",
+		(unsigned long long)counts->known_user,
+		(unsigned long long)(unwound - counts->known_user), (unsigned long long)s.stacks,
+		(unsigned long long)s.looked_up, s.files, s.bytes >> 10);
 	if (s.restarts || s.late)
 		fprintf(stderr,
 			"chaincap: unwinding: readers of rules died %llu times, and were late %llu "

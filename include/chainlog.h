@@ -53,7 +53,7 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_STACK_ENDS = 12,	 /* count { svarint(stack - previous) end } */
 	CHAINLOG_BLOCK_SEGMENTS = 13,	 /* count { module offset bytes address }: its code */
 	CHAINLOG_BLOCK_MORE_EVENTS = 14, /* of one CPU, of kinds that may be skipped: see below */
-	CHAINLOG_BLOCK_OBJECTS = 15,	 /* first_id count { length { class name peer } } */
+	CHAINLOG_BLOCK_OBJECTS = 15, /* first_id count { length { class name peer own owner } } */
 	CHAINLOG_BLOCK_THREAD_OBJECTS =
 		16, /* count { tid object }: of threads asleep at the start */
 	CHAINLOG_BLOCKS,
@@ -163,8 +163,34 @@ enum chainlog_more {
 	/* tid: a thread just preempted may not run, as its group's quota is used up */
 	CHAINLOG_THROTTLED = 4,
 	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */
-	CHAINLOG_MORE_KINDS = 6,
+	/* tid object: the thread, woken just then, waited for any of several: this one is ready */
+	CHAINLOG_READY = 7,
+	CHAINLOG_DISK_REQUEST =
+		8, /* tid kstack ustack: a thread asks a block device for something */
+	/*
+	 * tid disk what since_asked since_issued: a block device has done what tid (0: not known)
+	 * asked for, see chainlog_disk_what(); how many ns ago it was asked, by the DISK_REQUEST of
+	 * that tid and time, and how many ns ago the device got it. 0: not known.
+	 */
+	CHAINLOG_DISK_DONE = 9,
+	CHAINLOG_MORE_KINDS = 10,
 };
+/* Operations of DISK_DONE; a reader takes others for OTHER. */
+enum chainlog_disk_op {
+	CHAINLOG_DISK_READ,
+	CHAINLOG_DISK_WRITE,
+	CHAINLOG_DISK_FLUSH,
+	CHAINLOG_DISK_DISCARD,
+	CHAINLOG_DISK_ZERO, /* write zeroes */
+	CHAINLOG_DISK_OTHER,
+	CHAINLOG_DISK_OPS,
+};
+
+/* The number that stands for an operation and a size. */
+static inline uint64_t chainlog_disk_what(unsigned int op, uint32_t bytes)
+{
+	return (uint64_t)bytes << 3 | (op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER);
+}
 /* In memory kinds of MORE_EVENTS follow those of EVENTS: this is added to them. */
 #define CHAINLOG_MORE 8u
 #define CHAINLOG_KINDS (CHAINLOG_MORE + CHAINLOG_MORE_KINDS)

@@ -178,12 +178,21 @@ static inline uint8_t *chainlog_put_thread(uint8_t *p, const struct chainlog_thr
 	return chainlog_put_varint(p, t->ustack);
 }
 
-/* class and name are string ids; peer is a process id, 0: not known. */
-static inline uint8_t *chainlog_put_object(uint8_t *p, uint32_t class, uint32_t name, uint32_t peer)
-{
-	uint8_t fields[3 * 5], *end = chainlog_put_varint(fields, class);
+/* Has no padding, so that equal objects are equal bytes. */
+struct chainlog_object {
+	uint32_t class, name; /* string ids */
+	uint32_t peer;	      /* process id, 0: not known */
+	uint32_t own;	      /* string id */
+	uint32_t owner;	      /* process id */
+};
 
-	end = chainlog_put_varint(chainlog_put_varint(end, name), peer);
+static inline uint8_t *chainlog_put_object(uint8_t *p, const struct chainlog_object *o)
+{
+	uint8_t fields[5 * 5], *end = fields;
+
+	end = chainlog_put_varint(chainlog_put_varint(end, o->class), o->name);
+	end = chainlog_put_varint(chainlog_put_varint(end, o->peer), o->own);
+	end = chainlog_put_varint(end, o->owner);
 	return chainlog_put_bytes(p, fields, (size_t)(end - fields));
 }
 

@@ -19,8 +19,10 @@ enum chainlog_more_field {
 	CHAINLOG_FIELD_USTACK,
 	CHAINLOG_FIELD_NUMBER, /* number[0] */
 	CHAINLOG_FIELD_NUMBER2,
+	CHAINLOG_FIELD_NUMBER3,
+	CHAINLOG_FIELD_NUMBER4,
 };
-#define CHAINLOG_MORE_FIELDS 4u
+#define CHAINLOG_MORE_FIELDS 5u
 
 /* Returns the fields of a kind; of one that is not known, the first is NONE. */
 static inline const uint8_t *chainlog_more_fields(uint64_t kind)
@@ -31,11 +33,24 @@ static inline const uint8_t *chainlog_more_fields(uint64_t kind)
 		[CHAINLOG_QUEUE] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER },
 		[CHAINLOG_THROTTLED] = { CHAINLOG_FIELD_TID },
 		[CHAINLOG_OBJECT] = { CHAINLOG_FIELD_NUMBER },
+		[CHAINLOG_DISK_REQUEST] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_KSTACK,
+					    CHAINLOG_FIELD_USTACK },
+		[CHAINLOG_DISK_DONE] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER,
+					 CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
+					 CHAINLOG_FIELD_NUMBER4 },
+		[CHAINLOG_READY] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER },
 		[CHAINLOG_MORE_LOST] = { CHAINLOG_FIELD_OTHER, CHAINLOG_FIELD_NUMBER,
 					 CHAINLOG_FIELD_NUMBER2 },
 	};
 
 	return fields[kind < CHAINLOG_MORE_KINDS ? kind : CHAINLOG_MORE_KINDS];
+}
+
+/* Whether number[0] of a kind, with CHAINLOG_MORE added, is an object's id. */
+static inline bool chainlog_more_has_object(uint32_t kind)
+{
+	return kind == CHAINLOG_MORE + CHAINLOG_OBJECT || kind == CHAINLOG_MORE + CHAINLOG_READY ||
+	       kind == CHAINLOG_MORE + CHAINLOG_DISK_DONE;
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -92,10 +107,8 @@ static inline uint64_t chainlog_more_value(const struct chainlog_fields *ev,
 		return ev->kstack;
 	case CHAINLOG_FIELD_USTACK:
 		return ev->ustack;
-	case CHAINLOG_FIELD_NUMBER:
-		return ev->number[0];
 	default:
-		return ev->number[1];
+		return ev->number[field - CHAINLOG_FIELD_NUMBER];
 	}
 }
 
@@ -158,11 +171,8 @@ static inline bool chainlog_more_set(struct chainlog_fields *ev, enum chainlog_m
 	case CHAINLOG_FIELD_USTACK:
 		ev->ustack = (uint32_t)v;
 		return v <= UINT32_MAX;
-	case CHAINLOG_FIELD_NUMBER:
-		ev->number[0] = v;
-		return true;
 	default:
-		ev->number[1] = v;
+		ev->number[field - CHAINLOG_FIELD_NUMBER] = v;
 		return true;
 	}
 }

@@ -32,7 +32,7 @@ struct chainlog_fields {
 	uint32_t pair;		 /* reference of these two; 0: none */
 	uint32_t string;	 /* FORK, RENAME: name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: the child's */
-	uint64_t number[2];	 /* kinds of MORE_EVENTS, see chainlog_more.h */
+	uint64_t number[4];	 /* kinds of MORE_EVENTS, see chainlog_more.h */
 };
 
 /* All zero is ready for chainlog_reader_begin(), which can be called again for further blocks. */

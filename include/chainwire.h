@@ -25,6 +25,9 @@ enum wire_kind {
 	WIRE_QUEUE,
 	WIRE_THROTTLED,
 	WIRE_WAITS_FOR, /* has no record: it is the object of a WIRE_SWITCH */
+	WIRE_DISK_REQUEST,
+	WIRE_DISK_DONE,
+	WIRE_READY,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -116,6 +119,40 @@ struct wire_queue { /* a thread is put on the run queue of a CPU */
 struct wire_throttled { /* a thread that was just preempted may not run */
 	struct wire_record r;
 	__u32 tid, pad;
+};
+
+struct wire_disk_request { /* the current thread asks a block device for something */
+	struct wire_record r;
+	__u32 tid, kstack, ustack, pad;
+};
+
+enum wire_disk_op {
+	WIRE_DISK_READ,
+	WIRE_DISK_WRITE,
+	WIRE_DISK_FLUSH,
+	WIRE_DISK_DISCARD,
+	WIRE_DISK_ZERO,
+	WIRE_DISK_OTHER,
+	WIRE_DISK_OPS,
+};
+
+#define WIRE_DISK_NAME 32
+
+struct wire_disk_done { /* a block device has done what it was asked for */
+	struct wire_record r;
+	__u64 asked_ns;	 /* when its WIRE_DISK_REQUEST was, or it began; 0: not known */
+	__u64 issued_ns; /* when the device got it; 0: not known */
+	__u32 tid;	 /* who asked; 0: not known */
+	__u32 op;	 /* enum wire_disk_op */
+	__u32 bytes;
+	__u32 pad;
+	char disk[WIRE_DISK_NAME]; /* as the kernel calls the device that was asked */
+};
+
+struct wire_ready { /* right after a waking: which of several things ended the wait */
+	struct wire_record r;
+	__u32 tid;    /* the thread that was woken */
+	__u32 object; /* see struct wire_object */
 };
 
 struct wire_stack {
@@ -396,6 +433,7 @@ struct wire_kind_state {
 	__u64 tid;	       /* whose it is, */
 	__u64 end;	       /* and enum wire_stack_end */
 	__u64 ends[WIRE_ENDS]; /* user stacks by how they ended, those in a WIRE_COPY left out */
+	__u64 known_user;      /* of these, known again without being unwound */
 	__u64 woken_ns;	       /* when the collector was last woken for a WIRE_COPY */
 };
 
@@ -428,7 +466,11 @@ enum wire_object_kind {
 #define WIRE_INET_PORT 32  /* own port, 16 bits */
 #define WIRE_INET_DPORT 48 /* the peer's */
 
-/* v[1] of WIRE_OBJECT_CALL for WIRE_CALL_SLEEP, else ns: until a time of another clock. */
+/*
+ * v[1] of WIRE_OBJECT_CALL for WIRE_CALL_SLEEP, else ns: until a time of another clock. For
+ * WIRE_CALL_POLL and WIRE_CALL_SELECT it is how many descriptors, rounded to two digits; 0: not
+ * known.
+ */
 #define WIRE_SLEEP_UNKNOWN (~0ull)
 
 struct wire_object_key {
@@ -465,8 +507,9 @@ enum wire_call {
 	WIRE_CALL_NONE,
 	WIRE_CALL_FD,	       /* a descriptor */
 	WIRE_CALL_SOCKETCALL,  /* i386: the descriptor is the first word at the address */
+	WIRE_CALL_EPOLL,       /* the same, of an epoll instance */
 	WIRE_CALL_POLL,	       /* array of descriptors; the next argument is its length */
-	WIRE_CALL_SELECT,      /* sets of descriptors */
+	WIRE_CALL_SELECT,      /* number of descriptors; their sets are the next arguments */
 	WIRE_CALL_FUTEX,       /* address; the next argument is the operation */
 	WIRE_CALL_FUTEX2,      /* address; flags as in futex_wait(): the fourth argument */
 	WIRE_CALL_FUTEXES,     /* several */

@@ -44,10 +44,14 @@ struct flamegraph_options {
 	/*
 	 * For the body of an HTML page: no XML declaration, and as wide as its parent element. It
 	 * handles keys only while it has the focus or the pointer is over it. It keeps its state in
-	 * the page's URL fragment and leaves the rest of the fragment alone. A page can have only
-	 * one: its element ids are fixed and begin with "fg-".
+	 * the page's URL fragment and leaves the rest of the fragment alone.
 	 */
 	bool embedded;
+	/*
+	 * NULL; or of the second graph in a page and those after it what its keys in the fragment
+	 * begin with, each another text. (The ids of its elements begin with "fg-" in any case.)
+	 */
+	const char *keys;
 };
 
 /* 0, -ENOMEM, or -EINVAL (unknown palette or background, size out of range) with *g NULL. */

@@ -10,12 +10,39 @@ uint32_t more_events_kind(uint32_t wire_kind)
 		[WIRE_QUEUE] = CHAINLOG_MORE + CHAINLOG_QUEUE,
 		[WIRE_THROTTLED] = CHAINLOG_MORE + CHAINLOG_THROTTLED,
 		[WIRE_WAITS_FOR] = CHAINLOG_MORE + CHAINLOG_OBJECT,
+		[WIRE_DISK_REQUEST] = CHAINLOG_MORE + CHAINLOG_DISK_REQUEST,
+		[WIRE_DISK_DONE] = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
+		[WIRE_READY] = CHAINLOG_MORE + CHAINLOG_READY,
 	};
 
 	return wire_kind < WIRE_KINDS ? kinds[wire_kind] : 0;
 }
 
-int more_events_encode(struct encoder *enc, struct stack_map *stacks, const struct wire_record *r)
+/* The operations have the same numbers on both sides. */
+_Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
+
+/* The time from at_ns to the event; 0 if at_ns is not known, and only then. */
+static uint64_t since(const struct wire_record *r, uint64_t at_ns)
+{
+	if (!at_ns)
+		return 0;
+	return at_ns < r->time_ns ? r->time_ns - at_ns : 1;
+}
+
+static void take_disk_done(struct more_events *m, const struct wire_disk_done *d,
+			   struct chainlog_fields *ev)
+{
+	struct object_text disk = { .class = "disk" };
+
+	disk_name(&m->disks, d->disk, d->r.time_ns, disk.name);
+	ev->tid = d->tid;
+	ev->number[0] = object_map_text(m->objects, &disk, d->r.time_ns);
+	ev->number[1] = chainlog_disk_what(d->op, d->bytes);
+	ev->number[2] = since(&d->r, d->asked_ns);
+	ev->number[3] = since(&d->r, d->issued_ns);
+}
+
+int more_events_encode(struct more_events *m, const struct wire_record *r)
 {
 	struct chainlog_fields ev = {
 		.time_ns = r->time_ns,
@@ -28,10 +55,21 @@ int more_events_encode(struct encoder *enc, struct stack_map *stacks, const stru
 		const struct wire_cpu_sample *s = (const void *)r;
 
 		ev.tid = s->tid;
-		ev.kstack = stack_map_id(stacks, s->kstack, r->time_ns);
-		ev.ustack = stack_map_id(stacks, s->ustack, r->time_ns);
+		ev.kstack = stack_map_id(m->stacks, s->kstack, r->time_ns);
+		ev.ustack = stack_map_id(m->stacks, s->ustack, r->time_ns);
 		break;
 	}
+	case WIRE_DISK_REQUEST: {
+		const struct wire_disk_request *q = (const void *)r;
+
+		ev.tid = q->tid;
+		ev.kstack = stack_map_id(m->stacks, q->kstack, r->time_ns);
+		ev.ustack = stack_map_id(m->stacks, q->ustack, r->time_ns);
+		break;
+	}
+	case WIRE_DISK_DONE:
+		take_disk_done(m, (const void *)r, &ev);
+		break;
 	case WIRE_QUEUE: {
 		const struct wire_queue *q = (const void *)r;
 
@@ -42,8 +80,15 @@ int more_events_encode(struct encoder *enc, struct stack_map *stacks, const stru
 	case WIRE_THROTTLED:
 		ev.tid = ((const struct wire_throttled *)(const void *)r)->tid;
 		break;
+	case WIRE_READY: {
+		const struct wire_ready *ready = (const void *)r;
+
+		ev.tid = ready->tid;
+		ev.number[0] = object_map_id(m->objects, ready->object, r->time_ns);
+		break;
+	}
 	default:
 		break;
 	}
-	return encoder_more(enc, &ev);
+	return encoder_more(m->enc, &ev);
 }

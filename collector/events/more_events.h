@@ -11,13 +11,23 @@
 #include <linux/types.h>
 
 #include "chainwire.h"
+#include "disk_names.h"
 #include "log/encode.h"
+#include "object_map.h"
 #include "stack_map.h"
 
 /* The kind in the trace, with CHAINLOG_MORE added, of a kind of record; 0: it is none of these. */
 uint32_t more_events_kind(uint32_t wire_kind);
 
+/* Where events of these kinds go, and what their ids and names are found by. */
+struct more_events {
+	struct encoder *enc;
+	struct stack_map *stacks;
+	struct object_map *objects;
+	struct disk_names disks;
+};
+
 /* Encodes a record of such a kind. Returns 0 or the encoder's negative errno. */
-int more_events_encode(struct encoder *enc, struct stack_map *stacks, const struct wire_record *r);
+int more_events_encode(struct more_events *m, const struct wire_record *r);
 
 #endif /* MORE_EVENTS_H */

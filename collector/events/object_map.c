@@ -79,6 +79,15 @@ int object_map_take(struct object_map *m, const struct wire_object *o, size_t le
 	return s->id ? 0 : -ENOMEM;
 }
 
+uint32_t object_map_text(struct object_map *m, const struct object_text *o, uint64_t time_ns)
+{
+	uint32_t id = m->store.object(m->store.ctx, o, time_ns);
+
+	if (id && m->store.use)
+		m->store.use(m->store.ctx, id, time_ns);
+	return id;
+}
+
 uint32_t object_map_id(struct object_map *m, uint32_t wire_id, uint64_t time_ns)
 {
 	struct slot *s = wire_id ? get_slot(m, wire_id) : NULL;

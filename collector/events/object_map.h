@@ -31,6 +31,9 @@ void object_map_free(struct object_map *m);
 
 /* Takes a WIRE_OBJECT record of len bytes. Returns 0, -EBADMSG, -ENOMEM or the store's error. */
 int object_map_take(struct object_map *m, const struct wire_object *o, size_t len);
+/* The store's id for an object that an event at time_ns refers to, by its text. 0: out of memory.
+ */
+uint32_t object_map_text(struct object_map *m, const struct object_text *o, uint64_t time_ns);
 /* The store's id for the object of an event; 0: none, or out of memory. */
 uint32_t object_map_id(struct object_map *m, uint32_t wire_id, uint64_t time_ns);
 /*

@@ -94,6 +94,20 @@ static void describe_anonymous(const struct wire_object *o, struct object_text *
 
 /* ---- sockets -------------------------------------------------------------------------------- */
 
+#define ADDRESS_LEN (INET6_ADDRSTRLEN + sizeof("[]:65535"))
+
+/* As most systems write it: of IPv4 also on a socket of IPv6. */
+static void put_address(char *to, unsigned int family, const __u64 *words, unsigned int port)
+{
+	char address[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop((int)family, words, address, sizeof(address));
+	if (!strncmp(address, "::ffff:", 7) && strchr(address, '.'))
+		snprintf(to, ADDRESS_LEN, "%s:%u", address + 7, port);
+	else
+		snprintf(to, ADDRESS_LEN, family == AF_INET6 ? "[%s]:%u" : "%s:%u", address, port);
+}
+
 static void describe_inet(const struct wire_object *o, struct object_text *out)
 {
 	static const struct {
@@ -107,23 +121,19 @@ static void describe_inet(const struct wire_object *o, struct object_text *out)
 	unsigned int family = key->v[0] & 0xff, protocol = (unsigned int)(key->v[0] >> 8) & 0xffff;
 	unsigned int port = (unsigned int)(key->v[0] >> WIRE_INET_PORT) & 0xffff;
 	unsigned int dport = (unsigned int)(key->v[0] >> WIRE_INET_DPORT) & 0xffff;
-	char address[INET6_ADDRSTRLEN] = "";
+	char own[ADDRESS_LEN];
 
 	set_class(out, "ip");
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
 		if (classes[i].protocol == protocol)
 			set_class(out, classes[i].class);
-	if (key->v[0] & WIRE_INET_LISTENS || !(key->v[1] | key->v[2])) {
+	if (key->v[0] & WIRE_INET_LISTENS || !(key->v[1] | key->v[2]))
 		snprintf(out->name, sizeof(out->name), ":%u", port);
-		return;
-	}
-	inet_ntop((int)family, &key->v[1], address, sizeof(address));
-	/* As most systems write an address of IPv4 on a socket of IPv6. */
-	if (!strncmp(address, "::ffff:", 7) && strchr(address, '.'))
-		snprintf(out->name, sizeof(out->name), "%s:%u", address + 7, dport);
 	else
-		snprintf(out->name, sizeof(out->name), family == AF_INET6 ? "[%s]:%u" : "%s:%u",
-			 address, dport);
+		put_address(out->name, family, &key->v[1], dport);
+	put_address(own, family, &key->v[3], port);
+	snprintf(out->own, sizeof(out->own), "%s %s", out->class, own);
+	out->owner = o->owner;
 }
 
 static void describe_unix(const struct wire_object *o, struct object_text *out)
@@ -212,6 +222,8 @@ static void describe_call(const struct wire_object *o, struct object_text *out)
 	set_class(out, named ? classes[call] : "call");
 	if (call == WIRE_CALL_SLEEP && arg != WIRE_SLEEP_UNKNOWN)
 		put_length(&r, arg);
+	else if ((call == WIRE_CALL_POLL || call == WIRE_CALL_SELECT) && arg)
+		put(&r, "of %" PRIu64, arg);
 	else if (call == WIRE_CALL_IPC || (call == WIRE_CALL_CHILD && arg))
 		put(&r, "%" PRIu64, arg);
 }
@@ -231,8 +243,8 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 {
 	struct room r = { out->name, sizeof(out->name), 0 };
 
-	*out->class = *out->name = '\0';
-	out->peer = 0;
+	*out->class = *out->name = *out->own = '\0';
+	out->peer = out->owner = 0;
 	if (len < offsetof(struct wire_object, path) || o->path_len > sizeof(o->path) ||
 	    len < offsetof(struct wire_object, path) + o->path_len)
 		return -EBADMSG;

@@ -15,11 +15,18 @@
 
 #define OBJECT_CLASS_LEN 32
 #define OBJECT_NAME_LEN 640
+#define OBJECT_END_LEN 96
 
 struct object_text {
 	char class[OBJECT_CLASS_LEN];
 	char name[OBJECT_NAME_LEN]; /* "": there is no more to say than the class */
-	uint32_t peer;		    /* process at the other end; 0: not known */
+	/*
+	 * Sockets with addresses: the own end, "tcp 10.0.0.1:40000". The other end's own one leads
+	 * to its process, if that is on this machine.
+	 */
+	char own[OBJECT_END_LEN];
+	uint32_t peer;	/* process at the other end; 0: not known */
+	uint32_t owner; /* with own: its process */
 };
 
 /* Describes the record of len bytes. Returns 0, or -EBADMSG if it is none. */

@@ -13,6 +13,7 @@ struct translator {
 	struct symbolizer *sym;
 	struct stack_map *stacks;
 	struct object_map *objects;
+	struct more_events more; /* has these three, too */
 	translator_sample_fn on_sample;
 	void *sample_ctx;
 	uint32_t last_frame; /* of the trace */
@@ -71,12 +72,22 @@ static int trace_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n
 
 /* ---- the trace as a store of objects ------------------------------------------------------- */
 
+static struct encoder_object as_encoded(const struct object_text *o)
+{
+	return (struct encoder_object) { .class = o->class,
+					 .name = o->name,
+					 .own = o->own,
+					 .peer = o->peer,
+					 .owner = o->owner };
+}
+
 static uint32_t trace_object(void *ctx, const struct object_text *o, uint64_t time_ns)
 {
+	struct encoder_object encoded = as_encoded(o);
 	struct translator *t = ctx;
 
 	(void)time_ns;
-	return encoder_object(t->enc, &(struct encoder_object) { o->class, o->name, o->peer });
+	return encoder_object(t->enc, &encoded);
 }
 
 static uint32_t trace_reserve_object(void *ctx, uint64_t time_ns)
@@ -89,10 +100,10 @@ static uint32_t trace_reserve_object(void *ctx, uint64_t time_ns)
 
 static int trace_define_object(void *ctx, uint32_t id, const struct object_text *o)
 {
+	struct encoder_object encoded = as_encoded(o);
 	struct translator *t = ctx;
 
-	return encoder_object_define(t->enc, id,
-				     &(struct encoder_object) { o->class, o->name, o->peer });
+	return encoder_object_define(t->enc, id, &encoded);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -128,6 +139,7 @@ struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
 		translator_free(t);
 		return NULL;
 	}
+	t->more = (struct more_events) { .enc = enc, .stacks = t->stacks, .objects = t->objects };
 	return t;
 }
 
@@ -143,7 +155,7 @@ void translator_free(struct translator *t)
 int translator_objects_to(struct translator *t, const struct object_store *store)
 {
 	object_map_free(t->objects);
-	t->objects = object_map_new(store);
+	t->objects = t->more.objects = object_map_new(store);
 	return t->objects ? 0 : -ENOMEM;
 }
 
@@ -270,6 +282,9 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_CPU_SAMPLE] = sizeof(struct wire_cpu_sample),
 		[WIRE_QUEUE] = sizeof(struct wire_queue),
 		[WIRE_THROTTLED] = sizeof(struct wire_throttled),
+		[WIRE_DISK_REQUEST] = sizeof(struct wire_disk_request),
+		[WIRE_DISK_DONE] = sizeof(struct wire_disk_done),
+		[WIRE_READY] = sizeof(struct wire_ready),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_SAMPLE] = sizeof(struct wire_sample),
@@ -332,7 +347,7 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		return take_sample(t, (const void *)r);
 	default:
 		if (more_events_kind(r->kind))
-			return more_events_encode(t->enc, t->stacks, r);
+			return more_events_encode(&t->more, r);
 		return encode_identity(t->enc, r);
 	}
 }

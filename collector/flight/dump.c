@@ -154,7 +154,7 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 		more = *ev;
 		more.kstack = kstack;
 		more.ustack = ustack;
-		if (ev->kind == CHAINLOG_MORE + CHAINLOG_OBJECT)
+		if (chainlog_more_has_object(ev->kind))
 			more.number[0] = put_object(d, ev->number[0]);
 		return encoder_more(d->out, &more);
 	}

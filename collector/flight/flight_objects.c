@@ -10,18 +10,24 @@ void flight_objects_free(struct flight_objects *f)
 	id_pool_free(&f->pool);
 }
 
-/* In the pool: the peer, the class and the name, each of these with its terminator. */
-#define PEER_BYTES sizeof(uint32_t)
-#define OBJECT_BYTES (PEER_BYTES + OBJECT_CLASS_LEN + OBJECT_NAME_LEN)
+/* In the pool: both processes, then the class, the name and the own end, with their terminators. */
+#define PROCESS_BYTES (2 * sizeof(uint32_t))
+#define OBJECT_BYTES (PROCESS_BYTES + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
 
 static size_t put_key(uint8_t *key, const struct object_text *o)
 {
-	size_t class = strlen(o->class) + 1, name = strlen(o->name) + 1;
+	const char *const texts[] = { o->class, o->name, o->own };
+	uint32_t processes[] = { o->peer, o->owner };
+	size_t at = PROCESS_BYTES;
 
-	memcpy(key, &o->peer, PEER_BYTES);
-	memcpy(key + PEER_BYTES, o->class, class);
-	memcpy(key + PEER_BYTES + class, o->name, name);
-	return PEER_BYTES + class + name;
+	memcpy(key, processes, PROCESS_BYTES);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t len = strlen(texts[i]) + 1;
+
+		memcpy(key + at, texts[i], len);
+		at += len;
+	}
+	return at;
 }
 
 static uint32_t get_object(void *ctx, const struct object_text *o, uint64_t time_ns)
@@ -106,11 +112,15 @@ bool flight_objects_text(const struct flight_objects *f, uint32_t id, struct enc
 {
 	size_t len;
 	const char *key = id_pool_key(&f->pool, id, &len);
+	uint32_t processes[2];
 
 	if (!key)
 		return false;
-	memcpy(&out->peer, key, PEER_BYTES);
-	out->class = key + PEER_BYTES;
+	memcpy(processes, key, PROCESS_BYTES);
+	out->peer = processes[0];
+	out->owner = processes[1];
+	out->class = key + PROCESS_BYTES;
 	out->name = out->class + strlen(out->class) + 1;
+	out->own = out->name + strlen(out->name) + 1;
 	return true;
 }

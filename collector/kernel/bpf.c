@@ -50,16 +50,22 @@ static void configure_for_kernel(struct chaincap_bpf *skel)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+	bool has_data_ready = false;
 
 	skel->rodata->address_mask = address_mask();
 	skel->rodata->page_size = page;
 	skel->rodata->stack_size = page > STACK_LEAST ? page : STACK_LEAST;
 	skel->rodata->switch_has_state = true;
-	if (!btf)
-		return;
-	skel->rodata->switch_has_state = switch_has_state(btf);
-	skel->rodata->can_cast = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-	btf__free(btf);
+	if (btf) {
+		skel->rodata->switch_has_state = switch_has_state(btf);
+		skel->rodata->can_cast =
+			btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+		has_data_ready = btf__find_by_name_kind(btf, "btf_trace_sk_data_ready",
+							BTF_KIND_TYPEDEF) > 0;
+		btf__free(btf);
+	}
+	bpf_program__set_autoload(skel->progs.on_data,
+				  has_data_ready && skel->rodata->find_objects);
 }
 
 /* Frames that the kernel's own walks give at most; a sysctl, which may have been changed. */
@@ -116,6 +122,15 @@ static int check_pid_namespace(char *why, size_t why_size)
 		return -EXDEV;
 	}
 	return 0;
+}
+
+/* The programs that record what block devices are asked for. */
+static void load_disk_programs(struct chaincap_bpf *skel, bool wanted)
+{
+	bpf_program__set_autoload(skel->progs.on_disk_bio, wanted);
+	bpf_program__set_autoload(skel->progs.on_disk_request, wanted);
+	bpf_program__set_autoload(skel->progs.on_disk_issue, wanted);
+	bpf_program__set_autoload(skel->progs.on_disk_done, wanted);
 }
 
 static void explain(int err, char *why, size_t why_size)
@@ -186,6 +201,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->sample_hz = o->sample_hz;
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	s->skel->rodata->find_objects = o->objects;
+	load_disk_programs(s->skel, o->requests);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
 	configure_for_kernel(s->skel);
@@ -414,6 +430,7 @@ static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t c
 	c->mismatches_user += k->mismatches_user;
 	for (int i = 0; i < WIRE_ENDS; i++)
 		c->ends[i] += k->ends[i];
+	c->known_user += k->known_user;
 	return 0;
 }
 

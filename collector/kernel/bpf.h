@@ -23,6 +23,7 @@ struct bpf_options {
 	bool kernel_stacks, user_stacks;
 	bool unwind;	    /* user stacks by call frame information, not by frame pointers */
 	bool objects;	    /* what sleeping threads wait for */
+	bool requests;	    /* what block devices are asked for */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
 	bool verbose;	    /* print libbpf's messages on standard error */
@@ -38,6 +39,7 @@ struct bpf_counts {
 	/* Stacks compared with a plain walk, and those that differed. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;
 	uint64_t ends[WIRE_ENDS]; /* user stacks by their end, without WIRE_COPY records */
+	uint64_t known_user;	  /* of these, known again without being unwound */
 	uint64_t missed;	  /* events whose program was skipped: neither seen nor lost */
 };
 

@@ -2,6 +2,7 @@
 /* The ring buffers: made, put into the map of rings without waiting, drained. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,10 +26,11 @@
 
 /*
  * An update of a map of maps takes effect at once, and then waits for an RCU grace period, which
- * takes seconds on a busy machine. So a process does that, all entries in one call (since 5.19),
- * and the recorder waits for none. A process, as neither the recorder's end nor its dropping of
- * capabilities may have to wait for it.
+ * takes seconds on a busy machine: one for all entries of a call (since 6.8), or one for each. So a
+ * process does that, and the recorder waits for none. A process, as neither the recorder's end nor
+ * its dropping of capabilities may have to wait for it. Its threads wait side by side.
  */
+#define FILLERS_MAX 64u
 /* How long the entries may take to become visible. */
 #define PATIENCE_MS 10000
 
@@ -51,18 +53,54 @@ static void keep_files(int outer, const int *fds, uint32_t n)
 	syscall(SYS_close_range, (unsigned int)top + 1, ~0u, 0u);
 }
 
-/* Returns 0 or a negative errno when the update has returned. */
-static int fill_all(int outer, const int *fds, uint32_t n)
-{
-	__u32 *cpus = calloc(n, sizeof(*cpus));
-	int err;
+/* What one thread puts into the map: every n_fillers-th one of the entries. */
+struct filler {
+	int outer, err;
+	const int *fds;
+	uint32_t cpus, first, n_fillers;
+	bool has_thread;
+	pthread_t thread;
+};
 
-	if (!cpus)
-		return -ENOMEM;
-	for (uint32_t cpu = 0; cpu < n; cpu++)
-		cpus[cpu] = cpu;
-	err = bpf_map_update_batch(outer, cpus, fds, &n, NULL);
+static void *fill(void *filler)
+{
+	struct filler *f = filler;
+	uint32_t n = (f->cpus - f->first + f->n_fillers - 1) / f->n_fillers;
+	__u32 *cpus = calloc(n, sizeof(*cpus));
+	int *fds = calloc(n, sizeof(*fds));
+
+	for (uint32_t i = 0; cpus && fds && i < n; i++) {
+		cpus[i] = f->first + i * f->n_fillers;
+		fds[i] = f->fds[cpus[i]];
+	}
+	f->err = cpus && fds ? bpf_map_update_batch(f->outer, cpus, fds, &n, NULL) : -ENOMEM;
 	free(cpus);
+	free(fds);
+	return NULL;
+}
+
+/* Returns 0 or a negative errno when the updates have returned. */
+static int fill_all(int outer, const int *fds, uint32_t cpus)
+{
+	struct filler fillers[FILLERS_MAX];
+	uint32_t n = cpus < FILLERS_MAX ? cpus : FILLERS_MAX;
+	int err = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct filler *f = &fillers[i];
+
+		*f = (struct filler) {
+			.outer = outer, .fds = fds, .cpus = cpus, .first = i, .n_fillers = n
+		};
+		f->has_thread = i && !pthread_create(&f->thread, NULL, fill, f);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (fillers[i].has_thread)
+			pthread_join(fillers[i].thread, NULL);
+		else
+			fill(&fillers[i]);
+		err = err ? err : fillers[i].err;
+	}
 	return err;
 }
 
@@ -180,15 +218,6 @@ static size_t default_ring_size(uint32_t cpus)
 	return size;
 }
 
-static uint32_t count_online(uint32_t cpus)
-{
-	uint32_t n = 0;
-
-	for (uint32_t cpu = 0; cpu < cpus; cpu++)
-		n += cpu_is_online(cpu);
-	return n;
-}
-
 static size_t round_ring_size(size_t want)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -211,25 +240,39 @@ static int new_ring(uint32_t cpu, size_t size)
 	return bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (__u32)size, &opts);
 }
 
+/* Makes s->rings, which are not mapped yet. Returns 0 or a negative errno. */
+static int new_rings(struct bpf_session *s, size_t buffer_size)
+{
+	bool *is_online = calloc(s->cpus, sizeof(*is_online));
+	uint32_t online = 0;
+	int fd = is_online ? 0 : -ENOMEM;
+
+	if (is_online)
+		cpus_online(is_online, s->cpus);
+	for (uint32_t cpu = 0; is_online && cpu < s->cpus; cpu++)
+		online += is_online[cpu];
+	s->ring_size = round_ring_size(buffer_size ? buffer_size : default_ring_size(online));
+	s->offline_ring_size = buffer_size ? s->ring_size : round_ring_size(RING_LEAST);
+	for (uint32_t cpu = 0; fd >= 0 && cpu < s->cpus; cpu++) {
+		fd = new_ring(cpu, is_online[cpu] ? s->ring_size : s->offline_ring_size);
+		s->rings[cpu].fd = fd;
+	}
+	free(is_online);
+	return fd < 0 ? fd : 0;
+}
+
 int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size)
 {
 	int err;
 
-	s->ring_size = round_ring_size(buffer_size ? buffer_size
-						   : default_ring_size(count_online(s->cpus)));
-	s->offline_ring_size = buffer_size ? s->ring_size : round_ring_size(RING_LEAST);
 	s->rings = aligned_alloc(_Alignof(struct cpu_ring), s->cpus * sizeof(*s->rings));
 	if (!s->rings)
 		return -ENOMEM;
 	for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
 		s->rings[cpu] = (struct cpu_ring) { .session = s, .fd = -1 };
-	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
-		int fd = new_ring(cpu, cpu_is_online(cpu) ? s->ring_size : s->offline_ring_size);
-
-		if (fd < 0)
-			return fd;
-		s->rings[cpu].fd = fd;
-	}
+	err = new_rings(s, buffer_size);
+	if (err)
+		return err;
 	/* Before they are mapped: forking would copy the page tables of all of them. */
 	err = put_rings(s);
 	for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++) {

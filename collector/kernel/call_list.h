@@ -134,13 +134,13 @@
 [__NR_sendfile64] = WIRE_CALL(FD, 0),
 #endif
 #ifdef __NR_epoll_wait
-[__NR_epoll_wait] = WIRE_CALL(FD, 0),
+[__NR_epoll_wait] = WIRE_CALL(EPOLL, 0),
 #endif
 #ifdef __NR_epoll_pwait
-[__NR_epoll_pwait] = WIRE_CALL(FD, 0),
+[__NR_epoll_pwait] = WIRE_CALL(EPOLL, 0),
 #endif
 #ifdef __NR_epoll_pwait2
-[__NR_epoll_pwait2] = WIRE_CALL(FD, 0),
+[__NR_epoll_pwait2] = WIRE_CALL(EPOLL, 0),
 #endif
 #ifdef __NR_mq_timedsend
 [__NR_mq_timedsend] = WIRE_CALL(FD, 0),

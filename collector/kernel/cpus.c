@@ -19,14 +19,25 @@ static void read_line(const char *path, char *line, int size)
 		fclose(f);
 }
 
-bool cpu_is_online(uint32_t cpu)
+/* "0-3,8,10-11" */
+void cpus_online(bool *is_online, uint32_t n)
 {
-	char path[64], line[8];
+	unsigned int first, last;
+	char list[4096], *at = list;
+	int len;
 
-	snprintf(path, sizeof(path), CPUS "/cpu%u/online", cpu);
-	/* A CPU that cannot go offline has no such file. */
-	read_line(path, line, sizeof(line));
-	return line[0] != '0';
+	read_line(CPUS "/online", list, sizeof(list));
+	for (uint32_t cpu = 0; cpu < n; cpu++)
+		is_online[cpu] = !*list;
+	while (sscanf(at, "%u%n", &first, &len) == 1) {
+		at += len;
+		last = first;
+		if (sscanf(at, "-%u%n", &last, &len) == 1)
+			at += len;
+		for (uint32_t cpu = first; cpu <= last && cpu < n; cpu++)
+			is_online[cpu] = true;
+		at += *at == ',';
+	}
 }
 
 int cpu_node(uint32_t cpu)

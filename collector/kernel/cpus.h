@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the CPU is online now; where that is not known, it is. */
-bool cpu_is_online(uint32_t cpu);
+/* Which of the CPUs below n are online now: is_online[cpu]. Where that is not known, all are. */
+void cpus_online(bool *is_online, uint32_t n);
 
 /* The number of the CPU's NUMA node; -1: not known, or the machine has one node only. */
 int cpu_node(uint32_t cpu);

@@ -15,12 +15,12 @@
 
 #include "caps.h"
 #include "clock.h"
+#include "nice.h"
 #include "patience.h"
 #include "sandbox.h"
 
 /* A new process gets a CPU in this time, however busy the machine is. */
 #define BEGIN_NS 1000000000u
-#define HIGHEST (-20)
 /* Processes that hang at the same time. */
 #define LATE_MAX 16u
 
@@ -74,7 +74,7 @@ static _Noreturn void fork_workers(int socket)
 	int fd;
 
 	/* The recorder waits for it, and it does little. Not permitted: then it takes its time. */
-	(void)setpriority(PRIO_PROCESS, 0, HIGHEST);
+	(void)setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
 	if (!sandbox_enter_to_open("chaincap-opener", socket) || caps_drop_to_open())
 		_exit(1);
 	if (sandbox_send(SANDBOX_SOCKET, "", 1, -1) != 1)

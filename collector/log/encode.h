@@ -114,13 +114,14 @@ int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t
 		 uint64_t offset);
 
 /*
- * What threads wait for: a class ("tcp"), the object's name in it ("": there is none), and the
- * process at its other end (0: not known). The id of an equal one that was defined before, or of
- * one more; if there are too many, of one without a name. Reserved ids are as those of stacks.
+ * What threads wait for: a class ("tcp"), the object's name in it ("": there is none), for a
+ * connection its own end ("tcp 10.0.0.1:40000"), and the processes at its other end and at its own
+ * one (0: not known). The id of an equal one that was defined before, or of one more; if there are
+ * too many, of one without a name. Reserved ids are as those of stacks.
  */
 struct encoder_object {
-	const char *class, *name;
-	uint32_t peer;
+	const char *class, *name, *own;
+	uint32_t peer, owner;
 };
 uint32_t encoder_object(struct encoder *e, const struct encoder_object *o);
 uint32_t encoder_object_reserve(struct encoder *e);

@@ -5,16 +5,19 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernel/caps.h"
+#include "kernel/nice.h"
 
 struct job {
 	int (*work)(void *ctx);
 	void *ctx;
 	int result;
-	bool is_low;
+	_Atomic pid_t tid; /* of the thread that does it; 0: it has not begun */
 };
 
 /*
@@ -35,31 +38,55 @@ static void *run(void *arg)
 	const struct sched_param none = { 0 };
 	struct job *job = arg;
 
-	if (job->is_low && sched_setscheduler(0, SCHED_IDLE, &none))
-		job->is_low = false;
+	atomic_store(&job->tid, gettid());
+	sched_setscheduler(0, SCHED_IDLE, &none);
 	job->result = job->work(job->ctx);
 	return NULL;
 }
 
-int priority_run_low(int (*work)(void *ctx), void *ctx, uint32_t patience_ms)
+/* Whether the thread has ended by then. */
+static bool ends_within(pthread_t thread, uint32_t ms)
 {
-	const struct sched_param none = { 0 };
-	struct job job = { work, ctx, 0, sched_getscheduler(0) == SCHED_OTHER && can_return() };
 	struct timespec until;
-	pthread_t thread;
 
-	if (!job.is_low || pthread_create(&thread, NULL, run, &job))
-		return work(ctx);
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += patience_ms / 1000;
-	until.tv_nsec += (long)(patience_ms % 1000) * 1000000;
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
 	}
-	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until)) {
-		pthread_setschedparam(thread, SCHED_OTHER, &none);
-		pthread_join(thread, NULL);
+	return !pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
+/* Not permitted: then it stays as it is. */
+static void set_nice(struct job *job, int nice)
+{
+	pid_t tid = atomic_load(&job->tid);
+
+	if (tid)
+		(void)setpriority(PRIO_PROCESS, (id_t)tid, nice);
+}
+
+int priority_run_low(int (*work)(void *ctx), void *ctx, uint32_t patience_ms, uint32_t hurry_ms)
+{
+	const struct sched_param none = { 0 };
+	struct job job = { .work = work, .ctx = ctx };
+	int nice = getpriority(PRIO_PROCESS, 0);
+	pthread_t thread;
+
+	if (sched_getscheduler(0) != SCHED_OTHER || !can_return() ||
+	    pthread_create(&thread, NULL, run, &job))
+		return work(ctx);
+	if (ends_within(thread, patience_ms))
+		return job.result;
+	pthread_setschedparam(thread, SCHED_OTHER, &none);
+	if (!nice && hurry_ms) {
+		set_nice(&job, NICE_RECORDING);
+		if (ends_within(thread, hurry_ms))
+			return job.result;
+		set_nice(&job, nice);
 	}
+	pthread_join(thread, NULL);
 	return job.result;
 }

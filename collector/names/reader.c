@@ -22,19 +22,21 @@
 /* While recording, the rings have to be drained. */
 #define COPY_PATIENCE_NS 100000000u
 #define COPIES_LATE_MAX 5u
-/* A reader that began at low priority is looked after this often. */
+/* How often it is looked whether a reader still has the priority of whoever waits for it. */
 #define LOOK_MS 20
 
 struct readers {
 	pid_t pid;
 	int socket;
-	uint32_t late; /* copies that were not made in time */
+	int nice, usual; /* as it is; as it was before the recorder was in a haste */
+	uint32_t late;	 /* copies that were not made in time */
 };
 
 struct reader {
 	int socket;
 	pid_t pid;
 	bool is_low;
+	int nice;
 	uint64_t patience_ns;
 	size_t n_asked;
 	struct reader_request request;
@@ -76,6 +78,7 @@ int readers_start(struct readers **out, const struct readers_also *also)
 		free(r);
 		return err;
 	}
+	r->nice = r->usual = getpriority(PRIO_PROCESS, 0);
 	r->pid = fork();
 	if (!r->pid)
 		reader_process(sockets[1], also);
@@ -119,8 +122,22 @@ static int fork_process(const struct readers *r, const struct reader_start *star
 	return err ? err : sockets[0];
 }
 
+static void set_nice(pid_t pid, int *nice, int to)
+{
+	if (to != *nice)
+		(void)setpriority(PRIO_PROCESS, (id_t)pid, to);
+	*nice = to;
+}
+
+/* Gives the process, which has this nice value, that of whoever waits for it. */
+static void follow(pid_t pid, int *nice)
+{
+	set_nice(pid, nice, getpriority(PRIO_PROCESS, 0));
+}
+
 int readers_fork(struct readers *r)
 {
+	follow(r->pid, &r->nice); /* what it forks has its nice value */
 	return fork_process(r, &(struct reader_start) { .is_also = 1 });
 }
 
@@ -143,21 +160,13 @@ static void hurry(struct reader *rd)
 {
 	const struct sched_param none = { 0 };
 
-	if (rd->is_low && rd->pid && !is_low_here()) {
+	if (!rd->pid || rd->patience_ns != PATIENCE_NS)
+		return;
+	if (rd->is_low && !is_low_here()) {
 		sched_setscheduler(rd->pid, SCHED_OTHER, &none);
 		rd->is_low = false;
 	}
-}
-
-/* What it has had of a CPU so far. */
-static uint64_t cpu_ns(const struct reader *rd)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (!rd->pid || clock_getcpuclockid(rd->pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	follow(rd->pid, &rd->nice);
 }
 
 /*
@@ -167,8 +176,8 @@ static uint64_t cpu_ns(const struct reader *rd)
 static ssize_t hear(struct reader *rd, void *message, size_t size)
 {
 	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + rd->patience_ns;
-	uint64_t idle_until_ns = now_ns + IDLE_NS, used_ns = cpu_ns(rd);
-	int look_ms = rd->is_low ? LOOK_MS : rd->patience_ns < PATIENCE_NS ? 1 : 100;
+	uint64_t idle_until_ns = now_ns + IDLE_NS, used_ns = clock_process_cpu_ns(rd->pid);
+	int look_ms = rd->patience_ns < PATIENCE_NS ? 1 : LOOK_MS;
 	struct pollfd p = { .fd = rd->socket, .events = POLLIN };
 	ssize_t n;
 	int fd;
@@ -176,8 +185,8 @@ static ssize_t hear(struct reader *rd, void *message, size_t size)
 	while (poll(&p, 1, look_ms) <= 0) {
 		hurry(rd);
 		now_ns = clock_now_ns();
-		if (cpu_ns(rd) != used_ns) {
-			used_ns = cpu_ns(rd);
+		if (clock_process_cpu_ns(rd->pid) != used_ns) {
+			used_ns = clock_process_cpu_ns(rd->pid);
 			idle_until_ns = now_ns + IDLE_NS;
 		}
 		if (now_ns > until_ns || now_ns > idle_until_ns)
@@ -257,14 +266,20 @@ void reader_close(struct reader *rd)
 	free(rd);
 }
 
-static int start(struct reader **out, const struct readers *r)
+/* A copy does not have the recorder's priority: it is made while events are recorded. */
+static int start(struct reader **out, struct readers *r, uint64_t patience_ns)
 {
 	struct reader_start first = { .is_low = is_low_here() };
 	struct timeval patience = { .tv_sec = (time_t)(PATIENCE_NS / 1000000000u) };
-	int socket = fork_process(r, &first);
 	struct reader *rd;
+	int socket;
 
 	*out = NULL;
+	if (r && patience_ns == PATIENCE_NS)
+		follow(r->pid, &r->nice);
+	else if (r)
+		set_nice(r->pid, &r->nice, r->usual);
+	socket = fork_process(r, &first);
 	if (socket < 0)
 		return socket;
 	rd = calloc(1, sizeof(*rd));
@@ -274,7 +289,8 @@ static int start(struct reader **out, const struct readers *r)
 	}
 	rd->socket = socket;
 	rd->is_low = first.is_low;
-	rd->patience_ns = PATIENCE_NS;
+	rd->nice = r->nice;
+	rd->patience_ns = patience_ns;
 	setsockopt(rd->socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	*out = rd;
 	return 0;
@@ -295,7 +311,7 @@ static int hear_hello(struct reader *rd)
 
 int reader_open(struct reader **out, struct readers *r, int fd, struct reader_file *file)
 {
-	int err = start(out, r);
+	int err = start(out, r, PATIENCE_NS);
 
 	if (err)
 		return err;
@@ -373,10 +389,9 @@ int reader_copy(struct readers *r, int from, int to, uint32_t max_bytes)
 
 	if (r && r->late >= COPIES_LATE_MAX)
 		return -ETIMEDOUT;
-	err = start(&rd, r);
+	err = start(&rd, r, COPY_PATIENCE_NS);
 	if (err)
 		return err;
-	rd->patience_ns = COPY_PATIENCE_NS;
 	err = copy(rd, from, to, max_bytes);
 	if (err == -ETIMEDOUT) {
 		r->late++;
@@ -409,7 +424,7 @@ int reader_generated(struct readers *r, int perf_map, int jitdump, const struct 
 		     size_t n, reader_take_fn fn, void *ctx)
 {
 	struct reader *rd;
-	int err = start(&rd, r);
+	int err = start(&rd, r, PATIENCE_NS);
 
 	if (err)
 		return err;

@@ -20,8 +20,9 @@
 #define PAUSE_US 300u
 /* Stacks come through another ring buffer, at most this much later. */
 #define GRACE_NS 5000000000u
-/* How long user names are looked up at idle priority, before it goes on at the normal one. */
+/* How long user names are looked up at idle priority; then, if somebody waits, in a hurry. */
 #define PATIENCE_MS 500u
+#define HURRY_MS 2000u
 
 /* ---- sideband records ---------------------------------------------------------------------- */
 
@@ -290,7 +291,8 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 	symbolizer_poll(s);
 	err = symbolize_kernel_frames(s);
 	if (!err)
-		err = priority_run_low(name_user_frames, s, PATIENCE_MS);
+		err = priority_run_low(name_user_frames, s, PATIENCE_MS,
+				       s->unwatched ? 0 : HURRY_MS);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
 	s->stats.overflowed = s->images ? images_overflowed(s->images) : 0;

@@ -2,6 +2,9 @@
 /*
  * asleep.h - reads the stack of a thread that has slept since its registers were recorded. Used for
  * stacks that are larger than a copy, and for threads that fell asleep before the recording.
+ *
+ * Whoever holds a lock of the process's memory, or is in the middle of an exec, lets a reader wait.
+ * So all of this is done in a process that is left behind then (kernel/deadline.h).
  */
 #ifndef UNWIND_ASLEEP_H
 #define UNWIND_ASLEEP_H
@@ -10,30 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the thread is asleep now, in a system call with this stack pointer and this pc. */
-bool asleep_at(uint32_t tgid, uint32_t tid, uint64_t sp, uint64_t pc);
-/*
- * Whether the thread is asleep there and has made just this number of context switches. If the
- * number was read while it was off its CPU, it has not run since.
- */
-bool asleep_since(uint32_t tgid, uint32_t tid, uint64_t sp, uint64_t pc, uint64_t switches);
-
-struct asleep_memory {
-	int words, pages; /* descriptors of /proc/PID/mem and /proc/PID/pagemap */
+/* A thread in a system call: its stack pointer and its pc there. */
+struct asleep {
+	uint32_t tgid, tid;
+	uint64_t sp, pc;
+	/*
+	 * Context switches that it has made. If the number was read while it was off its CPU, it
+	 * has not run since; ASLEEP_UNCOUNTED: it may have come back to where it was.
+	 */
+	uint64_t switches;
 };
+#define ASLEEP_UNCOUNTED UINT64_MAX
+
+/* Whether it sleeps there. False also if its process does not answer in time. */
+bool asleep_is(const struct asleep *a);
+
+#define ASLEEP_READ_MAX (16u << 10)
 
 /*
- * Opens the memory of the process, which asleep_close() closes. What is read is the stack of this
- * sleep only if asleep_at() is true before and after the read, or asleep_since() after it. Returns
- * 0 or a negative errno.
+ * Reads up to len bytes, at most ASLEEP_READ_MAX, from addr on of the memory of a thread that
+ * sleeps there, before and after. Stops before the first page that is not anonymous memory: a page
+ * of a file system that a user serves could block the read for ever. Returns the number of bytes
+ * read; 0: none, or it does not sleep there, or its process does not answer in time.
  */
-int asleep_open(struct asleep_memory *m, uint32_t tgid);
-void asleep_close(struct asleep_memory *m);
-/*
- * Reads up to len bytes, at most 28 KiB, from addr on. Stops before the first page that is not
- * anonymous memory: a page of a file system that a user serves could block the read for ever.
- * Returns the number of bytes read.
- */
-size_t asleep_read(const struct asleep_memory *m, uint64_t addr, void *buf, size_t len);
+size_t asleep_read(const struct asleep *a, uint64_t addr, void *buf, size_t len);
 
 #endif /* UNWIND_ASLEEP_H */

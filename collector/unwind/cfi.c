@@ -14,7 +14,7 @@
 
 #define NAMES_MAX_BYTES (1u << 20)
 #define SECTIONS_MAX 4096u
-/* Time budget for one file: a start, and more with each address searched (libdw needs 5 us). */
+/* Budget of CPU time for a file: a start, and more with each address searched (libdw: 5 us). */
 #define PATIENCE_NS 100000000u
 #define PATIENCE_EACH_NS 100000u
 
@@ -296,13 +296,13 @@ static bool find_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, u
 
 bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end)
 {
-	uint64_t start_ns = clock_now_ns();
+	uint64_t start_ns = clock_thread_cpu_ns();
 	bool is_found;
 
 	if (c->searched_ns > c->patience_ns)
 		return false;
 	is_found = find_row(c, offset, rule, end);
-	c->searched_ns += clock_now_ns() - start_ns;
+	c->searched_ns += clock_thread_cpu_ns() - start_ns;
 	c->patience_ns += PATIENCE_EACH_NS;
 	return is_found;
 }

@@ -47,10 +47,14 @@ struct unwind_files {
 	uint32_t last_serial;
 	uint32_t last; /* index of the file used last */
 	uint64_t searched;
+	bool is_late;
 	struct file files[RULES_FILES_MAX];
 	struct cached windows[WINDOWS];
 	struct answer answers[ANSWERS];
 };
+
+static void keep(void *files, struct rules_file *rules, uint64_t offset,
+		 const struct rules_window *w, bool is_it);
 
 struct unwind_files *unwind_files_new(struct code_files *code, struct readers *readers,
 				      size_t vdso_bytes)
@@ -60,7 +64,7 @@ struct unwind_files *unwind_files_new(struct code_files *code, struct readers *r
 	if (!f)
 		return NULL;
 	f->code = code;
-	f->rules = rules_new(readers);
+	f->rules = rules_new(readers, keep, f);
 	f->vdso_bytes = vdso_bytes;
 	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
 		f->files[i].rules.index = i;
@@ -156,13 +160,18 @@ static int open_vdso(const struct unwind_files *f)
 	return -ENOMEM;
 }
 
+/* Late is not missing: it is asked for again. */
+static bool is_late(int err)
+{
+	return err == -ETIMEDOUT || err == -EBUSY || err == -EPIPE;
+}
+
 static int open_file(struct unwind_files *f, struct file *file)
 {
 	bool is_vdso = code_files_kind(f->code, file->id) == CODE_VDSO;
 	int fd = is_vdso ? open_vdso(f) : code_files_open(f->code, file->id), err = fd;
 
-	/* Late is not missing: it is asked for again. */
-	file->is_missing = fd < 0 && fd != -ETIMEDOUT && fd != -EBUSY && fd != -EPIPE;
+	file->is_missing = fd < 0 && !is_late(fd);
 	if (fd >= 0)
 		err = rules_open(f->rules, &file->rules, fd);
 	if (fd >= 0 && is_vdso)
@@ -170,51 +179,23 @@ static int open_file(struct unwind_files *f, struct file *file)
 	return err;
 }
 
-/* As rules_find(), in an open file; with w NULL as rules_is_call(). */
-static int ask(struct unwind_files *f, struct file *file, uint64_t offset, struct rules_window *w,
-	       bool *is_it)
-{
-	int err = -ENOTCONN;
-
-	f->searched++;
-	for (int tries = 0; err == -ENOTCONN && tries < 3; tries++) {
-		err = w ? rules_find(f->rules, &file->rules, offset, w, is_it)
-			: rules_is_call(f->rules, &file->rules, offset, is_it);
-		if (err == -ENOTCONN && open_file(f, file))
-			return -EIO;
-	}
-	return err;
-}
+/* ---- answers ------------------------------------------------------------------------------- */
 
 static uint64_t hash(uint32_t serial, uint64_t offset)
 {
 	return ((offset ^ (uint64_t)serial << 40) * 0x9e3779b97f4a7c15u) >> 40;
 }
 
-static struct answer *answer_at(struct unwind_files *f, const struct file *file, uint64_t offset,
+static struct answer *answer_at(struct unwind_files *f, uint32_t serial, uint64_t offset,
 				bool of_call)
 {
-	return &f->answers[(hash(file->serial, offset) ^ of_call) % ANSWERS];
+	return &f->answers[(hash(serial, offset) ^ of_call) % ANSWERS];
 }
 
 static bool is_answer(const struct answer *a, const struct file *file, uint64_t offset,
 		      bool of_call)
 {
 	return a->serial == file->serial && a->offset == offset && a->of_call == of_call;
-}
-
-bool unwind_files_is_call(struct unwind_files *f, uint32_t id, uint64_t offset, uint64_t now_ns)
-{
-	struct file *file = find(f, id, now_ns);
-	struct answer *a = answer_at(f, file, offset, true);
-	bool is_call;
-
-	if (!is_answer(a, file, offset, true)) {
-		if (ask(f, file, offset, NULL, &is_call))
-			return false;
-		*a = (struct answer) { offset, file->serial, true, is_call };
-	}
-	return a->is_it;
 }
 
 /* UNWIND_NONE: the window has none, and more is to be asked. */
@@ -229,38 +210,93 @@ static struct unwind_rule rule_in(const struct rules_window *w, uint64_t offset)
 	return i < w->n ? w->rules[i] : (struct unwind_rule) { .kind = UNWIND_NONE };
 }
 
+/* A rules_answer_fn. */
+static void keep(void *files, struct rules_file *rules, uint64_t offset,
+		 const struct rules_window *w, bool is_it)
+{
+	struct unwind_files *f = files;
+	uint32_t serial = f->files[rules->index].serial;
+	uint64_t base = offset - offset % RULES_WINDOW;
+
+	f->searched++;
+	if (w && w->n)
+		f->windows[hash(serial, base) % WINDOWS] = (struct cached) { base, serial, *w };
+	if (!w || rule_in(w, offset).kind == UNWIND_NONE)
+		*answer_at(f, serial, offset, !w) = (struct answer) { offset, serial, !w, is_it };
+}
+
+/* Asks, and opens the file if need be. Returns 0: the answer is kept; or a negative errno. */
+static int ask(struct unwind_files *f, struct file *file, uint64_t offset, bool of_call)
+{
+	int err = -ENOTCONN;
+
+	for (int tries = 0; err == -ENOTCONN && tries < 3; tries++) {
+		int opened = 0;
+
+		err = of_call ? rules_is_call(f->rules, &file->rules, offset)
+			      : rules_find(f->rules, &file->rules, offset);
+		if (err == -ENOTCONN)
+			opened = open_file(f, file);
+		if (opened < 0)
+			err = is_late(opened) ? -EAGAIN : -EIO;
+	}
+	f->is_late |= err == -EAGAIN;
+	return err;
+}
+
+void unwind_files_poll(struct unwind_files *f)
+{
+	rules_poll(f->rules);
+}
+
+bool unwind_files_late(struct unwind_files *f)
+{
+	bool is_late = f->is_late;
+
+	f->is_late = false;
+	return is_late;
+}
+
+bool unwind_files_is_call(struct unwind_files *f, uint32_t id, uint64_t offset, uint64_t now_ns)
+{
+	struct file *file = find(f, id, now_ns);
+	const struct answer *a = answer_at(f, file->serial, offset, true);
+
+	if (!is_answer(a, file, offset, true) && ask(f, file, offset, true))
+		return false;
+	return is_answer(a, file, offset, true) && a->is_it;
+}
+
+/* False: it is to be asked for. */
+static bool find_known(struct unwind_files *f, const struct file *file, uint64_t offset,
+		       struct unwind_rule *r)
+{
+	uint64_t base = offset - offset % RULES_WINDOW;
+	const struct cached *c = &f->windows[hash(file->serial, base) % WINDOWS];
+	const struct answer *a = answer_at(f, file->serial, offset, false);
+
+	*r = (struct unwind_rule) { .kind = UNWIND_NONE };
+	if (c->serial == file->serial && c->offset == base)
+		*r = rule_in(&c->window, offset);
+	if (r->kind != UNWIND_NONE)
+		return true;
+	if (!is_answer(a, file, offset, false))
+		return false;
+	r->kind = a->is_it ? UNWIND_SIGNAL : UNWIND_NONE;
+	return true;
+}
+
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64_t offset,
 				     uint64_t now_ns)
 {
-	struct unwind_rule r = { .kind = UNWIND_NONE };
 	struct file *file = find(f, id, now_ns);
-	uint64_t base = offset - offset % RULES_WINDOW;
-	struct cached *c = &f->windows[hash(file->serial, base) % WINDOWS];
-	struct answer *a = answer_at(f, file, offset, false);
-	struct rules_window w;
-	bool is_signal;
-	int err;
+	struct unwind_rule r;
+	bool is_known = find_known(f, file, offset, &r);
 
-	if (c->serial == file->serial && c->offset == base)
-		r = rule_in(&c->window, offset);
-	if (r.kind != UNWIND_NONE)
-		return r;
-	if (is_answer(a, file, offset, false)) {
-		r.kind = a->is_it ? UNWIND_SIGNAL : UNWIND_NONE;
-		return r;
-	}
-	err = file->is_missing ? -ENOENT : ask(f, file, offset, &w, &is_signal);
-	if (err) {
+	if (!is_known && !file->is_missing && !ask(f, file, offset, false))
+		is_known = find_known(f, file, offset, &r);
+	if (!is_known)
 		r.kind = file->is_missing ? UNWIND_NONE : UNWIND_UNKNOWN;
-		return r;
-	}
-	if (w.n)
-		*c = (struct cached) { base, file->serial, w };
-	r = rule_in(&w, offset);
-	if (r.kind != UNWIND_NONE)
-		return r;
-	*a = (struct answer) { offset, file->serial, false, is_signal };
-	r.kind = is_signal ? UNWIND_SIGNAL : UNWIND_NONE;
 	return r;
 }
 

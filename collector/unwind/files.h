@@ -38,7 +38,15 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t file, uint
 /* Whether the instruction before this offset of a file (CODE_FILE) is a call. */
 bool unwind_files_is_call(struct unwind_files *f, uint32_t file, uint64_t offset, uint64_t now_ns);
 
-/* Files in use, the bytes that they take, and the questions to those who read them so far. */
+/* Takes answers that were late. Call it before those above are asked again. */
+void unwind_files_poll(struct unwind_files *f);
+/*
+ * Whether the file was not read in time in one of the calls above since the last call of this
+ * one: then it can be asked again.
+ */
+bool unwind_files_late(struct unwind_files *f);
+
+/* Files in use, the bytes that they take, and the answers of those who read them so far. */
 uint32_t unwind_files_count(const struct unwind_files *f);
 size_t unwind_files_bytes(const struct unwind_files *f);
 uint64_t unwind_files_searched(const struct unwind_files *f);

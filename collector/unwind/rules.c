@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,21 +20,40 @@
 #define HANGS_NS 5000000000u
 /* A file in whose hands as many processes died has no rules. */
 #define DEATHS_MAX 2u
+#define QUESTIONS 64u
+/*
+ * An answer takes some 10 us, on a busy machine milliseconds, the first one of a file on a cold
+ * disk 100 ms: it is not waited for as long, but asked for again.
+ */
+#define WAIT_MAX_NS 5000000u
+/* A process has the recorder's priority, but not for more than this with one question. */
+#define HURRY_NS 100000000u
+#define NICE_NONE 20
+
+struct question {
+	struct rules_file *file; /* NULL: it was closed */
+	uint64_t offset, asked_ns;
+	uint32_t serial;
+	bool of_call;
+};
 
 struct process {
-	uint64_t serial;	 /* never reused; 0: it is not running */
-	bool has_owner;		 /* false: it was started for the first who comes, */
-	uint32_t major, minor;	 /* then for files on this file system */
-	uint32_t owner;		 /* of this owner */
-	int socket, pid;	 /* pid 0: not known yet */
-	uint32_t asked;		 /* the last request */
-	bool is_late;		 /* which has no answer yet, */
-	struct rules_file *file; /* of this file; NULL: that was closed */
-	uint64_t asked_ns;
+	uint64_t serial;       /* never reused; 0: it is not running */
+	bool has_owner;	       /* false: it was started for the first who comes, */
+	uint32_t major, minor; /* then for files on this file system */
+	uint32_t owner;	       /* of this owner */
+	int socket, pid;       /* pid 0: not known yet */
+	int nice;	       /* that it was given; NICE_NONE: none yet */
+	uint64_t asked_ns;     /* the last time */
+	/* A ring of those without an answer; answers come in their order. */
+	struct question questions[QUESTIONS];
+	uint32_t first, n;
 };
 
 struct rules {
 	struct readers *readers;
+	rules_answer_fn on_answer;
+	void *ctx;
 	struct process processes[PROCESSES_MAX];
 	uint64_t last_serial;
 	uint32_t last_request;
@@ -54,6 +74,7 @@ static struct process *start(struct rules *r, struct process *p)
 	*p = (struct process) {
 		.serial = ++r->last_serial,
 		.socket = socket,
+		.nice = NICE_NONE,
 	};
 	return p;
 }
@@ -71,19 +92,21 @@ static void end(struct rules *r, struct process *p)
 /* It died, or is ended because it hangs: the file that it was reading may be the reason. */
 static void lose(struct rules *r, struct process *p)
 {
-	if (p->file)
-		p->file->deaths++;
+	if (p->n && p->questions[p->first].file)
+		p->questions[p->first].file->deaths++;
 	r->restarts++;
 	end(r, p);
 }
 
-struct rules *rules_new(struct readers *readers)
+struct rules *rules_new(struct readers *readers, rules_answer_fn on_answer, void *ctx)
 {
 	struct rules *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->readers = readers;
+	r->on_answer = on_answer;
+	r->ctx = ctx;
 	/* Starting takes milliseconds on a busy machine. */
 	(void)start(r, &r->processes[0]);
 	return r;
@@ -168,7 +191,7 @@ static void wait_for(const struct process *p, uint64_t ns)
 	(void)ppoll(&in, 1, &left, NULL);
 }
 
-/* The answer to the last request. Returns 0; -EAGAIN: none yet; or -EPIPE. */
+/* The answer to the first question. Returns 0; -EAGAIN: none yet; or -EPIPE. */
 static int hear(struct process *p, struct rules_answer *a)
 {
 	struct reader_hello hello;
@@ -186,22 +209,58 @@ static int hear(struct process *p, struct rules_answer *a)
 		close(fd);
 	if (n == -EAGAIN)
 		return -EAGAIN;
-	return n == sizeof(*a) && a->serial == p->asked && fd < 0 ? 0 : -EPIPE;
+	return n == sizeof(*a) && a->serial == p->questions[p->first].serial && fd < 0 ? 0 : -EPIPE;
 }
 
-/* Waits for the answer for at most wait_ns. */
-static int hear_in_time(struct rules *r, struct process *p, uint64_t wait_ns,
-			struct rules_answer *a)
+/* Takes all answers that have come. Returns 0; -EAGAIN: there are more to come; or -ENOTCONN. */
+static int take_answers(struct rules *r, struct process *p)
 {
-	uint64_t until_ns = clock_now_ns() + wait_ns, now_ns;
-	int err;
+	struct rules_answer a;
+	struct question q;
+	int err = 0;
 
-	while ((err = hear(p, a)) == -EAGAIN && (now_ns = clock_now_ns()) < until_ns)
-		wait_for(p, until_ns - now_ns);
-	p->is_late = err == -EAGAIN;
-	if (err == -EPIPE)
+	while (p->n && !(err = hear(p, &a))) {
+		q = p->questions[p->first];
+		if (a.bytes > CFI_MAX_BYTES || !is_sane(&a.window, q.offset)) {
+			err = -EPIPE;
+			break;
+		}
+		p->first = (p->first + 1) % QUESTIONS;
+		p->n--;
+		if (!q.file)
+			continue;
+		q.file->bytes = a.bytes;
+		r->on_answer(r->ctx, q.file, q.offset, q.of_call ? NULL : &a.window, a.is_it);
+	}
+	if (err == -EPIPE) {
 		lose(r, p);
+		return -ENOTCONN;
+	}
 	return err;
+}
+
+static void set_nice(struct process *p, int nice)
+{
+	/* Not permitted: then it stays as it is. */
+	if (!p->pid || p->nice == nice)
+		return;
+	(void)setpriority(PRIO_PROCESS, (id_t)p->pid, nice);
+	p->nice = nice;
+}
+
+void rules_poll(struct rules *r)
+{
+	for (struct process *p = r->processes; p < r->processes + PROCESSES_MAX; p++) {
+		uint64_t late_ns;
+
+		if (!p->n || take_answers(r, p) != -EAGAIN)
+			continue;
+		late_ns = clock_now_ns() - p->questions[p->first].asked_ns;
+		if (late_ns > HANGS_NS)
+			lose(r, p);
+		else if (late_ns > HURRY_NS && p->nice < 0)
+			set_nice(p, 0);
+	}
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -247,36 +306,55 @@ void rules_close(struct rules *r, struct rules_file *f)
 {
 	struct process *p = process_of(r, f);
 
-	if (p && p->file == f)
-		p->file = NULL;
+	for (uint32_t i = 0; p && i < p->n; i++) {
+		struct question *q = &p->questions[(p->first + i) % QUESTIONS];
+
+		if (q->file == f)
+			q->file = NULL;
+	}
 	if (p && say(r, p, RULES_CLOSE, f, 0, -1))
 		end(r, p);
 	f->process = 0;
 }
 
-/* Whether a request can be sent: a late answer to the one before is waited for as long. */
-static int take_late(struct rules *r, struct process *p)
+/* In a long recording. If it died of its limit, the file that it reads would be blamed. */
+static bool is_used_up(const struct process *p)
 {
-	struct rules_answer late;
-	int err;
+	return !p->n && clock_process_cpu_ns(p->pid) > RULES_CPU_SECONDS * UINT64_C(1000000000) / 2;
+}
 
-	if (!p->is_late)
-		return 0;
-	if (patience_now(&r->patience) > PATIENCE_LEAST_NS)
-		err = hear_in_time(r, p, patience_now(&r->patience), &late);
-	else
-		err = hear_in_time(r, p, 0, &late);
-	patience_spend(&r->patience);
-	if (err == -EAGAIN && clock_now_ns() - p->asked_ns > HANGS_NS) {
-		lose(r, p);
-		err = -EPIPE;
+static bool is_asked(const struct process *p, const struct question *q)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct question *o = &p->questions[(p->first + i) % QUESTIONS];
+
+		if (o->file == q->file && o->offset == q->offset && o->of_call == q->of_call)
+			return true;
 	}
+	return false;
+}
+
+/* Waits for the one answer that is to come. Returns as take_answers(). */
+static int wait_for_answer(struct rules *r, struct process *p)
+{
+	uint64_t now_ns = clock_now_ns(), wait_ns = patience_now(&r->patience), until_ns;
+	int err, nice = getpriority(PRIO_PROCESS, 0);
+
+	if (wait_ns > WAIT_MAX_NS)
+		wait_ns = WAIT_MAX_NS;
+	until_ns = now_ns + wait_ns;
+	while ((err = take_answers(r, p)) == -EAGAIN && now_ns < until_ns) {
+		set_nice(p, nice);
+		wait_for(p, until_ns - now_ns);
+		now_ns = clock_now_ns();
+	}
+	patience_spend(&r->patience);
 	return err;
 }
 
-static int ask(struct rules *r, struct rules_file *f, enum rules_op op, uint64_t offset,
-	       struct rules_answer *a)
+static int ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_call)
 {
+	struct question q = { f, offset, clock_now_ns(), 0, of_call };
 	struct process *p = process_of(r, f);
 	int err;
 
@@ -284,53 +362,33 @@ static int ask(struct rules *r, struct rules_file *f, enum rules_op op, uint64_t
 		return -EIO;
 	if (!p)
 		return -ENOTCONN;
-	err = take_late(r, p);
-	if (err)
-		return err == -EPIPE ? -ENOTCONN : err;
-	p->asked_ns = clock_now_ns();
-	p->file = NULL;
-	if (say(r, p, op, f, offset, -1)) {
+	if (p->n == QUESTIONS || is_asked(p, &q))
+		return -EAGAIN;
+	if (is_used_up(p)) {
+		end(r, p);
+		return -ENOTCONN;
+	}
+	p->asked_ns = q.asked_ns;
+	if (say(r, p, of_call ? RULES_CALL : RULES_FIND, f, offset, -1)) {
 		lose(r, p); /* it was dead before */
 		return -ENOTCONN;
 	}
-	p->file = f;
-	p->asked = r->last_request;
-	/* Some 10 us; 100 ms for the first one of a file on a cold disk. */
-	err = hear_in_time(r, p, patience_now(&r->patience), a);
-	patience_spend(&r->patience);
+	q.serial = r->last_request;
+	p->questions[(p->first + p->n++) % QUESTIONS] = q;
+	/* One that has others to answer is late already. */
+	err = p->n == 1 ? wait_for_answer(r, p) : -EAGAIN;
 	r->late += err == -EAGAIN;
-	if (err)
-		return err == -EPIPE ? -ENOTCONN : err;
-	if (a->bytes > CFI_MAX_BYTES || !is_sane(&a->window, offset)) {
-		lose(r, p);
-		return -ENOTCONN;
-	}
-	p->file = NULL;
-	f->bytes = a->bytes;
-	return 0;
-}
-
-int rules_find(struct rules *r, struct rules_file *f, uint64_t offset, struct rules_window *w,
-	       bool *is_signal)
-{
-	struct rules_answer a;
-	int err = ask(r, f, RULES_FIND, offset, &a);
-
-	if (err)
-		return err;
-	*w = a.window;
-	*is_signal = a.is_it;
-	return 0;
-}
-
-int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset, bool *is_call)
-{
-	struct rules_answer a;
-	int err = ask(r, f, RULES_CALL, offset, &a);
-
-	if (!err)
-		*is_call = a.is_it;
 	return err;
+}
+
+int rules_find(struct rules *r, struct rules_file *f, uint64_t offset)
+{
+	return ask(r, f, offset, false);
+}
+
+int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset)
+{
+	return ask(r, f, offset, true);
 }
 
 void rules_trouble(const struct rules *r, uint64_t *restarts, uint64_t *late)

@@ -4,8 +4,8 @@
  * (names/reader.h), because strangers made these files. One process reads all files of one owner on
  * one file system: a file can change the rules of those only whose owner has made it, too. Such a
  * process has these files open and a socket; what it tells is checked. If it dies it is started
- * again. If it does not answer in time (kernel/patience.h) the recorder goes on without the rule:
- * it costs stacks that are cut, never events.
+ * again. If it does not answer in time (kernel/patience.h) the recorder goes on, and asks again
+ * later: it costs time until a stack is known, never events.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H
@@ -49,8 +49,15 @@ struct rules;
 /* What the process does: for readers_start(). */
 extern const struct readers_also rules_reader;
 
+/*
+ * Takes an answer: that to rules_find() for the offset of the file, or with w NULL that to
+ * rules_is_call(). A window without rows: the byte has no rule. is_it: see there.
+ */
+typedef void (*rules_answer_fn)(void *ctx, struct rules_file *f, uint64_t offset,
+				const struct rules_window *w, bool is_it);
+
 /* readers is borrowed, and was started with rules_reader. NULL when out of memory. */
-struct rules *rules_new(struct readers *readers);
+struct rules *rules_new(struct readers *readers, rules_answer_fn on_answer, void *ctx);
 void rules_free(struct rules *r);
 
 /*
@@ -61,14 +68,16 @@ int rules_open(struct rules *r, struct rules_file *f, int fd);
 void rules_close(struct rules *r, struct rules_file *f);
 
 /*
- * The rules around an offset of the file. *is_signal: there is none, but the code there is that to
- * which signal handlers return. Returns 0; -ENOTCONN: it has to be opened (again); -EAGAIN: it is
- * not known in time; or another negative errno: the file has no rules.
+ * Asks for the rules around an offset of the file; is_it: there is none, but the code there is that
+ * to which signal handlers return. Returns 0: on_answer() has got the answer; -EAGAIN: it gets it
+ * later, in rules_poll() or in another call; -ENOTCONN: the file has to be opened (again); or
+ * another negative errno: it has no rules.
  */
-int rules_find(struct rules *r, struct rules_file *f, uint64_t offset, struct rules_window *w,
-	       bool *is_signal);
-/* Whether a call ends before the offset; errors likewise. */
-int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset, bool *is_call);
+int rules_find(struct rules *r, struct rules_file *f, uint64_t offset);
+/* The same for is_it: whether a call ends before the offset. */
+int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset);
+/* Takes answers that have come in the meantime, and ends processes that hang. */
+void rules_poll(struct rules *r);
 
 /* Processes that were started again, and answers that came too late, so far. */
 void rules_trouble(const struct rules *r, uint64_t *restarts, uint64_t *late);

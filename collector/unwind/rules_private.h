@@ -8,6 +8,9 @@
 
 #include "unwind/rules.h"
 
+/* CPU time of a process: some million look-ups. A new one takes over before this is used up. */
+#define RULES_CPU_SECONDS 20u
+
 enum rules_op {
 	RULES_OPEN,  /* the file comes with it; no answer */
 	RULES_CLOSE, /* no answer */

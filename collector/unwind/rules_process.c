@@ -11,8 +11,6 @@
 
 /* All call frame information, one file more while it is opened, and libelf's copies of tables. */
 #define MEMORY_MAX_BYTES (RULES_BYTES_MAX + 2 * (uint64_t)CFI_MAX_BYTES)
-/* Some million look-ups. */
-#define CPU_MAX_SECONDS 20u
 /* Functions begin at multiples of this, mostly, after some bytes of padding. */
 #define ALIGNMENT 16u
 
@@ -127,6 +125,6 @@ static _Noreturn void serve(int socket)
 const struct readers_also rules_reader = {
 	.name = "chaincap-rules",
 	.memory_bytes = MEMORY_MAX_BYTES,
-	.cpu_seconds = CPU_MAX_SECONDS,
+	.cpu_seconds = RULES_CPU_SECONDS,
 	.serve = serve,
 };

@@ -9,10 +9,8 @@
 #include "unwind/rule.h"
 
 #define SLEEPERS_MAX (1u << 15)
-/* Read of each stack at once; words beyond are read one by one. */
-#define READ_BYTES (16u << 10)
 
-_Static_assert(READ_BYTES <= sizeof(((struct wire_copy *)0)->words), "one copy holds it");
+_Static_assert(ASLEEP_READ_MAX <= sizeof(((struct wire_copy *)0)->words), "one copy holds it");
 
 struct sleeper {
 	uint64_t seen_ns, switches, space, look;
@@ -41,17 +39,31 @@ void sleepers_free(struct sleepers *s)
 	free(s);
 }
 
+/* A new place at the end of the queue; NULL: it is full, or out of memory. */
+static struct sleeper *new_place(struct sleepers *s)
+{
+	struct sleeper *list = NULL;
+
+	if (s->n == SLEEPERS_MAX && s->next) {
+		s->n -= s->next;
+		memmove(s->list, s->list + s->next, s->n * sizeof(*s->list));
+		s->next = 0;
+	}
+	if (s->n < SLEEPERS_MAX)
+		list = grow_array(s->list, s->n, &s->cap, sizeof(*list));
+	if (!list)
+		return NULL;
+	s->list = list;
+	return &list[s->n++];
+}
+
 bool sleepers_add(struct sleepers *s, const struct wire_thread *t)
 {
-	struct sleeper *list;
+	struct sleeper *place = new_place(s);
 
-	if (s->n >= SLEEPERS_MAX)
+	if (!place)
 		return false;
-	list = grow_array(s->list, s->n, &s->cap, sizeof(*list));
-	if (!list)
-		return false;
-	s->list = list;
-	list[s->n] = (struct sleeper) {
+	*place = (struct sleeper) {
 		.seen_ns = t->seen_ns,
 		.switches = t->switches,
 		.space = t->space,
@@ -60,9 +72,17 @@ bool sleepers_add(struct sleepers *s, const struct wire_thread *t)
 		.tgid = t->tgid,
 		.ustack = t->ustack,
 	};
-	memcpy(list[s->n].regs, t->regs, sizeof(list->regs));
-	s->n++;
+	memcpy(place->regs, t->regs, sizeof(place->regs));
 	return true;
+}
+
+bool sleepers_put_back(struct sleepers *s)
+{
+	struct sleeper *place = new_place(s);
+
+	if (place)
+		*place = s->current;
+	return place != NULL;
 }
 
 uint32_t sleepers_left(const struct sleepers *s)
@@ -70,14 +90,15 @@ uint32_t sleepers_left(const struct sleepers *s)
 	return s->n - s->next;
 }
 
-static void read_stack(struct wire_copy *c)
+static struct asleep sleep_of(const struct sleeper *t)
 {
-	struct asleep_memory memory;
-
-	if (asleep_open(&memory, c->tgid))
-		return;
-	c->len = (uint32_t)asleep_read(&memory, c->base, c->words, READ_BYTES);
-	asleep_close(&memory);
+	return (struct asleep) {
+		.tgid = t->tgid,
+		.tid = t->tid,
+		.sp = t->regs[UNWIND_SP],
+		.pc = t->regs[UNWIND_PC],
+		.switches = t->switches,
+	};
 }
 
 const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
@@ -108,14 +129,17 @@ const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
 	c->base = c->sp & ~7ull;
 	memcpy(c->regs, t->regs, sizeof(t->regs));
 	c->frames[0] = t->regs[UNWIND_PC];
-	if (read)
-		read_stack(c);
+	if (read) {
+		struct asleep who = sleep_of(t);
+
+		c->len = (uint32_t)asleep_read(&who, c->base, c->words, ASLEEP_READ_MAX);
+	}
 	return c;
 }
 
 bool sleepers_slept(const struct sleepers *s)
 {
-	const struct sleeper *t = &s->current;
+	struct asleep who = sleep_of(&s->current);
 
-	return asleep_since(t->tgid, t->tid, t->regs[UNWIND_SP], t->regs[UNWIND_PC], t->switches);
+	return asleep_is(&who);
 }

@@ -31,8 +31,13 @@ uint32_t sleepers_left(const struct sleepers *s);
  */
 const struct wire_copy *sleepers_next(struct sleepers *s, bool read);
 /*
- * Whether the thread that sleepers_next() returned last has not run since it was listed. If so, the
- * words read of its stack match its registers.
+ * Queues the thread again that sleepers_next() returned last. False: the queue is full, or out of
+ * memory.
+ */
+bool sleepers_put_back(struct sleepers *s);
+/*
+ * Whether the thread that sleepers_next() returned last has not run since it was listed. If so,
+ * what was read of its memory meanwhile matches its registers, as the record's words always do.
  */
 bool sleepers_slept(const struct sleepers *s);
 

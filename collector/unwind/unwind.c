@@ -11,13 +11,15 @@
 
 #define FP_FRAME 16u /* the caller's frame pointer, and the return address */
 #define USER_END (1ull << 56)
+/* Read at once beyond a copy, from a multiple of the half of it. */
+#define BEYOND_BYTES 8192u
 
 struct unwinder {
 	struct symbolizer *sym;
 	struct unwind_files *files;
 	unwinder_teach_fn teach;
 	void *teach_ctx;
-	uint64_t stacks;
+	uint64_t stacks, beyond;
 };
 
 /* One stack being unwound. */
@@ -31,10 +33,10 @@ struct walk {
 	bool has_all; /* registers are known, not just sp and fp */
 	bool sp_lost; /* the value of sp is a lower bound only */
 	bool has_guessed;
-	bool has_left_copy; /* a word beyond it was needed; */
-	bool has_memory;    /* and memory is open for that */
-	struct asleep_memory memory;
-	uint32_t n_copied; /* frames found in the copy */
+	bool is_late;	    /* a rule is not known yet */
+	uint64_t beyond_at; /* what was read beyond the copy: from there, */
+	size_t beyond_len;  /* as many bytes */
+	uint8_t beyond[BEYOND_BYTES];
 };
 
 struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
@@ -81,19 +83,30 @@ static bool find_rule(const struct walk *w, struct unwind_rule *r)
 	return true;
 }
 
+static bool has_beyond(const struct walk *w, uint64_t addr)
+{
+	uint64_t at = addr - w->beyond_at;
+
+	return at < w->beyond_len && w->beyond_len - at >= sizeof(uint64_t);
+}
+
 /* Reads a word beyond the copy, if the thread is still where it was when it was copied. */
 static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 {
 	const struct wire_copy *c = w->copy;
+	struct asleep who = { c->tgid, c->tid, c->sp, c->frames[0], ASLEEP_UNCOUNTED };
 
-	if (!w->has_left_copy) {
-		w->has_left_copy = true;
-		w->n_copied = w->out->n;
-		w->has_memory = asleep_at(c->tgid, c->tid, c->sp, c->frames[0]) &&
-				!asleep_open(&w->memory, c->tgid);
+	if (!c->tid || addr >= USER_END) /* without a thread: see later.h */
+		return false;
+	if (!has_beyond(w, addr)) {
+		w->u->beyond++;
+		w->beyond_at = addr - addr % (BEYOND_BYTES / 2);
+		w->beyond_len = asleep_read(&who, w->beyond_at, w->beyond, BEYOND_BYTES);
 	}
-	return w->has_memory && addr < USER_END &&
-	       asleep_read(&w->memory, addr, word, sizeof(*word)) == sizeof(*word);
+	if (!has_beyond(w, addr))
+		return false;
+	memcpy(word, w->beyond + (addr - w->beyond_at), sizeof(*word));
+	return true;
 }
 
 static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
@@ -318,10 +331,11 @@ static bool step(struct walk *w)
 			w->out->n--;
 		return stop(w, WIRE_END_NO_RULE);
 	}
-	if (r.kind == UNWIND_UNKNOWN)
-		return stop(w, WIRE_END_NO_RULE);
 	if (r.kind == UNWIND_NONE && is_stub(w))
 		r = stub_rule;
+	w->is_late = unwind_files_late(w->u->files);
+	if (w->is_late || r.kind == UNWIND_UNKNOWN)
+		return stop(w, WIRE_END_NO_RULE);
 	teach(w, unwind_rule_pack(&r));
 	switch ((enum unwind_kind)r.kind) {
 	case UNWIND_NONE:
@@ -351,7 +365,6 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 
 	if (!unwinder_takes(c, len))
 		return -EBADMSG;
-	u->stacks++;
 	*out = (struct wire_stack) { .r = c->r, .id = c->id, .tgid = c->tgid, .n = c->n };
 	out->r.kind = WIRE_STACK;
 	memcpy(out->frames, c->frames, c->n * sizeof(c->frames[0]));
@@ -359,19 +372,19 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	w.has_all = c->registers;
 	w.sp_lost = c->sp_lost;
 	w.has_guessed = c->end == WIRE_END_GUESSED;
+	unwind_files_poll(u->files);
 	w.space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
 	while (step(&w))
 		;
-	if (w.has_memory) {
-		asleep_close(&w.memory);
-		if (!asleep_at(c->tgid, c->tid, c->sp, c->frames[0])) {
-			out->n = w.n_copied;
-			out->end = WIRE_END_UNREADABLE;
-		}
-	}
 	if (w.has_guessed && out->end == WIRE_END_WHOLE)
 		out->end = WIRE_END_GUESSED;
-	return 0;
+	u->stacks += !w.is_late;
+	return w.is_late ? -EAGAIN : 0;
+}
+
+uint64_t unwinder_beyond(const struct unwinder *u)
+{
+	return u->beyond;
 }
 
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns)

@@ -43,10 +43,14 @@ void unwinder_free(struct unwinder *u);
 bool unwinder_takes(const struct wire_copy *c, size_t len);
 /*
  * Completes the stack of a record of len bytes. *out is filled as a WIRE_STACK record for the same
- * event. Returns 0, or -EBADMSG if unwinder_takes() refuses the record.
+ * event. Returns 0; -EAGAIN if a rule is not known yet, without which *out is cut; or -EBADMSG if
+ * unwinder_takes() refuses the record.
  */
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);
+
+/* How often memory beyond a copy was read so far, of a thread that may have run since. */
+uint64_t unwinder_beyond(const struct unwinder *u);
 
 /* Drops the files that were not used for a minute. Call it now and then. */
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ready.h - which of several things is ready, when a thread is woken that waits for any of them
+ * (epoll_wait(), poll(), select()). Part of chaincap.bpf.c.
+ *
+ * The kernel puts what is ready on a list of the epoll instance before it wakes. A poll() has no
+ * such list: only sockets are known, as the kernel passes the socket to which something came to a
+ * tracepoint, right before it wakes its waiters on the same CPU.
+ */
+#ifndef BPF_READY_H
+#define BPF_READY_H
+
+/* The last socket to which something came, on each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} came_to SEC(".maps");
+
+/* Not loaded where the kernel does not have it (before 6.3). */
+SEC("tp_btf/sk_data_ready")
+int on_data(unsigned long long *ctx)
+{
+	__u32 zero = 0;
+	__u64 *sk = bpf_map_lookup_elem(&came_to, &zero);
+
+	if (sk)
+		*sk = ctx[0];
+	return 0;
+}
+
+#define EP_UNACTIVE_PTR (~0ull)
+
+/* What was put on the list last; *fd: its descriptor there. 0: nothing is ready. */
+static __always_inline __u64 ready_in_epoll(__u64 file, __u32 *fd)
+{
+	__u64 ep = (__u64)FIELD(file, file, private_data);
+	__u64 list = ADDRESS(eventpoll, ep, rdllist);
+	__u64 last = POINTER(list_head, list, prev), item;
+
+	if (!last)
+		return 0;
+	item = last - bpf_core_field_offset(struct epitem, rdllink);
+	if (last == list) {
+		/* While the list is being read the others are here. */
+		item = POINTER(eventpoll, ep, ovflist);
+		if (!item || item == EP_UNACTIVE_PTR)
+			return 0;
+	}
+	*fd = (__u32)FIELD(epitem, item, ffd.fd);
+	return POINTER(epitem, item, ffd.file);
+}
+
+/*
+ * The socket to which something came, if its waiters are being woken: then its queue of waiters is
+ * locked. 0: the last one is a thing of the past.
+ */
+static __always_inline __u64 ready_socket(void)
+{
+	__u32 zero = 0;
+	__u64 *sk = bpf_map_lookup_elem(&came_to, &zero), wq, socket;
+
+	if (!sk || !*sk)
+		return 0;
+	wq = (__u64)FIELD(sock, *sk, sk_wq);
+	if (!wq)
+		return 0;
+	wq = ADDRESS(socket_wq, wq, wait);
+	if (!(__u32)WORD(wq))
+		return 0;
+	socket = (__u64)FIELD(sock, *sk, sk_socket);
+	return socket ? POINTER(socket, socket, file) : 0;
+}
+
+/*
+ * The registers that user code of a task had when it entered the kernel: as far from its stack as
+ * the current thread's are from its own.
+ */
+static __always_inline __u64 registers_of(struct wire_object *o, __u64 task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u64 regs = number_of(&o->inode, (__u64)bpf_task_pt_regs(current));
+
+	return (__u64)FIELD(task_struct, task, stack) + (regs - (__u64)current->stack);
+}
+
+/* The struct file that is ready of those for which the task waits in a system call; 0: not known.
+ */
+static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32 *fd)
+{
+	__u64 regs = registers_of(o, task), file;
+	long number = saved_call_number(regs);
+	bool is_32 = is_saved_32bit(task, regs);
+	__u32 how;
+
+	if (number < 0)
+		return 0;
+	number &= ~(long)X32_BIT;
+	how = (is_32 ? calls_32 : calls)[number & (WIRE_CALLS - 1)] & 31;
+	if (number >= (long)WIRE_CALLS)
+		return 0;
+	switch (how) {
+	case WIRE_CALL_EPOLL:
+		file = file_of((__u64)FIELD(task_struct, task, files),
+			       (__u32)saved_call_arg(regs, is_32, 0));
+		return file ? ready_in_epoll(file, fd) : 0;
+	case WIRE_CALL_POLL:
+		/* Of one descriptor the object says all. */
+		return (__u32)saved_call_arg(regs, is_32, 1) == 1 ? 0 : ready_socket();
+	case WIRE_CALL_SELECT:
+		return ready_socket();
+	default:
+		return 0;
+	}
+}
+
+/* The id of what is ready, of a task that is being woken; 0: not known. */
+__noinline __u32 ready_id(__u64 task, __u64 now)
+{
+	__u32 slot = OBJECT_OF_WAKING, fd = 0, id;
+	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
+	void *ring = this_ring();
+	__u64 file, hash;
+
+	if (!ring || !o)
+		return 0;
+	file = find_ready(o, task, &fd);
+	if (!file)
+		return 0;
+	__builtin_memset(&o->key, 0, sizeof(o->key));
+	o->owner = (__u32)FIELD(task_struct, task, tgid);
+	find_file(&o->key, o->owner, file, fd);
+	hash = hash_key(&o->key);
+	id = recent_of(hash);
+	return id ? id : id_of_object(ring, o, NULL, now, hash, file);
+}
+
+/* Says what is ready, after the waking of a task that was off its run queue. */
+static __always_inline void record_ready(__u64 task, __u32 tid, __u64 now)
+{
+	__u32 object = FIELD(task_struct, task, mm) ? ready_id(task, now) : 0;
+	struct wire_ready *ev;
+
+	if (!object)
+		return;
+	ev = record_event(WIRE_READY, now, struct wire_ready);
+	if (!ev)
+		return;
+	ev->tid = tid;
+	ev->object = object;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
+#endif /* BPF_READY_H */
