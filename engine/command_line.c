@@ -79,11 +79,12 @@ static const struct row rows[] = {
 	  "see below (default folded, on a terminal causes)" },
 	{ "output", 'o', true, "FILE", 0, set_output, 0, "write here, not to standard output" },
 	{ "top", 0, true, "N", GIVEN_TOP, set_top, 0, "only the N largest" },
-	{ "unit", 0, false, "us|ns", GIVEN_UNIT, set_word, AT(unit), "unit of times (default us)" },
-	{ "view", 0, false, "chain|wakeup", GIVEN_VIEW, set_word, AT(view),
+	{ "unit", 0, false, "us|ns", GIVEN_UNIT, set_word, AT(unit),
+	  "unit of times (default us; tables: ms)" },
+	{ "view", 0, false, "chain|wakeup|io", GIVEN_VIEW, set_word, AT(view),
 	  "folded lines: whole chains, or the wakers' stacks" },
-	{ "root", 0, false, "host|trace", GIVEN_ROOT, set_word, AT(root),
-	  "first frame of each line: the trace's host or path" },
+	{ "root", 0, false, "host|trace|class", GIVEN_ROOT, set_word, AT(root),
+	  "first frame: trace's host or path, object class" },
 	{ "by-name", 0, false, NULL, GIVEN_BY_NAME, set_true, AT(by_name),
 	  "a histogram for each thread name" },
 
@@ -92,6 +93,8 @@ static const struct row rows[] = {
 	{ "user", 'U', false, NULL, GIVEN_STACKS, set_false, AT(kernel), "user frames only" },
 	{ "blocked-stacks", 0, false, NULL, GIVEN_BLOCKED_STACKS, set_true, AT(blocked_stacks),
 	  "show where each waker itself had slept" },
+	{ "fold-repeats", 0, false, NULL, GIVEN_FOLD_REPEATS, set_true, AT(fold_repeats),
+	  "show a lock that is handed on as one link: worker x 6" },
 	{ "who-ran", 0, false, NULL, GIVEN_WHO_RAN, set_true, AT(who_ran),
 	  "show who had the CPU above [runnable], [preempted]" },
 	{ "objects", 0, false, NULL, GIVEN_OBJECTS, set_true, AT(full_objects),
@@ -99,6 +102,8 @@ static const struct row rows[] = {
 	{ "no-objects", 0, false, NULL, GIVEN_OBJECTS, set_true, AT(no_objects), "do not show it" },
 	{ "annotate", 0, false, NULL, GIVEN_ANNOTATE, set_true, AT(annotate),
 	  "append _[w] to waker frames, _[k] to kernel frames" },
+	{ "plain-ends", 0, false, NULL, GIVEN_PLAIN_ENDS, set_true, AT(plain_ends),
+	  "[interrupt] for all that is no thread" },
 	{ "no-ends", 0, false, NULL, GIVEN_NO_ENDS, set_true, AT(no_ends),
 	  "leave out why each chain ends" },
 	{ "inline", 0, false, NULL, 0, set_true, AT(inlined),
@@ -175,8 +180,21 @@ void options_help(FILE *out, bool all)
 /* An option that would have no effect is an error: the user expects one. */
 static int check_format_takes(struct setting *s, const bool *seen)
 {
-	const unsigned int not_in_wakeup = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS |
-					   GIVEN_NO_ENDS | GIVEN_WHO_RAN | GIVEN_OBJECTS;
+	enum {
+		ABOUT_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS |
+			       GIVEN_PLAIN_ENDS | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS |
+			       GIVEN_OBJECTS,
+		ABOUT_WAITS = GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |
+			      GIVEN_ENDED | GIVEN_OF_OBJECTS,
+	};
+	static const struct {
+		const char *name;
+		unsigned int refuses;
+	} views[] = {
+		[VIEW_CHAIN] = { "chain", 0 },
+		[VIEW_WAKEUP] = { "wakeup", ABOUT_CHAINS },
+		[VIEW_IO] = { "io", ABOUT_CHAINS | ABOUT_WAITS },
+	};
 	const struct options *o = s->o;
 	const struct format *f = format_find(o->format);
 	bool wakeup = o->view == VIEW_WAKEUP;
@@ -187,9 +205,9 @@ static int check_format_takes(struct setting *s, const bool *seen)
 		if (f->refuses & rows[i].given)
 			return setting_complain(s, "%s has no meaning with --format=%s",
 						name_of(&rows[i]).s, f->name);
-		if (wakeup && (not_in_wakeup & rows[i].given))
-			return setting_complain(s, "%s has no meaning with --view wakeup",
-						name_of(&rows[i]).s);
+		if (views[o->view].refuses & rows[i].given)
+			return setting_complain(s, "%s has no meaning with --view %s",
+						name_of(&rows[i]).s, views[o->view].name);
 	}
 	if ((wakeup || f->blocked_only) && o->given & GIVEN_PARTS && o->parts != PART_BLOCKED)
 		return setting_complain(
@@ -219,6 +237,8 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "--format=events takes processes by id only: -p PID");
 	if (o->who_ran && o->no_ends)
 		return setting_complain(s, "--who-ran and --no-ends exclude each other");
+	if (o->plain_ends && o->no_ends)
+		return setting_complain(s, "--plain-ends and --no-ends exclude each other");
 	if (o->full_objects && o->no_objects)
 		return setting_complain(s, "--objects and --no-objects exclude each other");
 	if (o->from_ns >= o->to_ns)
@@ -237,6 +257,10 @@ static int check_traces(struct setting *s)
 
 	if (o->given & GIVEN_ROOT && f->several != SEVERAL_MERGED && f->several != SEVERAL_KEYED)
 		return setting_complain(s, "--root has no meaning with --format=%s", f->name);
+	if (o->root == ROOT_CLASS && f->several != SEVERAL_MERGED)
+		return setting_complain(s, "--root=class has no meaning with --format=%s", f->name);
+	if (o->root == ROOT_CLASS && (o->view == VIEW_WAKEUP || o->objects == OBJECTS_NONE))
+		return setting_complain(s, "--root=class goes with chains that show objects");
 	if (o->n_traces > 1 && f->several == SEVERAL_REFUSED)
 		return setting_complain(s, "--format=%s takes one trace; '%s' is the second",
 					f->name, o->traces[1]);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "chain/class_sums.h"
 #include "chain/scope.h"
 #include "chain/top_waits.h"
 #include "chain/wait_nature.h"
@@ -64,8 +65,9 @@ static void print_coverage(const char *name, const struct trace *t)
 }
 
 /* The shares of the ends in the blocked time, the largest first. */
-static void print_ends(const struct chain_summary *s)
+static void print_ends(const struct chain_summary *s, const struct timelines *tl)
 {
+	uint64_t untraced = trace_info(timelines_trace(tl))->lost ? 0 : timelines_untraced(tl);
 	enum chain_end order[CHAIN_ENDS];
 	size_t n = chain_ends_by_size(s->ends_ns, order);
 
@@ -73,6 +75,10 @@ static void print_ends(const struct chain_summary *s)
 		fprintf(stderr, "%s%s %.1f %%", i ? ", " : "chains end in ",
 			chain_end_name(order[i]),
 			100 * (double)s->ends_ns[order[i]] / (double)s->blocked_ns);
+	if (s->ends_ns[CHAIN_UNKNOWN] && untraced)
+		fprintf(stderr,
+			"; [unknown] as the kernel has not reported at least %" PRIu64 " switches",
+			untraced);
 	if (n)
 		putc('\n', stderr);
 }
@@ -162,28 +168,63 @@ static void print_command(const struct timelines *tl, const struct options *o)
 		in, n);
 }
 
-static void print_totals(const struct chain_summary *s, bool no_idle)
+static void print_totals(const struct chain_summary *s, const struct timelines *tl, bool no_idle)
 {
 	fprintf(stderr, "%" PRIu64 " waits: blocked %.3f s, runnable %.3f s", s->waits,
 		seconds(s->blocked_ns), seconds(s->runnable_ns));
 	if (s->preempted_ns)
 		fprintf(stderr, ", preempted %.3f s", seconds(s->preempted_ns));
+	/* Not what is rounded to nothing. */
+	if (s->not_shown_ns >= 500000)
+		fprintf(stderr, "; preempted %.3f s not shown: --state all",
+			seconds(s->not_shown_ns));
 	if (no_idle)
 		fprintf(stderr, "; left out as idle: %" PRIu64 " waits, %.3f s", s->idle_waits,
 			seconds(s->idle_ns));
 	putc('\n', stderr);
-	print_ends(s);
+	print_ends(s, tl);
+}
+
+#define CLASSES_SHOWN 6
+
+/* What the chosen waits were for, if the trace says it. */
+static int print_classes(const struct timelines *tl, const struct options *o)
+{
+	struct who_sums sums = { .unknown = "no object" };
+	struct wait_filter *f;
+	struct names *names;
+	int err;
+
+	if (trace_objects_end(timelines_trace(tl)) == 1)
+		return 0;
+	names = names_new(tl, o);
+	f = names ? wait_filter_new(tl, o, names) : NULL;
+	for (uint32_t i = 0; f && i < timelines_threads(tl); i++)
+		if (wait_filter_thread(f, i))
+			class_sums_add(&sums, tl, f, i);
+	if (f && who_sums_write(&sums, names, CLASSES_SHOWN, "blocked for ", stderr))
+		putc('\n', stderr);
+	err = !f || sums.out_of_memory ? -ENOMEM : 0;
+	wait_filter_free(f);
+	names_free(names);
+	who_sums_free(&sums);
+	return err;
 }
 
 int print_summary(const char *name, const struct format_input *in)
 {
+	int err;
+
 	print_coverage(name, in->trace);
 	if (!in->timelines)
 		return 0;
 	if (in->options->command)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)
-		print_totals(&in->totals->sums, in->options->no_idle);
+		print_totals(&in->totals->sums, in->timelines, in->options->no_idle);
+	err = print_classes(in->timelines, in->options);
+	if (err)
+		return err;
 	return print_unwoken(in->timelines, in->options);
 }
 

@@ -38,7 +38,8 @@ static char *written(const struct format_input *in, int *err)
 
 int merge_trace(struct folded *lines, const struct format_input *in, const char *name)
 {
-	const char *root = in->options->root == ROOT_NONE ? NULL : label(in, name);
+	bool labelled = in->options->root == ROOT_HOST || in->options->root == ROOT_TRACE;
+	const char *root = labelled ? label(in, name) : NULL;
 
 	return format_find(in->options->format)->fold(in, root, lines);
 }

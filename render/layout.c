@@ -120,6 +120,16 @@ static void add_frame(struct layout *l, const struct tree *t, const struct todo 
 		l->max_depth = td->depth;
 }
 
+static enum layout_part part_above(const struct name_table *names, uint32_t name)
+{
+	if (name_is(names, name, "[running]"))
+		return PART_SAMPLE;
+	if (name_is(names, name, "[on-CPU]") || name_is(names, name, "[runnable]") ||
+	    name_is(names, name, "[preempted]"))
+		return PART_ON_CPU;
+	return PART_PLAIN;
+}
+
 /* Add all frames of a node; td then holds what its children start from. */
 static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 {
@@ -131,10 +141,8 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 		if (t->chain && td->node && name_is(&t->names, name, "--"))
 			td->link++;
 		add_frame(l, t, td, name, i + 1 == node->len);
-		if (t->chain && name_is(&t->names, name, "[running]"))
-			td->part = PART_SAMPLE;
-		else if (t->chain && name_is(&t->names, name, "[on-CPU]"))
-			td->part = PART_ON_CPU;
+		if (t->chain && td->part == PART_PLAIN)
+			td->part = part_above(&t->names, name);
 		td->parent = l->n - 1;
 		td->depth++;
 	}

@@ -25,7 +25,7 @@ struct frame {
 enum layout_part {
 	PART_PLAIN,
 	PART_SAMPLE, /* above [running]: what the thread was sampled in */
-	PART_ON_CPU, /* above [on-CPU]: the same of a thread that is not waited for */
+	PART_ON_CPU, /* above [on-CPU]; above [runnable], [preempted]: who had the CPU */
 };
 
 struct layout {

@@ -15,6 +15,13 @@ static bool is_end(enum ramp ramp)
 	return ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN;
 }
 
+/* Ends on which there can be more: samples, who had the CPU, the parts of a request. */
+static bool has_more(enum ramp ramp)
+{
+	return ramp == RAMP_RUNNING || ramp == RAMP_RUNNABLE || ramp == RAMP_PREEMPTED ||
+	       ramp == RAMP_DISK;
+}
+
 /*
  * Add frame i. Ends: the time below them. A link: the time of all chains that have it, so of its
  * delimiters. An object: the time of the waits for it.
@@ -32,9 +39,9 @@ static void find(struct found *f, const struct document *d, uint32_t i)
 	if (ramp == RAMP_BY_LINK)
 		ramp = palette_frame_ramp(fr->link, fr->part);
 	f->seen[ramp] = true;
-	/* [queued] and [device] are parts of [disk ...], and stacks can have frames like ends. */
-	if (is_end(ramp) && (leaf || ramp == RAMP_RUNNING || ramp == RAMP_DISK) &&
-	    (ramp != RAMP_DISK || d->colors.ramp[fr[-1].name] != RAMP_DISK))
+	/* Stacks can have frames like ends, also those above an end. */
+	if (is_end(ramp) && (leaf || has_more(ramp)) &&
+	    (fr->part == PART_PLAIN || ramp == RAMP_THROTTLED))
 		f->time[ramp] += fr->total;
 	if (ramp == RAMP_OBJECT && !fr->link)
 		f->time[ramp] += fr->total;
@@ -78,9 +85,13 @@ static size_t entry_text(const struct legend_entry *e, char *buf, size_t size)
 }
 
 /* What the script filters by: an end's name, or "link N". */
-static void put_key(FILE *f, enum ramp ramp)
+static void put_key(FILE *f, const struct legend_entry *e)
 {
-	if (is_end(ramp))
+	enum ramp ramp = e->ramp;
+
+	if (ramp == RAMP_ON_CPU && e->share >= 0)
+		fputs(" data-key=\"[on-CPU]\"", f);
+	else if (is_end(ramp))
 		fprintf(f, " data-key=\"[%s]\"", palette_legend(ramp));
 	else if (ramp >= RAMP_LINK_1 && ramp < RAMP_LINK_1 + PALETTE_LINKS)
 		fprintf(f, " data-key=\"link %d\"", (int)ramp - RAMP_LINK_1 + 1);
@@ -111,7 +122,7 @@ void legend_write(FILE *f, const struct legend *lg, const struct document *d, do
 					x, y, box, box, palette_rgb(e->ramp, PALETTE_SHADES / 2));
 				fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"", x + box + 4,
 					y + box - pg->fontsize * 0.05);
-				put_key(f, e->ramp);
+				put_key(f, e);
 				putc_unlocked('>', f);
 				svg_text(f, SVG_UTF8, text, len, SIZE_MAX);
 				fputs("</text>\n", f);

@@ -34,6 +34,7 @@ static int take_options(struct draw *d, const struct flamegraph_options *o)
 	pg->countname = o->countname;
 	pg->inverted = o->inverted;
 	pg->embedded = o->embedded;
+	pg->keys = o->keys;
 	pg->mean_width = o->fonttype != NULL;
 	if (o->nametype)
 		pg->nametype = o->nametype;

@@ -53,9 +53,11 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	fputs("<svg class=\"flamegraph\" version=\"1.1\"", f);
 	fprintf(f, " width=\"%.15g\" height=\"%.15g\" viewBox=\"0 0 %.15g %.15g\"", pg->width,
 		height, pg->width, height);
-	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"fg-title "
-	      "fg-desc\"",
-	      f);
+	fputs(" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"", f);
+	if (pg->keys) /* the ids may be those of another graph in the page */
+		attr(f, "aria-label", pg->title);
+	else
+		fputs(" aria-labelledby=\"fg-title fg-desc\"", f);
 	if (pg->ui_color)
 		attr(f, "color", pg->ui_color);
 	attr(f, "font-family", pg->fonttype);
@@ -104,6 +106,16 @@ static void write_heading(FILE *f, const struct page *pg)
 	fputs("</text>\n", f);
 }
 
+/* For a pattern: "file|tcp|..." */
+static void write_object_classes(FILE *f)
+{
+	const char *class;
+
+	for (size_t i = 0; (class = palette_object_class(i)); i++)
+		fprintf(f, "%s%s", i ? "|" : " data-objects=\"", class);
+	putc_unlocked('"', f);
+}
+
 static void write_data_head(FILE *f, const struct document *d)
 {
 	const struct page *pg = d->page;
@@ -113,6 +125,8 @@ static void write_data_head(FILE *f, const struct document *d)
 	number_attr(f, "data-width", pg->width);
 	number_attr(f, "data-fluid", pg->fluid);
 	number_attr(f, "data-embedded", pg->embedded);
+	if (pg->keys)
+		attr(f, "data-keys", pg->keys);
 	number_attr(f, "data-row", pg->height);
 	number_attr(f, "data-font-size", pg->fontsize);
 	number_attr(f, "data-font-width", pg->fontwidth);
@@ -143,6 +157,8 @@ static void write_data_head(FILE *f, const struct document *d)
 	for (uint32_t k = 0; k <= PALETTE_LINKS; k++)
 		fprintf(f, "%s%d", k ? " " : "", at[palette_link_ramp(k)]);
 	fprintf(f, "\" data-samples=\"%d\" data-on-cpu=\"%d\"", at[RAMP_SAMPLE], at[RAMP_ON_CPU]);
+	if (d->tree->chain)
+		write_object_classes(f);
 	if (d->tree->diff) {
 		number_attr(f, "data-max-own", d->tree->max_self);
 		number_attr(f, "data-max-total", d->tree->max_total);

@@ -37,8 +37,9 @@ struct page {
 	double total;  /* counts over the full width; 0: those of the root */
 	double factor; /* from counts to the numbers that are shown */
 	bool inverted, negate;
-	bool by_total; /* differential: compare total counts, not own ones */
-	bool embedded; /* for the body of an HTML page, as wide as its parent element */
+	bool by_total;	  /* differential: compare total counts, not own ones */
+	bool embedded;	  /* for the body of an HTML page, as wide as its parent element */
+	const char *keys; /* what the keys in that page's fragment begin with; NULL: nothing */
 	enum svg_encoding encoding;
 	const struct palette *palette;
 	const char *background; /* valid for palette_background() */

@@ -19,6 +19,9 @@ const ENDS = {
 	"[timer]": "a timer woke it",
 	"[network]": "data from the network woke it",
 	"[disk]": "the end of a disk request woke it",
+	"[queued]": "the disk request had not been handed to the device",
+	"[device]": "the device worked on the disk request",
+	"[on-CPU]": "it ran",
 	"[running]": "it waited for the work this waker did",
 	"[runnable]": "it waited for a CPU",
 	"[throttled]": "its group had used up its share of the CPU",
@@ -101,11 +104,39 @@ function showRoot() {
 		scrollTo(0, document.documentElement.scrollHeight);
 }
 
-// The picture is complete without the script: wait for its first paint.
-showRoot();
-const afterPaint = () => requestAnimationFrame(() => setTimeout(comeAlive));
-if (document.readyState === "complete")
-	afterPaint();
+// When a browser takes a picture from the command line, nobody can scroll, and what a script scrolls to may not be
+// painted in time. It has no window, or says that it is headless; one that a test drives says that, too.
+const nobody = () => ALONE && (!outerWidth || (/Headless/.test(navigator.userAgent) && !navigator.webdriver));
+
+// All of the graph is shown, until somebody turns out to be there.
+function awaitSomeone() {
+	const signs = ["pointermove", "pointerdown", "wheel", "keydown"];
+	const someone = () => {
+		signs.forEach((s) => removeEventListener(s, someone));
+		svg.classList.remove("whole");
+		showRoot();
+		comeAlive();
+	};
+	svg.classList.add("whole");
+	signs.forEach((s) => addEventListener(s, someone));
+}
+
+// The picture is complete without the script: wait for its first paint. A window may become known after
+// the document has begun.
+function wake() {
+	if (nobody())
+		return awaitSomeone();
+	svg.classList.remove("whole");
+	showRoot();
+	requestAnimationFrame(() => setTimeout(comeAlive));
+}
+
+if (nobody())
+	svg.classList.add("whole");
 else
-	addEventListener("load", afterPaint);
+	showRoot();
+if (document.readyState === "complete")
+	wake();
+else
+	addEventListener("load", wake);
 })();

@@ -41,6 +41,8 @@ static const struct ramp_range {
 	[RAMP_TIMER] = { { 250, 193, 148 }, { 0, 0, 0 }, "timer" },
 	[RAMP_NETWORK] = { { 90, 56, 49 }, { 0, 0, 0 }, "network" },
 	[RAMP_DISK] = { { 189, 73, 30 }, { 0, 0, 0 }, "disk" },
+	[RAMP_QUEUED] = { { 92, 20, 0 }, { 0, 0, 0 }, "queued" },
+	[RAMP_DEVICE] = { { 48, 10, 8 }, { 0, 0, 0 }, "device" },
 	[RAMP_RUNNING] = { { 183, 194, 90 }, { 0, 0, 0 }, "running" },
 	[RAMP_RUNNABLE] = { { 250, 241, 111 }, { 0, 0, 0 }, "runnable" },
 	[RAMP_THROTTLED] = { { 140, 53, 31 }, { 0, 0, 0 }, "throttled" },
@@ -179,21 +181,29 @@ static enum ramp perl(const char *s, size_t len)
 	return ends_with(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
 }
 
-/* The classes of objects that a thread can wait for, which chainwalk writes as [CLASS ...]. */
-static bool is_object(const char *s, size_t len)
+/* Those that chaincap records, and the kernel's names of anonymous files. */
+const char *palette_object_class(size_t i)
 {
 	static const char *const classes[] = {
-		"file",	    "tcp",     "udp",	"unix",	  "socket",  "pipe",
-		"futex",    "epoll",   "poll",	"select", "eventfd", "timerfd",
-		"signalfd", "inotify", "child", "sleep",  "signal",  "io_uring",
+		"file",	    "tcp",	"udp",	   "icmp",	  "sctp",     "ip",    "unix",
+		"netlink",  "packet",	"vsock",   "socket",	  "pipe",     "futex", "epoll",
+		"poll",	    "select",	"eventfd", "timerfd",	  "signalfd", "pidfd", "inotify",
+		"fanotify", "io_uring", "aio",	   "userfaultfd", "child",    "sleep", "signal",
+		"ipc",	    "call",	"anon",
 	};
-	const char *end = memchr(s, ' ', len);
+
+	return i < sizeof(classes) / sizeof(*classes) ? classes[i] : NULL;
+}
+
+static bool is_object(const char *s, size_t len)
+{
+	const char *end = memchr(s, ' ', len), *class;
 	size_t n = (end ? (size_t)(end - s) : len - 1) - 1;
 
 	if (s[len - 1] != ']')
 		return false;
-	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
-		if (is(s + 1, n, classes[i]))
+	for (size_t i = 0; (class = palette_object_class(i)); i++)
+		if (is(s + 1, n, class))
 			return true;
 	return false;
 }
@@ -209,8 +219,9 @@ static enum ramp chain(const char *s, size_t len)
 		{ "[not woken]", RAMP_NOT_WOKEN }, { "[depth limit]", RAMP_DEPTH },
 		{ "[loop]", RAMP_LOOP },	   { "[unknown]", RAMP_UNKNOWN },
 		{ "[timer]", RAMP_TIMER },	   { "[network]", RAMP_NETWORK },
-		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_DISK },
-		{ "[device]", RAMP_DISK },	   { "[on-CPU]", RAMP_ON_CPU },
+		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_QUEUED },
+		{ "[device]", RAMP_DEVICE },	   { "[on-CPU]", RAMP_ON_CPU },
+		{ "[idle CPU]", RAMP_RUNNABLE },
 	};
 
 	if (len > 2 && *s == '[') {

@@ -38,6 +38,8 @@ enum ramp {
 	RAMP_TIMER,
 	RAMP_NETWORK,
 	RAMP_DISK,
+	RAMP_QUEUED, /* within a disk request: before the device had it */
+	RAMP_DEVICE,
 	RAMP_RUNNING,
 	RAMP_RUNNABLE,
 	RAMP_THROTTLED,
@@ -83,6 +85,9 @@ uint32_t palette_rgb(enum ramp ramp, unsigned shade);
 
 /* The ends of the gradient of a background: yellow, green, blue, grey, #rrggbb. False: invalid. */
 bool palette_background(const char *name, uint32_t *top, uint32_t *bottom);
+
+/* The i-th class of objects (what a thread can wait for, `[CLASS ...]`), from 0; NULL: no more. */
+const char *palette_object_class(size_t i);
 
 /* The ramp's label in the legend; NULL: it is not in the legend. */
 const char *palette_legend(enum ramp ramp);

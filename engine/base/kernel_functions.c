@@ -71,7 +71,7 @@ static const struct {
 	/* Between an entry and the handler. */
 	{ "__common_interrupt", KFUNC_IRQ_INSIDE },
 	{ "__sysvec_*", KFUNC_IRQ_INSIDE },
-	{ "hrtimer_interrupt", KFUNC_IRQ_INSIDE },
+	{ "hrtimer_interrupt", KFUNC_IRQ_INSIDE | KFUNC_TIMER },
 	{ "__irq_exit_rcu", KFUNC_IRQ_INSIDE },
 	{ "irq_exit_rcu", KFUNC_IRQ_INSIDE },
 	{ "irq_exit", KFUNC_IRQ_INSIDE },
@@ -109,9 +109,9 @@ static const struct {
 	 * kernel/time/{hrtimer,timer}.c, kernel/irq/handle.c, kernel/softirq.c, kernel/irq_work.c,
 	 * kernel/smp.c, kernel/rcu/tree.c, net/core/dev.c.
 	 */
-	{ "__hrtimer_run_queues", KFUNC_DISPATCH },
-	{ "call_timer_fn", KFUNC_DISPATCH },
-	{ "expire_timers", KFUNC_DISPATCH },
+	{ "__hrtimer_run_queues", KFUNC_DISPATCH | KFUNC_TIMER },
+	{ "call_timer_fn", KFUNC_DISPATCH | KFUNC_TIMER },
+	{ "expire_timers", KFUNC_DISPATCH | KFUNC_TIMER },
 	{ "handle_irq_event_percpu", KFUNC_DISPATCH },
 	{ "handle_softirqs", KFUNC_DISPATCH }, /* before 6.6 __do_softirq */
 	{ "__do_softirq", KFUNC_DISPATCH },
@@ -121,7 +121,31 @@ static const struct {
 	{ "__flush_smp_call_function_queue", KFUNC_DISPATCH },
 	{ "flush_smp_call_function_queue", KFUNC_DISPATCH },
 	{ "rcu_do_batch", KFUNC_DISPATCH },
-	{ "__napi_poll", KFUNC_DISPATCH },
+	{ "__napi_poll", KFUNC_DISPATCH | KFUNC_NETWORK },
+	/*
+	 * More of what expires timers, where the ones above are inlined; and of what receives
+	 * packets: net/core/dev.c, net/core/gro.c.
+	 */
+	{ "hrtimer_run_queues", KFUNC_TIMER },
+	{ "hrtimer_run_softirq", KFUNC_TIMER },
+	{ "__run_timers", KFUNC_TIMER },
+	{ "__run_timer_base", KFUNC_TIMER },
+	{ "run_timer_base", KFUNC_TIMER },
+	{ "run_timer_softirq", KFUNC_TIMER },
+	{ "timer_expire_remote", KFUNC_TIMER },
+	{ "tick_handle_periodic", KFUNC_TIMER },
+	{ "net_rx_action", KFUNC_NETWORK },
+	{ "napi_poll", KFUNC_NETWORK },
+	{ "process_backlog", KFUNC_NETWORK },
+	{ "netif_receive_skb*", KFUNC_NETWORK },
+	{ "__netif_receive_skb*", KFUNC_NETWORK },
+	{ "napi_gro_receive*", KFUNC_NETWORK },
+	{ "gro_receive_skb", KFUNC_NETWORK },
+	/* block/blk-mq.c: what has block_rq_complete, and callers into which it may be inlined */
+	{ "blk_update_request", KFUNC_REQUEST },
+	{ "blk_mq_end_request", KFUNC_REQUEST },
+	{ "blk_mq_end_request_batch", KFUNC_REQUEST },
+	{ "blk_complete_request", KFUNC_REQUEST },
 	/* Wakeups. */
 	{ "try_to_wake_up", KFUNC_WAKE | KFUNC_PLUMBING },
 	{ "wake_up_process", KFUNC_WAKE | KFUNC_PLUMBING },
@@ -240,6 +264,16 @@ static const struct {
 	{ "__SCT__tp_func_*", KFUNC_TRACING },
 	/* Runs on the wakee's CPU, on behalf of a waker on another one. */
 	{ "sched_ttwu_pending", KFUNC_REMOTE_WAKE },
+	/* fs/pipe.c, and splice() between two pipes, which wakes by a function of its own. */
+	{ "pipe_write", KFUNC_PIPE },
+	{ "pipe_read", KFUNC_PIPE },
+	{ "pipe_release", KFUNC_PIPE },
+	{ "anon_pipe_write", KFUNC_PIPE },
+	{ "anon_pipe_read", KFUNC_PIPE },
+	{ "fifo_pipe_write", KFUNC_PIPE },
+	{ "fifo_pipe_read", KFUNC_PIPE },
+	{ "wakeup_pipe_readers", KFUNC_PIPE },
+	{ "wakeup_pipe_writers", KFUNC_PIPE },
 	/* System call entries; where threads and programs start. */
 	{ "preempt_schedule*", KFUNC_PLUMBING },
 	{ "__cond_resched", KFUNC_PLUMBING },

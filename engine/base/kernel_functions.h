@@ -25,6 +25,10 @@ enum kernel_function {
 	KFUNC_IRQ_FLOW = 1 << 12,
 	KFUNC_THREAD_ROOT = 1 << 13, /* where a thread begins: no interrupt is below it */
 	KFUNC_EVENT_LOOP = 1 << 14,  /* waits for work, or for the answer to a question */
+	KFUNC_TIMER = 1 << 15,	     /* calls what is due when a timer expires */
+	KFUNC_NETWORK = 1 << 16,     /* the way of packets that were received */
+	KFUNC_REQUEST = 1 << 17,     /* ends block requests, after telling the recorder */
+	KFUNC_PIPE = 1 << 18,	     /* uses a pipe, or closes it */
 };
 
 /*

@@ -24,12 +24,14 @@ enum options_unit {
 enum options_view {
 	VIEW_CHAIN,
 	VIEW_WAKEUP, /* waker stacks only */
+	VIEW_IO,     /* what disks were asked for: who asked, for what, how long it took */
 };
 
 /* The first frame of each line of a trace. */
 enum options_root {
 	ROOT_HOST,  /* where it was recorded */
 	ROOT_TRACE, /* its path */
+	ROOT_CLASS, /* what was waited for */
 	ROOT_NONE,
 };
 
@@ -76,6 +78,8 @@ enum options_given {
 	GIVEN_WHO_RAN = 1 << 22,
 	GIVEN_OBJECTS = 1 << 23,    /* --objects --no-objects */
 	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
+	GIVEN_PLAIN_ENDS = 1 << 25,
+	GIVEN_FOLD_REPEATS = 1 << 26,
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6
@@ -153,6 +157,8 @@ struct options {
 
 	/* What is shown of a chain. */
 	bool blocked_stacks, annotate, no_ends, no_delim;
+	bool plain_ends;	     /* all interrupts end in [interrupt] */
+	bool fold_repeats;	     /* links that repeat the one before them are one */
 	bool who_ran;		     /* who had the CPU, above [runnable] and [preempted] */
 	bool kernel, user;	     /* which frames: both unless -K or -U */
 	bool inlined;		     /* functions that were inlined are frames */

@@ -103,6 +103,16 @@ static inline void *pair_table_at(struct pair_table *t, uint32_t a, uint32_t b, 
 	return id < t->cap ? at + id * size : NULL;
 }
 
+/* Adds to the uint64_t of (a, b). False: out of memory. */
+static inline bool pair_table_add(struct pair_table *t, uint32_t a, uint32_t b, uint64_t n)
+{
+	uint64_t *sum = pair_table_at(t, a, b, sizeof(*sum));
+
+	if (sum)
+		*sum += n;
+	return sum;
+}
+
 /* Forgets all pairs and their values, of size bytes; the memory is kept for the next ones. */
 static inline void pair_table_clear(struct pair_table *t, size_t size)
 {

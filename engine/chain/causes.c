@@ -1,65 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "causes.h"
+#include "causes_private.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "disk_end.h"
 #include "grow.h"
-#include "intern.h"
-#include "ways.h"
 #include "words/place.h"
-
-/* What counts of a head or a link. Texts; 0: there is none. */
-struct label {
-	uint32_t who;	/* 0: an interrupt */
-	uint32_t woke;	/* from where it woke */
-	uint32_t slept; /* where the thread above, or the head's, slept */
-	uint32_t by;	/* an interrupt's handler */
-};
-
-/* What distinguishes causes. */
-struct cause_key {
-	uint32_t end, who, where, by, itself;
-};
-
-/* A chain and its end. */
-struct chain_sum {
-	uint64_t ns;
-	uint32_t node, end;
-	uint32_t cause; /* 1 + its number; 0: not looked up yet */
-};
-
-struct causes {
-	const struct timelines *timelines;
-	const struct trace *trace;
-	struct names *names;
-	struct wait_filter *filter;
-	struct chains chains;
-	struct intern links; /* struct link; */
-	uint32_t *label_of;  /* by its id: the label, 0 not made yet */
-	size_t cap_label_of;
-	struct intern labels; /* struct label */
-	struct intern keys;   /* struct cause_key; */
-	struct cause *at;     /* by its id - 1, until they are sorted */
-	size_t n, cap;
-	struct pair_table sums; /* struct chain_sum, by (node, end) */
-	/* The current wait: parts by cause, and which causes have one. */
-	uint64_t *part_ns;
-	uint32_t *touched;
-	size_t cap_parts, cap_touched, n_touched;
-	bool out_of_memory;
-};
-
-static struct label label_at(const struct causes *c, uint32_t id)
-{
-	struct label l;
-	size_t len;
-
-	memcpy(&l, intern_bytes(&c->labels, id, &len), sizeof(l));
-	return l;
-}
 
 static uint32_t place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
 		      bool kernel)
@@ -75,7 +24,7 @@ static uint32_t make_label(struct causes *c, const struct link *l)
 {
 	struct label label = { 0 };
 
-	if (l->flags & LINK_SHOWS_BLOCKED)
+	if (!(l->flags & LINK_STARTED))
 		label.slept = place(c, l->blocked, UINT32_MAX, true, true);
 	if (l->waker != THREAD_NONE) {
 		label.who = names_clean(c->names, trace_string(c->trace, l->name));
@@ -106,17 +55,16 @@ static uint32_t label_link(void *arg, const struct link *l)
 }
 
 /* Who is responsible at the end of a chain, and where. */
-static struct cause_key key_of(const struct causes *c, uint32_t node, uint32_t end)
+static struct cause_key key_of(const struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
 	const struct pair *nodes = c->chains.nodes.at;
-	struct label last = label_at(c, nodes[node].b), above;
-	struct cause_key key = { .end = end, .who = last.who };
+	struct label last = causes_label(c, nodes[node].b);
+	struct cause_key key = { .end = end, .disk = disk, .who = last.who };
 
 	if (!last.who) { /* an interrupt: what counts is who slept, and where */
 		node = nodes[node].a;
-		above = label_at(c, nodes[node].b);
-		key.who = above.who;
-		key.where = nodes[node].a ? last.slept : above.slept;
+		key.who = causes_label(c, nodes[node].b).who;
+		key.where = last.slept;
 		key.by = last.by;
 	} else if (!nodes[node].a && (end == CHAIN_NOT_WOKEN || end == CHAIN_UNKNOWN)) {
 		key.where = last.slept;
@@ -126,9 +74,9 @@ static struct cause_key key_of(const struct causes *c, uint32_t node, uint32_t e
 }
 
 /* 1 + the number of the cause; 0: out of memory. */
-static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end)
+static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
-	struct cause_key key = key_of(c, node, end);
+	struct cause_key key = key_of(c, node, end, disk);
 	bool is_new;
 	uint32_t id = intern_id(&c->keys, &key, sizeof(key), &is_new);
 	struct cause *p;
@@ -140,7 +88,14 @@ static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end)
 		return 0;
 	c->at = p;
 	p[c->n++] = (struct cause) {
-		.end = end, .who = key.who, .where = key.where, .by = key.by, .itself = key.itself
+		.id = id,
+		.end = (enum chain_end)(end & ~THROTTLED),
+		.throttled = end & THROTTLED,
+		.disk = disk,
+		.who = key.who,
+		.where = key.where,
+		.by = key.by,
+		.itself = key.itself,
 	};
 	return id;
 }
@@ -168,31 +123,118 @@ static void add_part(struct causes *c, uint32_t cause, uint64_t ns)
 	part[cause] += ns;
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+/* The chain with its cause; NULL: out of memory. */
+static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
-	struct causes *c = arg;
-	struct chain_sum *s = pair_table_at(&c->sums, node, end, sizeof(*s));
+	uint32_t key = disk ? 2 * THROTTLED + disk : end;
+	struct chain_sum *s = pair_table_at(&c->sums, node, key, sizeof(*s));
 
 	if (s && !s->cause) {
 		s->node = node;
 		s->end = end;
-		s->cause = find_cause(c, node, end);
+		s->disk = disk;
+		s->cause = find_cause(c, node, end, disk);
 	}
-	if (!s || !s->cause) {
-		c->out_of_memory = true;
+	if (s && s->cause)
+		return s;
+	c->out_of_memory = true;
+	return NULL;
+}
+
+static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t disk, uint64_t ns)
+{
+	struct chain_sum *s = sum_at(c, node, end, disk);
+
+	if (!s)
 		return;
-	}
 	s->ns += ns;
 	if (ns)
 		add_part(c, s->cause, ns);
 }
 
-static bool better_example(const struct cause *cause, uint64_t ns, const struct chosen_wait *p)
+static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	add_time(arg, node, end, 0, ns);
+}
+
+/* Waiting for the device and in its queue is one cause. */
+static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+{
+	add_time(arg, node, CHAIN_DISK, disk_what_kind(what), ns);
+}
+
+/* Time that add_time() gets or has got: who had the CPU. What a quota took is a cause of its own.
+ */
+static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
+{
+	struct chain_sum *s = sum_at(c, node, end, 0);
+
+	if (!s)
+		return;
+	if (who != WHO_THROTTLED) {
+		c->out_of_memory |= !who_had_add(&c->had, s->cause, who, ns);
+		return;
+	}
+	add_time(c, node, end, 0, -ns);
+	add_time(c, node, end | THROTTLED, 0, ns);
+}
+
+static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	add_had(arg, node, CHAIN_RUNNABLE, who, ns);
+}
+
+/* A chain_window_fn. */
+static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+{
+	struct causes *c = arg;
+	struct window *p = grow_array(c->windows, c->n_windows, &c->cap_windows, sizeof(*p));
+
+	if (!p) {
+		c->out_of_memory = true;
+		return;
+	}
+	c->windows = p;
+	p[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
+}
+
+/* Whom the wakers served in whose time the chains of the current wait end. */
+static void count_served(struct causes *c)
+{
+	for (size_t i = 0; i < c->n_windows && !c->out_of_memory; i++) {
+		const struct window *w = &c->windows[i];
+		uint32_t ran = pairs_find(&c->sums.keys, w->node, CHAIN_RUNNING);
+		uint32_t sum = ran ? ran : pairs_find(&c->sums.keys, w->node, CHAIN_RUNNABLE);
+		uint32_t cause = sum ? ((const struct chain_sum *)c->sums.at)[sum].cause : 0;
+
+		if (cause && cause < c->cap_parts && c->part_ns[cause])
+			c->out_of_memory |= !served_sums_add(&c->served, cause, c->all_served,
+							     w->waker, w->from_ns, w->to_ns);
+	}
+	c->n_windows = 0;
+}
+
+/* Nine tenths of the thread's life in the trace, or more. */
+static bool is_whole_life(const struct causes *c, const struct chosen_wait *p)
+{
+	const struct thread *th = timelines_thread(c->timelines, p->thread);
+	uint64_t life = th->end_ns - th->begin_ns;
+
+	return p->wait->in_ns - p->wait->out_ns >= life - life / 10;
+}
+
+static bool better_example(const struct causes *c, const struct cause *cause, uint64_t ns,
+			   const struct chosen_wait *p)
 {
 	const struct chosen_wait *best = &cause->example;
+	bool whole = is_whole_life(c, p);
 
-	if (ns != cause->longest_ns)
-		return ns > cause->longest_ns;
+	if (!best->wait)
+		return true;
+	if (whole != is_whole_life(c, best))
+		return !whole;
+	if (ns != cause->example_ns)
+		return ns > cause->example_ns;
 	if (p->wait->out_ns != best->wait->out_ns)
 		return p->wait->out_ns < best->wait->out_ns;
 	return p->thread < best->thread;
@@ -206,14 +248,75 @@ static void count_wait(struct causes *c, const struct chosen_wait *p)
 		uint64_t ns = c->part_ns[c->touched[i]];
 
 		c->part_ns[c->touched[i]] = 0;
+		if (!ns) /* it was moved to another cause */
+			continue;
 		cause->ns += ns;
 		cause->waits++;
-		if (!better_example(cause, ns, p))
+		if (cause->longest_ns < ns)
+			cause->longest_ns = ns;
+		if (!better_example(c, cause, ns, p))
 			continue;
-		cause->longest_ns = ns;
 		cause->example = *p;
+		cause->example_ns = ns;
 	}
 	c->n_touched = 0;
+}
+
+struct own_time {
+	struct causes *causes;
+	uint32_t node;
+	enum chain_end end;
+	bool throttled;
+};
+
+/* A who_ran_fn. */
+static void add_own_who(void *arg, uint32_t who, uint64_t ns)
+{
+	const struct own_time *t = arg;
+
+	/* A trace that does not say what CPUs ran may still say that there was a quota. */
+	if (who == WHO_UNKNOWN && t->throttled && !t->causes->who_ran)
+		who = WHO_THROTTLED;
+	add_had(t->causes, t->node, t->end, who, ns);
+}
+
+/* Where the thread was when it lost its CPU: the last sample of the time that it ran before. */
+static void say_where_it_ran(struct causes *c, uint32_t node, const struct chosen_wait *p)
+{
+	const struct thread *th = timelines_thread(c->timelines, p->thread);
+	const struct sample *end, *at = timelines_samples(c->timelines, p->thread, &end), *last;
+	uint64_t since_ns = p->wait > th->waits ? p->wait[-1].in_ns : th->begin_ns;
+
+	last = at ? sample_at(at, end, p->wait->out_ns) : NULL;
+	if (!last || last == at || last[-1].ns < since_ns)
+		return;
+	for (int throttled = 0; throttled < 2; throttled++) {
+		uint32_t sum = pairs_find(&c->sums.keys, node,
+					  CHAIN_PREEMPTED | (throttled ? THROTTLED : 0));
+		const struct chain_sum *sums = c->sums.at;
+
+		if (sum && !most_said_add(&c->wheres, sums[sum].cause,
+					  place(c, last[-1].pair, UINT32_MAX, true, false),
+					  chosen_wait_ns(p)))
+			c->out_of_memory = true;
+	}
+}
+
+/* The time of a wait in which its thread was ready itself. */
+static void explain_own(struct causes *c, uint32_t head, const struct chosen_wait *p)
+{
+	const struct shown *s = &p->shown;
+	bool preempted = p->wait->kind == WAIT_PREEMPTED;
+	struct own_time own = { c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
+				wait_throttled(p->wait) };
+
+	if (s->off_to_ns <= s->off_from_ns)
+		return;
+	add_time(c, head, own.end, 0, s->off_to_ns - s->off_from_ns);
+	who_ran_share(c->who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns, add_own_who,
+		      &own);
+	if (preempted)
+		say_where_it_ran(c, head, p);
 }
 
 static int explain_wait(void *arg, const struct chosen_wait *p)
@@ -221,113 +324,22 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 	struct causes *c = arg;
 	const struct wait *w = p->wait;
 	const struct shown *s = &p->shown;
-	bool preempted = w->kind == WAIT_PREEMPTED;
 	struct label label = { .who = names_thread(c->names, p->thread, w->out_ns),
 			       .slept = place(c, w->stack, UINT32_MAX, true, true) };
 	uint32_t head = chains_head(&c->chains, intern_id(&c->labels, &label, sizeof(label), NULL));
 
 	if (!head || !label.who || c->out_of_memory)
 		return -ENOMEM;
-	if (!preempted)
+	if (w->kind == WAIT_SLEEP)
 		chains_explain(&c->chains, head, p->thread, w, s->blocked_from_ns,
 			       s->blocked_to_ns);
-	if (s->off_to_ns > s->off_from_ns)
-		add(c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
-		    s->off_to_ns - s->off_from_ns);
+	explain_own(c, head, p);
+	count_served(c);
 	count_wait(c, p);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
 }
 
-/* ---- what is said of each ------------------------------------------------------------------- */
-
-/* Time by (cause, place): the place with most of it is the one that is said. */
-struct said {
-	uint64_t ns;
-	uint32_t cause, text;
-};
-
-static uint32_t who_of(const void *arg, uint32_t label)
-{
-	return label_at(arg, label).who;
-}
-
-/* Sets the way of each cause. */
-static void find_ways(struct causes *c)
-{
-	const struct chain_sum *sums = c->sums.at;
-	struct way_chain *at = calloc((size_t)c->sums.keys.n + 1, sizeof(*at));
-	size_t *first = calloc(c->n + 2, sizeof(*first));
-	const struct ways ways = { c->names, c->chains.nodes.at, who_of, c };
-
-	c->out_of_memory |= !at || !first;
-	/* Sorted by cause, which count from 1: those of k are at first[k] and behind it. */
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
-		first[sums[i].cause + 1]++;
-	for (size_t k = 1; k <= c->n + 1 && !c->out_of_memory; k++)
-		first[k] += first[k - 1];
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
-		at[first[sums[i].cause]++] = (struct way_chain) { sums[i].ns, sums[i].node };
-	/* Now those of k end where first[k] is. */
-	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
-		c->at[k - 1].way = way_text(&ways, at + first[k - 1], first[k] - first[k - 1]);
-	free(at);
-	free(first);
-}
-
-static void say(struct causes *c, struct pair_table *said, uint32_t cause, uint32_t text,
-		uint64_t ns)
-{
-	struct said *s = text ? pair_table_at(said, cause, text, sizeof(*s)) : NULL;
-
-	if (!s) {
-		c->out_of_memory = true;
-		return;
-	}
-	s->cause = cause;
-	s->text = text;
-	s->ns += ns;
-}
-
-/* Sets where of the causes to what most of their time says. */
-static void take_most(struct causes *c, const struct pair_table *said)
-{
-	uint64_t *most = calloc(c->n + 1, sizeof(*most));
-	const struct said *all = said->at;
-
-	c->out_of_memory |= !most;
-	for (uint32_t i = 1; most && i <= said->keys.n; i++) {
-		const struct said *s = &all[i];
-		uint32_t *text = &c->at[s->cause - 1].where;
-
-		if (s->ns < most[s->cause])
-			continue;
-		if (s->ns == most[s->cause] && *text &&
-		    strcmp(names_text(c->names, *text), names_text(c->names, s->text)) <= 0)
-			continue;
-		most[s->cause] = s->ns;
-		*text = s->text;
-	}
-	free(most);
-}
-
-static void describe(struct causes *c)
-{
-	struct pair_table wheres = { .cap = 0 };
-	const struct chain_sum *sums = c->sums.at;
-
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++) {
-		const struct chain_sum *s = &sums[i];
-		struct label last = label_at(c, c->chains.nodes.at[s->node].b);
-
-		if (s->end == CHAIN_RUNNING && last.woke)
-			say(c, &wheres, s->cause, last.woke, s->ns);
-	}
-	if (!c->out_of_memory)
-		take_most(c, &wheres);
-	if (!c->out_of_memory)
-		find_ways(c);
-	pair_table_free(&wheres);
-}
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static int most_time_first(const void *pa, const void *pb, void *names)
 {
@@ -339,9 +351,23 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->end != b->end)
 		return a->end < b->end ? -1 : 1;
+	if (a->disk != b->disk)
+		return a->disk < b->disk ? -1 : 1;
 	for (size_t i = 0; i < 3 && !order; i++)
 		order = strcmp(names_text(names, ta[i]), names_text(names, tb[i]));
-	return order ? order : a->itself - b->itself;
+	return order ? order : a->throttled != b->throttled ? a->throttled : a->itself - b->itself;
+}
+
+struct options causes_options(const struct options *given)
+{
+	struct options o = *given;
+
+	o.blocked_stacks = o.fold_repeats = true;
+	if (!(o.given & GIVEN_DEPTH))
+		o.depth = CAUSES_DEPTH;
+	if (!(o.given & GIVEN_PARTS))
+		o.parts |= PART_PREEMPTED;
+	return o;
 }
 
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
@@ -357,13 +383,23 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	c->trace = timelines_trace(tl);
 	c->names = names;
 	c->filter = f;
-	err = chains_init(&c->chains, tl, o, (struct chain_user) { c, label_link, add });
+	err = chains_init(&c->chains, tl, o, (struct chain_user) { c, label_link, add, add_disk });
+	if (!err)
+		err = who_ran_new(&c->who_ran, tl);
+	chains_ask_who(&c->chains, c->who_ran, add_who);
+	chains_fold_repeats(&c->chains, chain_joint_is_label);
+	if (!err)
+		err = served_new(&c->all_served, tl, c->chains.kernel);
+	chains_ask_windows(&c->chains, add_window);
 	if (!err)
 		err = top_waits_walk(tl, f, 0, explain_wait, c);
 	if (!err)
-		describe(c);
+		err = causes_describe(c);
 	if (!err && c->n)
 		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, names);
+	/* All of their time is that of other causes. */
+	while (c->n && !c->at[c->n - 1].ns)
+		c->n--;
 	return err ? err : c->out_of_memory ? -ENOMEM : 0;
 }
 
@@ -378,6 +414,12 @@ void causes_free(struct causes *c)
 	intern_free(&c->keys);
 	free(c->at);
 	pair_table_free(&c->sums);
+	who_ran_free(c->who_ran);
+	served_free(c->all_served);
+	served_sums_free(&c->served);
+	free(c->windows);
+	who_had_free(&c->had);
+	most_said_free(&c->wheres);
 	free(c->part_ns);
 	free(c->touched);
 	free(c);
@@ -387,4 +429,9 @@ const struct cause *causes_list(const struct causes *c, size_t *n)
 {
 	*n = c->n;
 	return c->at;
+}
+
+int causes_put_served(const struct causes *c, const struct cause *of, const char *before, FILE *out)
+{
+	return served_sums_write(&c->served, c->names, of->id, of->ns, before, out);
 }

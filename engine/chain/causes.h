@@ -17,15 +17,27 @@
 /* A root cause. who, where and by are ids of texts in names; 0: there is none. */
 struct cause {
 	enum chain_end end;
-	uint32_t who;	/* the last thread of the chain, by name */
-	uint32_t where; /* of a sleep: its place; of a waker that ran: from where it woke most often
-			 */
+	uint32_t disk; /* CHAIN_DISK: what it did (see timelines_disk_request_kind()) */
+	uint32_t who;  /* the last thread of the chain, by name */
+	/*
+	 * Of a sleep: its place; of a waker that ran: from where it woke most often; of a preempted
+	 * thread: where it ran, by the samples.
+	 */
+	uint32_t where;
 	uint32_t by;	/* the handler of the interrupt that ended its sleep */
+	uint32_t had;	/* of one that had no CPU, who had it: "61 % gzip, 39 % make" */
+	bool throttled; /* it had none as the quota of its control group was used up */
+	uint32_t id;	/* of causes_put_served() */
 	bool itself;	/* there is no waker in the chain: who is the thread whose wait it is */
 	uint64_t ns;
-	uint64_t waits;		    /* in which it has a part */
-	uint64_t longest_ns;	    /* the largest part of one wait, */
-	struct chosen_wait example; /* which is this one */
+	uint64_t waits;	     /* in which it has a part */
+	uint64_t longest_ns; /* the largest part of one wait */
+	/*
+	 * The wait with the largest part among those that are not nearly all of their thread's
+	 * life, if there are any: main() that waits for its threads has a part in every cause.
+	 */
+	struct chosen_wait example;
+	uint64_t example_ns; /* its part */
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t way;
 };
@@ -33,9 +45,13 @@ struct cause {
 struct causes;
 
 /*
- * Sums up the waits that f chooses, which has the same options and names. Options should have
- * blocked_stacks set, without which it is not known where a waker slept. 0 or -ENOMEM. To be freed
- * with causes_free().
+ * The options for causes: where wakers slept is known, chains are followed to their ends, and
+ * preempted time counts unless --state says what does.
+ */
+struct options causes_options(const struct options *given);
+/*
+ * Sums up the waits that f chooses. o is of causes_options(); f and names have the same options. tl
+ * should have what CPUs ran. 0 or -ENOMEM. To be freed with causes_free().
  */
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f);
@@ -43,5 +59,12 @@ void causes_free(struct causes *c);
 
 /* The causes, most time first; they belong to c. */
 const struct cause *causes_list(const struct causes *c, size_t *n);
+
+/*
+ * Writes `before` and whom else the thread of a cause served in its time, if it was much: "audit 6
+ * times (20.100 ms)". 0 or -ENOMEM.
+ */
+int causes_put_served(const struct causes *c, const struct cause *of, const char *before,
+		      FILE *out);
 
 #endif /* ENGINE_CAUSES_H */

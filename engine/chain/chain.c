@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "chain.h"
+#include "chain_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "running_totals.h"
+#include "waker_totals.h"
 
 /* A window of a waker's time, and what the waker did in the part of it looked at so far. */
 struct waker_window {
@@ -18,7 +19,8 @@ static const char *const end_names[CHAIN_ENDS] = {
 	[CHAIN_PREEMPTED] = "[preempted]", [CHAIN_INTERRUPT] = "[interrupt]",
 	[CHAIN_UNKNOWN] = "[unknown]",	   [CHAIN_NOT_WOKEN] = "[not woken]",
 	[CHAIN_DEPTH] = "[depth limit]",   [CHAIN_LOOP] = "[loop]",
-	[CHAIN_ON_CPU] = "[on-CPU]",
+	[CHAIN_ON_CPU] = "[on-CPU]",	   [CHAIN_TIMER] = "[timer]",
+	[CHAIN_NETWORK] = "[network]",	   [CHAIN_DISK] = "[disk]",
 };
 
 const char *chain_end_name(enum chain_end end)
@@ -55,44 +57,11 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		.intervals_per_chain = 8,
 		.intervals_per_block = 16,
 		.add = user.add,
+		.disk = user.disk,
 		.add_arg = user.arg,
 	};
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
 	return c->kernel ? 0 : -ENOMEM;
-}
-
-enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kernel,
-			  const struct wait *w, uint32_t links_left, struct waker_context *context)
-{
-	if (w->flags & WAIT_NOT_WOKEN)
-		return CHAIN_NOT_WOKEN;
-	if (w->waker == THREAD_NONE)
-		return CHAIN_UNKNOWN;
-	if (!links_left)
-		return CHAIN_DEPTH;
-	*context = waker_context(kernel, timelines_pair(tl, w->waker_stack).kstack,
-				 w->waker == THREAD_IDLE);
-	return context->interrupt ? CHAIN_INTERRUPT : CHAIN_ENDS;
-}
-
-uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
-		     bool first, enum chain_end *end)
-{
-	struct waker_context context;
-	uint32_t label = 1;
-	struct link l;
-
-	*end = chain_next(c->timelines, c->kernel, w, links_left, &context);
-	if (*end != CHAIN_ENDS && *end != CHAIN_INTERRUPT)
-		return 0;
-	if (c->user.label) {
-		l = link_of(c->timelines, c->options, w, context, first);
-		label = c->user.label(c->user.arg, &l);
-	}
-	node = chains_node(c, node, label);
-	if (!node)
-		*end = CHAIN_UNKNOWN;
-	return node;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -105,45 +74,20 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* ---- who had the CPU ------------------------------------------------------------------------ */
-
-void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn)
+uint32_t chain_joint_is_label(const void *arg, uint32_t label)
 {
-	c->who = r ? fn : NULL;
-	c->who_ran = r;
+	(void)arg;
+	return label;
 }
 
-struct who_node {
-	struct chains *chains;
-	uint32_t node;
-	uint64_t count;
-};
-
-static void add_who(void *arg, uint32_t who, uint64_t ns)
+void chains_fold_repeats(struct chains *c, chain_joint_fn joint)
 {
-	const struct who_node *n = arg;
-
-	n->chains->who(n->chains->add_arg, n->node, who, ns * n->count);
+	c->joint = joint;
 }
 
-void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct wait *w,
-		uint64_t from_ns, uint64_t to_ns, int64_t count)
+void chains_ask_windows(struct chains *c, chain_window_fn fn)
 {
-	struct who_node n = { c, node, (uint64_t)count };
-
-	if (c->who && from_ns < to_ns)
-		who_ran_share(c->who_ran, thread, w, from_ns, to_ns, add_who, &n);
-}
-
-void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
-			   uint64_t from_ns, uint64_t to_ns, int64_t count)
-{
-	const struct thread *waker = timelines_thread(c->timelines, woke->waker);
-
-	/* The interval is the waker's last one before it woke the thread. */
-	if (c->who && from_ns < to_ns)
-		chains_who(c, node, woke->waker, &waker->waits[wait_waker_pos(waker, woke) - 1],
-			   from_ns, to_ns, count);
+	c->window = fn;
 }
 
 /* ---- exact attribution ---------------------------------------------------------------------- */
@@ -213,7 +157,7 @@ static void add_ran(struct chains *c, uint32_t node, const struct wait *woke, ui
 
 	if (to_ns > in_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNING, to_ns - in_ns);
-	if (to_ns > in_ns && chain_samples_wanted(&c->samples) && c->add == c->user.add)
+	if (to_ns > in_ns && chain_samples_wanted(&c->samples))
 		chain_samples_window(&c->samples, node, woke->waker, in_ns, to_ns);
 	chains_who_before_run(c, node, woke, from_ns, in_ns, 1);
 	if (in_ns > from_ns)
@@ -232,6 +176,9 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	uint64_t at_once = 0, running;
 	uint32_t i;
 
+	/* Not while totals are built: their nodes are none of this wait's. */
+	if (c->window && c->add == c->user.add)
+		c->window(c->user.arg, node, waker->thread, from_ns, to_ns);
 	if (woke->flags & WAIT_WAKER_RAN) {
 		add_ran(c, node, woke, from_ns, to_ns);
 		return;
@@ -258,8 +205,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 		explain(c, node, birth, from_ns, alive_from, links_left, waker);
 	if (running)
 		c->add(c->add_arg, node, CHAIN_RUNNING, running);
-	/* Not while totals are built: their nodes are none of this wait's. */
-	if (running && chain_samples_wanted(&c->samples) && c->add == c->user.add)
+	if (running && chain_samples_wanted(&c->samples))
 		chain_samples_window(&c->samples, node, waker->thread, from_ns, to_ns);
 	if (win.runnable_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, win.runnable_ns);
@@ -271,55 +217,28 @@ static void explain(struct chains *c, uint32_t node, const struct wait *w, uint6
 		    uint64_t to_ns, uint32_t links_left, const struct chain_member *chain)
 {
 	enum chain_end end = CHAIN_UNKNOWN;
-	uint32_t link = chains_link(c, node, w, links_left, !chain->up, &end);
 	struct chain_member next = { w->waker, chain };
+	uint32_t link = chains_hop(c, node, w, links_left, !chain->up, &end);
 
 	if (!link)
 		c->add(c->add_arg, node, end, to_ns - from_ns);
-	else if (end == CHAIN_INTERRUPT)
-		c->add(c->add_arg, link, CHAIN_INTERRUPT, to_ns - from_ns);
+	else if (end == CHAIN_DISK)
+		chains_add_disk_window(c, link, disk_request_of(c->timelines, w), from_ns, to_ns);
+	else if (chain_end_is_interrupt(end))
+		c->add(c->add_arg, link, end, to_ns - from_ns);
 	else if (chain_has(chain, w->waker))
 		c->add(c->add_arg, link, CHAIN_LOOP, to_ns - from_ns);
 	else
-		follow(c, link, w, from_ns, to_ns, links_left - 1, &next);
+		follow(c, link, w, from_ns, to_ns, chains_left(c, node, link, links_left), &next);
+	c->hops--;
 }
 
 /* ---- running totals over a waker's timeline -------------------------------------------------- */
 
-/*
- * A long window costs as much as it has different chains, not as much as it has off-CPU intervals
- * (law 5: a thousand idle threads that each wait for the whole trace for one busy waker). The chain
- * of a whole sleep of a waker is the same whoever waits for that waker. So for each waker and
- * number of links left there are totals of every chain that its sleeps lead to, relative to the
- * waker.
- */
-struct waker_totals {
-	struct pair_table entries; /* by (thread, links left) */
-	uint32_t root;		   /* the node that stands for the waker in relative chains */
-	struct pair_table grafted; /* node (uint32_t), by (node, relative node); 0: not made yet */
-};
-
-struct entry {
-	struct running_totals totals; /* of (relative node, end) */
-	uint64_t walked;	      /* intervals walked while the totals were not there */
-	bool built;
-};
-
-static struct waker_totals *totals_of(struct chains *c)
-{
-	if (!c->totals) {
-		c->totals = calloc(1, sizeof(*c->totals));
-		if (c->totals)
-			c->totals->root = pairs_id(&c->nodes, 0, UINT32_MAX);
-	}
-	return c->totals && c->totals->root ? c->totals : NULL;
-}
-
-/* NULL: out of memory. Moves when another one is asked for. */
-static struct entry *entry_of(struct waker_totals *t, uint32_t thread, uint32_t links_left)
-{
-	return pair_table_at(&t->entries, thread, links_left, sizeof(struct entry));
-}
+/* A parent that is none: below it are the roots of relative chains. */
+#define NO_NODE UINT32_MAX
+/* Totals are built up to here only, so that no chain in them is cut by the bound of hops. */
+#define BUILD_HOPS_MAX (OPTIONS_DEPTH_MAX / 10)
 
 static void add_to_totals(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
@@ -337,24 +256,45 @@ static uint32_t who_of_key(uint32_t key)
 	return key - CHAIN_ENDS - 3;
 }
 
+/* Numbers of names are below. */
+#define KEY_DISK (UINT32_C(1) << 30)
+
+static void add_disk_to_totals(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+{
+	totals_add(arg, node, KEY_DISK | what, ns);
+}
+
 static void add_who_to_totals(void *arg, uint32_t node, uint32_t who, uint64_t ns)
 {
 	totals_add(arg, node, key_of_who(who), ns);
 }
 
-static void build(struct chains *c, struct running_totals *t, uint32_t thread, uint32_t links_left)
+/* Likewise: a sample, whose stacks are a pair. Strings are fewer than that. */
+#define KEY_RAN (UINT32_C(1) << 31)
+
+static void add_ran_to_totals(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	totals_add(arg, node, KEY_RAN | pair, (uint64_t)count);
+}
+
+static void build(struct chains *c, struct running_totals *t, uint32_t root, uint32_t thread,
+		  uint32_t links_left)
 {
 	const struct thread *th = timelines_thread(c->timelines, thread);
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
 	void (*add)(void *, uint32_t, enum chain_end, uint64_t) = c->add;
+	struct chain_samples samples = c->samples;
+	void (*disk)(void *, uint32_t, uint32_t, uint64_t) = c->disk;
 	chain_who_fn who = c->who;
-	uint32_t block = c->intervals_per_block, root = c->totals->root;
+	uint32_t block = c->intervals_per_block;
 	void *add_arg = c->add_arg;
 
 	c->add = add_to_totals;
+	c->disk = disk ? add_disk_to_totals : NULL;
 	c->who = who ? add_who_to_totals : NULL;
-	c->add_arg = t;
+	c->add_arg = c->samples.arg = t;
+	c->samples.ran = add_ran_to_totals;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
 					  .from_ns = th->waits[i].out_ns,
@@ -370,34 +310,35 @@ static void build(struct chains *c, struct running_totals *t, uint32_t thread, u
 	}
 	totals_end_block(t, th->n_waits / block);
 	c->add = add;
+	c->disk = disk;
 	c->who = who;
 	c->add_arg = add_arg;
+	c->samples = samples;
 }
 
 /* The node of the same links below another node. 0: out of memory. */
-static uint32_t graft(struct chains *c, uint32_t node, uint32_t relative)
+static uint32_t graft(struct chains *c, uint32_t node, uint32_t root, uint32_t relative)
 {
-	struct waker_totals *t = c->totals;
 	uint32_t parent, grafted, *known;
 	struct pair link;
 
-	if (relative == t->root)
+	if (relative == root)
 		return node;
-	known = pair_table_at(&t->grafted, node, relative, sizeof(*known));
+	known = waker_totals_grafted(c->totals, node, relative);
 	if (!known || *known)
 		return known ? *known : 0;
 	link = c->nodes.at[relative];
-	parent = graft(c, node, link.a);
-	grafted = parent ? pairs_id(&c->nodes, parent, link.b) : 0;
+	parent = graft(c, node, root, link.a);
+	grafted = parent ? chains_link_node(c, parent, link.b) : 0;
 	/* The first look-up's place may have moved. */
-	known = pair_table_at(&t->grafted, node, relative, sizeof(*known));
+	known = waker_totals_grafted(c->totals, node, relative);
 	if (known)
 		*known = grafted;
 	return grafted;
 }
 
-static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uint32_t node,
-			   uint32_t from, uint32_t to)
+static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uint32_t root,
+			   uint32_t node, uint32_t from, uint32_t to)
 {
 	uint64_t sum = 0;
 
@@ -409,16 +350,51 @@ static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uin
 		c->steps++;
 		if (!ns)
 			continue;
-		at = graft(c, node, key.a);
+		at = graft(c, node, root, key.a);
 		if (!at)
 			c->out_of_memory = true;
 		else if (key.b < CHAIN_ENDS)
 			c->add(c->add_arg, at, (enum chain_end)key.b, ns);
+		else if (key.b & KEY_RAN)
+			c->samples.ran(c->samples.arg, at, key.b & ~KEY_RAN, (int64_t)ns);
+		else if (key.b & KEY_DISK)
+			c->disk(c->add_arg, at, key.b & ~KEY_DISK, ns);
 		else
 			c->who(c->add_arg, at, who_of_key(key.b), ns);
-		sum += key.b < CHAIN_ENDS ? ns : 0;
+		sum += key.b < CHAIN_ENDS || (key.b & (KEY_RAN | KEY_DISK)) == KEY_DISK ? ns : 0;
 	}
 	return sum;
+}
+
+/* The entry, with its totals; NULL: they are not to be used, or out of memory. */
+static struct waker_entry *totals_of(struct chains *c, uint32_t root, uint32_t thread,
+				     uint32_t links_left, uint32_t intervals)
+{
+	struct waker_entry *e = waker_totals_entry(c->totals, thread, links_left, root), made;
+
+	if (!e) {
+		c->out_of_memory = true;
+		return NULL;
+	}
+	if (e->built)
+		return e;
+	/* Built when walking has cost as much as building will: at worst twice the work. */
+	e->walked += intervals;
+	if (c->intervals_per_chain && e->walked < timelines_thread(c->timelines, thread)->n_waits)
+		return NULL;
+	/* Where links repeat, the way may come back to this thread with as many links left. */
+	if (e->building || c->hops > BUILD_HOPS_MAX)
+		return NULL;
+	e->building = true;
+	/* Others may be built meanwhile, and the array of entries may move. */
+	made = *e;
+	build(c, &made.totals, root, thread, links_left);
+	made.built = !made.totals.out_of_memory;
+	made.building = false;
+	e = waker_totals_entry(c->totals, thread, links_left, root);
+	*e = made;
+	c->out_of_memory |= !made.built;
+	return made.built ? e : NULL;
 }
 
 /*
@@ -431,106 +407,41 @@ static uint64_t take_totals(struct chains *c, uint32_t node, uint32_t thread, ui
 			    uint32_t first, uint32_t end, uint32_t *from, uint32_t *to)
 {
 	uint32_t block = c->intervals_per_block;
-	uint32_t from_block = (first + block - 1) / block, to_block = end / block;
-	struct waker_totals *all = totals_of(c);
-	struct entry *e = all ? entry_of(all, thread, links_left) : NULL, made;
+	uint32_t from_block = (first + block - 1) / block, to_block = end / block, root;
+	struct waker_entry *e;
 
 	*from = *to = end;
-	if (!e) {
+	if (!c->totals)
+		c->totals = waker_totals_new();
+	/* What follows a link may repeat it. */
+	root = chains_link_node(c, NO_NODE, c->joint ? c->nodes.at[node].b : NO_NODE);
+	if (!c->totals || !root) {
 		c->out_of_memory = true;
 		return 0;
 	}
-	if (!e->built) {
-		/* Built when walking has cost as much as building will: at worst twice the work. */
-		e->walked += end - first;
-		if (c->intervals_per_chain &&
-		    e->walked < timelines_thread(c->timelines, thread)->n_waits)
-			return 0;
-		/* Others may be built meanwhile, and the array of entries may move. */
-		made = *e;
-		build(c, &made.totals, thread, links_left);
-		made.built = !made.totals.out_of_memory;
-		e = entry_of(all, thread, links_left);
-		*e = made;
-		if (!e->built) {
-			c->out_of_memory = true;
-			return 0;
-		}
-	}
-	if (from_block >= to_block ||
+	e = totals_of(c, root, thread, links_left, end - first);
+	if (!e || from_block >= to_block ||
 	    (uint64_t)c->intervals_per_chain * e->totals.table.keys.n > end - first)
 		return 0;
 	*from = from_block * block;
 	*to = to_block * block;
 	c->summed++;
-	return add_blocks(c, &e->totals, node, from_block, to_block);
+	return add_blocks(c, &e->totals, root, node, from_block, to_block);
 }
 
 void chains_free(struct chains *c)
 {
-	struct waker_totals *t = c->totals;
-
 	kernel_stacks_free(c->kernel);
 	chain_samples_free(&c->samples);
 	pairs_free(&c->nodes);
-	if (t) {
-		struct entry *of = t->entries.at;
-
-		for (size_t id = 1; id < t->entries.cap; id++)
-			totals_free(&of[id].totals);
-		pair_table_free(&t->entries);
-		pair_table_free(&t->grafted);
-		free(t);
-	}
+	free(c->links);
+	waker_totals_free(c->totals);
 	c->kernel = NULL;
 	c->totals = NULL;
+	c->links = NULL;
 }
 
-/* ---- classic attribution -------------------------------------------------------------------- */
-
-/* The sleep from which the thread woke last before at_ns; NULL: none is known. */
-static const struct wait *last_wakeup(const struct thread *th, uint64_t at_ns)
-{
-	for (uint32_t i = thread_position(th, at_ns); i-- > 0;) {
-		if (th->waits[i].kind == WAIT_SLEEP)
-			return &th->waits[i];
-		if (th->waits[i].kind == WAIT_UNKNOWN)
-			return NULL; /* it may have been woken in there */
-	}
-	return NULL;
-}
-
-/*
- * The whole wait goes to one chain, each link being the most recent wakeup of the thread before it,
- * however old. Where that wakeup is not in the trace the chain ends in [unknown].
- */
-static void explain_classic(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
-			    uint64_t ns)
-{
-	struct chain_member members[OPTIONS_DEPTH_MAX + 1];
-	enum chain_end end = CHAIN_UNKNOWN;
-	uint32_t node = head;
-
-	members[0] = (struct chain_member) { thread, NULL };
-	for (uint32_t k = 0;; k++) {
-		uint32_t link = w ? chains_link(c, node, w, c->depth - k, !k, &end) : 0;
-
-		if (!w)
-			end = CHAIN_UNKNOWN;
-		if (!link)
-			break;
-		node = link;
-		if (end == CHAIN_INTERRUPT)
-			break;
-		if (chain_has(&members[k], w->waker)) {
-			end = CHAIN_LOOP;
-			break;
-		}
-		members[k + 1] = (struct chain_member) { w->waker, &members[k] };
-		w = last_wakeup(timelines_thread(c->timelines, w->waker), w->wake_ns);
-	}
-	c->user.add(c->user.arg, node, end, ns);
-}
+/* ---- interface ------------------------------------------------------------------------------- */
 
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns)
@@ -540,7 +451,7 @@ void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const stru
 	if (from_ns >= to_ns || !head)
 		return;
 	if (c->options->mode == MODE_CLASSIC)
-		explain_classic(c, head, thread, w, to_ns - from_ns);
+		chains_explain_classic(c, head, thread, w, to_ns - from_ns);
 	else
 		explain(c, head, w, from_ns, to_ns, c->depth, &self);
 }

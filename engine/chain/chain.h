@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/pairs.h"
 #include "chain_samples.h"
+#include "disk_end.h"
 #include "timeline/timeline.h"
 #include "who_ran.h"
 #include "words/link.h"
@@ -22,7 +23,10 @@ enum chain_end {
 	CHAIN_RUNNING,	 /* the last waker ran */
 	CHAIN_RUNNABLE,	 /* it had no CPU */
 	CHAIN_PREEMPTED, /* only of a thread's own time */
-	CHAIN_INTERRUPT, /* an interrupt woke */
+	CHAIN_INTERRUPT, /* an interrupt woke; what for is not known */
+	CHAIN_TIMER,	 /* one that said that a timer expired */
+	CHAIN_NETWORK,	 /* one that brought packets */
+	CHAIN_DISK,	 /* one that said that a block device was done: see disk_end.h */
 	CHAIN_UNKNOWN,	 /* missing from the trace */
 	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
 	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
@@ -36,6 +40,13 @@ const char *chain_end_name(enum chain_end end);
 /* The ends that have any time, the largest first; returns how many. */
 size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS]);
 
+/* Whether the last link of such a chain is an interrupt. */
+static inline bool chain_end_is_interrupt(enum chain_end end)
+{
+	return end == CHAIN_INTERRUPT || end == CHAIN_TIMER || end == CHAIN_NETWORK ||
+	       end == CHAIN_DISK;
+}
+
 /* What the caller provides. */
 struct chain_user {
 	void *arg;
@@ -46,10 +57,26 @@ struct chain_user {
 	uint32_t (*label)(void *arg, const struct link *l);
 	/* ns of the wait go to the chain that leads to node and ends there. */
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+	/* If not NULL, gets what ends in CHAIN_DISK, in place of add(). what: see disk_end.h */
+	void (*disk)(void *arg, uint32_t node, uint32_t what, uint64_t ns);
 };
+
+/*
+ * Of a label: the same number for links between threads of one name that meet in the same place.
+ */
+typedef uint32_t (*chain_joint_fn)(const void *arg, uint32_t label);
+/* One for labels that have just what such links have in common. */
+uint32_t chain_joint_is_label(const void *arg, uint32_t label);
 
 /* In ns of the time that add() gets for node and CHAIN_RUNNABLE, who had the CPU. */
 typedef void (*chain_who_fn)(void *arg, uint32_t node, uint32_t who, uint64_t ns);
+
+/*
+ * The waker of node's last link is looked at in [from_ns, to_ns), at the end of which it woke. Like
+ * samples, not for windows for which running totals are used.
+ */
+typedef void (*chain_window_fn)(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns,
+				uint64_t to_ns);
 
 struct waker_totals;
 
@@ -57,13 +84,14 @@ struct chains {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct kernel_stacks *kernel;
-	uint32_t depth;	    /* links followed */
-	struct pairs nodes; /* (parent or 0, label) */
+	uint32_t depth;	      /* links followed */
+	struct pairs nodes;   /* (parent or 0, label) */
+	chain_joint_fn joint; /* NULL: all links count */
+	uint32_t *links;      /* with joint, by node: its links, repeated ones counted once */
+	size_t n_links;
+	uint32_t hops; /* links to where chains_explain() is at the moment */
 	struct chain_user user;
-	/*
-	 * Set by chain_samples_init() after chains_init() where wanted. A chain_batch finds all
-	 * samples; chains_explain() not those in pieces for which running totals are used.
-	 */
+	/* Set by chain_samples_init() after chains_init() where wanted. */
 	struct chain_samples samples;
 	bool out_of_memory; /* sticky: the result is not complete */
 	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
@@ -78,9 +106,11 @@ struct chains {
 	/* Private: running totals, and where pieces go at the moment. */
 	struct waker_totals *totals;
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+	void (*disk)(void *arg, uint32_t node, uint32_t what, uint64_t ns);
 	void *add_arg;
 	chain_who_fn who; /* NULL: not asked for */
 	const struct who_ran *who_ran;
+	chain_window_fn window; /* NULL: not asked for */
 };
 
 /*
@@ -90,9 +120,17 @@ struct chains {
 int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
 		struct chain_user user);
 void chains_free(struct chains *c);
+/*
+ * From now on a link that repeats the one before it, by what joint says of both, does not count for
+ * the depth; joint gets the user's arg.
+ */
+void chains_fold_repeats(struct chains *c, chain_joint_fn joint);
 /* From now on fn gets who had the CPU, with the user's arg. r, which may be NULL, must outlive c.
  */
 void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn);
+
+/* From now on fn gets the windows of chains_explain(), with the user's arg. */
+void chains_ask_windows(struct chains *c, chain_window_fn fn);
 
 /* The node below parent; that of a chain's head. 0: out of memory, and sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
@@ -101,6 +139,26 @@ static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t l
 
 	c->out_of_memory |= !node;
 	return node;
+}
+
+/* With joint: how many links of a node's chain count. */
+static inline uint32_t chains_links(const struct chains *c, uint32_t node)
+{
+	return node < c->n_links ? c->links[node] : 0;
+}
+
+/* With joint: whether a link with this label, below parent, repeats the one before it. */
+static inline bool chains_repeats(const struct chains *c, uint32_t parent, uint32_t label)
+{
+	return chains_links(c, parent) &&
+	       c->joint(c->user.arg, label) == c->joint(c->user.arg, c->nodes.at[parent].b);
+}
+
+/* chains_node() of a link. The first one is for chains with joint. */
+uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label);
+static inline uint32_t chains_link_node(struct chains *c, uint32_t parent, uint32_t label)
+{
+	return c->joint ? chains_counted_node(c, parent, label) : chains_node(c, parent, label);
 }
 
 static inline uint32_t chains_head(struct chains *c, uint32_t label)
@@ -123,6 +181,13 @@ void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct w
 /* The same of the time in which the waker of a wait with WAIT_WAKER_RAN had no CPU. */
 void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
 			   uint64_t from_ns, uint64_t to_ns, int64_t count);
+/* Adds ns of a stage of a request to the time that ends at node in CHAIN_DISK. */
+void chains_add_disk(struct chains *c, uint32_t node, const struct disk_request *r,
+		     enum disk_stage stage, uint64_t ns);
+/* Adds [from_ns, to_ns), which ended with the request, stage by stage. */
+void chains_add_disk_window(struct chains *c, uint32_t node, const struct disk_request *r,
+			    uint64_t from_ns, uint64_t to_ns);
+
 /* The threads of a chain, from its last link back to the thread whose wait it is. */
 struct chain_member {
 	uint32_t thread;
@@ -137,15 +202,16 @@ static inline bool chain_has(const struct chain_member *m, uint32_t thread)
 }
 
 /*
- * Where the chain goes from w, a sleep: CHAIN_ENDS if to the thread that woke w, CHAIN_INTERRUPT if
- * to the interrupt that did, *context being the waker's; else why it ends.
+ * Where the chain goes from w, a sleep: CHAIN_ENDS if to the thread that woke w, an end of an
+ * interrupt's if to the interrupt that did, *context being the waker's; else why it ends.
  */
 enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kernel,
-			  const struct wait *w, uint32_t links_left, struct waker_context *context);
+			  const struct options *o, const struct wait *w, uint32_t links_left,
+			  struct waker_context *context);
 /*
- * Goes one link further, to the waker of w; first: w is the wait that is explained. Returns the
- * link's node, *end being CHAIN_INTERRUPT if the chain ends there and else CHAIN_ENDS; or 0 if
- * there is no such link, *end being the reason.
+ * Goes one link further, to the waker of w; first: w is the wait that is explained. links_left: how
+ * many more may count. Returns the link's node, *end being that of an interrupt if the chain ends
+ * there and else CHAIN_ENDS; or 0 if there is no such link, *end being the reason.
  */
 uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
 		     bool first, enum chain_end *end);

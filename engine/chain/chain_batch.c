@@ -60,7 +60,7 @@ struct chain_batch *chain_batch_new(struct chains *c)
 	if (!b)
 		return NULL;
 	b->chains = c;
-	b->n_levels = c->depth + 1;
+	b->n_levels = (c->joint ? OPTIONS_DEPTH_MAX : c->depth) + 1;
 	b->levels = calloc(b->n_levels, sizeof(*b->levels));
 	b->links.chains = c;
 	if (b->levels)
@@ -234,6 +234,32 @@ static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t 
 	return (uint32_t)LOWER_BOUND(k, most, th->waits[k].out_ns < ns);
 }
 
+/* As far as windows cover it, a sleep that ended when a block device was done. */
+static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const struct wait *w)
+{
+	const struct disk_request *r = disk_request_of(c->timelines, w);
+	uint64_t issued_ns = clip_ns(r->issued_ns, w->out_ns, sooner(w->wake_ns, s->ns));
+
+	if (r->issued_ns)
+		chains_add_disk(c, node, r, DISK_DEVICE, back_to(s, issued_ns));
+	chains_add_disk(c, node, r, r->issued_ns ? DISK_QUEUED : DISK_WHOLE, back_to(s, w->out_ns));
+}
+
+/* The link to whoever ended w, a sleep of the waker of node, which is at this level. */
+static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t node,
+				 const struct wait *w, enum chain_end *end)
+{
+	struct chains *c = b->chains;
+	struct waker_context context;
+
+	if (!c->joint)
+		return link_cache_next(&b->links, node, w, c->depth - level, end);
+	if (level < OPTIONS_DEPTH_MAX)
+		return link_cache_next(&b->links, node, w, c->depth - chains_links(c, node), end);
+	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
+	return 0;
+}
+
 /* The blocked part of one of the waker's sleeps. */
 static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct sweep *s,
 			       uint32_t node, const struct wait *w)
@@ -247,8 +273,12 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 		s->ns = w->out_ns;
 		return;
 	}
-	link = link_cache_next(&b->links, node, w, c->depth - level, &end);
-	if (!link || end == CHAIN_INTERRUPT) {
+	link = next_link(b, level, node, w, &end);
+	if (link && end == CHAIN_DISK) {
+		sweep_disk(c, s, link, w);
+		return;
+	}
+	if (!link || chain_end_is_interrupt(end)) {
 		ns = back_to(s, w->out_ns);
 		if (ns)
 			c->add(c->add_arg, link ? link : node, end, ns);
@@ -466,7 +496,11 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 	if (from_ns >= to_ns || !head)
 		return;
 	link = link_cache_first(&b->links, head, w, &end);
-	if (!link || end == CHAIN_INTERRUPT) {
+	if (link && end == CHAIN_DISK) {
+		chains_add_disk_window(c, link, disk_request_of(c->timelines, w), from_ns, to_ns);
+		return;
+	}
+	if (!link || chain_end_is_interrupt(end)) {
 		c->add(c->add_arg, link ? link : head, end, to_ns - from_ns);
 		return;
 	}

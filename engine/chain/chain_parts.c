@@ -5,17 +5,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "disk_end.h"
 #include "grow.h"
 #include "timeline/processes.h"
+#include "words/disk_names.h"
+#include "words/joint.h"
 
 struct chain_parts {
 	const struct timelines *timelines;
 	struct processes *processes; /* NULL: groups are not kept apart by process */
-	pthread_mutex_t lock;	     /* protects: names, lists, owners, groups */
+	pthread_mutex_t lock;	     /* protects what follows */
 	struct names *names;
 	struct frame_lists *lists;
-	struct pairs owners; /* (process id, leader) */
-	struct pairs groups; /* (owner or 0, name) */
+	struct pairs owners;  /* (process id, leader) */
+	struct pairs groups;  /* (owner or 0, name) */
+	struct joints joints; /* of lists */
 };
 
 struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
@@ -47,6 +51,7 @@ void chain_parts_free(struct chain_parts *p)
 	processes_free(p->processes);
 	pairs_free(&p->owners);
 	pairs_free(&p->groups);
+	joints_free(&p->joints);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -100,6 +105,10 @@ struct who_key {
 	uint32_t who, none[3];
 };
 
+struct disk_key {
+	uint32_t what, none[4];
+};
+
 struct wakeup_key {
 	struct link link; /* all 0 if there is none */
 	uint32_t end, wakee;
@@ -113,6 +122,8 @@ static struct link as_shown(const struct link *l)
 	if (l->waker != THREAD_NONE)
 		shown.waker = 0;
 	shown.flags &= LINK_SHOWS_BLOCKED;
+	if (!shown.flags)
+		shown.blocked = 0;
 	return shown;
 }
 
@@ -183,6 +194,36 @@ uint32_t part_link(struct part_cache *c, const struct link *l)
 	return slot ? *slot : 0;
 }
 
+struct joint_key {
+	struct link link;
+	uint32_t none[3];
+};
+
+uint32_t part_link_joint(struct part_cache *c, const struct link *l)
+{
+	struct joint_key key = { .link = as_shown(l) };
+	uint32_t *slot;
+
+	key.link.blocked = l->blocked;
+	key.link.flags = l->flags & (LINK_SHOWS_BLOCKED | LINK_STARTED);
+	slot = slot_of(c, &key, sizeof(key));
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		key.link = as_shown(l);
+		*slot = joint_of_link(&c->parts->joints, c->parts->names, c->parts->timelines, l,
+				      frame_list_link(c->parts->lists, &key.link));
+		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times)
+{
+	uint32_t list = c->parts->joints.at.at[joint].a;
+
+	return times > 1 ? frame_list_times(c->parts->lists, list, times) : list;
+}
+
 uint32_t part_who(struct part_cache *c, uint32_t who)
 {
 	struct who_key key = { who, { 0 } };
@@ -196,6 +237,28 @@ uint32_t part_who(struct part_cache *c, uint32_t who)
 		pthread_mutex_lock(&c->parts->lock);
 		*slot = frame_list_text(c->parts->lists, text);
 		pthread_mutex_unlock(&c->parts->lock);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_disk(struct part_cache *c, uint32_t what)
+{
+	const struct timelines *tl = c->parts->timelines;
+	struct disk_request_kind kind = timelines_disk_request_kind(tl, disk_what_kind(what));
+	struct disk_key key = { what, { 0 } };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+	struct text_buf text = { 0 };
+
+	if (slot && !*slot) {
+		text_puts(&text, "[");
+		disk_names_put(timelines_trace(tl), kind.disk, kind.op, &text);
+		text_puts(&text, "]");
+		pthread_mutex_lock(&c->parts->lock);
+		if (!text.failed)
+			*slot = frame_list_texts(c->parts->lists, text.p,
+						 disk_stage_name(disk_what_stage(what)));
+		pthread_mutex_unlock(&c->parts->lock);
+		text_free(&text);
 	}
 	return slot ? *slot : 0;
 }

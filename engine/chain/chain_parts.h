@@ -64,8 +64,17 @@ uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack);
 uint32_t part_ran(struct part_cache *c, uint32_t stack);
 uint32_t part_name(struct part_cache *c, uint32_t name);
 uint32_t part_link(struct part_cache *c, const struct link *l);
+/*
+ * A link with where it joins the one before it: equal for links of one text whose wakees slept in
+ * one place, for one object. part_joint_list() is its list of frames, the thread's name being
+ * followed by "x 6" if it came 6 times in a row.
+ */
+uint32_t part_link_joint(struct part_cache *c, const struct link *l);
+uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times);
 /* Who had the CPU: see who_ran.h. */
 uint32_t part_who(struct part_cache *c, uint32_t who);
+/* What a block device was at: see disk_end.h. */
+uint32_t part_disk(struct part_cache *c, uint32_t what);
 /* l NULL: there is no waker, end is why. */
 uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end,
 		     uint32_t wakee);

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "grow.h"
 #include "intern.h"
+#include "lower_bound.h"
+#include "share_out.h"
 
 static int append_row(struct chain_rows *r, const struct chain_row *row)
 {
@@ -50,6 +52,100 @@ int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
 	return 0;
 }
 
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
+static int by_end(const struct chain_ran *ran, uint32_t node, uint32_t end)
+{
+	return ran->node != node ? compare(ran->node, node) : compare(ran->end, end);
+}
+
+static int by_end_and_frames(const void *pa, const void *pb, void *lists)
+{
+	const struct chain_ran *a = pa, *b = pb;
+	int order = by_end(a, b->node, b->end);
+
+	return order ? order : frame_lists_compare(lists, a->list, b->list);
+}
+
+/* Sorts the samples, and adds up those of one row in one place. */
+static void merge_ran(struct chain_rows *r)
+{
+	size_t n = 0;
+
+	if (r->n_ran)
+		qsort_r(r->ran, r->n_ran, sizeof(*r->ran), by_end_and_frames,
+			chain_parts_lists(r->parts));
+	for (size_t i = 0; i < r->n_ran; i++) {
+		const struct chain_ran *ran = &r->ran[i];
+
+		if (n && !by_end(&r->ran[n - 1], ran->node, ran->end) &&
+		    r->ran[n - 1].list == ran->list)
+			r->ran[n - 1].samples += ran->samples;
+		else
+			r->ran[n++] = *ran;
+	}
+	r->n_ran = n;
+}
+
+/*
+ * Makes rows of the places ran[0..n), which are those of the i-th row; rows that end running count
+ * no waits. numbers: 2 * n.
+ */
+static int share_row(struct chain_rows *r, size_t i, const struct chain_ran *ran, size_t n,
+		     uint64_t *numbers)
+{
+	uint64_t *samples = numbers, *shares = numbers + n;
+	struct chain_row row = r->at[i];
+	bool placed = false;
+	int err;
+
+	for (size_t k = 0; k < n; k++)
+		samples[k] = ran[k].samples;
+	err = share_out(row.ns, samples, n, shares);
+	for (size_t k = 0; k < n && !err; k++) {
+		if (!shares[k])
+			continue;
+		row.above = ran[k].list;
+		row.ns = shares[k];
+		if (placed)
+			err = append_row(r, &row);
+		else
+			r->at[i] = row;
+		placed = true;
+	}
+	return err;
+}
+
+int chain_rows_share_ran(struct chain_rows *r)
+{
+	uint64_t *numbers;
+	int err = 0;
+
+	if (!r->n_ran)
+		return 0;
+	merge_ran(r);
+	numbers = malloc(2 * r->n_ran * sizeof(*numbers));
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0, rows = r->n; i < rows && !err; i++) {
+		uint32_t node = r->at[i].node, end = r->at[i].end;
+		size_t first = LOWER_BOUND(k, r->n_ran, by_end(&r->ran[k], node, end) < 0), n = 0;
+
+		while (first + n < r->n_ran && !by_end(&r->ran[first + n], node, end))
+			n++;
+		if (n)
+			err = share_row(r, i, r->ran + first, n, numbers);
+	}
+	free(numbers);
+	r->n_ran = 0;
+	return err;
+}
+
 void chain_rows_free(struct chain_rows *r)
 {
 	free(r->at);
@@ -66,36 +162,9 @@ struct order {
 	uint32_t *rank; /* by list: its place among the lists by content; NULL: order by number */
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_text(const struct frame_lists *lists, uint32_t a, uint32_t b)
-{
-	struct chain_frame fa = frame_at(lists, a), fb = frame_at(lists, b);
-	int order = strcmp(fa.text, fb.text);
-
-	if (!order)
-		order = compare(fa.module, fb.module);
-	if (!order)
-		order = strcmp(fa.file ? fa.file : "", fb.file ? fb.file : "");
-	return order ? order : compare(fa.line, fb.line);
-}
-
-/* Two lists by their first frames that differ. */
 static int by_frames(const void *pa, const void *pb, void *lists)
 {
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	size_t n_a = frame_list_len(lists, a), n_b = frame_list_len(lists, b);
-
-	for (size_t i = 0; i < n_a && i < n_b; i++) {
-		uint32_t x = frame_list_at(lists, a, i), y = frame_list_at(lists, b, i);
-
-		if (x != y)
-			return by_text(lists, x, y);
-	}
-	return compare(n_a, n_b);
+	return frame_lists_compare(lists, *(const uint32_t *)pa, *(const uint32_t *)pb);
 }
 
 /* By group, then from the last link back to the head. */
@@ -166,7 +235,8 @@ static int most_used_first(const void *pa, const void *pb, void *lists)
 {
 	const struct use *a = pa, *b = pb;
 
-	return a->rows != b->rows ? compare(b->rows, a->rows) : by_text(lists, a->frame, b->frame);
+	return a->rows != b->rows ? compare(b->rows, a->rows)
+				  : frames_compare(lists, a->frame, b->frame);
 }
 
 /* Numbers the frames that are used, those first that are used most: small numbers are short. */
@@ -268,8 +338,9 @@ static void mark_path(const struct chain_rows *r, uint32_t node, bool *marked)
 		marked[node] = true;
 }
 
-/* Keeps the rows of the widest lines; the others are added up in *other. 0 or -ENOMEM. */
-static int keep_top(struct chain_rows *r, uint64_t top, struct chain_row *other)
+/* Keeps the rows of the widest lines; the others are added up in other[on the CPU]. 0 or -ENOMEM.
+ */
+static int keep_top(struct chain_rows *r, uint64_t top, struct chain_row other[2])
 {
 	uint32_t *line = calloc(r->n + 1, sizeof(*line)); /* by row; 0: it has no time */
 	bool *marked = calloc((size_t)r->nodes->n + 1, sizeof(*marked)), *wide = NULL;
@@ -298,8 +369,8 @@ static int keep_top(struct chain_rows *r, uint64_t top, struct chain_row *other)
 		if (line[i] ? wide[line[i]] : marked[row.node]) {
 			r->at[n++] = row;
 		} else {
-			other->ns += row.ns;
-			other->waits += row.waits;
+			other[row.end == CHAIN_ON_CPU].ns += row.ns;
+			other[row.end == CHAIN_ON_CPU].waits += row.waits;
 		}
 	}
 	r->n = n;
@@ -315,7 +386,7 @@ out:
 
 int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
 {
-	struct chain_row other = { .end = CHAIN_NO_END };
+	struct chain_row other[2] = { { .end = CHAIN_NO_END }, { .end = CHAIN_ON_CPU } };
 	struct order o = { .rows = r };
 	int err = 0;
 
@@ -325,12 +396,13 @@ int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
 			return -ENOMEM;
 	}
 	if (top)
-		err = keep_top(r, top, &other);
+		err = keep_top(r, top, other);
 	if (r->n)
 		qsort_r(r->at, r->n, sizeof(*r->at), by_place, &o);
 	free(o.rank);
-	if (!err && (other.ns || other.waits))
-		err = append_row(r, &other);
+	for (int i = 0; i < 2 && !err; i++)
+		if (other[i].ns || other[i].waits)
+			err = append_row(r, &other[i]);
 	return !err && by_contents ? number_frames(r) : err;
 }
 
@@ -354,6 +426,9 @@ const char *chain_row_end(const struct chain_rows *r, const struct chain_row *ro
 	if (!row->node)
 		return CHAIN_OTHER;
 	if (!r->with_ends || row->end == CHAIN_NO_END)
+		return NULL;
+	/* What stands above says it all. */
+	if (row->end == CHAIN_DISK && row->above)
 		return NULL;
 	return chain_end_name((enum chain_end)row->end);
 }

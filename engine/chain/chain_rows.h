@@ -27,12 +27,12 @@ struct chain_row {
 	uint32_t node;
 	uint32_t links; /* how many wakers there are in the chain */
 	uint32_t end;	/* enum chain_end, or CHAIN_NO_END */
-	uint32_t above; /* number of the part that stands above the end, such as who ran; 0: none */
+	uint32_t above; /* number of the part above the end: who ran, or where; 0: none */
 };
 
 /*
- * Samples of the time of a row that ends running: they share it out, see folded.h. The rows' own
- * times do not depend on them.
+ * Samples of the time of a row that ends running: they share it out, by chain_rows_share_ran() or
+ * when rows become lines (folded.h).
  */
 struct chain_ran {
 	uint32_t node, end; /* as in the row */
@@ -44,7 +44,7 @@ struct chain_ran {
 struct chain_rows {
 	struct chain_row *at;
 	size_t n, cap;
-	struct chain_ran *ran; /* in no order; FOLD_BY_NAME only */
+	struct chain_ran *ran; /* in no order */
 	size_t n_ran, cap_ran;
 	const struct pairs *nodes; /* (parent or 0, number of the part) */
 	struct chain_parts *parts;
@@ -62,10 +62,16 @@ int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
 int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
 		   uint64_t waits);
 /*
+ * Splits the rows that have samples in proportion (chain-semantics, section 8): a row for each
+ * place where there were some, which stands above the end. None are left then. 0 or -ENOMEM.
+ */
+int chain_rows_share_ran(struct chain_rows *r);
+/*
  * Puts the rows in order, group by group. With top, only the rows of the `top` widest folded lines
- * are kept; a last row with node 0 has the sums of the others. Rows and frames stand in the order
- * in which they were numbered; by_content: if that is a matter of chance, because several threads
- * took part, by what they are. 0 or -ENOMEM.
+ * are kept; last rows with node 0 have the sums of the others, one of them (its end is
+ * CHAIN_ON_CPU) of running time. Rows and frames stand in the order in which they were numbered;
+ * by_content: if that is a matter of chance, because several threads took part, by what they are. 0
+ * or -ENOMEM.
  */
 int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_content);
 void chain_rows_free(struct chain_rows *r);

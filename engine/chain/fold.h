@@ -12,6 +12,7 @@ struct chain_summary {
 	uint64_t waits; /* sleeps, and preempted intervals if these were asked for */
 	uint64_t blocked_ns, runnable_ns, preempted_ns;
 	uint64_t idle_waits, idle_ns; /* left out of all this by --no-idle */
+	uint64_t not_shown_ns;	      /* preempted time, left out by --state */
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the blocked time, by how its chains end */
 };
 
@@ -32,8 +33,9 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 	     enum fold_by by);
 void fold_free(struct fold *f);
 /*
- * The rows, which belong to f. FOLD_BY_PROCESS and FOLD_BY_LINE: in order, and only the --top N
- * rows of most time. The others are in no order, for they are to be sorted as text.
+ * The rows, which belong to f. FOLD_BY_PROCESS and FOLD_BY_LINE: in order, split over their
+ * samples, and only the --top N rows of most time. The others are in no order and have their
+ * samples beside them, for they are to be sorted as text.
  */
 struct chain_rows *fold_rows(struct fold *f);
 /* All that was chosen, including what --top leaves out. */

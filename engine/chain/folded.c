@@ -43,6 +43,8 @@ struct adding {
 	uint32_t *of_list;		 /* part + 1; 0: not made yet */
 	uint32_t of_end[CHAIN_ENDS + 1]; /* likewise; the last one: CHAIN_OTHER */
 	uint32_t root;			 /* likewise; 0: there is none */
+	bool by_class;
+	uint32_t *of_class; /* likewise, by list */
 };
 
 static int add_part(struct folded *l, uint32_t part)
@@ -69,6 +71,20 @@ static uint32_t part_of_list(struct adding *a, uint32_t list)
 	}
 	a->of_list[list] = end_part(a->lines, at) + 1;
 	return a->of_list[list] - 1;
+}
+
+/* The class of what a head's stack waited for. */
+static uint32_t part_of_class(struct adding *a, uint32_t list)
+{
+	const struct frame_lists *lists = chain_parts_lists(a->rows->parts);
+	size_t at = a->lines->texts.len;
+
+	if (!a->of_class[list]) {
+		text_put(&a->lines->texts, ";", 1);
+		text_puts(&a->lines->texts, frame_list_class(lists, list));
+		a->of_class[list] = end_part(a->lines, at) + 1;
+	}
+	return a->of_class[list] - 1;
 }
 
 static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const char *text)
@@ -99,6 +115,8 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	l->lines = p;
 	if (a->root)
 		err = add_part(l, a->root - 1);
+	if (a->by_class && n && !err)
+		err = add_part(l, part_of_class(a, path[n - 1]));
 	while (n-- > 0 && !err)
 		err = add_part(l, part_of_list(a, path[n]));
 	if (end && !err)
@@ -117,16 +135,17 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	return err;
 }
 
-int folded_add(struct folded *l, struct fold *f, const char *root)
+int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool by_class)
 {
-	struct adding a = { .lines = l, .rows = fold_rows(f) };
+	struct adding a = { .lines = l, .rows = rows, .by_class = by_class };
 	size_t at = l->texts.len;
 	int err = 0;
 
 	a.of_list = calloc(frame_lists_end(chain_parts_lists(a.rows->parts)), sizeof(*a.of_list));
-	if (!a.of_list)
-		return -ENOMEM;
-	if (root) {
+	a.of_class = calloc(frame_lists_end(chain_parts_lists(a.rows->parts)), sizeof(*a.of_class));
+	if (!a.of_list || !a.of_class)
+		err = -ENOMEM;
+	if (root && !err) {
 		text_put(&l->texts, ";", 1);
 		names_put(&l->texts, root);
 		a.root = end_part(l, at) + 1;
@@ -143,6 +162,7 @@ int folded_add(struct folded *l, struct fold *f, const char *root)
 		l->sampled = true;
 	}
 	free(a.of_list);
+	free(a.of_class);
 	return err;
 }
 
@@ -430,7 +450,7 @@ int folded_write(struct folded *l, const struct options *o, FILE *out)
 int fold_write(struct fold *f, const struct options *o, FILE *out)
 {
 	struct folded l = { .n = 0 };
-	int err = folded_add(&l, f, NULL);
+	int err = folded_add(&l, fold_rows(f), NULL, o->root == ROOT_CLASS);
 
 	if (!err)
 		err = folded_write(&l, o, out);

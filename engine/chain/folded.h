@@ -42,8 +42,11 @@ struct folded {
 	bool sampled; /* there are lines of samples */
 };
 
-/* Adds the rows of f, below a frame `root` (a raw name) unless that is NULL. 0 or -ENOMEM. */
-int folded_add(struct folded *l, struct fold *f, const char *root);
+/*
+ * Adds rows, below a frame `root` (a raw name) unless that is NULL; by_class: below the class of
+ * what was waited for. 0 or -ENOMEM.
+ */
+int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool by_class);
 /*
  * Writes the lines sorted by their bytes, in the options' unit; with --top only the N widest, and
  * CHAIN_OTHER for the rest. The time of a chain that ends running is split over its samples in

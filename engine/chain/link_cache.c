@@ -10,8 +10,8 @@ uint32_t link_cache_ask(struct link_cache *x, uint32_t node, const struct wait *
 
 	/* A link may show where the wakee slept: then it is not always the same. */
 	if (link && !c->options->blocked_stacks && link_cache_key(x, w, &key) &&
-	    c->nodes.at[link].b <= UINT32_MAX / 2) {
-		key.label = c->nodes.at[link].b << 1 | (*end == CHAIN_INTERRUPT);
+	    c->nodes.at[link].b < LINK_CACHE_LABELS) {
+		key.label = link_cache_pack(c->nodes.at[link].b, *end);
 		*link_cache_slot(x, &key) = key;
 	}
 	return link;

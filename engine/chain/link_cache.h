@@ -12,7 +12,8 @@
 struct known_link {
 	uint32_t stack; /* pair << 1 | whether the idle loop was current */
 	uint32_t name;	/* string id; of the idle loop 0 */
-	uint32_t label; /* << 1 | interrupt; 0: empty */
+	uint32_t slept; /* where the wakee was; 0 unless links that repeat others are told by it */
+	uint32_t label; /* see link_cache_pack(); 0: empty */
 };
 
 /* A slot: the node of a head's first link. */
@@ -23,6 +24,19 @@ struct first_link {
 /* Powers of two. */
 #define KNOWN_LINKS 32768u
 #define FIRST_LINKS 8192u
+
+/* A label with what a link's end is, if any. Labels from LINK_CACHE_LABELS on are not kept. */
+#define LINK_CACHE_LABELS (UINT32_C(1) << 29)
+
+static inline uint32_t link_cache_pack(uint32_t label, enum chain_end end)
+{
+	return label << 3 | (chain_end_is_interrupt(end) ? end - CHAIN_INTERRUPT + 1u : 0);
+}
+
+static inline enum chain_end link_cache_end(uint32_t packed)
+{
+	return packed & 7 ? (enum chain_end)(CHAIN_INTERRUPT + (packed & 7) - 1) : CHAIN_ENDS;
+}
 
 /* All zero but for chains, which must outlive it, is an empty cache. */
 struct link_cache {
@@ -41,7 +55,9 @@ static inline bool link_cache_key(const struct link_cache *x, const struct wait 
 {
 	const struct thread *th;
 
-	*key = (struct known_link) { w->waker_stack << 1, 0, 0 };
+	*key = (struct known_link) { .stack = w->waker_stack << 1 };
+	if (x->chains->joint)
+		key->slept = w->stack << 1 | !!(w->flags & WAIT_NEW);
 	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_NONE)
 		return false;
 	if (w->waker == THREAD_IDLE) {
@@ -55,10 +71,10 @@ static inline bool link_cache_key(const struct link_cache *x, const struct wait 
 
 static inline struct known_link *link_cache_slot(struct link_cache *x, const struct known_link *key)
 {
-	return &x->known[hash_pair(key->stack, key->name) % KNOWN_LINKS];
+	return &x->known[hash_pair(key->stack, key->name ^ key->slept) % KNOWN_LINKS];
 }
 
-/* The label of the link to whoever woke w, << 1 | interrupt; 0: not known, or there is no link. */
+/* The link to whoever woke w, link_cache_pack(); 0: not known, or there is no link. */
 static inline uint32_t link_cache_label(struct link_cache *x, const struct wait *w)
 {
 	const struct known_link *known;
@@ -67,16 +83,18 @@ static inline uint32_t link_cache_label(struct link_cache *x, const struct wait 
 	if (!link_cache_key(x, w, &key))
 		return 0;
 	known = link_cache_slot(x, &key);
-	return known->stack == key.stack && known->name == key.name ? known->label : 0;
+	if (known->stack != key.stack || known->name != key.name || known->slept != key.slept)
+		return 0;
+	return known->label;
 }
 
-/* The node below parent of a known label; 0: out of memory. */
+/* The node below parent of a known link; 0: out of memory. */
 static inline uint32_t link_cache_node(struct link_cache *x, uint32_t parent, uint32_t label,
 				       enum chain_end *end)
 {
-	uint32_t node = chains_node(x->chains, parent, label >> 1);
+	uint32_t node = chains_link_node(x->chains, parent, label >> 3);
 
-	*end = !node ? CHAIN_UNKNOWN : label & 1 ? CHAIN_INTERRUPT : CHAIN_ENDS;
+	*end = node ? link_cache_end(label) : CHAIN_UNKNOWN;
 	return node;
 }
 
@@ -91,7 +109,7 @@ static inline uint32_t link_cache_first(struct link_cache *x, uint32_t head, con
 		return link_cache_ask(x, head, w, depth, true, end);
 	slot = &x->firsts[hash_pair(head, label) % FIRST_LINKS];
 	if (slot->head == head && slot->label == label) {
-		*end = label & 1 ? CHAIN_INTERRUPT : CHAIN_ENDS;
+		*end = link_cache_end(label);
 		return slot->node;
 	}
 	node = link_cache_node(x, head, label, end);

@@ -23,6 +23,7 @@ struct wait_filter {
 	uint8_t *of_object; /* likewise: what is waited for fits --object and --class */
 	uint8_t *of_name;   /* enum answer by string id: it fits -c */
 	uint64_t idle_waits, idle_ns;
+	uint64_t preempted_ns;	 /* left out */
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -154,19 +155,14 @@ static bool stack_fits(struct wait_filter *f, uint32_t pair)
 	return *answer == YES;
 }
 
-static bool object_fits(struct wait_filter *f, uint32_t pair)
+static bool object_fits(struct wait_filter *f, uint32_t object)
 {
 	const struct options *o = f->options;
 	const struct trace *t = timelines_trace(f->timelines);
-	const struct trace_object *what;
+	const struct trace_object *what = trace_object(t, object);
 	uint8_t *answer;
-	uint32_t object;
 	bool fits;
 
-	if (!o->waits_for.n && !o->classes.n)
-		return true;
-	object = timelines_pair(f->timelines, pair).object;
-	what = trace_object(t, object);
 	if (!what)
 		return false;
 	answer = &f->of_object[object];
@@ -179,6 +175,18 @@ static bool object_fits(struct wait_filter *f, uint32_t pair)
 		*answer = fits ? YES : NO;
 	}
 	return *answer == YES;
+}
+
+/* What was waited for, or of several what was ready. */
+static bool objects_fit(struct wait_filter *f, uint32_t pair)
+{
+	const struct options *o = f->options;
+	struct stack_pair p;
+
+	if (!o->waits_for.n && !o->classes.n)
+		return true;
+	p = timelines_pair(f->timelines, pair);
+	return object_fits(f, p.object) || object_fits(f, p.ready);
 }
 
 bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w)
@@ -209,17 +217,14 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		return false;
 	if (w->in_ns <= f->from_ns || w->out_ns >= f->to_ns)
 		return false;
-	if (w->kind == WAIT_PREEMPTED) {
-		if (!(parts & PART_PREEMPTED))
-			return false;
-	} else {
+	if (w->kind != WAIT_PREEMPTED) {
 		if (!(parts & (PART_BLOCKED | PART_RUNNABLE)))
 			return false;
 		if (*o->states && !strchr(o->states, w->state))
 			return false;
 	}
 	if (!name_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
-	    !stack_fits(f, w->stack) || !object_fits(f, w->stack))
+	    !stack_fits(f, w->stack) || !objects_fit(f, w->stack))
 		return false;
 	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
 	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))
@@ -230,6 +235,10 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 			  shown->off_from_ns;
 	clip(&shown->blocked_from_ns, &shown->blocked_to_ns, f->from_ns, f->to_ns);
 	clip(&shown->off_from_ns, &shown->off_to_ns, f->from_ns, f->to_ns);
+	if (w->kind == WAIT_PREEMPTED && !(parts & PART_PREEMPTED)) {
+		f->preempted_ns += shown->off_to_ns - shown->off_from_ns;
+		return false;
+	}
 	if (o->no_idle && wait_filter_is_idle(f, thread, w)) {
 		f->idle_waits++;
 		f->idle_ns += shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
@@ -237,6 +246,11 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		return false;
 	}
 	return true;
+}
+
+uint64_t wait_filter_preempted_ns(const struct wait_filter *f)
+{
+	return f->preempted_ns;
 }
 
 void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns)

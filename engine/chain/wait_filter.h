@@ -42,6 +42,8 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		      struct shown *shown);
 /* True if w is a sleep of a thread that has nothing to do. */
 bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w);
+/* The preempted time that was left out so far as --state does not name it. */
+uint64_t wait_filter_preempted_ns(const struct wait_filter *f);
 /* The waits that --no-idle left out so far: how many, and how much of them. */
 void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns);
 

@@ -106,7 +106,9 @@ bool who_sums_write(struct who_sums *s, struct names *names, size_t most, const 
 		if (!percent(s->sorted[i].ns, all))
 			break;
 		fprintf(out, "%s%u %% %s", n++ ? ", " : "", percent(s->sorted[i].ns, all),
-			text ? text : "[unknown]");
+			text	     ? text
+			: s->unknown ? s->unknown
+				     : "[unknown]");
 		rest -= s->sorted[i].ns;
 	}
 	if (percent(rest, all))

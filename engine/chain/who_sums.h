@@ -20,6 +20,7 @@ struct who_sums {
 	struct who_sum *sorted;
 	size_t n, cap; /* of sorted */
 	bool out_of_memory;
+	const char *unknown; /* what WHO_UNKNOWN is called; NULL: "[unknown]" */
 };
 
 /* Forgets all; the memory is kept. who_sums_free() releases it. */

@@ -63,18 +63,41 @@ struct format {
 	int (*fold)(const struct format_input *in, const char *root, struct folded *lines);
 };
 
-/* A time in microseconds or nanoseconds, right-aligned in a table's column; exact in both units. */
+/* "1 234.567": milliseconds, thousands apart, right-aligned in a table's column. */
+static inline void format_put_ms(FILE *out, int width, uint64_t ns)
+{
+	char digits[24], text[40];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, ns / 1000000), len = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			text[len++] = ' ';
+		text[len++] = digits[i];
+	}
+	snprintf(text + len, sizeof(text) - (size_t)len, ".%03" PRIu64, ns / 1000 % 1000);
+	fprintf(out, " %*s", width, text);
+}
+
+/* A time in a table's column: in milliseconds, or exact in the unit that was asked for. */
 static inline void format_put_time(FILE *out, const struct options *o, int width, uint64_t ns)
 {
 	if (o->unit == UNIT_NS)
 		fprintf(out, " %*" PRIu64, width, ns);
-	else
+	else if (o->given & GIVEN_UNIT)
 		fprintf(out, " %*" PRIu64 ".%03" PRIu64, width - 4, ns / 1000, ns % 1000);
+	else
+		format_put_ms(out, width, ns);
+}
+
+/* The unit of these, for the table's note. */
+static inline const char *format_time_unit(const struct options *o)
+{
+	return o->unit == UNIT_NS ? "ns" : o->given & GIVEN_UNIT ? "us" : "ms";
 }
 
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
-	format_speedscope, format_causes, format_objects;
+	format_speedscope, format_causes, format_objects, format_io;
 
 #endif /* ENGINE_FORMAT_H */

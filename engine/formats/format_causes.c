@@ -8,25 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/causes.h"
-#include "format.h"
-
-#define ROWS 10 /* shown without --top */
-
-/* "1 234.567": milliseconds, thousands apart. */
-static void put_ms(FILE *out, int width, uint64_t ns)
-{
-	char digits[24], text[40];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, ns / 1000000), len = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			text[len++] = ' ';
-		text[len++] = digits[i];
-	}
-	snprintf(text + len, sizeof(text) - (size_t)len, ".%03" PRIu64, ns / 1000 % 1000);
-	fprintf(out, " %*s", width, text);
-}
+#include "format_causes.h"
+#include "words/disk_names.h"
 
 static void put_share(FILE *out, uint64_t ns, uint64_t of_ns)
 {
@@ -41,8 +24,26 @@ static void put_where(FILE *out, const struct names *names, const char *before, 
 		fprintf(out, "%s%s", before, text);
 }
 
-/* The cause as a sentence. */
-static void put_cause(FILE *out, const struct names *n, const struct cause *c)
+static void put_slept(FILE *out, const struct names *n, const struct cause *c)
+{
+	fprintf(out, "%s slept", names_text(n, c->who));
+	put_where(out, n, " in ", c->where);
+}
+
+/* What a device had to do until the sleep was over. */
+static void put_disk(FILE *out, const struct format_input *in, uint32_t disk)
+{
+	struct disk_request_kind kind = timelines_disk_request_kind(in->timelines, disk);
+	struct text_buf s = { 0 };
+
+	disk_names_put(in->trace, kind.disk, kind.op, &s);
+	fputs(", until done: ", out);
+	print_clean(out, s.failed ? "disk" : s.p);
+	text_free(&s);
+}
+
+static void put_cause(FILE *out, const struct format_input *in, const struct names *n,
+		      const struct cause *c)
 {
 	const char *who = names_text(n, c->who);
 
@@ -52,19 +53,34 @@ static void put_cause(FILE *out, const struct names *n, const struct cause *c)
 		put_where(out, n, ", until it woke in ", c->where);
 		break;
 	case CHAIN_RUNNABLE:
-		fprintf(out, "%s waited for a CPU", who);
-		break;
 	case CHAIN_PREEMPTED:
-		fprintf(out, "%s was preempted", who);
+		fprintf(out, "%s was %s", who,
+			c->throttled		   ? "throttled"
+			: c->end == CHAIN_RUNNABLE ? "runnable"
+						   : "preempted");
+		put_where(out, n, " in ", c->where);
+		put_where(out, n, ": ", c->had);
+		if (c->throttled)
+			fputs(": the quota of its control group was used up", out);
 		break;
 	case CHAIN_INTERRUPT:
-		fprintf(out, "%s slept", who);
-		put_where(out, n, " in ", c->where);
+		put_slept(out, n, c);
 		put_where(out, n, ", until an interrupt: ", c->by);
 		break;
+	case CHAIN_TIMER:
+		put_slept(out, n, c);
+		put_where(out, n, ", until a timer: ", c->by);
+		break;
+	case CHAIN_DISK:
+		put_slept(out, n, c);
+		put_disk(out, in, c->disk);
+		break;
+	case CHAIN_NETWORK:
+		put_slept(out, n, c);
+		fputs(", until the network brought something", out);
+		break;
 	case CHAIN_NOT_WOKEN:
-		fprintf(out, "%s slept", who);
-		put_where(out, n, " in ", c->where);
+		put_slept(out, n, c);
 		fputs(", and nobody woke it", out);
 		break;
 	case CHAIN_UNKNOWN:
@@ -88,6 +104,13 @@ static void put_cause(FILE *out, const struct names *n, const struct cause *c)
 	}
 }
 
+int causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
+			const struct causes *all, const struct cause *c)
+{
+	put_cause(out, in, n, c);
+	return causes_put_served(all, c, "; meanwhile it woke ", out);
+}
+
 /* A word of a shell's command. */
 static void put_word(FILE *out, const char *word)
 {
@@ -104,8 +127,7 @@ static void put_word(FILE *out, const char *word)
 	fprintf(out, "%s'", word);
 }
 
-/* A command that shows the wait with the largest part, by which its chain can be followed. */
-static void put_example(FILE *out, const struct format_input *in, const struct cause *c)
+void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c)
 {
 	const struct chosen_wait *e = &c->example;
 	uint64_t start_ns = timelines_start_ns(in->timelines);
@@ -124,69 +146,78 @@ static void put_example(FILE *out, const struct format_input *in, const struct c
 	}
 }
 
-static void put_row(FILE *out, const struct format_input *in, const struct names *names,
-		    const struct cause *c, uint64_t all_ns)
+static int put_row(FILE *out, const struct format_input *in, const struct names *names,
+		   const struct causes *all, const struct cause *c, uint64_t all_ns)
 {
+	int err;
+
 	put_share(out, c->ns, all_ns);
-	put_ms(out, 13, c->ns);
+	format_put_ms(out, 13, c->ns);
 	fprintf(out, " %8" PRIu64, c->waits);
-	put_ms(out, 11, c->longest_ns);
+	format_put_ms(out, 11, c->longest_ns);
 	fputs("  ", out);
-	put_cause(out, names, c);
+	err = causes_put_sentence(out, in, names, all, c);
 	putc('\n', out);
 	if (!c->itself)
 		fprintf(out, "%43s  %s\n", "", names_text(names, c->way));
 	fprintf(out, "%43s  ", "");
-	put_example(out, in, c);
+	causes_put_example(out, in, c);
 	putc('\n', out);
+	return err;
 }
 
-static void put_table(FILE *out, const struct format_input *in, const struct names *names,
-		      const struct cause *at, size_t n)
+static int put_table(FILE *out, const struct format_input *in, const struct names *names,
+		     const struct causes *causes)
 {
-	uint64_t top = in->options->top ? in->options->top : ROWS;
+	size_t n;
+	const struct cause *at = causes_list(causes, &n);
+	uint64_t top = causes_shown(in->options);
 	uint64_t all_ns = 0, other_ns = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		all_ns += at[i].ns;
 		if (i >= top)
 			other_ns += at[i].ns;
 	}
+	if (!n) {
+		fputs("nothing was waited for\n", out);
+		return 0;
+	}
 	fprintf(out, "%7s %13s %8s %11s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
 		"WHAT THE WAITING CAME DOWN TO");
-	for (size_t i = 0; i < n && i < top; i++)
-		put_row(out, in, names, &at[i], all_ns);
+	for (size_t i = 0; i < n && i < top && !err; i++)
+		err = put_row(out, in, names, causes, &at[i], all_ns);
 	if (other_ns) {
 		put_share(out, other_ns, all_ns);
-		put_ms(out, 13, other_ns);
+		format_put_ms(out, 13, other_ns);
 		fprintf(out, " %8s %11s  %s\n", "", "", CHAIN_OTHER);
 	}
 	fputs("100.0 %", out);
-	put_ms(out, 13, all_ns);
+	format_put_ms(out, 13, all_ns);
 	fprintf(out, " %8s %11s  %s\n", "", "", "all of them");
+	return err;
+}
+
+uint64_t causes_shown(const struct options *o)
+{
+	return o->top ? o->top : 10;
 }
 
 static int write_causes(const struct format_input *in, FILE *out)
 {
-	struct options o = *in->options;
+	struct options o = causes_options(in->options);
 	struct names *names;
 	struct wait_filter *f;
 	struct causes *causes = NULL;
-	const struct cause *at;
-	size_t n;
 	int err = -ENOMEM;
 
-	o.blocked_stacks = true;
-	if (!(o.given & GIVEN_DEPTH))
-		o.depth = CAUSES_DEPTH;
 	names = names_new(in->timelines, &o);
 	f = names ? wait_filter_new(in->timelines, &o, names) : NULL;
 	if (f)
 		err = causes_new(&causes, in->timelines, &o, names, f);
-	if (!err) {
-		at = causes_list(causes, &n);
-		put_table(out, in, names, at, n);
-	}
+	if (!err)
+		err = put_table(out, in, names, causes);
 	causes_free(causes);
 	wait_filter_free(f);
 	names_free(names);
@@ -197,8 +228,10 @@ const struct format format_causes = {
 	.name = "causes",
 	.summary = "a table of root causes: what the waiting came down to",
 	.wants_timelines = true,
+	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_UNIT | GIVEN_WHO_RAN,
+		   GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_UNIT | GIVEN_WHO_RAN |
+		   GIVEN_FOLD_REPEATS,
 	.write = write_causes,
 };

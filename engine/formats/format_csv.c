@@ -14,6 +14,7 @@
 #include "chain/who_sums.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
+#include "words/waited_for.h"
 
 /* The columns of blocked time by its end, in their order. */
 static const struct {
@@ -23,7 +24,8 @@ static const struct {
 	{ CHAIN_RUNNING, "end_running_ns" },	 { CHAIN_RUNNABLE, "end_runnable_ns" },
 	{ CHAIN_INTERRUPT, "end_interrupt_ns" }, { CHAIN_NOT_WOKEN, "end_not_woken_ns" },
 	{ CHAIN_UNKNOWN, "end_unknown_ns" },	 { CHAIN_DEPTH, "end_depth_limit_ns" },
-	{ CHAIN_LOOP, "end_loop_ns" },
+	{ CHAIN_LOOP, "end_loop_ns" },		 { CHAIN_TIMER, "end_timer_ns" },
+	{ CHAIN_NETWORK, "end_network_ns" },	 { CHAIN_DISK, "end_disk_ns" },
 };
 
 #define N_ENDS (sizeof(ends) / sizeof(ends[0]))
@@ -251,7 +253,7 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 		put_ns(c, c->ends_ns[ends[i].end]);
 	err = put_stack(c, names_off_cpu(c->names, w->stack));
 	if (!err && has_objects(c))
-		err = put_stack(c, names_waited_for(c->names, w->stack));
+		err = put_stack(c, waited_for_words(c->names, w->stack));
 	if (!err)
 		err = put_who(c, p);
 	putc('\n', c->out);
@@ -318,6 +320,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	/* With --top only the longest waits were added up. */
 	if (!err && in->totals && !o->top) {
 		wait_filter_idle(s, &c.sums.idle_waits, &c.sums.idle_ns);
+		c.sums.not_shown_ns = wait_filter_preempted_ns(s);
 		*in->totals = (struct format_totals) { true, c.sums };
 	}
 	chains_free(&c.chains);
@@ -335,6 +338,6 @@ const struct format format_csv = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS |
-		   GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN,
+		   GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_csv,
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "words/disk_names.h"
 #include "format.h"
 #include "base/text.h"
 
@@ -25,6 +26,7 @@ static const char *const kind_names[] = {
 	[EVENT_FORK] = "fork",	    [EVENT_EXEC] = "exec",	     [EVENT_RENAME] = "rename",
 	[EVENT_EXIT] = "exit",	    [EVENT_LOST] = "lost",	     [EVENT_SAMPLE] = "sample",
 	[EVENT_QUEUE] = "queue",    [EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
+	[EVENT_READY] = "ready",    [EVENT_DISK_REQUEST] = "asks",   [EVENT_DISK_DONE] = "done",
 	[EVENT_MORE_LOST] = "lost",
 };
 
@@ -139,13 +141,13 @@ static const char *more_name(const struct event *ev)
 	return kind < EVENT_KINDS && kind_names[kind] ? kind_names[kind] : "unknown";
 }
 
-static void put_object(const struct printer *p, const struct trace_object *o)
+static void put_object(const struct printer *p, const char *verb, const struct trace_object *o)
 {
+	fputs(verb, p->out);
 	if (!o) {
-		fputs(" waits for something unknown", p->out);
+		fputs("something unknown", p->out);
 		return;
 	}
-	fputs(" waits for ", p->out);
 	print_clean(p->out, trace_string(p->t, o->class));
 	if (o->name) {
 		putc(' ', p->out);
@@ -153,6 +155,22 @@ static void put_object(const struct printer *p, const struct trace_object *o)
 	}
 	if (o->peer)
 		fprintf(p->out, " of process %u", o->peer);
+}
+
+/* What was done, for whom it was asked, and when. */
+static void put_disk_done(const struct printer *p, const struct event *ev)
+{
+	struct text_buf what = { 0 };
+
+	putc(' ', p->out);
+	disk_names_put(p->t, ev->object, (unsigned int)(ev->n & 7), &what);
+	print_clean(p->out, what.failed ? "disk" : what.p);
+	text_free(&what);
+	fprintf(p->out, " %" PRIu64 " bytes", ev->n >> 3);
+	if (ev->asked_ns)
+		fprintf(p->out, ", asked %" PRIu64 " ns ago", ev->time_ns - ev->asked_ns);
+	if (ev->last_ns)
+		fprintf(p->out, ", at the device for %" PRIu64 " ns", ev->time_ns - ev->last_ns);
 }
 
 static void put_event(const struct printer *p, const struct event *ev)
@@ -214,8 +232,14 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_QUEUE:
 		fprintf(out, " -> CPU %" PRIu64 "%s", ev->n / 2, ev->n & 1 ? " (woken)" : "");
 		break;
+	case EVENT_DISK_DONE:
+		put_disk_done(p, ev);
+		break;
 	case EVENT_OBJECT:
-		put_object(p, trace_object(p->t, ev->object));
+		put_object(p, " waits for ", trace_object(p->t, ev->object));
+		break;
+	case EVENT_READY:
+		put_object(p, " was woken for ", trace_object(p->t, ev->object));
 		break;
 	default:
 		break;
@@ -266,7 +290,8 @@ const struct format format_events = {
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
 		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_NO_IDLE |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_OF_OBJECTS,
+		   GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW |
+		   GIVEN_NO_IDLE | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS |
+		   GIVEN_OF_OBJECTS | GIVEN_FOLD_REPEATS,
 	.write = write_events,
 };

@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Folded lines for flame graphs: of chains, or of wakers only (--view=wakeup). */
+/*
+ * Folded lines for flame graphs: of chains, of wakers only (--view=wakeup), or of what disks were
+ * asked for (--view=io).
+ */
+#include "chain/disk_fold.h"
 #include "chain/folded.h"
 #include "format.h"
+
+static int fold_io(const struct format_input *in, const char *root, struct folded *lines)
+{
+	struct disk_fold *f;
+	int err = disk_fold_new(&f, in->timelines, in->options);
+
+	if (!err)
+		err = folded_add(lines, disk_fold_rows(f), root, false);
+	disk_fold_free(f);
+	return err;
+}
 
 static int fold(const struct format_input *in, const char *root, struct folded *lines)
 {
 	bool chains = in->options->view == VIEW_CHAIN;
 	struct fold *f;
-	int err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
+	int err;
 
+	if (in->options->view == VIEW_IO)
+		return fold_io(in, root, lines);
+	err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
 	if (!err)
-		err = folded_add(lines, f, root);
+		err = folded_add(lines, fold_rows(f), root, in->options->root == ROOT_CLASS);
 	if (!err && chains && in->totals)
 		*in->totals = (struct format_totals) { true, *fold_summary(f) };
 	fold_free(f);

@@ -134,7 +134,7 @@ const struct format format_hist = {
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_WHO_RAN |
-		   GIVEN_OBJECTS,
+		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW |
+		   GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
 	.write = write_hist,
 };

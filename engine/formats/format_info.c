@@ -149,6 +149,9 @@ static void put_more(const struct trace_info *i, FILE *out)
 		[EVENT_QUEUE] = "queue_changes",
 		[EVENT_THROTTLED] = "throttled",
 		[EVENT_OBJECT] = "objects",
+		[EVENT_READY] = "ready",
+		[EVENT_DISK_REQUEST] = "disk_requests",
+		[EVENT_DISK_DONE] = "disk_requests_done",
 	};
 	uint64_t known = i->events_of[EVENT_MORE_LOST], kept;
 

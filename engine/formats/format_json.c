@@ -9,17 +9,12 @@
 #include <string.h>
 
 #include "format.h"
-#include "grow.h"
 #include "base/text.h"
 #include "intern.h"
-#include "chain/top_waits.h"
+#include "chain/disk_end.h"
 #include "chain/who_sums.h"
-
-struct piece {
-	uint64_t ns;
-	uint32_t node;
-	uint32_t end; /* enum chain_end */
-};
+#include "words/disk_names.h"
+#include "wait_pieces.h"
 
 struct writer {
 	FILE *out;
@@ -30,130 +25,10 @@ struct writer {
 	struct intern texts;
 	uint32_t *of_frame; /* text by frame id, as JSON; 0: not made yet */
 	struct text_buf buf;
-	struct chains chains;
-	struct intern links;  /* struct link; their ids are the labels */
-	struct piece *pieces; /* of the current wait */
-	size_t n_pieces, cap_pieces;
-	struct who_ran *who_ran;     /* NULL: not known */
-	struct pair_table who;	     /* of the current wait: ns by (node, who) */
+	struct wait_pieces wait;     /* the current one */
 	struct who_sums who_had_cpu; /* of the piece at hand */
 	bool out_of_memory;
 };
-
-static uint32_t label_link(void *arg, const struct link *link)
-{
-	struct writer *j = arg;
-	struct link l = *link;
-
-	l.flags &= LINK_IDLE; /* the other flags are not written */
-	return intern_id(&j->links, &l, sizeof(l), NULL);
-}
-
-static struct link link_at(const struct writer *j, uint32_t label)
-{
-	struct link l;
-	size_t len;
-
-	memcpy(&l, intern_bytes(&j->links, label, &len), sizeof(l));
-	return l;
-}
-
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	struct writer *j = arg;
-	struct piece *p = grow_array(j->pieces, j->n_pieces, &j->cap_pieces, sizeof(*p));
-
-	if (!p) {
-		j->out_of_memory = true;
-		return;
-	}
-	j->pieces = p;
-	p[j->n_pieces++] = (struct piece) { ns, node, end };
-}
-
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
-{
-	struct writer *j = arg;
-	uint64_t *sum = pair_table_at(&j->who, node, who, sizeof(*sum));
-
-	if (sum)
-		*sum += ns;
-	else
-		j->out_of_memory = true;
-}
-
-/* The wait's own time: the node of its head. */
-static void add_own_who(void *arg, uint32_t who, uint64_t ns)
-{
-	struct writer *j = arg;
-
-	add_who(j, chains_head(&j->chains, 1), who, ns);
-}
-
-static int by_chain(const void *pa, const void *pb)
-{
-	const struct piece *a = pa, *b = pb;
-
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return a->end < b->end ? -1 : a->end > b->end;
-}
-
-/* The labels of a chain's links, the last link first, without the head, which has no parent. */
-static size_t path_of(const struct writer *j, uint32_t node, uint32_t path[OPTIONS_DEPTH_MAX])
-{
-	const struct pair *nodes = j->chains.nodes.at;
-	size_t n = 0;
-
-	for (; nodes[node].a && n < OPTIONS_DEPTH_MAX; node = nodes[node].a)
-		path[n++] = nodes[node].b;
-	return n;
-}
-
-/* By the contents of the links: their numbers depend on the waits explained before. */
-static int by_links(const struct writer *j, uint32_t a, uint32_t b)
-{
-	uint32_t path_a[OPTIONS_DEPTH_MAX], path_b[OPTIONS_DEPTH_MAX];
-	size_t n_a = path_of(j, a, path_a), n_b = path_of(j, b, path_b);
-
-	while (n_a && n_b) {
-		struct link la = link_at(j, path_a[--n_a]), lb = link_at(j, path_b[--n_b]);
-		int order = memcmp(&la, &lb, offsetof(struct link, flags));
-
-		if (order)
-			return order;
-	}
-	return n_a ? 1 : n_b ? -1 : 0;
-}
-
-static int widest_first(const void *pa, const void *pb, void *writer)
-{
-	const struct piece *a = pa, *b = pb;
-	int order;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	order = a->node == b->node ? 0 : by_links(writer, a->node, b->node);
-	return order ? order : by_chain(pa, pb);
-}
-
-/* One piece for each chain and end, the widest first. */
-static void merge_pieces(struct writer *j)
-{
-	size_t n = 0;
-
-	if (!j->n_pieces)
-		return;
-	qsort(j->pieces, j->n_pieces, sizeof(*j->pieces), by_chain);
-	for (size_t i = 0; i < j->n_pieces; i++) {
-		if (n && !by_chain(&j->pieces[n - 1], &j->pieces[i]))
-			j->pieces[n - 1].ns += j->pieces[i].ns;
-		else
-			j->pieces[n++] = j->pieces[i];
-	}
-	j->n_pieces = n;
-	qsort_r(j->pieces, n, sizeof(*j->pieces), widest_first, j);
-}
 
 static void put_string(struct writer *j, const char *key, const char *s)
 {
@@ -262,7 +137,7 @@ static void put_link(struct writer *j, const struct link *l)
 		fputs("\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","
 		      "\"handler\":",
 		      j->out);
-		put_frame(j, irq_handler(j->chains.kernel, p.kstack, l->kernel_frames));
+		put_frame(j, irq_handler(j->wait.chains.kernel, p.kstack, l->kernel_frames));
 		putc(',', j->out);
 	}
 	put_stack(j, "stack", l->stack, l->kernel_frames, task);
@@ -279,9 +154,10 @@ static void put_who(struct writer *j, uint32_t node)
 	struct who_sums *s = &j->who_had_cpu;
 
 	who_sums_clear(s);
-	for (uint32_t id = 1; id <= j->who.keys.n; id++)
-		if (j->who.keys.at[id].a == node)
-			who_sums_add(s, j->who.keys.at[id].b, ((const uint64_t *)j->who.at)[id]);
+	for (uint32_t id = 1; id <= j->wait.who.keys.n; id++)
+		if (j->wait.who.keys.at[id].a == node)
+			who_sums_add(s, j->wait.who.keys.at[id].b,
+				     ((const uint64_t *)j->wait.who.at)[id]);
 	who_sums_sort(s, j->names);
 	j->out_of_memory |= s->out_of_memory;
 	fputs(",\"had_cpu\":[", j->out);
@@ -301,15 +177,66 @@ static void put_who(struct writer *j, uint32_t node)
 	putc(']', j->out);
 }
 
-static void put_piece(struct writer *j, const struct piece *p)
+/* What the last waker ran: the stacks of its samples, and how much of the piece each of them is. */
+static void put_ran(struct writer *j, const struct wait_piece *p)
+{
+	size_t n;
+	struct ran_sum *ran = ran_sums_of(&j->wait.ran, p->node, &n);
+
+	if (!n)
+		return;
+	j->out_of_memory |= ran_sums_share(ran, n, p->ns, j->names) < 0;
+	fputs(",\"ran\":[", j->out);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(j->out, "%s{\"samples\":%" PRIu64 ",\"ran_ns\":%" PRIu64 ",", i ? "," : "",
+			ran[i].samples, ran[i].ns);
+		put_stack(j, "stack", ran[i].pair, UINT32_MAX, true);
+		putc('}', j->out);
+	}
+	putc(']', j->out);
+}
+
+/* What a device was at while the thread waited for it. */
+static void put_disk(struct writer *j, uint32_t what)
+{
+	struct disk_request_kind k =
+		timelines_disk_request_kind(j->timelines, disk_what_kind(what));
+	const char *stage = disk_stage_name(disk_what_stage(what));
+
+	putc(',', j->out);
+	put_string(j, "disk", disk_device_name(j->trace, k.disk));
+	fprintf(j->out, ",\"operation\":\"%s\"", disk_op_name(k.op));
+	/* Without the brackets. */
+	if (stage)
+		fprintf(j->out, ",\"stage\":\"%.*s\"", (int)strlen(stage) - 2, stage + 1);
+}
+
+/* Whom else the last waker of a piece served; nothing if nobody. */
+static void put_served(struct writer *j, uint32_t node)
+{
+	size_t n;
+	struct served_sum *at = served_sums_of(&j->wait.served, j->names, node, &n);
+
+	j->out_of_memory |= !at;
+	for (size_t i = 0; i < n; i++) {
+		fputs(i ? ",{" : ",\"served\":[{", j->out);
+		put_name(j, "name", at[i].name);
+		fprintf(j->out, ",\"wakings\":%" PRIu64 ",\"served_ns\":%" PRIu64 "}",
+			at[i].wakings, at[i].ns);
+	}
+	fputs(n ? "]" : "", j->out);
+	free(at);
+}
+
+static void put_piece(struct writer *j, const struct wait_piece *p)
 {
 	const char *end = chain_end_name((enum chain_end)p->end);
 	uint32_t path[OPTIONS_DEPTH_MAX];
-	size_t n = path_of(j, p->node, path);
+	size_t n = wait_pieces_path(&j->wait, p->node, path);
 
 	fputs("{\"links\":[", j->out);
 	while (n-- > 0) {
-		struct link l = link_at(j, path[n]);
+		struct link l = wait_pieces_link(&j->wait, path[n]);
 
 		put_link(j, &l);
 		if (n)
@@ -317,8 +244,14 @@ static void put_piece(struct writer *j, const struct piece *p)
 	}
 	/* Without the brackets, which distinguish an end from a frame. */
 	fprintf(j->out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64, (int)strlen(end) - 2, end + 1, p->ns);
-	if (j->who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
+	if (p->end == CHAIN_DISK)
+		put_disk(j, p->what);
+	if (j->wait.who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
 		put_who(j, p->node);
+	if (p->end == CHAIN_RUNNING)
+		put_ran(j, p);
+	if (p->end == CHAIN_RUNNABLE || p->end == CHAIN_RUNNING)
+		put_served(j, p->node);
 	putc('}', j->out);
 }
 
@@ -335,20 +268,29 @@ static void put_flags(struct writer *j, const struct wait *w)
 	fputs("],", j->out);
 }
 
-/* What the thread waited for; nothing if that is not known. */
-static void put_object(struct writer *j, uint32_t pair)
+static void put_object(struct writer *j, const char *name, uint32_t object)
 {
-	const struct trace_object *o = trace_object(j->trace, names_shown_object(j->names, pair));
+	const struct trace_object *o = trace_object(j->trace, object);
+	uint32_t peer = names_object_peer(j->names, object);
 
 	if (!o)
 		return;
-	fputs("\"object\":{", j->out);
+	fprintf(j->out, "\"%s\":{", name);
 	put_string(j, "class", trace_string(j->trace, o->class));
 	putc(',', j->out);
 	put_string(j, "name", trace_string(j->trace, o->name));
-	if (o->peer)
-		fprintf(j->out, ",\"peer\":%" PRIu32, o->peer);
+	if (peer)
+		fprintf(j->out, ",\"peer\":%" PRIu32, peer);
 	fputs("},", j->out);
+}
+
+/* What the thread waited for, and of several what was ready; nothing if that is not known. */
+static void put_objects(struct writer *j, uint32_t pair)
+{
+	struct shown_objects s = names_shown_objects(j->names, pair);
+
+	put_object(j, "object", s.object);
+	put_object(j, "ready", s.ready);
 }
 
 static void put_wait(struct writer *j, const struct chosen_wait *p)
@@ -379,13 +321,13 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 		"\"blocked\":%" PRIu64 ",\"runnable\":%" PRIu64 ",\"preempted\":%" PRIu64 ",",
 		s->blocked_to_ns - s->blocked_from_ns, preempted ? 0 : off_ns,
 		preempted ? off_ns : 0);
-	put_object(j, w->stack);
+	put_objects(j, w->stack);
 	put_stack(j, "stack", w->stack, UINT32_MAX, true);
 	fputs(",\"pieces\":[", j->out);
-	for (size_t i = 0; i < j->n_pieces; i++) {
+	for (size_t i = 0; i < j->wait.n; i++) {
 		if (i)
 			putc(',', j->out);
-		put_piece(j, &j->pieces[i]);
+		put_piece(j, &j->wait.at[i]);
 	}
 	fputs("]}\n", j->out);
 }
@@ -393,24 +335,9 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *j = arg;
-	const struct shown *s = &p->shown;
-	uint32_t head = chains_head(&j->chains, 1);
-	bool preempted = p->wait->kind == WAIT_PREEMPTED;
 
-	j->n_pieces = 0;
-	pair_table_clear(&j->who, sizeof(uint64_t));
-	if (!preempted)
-		chains_explain(&j->chains, head, p->thread, p->wait, s->blocked_from_ns,
-			       s->blocked_to_ns);
-	if (s->off_to_ns > s->off_from_ns)
-		add(j, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
-		    s->off_to_ns - s->off_from_ns);
-	if (j->who_ran)
-		who_ran_share(j->who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns,
-			      add_own_who, j);
-	if (j->out_of_memory || j->chains.out_of_memory)
+	if (wait_pieces_make(&j->wait, p))
 		return -ENOMEM;
-	merge_pieces(j);
 	put_wait(j, p);
 	if (j->out_of_memory)
 		return -ENOMEM;
@@ -430,26 +357,18 @@ static int write_json(const struct format_input *in, FILE *out)
 		.options = o,
 		.names = names,
 	};
-	int err = chains_init(&j.chains, in->timelines, o,
-			      (struct chain_user) { &j, label_link, add });
+	int err = wait_pieces_init(&j.wait, in->timelines, o, names);
 
 	j.of_frame = calloc((size_t)trace_frames_end(in->trace) + 1, sizeof(*j.of_frame));
 	if (!s || !j.of_frame)
 		err = -ENOMEM;
 	if (!err)
-		err = who_ran_new(&j.who_ran, in->timelines);
-	chains_ask_who(&j.chains, j.who_ran, add_who);
-	if (!err)
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &j);
-	chains_free(&j.chains);
-	who_ran_free(j.who_ran);
-	pair_table_free(&j.who);
+	wait_pieces_free(&j.wait);
 	who_sums_free(&j.who_had_cpu);
-	intern_free(&j.links);
 	intern_free(&j.texts);
 	free(j.of_frame);
 	text_free(&j.buf);
-	free(j.pieces);
 	wait_filter_free(s);
 	names_free(names);
 	return err < 0 ? err : 0;
@@ -462,6 +381,6 @@ const struct format format_json = {
 	.wants_cpus = true,
 	.several = SEVERAL_KEYED,
 	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_UNIT | GIVEN_VIEW |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN,
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_json,
 };

@@ -11,9 +11,10 @@
 #include "chain/top_waits.h"
 #include "chain/waker_name.h"
 #include "format.h"
-#include "grow.h"
+#include "row_figures.h"
 #include "wait_sums.h"
 #include "words/names.h"
+#include "words/waited_for.h"
 
 #define NAME_WIDTH_MIN 16
 #define NAME_WIDTH_MAX 64
@@ -29,52 +30,17 @@ struct row {
 	uint32_t waiters, enders;
 };
 
-/* Blocked time of a row by who waited, or by who ended it. */
-struct share {
-	uint32_t row, who;
-	uint64_t ns;
-};
-
-struct length {
-	uint32_t row;
-	uint64_t ns;
-};
-
 struct table {
 	const struct options *options;
 	const struct timelines *timelines;
 	struct names *names;
 	struct waker_names *wakers;
 	struct pair_table rows;		   /* struct row, by (text, 0) */
-	struct pair_table waiters, enders; /* struct share, by (row, text) */
-	struct length *lengths;		   /* of all waits */
-	size_t n_lengths, cap_lengths;
+	struct pair_table waiters, enders; /* struct row_share */
+	struct row_lengths lengths;	   /* of all waits */
 };
 
 /* ---- adding up ------------------------------------------------------------------------------ */
-
-static int add_share(struct pair_table *shares, uint32_t row, uint32_t who, uint64_t ns)
-{
-	struct share *s = who ? pair_table_at(shares, row, who, sizeof(*s)) : NULL;
-
-	if (!s)
-		return -ENOMEM;
-	s->row = row;
-	s->who = who;
-	s->ns += ns;
-	return 0;
-}
-
-static int add_length(struct table *t, uint32_t row, uint64_t ns)
-{
-	struct length *p = grow_array(t->lengths, t->n_lengths, &t->cap_lengths, sizeof(*p));
-
-	if (!p)
-		return -ENOMEM;
-	t->lengths = p;
-	p[t->n_lengths++] = (struct length) { row, ns };
-	return 0;
-}
 
 static int add_wait(void *arg, const struct chosen_wait *p)
 {
@@ -87,81 +53,53 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 
 	if (w->kind != WAIT_SLEEP)
 		return 0;
-	name = names_object(t->names, timelines_pair(t->timelines, w->stack).object, true);
+	name = waited_for_frames(t->names, w->stack, true);
 	row = name ? pair_table_at(&t->rows, name, 0, sizeof(*row)) : NULL;
 	if (!row)
 		return -ENOMEM;
 	row->name = name;
 	wait_sums_count(&row->sums, ns);
 	id = (uint32_t)(row - (struct row *)t->rows.at);
-	err = add_length(t, id, ns);
+	err = row_lengths_add(&t->lengths, id, ns);
 	if (!err)
-		err = add_share(&t->waiters, id, names_thread(t->names, p->thread, w->out_ns), ns);
-	return err ? err : add_share(&t->enders, id, waker_name(t->wakers, w), ns);
+		err = row_shares_add(&t->waiters, id, names_thread(t->names, p->thread, w->out_ns),
+				     ns);
+	return err ? err : row_shares_add(&t->enders, id, waker_name(t->wakers, w), ns);
 }
 
 /* ---- percentiles, and who ------------------------------------------------------------------- */
 
-static int by_row_and_length(const void *pa, const void *pb)
-{
-	const struct length *a = pa, *b = pb;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
-/* The nearest rank: the shortest length that is not shorter than p percent of all. */
-static uint64_t percentile(const struct length *sorted, size_t n, unsigned int p)
-{
-	return sorted[(n * p + 99) / 100 - 1].ns;
-}
-
 static void find_percentiles(struct table *t)
 {
+	const struct row_length *at;
 	struct row *rows = t->rows.at;
 	size_t n;
 
-	if (t->n_lengths)
-		qsort(t->lengths, t->n_lengths, sizeof(*t->lengths), by_row_and_length);
-	for (size_t i = 0; i < t->n_lengths; i += n) {
-		struct row *row = &rows[t->lengths[i].row];
+	row_lengths_sort(&t->lengths);
+	at = t->lengths.at;
+	for (size_t i = 0; i < t->lengths.n; i += n) {
+		struct row *row = &rows[at[i].row];
 
 		n = row->sums.waits;
-		row->p50_ns = percentile(&t->lengths[i], n, 50);
-		row->p99_ns = percentile(&t->lengths[i], n, 99);
+		row->p50_ns = row_percentile(&at[i], n, 50);
+		row->p99_ns = row_percentile(&at[i], n, 99);
 	}
 }
 
-/* Most time first; the texts decide between equal ones. */
-static int by_share(const void *pa, const void *pb, void *names)
+static void set_waiter(void *rows, uint32_t row, uint32_t who, uint32_t others)
 {
-	const struct share *a = pa, *b = pb;
+	struct row *r = (struct row *)rows + row;
 
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return strcmp(names_text(names, a->who), names_text(names, b->who));
+	r->waiter = who;
+	r->waiters = others;
 }
 
-static void find_most(struct table *t, struct pair_table *shares, bool enders)
+static void set_ender(void *rows, uint32_t row, uint32_t who, uint32_t others)
 {
-	struct share *all = shares->at;
-	struct row *rows = t->rows.at;
-	size_t n = shares->keys.n;
+	struct row *r = (struct row *)rows + row;
 
-	if (n)
-		qsort_r(all + 1, n, sizeof(*all), by_share, t->names);
-	for (size_t i = 1; i <= n; i++) {
-		struct row *row = &rows[all[i].row];
-		uint32_t *who = enders ? &row->ender : &row->waiter;
-
-		if (!*who)
-			*who = all[i].who;
-		else
-			++*(enders ? &row->enders : &row->waiters);
-	}
+	r->ender = who;
+	r->enders = others;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -232,7 +170,7 @@ static void put_table(FILE *out, struct table *t)
 		putc('\n', out);
 	}
 	put_figures(out, t, &total, "all of them", width);
-	fprintf(out, "\n(times in %s; %zu objects)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+	fprintf(out, "\n(times in %s; %zu objects)\n", format_time_unit(o), n);
 }
 
 static int write_objects(const struct format_input *in, FILE *out)
@@ -249,11 +187,11 @@ static int write_objects(const struct format_input *in, FILE *out)
 		err = top_waits_walk(in->timelines, s, 0, add_wait, &t);
 	if (!err) {
 		find_percentiles(&t);
-		find_most(&t, &t.waiters, false);
-		find_most(&t, &t.enders, true);
+		row_shares_most(&t.waiters, t.names, set_waiter, t.rows.at);
+		row_shares_most(&t.enders, t.names, set_ender, t.rows.at);
 		put_table(out, &t);
 	}
-	free(t.lengths);
+	free(t.lengths.at);
 	pair_table_free(&t.rows);
 	pair_table_free(&t.waiters);
 	pair_table_free(&t.enders);
@@ -270,7 +208,7 @@ const struct format format_objects = {
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_OBJECTS,
+		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW |
+		   GIVEN_BY_NAME | GIVEN_OBJECTS | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_objects,
 };

@@ -2,8 +2,8 @@
 /*
  * --format=perfetto: a trace for the Perfetto UI. Each thread has a track with its states as
  * slices. Each waking is an instant on the waker's track, with an arrow to the slice in which the
- * wakee runs. Interrupts have a track of their own. Written thread by thread, each in the order of
- * time.
+ * wakee runs. Interrupts have a track of their own. Samples of running threads are on their tracks.
+ * Written thread by thread, each in the order of time.
  *
  * All parts of a thread's time are shown unless --state selects some. A wait that is not selected
  * is a gap; a waker that is not selected has a track with its wakings only.
@@ -15,8 +15,10 @@
 #include "words/kernel_stacks.h"
 #include "format.h"
 #include "perfetto.h"
+#include "perfetto_samples.h"
 #include "timeline/processes.h"
 #include "chain/wait_filter.h"
+#include "words/waited_for.h"
 
 /* The kinds of interned strings: with a number of that kind, the key of the string. */
 enum string_kind {
@@ -46,6 +48,7 @@ struct writer {
 	bool *described; /* by track */
 	uint64_t flows;
 	uint64_t from_ns, to_ns; /* the window of time that is shown */
+	struct perfetto_samples samples;
 	bool out_of_memory;
 };
 
@@ -83,6 +86,14 @@ static void describe_process(struct writer *p, uint32_t thread)
 			       clean(p, process_name(p->processes, thread)));
 }
 
+/* A thread whose process is not known is shown as one of its own. */
+static uint32_t pid_of(const struct writer *p, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(p->timelines, thread);
+
+	return th->tgid ? th->tgid : th->tid;
+}
+
 /* The thread's track, described before it is first used. */
 static uint64_t track_of(struct writer *p, uint32_t thread)
 {
@@ -93,7 +104,7 @@ static uint64_t track_of(struct writer *p, uint32_t thread)
 		return track;
 	p->described[track] = true;
 	describe_process(p, thread);
-	perfetto_thread_track(p->perfetto, track, th->tgid ? th->tgid : th->tid, th->tid,
+	perfetto_thread_track(p->perfetto, track, pid_of(p, thread), th->tid,
 			      clean(p, timelines_nth_name(p->timelines, thread, th->renames)));
 	return track;
 }
@@ -145,9 +156,9 @@ static void put_object(struct writer *p, const struct wait *w)
 {
 	uint32_t value;
 
-	if (names_shown_object(p->names, w->stack) &&
+	if (names_shown_objects(p->names, w->stack).object &&
 	    put_arg(p, PERFETTO_OBJECT, w->stack, STRING_OBJECT, &value))
-		define_text(p, value, names_waited_for(p->names, w->stack));
+		define_text(p, value, waited_for_words(p->names, w->stack));
 }
 
 /* The stack from which it was woken. */
@@ -289,6 +300,26 @@ static void put_preempted(struct writer *p, uint64_t track, const struct wait *w
 	perfetto_end_slice(p->perfetto, track, s->off_to_ns);
 }
 
+/* ---- samples -------------------------------------------------------------------------------- */
+
+/* A stretch in which the thread ran, and its samples. */
+static void put_running(struct writer *p, uint64_t track, uint32_t thread, uint64_t from_ns,
+			uint64_t to_ns, uint64_t flow)
+{
+	uint32_t tid = timelines_thread(p->timelines, thread)->tid, pid = pid_of(p, thread);
+	const struct sample *end, *s = timelines_samples(p->timelines, thread, &end);
+
+	put_slice(p, track, PERFETTO_RUNNING, from_ns, to_ns, flow);
+	from_ns = clip_ns(from_ns, p->from_ns, p->to_ns);
+	to_ns = clip_ns(to_ns, p->from_ns, p->to_ns);
+	if (s < end)
+		s = sample_at(s, end, from_ns);
+	for (; s < end && s->ns < to_ns; s++)
+		perfetto_put_sample(&p->samples, pid, tid, s);
+}
+
+/* ---- wakings -------------------------------------------------------------------------------- */
+
 /* The waking that ended w: an instant on the waker's track. */
 static void put_waking(struct writer *p, uint32_t thread, const struct wait *w, uint64_t flow)
 {
@@ -361,11 +392,11 @@ static void put_thread_track(struct writer *p, uint32_t thread)
 	     k++) {
 		if (th->waits[k].out_ns >= p->to_ns)
 			break;
-		put_slice(p, track, PERFETTO_RUNNING, at_ns, th->waits[k].out_ns, flow);
+		put_running(p, track, thread, at_ns, th->waits[k].out_ns, flow);
 		flow = put_wait(p, track, thread, k);
 		at_ns = th->waits[k].in_ns;
 	}
-	put_slice(p, track, PERFETTO_RUNNING, at_ns, th->end_ns, flow);
+	put_running(p, track, thread, at_ns, th->end_ns, flow);
 }
 
 static int put_threads(struct writer *p)
@@ -378,7 +409,7 @@ static int put_threads(struct writer *p)
 		if (th->begin_ns < p->to_ns && th->end_ns > p->from_ns &&
 		    wait_filter_thread(p->filter, i) && wait_filter_name(p->filter, i))
 			put_thread_track(p, i);
-		if (p->out_of_memory)
+		if (p->out_of_memory || p->samples.out_of_memory)
 			return -ENOMEM;
 	}
 	return perfetto_finish(p->perfetto);
@@ -403,11 +434,15 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	p.perfetto = perfetto_new(out, start_ns, trace_info(in->trace)->wall_ns);
 	p.described =
 		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
+	p.samples = (struct perfetto_samples) { .perfetto = p.perfetto,
+						.names = p.names,
+						.trace = in->trace };
 	if (p.filter && p.kernel && p.processes && p.perfetto && p.described) {
 		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
 		err = put_threads(&p);
 	}
 	free(p.described);
+	perfetto_samples_free(&p.samples);
 	perfetto_free(p.perfetto);
 	processes_free(p.processes);
 	kernel_stacks_free(p.kernel);
@@ -421,8 +456,8 @@ const struct format format_perfetto = {
 	.summary = "a trace for the Perfetto UI",
 	.wants_timelines = true,
 	.binary = true,
-	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE |
-		   GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN,
+	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM |
+		   GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW |
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_perfetto,
 };

@@ -5,8 +5,9 @@
  *
  * A sample is a chain with its frames in the order of folded lines, so that pprof's flame graph is
  * the chain graph: the off-CPU stack is at the root, the wakers' stacks are on top of it. pprof
- * expects the leaf first, so a sample begins with the end of its chain. Samples are written first,
- * the tables to which they refer after them.
+ * expects the leaf first, so a sample begins with the end of its chain, or with where the last
+ * waker ran. Of a trace with samples there is also each thread's own running time, as a value of
+ * its own: cpu. Samples are written first, the tables to which they refer after them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,6 +65,7 @@ struct writer {
 	struct names *names;
 	struct gzip *gzip;
 	struct proto proto;
+	bool cpu;		/* there is a third value: own running time */
 	struct intern strings;	/* by index in the string table; 0 is "" */
 	struct pairs functions; /* (name, source file or 0), both strings */
 	struct pairs mappings;	/* (module, 0) */
@@ -133,11 +135,25 @@ static void put_links_label(struct writer *p, uint32_t links)
 	proto_end(&p->proto, label);
 }
 
-/* The part of the wait to which a row belongs. */
-static const char *state_of(const struct chain_row *row)
+/* Time of which nothing is known: the thread's name alone, without a stack in which it waited. */
+static bool is_own_unknown(const struct writer *p, const struct chain_row *row)
 {
+	uint32_t path[CHAIN_PATH_MAX];
+
+	return p->cpu && p->options->parts == PART_ALL && row->end == CHAIN_UNKNOWN &&
+	       chain_row_path(p->rows, row, path) == 1 &&
+	       frame_list_len(chain_parts_lists(p->rows->parts), path[0]) == 1;
+}
+
+/* The part of the thread's time to which a row belongs. */
+static const char *state_of(const struct writer *p, const struct chain_row *row)
+{
+	if (row->end == CHAIN_ON_CPU)
+		return "running";
 	if (row->end == CHAIN_PREEMPTED)
 		return "preempted";
+	if (is_own_unknown(p, row))
+		return "unknown";
 	return row->end == CHAIN_RUNNABLE && !row->links ? "runnable" : "blocked";
 }
 
@@ -152,6 +168,16 @@ static void put_object_label(struct writer *p, const struct chain_row *row)
 		put_label(p, "object", names_text(p->names, text));
 }
 
+/* As the frame that says so. */
+static const char *end_of(struct writer *p, const struct chain_row *row)
+{
+	const struct frame_lists *lists = chain_parts_lists(p->rows->parts);
+
+	if (row->end == CHAIN_DISK && row->above)
+		return frame_at(lists, frame_list_at(lists, row->above, 0)).text;
+	return chain_end_name((enum chain_end)row->end);
+}
+
 /* Whose waits a row is of, and how its chain ends. */
 static void put_labels(struct writer *p, const struct chain_row *row)
 {
@@ -161,9 +187,9 @@ static void put_labels(struct writer *p, const struct chain_row *row)
 	put_name_label(p, "process", trace_string(p->trace, group.process));
 	put_pid_label(p, group.pid);
 	put_name_label(p, "host", trace_info(p->trace)->host);
-	put_label(p, "state", state_of(row));
+	put_label(p, "state", state_of(p, row));
 	if (row->end != CHAIN_NO_END)
-		put_label(p, "end", chain_end_name((enum chain_end)row->end));
+		put_label(p, "end", end_of(p, row));
 	put_links_label(p, row->links);
 	put_object_label(p, row);
 }
@@ -182,7 +208,9 @@ static void put_sample(struct writer *p, const struct chain_row *row)
 	proto_end(b, packed);
 	packed = proto_begin_packed(b, SAMPLE_VALUE);
 	proto_packed(b, row->waits);
-	proto_packed(b, row->ns);
+	proto_packed(b, row->end == CHAIN_ON_CPU ? 0 : row->ns);
+	if (p->cpu)
+		proto_packed(b, row->end == CHAIN_ON_CPU ? row->ns : 0);
 	proto_end(b, packed);
 	if (row->node)
 		put_labels(p, row);
@@ -211,6 +239,8 @@ static void put_header(struct writer *p)
 
 	put_value_type(p, PROFILE_SAMPLE_TYPE, "waits", "count");
 	put_value_type(p, PROFILE_SAMPLE_TYPE, "blocked", "nanoseconds");
+	if (p->cpu)
+		put_value_type(p, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
 	proto_uint(&p->proto, PROFILE_DEFAULT_SAMPLE_TYPE, string_of(p, "blocked"));
 	put_value_type(p, PROFILE_PERIOD_TYPE, "blocked", "nanoseconds");
 	proto_uint(&p->proto, PROFILE_PERIOD, 1);
@@ -308,13 +338,20 @@ static int put_profile(struct writer *p, FILE *out)
 
 static int write_pprof(const struct format_input *in, FILE *out)
 {
+	struct options o = *in->options;
 	struct writer p = { .trace = in->trace,
 			    .timelines = in->timelines,
-			    .options = in->options,
+			    .options = &o,
+			    .cpu = timelines_sampled(in->timelines) && !o.no_ends,
 			    .gzip = gzip_new(out) };
 	struct fold *fold = NULL;
-	int err = p.gzip ? fold_new(&fold, in->timelines, in->options, FOLD_BY_LINE) : -ENOMEM;
+	int err = -ENOMEM;
 
+	/* It does not disturb the other values. */
+	if (!(o.given & GIVEN_STATE))
+		o.parts |= PART_RUNNING;
+	if (p.gzip)
+		err = fold_new(&fold, in->timelines, &o, FOLD_BY_LINE);
 	if (!err) {
 		p.rows = fold_rows(fold);
 		p.names = chain_parts_names(p.rows->parts);
@@ -336,6 +373,7 @@ const struct format format_pprof = {
 	.summary = "a profile for pprof and what stores its profiles",
 	.wants_timelines = true,
 	.binary = true,
+	.running = true,
 	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_pprof,
 };

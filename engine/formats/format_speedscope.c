@@ -196,6 +196,7 @@ const struct format format_speedscope = {
 	.name = "speedscope",
 	.summary = "profiles for speedscope",
 	.wants_timelines = true,
+	.running = true,
 	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_speedscope,
 };

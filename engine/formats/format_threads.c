@@ -8,6 +8,7 @@
 #include "words/names.h"
 #include "chain/top_waits.h"
 #include "chain/who_sums.h"
+#include "class_columns.h"
 #include "format_threads.h"
 
 static int by_running(const void *pa, const void *pb)
@@ -158,17 +159,21 @@ static void put_who(FILE *out, struct who_column *c, struct who_sums *s, struct 
 		fputs("  -", out);
 }
 
-static void put_table(FILE *out, const struct format_input *in, struct names *names,
-		      struct who_column *who, struct thread_row *rows, size_t n)
+static int put_table(FILE *out, const struct format_input *in, struct names *names,
+		     struct who_column *who, struct class_columns *classes, struct thread_row *rows,
+		     size_t n)
 {
 	const struct options *o = in->options;
 	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
 	size_t top = o->top && o->top < n ? (size_t)o->top : n;
+	int err = 0;
 
-	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s%s\n", "TID", "PID",
+	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s", "TID", "PID",
 		"NAME", "RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME",
-		"WAITS", "LONGEST", "WAITED", who->ran ? "  HAD THE CPU MEANWHILE" : "");
-	for (size_t i = 0; i < n; i++) {
+		"WAITS", "LONGEST", "WAITED");
+	class_columns_head(classes, out);
+	fputs(who->ran ? "  HAD THE CPU MEANWHILE\n" : "\n", out);
+	for (size_t i = 0; i < n && !err; i++) {
 		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
 		const char *name =
 			names_text(names, names_thread(names, rows[i].thread, th->end_ns));
@@ -191,21 +196,28 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 			fprintf(out, "%7s", "?");
 		fprintf(out, " %-16s", name);
 		put_row(out, o, &rows[i]);
+		err = class_columns_put(classes, o, i, 1, out);
 		put_who(out, who, &who->one, names);
 		putc('\n', out);
 	}
-	if (top < n) {
+	if (top < n && !err) {
 		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
 		put_row(out, o, &other);
+		err = class_columns_put(classes, o, top, n - top, out);
 		put_who(out, who, &who->other, names);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
 	put_row(out, o, &total);
+	if (!err)
+		err = class_columns_put(classes, o, 0, n, out);
 	put_who(out, who, &who->total, names);
-	fprintf(out, "\n(times in %s; %zu threads; ", o->unit == UNIT_NS ? "ns" : "us", n);
+	fprintf(out, "\n(times in %s; %zu threads; ", format_time_unit(o), n);
 	put_chosen(out, o);
+	if (classes->shown)
+		fputs("; by class: blocked", out);
 	fputs(")\n", out);
+	return err;
 }
 
 static int write_threads(const struct format_input *in, FILE *out)
@@ -215,6 +227,8 @@ static int write_threads(const struct format_input *in, FILE *out)
 	struct wait_filter *s = names ? wait_filter_new(tl, in->options, names) : NULL;
 	struct thread_row *rows = NULL;
 	struct who_column who = { .ran = NULL };
+	struct class_columns classes = { .n = 0 };
+	uint32_t *threads;
 	size_t n = 0;
 	int err = s ? thread_rows_new(&rows, &n, tl, s) : -ENOMEM;
 
@@ -224,14 +238,21 @@ static int write_threads(const struct format_input *in, FILE *out)
 		wait_filter_window(s, &who.from_ns, &who.to_ns);
 		err = who_ran_new(&who.ran, tl);
 	}
+	threads = calloc(n + 1, sizeof(*threads));
+	for (size_t i = 0; threads && i < n; i++)
+		threads[i] = rows[i].thread;
 	if (!err)
-		put_table(out, in, names, &who, rows, n);
+		err = threads ? class_columns_init(&classes, tl, names, s, threads, n) : -ENOMEM;
+	if (!err)
+		err = put_table(out, in, names, &who, &classes, rows, n);
 	if (who.one.out_of_memory || who.total.out_of_memory || who.other.out_of_memory)
 		err = -ENOMEM;
+	class_columns_free(&classes);
 	who_sums_free(&who.one);
 	who_sums_free(&who.total);
 	who_sums_free(&who.other);
 	who_ran_free(who.ran);
+	free(threads);
 	free(rows);
 	wait_filter_free(s);
 	names_free(names);
@@ -245,7 +266,7 @@ const struct format format_threads = {
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN | GIVEN_OBJECTS,
+		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW |
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
 	.write = write_threads,
 };

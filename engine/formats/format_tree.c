@@ -10,28 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
-#include "intern.h"
-#include "chain/chain.h"
-#include "chain/top_waits.h"
-#include "chain/who_sums.h"
+#include "chain/disk_end.h"
+#include "words/disk_names.h"
 #include "format.h"
+#include "words/waited_for.h"
+#include "wait_tree.h"
 
 /* Links shown below one link: the widest ones. */
 #define LINKS_SHOWN 8
-
-/* A node of the current wait's chains. */
-struct item {
-	uint32_t node, parent, label;
-	uint64_t ends_ns[CHAIN_ENDS];
-	uint64_t total_ns; /* all that goes through this node */
-};
-
-/* Samples of the time that a node's waker ran. */
-struct ran {
-	uint32_t node, pair;
-	uint64_t samples;
-};
 
 /* Stacks shown of what a waker ran: the most frequent ones. */
 #define STACKS_SHOWN 3
@@ -41,167 +27,12 @@ struct tree {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
-	struct chains chains;
-	struct who_ran *who_ran; /* NULL: not known */
-	struct pair_table who;	 /* of the current wait's links: ns by (node, who) */
+	struct wait_tree wait;	 /* the current one */
 	struct who_sums who_had; /* the CPU: of the clause at hand */
-	struct intern links;	 /* struct link */
-	uint32_t *label;	 /* by the id of a link; 0: not made yet */
-	size_t cap_label;
-	struct pairs labels; /* (waker, text of the link): equal lines are one link */
-	struct link *link;   /* by label: the first link that got it */
-	size_t cap_link;
-	struct item *items; /* the head first, parents before children */
-	size_t n_items, cap_items;
-	uint32_t *item_of; /* by node: 1 + item, 0 none */
-	size_t n_item_of;
-	struct ran *ran; /* of the current wait, by node, the most frequent first */
-	size_t n_ran, cap_ran;
 	/* Of the last heading; a thread that was renamed gets a new one. */
 	uint32_t thread, name;
 	bool out_of_memory;
 };
-
-/* 0: out of memory. */
-static uint32_t make_label(struct tree *t, const struct link *l)
-{
-	uint32_t text = names_link(t->names, l);
-	struct link *p;
-	uint32_t id;
-	int is_new;
-
-	id = text ? pairs_id_new(&t->labels, l->waker, text, &is_new) : 0;
-	if (!id || !is_new)
-		return id;
-	p = grow_array(t->link, id, &t->cap_link, sizeof(*p));
-	if (!p)
-		return 0;
-	t->link = p;
-	p[id] = *l;
-	return id;
-}
-
-static uint32_t label_link(void *arg, const struct link *l)
-{
-	struct tree *t = arg;
-	bool is_new;
-	uint32_t id = intern_id(&t->links, l, sizeof(*l), &is_new);
-	uint32_t *p = id ? grow_array(t->label, id, &t->cap_label, sizeof(*p)) : NULL;
-
-	if (!p)
-		return 0;
-	t->label = p;
-	if (is_new)
-		p[id] = make_label(t, l);
-	return p[id];
-}
-
-/* The node's item, which is created if there is none. NULL: out of memory. */
-static struct item *item_of(struct tree *t, uint32_t node)
-{
-	struct pair link = t->chains.nodes.at[node];
-	struct item *p;
-	uint32_t parent = 0;
-
-	if (node >= t->n_item_of) {
-		size_t n = (size_t)node * 2 + 64;
-		uint32_t *q = realloc(t->item_of, n * sizeof(*q));
-
-		if (!q)
-			return NULL;
-		memset(q + t->n_item_of, 0, (n - t->n_item_of) * sizeof(*q));
-		t->item_of = q;
-		t->n_item_of = n;
-	}
-	if (t->item_of[node])
-		return &t->items[t->item_of[node] - 1];
-	if (link.a) {
-		p = item_of(t, link.a);
-		if (!p)
-			return NULL;
-		parent = (uint32_t)(p - t->items);
-	}
-	p = grow_array(t->items, t->n_items, &t->cap_items, sizeof(*p));
-	if (!p)
-		return NULL;
-	t->items = p;
-	p += t->n_items++;
-	*p = (struct item) { .node = node, .parent = parent, .label = link.b };
-	t->item_of[node] = (uint32_t)t->n_items;
-	return p;
-}
-
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	struct tree *t = arg;
-	struct item *i = item_of(t, node);
-
-	if (i)
-		i->ends_ns[end] += ns;
-	else
-		t->out_of_memory = true;
-}
-
-/* A chain_ran_fn. */
-static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
-{
-	struct tree *t = arg;
-	struct ran *p = grow_array(t->ran, t->n_ran, &t->cap_ran, sizeof(*p));
-
-	if (!p) {
-		t->out_of_memory = true;
-		return;
-	}
-	t->ran = p;
-	p[t->n_ran++] = (struct ran) { node, pair, (uint64_t)count };
-}
-
-static int by_node_and_pair(const void *pa, const void *pb)
-{
-	const struct ran *a = pa, *b = pb;
-
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return (a->pair > b->pair) - (a->pair < b->pair);
-}
-
-static int by_node_and_samples(const void *pa, const void *pb)
-{
-	const struct ran *a = pa, *b = pb;
-
-	if (a->node == b->node && a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return by_node_and_pair(pa, pb);
-}
-
-/* One entry for each stack of a node. */
-static void sum_up_ran(struct tree *t)
-{
-	size_t n = 0;
-
-	if (t->n_ran)
-		qsort(t->ran, t->n_ran, sizeof(*t->ran), by_node_and_pair);
-	for (size_t i = 0; i < t->n_ran; i++) {
-		if (n && !by_node_and_pair(&t->ran[n - 1], &t->ran[i]))
-			t->ran[n - 1].samples += t->ran[i].samples;
-		else
-			t->ran[n++] = t->ran[i];
-	}
-	t->n_ran = n;
-	if (n)
-		qsort(t->ran, n, sizeof(*t->ran), by_node_and_samples);
-}
-
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
-{
-	struct tree *t = arg;
-	uint64_t *sum = pair_table_at(&t->who, node, who, sizeof(*sum));
-
-	if (sum)
-		*sum += ns;
-	else
-		t->out_of_memory = true;
-}
 
 static void put_time(const struct tree *t, uint64_t ns)
 {
@@ -216,13 +47,17 @@ static void put_time(const struct tree *t, uint64_t ns)
 		fprintf(t->out, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
 }
 
-/* name: the id of a text. */
-static void put_who(struct tree *t, uint32_t thread, uint32_t name)
+/* name: the id of a text. times: of a waker, how many in a row are meant; the first is thread. */
+static void put_who(struct tree *t, uint32_t thread, uint32_t name, uint32_t times)
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
 
 	t->out_of_memory |= !name;
-	fprintf(t->out, "%s (%" PRIu32 ")", names_text(t->names, name), th->tid);
+	fputs(names_text(t->names, name), t->out);
+	if (times > 1)
+		fprintf(t->out, " x %" PRIu32 " (%" PRIu32 " and others)", times, th->tid);
+	else
+		fprintf(t->out, " (%" PRIu32 ")", th->tid);
 }
 
 static void indent(const struct tree *t, unsigned int level)
@@ -252,34 +87,37 @@ static void put_who_had(struct tree *t)
 }
 
 /* The same for a link. */
-static void put_who_of(struct tree *t, const struct item *i)
+static void put_who_of(struct tree *t, const struct tree_item *i)
 {
-	for (uint32_t id = 1; id <= t->who.keys.n; id++)
-		if (t->who.keys.at[id].a == i->node)
-			who_sums_add(&t->who_had, t->who.keys.at[id].b,
-				     ((const uint64_t *)t->who.at)[id]);
+	const struct pair_table *who = &t->wait.who;
+
+	for (uint32_t id = 1; id <= who->keys.n; id++)
+		if (who->keys.at[id].a == i - t->wait.items)
+			who_sums_add(&t->who_had, who->keys.at[id].b,
+				     ((const uint64_t *)who->at)[id]);
 	put_who_had(t);
 }
 
-static void put_links(struct tree *t, const struct item *above, unsigned int level);
+static void put_links(struct tree *t, const struct tree_item *above, unsigned int level);
 
 /* What the waker did while the wakee slept. */
-static void put_meanwhile(struct tree *t, const struct item *i)
+static void put_meanwhile(struct tree *t, const struct tree_item *i)
 {
 	const uint64_t *end = i->ends_ns;
-	uint32_t self = (uint32_t)(i - t->items);
+	const struct wait_tree *w = &t->wait;
+	uint32_t self = (uint32_t)(i - w->items);
 	uint64_t slept = i->total_ns, unborn = 0;
 	int n = 0;
 
 	for (int e = 0; e < CHAIN_ENDS; e++)
 		if (e != CHAIN_DEPTH)
 			slept -= end[e];
-	for (size_t k = self + 1; k < t->n_items; k++)
-		if (t->items[k].parent == self && t->link[t->items[k].label].flags & LINK_STARTED)
-			unborn += t->items[k].total_ns;
+	for (size_t k = self + 1; k < w->n_items; k++)
+		if (w->items[k].parent == self && w->link[w->items[k].label].flags & LINK_STARTED)
+			unborn += w->items[k].total_ns;
 	slept -= unborn;
 	put_clause(t, &n, "ran ", end[CHAIN_RUNNING], "");
-	put_clause(t, &n, "waited ", end[CHAIN_RUNNABLE], " for a CPU");
+	put_clause(t, &n, "was runnable ", end[CHAIN_RUNNABLE], "");
 	if (end[CHAIN_RUNNABLE])
 		put_who_of(t, i);
 	put_clause(t, &n, "was not started yet for ", unborn, "");
@@ -288,13 +126,15 @@ static void put_meanwhile(struct tree *t, const struct item *i)
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
+	t->out_of_memory |= served_sums_write(&w->served, t->names, self, i->total_ns,
+					      "; meanwhile it woke ", t->out);
 }
 
 /*
  * --mode=classic says nothing of what a waker did meanwhile: a link is its most recent wakeup,
  * however old. What can be said is why there is no further link.
  */
-static void put_classic_end(const struct tree *t, const struct item *i)
+static void put_classic_end(const struct tree *t, const struct tree_item *i)
 {
 	if (i->ends_ns[CHAIN_UNKNOWN])
 		fputs(", whose own last waking is not in the trace", t->out);
@@ -307,30 +147,29 @@ static void put_classic_end(const struct tree *t, const struct item *i)
 static void put_handler(struct tree *t, const struct link *l)
 {
 	uint32_t kstack = timelines_pair(t->timelines, l->stack).kstack;
-	uint32_t frame = irq_handler(t->chains.kernel, kstack, l->kernel_frames);
+	uint32_t frame = irq_handler(t->wait.chains.kernel, kstack, l->kernel_frames);
 
 	if (frame)
 		fprintf(t->out, " (%s)", names_text(t->names, names_frame(t->names, frame)));
 }
 
 /* What the waker ran: the most frequent stacks of its samples. */
-static void put_ran(struct tree *t, uint32_t node, unsigned int level)
+static void put_ran(struct tree *t, const struct tree_item *item, unsigned int level)
 {
+	size_t n;
+	const struct ran_sum *ran = ran_sums_of(&t->wait.ran, (uint32_t)(item - t->wait.items), &n);
 	uint64_t samples = 0, rest = 0;
-	size_t first = 0, n = 0;
 
-	while (first < t->n_ran && t->ran[first].node != node)
-		first++;
-	for (; first + n < t->n_ran && t->ran[first + n].node == node; n++) {
-		samples += t->ran[first + n].samples;
-		if (n >= STACKS_SHOWN)
-			rest += t->ran[first + n].samples;
+	for (size_t i = 0; i < n; i++) {
+		samples += ran[i].samples;
+		if (i >= STACKS_SHOWN)
+			rest += ran[i].samples;
 	}
 	for (size_t i = 0; i < n && i < STACKS_SHOWN; i++) {
 		indent(t, level);
 		fprintf(t->out, "ran %.0f %% in ",
-			100.0 * (double)t->ran[first + i].samples / (double)samples);
-		names_write_stack(t->names, t->ran[first + i].pair, UINT32_MAX, true, t->out);
+			100.0 * (double)ran[i].samples / (double)samples);
+		names_write_stack(t->names, ran[i].pair, UINT32_MAX, true, t->out);
 		putc('\n', t->out);
 	}
 	if (rest) {
@@ -348,10 +187,75 @@ static const char *woken_by(const struct tree *t, const struct link *l, unsigned
 	return t->options->mode == MODE_CLASSIC && level ? "last woken by " : "woken by ";
 }
 
-/* The waker and what it did meanwhile; on the next line the stack from which it woke. */
-static void put_link(struct tree *t, const struct item *i, unsigned int level)
+/* Whether an earlier sum of the same item is of the same device and operation. */
+static bool had_kind(const struct pair_table *disks, uint32_t id)
 {
-	const struct link *l = &t->link[i->label];
+	struct pair key = disks->keys.at[id];
+
+	while (--id)
+		if (disks->keys.at[id].a == key.a &&
+		    disk_what_kind(disks->keys.at[id].b) == disk_what_kind(key.b))
+			return true;
+	return false;
+}
+
+/* "disk vda read", for each that a link stands for. */
+static void put_disks(struct tree *t, const struct tree_item *i)
+{
+	const struct pair_table *disks = &t->wait.disks;
+	int n = 0;
+
+	for (uint32_t id = 1; id <= disks->keys.n; id++) {
+		struct pair key = disks->keys.at[id];
+		struct disk_request_kind k;
+		struct text_buf s = { 0 };
+
+		if (key.a != i - t->wait.items || had_kind(disks, id))
+			continue;
+		k = timelines_disk_request_kind(t->timelines, disk_what_kind(key.b));
+		disk_names_put(timelines_trace(t->timelines), k.disk, k.op, &s);
+		t->out_of_memory |= s.failed;
+		fputs(n++ ? ", " : "", t->out);
+		if (!s.failed)
+			print_clean(t->out, s.p);
+		text_free(&s);
+	}
+}
+
+/* How long a device's requests were queued, and at the device. */
+static void put_stages(struct tree *t, const struct tree_item *i)
+{
+	const struct pair_table *disks = &t->wait.disks;
+	uint64_t ns[DISK_STAGES] = { 0 };
+	int n = 0;
+
+	for (uint32_t id = 1; id <= disks->keys.n; id++)
+		if (disks->keys.at[id].a == i - t->wait.items)
+			ns[disk_what_stage(disks->keys.at[id].b)] +=
+				((const uint64_t *)disks->at)[id];
+	if (!ns[DISK_QUEUED] && !ns[DISK_DEVICE])
+		return;
+	fputs(" (", t->out);
+	put_clause(t, &n, "queued ", ns[DISK_QUEUED], "");
+	put_clause(t, &n, "device ", ns[DISK_DEVICE], "");
+	putc(')', t->out);
+}
+
+/* What the interrupt of a link was. */
+static void put_interrupt(struct tree *t, const struct tree_item *i)
+{
+	if (i->ends_ns[CHAIN_DISK])
+		put_disks(t, i);
+	else if (i->ends_ns[CHAIN_TIMER])
+		fputs("a timer", t->out);
+	else
+		fputs(i->ends_ns[CHAIN_NETWORK] ? "the network" : "an interrupt", t->out);
+}
+
+/* The waker and what it did meanwhile; on the next line the stack from which it woke. */
+static void put_link(struct tree *t, const struct tree_item *i, unsigned int level)
+{
+	const struct link *l = &t->wait.link[i->label];
 	const struct trace *trace = timelines_trace(t->timelines);
 	bool classic = t->options->mode == MODE_CLASSIC;
 
@@ -364,14 +268,15 @@ static void put_link(struct tree *t, const struct item *i, unsigned int level)
 	indent(t, level);
 	fputs(woken_by(t, l, level), t->out);
 	if (l->waker == THREAD_NONE) {
-		fputs("an interrupt", t->out);
+		put_interrupt(t, i);
 		put_handler(t, l);
 		if (!classic) {
 			fputs(": ", t->out);
 			put_time(t, i->total_ns);
+			put_stages(t, i);
 		}
 	} else {
-		put_who(t, l->waker, names_clean(t->names, trace_string(trace, l->name)));
+		put_who(t, l->waker, names_clean(t->names, trace_string(trace, l->name)), i->times);
 		if (classic) {
 			put_classic_end(t, i);
 		} else {
@@ -384,38 +289,16 @@ static void put_link(struct tree *t, const struct item *i, unsigned int level)
 	fputs("in ", t->out);
 	names_write_stack(t->names, l->stack, l->kernel_frames, l->waker != THREAD_NONE, t->out);
 	putc('\n', t->out);
-	put_ran(t, i->node, level + 1);
+	put_ran(t, i, level + 1);
 	put_links(t, i, level + 1);
 }
 
-static int widest_first(const void *pa, const void *pb)
+static void put_links(struct tree *t, const struct tree_item *above, unsigned int level)
 {
-	const struct item *const *a = pa, *const *b = pb;
-
-	if ((*a)->total_ns != (*b)->total_ns)
-		return (*a)->total_ns > (*b)->total_ns ? -1 : 1;
-	return (*a)->label < (*b)->label ? -1 : (*a)->label > (*b)->label;
-}
-
-static void put_links(struct tree *t, const struct item *above, unsigned int level)
-{
-	const struct item **below;
-	uint32_t self = (uint32_t)(above - t->items);
-	size_t n = 0;
 	uint64_t rest_ns = 0;
+	size_t n;
+	const struct tree_item **below = wait_tree_below(&t->wait, above, &n);
 
-	for (size_t i = self + 1; i < t->n_items; i++)
-		n += t->items[i].parent == self;
-	below = n ? malloc(n * sizeof(*below)) : NULL;
-	if (!below) {
-		t->out_of_memory |= n != 0;
-		return;
-	}
-	n = 0;
-	for (size_t i = self + 1; i < t->n_items; i++)
-		if (t->items[i].parent == self)
-			below[n++] = &t->items[i];
-	qsort(below, n, sizeof(*below), widest_first);
 	for (size_t i = 0; i < n; i++) {
 		if (i < LINKS_SHOWN)
 			put_link(t, below[i], level);
@@ -436,7 +319,7 @@ static void put_thread(struct tree *t, uint32_t thread, uint64_t at_ns)
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
 
-	put_who(t, thread, names_thread(t->names, thread, at_ns));
+	put_who(t, thread, names_thread(t->names, thread, at_ns), 1);
 	if (th->tgid && th->tgid != th->tid)
 		fprintf(t->out, " of process %" PRIu32, th->tgid);
 	putc('\n', t->out);
@@ -444,7 +327,7 @@ static void put_thread(struct tree *t, uint32_t thread, uint64_t at_ns)
 
 static void put_object(struct tree *t, uint32_t stack)
 {
-	uint32_t text = names_waited_for(t->names, stack);
+	uint32_t text = waited_for_words(t->names, stack);
 
 	t->out_of_memory |= !text;
 	fprintf(t->out, " for %s", names_text(t->names, text));
@@ -462,18 +345,18 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 
 	fprintf(t->out, "  +%" PRIu64 ".%09" PRIu64 " s  ", since / 1000000000, since % 1000000000);
 	if (w->kind == WAIT_PREEMPTED) {
-		put_clause(t, &n, "lost its CPU for ", off, "");
+		put_clause(t, &n, "preempted ", off, "");
 	} else {
 		put_clause(t, &n, "slept ", slept, "");
 		if (slept && w->state != '?')
 			fprintf(t->out, " (%c)", w->state);
-		if (names_shown_object(t->names, w->stack))
+		if (names_shown_objects(t->names, w->stack).object)
 			put_object(t, w->stack);
-		put_clause(t, &n, "waited ", off, " for a CPU");
+		put_clause(t, &n, "runnable ", off, "");
 	}
-	if (t->who_ran)
-		who_ran_share(t->who_ran, p->thread, w, s->off_from_ns, s->off_to_ns, who_sums_add,
-			      &t->who_had);
+	if (t->wait.who_ran)
+		who_ran_share(t->wait.who_ran, p->thread, w, s->off_from_ns, s->off_to_ns,
+			      who_sums_add, &t->who_had);
 	put_who_had(t);
 	if (chosen_wait_ns(p) < s->whole_ns) {
 		fputs("; cut by --from or --to, in all ", t->out);
@@ -490,42 +373,19 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 	putc('\n', t->out);
 }
 
-/* Sets the total of each node. */
-static void sum_up(struct tree *t)
-{
-	for (size_t i = t->n_items; i-- > 0;) {
-		struct item *item = &t->items[i];
-
-		for (int e = 0; e < CHAIN_ENDS; e++)
-			item->total_ns += item->ends_ns[e];
-		if (i)
-			t->items[item->parent].total_ns += item->total_ns;
-		t->item_of[item->node] = 0;
-	}
-}
-
 static void put_wait(struct tree *t, const struct chosen_wait *p)
 {
-	const struct wait *w = p->wait;
-	uint32_t head = chains_head(&t->chains, 1);
 	const uint64_t *end;
 
-	t->n_items = t->n_ran = 0;
-	pair_table_clear(&t->who, sizeof(uint64_t));
-	if (w->kind == WAIT_SLEEP)
-		chains_explain(&t->chains, head, p->thread, w, p->shown.blocked_from_ns,
-			       p->shown.blocked_to_ns);
-	sum_up(t);
-	sum_up_ran(t);
 	put_head(t, p);
-	if (!t->n_items)
+	if (!t->wait.n_items)
 		return;
-	end = t->items[0].ends_ns;
+	end = t->wait.items[0].ends_ns;
 	if (end[CHAIN_NOT_WOKEN])
 		fputs("    not woken: still asleep when the trace ended\n", t->out);
 	if (end[CHAIN_UNKNOWN])
 		fputs("    woken by whom is not known: no waking was recorded\n", t->out);
-	put_links(t, &t->items[0], 0);
+	put_links(t, &t->wait.items[0], 0);
 }
 
 static int write_wait(void *arg, const struct chosen_wait *p)
@@ -538,8 +398,10 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 		put_thread(t, p->thread, at_ns);
 	t->thread = p->thread;
 	t->name = name;
+	if (wait_tree_make(&t->wait, p))
+		return -ENOMEM;
 	put_wait(t, p);
-	if (t->out_of_memory || t->chains.out_of_memory)
+	if (t->out_of_memory || t->wait.out_of_memory)
 		return -ENOMEM;
 	/* The caller reports a write error; continuing would be pointless. */
 	return ferror(t->out) ? 1 : 0;
@@ -547,36 +409,23 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 
 static int write_tree(const struct format_input *in, FILE *out)
 {
-	const struct options *o = in->options;
-	struct tree t = { .out = out,
-			  .timelines = in->timelines,
-			  .options = o,
-			  .names = names_new(in->timelines, o),
-			  .thread = THREAD_NONE };
-	struct wait_filter *s = t.names ? wait_filter_new(in->timelines, o, t.names) : NULL;
-	int err = chains_init(&t.chains, in->timelines, o,
-			      (struct chain_user) { &t, label_link, add });
+	struct options o = *in->options;
+	struct tree t = {
+		.out = out, .timelines = in->timelines, .options = &o, .thread = THREAD_NONE
+	};
+	struct wait_filter *s;
+	int err;
 
+	o.fold_repeats = o.blocked_stacks = true;
+	t.names = names_new(in->timelines, &o);
+	s = t.names ? wait_filter_new(in->timelines, &o, t.names) : NULL;
+	err = wait_tree_init(&t.wait, in->timelines, &o, t.names);
 	if (!s)
 		err = -ENOMEM;
 	if (!err)
-		err = chain_samples_init(&t.chains.samples, in->timelines, add_ran, &t);
-	if (!err)
-		err = who_ran_new(&t.who_ran, in->timelines);
-	chains_ask_who(&t.chains, t.who_ran, add_who);
-	if (!err)
-		err = top_waits_walk(in->timelines, s, o->top, write_wait, &t);
-	chains_free(&t.chains);
-	who_ran_free(t.who_ran);
-	pair_table_free(&t.who);
+		err = top_waits_walk(in->timelines, s, o.top, write_wait, &t);
+	wait_tree_free(&t.wait);
 	who_sums_free(&t.who_had);
-	intern_free(&t.links);
-	free(t.label);
-	pairs_free(&t.labels);
-	free(t.link);
-	free(t.items);
-	free(t.ran);
-	free(t.item_of);
 	wait_filter_free(s);
 	names_free(t.names);
 	return err < 0 ? err : 0;
@@ -589,6 +438,6 @@ const struct format format_tree = {
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN,
+		   GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_tree,
 };

@@ -100,7 +100,7 @@ static void put_table(FILE *out, struct table *t)
 	if (top < n)
 		put_row(out, t, &other, CHAIN_OTHER, "", width);
 	put_row(out, t, &total, "all of them", "", width);
-	fprintf(out, "(times in %s; %zu pairs)\n", o->unit == UNIT_NS ? "ns" : "us", n);
+	fprintf(out, "(times in %s; %zu pairs)\n", format_time_unit(o), n);
 }
 
 static int write_wakers(const struct format_input *in, FILE *out)
@@ -129,7 +129,7 @@ const struct format format_wakers = {
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN | GIVEN_OBJECTS,
+		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW |
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
 	.write = write_wakers,
 };

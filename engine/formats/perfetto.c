@@ -18,6 +18,7 @@ enum {
 	PACKET_SEQUENCE_FLAGS = 13,
 	PACKET_DEFAULTS = 59, /* trace_packet_defaults */
 	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_PERF_SAMPLE = 66,
 	PACKET_FIRST = 87, /* first_packet_on_sequence */
 	DEFAULTS_TIMESTAMP_CLOCK_ID = 58,
 	SNAPSHOT_CLOCKS = 1,
@@ -42,13 +43,35 @@ enum {
 	EVENT_TERMINATING_FLOW_IDS = 48,
 	ANNOTATION_NAME_IID = 1,
 	ANNOTATION_STRING_VALUE_IID = 17,
+	SAMPLE_CPU = 1,
+	SAMPLE_PID = 2,
+	SAMPLE_TID = 3,
+	SAMPLE_CALLSTACK_IID = 4,
 	INTERNED_EVENT_CATEGORIES = 1,
 	INTERNED_EVENT_NAMES = 2,
 	INTERNED_ANNOTATION_NAMES = 3,
+	INTERNED_FUNCTION_NAMES = 5,
+	INTERNED_FRAMES = 6,
+	INTERNED_CALLSTACKS = 7,
+	INTERNED_MAPPING_PATHS = 17,
+	INTERNED_MAPPINGS = 19,
 	INTERNED_ANNOTATION_VALUES = 29, /* debug_annotation_string_values */
-	/* The same fields in all four kinds of interned strings. */
+	/* The same fields in all kinds of interned strings; the first one in all that is interned.
+	 */
 	INTERNED_IID = 1,
 	INTERNED_TEXT = 2,
+	CALLSTACK_FRAME_IDS = 2,
+	FRAME_FUNCTION_NAME_ID = 2,
+	FRAME_MAPPING_ID = 3,
+	FRAME_REL_PC = 4,
+	MAPPING_PATH_STRING_IDS = 7,
+};
+
+/* Where the strings of a set are defined. */
+static const uint32_t interned_field[] = {
+	[PERFETTO_EVENT_NAMES] = INTERNED_EVENT_NAMES,
+	[PERFETTO_ARG_VALUES] = INTERNED_ANNOTATION_VALUES,
+	[PERFETTO_FUNCTIONS] = INTERNED_FUNCTION_NAMES,
 };
 
 enum sequence_flags {
@@ -316,6 +339,68 @@ uint32_t perfetto_string(struct perfetto *p, enum perfetto_set set, uint32_t a, 
 void perfetto_define(struct perfetto *p, enum perfetto_set set, uint32_t string, const char *s,
 		     size_t len)
 {
-	intern(p, set == PERFETTO_EVENT_NAMES ? INTERNED_EVENT_NAMES : INTERNED_ANNOTATION_VALUES,
-	       string, s, len);
+	size_t mapping;
+
+	if (set != PERFETTO_PATHS) {
+		intern(p, interned_field[set], string, s, len);
+		return;
+	}
+	/*
+	 * A frame names a mapping, and that its path: they have the same numbers. Readers put a '/'
+	 * before each part of a path.
+	 */
+	if (len)
+		intern(p, INTERNED_MAPPING_PATHS, string, s + (*s == '/'), len - (*s == '/'));
+	mapping = proto_begin(&p->interned, INTERNED_MAPPINGS);
+	proto_uint(&p->interned, INTERNED_IID, string);
+	if (len)
+		proto_uint(&p->interned, MAPPING_PATH_STRING_IDS, string);
+	proto_end(&p->interned, mapping);
+}
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
+void perfetto_begin_sample(struct perfetto *p, uint32_t pid, uint32_t tid, uint32_t cpu,
+			   uint64_t ns)
+{
+	begin_packet(p, SEQUENCE_NEEDS);
+	proto_uint(&p->b, PACKET_TIMESTAMP, ns);
+	p->event = proto_begin(&p->b, PACKET_PERF_SAMPLE);
+	proto_uint(&p->b, SAMPLE_CPU, cpu);
+	proto_uint(&p->b, SAMPLE_PID, pid);
+	proto_uint(&p->b, SAMPLE_TID, tid);
+}
+
+void perfetto_callstack(struct perfetto *p, uint32_t callstack)
+{
+	proto_uint(&p->b, SAMPLE_CALLSTACK_IID, callstack);
+}
+
+uint32_t perfetto_frame(struct perfetto *p, uint32_t function, uint32_t path)
+{
+	bool is_new;
+	uint32_t frame = perfetto_string(p, PERFETTO_FRAMES, function, path, &is_new);
+	size_t begin;
+
+	if (!is_new)
+		return frame;
+	begin = proto_begin(&p->interned, INTERNED_FRAMES);
+	proto_uint(&p->interned, INTERNED_IID, frame);
+	proto_uint(&p->interned, FRAME_FUNCTION_NAME_ID, function);
+	proto_uint(&p->interned, FRAME_MAPPING_ID, path);
+	/* Required by the schema; functions have their names already. */
+	proto_uint(&p->interned, FRAME_REL_PC, 0);
+	proto_end(&p->interned, begin);
+	return frame;
+}
+
+void perfetto_define_callstack(struct perfetto *p, uint32_t callstack, const uint32_t *frames,
+			       size_t n)
+{
+	size_t begin = proto_begin(&p->interned, INTERNED_CALLSTACKS);
+
+	proto_uint(&p->interned, INTERNED_IID, callstack);
+	for (size_t i = 0; i < n; i++)
+		proto_uint(&p->interned, CALLSTACK_FRAME_IDS, frames[i]);
+	proto_end(&p->interned, begin);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * perfetto.h - writes a trace for the Perfetto UI and trace processor: tracks, slices on them, and
- * flows between slices, as TrackEvents in TracePackets. It owns the field numbers, taken from
+ * flows between slices, as TrackEvents in TracePackets; samples of running threads as PerfSamples.
+ * It owns the field numbers, taken from
  * https://github.com/google/perfetto/tree/main/protos/perfetto/trace, and the interning of strings;
  * the caller decides what is on the tracks.
  *
@@ -42,6 +43,10 @@ enum perfetto_arg {
 enum perfetto_set {
 	PERFETTO_EVENT_NAMES,
 	PERFETTO_ARG_VALUES,
+	PERFETTO_PATHS,
+	PERFETTO_FUNCTIONS,
+	PERFETTO_FRAMES,
+	PERFETTO_CALLSTACKS,
 	PERFETTO_SETS,
 };
 
@@ -81,5 +86,17 @@ uint32_t perfetto_string(struct perfetto *p, enum perfetto_set set, uint32_t a, 
 			 bool *is_new);
 void perfetto_define(struct perfetto *p, enum perfetto_set set, uint32_t string, const char *s,
 		     size_t len);
+
+/*
+ * A sample: its begin, its callstack, perfetto_end(). The callstack has a number as a string has;
+ * if that is new, it is defined by its frames, root first. A frame is a function (a string of
+ * PERFETTO_FUNCTIONS) in a file (one of PERFETTO_PATHS), which are defined before.
+ */
+void perfetto_begin_sample(struct perfetto *p, uint32_t pid, uint32_t tid, uint32_t cpu,
+			   uint64_t ns);
+void perfetto_callstack(struct perfetto *p, uint32_t callstack);
+uint32_t perfetto_frame(struct perfetto *p, uint32_t function, uint32_t path);
+void perfetto_define_callstack(struct perfetto *p, uint32_t callstack, const uint32_t *frames,
+			       size_t n);
 
 #endif /* ENGINE_PERFETTO_H */

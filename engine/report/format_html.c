@@ -13,20 +13,48 @@
 #include "flamegraph.h"
 #include "base/text.h"
 #include "chain/folded.h"
+#include "formats/format_causes.h"
 #include "report.h"
 #include "report_css.h"
 #include "report_js.h"
 
-#define GRAPH_BYTES 1500000
 #define GRAPH_FRAMES 20000
 
 /* ---- data ----------------------------------------------------------------------------------- */
+
+enum report_group report_thread_group(const struct report *r, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(r->in->timelines, thread);
+
+	if (!*trace_string(r->in->trace, timelines_name(r->in->timelines, thread, th->end_ns)))
+		return REPORT_NAMELESS;
+	return !r->command || scope_has(r->command, thread) ? REPORT_OWN : REPORT_OTHER;
+}
+
+/* Groups the rows, each group in the order in which they were. */
+static int group_rows(struct report *r)
+{
+	struct thread_row *rows = malloc((r->n_threads + 1) * sizeof(*rows));
+	size_t n = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (enum report_group g = 0; g < REPORT_GROUPS; g++)
+		for (size_t i = 0; i < r->n_threads; i++)
+			if (report_thread_group(r, r->rows[i].thread) == g)
+				rows[n++] = r->rows[i];
+	free(r->rows);
+	r->rows = rows;
+	return 0;
+}
 
 static int make_rows(struct report *r)
 {
 	uint32_t n_threads = timelines_threads(r->in->timelines);
 	int err = thread_rows_new(&r->rows, &r->n_threads, r->in->timelines, r->filter);
 
+	if (!err)
+		err = group_rows(r);
 	if (err)
 		return err;
 	r->n_rows = r->n_threads < REPORT_ROWS ? (uint32_t)r->n_threads : REPORT_ROWS;
@@ -42,6 +70,45 @@ static int make_rows(struct report *r)
 	return 0;
 }
 
+static bool is_unknown(const struct report *r, const struct cause *c)
+{
+	return c->end == CHAIN_UNKNOWN || !strcmp(names_text(r->names, c->who), "[unknown]");
+}
+
+/* The causes with most time, those that nobody knows behind the others. */
+static int make_causes(struct report *r)
+{
+	uint64_t shown = causes_shown(r->in->options);
+	size_t most = shown < REPORT_CAUSES ? (size_t)shown : REPORT_CAUSES;
+	const struct cause *all;
+	size_t n;
+	int err = causes_new(&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter);
+
+	if (err)
+		return err;
+	all = causes_list(r->causes, &n);
+	if (n > most)
+		n = most;
+	r->cause = malloc((n + 1) * sizeof(*r->cause));
+	if (!r->cause)
+		return -ENOMEM;
+	for (int unknown = 0; unknown < 2; unknown++)
+		for (size_t i = 0; i < n; i++)
+			if (is_unknown(r, &all[i]) == unknown)
+				r->cause[r->n_causes++] = &all[i];
+	return 0;
+}
+
+static int find_command(struct report *r)
+{
+	struct options o = { .command = trace_info(r->in->trace)->command_tgid };
+
+	if (!o.command)
+		return 0;
+	r->command = scope_new(r->in->timelines, &o);
+	return r->command ? 0 : -ENOMEM;
+}
+
 /* Computes the data. 0 or a negative errno; report_free() also after an error. */
 static int report_init(struct report *r, const struct format_input *in)
 {
@@ -49,7 +116,9 @@ static int report_init(struct report *r, const struct format_input *in)
 	const struct timelines *tl = in->timelines;
 	int err = 0;
 
-	*r = (struct report) { .in = in, .names = names_new(tl, o) };
+	*r = (struct report) { .in = in,
+			       .names = names_new(tl, o),
+			       .cause_options = causes_options(o) };
 	r->losses = trace_losses(in->trace, &r->n_all_losses);
 	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
 	r->filter = r->names ? wait_filter_new(tl, o, r->names) : NULL;
@@ -58,19 +127,28 @@ static int report_init(struct report *r, const struct format_input *in)
 	if (!err)
 		err = fold_new(&r->fold, tl, o, FOLD_BY_NAME);
 	if (!err)
+		err = find_command(r);
+	if (!err)
+		err = make_causes(r);
+	if (!err)
 		err = make_rows(r);
 	if (!err)
 		err = report_counts_init(&r->counts, tl, r->filter, r->names, r->row_of,
 					 r->n_rows + 1);
 	if (!err)
-		err = report_waits_new(&r->waits, &r->n_waits, tl, r->filter, &r->counts, r->row_of,
-				       o->top);
+		err = report_waits_new(&r->waits, &r->n_waits,
+				       &(struct report_choice) { tl, r->filter, &r->counts,
+								 r->row_of, r->cause, r->n_causes,
+								 o->top });
 	return err;
 }
 
 static void report_free(struct report *r)
 {
 	fold_free(r->fold);
+	free(r->cause);
+	causes_free(r->causes);
+	scope_free(r->command);
 	report_counts_free(&r->counts);
 	free(r->waits);
 	free(r->rows);
@@ -96,21 +174,30 @@ static int end_part(FILE *f, int err)
 	return fclose(f) && !err ? -ENOMEM : err;
 }
 
-static int make_folded(const struct report *r, struct part *folded)
+/* A graph of the page. */
+struct graph {
+	const char *title;
+	const char *keys; /* see flamegraph.h */
+	size_t bytes;	  /* the most */
+	struct part svg;  /* empty: there is nothing to show */
+};
+
+static int make_folded(const struct report *r, struct fold *fold, struct part *folded)
 {
 	struct options o = *r->in->options;
 	FILE *f = open_memstream(&folded->p, &folded->len);
 
 	o.top = 0; /* --top limits the listed waits, not the graph */
 	o.unit = UNIT_US;
-	return end_part(f, f ? fold_write(r->fold, &o, f) : 0);
+	return end_part(f, f ? fold_write(fold, &o, f) : 0);
 }
 
-static int draw_graph(const struct part *folded, uint32_t frames, struct part *svg)
+static int draw_graph(const struct part *folded, uint32_t frames, struct graph *graph)
 {
-	struct flamegraph_options o = { .title = "Wakeup chains",
-					.embedded = true,
-					.max_frames = frames };
+	struct flamegraph_options o = {
+		.title = graph->title, .keys = graph->keys, .embedded = true, .max_frames = frames
+	};
+	struct part *svg = &graph->svg;
 	struct flamegraph *g;
 	FILE *f;
 	int err = flamegraph_new(&g, &o);
@@ -127,24 +214,41 @@ static int draw_graph(const struct part *folded, uint32_t frames, struct part *s
 	return err;
 }
 
-/* Draws the graph with as many frames as fit; empty if there is no wait. */
-static int make_graph(const struct report *r, struct part *svg)
+/* Draws the graph with as many frames as fit. */
+static int make_graph(const struct report *r, struct fold *fold, struct graph *graph)
 {
 	struct part folded = { 0 };
 	uint32_t frames = GRAPH_FRAMES;
-	int err = make_folded(r, &folded);
+	int err = make_folded(r, fold, &folded);
 
 	while (!err) {
-		err = draw_graph(&folded, frames, svg);
-		if (err || svg->len <= GRAPH_BYTES || frames < 1000)
+		err = draw_graph(&folded, frames, graph);
+		if (err || graph->svg.len <= graph->bytes || frames < 1000)
 			break;
 		frames /= 2;
 	}
 	if (err == -ENODATA) {
-		svg->len = 0;
+		graph->svg.len = 0;
 		err = 0;
 	}
 	free(folded.p);
+	return err;
+}
+
+/* Draws what the chosen threads ran, if there are samples of that. */
+static int make_ran(const struct report *r, struct graph *graph)
+{
+	struct options o = *r->in->options;
+	struct fold *fold;
+	int err;
+
+	if (!timelines_sampled(r->in->timelines))
+		return 0;
+	o.parts = PART_RUNNING;
+	err = fold_new(&fold, r->in->timelines, &o, FOLD_BY_NAME);
+	if (!err)
+		err = make_graph(r, fold, graph);
+	fold_free(fold);
 	return err;
 }
 
@@ -157,26 +261,26 @@ static int make_data(struct report *r, struct part *data)
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static void put_policy(FILE *out, const struct part *svg)
+static void put_policy(FILE *out, bool graphs)
 {
 	fprintf(out,
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"base-uri 'none'; form-action 'none'; script-src '%s'",
 		report_js_source);
-	if (svg->len)
+	if (graphs)
 		fprintf(out, " '%s'", flamegraph_script_source);
 	fprintf(out, "; style-src '%s'", report_css_source);
-	if (svg->len)
+	if (graphs)
 		fprintf(out, " '%s'", flamegraph_style_source);
 	fputs("\">\n", out);
 }
 
-static void put_head(FILE *out, const struct report *r, const struct part *svg)
+static void put_head(FILE *out, const struct report *r, bool graphs)
 {
 	const char *host = trace_info(r->in->trace)->host;
 
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
-	put_policy(out, svg);
+	put_policy(out, graphs);
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
 	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION "\">\n<title>"
@@ -191,7 +295,7 @@ static void put_head(FILE *out, const struct report *r, const struct part *svg)
 	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
 }
 
-static void put_graph(FILE *out, const struct part *svg)
+static void put_graphs(FILE *out, const struct graph *waits, const struct graph *ran)
 {
 	fputs("<section id=\"graph\">\n<h2>What the waiting time went to</h2>\n"
 	      "<p class=\"note\">Width is time. At the bottom, blue, the thread that waited and "
@@ -199,23 +303,32 @@ static void put_graph(FILE *out, const struct part *svg)
 	      "above each gray <code>--</code> who woke it, and who had woken that one; at the top "
 	      "why the "
 	      "chain ends. Click to zoom.</p>\n"
-	      "<p class=\"note\" id=\"graph-said\"></p>\n",
+	      "<p class=\"note graph-said\"></p>\n",
 	      out);
-	if (svg->len)
-		fwrite(svg->p, 1, svg->len, out);
+	if (waits->svg.len)
+		fwrite(waits->svg.p, 1, waits->svg.len, out);
 	else
 		fputs("<p>Nobody waited.</p>\n", out);
 	fputs("</section>\n", out);
+	if (!ran->svg.len)
+		return;
+	fputs("<section id=\"ran\">\n<h2>What ran</h2>\n<p class=\"note\">Width is running time, "
+	      "shared out by samples.</p>\n<p class=\"note graph-said\"></p>\n",
+	      out);
+	fwrite(ran->svg.p, 1, ran->svg.len, out);
+	fputs("</section>\n", out);
 }
 
-static void put_page(FILE *out, const struct report *r, const struct part *svg,
-		     const struct part *data)
+static void put_page(FILE *out, const struct report *r, const struct graph *waits,
+		     const struct graph *ran, const struct part *data)
 {
-	put_head(out, r, svg);
+	put_head(out, r, waits->svg.len || ran->svg.len);
+	report_page_heading(out, r);
+	report_page_causes(out, r);
 	report_page_summary(out, r);
 	report_page_filter(out);
 	report_page_waits(out, r);
-	put_graph(out, svg);
+	put_graphs(out, waits, ran);
 	report_page_tables(out, r);
 	report_page_lost(out, r);
 	fputs("</main>\n<script type=\"application/json\" id=\"report-data\">", out);
@@ -227,19 +340,24 @@ static void put_page(FILE *out, const struct report *r, const struct part *svg,
 
 static int write_html(const struct format_input *in, FILE *out)
 {
-	struct part svg = { 0 }, data = { 0 };
+	struct graph waits = { .title = "Wakeup chains", .bytes = 1500000 };
+	struct graph ran = { .title = "What ran", .keys = "ran.", .bytes = 700000 };
+	struct part data = { 0 };
 	struct report r;
 	int err = report_init(&r, in);
 
 	if (!err)
-		err = make_graph(&r, &svg);
+		err = make_graph(&r, r.fold, &waits);
+	if (!err)
+		err = make_ran(&r, &ran);
 	if (!err)
 		err = make_data(&r, &data);
 	if (!err)
-		put_page(out, &r, &svg, &data);
+		put_page(out, &r, &waits, &ran, &data);
 	if (!err && in->totals)
 		*in->totals = (struct format_totals) { true, *fold_summary(r.fold) };
-	free(svg.p);
+	free(waits.svg.p);
+	free(ran.svg.p);
 	free(data.p);
 	report_free(&r);
 	return err;
@@ -249,6 +367,7 @@ const struct format format_html = {
 	.name = "html",
 	.summary = "a report for a browser: one page, with everything in it",
 	.wants_timelines = true,
+	.wants_cpus = true,
 	.running = true,
 	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_html,

@@ -29,6 +29,8 @@ void report_chain_free(struct report_chain *c)
 	free(c->windows);
 	free(c->wakes);
 	free(c->parts);
+	pair_table_free(&c->shorts);
+	pair_table_free(&c->ran);
 	*c = (struct report_chain) { 0 };
 }
 
@@ -52,10 +54,21 @@ static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handle
 	return (uint32_t)c->n_lanes++;
 }
 
-static void add_part(struct report_chain *c, uint32_t lane, uint32_t end, uint64_t ns)
+static void put_part(struct report_chain *c, const struct report_part *part)
 {
 	struct report_part *p;
 
+	p = grow_array(c->parts, c->n_parts, &c->cap_parts, sizeof(*p));
+	if (!p) {
+		c->out_of_memory = true;
+		return;
+	}
+	c->parts = p;
+	p[c->n_parts++] = *part;
+}
+
+static void add_part(struct report_chain *c, uint32_t lane, uint32_t end, uint64_t ns)
+{
 	if (!ns)
 		return;
 	for (size_t i = 0; i < c->n_parts; i++) {
@@ -64,13 +77,57 @@ static void add_part(struct report_chain *c, uint32_t lane, uint32_t end, uint64
 			return;
 		}
 	}
-	p = grow_array(c->parts, c->n_parts, &c->cap_parts, sizeof(*p));
+	put_part(c, &(struct report_part) { .lane = lane, .end = end, .ns = ns });
+}
+
+/* A sleep that is not followed. */
+static void add_short(struct report_chain *c, uint32_t lane, struct sleep s)
+{
+	struct report_part *p = pair_table_at(&c->shorts, lane, s.wait->stack, sizeof(*p));
+
 	if (!p) {
 		c->out_of_memory = true;
 		return;
 	}
-	c->parts = p;
-	p[c->n_parts++] = (struct report_part) { lane, end, ns };
+	p->lane = lane;
+	p->end = REPORT_SHORT;
+	p->stack = s.wait->stack;
+	p->ns += s.to_ns - s.from_ns;
+	p->n++;
+}
+
+static int by_lane_and_time(const void *pa, const void *pb)
+{
+	const struct report_part *a = pa, *b = pb;
+
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+/* The sleeps that were not followed become parts: those of the main stacks, and the others. */
+static void put_shorts(struct report_chain *c)
+{
+	struct report_part *all = c->shorts.at, rest;
+	size_t n = c->shorts.keys.n, n_lane;
+
+	if (n)
+		qsort(all + 1, n, sizeof(*all), by_lane_and_time);
+	for (size_t i = 1; i <= n; i += n_lane) {
+		rest = (struct report_part) { .lane = all[i].lane, .end = REPORT_SHORT };
+		for (n_lane = 0; i + n_lane <= n && all[i + n_lane].lane == rest.lane; n_lane++) {
+			if (n_lane < REPORT_STACKS) {
+				put_part(c, &all[i + n_lane]);
+				continue;
+			}
+			rest.ns += all[i + n_lane].ns;
+			rest.n += all[i + n_lane].n;
+		}
+		if (rest.n)
+			put_part(c, &rest);
+	}
 }
 
 static void add_window(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint64_t to_ns)
@@ -97,34 +154,74 @@ static void add_wake(struct report_chain *c, const struct report_wake *wake)
 	p[c->n_wakes++] = *wake;
 }
 
+bool report_ran_at(const struct thread *th, uint64_t ns)
+{
+	uint32_t i = thread_position(th, ns);
+
+	return i == th->n_waits || th->waits[i].out_ns > ns;
+}
+
+/* Counts the thread's samples in [from, to). */
+static void add_samples(struct report_chain *c, uint32_t lane, uint32_t thread, uint64_t from_ns,
+			uint64_t to_ns)
+{
+	const struct thread *th = timelines_thread(c->timelines, thread);
+	const struct sample *end, *s = timelines_samples(c->timelines, thread, &end);
+	struct report_ran *ran;
+
+	for (s = s ? sample_at(s, end, from_ns) : end; s < end && s->ns < to_ns; s++) {
+		if (!report_ran_at(th, s->ns))
+			continue;
+		ran = pair_table_at(&c->ran, lane, s->pair, sizeof(*ran));
+		if (!ran) {
+			c->out_of_memory = true;
+			return;
+		}
+		ran->lane = lane;
+		ran->pair = s->pair;
+		ran->n++;
+	}
+}
+
+static int most_samples_first(const void *pa, const void *pb)
+{
+	const struct report_ran *a = pa, *b = pb;
+
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	if (a->n != b->n)
+		return a->n > b->n ? -1 : 1;
+	return (a->pair > b->pair) - (a->pair < b->pair);
+}
+
 static uint64_t length(struct sleep s)
 {
 	return s.to_ns - s.from_ns;
 }
 
 /*
- * Keeps the longest sleeps, in order of time. Returns the length of the sleep that is dropped: s,
- * or the shortest one so far; 0: none.
+ * Keeps the longest sleeps, in order of time. Returns the sleep that is dropped: s, or the shortest
+ * one so far; without a wait: none.
  */
-static uint64_t keep(struct sleep *kept, size_t *n, struct sleep s)
+static struct sleep keep(struct sleep *kept, size_t *n, struct sleep s)
 {
 	size_t shortest = 0;
-	uint64_t ns;
+	struct sleep dropped;
 
 	if (*n < REPORT_FOLLOWED) {
 		kept[(*n)++] = s;
-		return 0;
+		return (struct sleep) { .wait = NULL };
 	}
 	for (size_t i = 1; i < *n; i++)
 		if (length(kept[i]) < length(kept[shortest]))
 			shortest = i;
-	ns = length(kept[shortest]);
-	if (length(s) <= ns)
-		return length(s);
+	dropped = kept[shortest];
+	if (length(s) <= length(dropped))
+		return s;
 	for (size_t i = shortest; i + 1 < *n; i++)
 		kept[i] = kept[i + 1];
 	kept[*n - 1] = s;
-	return ns;
+	return dropped;
 }
 
 static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint32_t links_left,
@@ -137,12 +234,13 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
 	uint64_t alive_from = clip_ns(th->begin_ns, from_ns, to_ns);
 	uint64_t alive_to = clip_ns(th->end_ns, alive_from, to_ns);
-	uint64_t slept = 0, runnable = 0, unknown = 0, left_out = 0;
+	uint64_t slept = 0, runnable = 0, unknown = 0;
 	const struct wait *birth = thread_birth(th);
-	struct sleep kept[REPORT_FOLLOWED];
+	struct sleep kept[REPORT_FOLLOWED], dropped;
 	size_t n = 0;
 
 	add_window(c, lane, alive_from, to_ns);
+	add_samples(c, lane, waker->thread, alive_from, alive_to);
 	for (uint32_t i = thread_position(th, from_ns);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];
@@ -158,8 +256,11 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 			wake = out;
 		slept += wake - out;
 		runnable += in - wake;
-		if (wake > out)
-			left_out += keep(kept, &n, (struct sleep) { w, out, wake });
+		if (wake == out)
+			continue;
+		dropped = keep(kept, &n, (struct sleep) { w, out, wake });
+		if (dropped.wait)
+			add_short(c, lane, dropped);
 	}
 	add_part(c, lane, CHAIN_RUNNING, alive_to - alive_from - slept - runnable - unknown);
 	add_part(c, lane, CHAIN_RUNNABLE, runnable);
@@ -167,7 +268,6 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 	if (!birth)
 		unknown += alive_from - from_ns;
 	add_part(c, lane, CHAIN_UNKNOWN, unknown);
-	add_part(c, lane, REPORT_SHORT, left_out);
 	/* Latest first: if not all fit, the last ones are shown. */
 	while (n-- > 0)
 		explain(c, lane, kept[n], links_left, waker);
@@ -191,10 +291,11 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 	uint64_t ns = s.to_ns - s.from_ns;
 	uint32_t waker = LANE_NONE;
 	struct waker_context context;
-	enum chain_end end = chain_next(c->timelines, c->kernel, w, links_left, &context);
+	enum chain_end end =
+		chain_next(c->timelines, c->kernel, c->options, w, links_left, &context);
 	struct link l;
 
-	if (end != CHAIN_ENDS && end != CHAIN_INTERRUPT) {
+	if (end != CHAIN_ENDS && !chain_end_is_interrupt(end)) {
 		add_part(c, lane, end, ns);
 		return;
 	}
@@ -202,12 +303,12 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 	if (c->n_wakes < REPORT_WAKES)
 		waker = lane_of(c, l.waker, handler_of(c, &l));
 	if (waker == LANE_NONE) {
-		add_part(c, lane, REPORT_SHORT, ns);
+		add_short(c, lane, s);
 		return;
 	}
 	add_wake(c, &(struct report_wake) { w, l, waker, lane });
-	if (end == CHAIN_INTERRUPT)
-		add_part(c, waker, CHAIN_INTERRUPT, ns);
+	if (chain_end_is_interrupt(end))
+		add_part(c, waker, end, ns);
 	else if (chain_has(chain, w->waker))
 		add_part(c, waker, CHAIN_LOOP, ns);
 	else
@@ -220,8 +321,14 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 	struct chain_member self = { thread, NULL };
 
 	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
+	pair_table_clear(&c->shorts, sizeof(struct report_part));
+	pair_table_clear(&c->ran, sizeof(struct report_ran));
 	if (lane_of(c, thread, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
 	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->options->depth, &self);
+	put_shorts(c);
+	if (c->ran.keys.n)
+		qsort((struct report_ran *)c->ran.at + 1, c->ran.keys.n, sizeof(struct report_ran),
+		      most_samples_first);
 }

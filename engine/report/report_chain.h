@@ -21,6 +21,7 @@ enum {
 	REPORT_LANES = 24, /* the most, of each kind */
 	REPORT_WAKES = 160,
 	REPORT_FOLLOWED = 24, /* sleeps in a window */
+	REPORT_STACKS = 3,    /* of a lane's sleeps that are not followed, and of its samples */
 };
 
 /* A thread or an interrupt in the picture; lane 0 is the thread that waited. */
@@ -41,19 +42,31 @@ struct report_wake {
 	uint32_t waker, wakee; /* lanes */
 };
 
-/* Time that a lane took, and why (end: enum chain_end or REPORT_SHORT). */
+/*
+ * Time that a lane took, and why (end: enum chain_end or REPORT_SHORT). Of REPORT_SHORT: how many
+ * sleeps, and their stack pair; 0: several stacks.
+ */
 struct report_part {
-	uint32_t lane, end;
-	uint64_t ns;
+	uint32_t lane, end, stack;
+	uint64_t ns, n;
+};
+
+/* Samples of a lane's thread while the wait waited for its work. */
+struct report_ran {
+	uint32_t lane, pair; /* the stacks */
+	uint64_t n;
 };
 
 struct report_chain {
 	struct report_lane *lanes;
 	struct report_window *windows;
 	struct report_wake *wakes;
-	struct report_part *parts; /* one for each lane and end; they add up to the window */
+	struct report_part *parts; /* for each lane, end and stack; they add up to the window */
 	size_t n_lanes, n_windows, n_wakes, n_parts;
 	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
+	struct pair_table shorts; /* struct report_part of REPORT_SHORT, by (lane, stack) */
+	struct pair_table
+		ran; /* struct report_ran, by (lane, pair); sorted, most first in a lane */
 	const struct timelines *timelines;
 	const struct options *options;
 	struct kernel_stacks *kernel;
@@ -72,5 +85,8 @@ void report_chain_free(struct report_chain *c);
  */
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns);
+
+/* Whether the thread ran at a time at which it was alive. */
+bool report_ran_at(const struct thread *th, uint64_t ns);
 
 #endif /* ENGINE_REPORT_CHAIN_H */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain/class_sums.h"
 #include "chain/waker_name.h"
 
 /* Returned by a visit: too many figures, the steps have to be longer. */
@@ -12,6 +13,8 @@
 
 struct counter {
 	struct report_counts *c;
+	const struct timelines *timelines;
+	struct names *names;
 	struct waker_names *waker_names;
 	const uint32_t *row_of;
 	uint64_t *waker_ns; /* by text id: blocked time that its wakeups ended */
@@ -134,12 +137,42 @@ static int count_wakeup(struct report_counts *c, uint32_t row, uint32_t waker, u
 	return 0;
 }
 
+/* The number of a class; REPORT_CLASSES - 1 if there are too many. */
+static uint32_t class_of(struct report_counts *c, uint32_t text)
+{
+	uint32_t i = 0;
+
+	while (i < c->n_classes && c->classes[i] != text)
+		i++;
+	if (i == c->n_classes && i < REPORT_CLASSES - 1)
+		c->classes[c->n_classes++] = text;
+	return i;
+}
+
+static int count_asleep(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
+			uint64_t ns)
+{
+	uint32_t class = class_of_wait(k->timelines, w->stack);
+	uint32_t text = class ? names_string(k->names, class) : names_adopt(k->names, "");
+	uint64_t *sum;
+
+	if (!text)
+		return -ENOMEM;
+	sum = pair_table_at(&k->c->asleep, row * REPORT_CLASSES + class_of(k->c, text), step,
+			    sizeof(*sum));
+	if (!sum)
+		return -ENOMEM;
+	*sum += ns;
+	return 0;
+}
+
 static int count(void *arg, const struct chosen_wait *p)
 {
 	struct counter *k = arg;
 	struct report_counts *c = k->c;
 	uint32_t row = k->row_of[p->thread];
 	uint32_t step = report_step(&c->steps, report_end_ns(p)), waker;
+	uint64_t asleep_ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
 	int err = count_length(c, row, step, p->shown.whole_ns);
 
 	if (!err && p->wait->kind == WAIT_SLEEP) {
@@ -147,13 +180,15 @@ static int count(void *arg, const struct chosen_wait *p)
 		if (!waker)
 			return -ENOMEM;
 		waker = k->number[waker] ? k->number[waker] - 1 : c->n_wakers;
-		err = count_wakeup(c, row, waker, step,
-				   p->shown.blocked_to_ns - p->shown.blocked_from_ns);
+		err = count_wakeup(c, row, waker, step, asleep_ns);
+		if (!err && asleep_ns)
+			err = count_asleep(k, row, p->wait, step, asleep_ns);
 	}
 	if (err)
 		return err;
-	return c->steps.n > 1 && (c->lengths.keys.n > REPORT_CELLS ||
-				  c->wakeups.keys.n > REPORT_CELLS)
+	return c->steps.n > 1 &&
+			       (c->lengths.keys.n > REPORT_CELLS ||
+				c->wakeups.keys.n > REPORT_CELLS || c->asleep.keys.n > REPORT_CELLS)
 		       ? TOO_MANY
 		       : 0;
 }
@@ -162,6 +197,7 @@ static void clear(struct report_counts *c)
 {
 	pair_table_free(&c->lengths);
 	pair_table_free(&c->wakeups);
+	pair_table_free(&c->asleep);
 	free(c->longest_ns);
 	free(c->row_waits);
 	free(c->row_longest_ns);
@@ -186,7 +222,7 @@ static int count_in_steps(struct counter *k, const struct timelines *tl, struct 
 int report_counts_init(struct report_counts *c, const struct timelines *tl, struct wait_filter *s,
 		       struct names *names, const uint32_t *row_of, uint32_t n_rows)
 {
-	struct counter k = { .c = c, .row_of = row_of };
+	struct counter k = { .c = c, .timelines = tl, .names = names, .row_of = row_of };
 	uint32_t n = REPORT_STEPS;
 	int err = -ENOMEM;
 

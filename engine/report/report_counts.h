@@ -2,7 +2,8 @@
 /*
  * report_counts.h - the figures of a report, which its page filters by thread and time. The window
  * of time is divided into equal steps; for each thread and step it counts the waits that ended
- * there, by length, and the wakeups that ended them, by waker. Too many distinct figures for a page
+ * there, by length, the wakeups that ended them, by waker, and the time asleep in them by the class
+ * of what was waited for. Too many distinct figures for a page
  * make the steps longer. Threads are rows of a table; those without a row share one.
  */
 #ifndef ENGINE_REPORT_COUNTS_H
@@ -17,7 +18,8 @@
 enum {
 	REPORT_STEPS = 100,
 	REPORT_WAKERS = 200,  /* distinct names; the others are one waker */
-	REPORT_CELLS = 30000, /* of waits, and of wakeups */
+	REPORT_CLASSES = 32,  /* of what was waited for; the last one is all others */
+	REPORT_CELLS = 30000, /* of waits, of wakeups, of classes */
 	REPORT_SLOTS = 64,    /* log2 of microseconds, as in --format=hist */
 };
 
@@ -38,6 +40,11 @@ struct report_counts {
 	struct pair_table lengths;
 	/* Of struct report_wakeups, by (row * (REPORT_WAKERS + 1) + waker, step). */
 	struct pair_table wakeups;
+	/* Time asleep (uint64_t), by (row * REPORT_CLASSES + class, step). */
+	struct pair_table asleep;
+	/* Text ids in the order of their first wait: "tcp", "" where it is not known. */
+	uint32_t classes[REPORT_CLASSES - 1];
+	uint32_t n_classes;
 	uint32_t wakers[REPORT_WAKERS]; /* text ids */
 	uint32_t n_wakers;
 	bool other_wakers; /* number n_wakers is in use, for all other wakers */

@@ -12,9 +12,11 @@
 #include "report.h"
 #include "report_chain.h"
 #include "report_json.h"
+#include "words/place.h"
+#include "words/waited_for.h"
 
-/* Size limit of the waits; they come longest first, and the others are left out. */
-#define WAITS_BYTES 1200000
+/* Size limit of the waits: those that come last are left out. */
+#define WAITS_BYTES 1600000
 
 void report_begin_list(struct report_writer *w, const char *key)
 {
@@ -69,6 +71,30 @@ uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, b
 	else
 		*string = 1 + report_string(w, names_adopt(w->r->names, text));
 	free(text);
+	return w->out_of_memory ? 0 : *string - 1;
+}
+
+uint32_t report_place(struct report_writer *w, uint32_t pair)
+{
+	uint32_t *string = pair_table_at(&w->places, pair, 0, sizeof(*string));
+	struct names *names = w->r->names;
+	uint32_t place, object;
+	struct text_buf b = { 0 };
+
+	if (string && *string)
+		return *string - 1;
+	place = place_text(names, w->r->in->trace, pair, UINT32_MAX, true, true);
+	object = waited_for_words(names, pair);
+	text_puts(&b, names_text(names, place));
+	if (*names_text(names, object)) {
+		text_puts(&b, b.len ? ", for " : "for ");
+		text_puts(&b, names_text(names, object));
+	}
+	if (!string || !place || !object || b.failed)
+		w->out_of_memory = true;
+	else
+		*string = 1 + report_string(w, names_adopt(names, b.len ? b.p : "[unknown stack]"));
+	text_free(&b);
 	return w->out_of_memory ? 0 : *string - 1;
 }
 
@@ -147,7 +173,7 @@ static void put_row(struct report_writer *w, uint32_t row)
 	const struct report_counts *c = &r->counts;
 	const struct report_steps *s = &c->steps;
 	const struct report_wakeups *wakeups = c->wakeups.at;
-	const uint64_t *lengths = c->lengths.at;
+	const uint64_t *lengths = c->lengths.at, *asleep = c->asleep.at;
 
 	fprintf(w->out, "%s{\"thread\":%" PRId64, row ? ",\n" : "",
 		row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
@@ -175,6 +201,17 @@ static void put_row(struct report_writer *w, uint32_t row)
 		report_put_number(w, (int64_t)wakeups[id].blocked_ns);
 	}
 	putc(']', w->out);
+	report_begin_list(w, "asleep");
+	for (uint32_t id = 1; id <= c->asleep.keys.n; id++) {
+		struct pair key = c->asleep.keys.at[id];
+
+		if (key.a / REPORT_CLASSES != row)
+			continue;
+		report_put_number(w, key.b);
+		report_put_number(w, key.a % REPORT_CLASSES);
+		report_put_number(w, (int64_t)asleep[id]);
+	}
+	putc(']', w->out);
 	report_begin_list(w, "longest");
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t ns = c->longest_ns[(size_t)row * s->n + i];
@@ -198,8 +235,9 @@ static void put_threads(struct report_writer *w)
 		/* Bounded: a hostile program can rename itself any number of times. */
 		uint32_t renames = th->renames < 8 ? th->renames : 8;
 
-		fprintf(w->out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32, i > 1 ? ",\n" : "", th->tid,
-			th->tgid, report_string(w, names_thread(w->r->names, thread, th->end_ns)));
+		fprintf(w->out, "%s[%" PRIu32 ",%" PRIu32 ",%d,%" PRIu32, i > 1 ? ",\n" : "",
+			th->tid, th->tgid, (int)report_thread_group(w->r, thread),
+			report_string(w, names_thread(w->r->names, thread, th->end_ns)));
 		for (uint32_t k = 0; k <= renames && th->renames; k++) {
 			const char *raw =
 				trace_string(w->r->in->trace, timelines_nth_name(tl, thread, k));
@@ -238,10 +276,14 @@ static void put_tables(struct report_writer *w)
 	report_begin_list(w, "wakers");
 	for (uint32_t i = 0; i < c->n_wakers; i++)
 		report_put_number(w, report_string(w, c->wakers[i]));
+	putc(']', w->out);
+	report_begin_list(w, "classes");
+	for (uint32_t i = 0; i < c->n_classes; i++)
+		report_put_number(w, report_string(w, c->classes[i]));
 	fprintf(w->out, "],\"otherWakers\":%d,\"ends\":[", c->other_wakers);
 	for (int i = 0; i < CHAIN_ENDS; i++)
 		fprintf(w->out, "\"%s\",", chain_end_name((enum chain_end)i));
-	fputs("\"[many short waits]\"]", w->out);
+	fputs("\"[short sleeps]\"]", w->out);
 	put_losses(w);
 	put_threads(w);
 	fputs(",\n\"strings\":[", w->out);
@@ -258,7 +300,7 @@ static int put_waits(struct report_writer *w)
 	struct report *r = w->r;
 	struct report_chain chain;
 	long begin = ftell(w->out);
-	int err = report_chain_init(&chain, r->in->timelines, r->in->options);
+	int err = report_chain_init(&chain, r->in->timelines, &r->cause_options);
 
 	fputs("],\n\"waits\":[", w->out);
 	for (size_t i = 0; i < r->n_waits && !err; i++) {
@@ -268,13 +310,29 @@ static int put_waits(struct report_writer *w)
 			fputs(",\n", w->out);
 		report_put_wait(w, &chain, &r->waits[i]);
 		r->n_waits_written++;
-		r->drawn_ns = chosen_wait_ns(&r->waits[i].chosen);
 		if (chain.out_of_memory || w->out_of_memory)
 			err = -ENOMEM;
 	}
 	putc(']', w->out);
 	report_chain_free(&chain);
 	return err;
+}
+
+/* For each row of the table of causes the wait that is its example; -1: it had no room. */
+static void put_causes(struct report_writer *w)
+{
+	const struct report *r = w->r;
+
+	report_begin_list(w, "causes");
+	for (size_t i = 0; i < r->n_causes; i++) {
+		size_t k = 0;
+
+		while (k < r->n_waits_written &&
+		       r->waits[k].chosen.wait != r->cause[i]->example.wait)
+			k++;
+		report_put_number(w, k < r->n_waits_written ? (int64_t)k : -1);
+	}
+	putc(']', w->out);
 }
 
 int report_json_write(struct report *r, FILE *out)
@@ -287,13 +345,15 @@ int report_json_write(struct report *r, FILE *out)
 	r->n_waits_written = 0;
 	fprintf(out,
 		"{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"step\":%" PRIu64 ",\"n\":%" PRIu32
-		",\"cpus\":%" PRIu32 ",\"mode\":\"%s\",\n\"rows\":[",
+		",\"cpus\":%" PRIu32 ",\"sampled\":%s,\"mode\":\"%s\",\n\"rows\":[",
 		s->from_ns - start, s->to_ns - start, s->step_ns, s->n,
 		trace_info(r->in->trace)->cpus,
+		timelines_sampled(r->in->timelines) ? "true" : "false",
 		r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");
 	for (uint32_t row = 0; row <= r->n_rows; row++)
 		put_row(&w, row);
 	err = put_waits(&w);
+	put_causes(&w);
 	put_tables(&w);
 	fputs("}\n", out);
 	if (!err && w.out_of_memory)
@@ -301,6 +361,7 @@ int report_json_write(struct report *r, FILE *out)
 	pairs_free(&w.strings.ids);
 	pairs_free(&w.threads.ids);
 	pair_table_free(&w.stacks);
+	pair_table_free(&w.places);
 	text_free(&w.buf);
 	return err;
 }

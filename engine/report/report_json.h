@@ -20,7 +20,8 @@ struct report_writer {
 	FILE *out;
 	struct report_numbers strings, threads; /* of text ids; of threads */
 	size_t string_bytes;			/* size of the strings in the output */
-	struct pair_table stacks; /* 1 + string (uint32_t), by (stack pair, kernel frames) */
+	/* 1 + string (uint32_t), by (stack pair, kernel frames); and by (stack pair, 0). */
+	struct pair_table stacks, places;
 	struct text_buf buf;
 	unsigned int n_listed; /* numbers in the current list */
 	bool out_of_memory;
@@ -33,6 +34,8 @@ void report_put_number(struct report_writer *w, int64_t v);
 uint32_t report_string(struct report_writer *w, uint32_t text);
 uint32_t report_thread(struct report_writer *w, uint32_t thread);
 uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, bool user);
+/* Where a thread slept, in a few words, and what for: "recv < fetch, for tcp 10.0.0.5:5432". */
+uint32_t report_place(struct report_writer *w, uint32_t pair);
 
 /* Writes a wait and its chain; chain is scratch space. */
 void report_put_wait(struct report_writer *w, struct report_chain *chain,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/format_causes.h"
 #include "import/import.h"
 #include "base/text.h"
 #include "words/wall_time.h"
@@ -111,9 +112,12 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 {
 	static const char *const words[CHAIN_ENDS] = {
 		[CHAIN_RUNNING] = "some thread worked",
-		[CHAIN_RUNNABLE] = "some thread had no CPU",
-		[CHAIN_PREEMPTED] = "some thread was pushed off its CPU",
-		[CHAIN_INTERRUPT] = "a device or a timer",
+		[CHAIN_RUNNABLE] = "some thread was runnable",
+		[CHAIN_PREEMPTED] = "some thread was preempted",
+		[CHAIN_INTERRUPT] = "a device",
+		[CHAIN_TIMER] = "a timer",
+		[CHAIN_NETWORK] = "the network",
+		[CHAIN_DISK] = "a disk",
 		[CHAIN_UNKNOWN] = "not known: events are missing",
 		[CHAIN_NOT_WOKEN] = "nobody: still asleep at the end",
 		[CHAIN_DEPTH] = "more links than were followed",
@@ -131,6 +135,113 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 	fputs("</dd></div>\n", out);
 }
 
+void report_page_heading(FILE *out, const struct report *r)
+{
+	const struct trace_info *i = trace_info(r->in->trace);
+
+	fputs("<header>\n<h1>Wakeup chains", out);
+	if (*i->host) {
+		fputs(" of <bdi>", out);
+		print_html(out, i->host);
+		fputs("</bdi>", out);
+	}
+	fputs("</h1>\n<p class=\"note\">Who waited, for whom, and for what: every sleep of every "
+	      "thread, "
+	      "with the one that ended it.</p>\n</header>\n",
+	      out);
+}
+
+/* A text that the functions of another format write. */
+static void put_cause_text(FILE *out, const struct report *r, const struct cause *c, bool example)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int err = 0;
+
+	if (!f)
+		return;
+	if (example)
+		causes_put_example(f, r->in, c);
+	else
+		err = causes_put_sentence(f, r->in, r->names, r->causes, c);
+	if (!fclose(f) && !err)
+		print_html(out, text);
+	free(text);
+}
+
+/* A cell with a time; the script sorts by the attribute. */
+static void put_time_cell(FILE *out, uint64_t ns)
+{
+	fprintf(out, "<td data-ns=\"%" PRIu64 "\">", ns);
+	put_time(out, ns);
+	fputs("</td>", out);
+}
+
+static void put_figures(FILE *out, uint64_t ns, uint64_t all_ns)
+{
+	double percent = all_ns ? 100 * (double)ns / (double)all_ns : 0;
+
+	fprintf(out, "<td data-v=\"%.3f\">%.1f&#160;%%</td>", percent, percent);
+	put_time_cell(out, ns);
+}
+
+static void put_cause(FILE *out, const struct report *r, const struct cause *c, uint64_t all_ns)
+{
+	fputs("<tr>", out);
+	put_figures(out, c->ns, all_ns);
+	fprintf(out, "<td data-v=\"%" PRIu64 "\">%" PRIu64 "</td>", c->waits, c->waits);
+	put_time_cell(out, c->longest_ns);
+	fputs("<td><bdi>", out);
+	put_cause_text(out, r, c, false);
+	fputs("</bdi>", out);
+	if (!c->itself) {
+		fputs("<p class=\"note\"><bdi>", out);
+		print_html(out, names_text(r->names, c->way));
+		fputs("</bdi></p>", out);
+	}
+	fputs("<p class=\"note\"><code>", out);
+	put_cause_text(out, r, c, true);
+	fputs("</code></p></td></tr>\n", out);
+}
+
+void report_page_causes(FILE *out, const struct report *r)
+{
+	uint64_t all_ns = 0, shown_ns = 0;
+	const struct cause *all;
+	size_t n;
+
+	all = causes_list(r->causes, &n);
+	for (size_t i = 0; i < n; i++)
+		all_ns += all[i].ns;
+	for (size_t i = 0; i < r->n_causes; i++)
+		shown_ns += r->cause[i]->ns;
+	fputs("<section id=\"causes\">\n<h2>What the waiting came down to</h2>\n", out);
+	if (!n) {
+		fputs("<p>Nobody waited.</p>\n</section>\n", out);
+		return;
+	}
+	fputs("<p class=\"note\">The waiting time by root cause: the last thread of each chain and "
+	      "what it did there. Below each, the usual way to those who waited, and a command "
+	      "that "
+	      "shows an example.</p>\n<p class=\"note\" id=\"causes-said\"></p>\n"
+	      "<div class=\"scroll\"><table><thead><tr><th>Share</th><th>Time</th><th>Waits</th>"
+	      "<th>Longest</th><th>What the waiting came down to</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (size_t i = 0; i < r->n_causes; i++)
+		put_cause(out, r, r->cause[i], all_ns);
+	fputs("</tbody><tfoot>\n", out);
+	if (shown_ns < all_ns) {
+		fputs("<tr>", out);
+		put_figures(out, all_ns - shown_ns, all_ns);
+		fprintf(out, "<td></td><td></td><td>%zu others</td></tr>\n", n - r->n_causes);
+	}
+	fputs("<tr>", out);
+	put_figures(out, all_ns, all_ns);
+	fputs("<td></td><td></td><td>all of them</td></tr>\n</tfoot></table></div>\n</section>\n",
+	      out);
+}
+
 void report_page_summary(FILE *out, const struct report *r)
 {
 	const struct trace *t = r->in->trace;
@@ -141,16 +252,7 @@ void report_page_summary(FILE *out, const struct report *r)
 	bool loss = i->lost || r->n_all_losses || d->what;
 	char recorded[WALL_TIME_SIZE];
 
-	fputs("<header>\n<h1>Wakeup chains", out);
-	if (*i->host) {
-		fputs(" of <bdi>", out);
-		print_html(out, i->host);
-		fputs("</bdi>", out);
-	}
-	fputs("</h1>\n<p class=\"note\">Who waited, for whom, and for what: every sleep of every "
-	      "thread, "
-	      "with the one that ended it.</p>\n</header>\n<section id=\"summary\">\n<dl>\n",
-	      out);
+	fputs("<section id=\"summary\">\n<h2>The recording</h2>\n<dl>\n", out);
 	put_fact(out, "Recorded", wall_time(recorded, i, i->start_ns));
 	fprintf(out, "<div><dt>Length</dt><dd>%.3f s on %" PRIu32 " CPUs</dd></div>\n",
 		seconds(i->end_ns - i->start_ns), i->cpus);
@@ -163,9 +265,7 @@ void report_page_summary(FILE *out, const struct report *r)
 		fprintf(out, "; the trace is damaged: %s", d->what);
 	fputs("</dd></div>\n", out);
 	put_filters(out, o);
-	fprintf(out,
-		"<div><dt>Waiting</dt><dd>%" PRIu64
-		" waits, asleep %.3f s, waiting for a CPU %.3f s",
+	fprintf(out, "<div><dt>Waiting</dt><dd>%" PRIu64 " waits, asleep %.3f s, runnable %.3f s",
 		s->waits, seconds(s->blocked_ns), seconds(s->runnable_ns));
 	if (s->preempted_ns)
 		fprintf(out, ", preempted %.3f s", seconds(s->preempted_ns));
@@ -193,15 +293,22 @@ void report_page_filter(FILE *out)
 void report_page_waits(FILE *out, const struct report *r)
 {
 	fprintf(out,
-		"<section id=\"waits\">\n<h2>The longest waits, each with its chain</h2>\n"
+		"<section id=\"waits\">\n<h2>Waits, each with its chain</h2>\n"
 		"<p class=\"note\">%zu of %" PRIu64 " waits",
 		r->n_waits_written, fold_summary(r->fold)->waits);
 	if (r->n_waits_written < r->n_waits) {
-		fprintf(out, ": the longest; %zu more would not fit, all shorter than ",
+		uint64_t most_ns = 0;
+
+		for (size_t i = r->n_waits_written; i < r->n_waits; i++)
+			if (most_ns < chosen_wait_ns(&r->waits[i].chosen))
+				most_ns = chosen_wait_ns(&r->waits[i].chosen);
+		fprintf(out, "; %zu more would not fit, none longer than ",
 			r->n_waits - r->n_waits_written);
-		put_time(out, r->drawn_ns);
+		put_time(out, most_ns);
 	} else if (r->n_waits_written && !r->in->options->top) {
-		fputs(": the longest of all, of each thread, and of each step of time", out);
+		fputs(": the longest of all, of each thread, and of each step of time, and "
+		      "the examples of causes",
+		      out);
 	}
 	fputs(". Choose one to see its chain in time.</p>\n<div "
 	      "id=\"waits-list\"></div>\n</section>\n",
@@ -246,7 +353,7 @@ void report_page_tables(FILE *out, const struct report *r)
 		"<div class=\"scroll\"><table><thead><tr>",
 		r->n_rows, r->n_threads);
 	fputs("<th>Name</th><th>TID</th><th>PID</th><th>Running</th><th>Asleep</th>"
-	      "<th>Waiting for a CPU</th><th>Preempted</th><th>Unknown</th><th>Waits</th>"
+	      "<th>Runnable</th><th>Preempted</th><th>Unknown</th><th>Waits</th>"
 	      "<th>Longest</th></tr></thead>\n<tbody>\n",
 	      out);
 	for (uint32_t i = 0; i < r->n_rows; i++)
@@ -271,16 +378,21 @@ static void put_losses(FILE *out, const struct report *r)
 	for (size_t i = 0; i < r->n_losses; i++) {
 		const struct trace_loss *l = &r->losses[i];
 
-		fprintf(out, "<tr><td>%.6f s</td><td>%.6f s</td><td>", seconds(l->first_ns - start),
-			seconds(l->last_ns - start));
+		uint64_t from_ns = l->first_ns - start, to_ns = l->last_ns - start;
+
+		fprintf(out,
+			"<tr><td data-ns=\"%" PRIu64 "\">%.6f s</td><td data-ns=\"%" PRIu64
+			"\">%.6f s</td>",
+			from_ns, seconds(from_ns), to_ns, seconds(to_ns));
 		if (l->cpu == EVENT_CPU_UNKNOWN)
-			fputs("any", out);
+			fputs("<td data-v=\"-1\">any</td>", out);
 		else
-			fprintf(out, "%" PRIu32, l->cpu);
+			fprintf(out, "<td data-v=\"%" PRIu32 "\">%" PRIu32 "</td>", l->cpu, l->cpu);
+		fprintf(out, "<td data-v=\"%" PRIu64 "\">", l->n);
 		if (l->n)
-			fprintf(out, "</td><td>%" PRIu64 "</td></tr>\n", l->n);
+			fprintf(out, "%" PRIu64 "</td></tr>\n", l->n);
 		else
-			fputs("</td><td>nobody knows</td></tr>\n", out);
+			fputs("nobody knows</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (r->n_all_losses > r->n_losses)

@@ -17,14 +17,17 @@ enum off_cpu {
 	OFF_MANY, /* several intervals, too short to be drawn one by one */
 };
 
-#define FINEST 300 /* intervals shorter than 1/300 of the drawn time are joined */
+#define FINEST 300   /* intervals shorter than 1/300 of the drawn time are joined */
+#define SAMPLES 150  /* of a lane */
+#define LOOKED_AT 32 /* of joined ones, to say what they were */
 
 struct view {
 	uint64_t zero_ns, from_ns, to_ns; /* the wait's start; the drawn time */
 };
 
+/* slept: the stack pair of what is shown as one sleep; 0: none. */
 static void put_interval(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
-			 enum off_cpu what)
+			 enum off_cpu what, uint32_t slept)
 {
 	if (from < f->from_ns)
 		from = f->from_ns;
@@ -35,21 +38,37 @@ static void put_interval(struct report_writer *w, const struct view *f, uint64_t
 	report_put_number(w, (int64_t)(from - f->zero_ns));
 	report_put_number(w, (int64_t)(to - from));
 	report_put_number(w, what);
+	report_put_number(w, slept ? (int64_t)report_place(w, slept) : -1);
 }
 
 static void put_one(struct report_writer *w, const struct view *f, const struct wait *s)
 {
 	switch (s->kind) {
 	case WAIT_SLEEP:
-		put_interval(w, f, s->out_ns, s->wake_ns, OFF_BLOCKED);
-		put_interval(w, f, s->wake_ns, s->in_ns, OFF_RUNNABLE);
+		put_interval(w, f, s->out_ns, s->wake_ns, OFF_BLOCKED, s->stack);
+		put_interval(w, f, s->wake_ns, s->in_ns, OFF_RUNNABLE, 0);
 		break;
 	case WAIT_PREEMPTED:
-		put_interval(w, f, s->out_ns, s->in_ns, OFF_PREEMPTED);
+		put_interval(w, f, s->out_ns, s->in_ns, OFF_PREEMPTED, 0);
 		break;
 	default:
-		put_interval(w, f, s->out_ns, s->in_ns, OFF_UNKNOWN);
+		put_interval(w, f, s->out_ns, s->in_ns, OFF_UNKNOWN, 0);
 	}
+}
+
+/* The stack of the longest sleep among some of the n waits at w, evenly spaced; 0: none. */
+static uint32_t typical_stack(const struct wait *w, uint32_t n)
+{
+	uint32_t step = n / LOOKED_AT + 1, stack = 0;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < n; i += step) {
+		if (w[i].kind != WAIT_SLEEP || w[i].wake_ns - w[i].out_ns <= most)
+			continue;
+		most = w[i].wake_ns - w[i].out_ns;
+		stack = w[i].stack;
+	}
+	return stack;
 }
 
 /* Skips short intervals by binary search: there may be millions. */
@@ -71,9 +90,50 @@ static void put_intervals(struct report_writer *w, const struct view *f, const s
 		if (next == i + 1)
 			put_one(w, f, s);
 		else
-			put_interval(w, f, s->out_ns, th->waits[next - 1].in_ns, OFF_MANY);
+			put_interval(w, f, s->out_ns, th->waits[next - 1].in_ns, OFF_MANY,
+				     typical_stack(s, next - i));
 		i = next;
 	}
+}
+
+struct drawn_sample {
+	uint64_t ns, n;
+	uint32_t pair; /* 0: none yet */
+};
+
+static void put_sample(struct report_writer *w, const struct view *f, const struct drawn_sample *s)
+{
+	if (!s->pair)
+		return;
+	report_put_number(w, (int64_t)(s->ns - f->zero_ns));
+	report_put_number(w, (int64_t)s->n);
+	report_put_number(w, report_stack(w, s->pair, UINT32_MAX, true));
+}
+
+/* What a thread ran. Samples too near to each other to be drawn are one, with the first's stacks.
+ */
+static void put_samples(struct report_writer *w, const struct view *f, uint32_t thread)
+{
+	const struct timelines *tl = w->r->in->timelines;
+	const struct sample *end, *s = timelines_samples(tl, thread, &end);
+	uint64_t finest = (f->to_ns - f->from_ns) / SAMPLES;
+	struct drawn_sample drawn = { .pair = 0 };
+
+	if (!s)
+		return;
+	report_begin_list(w, "samples");
+	for (s = sample_at(s, end, f->from_ns); s < end && s->ns < f->to_ns; s++) {
+		if (!s->pair || !report_ran_at(timelines_thread(tl, thread), s->ns))
+			continue;
+		if (drawn.pair && s->ns - drawn.ns < finest) {
+			drawn.n++;
+			continue;
+		}
+		put_sample(w, f, &drawn);
+		drawn = (struct drawn_sample) { s->ns, 1, s->pair };
+	}
+	put_sample(w, f, &drawn);
+	putc(']', w->out);
 }
 
 static void put_lane(struct report_writer *w, const struct report_lane *l, const struct view *f,
@@ -99,7 +159,9 @@ static void put_lane(struct report_writer *w, const struct report_lane *l, const
 	putc(']', w->out);
 	report_begin_list(w, "stretches");
 	put_intervals(w, f, th);
-	fputs("]}", w->out);
+	putc(']', w->out);
+	put_samples(w, f, l->thread);
+	putc('}', w->out);
 }
 
 /* The time of a lane's first waking, for the thread's name at that time; otherwise if none. */
@@ -146,6 +208,31 @@ static void put_chain(struct report_writer *w, const struct report_chain *c, con
 		report_put_number(w, c->parts[i].lane);
 		report_put_number(w, c->parts[i].end);
 		report_put_number(w, (int64_t)c->parts[i].ns);
+		report_put_number(w, (int64_t)c->parts[i].n);
+		report_put_number(w, c->parts[i].stack ? (int64_t)report_place(w, c->parts[i].stack)
+						       : -1);
+	}
+	putc(']', w->out);
+}
+
+/* The main stacks of what the lanes ran, and how many samples there are. */
+static void put_ran(struct report_writer *w, const struct report_chain *c)
+{
+	const struct report_ran *ran = c->ran.at;
+	uint32_t n = c->ran.keys.n, n_lane;
+
+	report_begin_list(w, "ran");
+	for (uint32_t i = 1; i <= n; i += n_lane) {
+		uint64_t samples = 0;
+
+		for (n_lane = 0; i + n_lane <= n && ran[i + n_lane].lane == ran[i].lane; n_lane++)
+			samples += ran[i + n_lane].n;
+		for (uint32_t k = 0; k < n_lane && k < REPORT_STACKS; k++) {
+			report_put_number(w, ran[i].lane);
+			report_put_number(w, (int64_t)ran[i + k].n);
+			report_put_number(w, (int64_t)samples);
+			report_put_number(w, report_stack(w, ran[i + k].pair, UINT32_MAX, true));
+		}
 	}
 	putc(']', w->out);
 }
@@ -169,15 +256,16 @@ void report_put_wait(struct report_writer *w, struct report_chain *chain,
 	fprintf(w->out,
 		"{\"thread\":%" PRIu32 ",\"name\":%" PRIu32 ",\"start\":%" PRIu64
 		",\"blocked\":%" PRIu64 ",\"off\":%" PRIu64 ",\"preempted\":%d,\"flags\":%u,"
-		"\"state\":\"%c\",\"idle\":%d,\"stack\":%" PRIu32 ",\"drawn\":[%" PRId64 ",%" PRId64
-		"]",
+		"\"state\":\"%c\",\"idle\":%d,\"stack\":%" PRIu32 ",\"place\":%" PRIu32
+		",\"drawn\":[%" PRId64 ",%" PRId64 "]",
 		report_thread(w, p->chosen.thread),
 		report_string(w, names_thread(w->r->names, p->chosen.thread, wait->out_ns)),
 		from - start, blocked, off, wait->kind == WAIT_PREEMPTED,
 		wait->flags & (WAIT_FLAGS ^ WAIT_WAKER_RAN),
 		isalpha((unsigned char)wait->state) ? wait->state : '?', p->idle,
-		report_stack(w, wait->stack, UINT32_MAX, true), (int64_t)(f.from_ns - from),
-		(int64_t)(f.to_ns - from));
+		report_stack(w, wait->stack, UINT32_MAX, true), report_place(w, wait->stack),
+		(int64_t)(f.from_ns - from), (int64_t)(f.to_ns - from));
 	put_chain(w, chain, &f);
+	put_ran(w, chain);
 	putc('}', w->out);
 }

@@ -20,12 +20,9 @@ struct best {
 };
 
 struct chooser {
-	struct wait_filter *filter;
-	const struct report_counts *counts;
-	const uint32_t *row_of;
+	const struct report_choice *by;
 	struct best all, resting;
 	struct best *rows, *steps;
-	bool just_top;
 };
 
 static void keep(struct best *b, const struct chosen_wait *p)
@@ -49,16 +46,17 @@ static bool fits(const struct best *b, const struct chosen_wait *p)
 static int choose(void *arg, const struct chosen_wait *p)
 {
 	struct chooser *c = arg;
-	struct best *row = &c->rows[c->row_of[p->thread]];
-	struct best *step = &c->steps[report_step(&c->counts->steps, report_end_ns(p))];
+	struct best *row = &c->rows[c->by->row_of[p->thread]];
+	struct best *step = &c->steps[report_step(&c->by->counts->steps, report_end_ns(p))];
 
-	if (c->just_top) {
+	if (c->by->top) {
 		keep(&c->all, p);
 		return 0;
 	}
 	if (!fits(&c->all, p) && !fits(&c->resting, p) && !fits(row, p) && !fits(step, p))
 		return 0;
-	if (p->wait->flags & WAIT_NOT_WOKEN || wait_filter_is_idle(c->filter, p->thread, p->wait)) {
+	if (p->wait->flags & WAIT_NOT_WOKEN ||
+	    wait_filter_is_idle(c->by->filter, p->thread, p->wait)) {
 		keep(&c->resting, p);
 		return 0;
 	}
@@ -100,18 +98,40 @@ static size_t take(struct chosen_wait *to, const struct best *b, size_t n_best)
 	return n;
 }
 
+static bool has(const struct report_wait *waits, size_t n, const struct wait *w)
+{
+	for (size_t i = 0; i < n; i++)
+		if (waits[i].chosen.wait == w)
+			return true;
+	return false;
+}
+
+/* Appends p, unless it is the example of a cause that is there already. */
+static void put(const struct chooser *c, struct report_wait *waits, size_t *n, size_t n_examples,
+		const struct chosen_wait *p)
+{
+	if (!has(waits, n_examples, p->wait))
+		waits[(*n)++] =
+			(struct report_wait) { *p, wait_filter_is_idle(c->by->filter, p->thread,
+								       p->wait) };
+}
+
 /* Joins the lists; each wait appears once. */
 static int gather(const struct chooser *c, struct report_wait **waits, size_t *n_waits)
 {
-	size_t n_rows = c->counts->n_rows, n_steps = c->counts->steps.n, n = 0;
+	const struct report_choice *by = c->by;
+	size_t n_rows = by->counts->n_rows, n_steps = by->counts->steps.n, n = 0, n_examples;
 	size_t most = c->all.n + c->resting.n + n_rows * OF_ROW + n_steps * OF_STEP;
 	struct chosen_wait *all = malloc((most + 1) * sizeof(*all));
 
-	*waits = malloc((most + 1) * sizeof(**waits));
+	*waits = malloc((by->n_causes + most + 1) * sizeof(**waits));
 	if (!all || !*waits) {
 		free(all);
 		return -ENOMEM;
 	}
+	for (size_t i = 0; i < by->n_causes; i++)
+		put(c, *waits, n_waits, *n_waits, &by->causes[i]->example);
+	n_examples = *n_waits;
 	n += take(all, &c->all, 1);
 	n += take(all + n, &c->resting, 1);
 	n += take(all + n, c->rows, n_rows);
@@ -119,32 +139,26 @@ static int gather(const struct chooser *c, struct report_wait **waits, size_t *n
 	qsort(all, n, sizeof(*all), longest_wait_first);
 	for (size_t i = 0; i < n; i++)
 		if (!i || all[i].wait != all[i - 1].wait)
-			(*waits)[(*n_waits)++] = (struct report_wait) {
-				all[i], wait_filter_is_idle(c->filter, all[i].thread, all[i].wait)
-			};
+			put(c, *waits, n_waits, n_examples, &all[i]);
 	free(all);
 	return 0;
 }
 
-int report_waits_new(struct report_wait **waits, size_t *n, const struct timelines *tl,
-		     struct wait_filter *s, const struct report_counts *counts,
-		     const uint32_t *row_of, uint64_t top)
+int report_waits_new(struct report_wait **waits, size_t *n, const struct report_choice *by)
 {
-	struct chooser c = {
-		.filter = s, .counts = counts, .row_of = row_of, .just_top = top != 0
-	};
+	struct chooser c = { .by = by };
 	int err = -ENOMEM;
 
 	*waits = NULL;
 	*n = 0;
-	c.all.room = !top ? OF_ALL : top < TOP_MAX ? (size_t)top : TOP_MAX;
+	c.all.room = !by->top ? OF_ALL : by->top < TOP_MAX ? (size_t)by->top : TOP_MAX;
 	c.resting.room = OF_RESTING;
 	c.all.at = malloc(c.all.room * sizeof(*c.all.at));
 	c.resting.at = malloc(c.resting.room * sizeof(*c.resting.at));
-	c.rows = bests_new(counts->n_rows, OF_ROW);
-	c.steps = bests_new(counts->steps.n, OF_STEP);
+	c.rows = bests_new(by->counts->n_rows, OF_ROW);
+	c.steps = bests_new(by->counts->steps.n, OF_STEP);
 	if (c.all.at && c.resting.at && c.rows && c.steps)
-		err = top_waits_walk(tl, s, 0, choose, &c);
+		err = top_waits_walk(by->timelines, by->filter, 0, choose, &c);
 	if (!err)
 		err = gather(&c, waits, n);
 	free(c.all.at);

@@ -14,6 +14,7 @@ struct sample {
 	uint64_t ns;   /* CLOCK_MONOTONIC */
 	uint32_t pair; /* its stacks, see timelines_pair(); 0: none */
 	uint32_t thread;
+	uint32_t cpu;
 };
 
 /* All zero is empty, ready for samples_add(). */

@@ -27,6 +27,7 @@ void timelines_free(struct timelines *tl)
 	free(tl->renames);
 	pairs_free(&tl->pairs);
 	samples_free(&tl->samples);
+	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
 	free(tl);
 }
@@ -34,6 +35,11 @@ void timelines_free(struct timelines *tl)
 const struct cpus *timelines_cpus(const struct timelines *tl)
 {
 	return tl->cpus;
+}
+
+uint64_t timelines_untraced(const struct timelines *tl)
+{
+	return tl->untraced;
 }
 
 const struct trace *timelines_trace(const struct timelines *tl)
@@ -83,8 +89,14 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 	if (!pair || pair > tl->pairs.n)
 		return stacks;
 	p = &tl->pairs.at[pair];
-	if (p->a & TRACE_PAIR_OBJECT) {
-		stacks.object = p->a & ~TRACE_PAIR_OBJECT;
+	/* The outer one of two objects is what is ready. */
+	while (p->a & TRACE_PAIR_OBJECT) {
+		if ((p->a & TRACE_PAIR_REQUEST) == TRACE_PAIR_REQUEST) {
+			stacks.request = p->a & ~TRACE_PAIR_REQUEST;
+		} else {
+			stacks.ready = stacks.object;
+			stacks.object = p->a & ~TRACE_PAIR_OBJECT;
+		}
 		if (!p->b)
 			return stacks;
 		p = &tl->pairs.at[p->b];
@@ -92,6 +104,31 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 	stacks.kstack = p->a;
 	stacks.ustack = p->b;
 	return stacks;
+}
+
+uint32_t timelines_plain_pair(const struct timelines *tl, uint32_t pair)
+{
+	while (pair && pair <= tl->pairs.n && tl->pairs.at[pair].a & TRACE_PAIR_OBJECT)
+		pair = tl->pairs.at[pair].b;
+	return pair;
+}
+
+const struct disk_request *timelines_disk_requests(const struct timelines *tl, size_t *n)
+{
+	*n = tl->disk_requests.n;
+	return tl->disk_requests.at;
+}
+
+const struct disk_request *timelines_disk_request(const struct timelines *tl, uint32_t number)
+{
+	return &tl->disk_requests.at[number - 1];
+}
+
+struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl, uint32_t kind)
+{
+	struct pair p = tl->disk_requests.kinds.at[kind];
+
+	return (struct disk_request_kind) { p.a, p.b };
 }
 
 bool timelines_sampled(const struct timelines *tl)

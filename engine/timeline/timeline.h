@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "disk_requests.h"
 #include "samples.h"
 #include "thread_numbers.h"
 #include "trace/trace.h"
@@ -104,7 +105,9 @@ struct thread_sums {
 /* A kernel and a user stack (ids of the trace, 0 none) that were recorded together. */
 struct stack_pair {
 	uint32_t kstack, ustack;
-	uint32_t object; /* of a wait: what for (id of the trace); 0: not known */
+	uint32_t object;  /* of a wait: what for (id of the trace); 0: not known */
+	uint32_t ready;	  /* of a wait for any of several: the one that ended it; 0: not known */
+	uint32_t request; /* of a waker: the number of that whose end made it wake; 0: none */
 };
 
 /*
@@ -118,6 +121,12 @@ void timelines_free(struct timelines *tl);
 struct cpus;
 /* NULL: not asked for, or the trace does not have the queues. */
 const struct cpus *timelines_cpus(const struct timelines *tl);
+
+/*
+ * Switches that must have happened between two that follow each other on a CPU, and are neither in
+ * the trace nor among its losses: some kernels and hosts hide those of some threads.
+ */
+uint64_t timelines_untraced(const struct timelines *tl);
 
 const struct trace *timelines_trace(const struct timelines *tl);
 uint64_t timelines_start_ns(const struct timelines *tl); /* no timeline begins before it */
@@ -133,6 +142,14 @@ uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
 uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the highest pair id */
+
+/* The pair of the same stacks alone: those of different requests are different pairs. */
+uint32_t timelines_plain_pair(const struct timelines *tl, uint32_t pair);
+/* What block devices were asked for, in the order in which it was done. */
+const struct disk_request *timelines_disk_requests(const struct timelines *tl, size_t *n);
+/* The request of a waker's pair. */
+const struct disk_request *timelines_disk_request(const struct timelines *tl, uint32_t number);
+struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl, uint32_t kind);
 
 /* Whether the trace has samples of running threads. */
 bool timelines_sampled(const struct timelines *tl);

@@ -42,6 +42,16 @@ static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
 	return i;
 }
 
+/* Counts a switch from another thread than the one to which the CPU switched last. */
+static void count_untraced(struct builder *b, const struct event *ev)
+{
+	const struct cpu *c = state_cpu(b, ev->cpu);
+
+	if (c && ((c->runs == CPU_IDLE && ev->tid) ||
+		  (c->runs == CPU_THREAD && b->tl->threads[c->thread].tid != ev->tid)))
+		b->tl->untraced++;
+}
+
 static void handle_switch(struct builder *b, const struct event *ev)
 {
 	uint32_t prev = ev->tid ? acting(b, ev, ev->tid) : THREAD_IDLE;
@@ -142,10 +152,27 @@ static void handle_exit(struct builder *b, const struct event *ev)
 /* It changes no timeline: what a thread did when is known from its switches and wakings alone. */
 static void handle_sample(struct builder *b, const struct event *ev)
 {
-	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid) };
+	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid), ev->cpu };
 
 	if (s.thread != THREAD_NONE && ev->tid && samples_add(&b->tl->samples, &s))
 		b->out_of_memory = true;
+}
+
+static void handle_disk_done(struct builder *b, const struct event *ev)
+{
+	unsigned int op = (unsigned int)(ev->n & 7);
+	uint32_t thread = ev->tid ? table_find(b, ev->tid) : THREAD_NONE;
+	struct disk_request done = {
+		.asked_ns = ev->asked_ns,
+		.issued_ns = ev->last_ns,
+		.done_ns = ev->time_ns,
+		.thread = thread,
+		.bytes = ev->n >> 3 < UINT32_MAX ? (uint32_t)(ev->n >> 3) : UINT32_MAX,
+	};
+	struct disk_request_kind kind = { ev->object,
+					  op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER };
+
+	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
 }
 
 /* Of a thread that is not known yet there is nothing to say. */
@@ -161,6 +188,13 @@ static void handle_more(struct builder *b, const struct event *ev)
 			     ev->n & 1);
 	else if (ev->kind == EVENT_THROTTLED && i != THREAD_NONE)
 		state_throttled(b, i);
+	else if (ev->kind == EVENT_DISK_REQUEST && i != THREAD_NONE)
+		b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid, ev->time_ns,
+						      i, ev->pair) != 0;
+	else if (ev->kind == EVENT_DISK_DONE)
+		handle_disk_done(b, ev);
+	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
+		state_ready(b, i, ev);
 }
 
 static void handle_object(struct builder *b, const struct event *ev)
@@ -177,6 +211,7 @@ static void handle_event(struct builder *b, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_SWITCH:
+		count_untraced(b, ev);
 		handle_switch(b, ev);
 		break;
 	case EVENT_WAKING:
@@ -210,6 +245,20 @@ static void handle_event(struct builder *b, const struct event *ev)
 	default:
 		handle_more(b, ev);
 		break;
+	}
+}
+
+/* What was ready, into the waits that it ended. A note of a wait that became another says nothing.
+ */
+static void apply_ready(struct builder *b)
+{
+	for (size_t i = 0; i < b->ready.n && !b->out_of_memory; i++) {
+		const struct ready_note *note = &b->ready.at[i];
+		const struct thread *th = &b->tl->threads[note->thread];
+		struct wait *w = note->wait < th->n_waits ? &th->waits[note->wait] : NULL;
+
+		if (w && w->kind == WAIT_SLEEP && w->wake_ns == note->wake_ns)
+			b->out_of_memory = ready_pair(&b->tl->pairs, note->object, &w->stack) != 0;
 	}
 }
 
@@ -252,17 +301,22 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory && !err; i++)
 		state_end(&b, (uint32_t)i);
 	table_finish(&b);
+	if (b.tl)
+		disk_requests_finish(&b.tl->disk_requests);
 	b.out_of_memory |= samples_sort(&b.tl->samples, (uint32_t)b.tl->n_threads) != 0;
 	if (b.tl)
 		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);
-	if (!b.out_of_memory && !err)
+	if (!b.out_of_memory && !err) {
 		b.tl->pairs = event_stream_take_pairs(events);
+		apply_ready(&b);
+	}
 out:
 	event_stream_free(events);
 	b.out_of_memory |= b.tl && cpus_failed(b.tl->cpus);
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);
+	ready_free(&b.ready);
 	table_free(&b);
 	if (b.out_of_memory)
 		err = -ENOMEM;

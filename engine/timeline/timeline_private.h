@@ -11,6 +11,7 @@
 #include "trace/event_stream.h"
 #include "base/pairs.h"
 #include "cpus.h"
+#include "ready.h"
 #include "timeline.h"
 
 struct rename {
@@ -28,7 +29,9 @@ struct timelines {
 	size_t n_renames;
 	struct pairs pairs; /* kernel and user stack */
 	struct samples samples;
+	struct disk_requests disk_requests;
 	struct cpus *cpus; /* NULL: not asked for, or not in the trace */
+	uint64_t untraced; /* switches that are missing, though no loss says so */
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */
@@ -115,6 +118,7 @@ struct builder {
 	uint32_t *late_place; /* in trace_threads(): threads born after the trace's start */
 	size_t cap_late;
 	size_t cap_renames;
+	struct ready_notes ready;
 	bool out_of_memory; /* sticky; the callers' one check */
 };
 
@@ -157,6 +161,8 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		      uint32_t stack);
 /* The thread of the event, which was just switched out, waits for an object. */
 void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev);
+/* The object of the event is what ended the wait of the thread, which was woken just then. */
+void state_ready(struct builder *b, uint32_t thread, const struct event *ev);
 void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
 /* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
 void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);

@@ -399,6 +399,20 @@ void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev)
 		l->open.stack = ev->pair;
 }
 
+void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	const struct live *l = &b->live[thread];
+	struct ready_note note = { ev->time_ns, thread, b->tl->threads[thread].n_waits,
+				   ev->object };
+
+	/* After an early waking there was no time to wait for anything. */
+	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
+	    l->open.out_ns == ev->time_ns || !ev->object)
+		return;
+	if (ready_add(&b->ready, &note))
+		b->out_of_memory = true;
+}
+
 /* Opens a wait that is known only by its waking. */
 static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint64_t wake_ns,
 		       unsigned int flags)

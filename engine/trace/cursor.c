@@ -11,6 +11,7 @@
 
 #include "base/pairs.h"
 #include "chainlog_more.h"
+#include "disk_join.h"
 #include "trace_private.h"
 
 /* Blocks order[begin..end) of one CPU and type. */
@@ -46,7 +47,8 @@ struct trace_cursor {
 	struct source *free;
 	struct pairs pairs;
 	uint32_t *thread_pairs; /* of the trace's threads */
-	struct event given;	/* an EVENT_OBJECT with its pair */
+	struct event given;	/* an event with another pair */
+	struct disk_join requests;
 	/* By CPU; only if the trace has objects. */
 	struct last_switch *switches;
 	uint32_t n_switches;
@@ -123,6 +125,8 @@ static bool tie_before(const struct source *a, const struct source *b)
 		c = compare(x->n, y->n);
 	if (!c)
 		c = compare(x->last_ns, y->last_ns);
+	if (!c)
+		c = compare(x->asked_ns, y->asked_ns);
 	return c ? c < 0 : a->number < b->number;
 }
 
@@ -209,6 +213,12 @@ static int set_more_stacks(struct trace_cursor *c, struct source *s,
 	return out->pair ? 1 : -ENOMEM;
 }
 
+/* The time that was so long ago; 0: not known. */
+static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
+{
+	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
+}
+
 /* An event of a MORE_EVENTS block. Returns 1 or -ENOMEM. */
 static int take_more(struct trace_cursor *c, struct source *s, const struct chainlog_fields *ev)
 {
@@ -221,8 +231,14 @@ static int take_more(struct trace_cursor *c, struct source *s, const struct chai
 		.n = ev->number[0],
 		.last_ns = ev->number[1],
 	};
-	if (ev->kind == EVENT_OBJECT && ev->number[0] < c->t->objects_end)
+	if (chainlog_more_has_object(ev->kind) && ev->number[0] < c->t->objects_end &&
+	    ev->number[0] < TRACE_PAIR_IDS)
 		s->ev.object = (uint32_t)ev->number[0];
+	if (ev->kind == EVENT_DISK_DONE) {
+		s->ev.n = ev->number[1];
+		s->ev.asked_ns = before_ns(ev->time_ns, ev->number[2]);
+		s->ev.last_ns = before_ns(ev->time_ns, ev->number[3]);
+	}
 	if (ev->kind == EVENT_MORE_LOST)
 		s->ev.last_ns = ev->number[1] < INT64_MAX - ev->time_ns
 					? ev->time_ns + ev->number[1]
@@ -437,10 +453,23 @@ static int join_object(struct trace_cursor *c, const struct event *ev)
 	return c->given.pair ? 0 : -ENOMEM;
 }
 
+/* Returns 1 if c->given stands for the event, 0 if it stands for itself, or a negative errno. */
+static int join(struct trace_cursor *c, const struct event *ev)
+{
+	if (ev->kind == EVENT_SWITCH)
+		return join_object(c, ev);
+	if (ev->kind == EVENT_OBJECT) {
+		int err = join_object(c, ev);
+
+		return err ? err : 1;
+	}
+	return disk_join(&c->requests, c->t, &c->pairs, ev, &c->given);
+}
+
 const struct event *trace_cursor_take(struct trace_cursor *c)
 {
 	const struct event *ev;
-	int err;
+	int err, given;
 
 	if (c->taken)
 		pass(c);
@@ -456,15 +485,16 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 		return NULL;
 	c->taken = true;
 	ev = &c->heap[0]->ev;
-	if (c->t->objects_end == 1 || (ev->kind != EVENT_SWITCH && ev->kind != EVENT_OBJECT))
+	/* What waits and requests are for are objects. */
+	if (c->t->objects_end == 1)
 		return ev;
-	err = join_object(c, ev);
-	if (err) {
-		stop(c, err);
+	given = join(c, ev);
+	if (given < 0) {
+		stop(c, given);
 		c->taken = false;
 		return NULL;
 	}
-	return ev->kind == EVENT_OBJECT ? &c->given : ev;
+	return given ? &c->given : ev;
 }
 
 bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
@@ -507,6 +537,7 @@ void trace_cursor_free(struct trace_cursor *c)
 	pairs_free(&c->pairs);
 	free(c->thread_pairs);
 	free(c->switches);
+	disk_join_free(&c->requests);
 	free(c->order);
 	free(c->runs);
 	free(c->heap);

@@ -34,7 +34,10 @@ enum event_kind {
 	EVENT_QUEUE = CHAINLOG_MORE + CHAINLOG_QUEUE,
 	EVENT_THROTTLED = CHAINLOG_MORE + CHAINLOG_THROTTLED,
 	EVENT_OBJECT = CHAINLOG_MORE + CHAINLOG_OBJECT,
+	EVENT_DISK_REQUEST = CHAINLOG_MORE + CHAINLOG_DISK_REQUEST,
+	EVENT_DISK_DONE = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
 	EVENT_MORE_LOST = CHAINLOG_MORE + CHAINLOG_MORE_LOST, /* n of the kind EVENT_MORE + other */
+	EVENT_READY = CHAINLOG_MORE + CHAINLOG_READY,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -59,9 +62,14 @@ struct event {
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
 	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: child's process */
-	uint64_t last_ns;	 /* LOST, MORE_LOST: end of the span */
-	uint64_t n;		 /* LOST: how many; 0: not known. QUEUE: place, see chainlog.h */
-	uint32_t object;	 /* OBJECT: what tid, switched out just before, waits for */
+	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
+	   DISK_DONE: the device */
+	uint32_t object;
+	/* LOST, MORE_LOST: end of the span; DISK_DONE: when the device got it, 0: not known */
+	uint64_t last_ns;
+	/* LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h */
+	uint64_t n;
+	uint64_t asked_ns; /* DISK_DONE; 0: not known */
 };
 
 /* A thread that existed when the recording began. */
@@ -85,6 +93,8 @@ struct trace_loss {
 struct trace_object {
 	uint32_t class, name; /* string ids; name 0: there is no more to say than the class */
 	uint32_t peer;	      /* process at the other end; 0: not known */
+	uint32_t own;	      /* string id: of a connection the own end, "tcp 10.0.0.1:40000" */
+	uint32_t owner;	      /* its process; 0: not known */
 };
 
 struct trace_frame {
@@ -234,6 +244,12 @@ int trace_cursor_error(const struct trace_cursor *c);
  * waits for: (TRACE_PAIR_OBJECT | object, id of the pair of stacks or 0).
  */
 #define TRACE_PAIR_OBJECT (1u << 31)
+/*
+ * That of a waking that was made when a block request was done: (TRACE_PAIR_REQUEST | number of the
+ * EVENT_DISK_DONE, from 1, id of the pair of stacks or 0).
+ */
+#define TRACE_PAIR_REQUEST (3u << 30)
+#define TRACE_PAIR_IDS (1u << 30) /* objects and requests with pairs have smaller numbers */
 struct pairs *trace_cursor_pairs(struct trace_cursor *c);
 /* The pair id of the i-th of trace_threads(); 0 none. */
 uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);

@@ -287,6 +287,10 @@ static void define_object(struct trace *t, struct reader *r, uint32_t id, uint64
 	new.class = get_u32(&fields);
 	new.name = get_u32(&fields);
 	new.peer = get_tid(&fields);
+	if (fields.p && fields.p != fields.end) {
+		new.own = get_u32(&fields);
+		new.owner = get_tid(&fields);
+	}
 	if (!fields.p)
 		r->p = NULL;
 	if (!r->p || o->class)
@@ -296,6 +300,8 @@ static void define_object(struct trace *t, struct reader *r, uint32_t id, uint64
 		o->class = 0;
 	if (o->name >= t->strings_end)
 		o->name = 0;
+	if (o->own >= t->strings_end)
+		o->own = 0;
 }
 
 static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)

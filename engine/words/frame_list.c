@@ -7,15 +7,21 @@
 #include "grow.h"
 #include "base/pairs.h"
 #include "intern.h"
+#include "waited_for.h"
+
+/* What a head's stack waited for: texts; 0: nothing. */
+struct list_object {
+	uint32_t frames, class;
+};
 
 struct frame_lists {
 	struct names *names;
 	bool by_line;
-	struct pairs frames;  /* (text, place or 0) */
-	struct pairs places;  /* (module, source or 0) */
-	struct pairs sources; /* (text of the file, line) */
-	struct intern lists;  /* arrays of frame numbers */
-	uint32_t *objects;    /* by list: text; 0: none */
+	struct pairs frames;	     /* (text, place or 0) */
+	struct pairs places;	     /* (module, source or 0) */
+	struct pairs sources;	     /* (text of the file, line) */
+	struct intern lists;	     /* arrays of frame numbers */
+	struct list_object *objects; /* by list */
 	size_t n_objects, cap_objects;
 	/* The list in the making. */
 	uint32_t *list;
@@ -96,19 +102,26 @@ static uint32_t take_list(struct frame_lists *f)
 	return list;
 }
 
-/* Equal lists have equal objects: the object is one of their frames. */
+/* Equal lists have equal objects: these are among their frames. */
 static bool note_object(struct frame_lists *f, uint32_t list, uint32_t stack)
 {
+	struct shown_objects what = names_shown_objects(f->names, stack);
+	struct list_object o = {
+		.frames = waited_for_frames(f->names, stack, names_full_objects(f->names)),
+		.class = names_object(f->names, what.ready ? what.ready : what.object, false),
+	};
+
 	while (f->n_objects <= list) {
-		uint32_t *p = grow_array(f->objects, f->n_objects, &f->cap_objects, sizeof(*p));
+		struct list_object *p =
+			grow_array(f->objects, f->n_objects, &f->cap_objects, sizeof(*p));
 
 		if (!p)
 			return false;
 		f->objects = p;
-		p[f->n_objects++] = 0;
+		p[f->n_objects++] = (struct list_object) { 0 };
 	}
-	f->objects[list] = names_object_frame(f->names, stack);
-	return f->objects[list];
+	f->objects[list] = o;
+	return o.frames && o.class;
 }
 
 uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
@@ -117,14 +130,21 @@ uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
 
 	names_put_head(f->names, name, stack, sink(f));
 	list = take_list(f);
-	if (list && names_shown_object(f->names, stack) && !note_object(f, list, stack))
+	if (list && names_shown_objects(f->names, stack).object && !note_object(f, list, stack))
 		return 0;
 	return list;
 }
 
 uint32_t frame_list_object(const struct frame_lists *f, uint32_t list)
 {
-	return list < f->n_objects ? f->objects[list] : 0;
+	return list < f->n_objects ? f->objects[list].frames : 0;
+}
+
+const char *frame_list_class(const struct frame_lists *f, uint32_t list)
+{
+	uint32_t class = list < f->n_objects ? f->objects[list].class : 0;
+
+	return class ? names_text(f->names, class) : "[no object]";
 }
 
 uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack)
@@ -145,6 +165,25 @@ uint32_t frame_list_link(struct frame_lists *f, const struct link *l)
 	return take_list(f);
 }
 
+uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times)
+{
+	size_t n = frame_list_len(f, list);
+	struct pair name = n ? f->frames.at[frame_list_at(f, list, n - 1)] : (struct pair) { 0 };
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		uint32_t *p = grow_array(f->list, f->n, &f->cap, sizeof(*p));
+
+		if (p)
+			f->list = p;
+		if (p)
+			p[f->n++] = frame_list_at(f, list, i);
+		else
+			f->failed = true;
+	}
+	add_frame(f, names_times(f->names, name.a, times), NULL);
+	return take_list(f);
+}
+
 uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
 			   uint32_t wakee)
 {
@@ -154,7 +193,14 @@ uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const ch
 
 uint32_t frame_list_text(struct frame_lists *f, const char *raw)
 {
+	return frame_list_texts(f, raw, NULL);
+}
+
+uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *above)
+{
 	add_frame(f, names_clean(f->names, raw), NULL);
+	if (above)
+		add_frame(f, names_clean(f->names, above), NULL);
 	return take_list(f);
 }
 
@@ -194,6 +240,37 @@ struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame)
 		.file = source.a ? names_text(f->names, source.a) : NULL,
 		.line = source.b,
 	};
+}
+
+static int compare(size_t a, size_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int frames_compare(const struct frame_lists *f, uint32_t a, uint32_t b)
+{
+	struct chain_frame fa = frame_at(f, a), fb = frame_at(f, b);
+	int order = strcmp(fa.text, fb.text);
+
+	if (!order)
+		order = compare(fa.module, fb.module);
+	if (!order)
+		order = strcmp(fa.file ? fa.file : "", fb.file ? fb.file : "");
+	return order ? order : compare(fa.line, fb.line);
+}
+
+/* By their first frames that differ. */
+int frame_lists_compare(const struct frame_lists *f, uint32_t a, uint32_t b)
+{
+	size_t n_a = frame_list_len(f, a), n_b = frame_list_len(f, b);
+
+	for (size_t i = 0; i < n_a && i < n_b; i++) {
+		uint32_t x = frame_list_at(f, a, i), y = frame_list_at(f, b, i);
+
+		if (x != y)
+			return frames_compare(f, x, y);
+	}
+	return compare(n_a, n_b);
 }
 
 uint32_t frame_lists_end(const struct frame_lists *f)

@@ -6,12 +6,12 @@
 #include "base/kernel_functions.h"
 
 /* In flags[]: the frame's name has been looked up. */
-#define LOOKED_UP 0x8000u
+#define LOOKED_UP 0x80000000u
 
 struct kernel_stacks {
 	const struct trace *trace;
-	uint16_t *flags; /* by frame */
-	/* By kernel stack, 0: not read yet; else 1 + (frames << 1 | interrupt). */
+	uint32_t *flags; /* by frame */
+	/* By kernel stack, 0: not read yet; else packed(). */
 	uint32_t *of_task, *of_idle;
 };
 
@@ -51,9 +51,31 @@ unsigned int kernel_frame_flags(struct kernel_stacks *k, uint32_t frame)
 		return 0;
 	if (!k->flags[frame])
 		k->flags[frame] =
-			(uint16_t)(LOOKED_UP |
-				   kernel_function_flags(trace_string(k->trace, f->symbol)));
+			LOOKED_UP | kernel_function_flags(trace_string(k->trace, f->symbol));
 	return k->flags[frame] & ~LOOKED_UP;
+}
+
+/*
+ * The interrupt that the leaf-most frames of a stack belong to. The frame next to the leaf decides:
+ * a timer may expire while packets are received, and packets come in on the way out of a timer's
+ * interrupt.
+ */
+static struct waker_context interrupt(struct kernel_stacks *k, struct trace_stack s,
+				      uint32_t frames)
+{
+	struct waker_context c = { .interrupt = true, .frames = frames };
+
+	for (uint32_t i = 0; i < frames && c.source == IRQ_OTHER; i++) {
+		unsigned int flags = kernel_frame_flags(k, s.frames[i]);
+
+		if (flags & KFUNC_TIMER)
+			c.source = IRQ_TIMER;
+		else if (flags & KFUNC_NETWORK)
+			c.source = IRQ_NETWORK;
+		else if (flags & KFUNC_REQUEST)
+			c.source = IRQ_REQUEST;
+	}
+	return c;
 }
 
 static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
@@ -69,7 +91,7 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 		if (flags & KFUNC_IRQ_ENTRY)
 			break;
 		if (flags & KFUNC_OWN_WORK && !idle)
-			return (struct waker_context) { false, s.n };
+			return (struct waker_context) { .frames = s.n };
 		if (flags & KFUNC_IRQ_INSIDE)
 			inside = i + 1;
 		if (flags & KFUNC_IRQ_FLOW)
@@ -82,32 +104,42 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 		inside = flow;
 	/* The entry was cut off with the root end of the stack, or is not in the table. */
 	if (i == s.n && inside && !idle)
-		return (struct waker_context) { true, s.cut ? s.n : inside };
+		return interrupt(k, s, s.cut ? s.n : inside);
 	if (i == s.n)
-		return idle ? (struct waker_context) { true, loop }
-			    : (struct waker_context) { false, s.n };
+		return idle ? interrupt(k, s, loop) : (struct waker_context) { .frames = s.n };
 	if (idle && loop < i)
 		i = loop; /* an entry below the idle loop: odd, but neither is the waker's */
 	else
 		/* An entry is two or three frames: the stub, and the C functions it calls. */
 		for (i++; i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_IRQ_ENTRY; i++)
 			;
-	return (struct waker_context) { true, i };
+	return interrupt(k, s, i);
+}
+
+/* For of_task and of_idle: a context as a number that is not 0. */
+static uint32_t packed(struct waker_context c)
+{
+	return 1 + (c.frames << 3 | (uint32_t)c.source << 1 | c.interrupt);
+}
+
+static struct waker_context unpacked(uint32_t number)
+{
+	number--;
+	return (struct waker_context) { .interrupt = number & 1,
+					.source = (enum irq_source)(number >> 1 & 3),
+					.frames = number >> 3 };
 }
 
 struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
 {
 	uint32_t *slot;
-	struct waker_context c;
 
 	if (kstack >= trace_stacks_end(k->trace))
-		return (struct waker_context) { idle, 0 };
+		return (struct waker_context) { .interrupt = idle };
 	slot = idle ? &k->of_idle[kstack] : &k->of_task[kstack];
-	if (!*slot) {
-		c = read_context(k, kstack, idle);
-		*slot = 1 + (c.frames << 1 | c.interrupt);
-	}
-	return (struct waker_context) { (*slot - 1) & 1, (*slot - 1) >> 1 };
+	if (!*slot)
+		*slot = packed(read_context(k, kstack, idle));
+	return unpacked(*slot);
 }
 
 uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames)
@@ -137,4 +169,16 @@ unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack)
 			return flags;
 	}
 	return 0;
+}
+
+bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(k->trace, kstack);
+
+	if (waker_context(k, kstack, false).interrupt)
+		return false;
+	for (uint32_t i = 0; i < s.n; i++)
+		if (kernel_frame_flags(k, s.frames[i]) & KFUNC_PIPE)
+			return true;
+	return false;
 }

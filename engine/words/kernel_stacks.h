@@ -14,12 +14,20 @@
 
 struct kernel_stacks;
 
+enum irq_source {
+	IRQ_OTHER,   /* something else, or not known */
+	IRQ_TIMER,   /* a timer that expired */
+	IRQ_NETWORK, /* packets that were received */
+	IRQ_REQUEST, /* a block device that was done with something */
+};
+
 /*
  * A waker is a task, which is then the cause; or an interrupt that borrowed the current thread's
  * CPU. The frames below the interrupt belong to a thread that has nothing to do with the wakeup.
  */
 struct waker_context {
 	bool interrupt;
+	enum irq_source source; /* of an interrupt: what it had to say */
 	uint32_t frames; /* of the kernel stack, from the leaf on, that belong to the waker */
 };
 
@@ -43,5 +51,7 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
  * loop on the stack, too, and is not waiting for work.
  */
 unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
+/* Whether a waker with this kernel stack, a task, was using or leaving a pipe. */
+bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack);
 
 #endif /* ENGINE_KERNEL_STACKS_H */

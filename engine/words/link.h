@@ -8,7 +8,7 @@
 #include "timeline/timeline.h"
 
 enum link_flags {
-	LINK_SHOWS_BLOCKED = 1, /* blocked is to be shown, even if it is 0, a stack not known */
+	LINK_SHOWS_BLOCKED = 1, /* blocked is to be shown */
 	LINK_STARTED = 2,	/* the waker did not wake the wakee, but started it */
 	LINK_IDLE = 4,		/* an interrupt of the idle loop */
 };
@@ -19,7 +19,7 @@ struct link {
 	uint32_t name;		/* string id: the waker's name when it woke; 0 for an interrupt */
 	uint32_t stack;		/* stack pair: the waker's */
 	uint32_t kernel_frames; /* of its kernel stack, from the leaf on, that are the waker's */
-	uint32_t blocked;	/* stack pair: where the wakee slept; 0 if not shown */
+	uint32_t blocked;	/* stack pair: where the wakee slept; 0 if not asked for */
 	uint32_t flags;		/* enum link_flags, or-ed */
 };
 
@@ -31,7 +31,7 @@ static inline struct link link_of(const struct timelines *tl, const struct optio
 				  const struct wait *w, struct waker_context context, bool first)
 {
 	struct link l = { .waker = w->waker,
-			  .stack = w->waker_stack,
+			  .stack = timelines_plain_pair(tl, w->waker_stack),
 			  .kernel_frames = context.frames };
 	bool started = !first && w->flags & WAIT_NEW;
 
@@ -44,10 +44,12 @@ static inline struct link link_of(const struct timelines *tl, const struct optio
 	if (started)
 		l.flags |= LINK_STARTED;
 	/* A thread that was not started yet slept nowhere. */
-	if (o->blocked_stacks && !first && !started) {
+	if (started)
+		return l;
+	if (o->blocked_stacks && !first)
 		l.flags |= LINK_SHOWS_BLOCKED;
+	if (o->fold_repeats || l.flags & LINK_SHOWS_BLOCKED)
 		l.blocked = w->stack;
-	}
 	return l;
 }
 

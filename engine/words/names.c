@@ -39,7 +39,7 @@ struct names *names_new(const struct timelines *tl, const struct options *o)
 	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
 	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
 	n->kernel = kernel_stacks_new(n->trace);
-	n->objects = object_names_new(tl);
+	n->objects = n->kernel ? object_names_new(tl, n->kernel) : NULL;
 	for (int full = 0; full < 2; full++)
 		n->of_object[full] = calloc(trace_objects_end(n->trace), sizeof(uint32_t));
 	if (!n->of_frame || !n->of_string || !n->of_pair || !n->kernel || !n->objects ||
@@ -154,6 +154,11 @@ uint32_t names_object(struct names *n, uint32_t object, bool in_full)
 	return *slot;
 }
 
+uint32_t names_object_peer(struct names *n, uint32_t object)
+{
+	return object_names_peer(n->objects, object);
+}
+
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
 {
 	return names_string(n, timelines_name(n->timelines, thread, at_ns));
@@ -206,6 +211,7 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 	if (with_user)
 		s.user = trace_stack(n->trace, p.ustack);
 	s.unknown = !s.kernel.n && !s.user.n;
+	s.cut = s.user.n && s.user.end > CHAINLOG_STACK_WHOLE;
 	if (!n->options->kernel)
 		s.kernel.n = 0;
 	if (!n->options->user)
@@ -213,26 +219,22 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 	return s;
 }
 
-uint32_t names_shown_object(const struct names *n, uint32_t pair)
+struct shown_objects names_shown_objects(const struct names *n, uint32_t pair)
 {
-	uint32_t object = timelines_pair(n->timelines, pair).object;
+	struct stack_pair p = timelines_pair(n->timelines, pair);
+	struct shown_objects s = { 0 };
 
-	return n->options->objects != OBJECTS_NONE && trace_object(n->trace, object) ? object : 0;
+	if (n->options->objects == OBJECTS_NONE || !trace_object(n->trace, p.object))
+		return s;
+	s.object = p.object;
+	if (trace_object(n->trace, p.ready))
+		s.ready = p.ready;
+	return s;
 }
 
-uint32_t names_object_frame(struct names *n, uint32_t pair)
+bool names_full_objects(const struct names *n)
 {
-	return names_object(n, names_shown_object(n, pair), n->options->objects == OBJECTS_FULL);
-}
-
-uint32_t names_waited_for(struct names *n, uint32_t pair)
-{
-	uint32_t text = names_object(n, names_shown_object(n, pair), true);
-	const char *s = names_text(n, text);
-
-	if (*s)
-		text_put(&n->buf, s + 1, strlen(s) - 2);
-	return text ? take_text(n) : 0;
+	return n->options->objects == OBJECTS_FULL;
 }
 
 /* The text followed by a mark (--annotate). 0: out of memory. */
@@ -266,30 +268,35 @@ static void put_frames(struct names *n, struct trace_stack s, enum order order, 
 	}
 }
 
-static void put_object(struct names *n, uint32_t object, struct frame_sink to)
+static void put_objects(struct names *n, struct shown_objects what, struct frame_sink to)
 {
-	if (object)
-		to.put(to.arg, names_object(n, object, n->options->objects == OBJECTS_FULL), NULL);
+	bool in_full = names_full_objects(n);
+
+	if (what.object)
+		to.put(to.arg, names_object(n, what.object, in_full), NULL);
+	if (what.ready)
+		to.put(to.arg, names_object(n, what.ready, in_full), NULL);
 }
 
 /*
- * ROOT_FIRST begins with the user's part, LEAF_FIRST with the kernel's. object: what the stack
- * waits for, where the user's part meets the kernel's; 0: none.
+ * ROOT_FIRST begins with the user's part, LEAF_FIRST with the kernel's. what: what the stack waits
+ * for, where the user's part meets the kernel's.
  */
-static void put_stack(struct names *n, struct shown_stack s, uint32_t object, enum order order,
-		      const char *kernel_mark, const char *user_mark, struct frame_sink to)
+static void put_stack(struct names *n, struct shown_stack s, struct shown_objects what,
+		      enum order order, const char *kernel_mark, const char *user_mark,
+		      struct frame_sink to)
 {
 	if (s.unknown) {
 		put_name(n, "[unknown stack]", kernel_mark, to);
-		put_object(n, object, to);
+		put_objects(n, what, to);
 		return;
 	}
 	if (order == ROOT_FIRST)
 		put_frames(n, s.user, order, user_mark, to);
 	else
 		put_frames(n, s.kernel, order, kernel_mark, to);
-	put_object(n, object, to);
-	if (s.kernel.n && (s.user.n || object))
+	put_objects(n, what, to);
+	if (s.kernel.n && (s.user.n || what.object))
 		put_delimiter(n, "-", to);
 	if (order == ROOT_FIRST)
 		put_frames(n, s.kernel, order, kernel_mark, to);
@@ -300,7 +307,7 @@ static void put_stack(struct names *n, struct shown_stack s, uint32_t object, en
 /* Of a thread that slept, or ran. */
 static void put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
 {
-	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), names_shown_object(n, pair),
+	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), names_shown_objects(n, pair),
 		  ROOT_FIRST, n->options->annotate ? "_[k]" : "", "", to);
 }
 
@@ -312,8 +319,8 @@ static const char *waker_mark(const struct names *n)
 static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
 			    enum order order, struct frame_sink to)
 {
-	put_stack(n, names_shown_stack(n, pair, kernel_frames, with_user), 0, order, waker_mark(n),
-		  waker_mark(n), to);
+	put_stack(n, names_shown_stack(n, pair, kernel_frames, with_user),
+		  (struct shown_objects) { 0 }, order, waker_mark(n), waker_mark(n), to);
 }
 
 void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to)
@@ -344,6 +351,22 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 	put_waker_stack(n, l->stack, l->kernel_frames, task, LEAF_FIRST, to);
 	if (task)
 		put_name(n, trace_string(n->trace, l->name), waker_mark(n), to);
+}
+
+uint32_t names_times(struct names *n, uint32_t name, uint32_t times)
+{
+	const char *text = names_text(n, name), *mark = waker_mark(n);
+	struct text_buf b = { 0 };
+	char count[24];
+	uint32_t id;
+
+	snprintf(count, sizeof(count), " x %" PRIu32, times);
+	text_put(&b, text, strlen(text) - strlen(mark));
+	text_puts(&b, count);
+	text_puts(&b, mark);
+	id = b.failed ? 0 : names_adopt(n, b.p);
+	text_free(&b);
+	return id;
 }
 
 void names_put_wakeup(struct names *n, const struct link *l, const char *end, uint32_t wakee,
@@ -472,6 +495,7 @@ void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, b
 		if (shown)
 			fputs(" | ", out);
 		shown += write_words(n, s.user, all ? UINT32_MAX : USER_SHOWN, out);
+		fputs(s.cut ? " < ?" : "", out);
 	}
 	if (!shown)
 		fputs("an unknown place (no stack)", out);

@@ -37,6 +37,8 @@ void names_put(struct text_buf *b, const char *raw);
 uint32_t names_clean(struct names *n, const char *raw);
 /* A string of the trace, cleaned. */
 uint32_t names_string(struct names *n, uint32_t string);
+/* The name (a text) of a waker that came so many times in a row: "NAME x 6". */
+uint32_t names_times(struct names *n, uint32_t name, uint32_t times);
 /* The name of a thread at a time. */
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);
 /* A frame: its symbol; without one "[module]"; else "[unknown]". */
@@ -52,6 +54,8 @@ struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame);
  * "[tcp 10.0.0.5:5432]". "": it is not known.
  */
 uint32_t names_object(struct names *n, uint32_t object, bool in_full);
+/* The process at its other end; 0: it is not known. */
+uint32_t names_object_peer(struct names *n, uint32_t object);
 /* An off-CPU stack, root first: "user;[object];-;kernel". */
 uint32_t names_off_cpu(struct names *n, uint32_t pair);
 /* A waker's stack, leaf first: "kernel;-;user". */
@@ -82,15 +86,20 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 void names_put_wakeup(struct names *n, const struct link *l, const char *end, uint32_t wakee,
 		      struct frame_sink to);
 
-/* The object of a wait that is shown with its stack; 0: none. */
-uint32_t names_shown_object(const struct names *n, uint32_t pair);
-/* Its text in that stack. 0: out of memory. */
-uint32_t names_object_frame(struct names *n, uint32_t pair);
-/* The same in words, "tcp 10.0.0.5:5432", of a wait with this stack; "" without one. */
-uint32_t names_waited_for(struct names *n, uint32_t pair);
+/*
+ * What was waited for that is shown with a wait's stack, ids of the trace: the object, and of
+ * several the one that was ready; 0: none. There is none that is ready without an object.
+ */
+struct shown_objects {
+	uint32_t object, ready;
+};
+struct shown_objects names_shown_objects(const struct names *n, uint32_t pair);
+/* Whether stacks show objects in full. */
+bool names_full_objects(const struct names *n);
 /* What is shown of a stack: cut to the frames that count, and to what -K and -U leave. */
 struct shown_stack {
 	struct trace_stack kernel, user;
+	bool cut;     /* the user's part shown has callers that were not found */
 	bool unknown; /* nothing was recorded, or nothing of it counts */
 };
 
@@ -103,7 +112,7 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 /*
  * Writes a stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main".
  * Without --verbose it leaves out the scheduler's and the entry code's functions, which are the
- * same in every stack.
+ * same in every stack. "< ?" at its end: there are callers that were not found.
  */
 void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
 		       FILE *out);

@@ -5,19 +5,27 @@
 #include <stdlib.h>
 
 #include "base/pairs.h"
+#include "peers.h"
 
 struct object_names {
 	const struct timelines *timelines;
+	struct peers *peers;
 	bool has_leaders;
 	struct pair_table leaders; /* uint32_t: thread + 1, by (process, 0) */
 };
 
-struct object_names *object_names_new(const struct timelines *tl)
+struct object_names *object_names_new(const struct timelines *tl, struct kernel_stacks *k)
 {
 	struct object_names *o = calloc(1, sizeof(*o));
 
-	if (o)
-		o->timelines = tl;
+	if (!o)
+		return NULL;
+	o->timelines = tl;
+	o->peers = peers_new(tl, k);
+	if (!o->peers) {
+		object_names_free(o);
+		return NULL;
+	}
 	return o;
 }
 
@@ -25,6 +33,7 @@ void object_names_free(struct object_names *o)
 {
 	if (!o)
 		return;
+	peers_free(o->peers);
 	pair_table_free(&o->leaders);
 	free(o);
 }
@@ -69,6 +78,19 @@ static void put_peer(struct object_names *o, uint32_t pid, struct text_buf *b)
 	text_puts(b, number);
 }
 
+static void put_peers(struct object_names *o, uint32_t object, struct text_buf *b)
+{
+	struct peer_list peers = peers_of(o->peers, object);
+	char more[16];
+
+	for (uint32_t i = 0; i < peers.n && i < PEERS_NAMED; i++)
+		put_peer(o, peers.pids[i], b);
+	if (peers.n <= PEERS_NAMED)
+		return;
+	snprintf(more, sizeof(more), " +%" PRIu32, peers.n - PEERS_NAMED);
+	text_puts(b, more);
+}
+
 void object_names_put(struct object_names *o, uint32_t object, bool in_full, struct text_buf *b)
 {
 	const struct trace *t = timelines_trace(o->timelines);
@@ -83,6 +105,12 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 		text_puts(b, " ");
 		text_puts(b, trace_string(t, what->name));
 	}
-	if (what->peer)
-		put_peer(o, what->peer, b);
+	put_peers(o, object, b);
+}
+
+uint32_t object_names_peer(struct object_names *o, uint32_t object)
+{
+	struct peer_list peers = peers_of(o->peers, object);
+
+	return peers.n ? peers.pids[0] : 0;
 }

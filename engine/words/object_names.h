@@ -4,18 +4,23 @@
 #define ENGINE_OBJECT_NAMES_H
 
 #include "base/text.h"
+#include "kernel_stacks.h"
 #include "timeline/timeline.h"
 
 struct object_names;
 
-/* NULL: out of memory. tl must outlive it. */
-struct object_names *object_names_new(const struct timelines *tl);
+/* NULL: out of memory. What is given must outlive it. */
+struct object_names *object_names_new(const struct timelines *tl, struct kernel_stacks *k);
 void object_names_free(struct object_names *o);
 
 /*
  * Appends an object (an id of the trace) as it was recorded, without brackets and not cleaned: its
- * class; with in_full its name, too, and the process at its other end. Nothing: it is not known.
+ * class; with in_full its name, too, and the processes at its other end (peers.h). Nothing: it is
+ * not known.
  */
 void object_names_put(struct object_names *o, uint32_t object, bool in_full, struct text_buf *b);
+
+/* The process at its other end, of several the first; 0: it is not known. */
+uint32_t object_names_peer(struct object_names *o, uint32_t object);
 
 #endif /* ENGINE_OBJECT_NAMES_H */

@@ -45,7 +45,7 @@ static void put_kernel(struct names *n, struct text_buf *b, struct trace_stack s
 
 /* The program's function nearest to the leaf, before it the library function that it called. */
 static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
-		     struct trace_stack s)
+		     struct trace_stack s, bool cut)
 {
 	struct kernel_stacks *k = names_kernel_stacks(n);
 	uint32_t i = 0;
@@ -57,6 +57,7 @@ static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
 		i = s.n;
 	if (i == s.n) {
 		put(n, b, " | ", s.frames[0]);
+		text_puts(b, cut ? " < ?" : "");
 		return;
 	}
 	if (i)
@@ -74,7 +75,7 @@ uint32_t place_text(struct names *n, const struct trace *t, uint32_t pair, uint3
 	if (s.kernel.n && (with_kernel || !s.user.n))
 		put_kernel(n, &b, s.kernel);
 	if (s.user.n)
-		put_user(n, t, &b, s.user);
+		put_user(n, t, &b, s.user, s.cut);
 	id = b.failed ? 0 : names_adopt(n, b.len ? b.p : "");
 	text_free(&b);
 	return id;

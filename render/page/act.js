@@ -145,7 +145,8 @@ function listen() {
 			step(e.shiftKey ? -1 : 1);
 	});
 	addEventListener("keydown", onKey);
-	addEventListener("scroll", place, { passive: true });
+	addEventListener("scroll", place, { passive: true, capture: true });
+	addEventListener("beforeprint", () => drawNear(visible(), true));
 	const resized = () => {
 		if (adapt())
 			redraw();

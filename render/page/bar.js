@@ -95,6 +95,7 @@ function place() {
 	bar.setAttribute("height", barHeight());
 	bar.setAttribute("y", Math.max(0, seen.y + seen.h - barHeight()));
 	placeHead(seen);
+	drawNear(seen, false);
 	if (panel.parentNode) {
 		panel.setAttribute("x", Math.max(seen.x, seen.x + seen.w - 480));
 		panel.setAttribute("width", Math.min(480, seen.w));

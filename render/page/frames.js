@@ -4,7 +4,8 @@
 
 let names, colors, style, links, base, view;
 let name, parent, depth, begin, end, last, link, part, own, color;
-const SAMPLE = 1, ON_CPU = 2; // .part: above [running], above [on-CPU]
+const SAMPLE = 1, ON_CPU = 2; // .part: what stands above these ends
+const ABOVE = { "[running]": SAMPLE, "[on-CPU]": ON_CPU, "[runnable]": ON_CPU, "[preempted]": ON_CPU };
 const isDelim = (i) => names[name[i]] === "--" || names[name[i]] === "-";
 const bare = (s) => s.replace(/_\[[kwij]\]$/, "");
 const label = (i) => bare(names[name[i]]);
@@ -110,7 +111,7 @@ function inherit(v, i, s, up) {
 	if (!i || !CHAIN)
 		return;
 	v.link[i] = v.link[v.parent[i]] + (s === "--" ? 1 : 0);
-	v.part[i] = v.part[v.parent[i]] || (up === "[running]" ? SAMPLE : up === "[on-CPU]" ? ON_CPU : 0);
+	v.part[i] = v.part[v.parent[i]] || (Object.hasOwn(ABOVE, up) ? ABOVE[up] : 0);
 }
 
 // Colour all frames of a view.

@@ -4,12 +4,21 @@
 
 // The entry that the end of a stack belongs to; "" if s is no end.
 function endKey(s) {
-	return s in ENDS ? s : s.startsWith("[disk ") ? "[disk]" : "";
+	return Object.hasOwn(ENDS, s) ? s : s.startsWith("[disk ") ? "[disk]" : "";
 }
 
+// The key of the end that frame i of a view is, "" if it is none. Stacks can have frames like ends, also
+// those above an end: only some ends have more on them, and only these stand on others.
+const MORE = /^\[(running|on-CPU|runnable|preempted|disk)\]$/, ON_ENDS = /^\[(throttled|queued|device)\]$/;
+function endOf(v, i) {
+	const key = CHAIN && v.depth[i] ? endKey(names[v.name[i]]) : "";
+	return (v.last[i] === i + 1 || MORE.test(key)) && (!v.part[i] || ON_ENDS.test(key)) ? key : "";
+}
+
+// Is it the end of a chain, next to the last waker?
 function isEnd(i) {
-	const s = names[name[i]], key = CHAIN && depth[i] ? endKey(s) : "";
-	return key !== "" && (last[i] === i + 1 || s === "[running]" || key === "[disk]");
+	const key = endOf(view, i);
+	return key !== "" && !ON_ENDS.test(key);
 }
 
 // Does the stack that ends in frame i of the base fit the state? "link 2": it has two wakers or more.
@@ -18,11 +27,10 @@ function endFilter() {
 		return () => true;
 	const ends = new Array(base.name.length).fill("");
 	for (let i = 1; i < ends.length; i++) {
-		const s = names[base.name[i]], key = endKey(s);
-		ends[i] = ends[base.parent[i]] || (key && (base.last[i] === i + 1 || s === "[running]" ||
-			key === "[disk]") ? key : "");
+		const key = endOf(base, i), below = ends[base.parent[i]];
+		ends[i] = !below || ON_ENDS.test(key) ? below + key : below;
 	}
-	const has = (i, key) => key.startsWith("link ") ? base.link[i] >= Number(key.slice(5)) : ends[i] === key;
+	const has = (i, key) => key.startsWith("link ") ? base.link[i] >= Number(key.slice(5)) : ends[i].includes(key);
 	return (i) => (!state.only || has(i, state.only)) && !state.without.some((key) => has(i, key));
 }
 

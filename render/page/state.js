@@ -13,6 +13,9 @@ for (const k in LISTS)
 	state[k] = [];
 let wanted = ""; // the path in the fragment
 
+// The fragment's keys are this, then a name: a page may have several graphs, and keys of its own.
+const KEYS = opt.keys || "";
+
 function fragmentKeys() {
 	return new URLSearchParams(location.hash.slice(1));
 }
@@ -21,24 +24,25 @@ function readState(keepSearch) {
 	const p = fragmentKeys();
 	for (const k in TEXTS)
 		if (!keepSearch || (k !== "search" && k !== "exact"))
-			state[k] = p.get(TEXTS[k]) || "";
+			state[k] = p.get(KEYS + TEXTS[k]) || "";
 	for (const k in LISTS)
-		state[k] = p.getAll(LISTS[k]);
+		state[k] = p.getAll(KEYS + LISTS[k]);
 	if (DIFF) {
-		state.side = p.get("side") in SIDES ? p.get("side") : "after";
-		state.compare = p.get("compare") || (num("byTotal") ? "total" : "own");
+		const side = p.get(KEYS + "side");
+		state.side = side in SIDES ? side : "after";
+		state.compare = p.get(KEYS + "compare") || (num("byTotal") ? "total" : "own");
 	}
-	wanted = p.get("path") || "";
+	wanted = p.get(KEYS + "path") || "";
 }
 
 function fragment() {
-	const p = fragmentKeys(); // a page may have keys of its own
-	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
+	const p = fragmentKeys();
+	const put = (key, value) => value ? p.set(KEYS + key, value) : p.delete(KEYS + key);
 	for (const k in TEXTS)
 		put(TEXTS[k], state[k]);
 	for (const k in LISTS) {
-		p.delete(LISTS[k]);
-		state[k].forEach((s) => p.append(LISTS[k], s));
+		p.delete(KEYS + LISTS[k]);
+		state[k].forEach((s) => p.append(KEYS + LISTS[k], s));
 	}
 	put("side", state.side === "after" ? "" : state.side);
 	put("compare", (state.compare === "total") === (num("byTotal") > 0) ? "" : state.compare);
@@ -72,7 +76,7 @@ function find(path) {
 }
 
 function findZoom() {
-	const z = Number(fragmentKeys().get("zoom"));
+	const z = Number(fragmentKeys().get(KEYS + "zoom"));
 	state.zoom = z > 0 && z < name.length && wanted && pathOf(z) === wanted ? z : find(wanted);
 }
 

@@ -2,7 +2,7 @@
 // The table of the widest frames, and of a chain graph who ended the waiting and what was waited for.
 
 const panel = make(SVG, "foreignObject", { class: "panel" });
-const OBJECT = /^\[(file|tcp|udp|unix|socket|pipe|futex|epoll|poll|select|eventfd|timerfd|signalfd|inotify|io_uring|child|sleep|signal)( .*)?\]$/;
+const OBJECT = new RegExp("^\\[(" + (opt.objects || "-") + ")( .*)?\\]$");
 let tab = "functions", sortKey = "whole";
 
 // Own and total counts by name, of the zoomed part; recursion counts once.

@@ -4,6 +4,9 @@
 
 let rows = [], firstRow = 0, matched = null, width = num("width"), top = Number(byId("frames").dataset.top);
 let height = 0, hover = -1, focus = -1;
+// With more rows than this only those near the window are drawn: by row, whether it is; null: all are.
+const TALL = 400;
+let drawn = null;
 
 // ---- layout: the frames of at least the minimum width, row by row ----
 function layout() {
@@ -57,7 +60,9 @@ function redraw() {
 	height = Math.max(top + deepest * rowHeight + foot(), state.zoom ? height : 0);
 	resize();
 	const frames = byId("frames"), fresh = frames.cloneNode(false);
-	rows.forEach((row, d) => drawRow(fresh, row, rowY(d)));
+	drawn = rows.length > TALL ? [] : null;
+	if (!drawn)
+		rows.forEach((row, d) => drawRow(fresh, row, rowY(d)));
 	frames.replaceWith(fresh);
 	if (before && height !== before && !rootOnTop())
 		scrollBy(0, height - before);
@@ -65,6 +70,22 @@ function redraw() {
 	if (focus >= 0)
 		mark(focus);
 	updateBar();
+}
+
+// Of a tall graph, draws the rows within a window's height of what is seen (place() calls it), or all.
+function drawNear(seen, all) {
+	if (!drawn)
+		return;
+	const frames = byId("frames"), lines = rowsHigh();
+	const first = all ? 0 : Math.max(0, Math.floor((seen.y - seen.h - top) / rowHeight));
+	const end = all ? lines : Math.min(lines, Math.ceil((seen.y + 2 * seen.h - top) / rowHeight));
+	for (let line = first; line < end; line++) {
+		const d = firstRow + (rootOnTop() ? line : lines - 1 - line);
+		if (!rows[d] || drawn[d])
+			continue;
+		drawn[d] = true;
+		drawRow(frames, rows[d], rowY(d));
+	}
 }
 
 // A document of its own is at least as tall as the window, for menus and tables of shallow graphs, and

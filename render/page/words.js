@@ -81,7 +81,7 @@ function describe(i) {
 		lines.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 40));
 	if (chainView() && i) {
 		const thread = ancestorAt(i, 1);
-		if (isEnd(i))
+		if (endOf(view, i))
 			lines.push(ENDS[endKey(names[name[i]])]);
 		if (link[i]) {
 			const woke = byInterrupt(i) ? "an interrupt" : isEnd(i) ? nameInLink(parent[i]) : isDelim(i) && i + 1 < last[i] ?
@@ -90,7 +90,8 @@ function describe(i) {
 			lines.push(percent(time(i), time(waitOf(i))) + " of this wait of " +
 				short(names[name[thread]], 40));
 		} else if (i !== thread) {
-			lines.push("off-CPU stack of " + short(names[name[thread]], 40));
+			lines.push((part[i] === ON_CPU || names[name[i]] === "[on-CPU]" ? "CPU time of " : "off-CPU stack of ") +
+				short(names[name[thread]], 40));
 		}
 	}
 	return lines;

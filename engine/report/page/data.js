@@ -14,10 +14,10 @@ function* groups(list, n) {
 		yield list.slice(i, i + n);
 }
 
-// tid, process (0: unknown), last name; then all names, if there were several.
+// tid, process (0: unknown), group (enum report_group), last name; then all names, if there were several.
 function threadOf(i) {
-	const [tid, pid, name, ...names] = data.threads[i];
-	return { tid, pid, name: text(name), names: [...new Set([name, ...names].map(text))] };
+	const [tid, pid, group, name, ...names] = data.threads[i];
+	return { tid, pid, group, name: text(name), names: [...new Set([name, ...names].map(text))] };
 }
 const threads = data.threads.map((_, i) => threadOf(i));
 

@@ -15,7 +15,7 @@ place.append(element("div", { class: "fields" }, element("label", {}, "Thread ",
 		onclick: () => choose({ who: "", first: 0, end: data.n }) }, "Show all"),
 	element("datalist", { id: "names" }, ...[...new Set(rows.filter((r) => r.thread).flatMap((r) => r.thread.names))].sort()
 		.map((s) => element("option", { value: s })))), overview,
-element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that waited for a CPU. Drag to choose a range, in steps of " +
+element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that were runnable. Drag to choose a range, in steps of " +
 	time(data.step) + "; a wait counts in the step in which it ended. A name chooses the threads that were ever called so."));
 
 // The steps that contain a range in seconds; an invalid number means the start, or the end.
@@ -45,10 +45,12 @@ function choose(change) {
 	put("from", shown.first > 0 ? String(seconds(rangeFrom())) : "");
 	put("to", shown.end < data.n ? String(seconds(rangeTo())) : "");
 	// A thread selected in the graph itself stays when another filter changes.
-	if ("who" in change)
+	if ("who" in change) {
 		put("thread", oneName());
+		put("ran.thread", document.getElementById("ran") ? oneName() : "");
+	}
 	if ((p.get("thread") || "") !== before)
-		p.delete("zoom");
+		["zoom", "path", "ran.zoom", "ran.path"].forEach((key) => p.delete(key));
 	if (p.toString() !== location.hash.slice(1))
 		location.hash = p.toString();
 	showAll();
@@ -108,7 +110,12 @@ function showGraphNote() {
 			" is not one name: it shows all.");
 	if (shown.first > 0 || shown.end < data.n)
 		said.push("It is of the whole time (chainwalk --from " + seconds(rangeFrom()) + " --to " + seconds(rangeTo()) + " makes one of this range).");
-	document.getElementById("graph-said").textContent = said.join(" ");
+	for (const e of document.querySelectorAll(".graph-said"))
+		e.textContent = said.join(" ");
+	const filtered = shown.who || shown.first > 0 || shown.end < data.n;
+	const ofCauses = document.getElementById("causes-said");
+	if (ofCauses)
+		ofCauses.textContent = filtered ? "Of all threads and the whole time, whatever the filter below says." : "";
 }
 
 function showAll() {
@@ -143,11 +150,10 @@ addEventListener("resize", () => {
 });
 
 readFragment();
-// Opens one wait at the start, the first with a chain of several links.
-const opened = [3, 2, 1].map((links) => data.waits.findIndex((w) =>
-	isShown(w) && !w.idle && !unwoken(w) && w.wakes.length >= 5 * links)).find((i) => i >= 0);
+// Opens one wait at the start: the example of the largest cause that has one here.
+const opened = data.causes.find((i) => i >= 0 && isShown(data.waits[i]));
 if (opened !== undefined)
-	showing.open.add(opened);
+	showFirst(opened);
 if (shown.who)
 	choose({});
 else

@@ -2,7 +2,8 @@
 // The list of waits; each opens its timeline.
 const PAGE = 50;
 const list = document.getElementById("waits-list");
-const showing = { idle: false, unwoken: false, most: PAGE, open: new Set(), whole: new Set() };
+// first: the wait on top; whole, apart: waits with all their rows, with each thread in a row of its own
+const showing = { idle: false, unwoken: false, most: PAGE, first: -1, open: new Set(), whole: new Set(), apart: new Set() };
 
 const unwoken = (w) => !!(w.flags & NOT_WOKEN);
 
@@ -17,28 +18,33 @@ function endedBy(w) {
 	return last ? laneName(w.lanes[last[1]]) : "";
 }
 
-// The lane and state with the largest share of the wait.
+// The row and state with the largest share of the wait.
 function mostly(w) {
 	let most = ["", 0];
-	for (const [lane, end, ns] of groups(w.parts, 3))
+	for (const [lane, end, ns] of groups(w.parts, 5))
 		if (ns > most[1])
-			most = [laneName(w.lanes[lane]) + (data.ends[end] === "[interrupt]" ? "" : " " + data.ends[end]), ns];
+			most = [laneName(w.lanes[lane]) + (endWords[data.ends[end]] === "" ? "" : " " + data.ends[end]), ns];
 	if (w.off > most[1])
 		most = [laneName(w.lanes[0]) + (w.preempted ? " [preempted]" : " [runnable]"), w.off];
 	return percent(most[1], length(w)) + " " + most[0];
 }
 
 function openWait(w, row) {
-	const cell = element("td", { colspan: 6 });
-	const width = Math.max(280, list.clientWidth - 20);
-	const small = showing.whole.has(w) ? new Set() : smallLanes(w);
-	cell.append(drawWait(w, width, small));
-	if (small.size)
-		cell.append(element("button", { type: "button", class: "more", onclick: () => { showing.whole.add(w); showWaits(); } },
-			"Show also the " + small.size + " who took less than 0.5 % of it"));
-	cell.append(wordsOf(w));
+	const cell = element("td", { colspan: 6 }), width = Math.max(280, list.clientWidth - 20);
+	const rows = rowsOf(w, showing.apart.has(w)), small = showing.whole.has(w) ? [] : smallRows(w, rows);
+	const svg = drawWait(w, width, rows.filter((r) => !small.includes(r)));
+	const more = (set, words) => element("button", { type: "button", class: "more", onclick: () => { set.add(w); showWaits(); } }, words);
+	cell.append(svg, explained(svg));
+	if (small.length)
+		cell.append(more(showing.whole, "Show also the " + small.length + " who took less than 0.5 % of it"));
+	if (rows.some((r) => r.lanes.length > 1))
+		cell.append(more(showing.apart, "Show each thread in a row of its own"));
+	cell.append(wordsOf(w, rows));
 	row.after(element("tr", { class: "opened" }, cell));
 }
+
+const COLUMNS = [["Length", length], ["Began at", (w) => w.start], ["Thread", (w) => text(w.name) + " " + threads[w.thread].tid],
+	["Slept in", (w) => w.flags & NEW ? "its first run" : text(w.place)], ["Woken by", endedBy], ["Mostly", mostly]];
 
 function waitRow(w, index) {
 	const open = showing.open.has(index);
@@ -48,13 +54,13 @@ function waitRow(w, index) {
 				showing.open.add(index);
 			showWaits();
 		} }, time(length(w)));
-	const row = element("tr", { class: open ? "is-open" : "" }, element("td", {}, button),
-		element("td", {}, when(w.start)),
-		element("td", {}, isolated(text(w.name)), " ", element("span", { class: "note" }, String(threads[w.thread].tid))),
-		element("td", { class: "stack" }, w.flags & NEW ? "its first run" : text(w.stack)),
-		element("td", {}, isolated(endedBy(w))),
-		element("td", {}, isolated(mostly(w))));
-	return row;
+	const cells = COLUMNS.slice(3).map(([, value]) => element("td", {}, isolated(value(w))));
+	cells[0].className = "stack";
+	if (!(w.flags & NEW))
+		cells[0].title = text(w.stack);
+	return element("tr", { class: open ? "is-open" : "", id: "wait-" + index }, element("td", { "data-ns": String(length(w)) }, button),
+		element("td", { "data-ns": String(w.start) }, when(w.start)),
+		element("td", {}, isolated(text(w.name)), " ", element("span", { class: "note" }, String(threads[w.thread].tid))), ...cells);
 }
 
 function choice(key, label, count) {
@@ -63,16 +69,38 @@ function choice(key, label, count) {
 		" " + label + " (" + count + ")");
 }
 
-function showWaits() {
-	const all = data.waits.map((w, i) => [w, i]).filter(([w]) => isShown(w));
-	const idle = all.filter(([w]) => w.idle).length, asleep = all.filter(([w]) => !w.idle && unwoken(w)).length;
-	const some = all.filter(([w]) => w.idle ? showing.idle : showing.unwoken || !unwoken(w));
-	const body = element("tbody");
-	const table = element("table", {}, element("thead", {}, element("tr", {}, ...["Length", "Began at", "Thread", "Slept in",
-		"Woken by", "Mostly"].map((s) => element("th", {}, s)))), body);
+// The one on top; the recorded command's; those of other programs; those of which nothing is known.
+const waitGroup = ([w, i]) => i === showing.first ? -1 : w.flags & NO_WAKING ? 3 : threads[w.thread].group;
 
+function sortWaits(some, order) {
+	if (order.column < 0)
+		return some.sort((a, b) => waitGroup(a) - waitGroup(b) || length(b[0]) - length(a[0]));
+	const value = COLUMNS[order.column][1];
+	return some.sort(([a], [b]) => (order.down ? -1 : 1) * ascending(value(a), value(b)));
+}
+
+const waitTable = element("table", {}, element("thead", {}, element("tr", {}, ...COLUMNS.map(([s]) => element("th", {}, s)))),
+	element("tbody"));
+const waitOrder = sortable(waitTable, () => showWaits());
+
+function shownWaits() {
+	const all = data.waits.map((w, i) => [w, i]).filter(([w]) => isShown(w));
+	const some = all.filter(([w, i]) => i === showing.first || (w.idle ? showing.idle : showing.unwoken || !unwoken(w)));
+	return { all, some: sortWaits(some, waitOrder) };
+}
+
+copyable(document.getElementById("waits"), () => [["Length (ns)", "Began at (ns)", "TID", "Thread", ...COLUMNS.slice(3).map(([s]) => s)],
+	...shownWaits().some.map(([w]) => [length(w), w.start, threads[w.thread].tid, text(w.name),
+		...COLUMNS.slice(3).map(([, value]) => value(w))])]);
+
+function showWaits() {
+	const { all, some } = shownWaits(), body = waitTable.tBodies[0];
+	const idle = all.filter(([w]) => w.idle).length, asleep = all.filter(([w]) => !w.idle && unwoken(w)).length;
+
+	body.replaceChildren();
+	showOrder(waitTable);
 	list.replaceChildren(element("p", { class: "choices" }, choice("idle", "also waits for work", idle),
-		choice("unwoken", "also sleepers that nobody woke", asleep)), legend(), element("div", { class: "scroll" }, table));
+		choice("unwoken", "also sleepers that nobody woke", asleep)), legend(), element("div", { class: "scroll", tabindex: 0 }, waitTable));
 	for (const [w, i] of some.slice(0, showing.most)) {
 		const row = waitRow(w, i);
 		body.append(row);
@@ -85,3 +113,26 @@ function showWaits() {
 		list.append(element("button", { type: "button", onclick: () => { showing.most += PAGE; showWaits(); } },
 			"Show more: " + (some.length - showing.most) + " are left"));
 }
+
+// Opens a wait on top of the list.
+function showFirst(i) {
+	showing.first = i;
+	showing.open.add(i);
+}
+
+// ---- the table of causes: each with the wait that has the largest part of it
+
+function showExample(i) {
+	showFirst(i);
+	waitOrder.column = -1;
+	choose(isShown(data.waits[i]) ? {} : { who: "", first: 0, end: data.n });
+	const row = document.getElementById("wait-" + i);
+	row.scrollIntoView({ block: "center" });
+	row.querySelector("button").focus({ preventScroll: true });
+}
+
+data.causes.forEach((i, k) => {
+	const cell = document.querySelectorAll("#causes tbody tr")[k].cells[4];
+	if (i >= 0)
+		cell.lastElementChild.append(" ", element("button", { type: "button", class: "example", onclick: () => showExample(i) }, "Show the example"));
+});

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* causes_private.h - what causes.c sums up, and causes_words.c describes. */
+#ifndef ENGINE_CAUSES_PRIVATE_H
+#define ENGINE_CAUSES_PRIVATE_H
+
+#include <string.h>
+
+#include "causes.h"
+#include "intern.h"
+#include "most_said.h"
+#include "served.h"
+#include "who_had.h"
+
+/* Of a chain's end, beside its enum chain_end: a quota was used up. */
+#define THROTTLED 0x100u
+
+/* What counts of a head or a link. Texts; 0: there is none. */
+struct label {
+	uint32_t who;	/* 0: an interrupt */
+	uint32_t woke;	/* from where it woke */
+	uint32_t slept; /* where the thread above, or the head's, slept */
+	uint32_t by;	/* an interrupt's handler */
+};
+
+/* What distinguishes causes. */
+struct cause_key {
+	uint32_t end, disk, who, where, by, itself;
+};
+
+/* A chain and its end, with THROTTLED. */
+struct chain_sum {
+	uint64_t ns;
+	uint32_t node, end;
+	uint32_t disk;	/* of CHAIN_DISK: its kind */
+	uint32_t cause; /* 1 + its number; 0: not looked up yet */
+};
+
+/* A window of a waker's time, of the current wait. */
+struct window {
+	uint32_t node, waker;
+	uint64_t from_ns, to_ns;
+};
+
+struct causes {
+	const struct timelines *timelines;
+	const struct trace *trace;
+	struct names *names;
+	struct wait_filter *filter;
+	struct chains chains;
+	struct intern links; /* struct link; */
+	uint32_t *label_of;  /* by its id: the label, 0 not made yet */
+	size_t cap_label_of;
+	struct intern labels; /* struct label */
+	struct intern keys;   /* struct cause_key; */
+	struct cause *at;     /* by its id - 1, until they are sorted */
+	size_t n, cap;
+	struct pair_table sums;	 /* struct chain_sum, by (node, end or disk) */
+	struct who_ran *who_ran; /* NULL: not known */
+	struct who_had had;	 /* the CPU: by cause */
+	struct most_said wheres; /* of causes */
+	struct served *all_served;
+	struct served_sums served; /* by cause */
+	struct window *windows;
+	size_t n_windows, cap_windows;
+	/* The current wait: parts by cause, and which causes have one. */
+	uint64_t *part_ns;
+	uint32_t *touched;
+	size_t cap_parts, cap_touched, n_touched;
+	bool out_of_memory;
+};
+
+static inline struct label causes_label(const struct causes *c, uint32_t id)
+{
+	struct label l;
+	size_t len;
+
+	memcpy(&l, intern_bytes(&c->labels, id, &len), sizeof(l));
+	return l;
+}
+
+/* Sets what is said of the causes: where, who had the CPU, the way. 0 or -ENOMEM. */
+int causes_describe(struct causes *c);
+
+#endif /* ENGINE_CAUSES_PRIVATE_H */

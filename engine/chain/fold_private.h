@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fold_private.h - what fold.c and folder.c share: fold.c gives the waits to folders, one for each
+ * CPU, and makes rows of what these have summed up.
+ */
+#ifndef ENGINE_FOLD_PRIVATE_H
+#define ENGINE_FOLD_PRIVATE_H
+
+#include "chain_batch.h"
+#include "fold.h"
+#include "node_sums.h"
+#include "slices.h"
+#include "wait_filter.h"
+
+#define FOLDERS_MAX 16u
+#define HEADS 4096u /* a power of two */
+
+/* A cache's slot: the node of a head. */
+struct head {
+	uint32_t group, stack, node; /* node 0: empty */
+};
+
+/* A wait that reaches over several slices, and the part of it that was chosen. */
+struct long_wait {
+	uint32_t thread;
+	const struct wait *wait;
+	uint64_t from_ns, to_ns;
+};
+
+struct fold;
+
+/* Each works on slices of its own, and then on a share of the long waits' time. */
+struct folder {
+	struct fold *fold;
+	struct names *names; /* the filter's */
+	struct wait_filter *filter;
+	struct chains chains;	   /* its nodes: see chain_row.node */
+	struct chain_batch *batch; /* NULL: one wait at a time */
+	struct part_cache parts;
+	struct head heads[HEADS];
+	struct long_wait *long_waits;
+	size_t n_long, cap_long;
+	struct node_sums sums;
+	struct chain_summary summary;
+	bool out_of_memory;
+};
+
+struct fold {
+	const struct timelines *timelines;
+	const struct options *options;
+	enum fold_by by;
+	struct chain_parts *parts;
+	struct who_ran *who_ran; /* NULL: not asked for, or not known */
+	struct slices slices;
+	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
+	uint32_t n_folders;
+	struct chain_summary summary;
+	struct pairs nodes; /* of the chains, when they are complete */
+	struct chain_rows rows;
+};
+
+static inline bool fold_counts_waits(const struct fold *f)
+{
+	return f->by == FOLD_BY_PROCESS || f->by == FOLD_BY_LINE;
+}
+
+static inline bool fold_folds_repeats(const struct fold *f)
+{
+	return f->options->fold_repeats && f->by != FOLD_BY_WAKER;
+}
+
+/* Both take a struct folder, and return NULL. Folds slices until there are none left. */
+void *folder_run(void *folder);
+/*
+ * Then: a share of the long waits' time, for all of these waits: together their windows cost one
+ * pass over the wakers' time, not one each.
+ */
+void *folder_run_long(void *folder);
+void folder_clear(struct folder *f);
+
+#endif /* ENGINE_FOLD_PRIVATE_H */

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fold_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "grow.h"
+#include "on_cpu.h"
+
+static bool wants_samples(const struct fold *f)
+{
+	return f->by != FOLD_BY_WAKER && !f->options->no_ends && timelines_sampled(f->timelines);
+}
+
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	struct folder *f = arg;
+
+	return fold_folds_repeats(f->fold) ? part_link_joint(&f->parts, l)
+					   : part_link(&f->parts, l);
+}
+
+/* The node of the wait's head, 0: out of memory. */
+static uint32_t head_of(struct folder *f, uint32_t thread, const struct wait *w)
+{
+	uint32_t name, group;
+	struct head *slot;
+
+	name = timelines_name(f->fold->timelines, thread, w->out_ns);
+	group = part_group(&f->parts, thread, name);
+	slot = &f->heads[hash_pair(group, w->stack) % HEADS];
+	if (!slot->node || slot->group != group || slot->stack != w->stack)
+		*slot = (struct head) {
+			.group = group,
+			.stack = w->stack,
+			.node = chains_node(&f->chains, chains_head(&f->chains, group),
+					    part_head(&f->parts, name, w->stack)),
+		};
+	return slot->node;
+}
+
+/* For --view=wakeup, in place of head_of(): a node for the waker with the wakee. */
+static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *w)
+{
+	struct chains *c = &f->chains;
+	uint32_t name = timelines_name(c->timelines, thread, w->out_ns);
+	uint32_t kstack = timelines_pair(c->timelines, w->waker_stack).kstack;
+	enum chain_end end = CHAIN_NO_END;
+	struct link l = { 0 };
+
+	if (w->flags & WAIT_NOT_WOKEN)
+		end = CHAIN_NOT_WOKEN;
+	else if (w->waker == THREAD_NONE)
+		end = CHAIN_UNKNOWN;
+	else
+		l = link_of(c->timelines, c->options, w,
+			    waker_context(c->kernel, kstack, w->waker == THREAD_IDLE), true);
+	return chains_node(c, chains_head(c, part_group(&f->parts, thread, name)),
+			   part_wakeup(&f->parts, end == CHAIN_NO_END ? &l : NULL, end, name));
+}
+
+/* ---- summing up ----------------------------------------------------------------------------- */
+
+/* Time that the user of the chains gets: of a waker that had no CPU. */
+static void add_who_piece(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct folder *f = arg;
+
+	if (who != WHO_UNKNOWN)
+		node_sums_add_above(&f->sums, node, CHAIN_RUNNABLE, part_who(&f->parts, who), ns);
+}
+
+struct own_time {
+	struct folder *folder;
+	uint32_t node;
+	enum chain_end end;
+};
+
+static void add_own_who(void *arg, uint32_t who, uint64_t ns)
+{
+	const struct own_time *t = arg;
+	struct folder *f = t->folder;
+
+	if (who != WHO_UNKNOWN)
+		node_sums_add_above(&f->sums, t->node, t->end, part_who(&f->parts, who), ns);
+}
+
+static void add_piece(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	struct folder *f = arg;
+
+	f->summary.ends_ns[end] += ns;
+	node_sums_add(&f->sums, node, end, ns);
+}
+
+static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+{
+	struct folder *f = arg;
+
+	add_piece(f, node, CHAIN_DISK, ns);
+	node_sums_add_above(&f->sums, node, CHAIN_DISK, part_disk(&f->parts, what), ns);
+}
+
+/* A chain_ran_fn. */
+static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct folder *f = arg;
+
+	node_sums_add_ran(&f->sums, node, pair, count);
+}
+
+/* Counts a wait at its direct waker, or at the reason why there is none. */
+static void count_wait(struct folder *f, uint32_t head, const struct wait *w, const struct shown *s)
+{
+	struct chains *c = &f->chains;
+	enum chain_end end = CHAIN_NO_END;
+	uint32_t link = 0;
+
+	if (w->kind == WAIT_PREEMPTED)
+		end = CHAIN_PREEMPTED;
+	else if (s->blocked_to_ns <= s->blocked_from_ns)
+		end = s->off_to_ns > s->off_from_ns ? CHAIN_RUNNABLE : CHAIN_NO_END;
+	else if (f->batch)
+		link = chain_batch_link(f->batch, head, w, &end);
+	else
+		link = chains_link(c, head, w, c->depth, true, &end);
+	/* Of time that is divided there may be several rows. */
+	node_sums_add_waits(&f->sums, link ? link : head, end == CHAIN_DISK ? CHAIN_NO_END : end,
+			    1);
+}
+
+static void keep_long(struct folder *f, struct long_wait w)
+{
+	struct long_wait *p = grow_array(f->long_waits, f->n_long, &f->cap_long, sizeof(*p));
+
+	if (!p) {
+		f->out_of_memory = true;
+		return;
+	}
+	f->long_waits = p;
+	p[f->n_long++] = w;
+}
+
+static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,
+		       const struct shown *s, bool is_long)
+{
+	if (!f->batch)
+		chains_explain(&f->chains, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
+	else if (is_long)
+		keep_long(f,
+			  (struct long_wait) { thread, w, s->blocked_from_ns, s->blocked_to_ns });
+	else
+		chain_batch_add(f->batch, head, w, s->blocked_from_ns, s->blocked_to_ns);
+}
+
+static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_long)
+{
+	struct folder *f = arg;
+	struct chain_summary *sum = &f->summary;
+	bool preempted = w->kind == WAIT_PREEMPTED;
+	uint64_t off_ns, blocked_ns;
+	struct shown s;
+	uint32_t head;
+
+	if (!wait_filter_wait(f->filter, thread, w, &s))
+		return;
+	off_ns = s.off_to_ns - s.off_from_ns;
+	blocked_ns = s.blocked_to_ns - s.blocked_from_ns;
+	sum->waits++;
+	if (f->fold->by == FOLD_BY_WAKER) {
+		if (w->kind == WAIT_SLEEP && blocked_ns)
+			node_sums_add(&f->sums, wakeup_of(f, thread, w), CHAIN_RUNNING, blocked_ns);
+		return;
+	}
+	head = head_of(f, thread, w);
+	if (!head)
+		return;
+	if (fold_counts_waits(f->fold))
+		count_wait(f, head, w, &s);
+	if (off_ns) {
+		struct own_time own = { f, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE };
+
+		node_sums_add(&f->sums, head, own.end, off_ns);
+		if (f->fold->who_ran)
+			who_ran_share(f->fold->who_ran, thread, w, s.off_from_ns, s.off_to_ns,
+				      add_own_who, &own);
+	}
+	if (preempted) {
+		sum->preempted_ns += off_ns;
+		return;
+	}
+	sum->runnable_ns += off_ns;
+	sum->blocked_ns += blocked_ns;
+	fold_sleep(f, head, thread, w, &s, is_long);
+}
+
+/* ---- running time --------------------------------------------------------------------------- */
+
+/* The node of a thread's name alone; 0: out of memory. */
+static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name)
+{
+	uint32_t group = part_group(&f->parts, thread, name);
+
+	return chains_node(&f->chains, chains_head(&f->chains, group), part_name(&f->parts, name));
+}
+
+static void add_own_time(void *arg, uint32_t thread, uint32_t name, enum chain_end end, uint64_t ns)
+{
+	struct folder *f = arg;
+	uint32_t node;
+
+	if (!wait_filter_fits(f->filter, name) ||
+	    (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
+		return;
+	node = name_node(f, thread, name);
+	if (node)
+		node_sums_add(&f->sums, node, end, ns);
+}
+
+static void add_own_sample(void *arg, uint32_t thread, uint32_t name, uint32_t pair)
+{
+	struct folder *f = arg;
+	uint32_t node = wait_filter_fits(f->filter, name) ? name_node(f, thread, name) : 0;
+
+	if (node)
+		add_ran(f, node, pair, 1);
+}
+
+/* The running time of this folder's share of the threads, where it is wanted. */
+static void fold_own_time(struct folder *f)
+{
+	const struct fold *fold = f->fold;
+	const struct timelines *tl = fold->timelines;
+	struct on_cpu_user user = { f, add_own_time, add_own_sample };
+	uint32_t share = (uint32_t)(f - fold->folders);
+	uint64_t from_ns, to_ns;
+
+	/* Without samples nothing is said of it, as in traces of before. */
+	if (!wants_samples(fold) || !wait_filter_running(f->filter))
+		return;
+	wait_filter_window(f->filter, &from_ns, &to_ns);
+	for (uint32_t i = share; i < timelines_threads(tl); i += fold->n_folders) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (!(th->flags & THREAD_RECORDER) && wait_filter_thread(f->filter, i))
+			on_cpu_walk(tl, i, from_ns, to_ns, user);
+	}
+}
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+void folder_clear(struct folder *f)
+{
+	chain_batch_free(f->batch);
+	chains_free(&f->chains);
+	wait_filter_free(f->filter);
+	names_free(f->names);
+	part_cache_free(&f->parts);
+	free(f->long_waits);
+	node_sums_free(&f->sums);
+}
+
+static bool wants(void *arg, const struct thread *th)
+{
+	struct folder *f = arg;
+
+	return wait_filter_thread(f->filter,
+				  (uint32_t)(th - timelines_thread(f->fold->timelines, 0)));
+}
+
+static int folder_init(struct folder *f)
+{
+	const struct fold *fold = f->fold;
+	const struct timelines *tl = fold->timelines;
+	const struct options *o = fold->options;
+	int err;
+
+	f->names = names_new(tl, o);
+	f->filter = f->names ? wait_filter_new(tl, o, f->names) : NULL;
+	err = chains_init(&f->chains, tl, o,
+			  (struct chain_user) { f, label_link, add_piece, add_disk });
+	if (fold_folds_repeats(fold))
+		chains_fold_repeats(&f->chains, chain_joint_is_label);
+	if (!err && wants_samples(fold))
+		err = chain_samples_init(&f->chains.samples, tl, add_ran, f);
+	chains_ask_who(&f->chains, fold->who_ran, add_who_piece);
+	if (!err)
+		err = part_cache_init(&f->parts, fold->parts);
+	if (!err && o->mode == MODE_EXACT) {
+		f->batch = chain_batch_new(&f->chains);
+		err = f->batch ? 0 : -ENOMEM;
+	}
+	return f->filter ? err : -ENOMEM;
+}
+
+void *folder_run(void *arg)
+{
+	struct folder *f = arg;
+
+	if (folder_init(f) ||
+	    slices_walk(&f->fold->slices, (struct wait_visitor) { f, wants, fold_wait })) {
+		f->out_of_memory = true;
+		return NULL;
+	}
+	if (f->batch)
+		chain_batch_run(f->batch);
+	fold_own_time(f);
+	wait_filter_idle(f->filter, &f->summary.idle_waits, &f->summary.idle_ns);
+	f->summary.not_shown_ns = wait_filter_preempted_ns(f->filter);
+	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;
+	return NULL;
+}
+
+void *folder_run_long(void *arg)
+{
+	struct folder *f = arg;
+	const struct fold *fold = f->fold;
+	uint32_t share = (uint32_t)(f - fold->folders);
+	uint64_t from_ns = slices_share_from(&fold->slices, share, fold->n_folders);
+	uint64_t to_ns = slices_share_from(&fold->slices, share + 1, fold->n_folders);
+
+	if (!f->batch)
+		return NULL;
+	for (uint32_t i = 0; i < fold->n_folders; i++)
+		for (size_t k = 0; k < fold->folders[i].n_long; k++) {
+			const struct long_wait *l = &fold->folders[i].long_waits[k];
+			uint64_t from = l->from_ns > from_ns ? l->from_ns : from_ns;
+			uint64_t to = l->to_ns < to_ns ? l->to_ns : to_ns;
+
+			if (from < to)
+				chain_batch_add(f->batch, head_of(f, l->thread, l->wait), l->wait,
+						from, to);
+		}
+	chain_batch_run(f->batch);
+	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;
+	return NULL;
+}

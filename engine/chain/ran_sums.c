@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ran_sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "lower_bound.h"
+#include "share_out.h"
+
+void ran_sums_clear(struct ran_sums *s)
+{
+	s->n = 0;
+}
+
+void ran_sums_free(struct ran_sums *s)
+{
+	free(s->at);
+	*s = (struct ran_sums) { .n = 0 };
+}
+
+void ran_sums_add(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct ran_sums *s = arg;
+	struct ran_sum *p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
+
+	if (!p) {
+		s->out_of_memory = true;
+		return;
+	}
+	s->at = p;
+	p[s->n++] = (struct ran_sum) { .node = node, .pair = pair, .samples = (uint64_t)count };
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_node_and_text(const void *pa, const void *pb)
+{
+	const struct ran_sum *a = pa, *b = pb;
+
+	return a->node != b->node   ? compare(a->node, b->node)
+	       : a->text != b->text ? compare(a->text, b->text)
+				    : compare(a->pair, b->pair);
+}
+
+static int by_node_and_samples(const void *pa, const void *pb, void *names)
+{
+	const struct ran_sum *a = pa, *b = pb;
+
+	if (a->node != b->node)
+		return compare(a->node, b->node);
+	if (a->samples != b->samples)
+		return compare(b->samples, a->samples);
+	return strcmp(names_text(names, a->text), names_text(names, b->text));
+}
+
+void ran_sums_sort(struct ran_sums *s, struct names *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		s->at[i].text = names_off_cpu(names, s->at[i].pair);
+		s->out_of_memory |= !s->at[i].text;
+	}
+	if (s->out_of_memory)
+		s->n = 0;
+	if (!s->n)
+		return;
+	qsort(s->at, s->n, sizeof(*s->at), by_node_and_text);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ran_sum *one = &s->at[i];
+		struct ran_sum *last = n ? &s->at[n - 1] : NULL;
+
+		if (last && last->node == one->node && last->text == one->text)
+			last->samples += one->samples;
+		else
+			s->at[n++] = *one;
+	}
+	s->n = n;
+	qsort_r(s->at, n, sizeof(*s->at), by_node_and_samples, names);
+}
+
+struct ran_sum *ran_sums_of(const struct ran_sums *s, uint32_t node, size_t *n)
+{
+	size_t first = LOWER_BOUND(i, s->n, s->at[i].node < node);
+
+	for (*n = 0; first + *n < s->n && s->at[first + *n].node == node;)
+		++*n;
+	return s->at + first;
+}
+
+static int by_text(const void *pa, const void *pb, void *names)
+{
+	const struct ran_sum *a = pa, *b = pb;
+
+	return strcmp(names_text(names, a->text), names_text(names, b->text));
+}
+
+int ran_sums_share(struct ran_sum *of, size_t n, uint64_t ns, struct names *names)
+{
+	uint64_t *samples = malloc((2 * n + 1) * sizeof(*samples)), *shares;
+	int err;
+
+	if (!samples)
+		return -ENOMEM;
+	shares = samples + n;
+	/* In the order of the lines, on which it depends who gets what is left. */
+	qsort_r(of, n, sizeof(*of), by_text, names);
+	for (size_t i = 0; i < n; i++)
+		samples[i] = of[i].samples;
+	err = share_out(ns, samples, n, shares);
+	for (size_t i = 0; i < n && !err; i++)
+		of[i].ns = shares[i];
+	qsort_r(of, n, sizeof(*of), by_node_and_samples, names);
+	free(samples);
+	return err;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "served.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower_bound.h"
+#include "running_totals.h"
+
+/*
+ * A long window among many wakings of few threads costs as much as there are names (law 5): totals
+ * over blocks of wakings.
+ */
+#define BLOCK 64u
+
+enum {
+	TOTAL_WAKINGS,
+	TOTAL_NS,
+};
+
+struct waking {
+	uint64_t ns;
+	uint32_t wakee;
+};
+
+/* A thread's wakings of others, in order. */
+struct wakings {
+	struct waking *at;
+	size_t n;
+	struct running_totals totals; /* (name, TOTAL_...), of whole blocks */
+};
+
+struct served {
+	const struct timelines *timelines;
+	struct waking *all;
+	struct wakings *of; /* by thread */
+};
+
+/* True if the waker is a thread that woke by itself. */
+static bool by_thread(const struct timelines *tl, struct kernel_stacks *kernel,
+		      const struct wait *w)
+{
+	return w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE &&
+	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN)) &&
+	       !waker_context(kernel, timelines_pair(tl, w->waker_stack).kstack, false).interrupt;
+}
+
+static int in_time(const void *pa, const void *pb)
+{
+	const struct waking *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->wakee > b->wakee) - (a->wakee < b->wakee);
+}
+
+static uint32_t name_of(const struct served *s, const struct waking *w)
+{
+	return timelines_name(s->timelines, w->wakee, w->ns);
+}
+
+static bool sum_up(const struct served *s, struct wakings *of)
+{
+	if (of->n)
+		qsort(of->at, of->n, sizeof(*of->at), in_time);
+	/* Only whole blocks are asked for, and never the first waking. */
+	for (size_t i = 1; of->n > 8 * BLOCK && i < of->n / BLOCK * BLOCK; i++) {
+		uint32_t name = name_of(s, &of->at[i]);
+
+		totals_add(&of->totals, name, TOTAL_WAKINGS, 1);
+		totals_add(&of->totals, name, TOTAL_NS, of->at[i].ns - of->at[i - 1].ns);
+		if ((i + 1) % BLOCK == 0)
+			totals_end_block(&of->totals, (uint32_t)(i / BLOCK));
+	}
+	return !of->totals.out_of_memory;
+}
+
+/* Calls for each thread's waits: counts them, then puts them in place. */
+static void collect(struct served *s, struct kernel_stacks *kernel, bool put)
+{
+	const struct timelines *tl = s->timelines;
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		/* Kernel threads work for the waker, not the other way round. */
+		for (uint32_t k = 0; k < th->n_waits && !(th->flags & THREAD_KTHREAD); k++) {
+			const struct wait *w = &th->waits[k];
+			struct wakings *of;
+
+			if (!by_thread(tl, kernel, w))
+				continue;
+			of = &s->of[w->waker];
+			if (put)
+				of->at[of->n] = (struct waking) { w->wake_ns, i };
+			of->n++;
+		}
+	}
+}
+
+int served_new(struct served **out, const struct timelines *tl, struct kernel_stacks *kernel)
+{
+	struct served *s = calloc(1, sizeof(*s));
+	uint32_t n = timelines_threads(tl);
+	size_t all = 0;
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	s->timelines = tl;
+	s->of = calloc((size_t)n + 1, sizeof(*s->of));
+	if (!s->of)
+		return -ENOMEM;
+	collect(s, kernel, false);
+	for (uint32_t i = 0; i < n; i++)
+		all += s->of[i].n;
+	s->all = malloc((all + 1) * sizeof(*s->all));
+	if (!s->all)
+		return -ENOMEM;
+	all = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		s->of[i].at = s->all + all;
+		all += s->of[i].n;
+		s->of[i].n = 0;
+	}
+	collect(s, kernel, true);
+	for (uint32_t i = 0; i < n; i++)
+		if (!sum_up(s, &s->of[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+void served_free(struct served *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; s->of && i < timelines_threads(s->timelines); i++)
+		totals_free(&s->of[i].totals);
+	free(s->of);
+	free(s->all);
+	free(s);
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+void served_sums_clear(struct served_sums *s)
+{
+	pair_table_clear(&s->table, sizeof(struct served_sum));
+}
+
+void served_sums_free(struct served_sums *s)
+{
+	pair_table_free(&s->table);
+}
+
+static bool add(struct served_sums *to, uint32_t thing, uint32_t name, uint64_t wakings,
+		uint64_t ns)
+{
+	struct served_sum *sum = pair_table_at(&to->table, thing, name, sizeof(*sum));
+
+	if (!sum)
+		return false;
+	sum->name = name;
+	sum->wakings += wakings;
+	sum->ns += ns;
+	return true;
+}
+
+/* The blocks [from, to) of a thread's wakings. */
+static bool add_blocks(struct served_sums *to_sums, uint32_t thing, const struct running_totals *t,
+		       size_t from, size_t to)
+{
+	bool ok = true;
+
+	for (uint32_t id = 1; id <= t->table.keys.n && ok; id++) {
+		struct pair key = t->table.keys.at[id];
+		uint64_t amount = totals_between(t, id, (uint32_t)from, (uint32_t)to);
+
+		if (amount)
+			ok = add(to_sums, thing, key.a, key.b == TOTAL_WAKINGS ? amount : 0,
+				 key.b == TOTAL_NS ? amount : 0);
+	}
+	return ok;
+}
+
+bool served_sums_add(struct served_sums *to, uint32_t thing, const struct served *s, uint32_t waker,
+		     uint64_t from_ns, uint64_t to_ns)
+{
+	const struct wakings *of = &s->of[waker];
+	size_t i = LOWER_BOUND(k, of->n, of->at[k].ns < from_ns);
+	size_t end = LOWER_BOUND(k, of->n, of->at[k].ns < to_ns);
+	size_t keys = of->totals.table.keys.n; /* 0: so few wakings that there are no totals */
+	bool ok = true;
+
+	while (i < end && ok) {
+		if (keys && keys < end - i && end - i > 4 * BLOCK && i && i % BLOCK == 0 &&
+		    from_ns == of->at[i - 1].ns) {
+			ok = add_blocks(to, thing, &of->totals, i / BLOCK, end / BLOCK);
+			i = end / BLOCK * BLOCK;
+		} else {
+			ok = add(to, thing, name_of(s, &of->at[i]), 1, of->at[i].ns - from_ns);
+			i++;
+		}
+		from_ns = of->at[i - 1].ns;
+	}
+	return ok;
+}
+
+#define SHOWN 3
+
+static int most_time_first(const void *pa, const void *pb, void *names)
+{
+	const struct served_sum *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(names_text(names, names_string(names, a->name)),
+		      names_text(names, names_string(names, b->name)));
+}
+
+static void put_sum(FILE *out, struct names *names, const struct served_sum *sum)
+{
+	fputs(names_text(names, names_string(names, sum->name)), out);
+	if (sum->wakings == 1)
+		fputs(" once", out);
+	else
+		fprintf(out, " %" PRIu64 " times", sum->wakings);
+	fprintf(out, " (%" PRIu64 ".%03" PRIu64 " ms)", sum->ns / 1000000, sum->ns / 1000 % 1000);
+}
+
+struct served_sum *served_sums_of(const struct served_sums *s, struct names *names, uint32_t thing,
+				  size_t *n)
+{
+	const struct served_sum *all = s->table.at;
+	struct served_sum *at = malloc(((size_t)s->table.keys.n + 1) * sizeof(*at));
+
+	*n = 0;
+	for (uint32_t i = 1; at && i <= s->table.keys.n; i++) {
+		if (s->table.keys.at[i].a != thing || !all[i].wakings)
+			continue;
+		/* Made now: comparing must not make texts, which moves them. */
+		(void)names_string(names, all[i].name);
+		at[(*n)++] = all[i];
+	}
+	if (*n)
+		qsort_r(at, *n, sizeof(*at), most_time_first, names);
+	return at;
+}
+
+int served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,
+		      uint64_t of_ns, const char *before, FILE *out)
+{
+	uint64_t ns = 0;
+	size_t n;
+	struct served_sum *at = served_sums_of(s, names, thing, &n);
+
+	if (!at)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		ns += at[i].ns;
+	if (n && ns >= of_ns / 20) {
+		fputs(before, out);
+		for (size_t i = 0; i < n && i < SHOWN; i++) {
+			fputs(i ? ", " : "", out);
+			put_sum(out, names, &at[i]);
+		}
+		if (n > SHOWN)
+			fprintf(out, " and %zu more", n - SHOWN);
+	}
+	free(at);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * waker_totals.h - running totals over wakers' timelines, for chain.c. A long window costs as much
+ * as it has different chains, not as much as it has off-CPU intervals (law 5: a thousand idle
+ * threads that each wait for the whole trace for one busy waker). The chain of a whole sleep of a
+ * waker is the same whoever waits for that waker. So for each waker and number of links left there
+ * are totals of every chain that its sleeps lead to, relative to the waker.
+ */
+#ifndef ENGINE_WAKER_TOTALS_H
+#define ENGINE_WAKER_TOTALS_H
+
+#include "running_totals.h"
+
+/* Those of one waker. */
+struct waker_entry {
+	struct running_totals totals; /* of (relative node, end or another key of chain.c) */
+	uint64_t walked;	      /* intervals walked while the totals were not there */
+	bool built, building;
+};
+
+struct waker_totals;
+
+/* NULL: out of memory. */
+struct waker_totals *waker_totals_new(void);
+void waker_totals_free(struct waker_totals *t);
+/*
+ * The entry of a thread, below a relative root and with so many links left; all zero when it is
+ * new. NULL: out of memory. Moves when another one is asked for.
+ */
+struct waker_entry *waker_totals_entry(struct waker_totals *t, uint32_t thread, uint32_t links_left,
+				       uint32_t root);
+/* Where it is kept what a relative node is below another node; 0: not made yet. Moves likewise. */
+uint32_t *waker_totals_grafted(struct waker_totals *t, uint32_t node, uint32_t relative);
+
+#endif /* ENGINE_WAKER_TOTALS_H */

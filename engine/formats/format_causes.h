@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* format_causes.h - the rows of the table of causes, which the report shows as well. */
+#ifndef ENGINE_FORMAT_CAUSES_H
+#define ENGINE_FORMAT_CAUSES_H
+
+#include "chain/causes.h"
+#include "format.h"
+
+/* How many causes are shown, the others being summed up. */
+uint64_t causes_shown(const struct options *o);
+/*
+ * Writes c, one of all, as a sentence: "janitor ran, until it woke in unlock; meanwhile it woke
+ * audit 6 times". 0 or -ENOMEM.
+ */
+int causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
+			const struct causes *all, const struct cause *c);
+/* Writes a command that shows the wait with the largest part, by which its chain can be followed.
+ */
+void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c);
+
+#endif /* ENGINE_FORMAT_CAUSES_H */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wait_pieces.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+static uint32_t label_link(void *arg, const struct link *link)
+{
+	struct wait_pieces *t = arg;
+	struct link l = *link;
+
+	l.flags &= LINK_IDLE; /* the other flags are not written */
+	return intern_id(&t->links, &l, sizeof(l), NULL);
+}
+
+struct link wait_pieces_link(const struct wait_pieces *t, uint32_t label)
+{
+	struct link l;
+	size_t len;
+
+	memcpy(&l, intern_bytes(&t->links, label, &len), sizeof(l));
+	return l;
+}
+
+static void add_piece(struct wait_pieces *t, struct wait_piece piece)
+{
+	struct wait_piece *p = grow_array(t->at, t->n, &t->cap, sizeof(*p));
+
+	if (!p) {
+		t->out_of_memory = true;
+		return;
+	}
+	t->at = p;
+	p[t->n++] = piece;
+}
+
+static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	add_piece(arg, (struct wait_piece) { ns, node, end, 0 });
+}
+
+static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+{
+	add_piece(arg, (struct wait_piece) { ns, node, CHAIN_DISK, what });
+}
+
+static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct wait_pieces *t = arg;
+	uint64_t *sum = pair_table_at(&t->who, node, who, sizeof(*sum));
+
+	if (sum)
+		*sum += ns;
+	else
+		t->out_of_memory = true;
+}
+
+/* The wait's own time: the node of its head. */
+static void add_own_who(void *arg, uint32_t who, uint64_t ns)
+{
+	struct wait_pieces *t = arg;
+
+	add_who(t, chains_head(&t->chains, 1), who, ns);
+}
+
+/* A chain_window_fn. */
+static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+{
+	struct wait_pieces *t = arg;
+
+	t->out_of_memory |=
+		!served_sums_add(&t->served, node, t->all_served, waker, from_ns, to_ns);
+}
+
+static int by_chain(const void *pa, const void *pb)
+{
+	const struct wait_piece *a = pa, *b = pb;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	return a->what < b->what ? -1 : a->what > b->what;
+}
+
+size_t wait_pieces_path(const struct wait_pieces *t, uint32_t node,
+			uint32_t path[OPTIONS_DEPTH_MAX])
+{
+	const struct pair *nodes = t->chains.nodes.at;
+	size_t n = 0;
+
+	for (; nodes[node].a && n < OPTIONS_DEPTH_MAX; node = nodes[node].a)
+		path[n++] = nodes[node].b;
+	return n;
+}
+
+/* By the contents of the links: their numbers depend on the waits explained before. */
+static int by_links(const struct wait_pieces *t, uint32_t a, uint32_t b)
+{
+	uint32_t path_a[OPTIONS_DEPTH_MAX], path_b[OPTIONS_DEPTH_MAX];
+	size_t n_a = wait_pieces_path(t, a, path_a), n_b = wait_pieces_path(t, b, path_b);
+
+	while (n_a && n_b) {
+		struct link la = wait_pieces_link(t, path_a[--n_a]),
+			    lb = wait_pieces_link(t, path_b[--n_b]);
+		int order = memcmp(&la, &lb, offsetof(struct link, flags));
+
+		if (order)
+			return order;
+	}
+	return n_a ? 1 : n_b ? -1 : 0;
+}
+
+static int widest_first(const void *pa, const void *pb, void *writer)
+{
+	const struct wait_piece *a = pa, *b = pb;
+	int order;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	order = a->node == b->node ? 0 : by_links(writer, a->node, b->node);
+	return order ? order : by_chain(pa, pb);
+}
+
+/* One piece for each chain and end, the widest first. */
+static void merge_pieces(struct wait_pieces *t)
+{
+	size_t n = 0;
+
+	if (!t->n)
+		return;
+	qsort(t->at, t->n, sizeof(*t->at), by_chain);
+	for (size_t i = 0; i < t->n; i++) {
+		if (n && !by_chain(&t->at[n - 1], &t->at[i]))
+			t->at[n - 1].ns += t->at[i].ns;
+		else
+			t->at[n++] = t->at[i];
+	}
+	t->n = n;
+	qsort_r(t->at, n, sizeof(*t->at), widest_first, t);
+}
+
+int wait_pieces_make(struct wait_pieces *t, const struct chosen_wait *p)
+{
+	const struct shown *s = &p->shown;
+	uint32_t head = chains_head(&t->chains, 1);
+	bool preempted = p->wait->kind == WAIT_PREEMPTED;
+
+	t->n = 0;
+	pair_table_clear(&t->who, sizeof(uint64_t));
+	ran_sums_clear(&t->ran);
+	served_sums_clear(&t->served);
+	if (!preempted)
+		chains_explain(&t->chains, head, p->thread, p->wait, s->blocked_from_ns,
+			       s->blocked_to_ns);
+	if (s->off_to_ns > s->off_from_ns)
+		add(t, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
+		    s->off_to_ns - s->off_from_ns);
+	if (t->who_ran)
+		who_ran_share(t->who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns,
+			      add_own_who, t);
+	if (t->out_of_memory || t->chains.out_of_memory)
+		return -ENOMEM;
+	merge_pieces(t);
+	ran_sums_sort(&t->ran, t->names);
+	return t->ran.out_of_memory ? -ENOMEM : 0;
+}
+
+int wait_pieces_init(struct wait_pieces *t, const struct timelines *tl, const struct options *o,
+		     struct names *names)
+{
+	int err;
+
+	*t = (struct wait_pieces) { .names = names };
+	err = chains_init(&t->chains, tl, o, (struct chain_user) { t, label_link, add, add_disk });
+	if (!err)
+		err = who_ran_new(&t->who_ran, tl);
+	if (!err)
+		err = chain_samples_init(&t->chains.samples, tl, ran_sums_add, &t->ran);
+	chains_ask_who(&t->chains, t->who_ran, add_who);
+	if (!err)
+		err = served_new(&t->all_served, tl, t->chains.kernel);
+	chains_ask_windows(&t->chains, add_window);
+	return err;
+}
+
+void wait_pieces_free(struct wait_pieces *t)
+{
+	chains_free(&t->chains);
+	who_ran_free(t->who_ran);
+	pair_table_free(&t->who);
+	served_free(t->all_served);
+	served_sums_free(&t->served);
+	ran_sums_free(&t->ran);
+	intern_free(&t->links);
+	free(t->at);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wait_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+/* ---- links ---------------------------------------------------------------------------------- */
+
+/* 0: out of memory. */
+static uint32_t make_label(struct wait_tree *t, const struct link *l)
+{
+	uint32_t joint =
+		joint_of_link(&t->joints, t->names, t->timelines, l, names_link(t->names, l));
+	struct link *p;
+	uint32_t id;
+	int is_new;
+
+	id = joint ? pairs_id_new(&t->labels, l->waker, joint, &is_new) : 0;
+	if (!id || !is_new)
+		return id;
+	p = grow_array(t->link, id, &t->cap_link, sizeof(*p));
+	if (!p)
+		return 0;
+	t->link = p;
+	p[id] = *l;
+	return id;
+}
+
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	struct wait_tree *t = arg;
+	bool is_new;
+	uint32_t id = intern_id(&t->links, l, sizeof(*l), &is_new);
+	uint32_t *p = id ? grow_array(t->label, id, &t->cap_label, sizeof(*p)) : NULL;
+
+	if (!p)
+		return 0;
+	t->label = p;
+	if (is_new)
+		p[id] = make_label(t, l);
+	return p[id];
+}
+
+static uint32_t joint_of(const void *arg, uint32_t label)
+{
+	const struct wait_tree *t = arg;
+
+	return t->labels.at[label].b;
+}
+
+/* ---- items ---------------------------------------------------------------------------------- */
+
+/* Makes room for a node in item_of. */
+static bool reserve_node(struct wait_tree *t, uint32_t node)
+{
+	size_t n = (size_t)node * 2 + 64;
+	uint32_t *p;
+
+	if (node < t->n_item_of)
+		return true;
+	p = realloc(t->item_of, n * sizeof(*p));
+	if (!p)
+		return false;
+	memset(p + t->n_item_of, 0, (n - t->n_item_of) * sizeof(*p));
+	t->item_of = p;
+	t->n_item_of = n;
+	return true;
+}
+
+static bool note_item(struct wait_tree *t, uint32_t node, uint32_t item)
+{
+	uint32_t *p = grow_array(t->nodes, t->n_nodes, &t->cap_nodes, sizeof(*p));
+
+	if (!p)
+		return false;
+	t->nodes = p;
+	p[t->n_nodes++] = node;
+	t->item_of[node] = item + 1;
+	return true;
+}
+
+/* How many links of the same kind are in a row at the end of the node's chain. */
+static uint32_t run_of(const struct chains *c, uint32_t node)
+{
+	uint32_t n = 1;
+
+	for (; chains_repeats(c, c->nodes.at[node].a, c->nodes.at[node].b); n++)
+		node = c->nodes.at[node].a;
+	return n;
+}
+
+/* The node's item, which is created if there is none. NULL: out of memory. */
+static struct tree_item *item_of(struct wait_tree *t, uint32_t node)
+{
+	const struct chains *c = &t->chains;
+	struct pair link = c->nodes.at[node];
+	struct tree_item *p = NULL;
+	uint32_t parent = 0, run;
+
+	if (!reserve_node(t, node))
+		return NULL;
+	if (t->item_of[node])
+		return &t->items[t->item_of[node] - 1];
+	if (link.a) {
+		p = item_of(t, link.a);
+		if (!p)
+			return NULL;
+		parent = (uint32_t)(p - t->items);
+		if (chains_repeats(c, link.a, link.b)) {
+			run = run_of(c, node);
+			p->times = p->times < run ? run : p->times;
+			return note_item(t, node, parent) ? p : NULL;
+		}
+	}
+	p = grow_array(t->items, t->n_items, &t->cap_items, sizeof(*p));
+	if (!p)
+		return NULL;
+	t->items = p;
+	if (!note_item(t, node, (uint32_t)t->n_items))
+		return NULL;
+	p += t->n_items++;
+	*p = (struct tree_item) { .parent = parent, .label = link.b, .times = 1 };
+	return p;
+}
+
+static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	struct wait_tree *t = arg;
+	struct tree_item *i = item_of(t, node);
+
+	if (i)
+		i->ends_ns[end] += ns;
+	else
+		t->out_of_memory = true;
+}
+
+static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct wait_tree *t = arg;
+	struct tree_item *i = item_of(t, node);
+	uint64_t *sum = NULL;
+
+	if (i)
+		sum = pair_table_at(&t->who, (uint32_t)(i - t->items), who, sizeof(*sum));
+	if (sum)
+		*sum += ns;
+	else
+		t->out_of_memory = true;
+}
+
+static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+{
+	struct wait_tree *t = arg;
+	struct tree_item *i = item_of(t, node);
+	uint64_t *sum = NULL;
+
+	add(t, node, CHAIN_DISK, ns);
+	if (i)
+		sum = pair_table_at(&t->disks, (uint32_t)(i - t->items), what, sizeof(*sum));
+	if (sum)
+		*sum += ns;
+	else
+		t->out_of_memory = true;
+}
+
+/* A chain_ran_fn. */
+static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct wait_tree *t = arg;
+	struct tree_item *i = item_of(t, node);
+
+	if (i)
+		ran_sums_add(&t->ran, (uint32_t)(i - t->items), pair, count);
+	else
+		t->out_of_memory = true;
+}
+
+/* A chain_window_fn. */
+static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+{
+	struct wait_tree *t = arg;
+	struct tree_item *i = item_of(t, node);
+
+	t->out_of_memory |= !i || !served_sums_add(&t->served, (uint32_t)(i - t->items),
+						   t->all_served, waker, from_ns, to_ns);
+}
+
+/* Sets the total of each item. */
+static void sum_up(struct wait_tree *t)
+{
+	for (size_t i = t->n_items; i-- > 0;) {
+		struct tree_item *item = &t->items[i];
+
+		for (int e = 0; e < CHAIN_ENDS; e++)
+			item->total_ns += item->ends_ns[e];
+		if (i)
+			t->items[item->parent].total_ns += item->total_ns;
+	}
+}
+
+static int widest_first(const void *pa, const void *pb)
+{
+	const struct tree_item *const *a = pa, *const *b = pb;
+
+	if ((*a)->total_ns != (*b)->total_ns)
+		return (*a)->total_ns > (*b)->total_ns ? -1 : 1;
+	return (*a)->label < (*b)->label ? -1 : (*a)->label > (*b)->label;
+}
+
+const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_item *above,
+					 size_t *n)
+{
+	uint32_t self = (uint32_t)(above - t->items);
+	const struct tree_item **below;
+	size_t all = 0;
+
+	*n = 0;
+	for (size_t i = self + 1; i < t->n_items; i++)
+		all += t->items[i].parent == self;
+	below = all ? malloc(all * sizeof(*below)) : NULL;
+	t->out_of_memory |= all && !below;
+	for (size_t i = self + 1; below && i < t->n_items; i++)
+		if (t->items[i].parent == self)
+			below[(*n)++] = &t->items[i];
+	if (below)
+		qsort(below, *n, sizeof(*below), widest_first);
+	return below;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
+{
+	for (size_t i = 0; i < t->n_nodes; i++)
+		t->item_of[t->nodes[i]] = 0;
+	t->n_items = t->n_nodes = 0;
+	ran_sums_clear(&t->ran);
+	pair_table_clear(&t->who, sizeof(uint64_t));
+	pair_table_clear(&t->disks, sizeof(uint64_t));
+	served_sums_clear(&t->served);
+	if (p->wait->kind == WAIT_SLEEP)
+		chains_explain(&t->chains, chains_head(&t->chains, 1), p->thread, p->wait,
+			       p->shown.blocked_from_ns, p->shown.blocked_to_ns);
+	sum_up(t);
+	ran_sums_sort(&t->ran, t->names);
+	t->out_of_memory |= t->ran.out_of_memory;
+	return t->out_of_memory || t->chains.out_of_memory ? -ENOMEM : 0;
+}
+
+int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct options *o,
+		   struct names *names)
+{
+	int err;
+
+	*t = (struct wait_tree) { .timelines = tl, .names = names };
+	err = chains_init(&t->chains, tl, o, (struct chain_user) { t, label_link, add, add_disk });
+	chains_fold_repeats(&t->chains, joint_of);
+	if (!err)
+		err = chain_samples_init(&t->chains.samples, tl, add_ran, t);
+	if (!err)
+		err = who_ran_new(&t->who_ran, tl);
+	chains_ask_who(&t->chains, t->who_ran, add_who);
+	if (!err)
+		err = served_new(&t->all_served, tl, t->chains.kernel);
+	chains_ask_windows(&t->chains, add_window);
+	return err;
+}
+
+void wait_tree_free(struct wait_tree *t)
+{
+	chains_free(&t->chains);
+	who_ran_free(t->who_ran);
+	pair_table_free(&t->who);
+	pair_table_free(&t->disks);
+	served_free(t->all_served);
+	served_sums_free(&t->served);
+	intern_free(&t->links);
+	free(t->label);
+	pairs_free(&t->labels);
+	free(t->link);
+	joints_free(&t->joints);
+	free(t->items);
+	free(t->item_of);
+	free(t->nodes);
+	ran_sums_free(&t->ran);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "disk_requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "grow.h"
+
+/* Has no padding. A thread asks for one thing at a time. */
+struct asked_key {
+	uint64_t ns, tid;
+};
+
+int disk_requests_ask(struct disk_requests *r, uint32_t tid, uint64_t asked_ns, uint32_t thread,
+		      uint32_t pair)
+{
+	struct asked_key key = { asked_ns, tid };
+	uint32_t id = intern_id(&r->asked, &key, sizeof(key), NULL);
+	struct disk_request *p = id ? grow_array(r->askers, id, &r->cap_askers, sizeof(*p)) : NULL;
+
+	if (!p)
+		return -ENOMEM;
+	r->askers = p;
+	p[id] = (struct disk_request) { .thread = thread, .pair = pair };
+	return 0;
+}
+
+int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_request *done,
+		       struct disk_request_kind kind)
+{
+	struct asked_key key = { done->asked_ns, tid };
+	uint32_t id = tid ? intern_find(&r->asked, &key, sizeof(key)) : 0;
+	struct disk_request *p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	r->at = p;
+	p += r->n++;
+	*p = *done;
+	p->pair = 0;
+	if (id) {
+		p->thread = r->askers[id].thread;
+		p->pair = r->askers[id].pair;
+	}
+	p->kind = pairs_id(&r->kinds, kind.disk, kind.op);
+	return p->kind ? 0 : -ENOMEM;
+}
+
+void disk_requests_finish(struct disk_requests *r)
+{
+	intern_free(&r->asked);
+	free(r->askers);
+	r->askers = NULL;
+	r->cap_askers = 0;
+}
+
+void disk_requests_free(struct disk_requests *r)
+{
+	disk_requests_finish(r);
+	free(r->at);
+	pairs_free(&r->kinds);
+}
