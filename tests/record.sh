@@ -20,8 +20,8 @@ trap '[ -z "$load" ] || kill "$load" 2>/dev/null; rm -rf "$tmp"' EXIT
 objects=$(find "$O/engine" -name "*.o" ! -name chainwalk.o)
 # shellcheck disable=SC2086 # a list
 ${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -I../../engine -I../../collector -o "$tmp/neutral" neutral.c \
-	$objects "$O/libflamegraph.o" "$O"/collector/log/encode.o \
-	-pthread -lz -lm
+	$objects "$O/libflamegraph.o" "$O"/collector/log/encode.o "$O"/collector/log/encode_define.o \
+	-pthread -lz -lm -ldw -lelf -liberty
 cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$tmp"
 cd "$tmp"
 
@@ -102,6 +102,8 @@ recorded relay "$relay" -- relay --rounds 24 --work 2000,3000,4000
 recorded relay_unix_tcp "$relay" -- relay --rounds 5 --work 1500,2500,3500 --hops tcp,unix,tcp
 recorded pingpong "ping pong" -- pingpong --rounds 200 --work 100
 recorded convoy "convoy0 convoy1 convoy2 convoy3" -- convoy --threads 4 --rounds 10 --work 1000
+recorded shares "client worker" -F 997 -- shares --rounds 30 --work 7000,3000,1
+recorded sampled_relay "$relay" -F 997 -- relay --rounds 12 --work 2000,3000,4000
 recorded idle "keeper $(seq -s ' ' -f 'idle%.0f' 0 29)" -- idle --threads 30 --sleep 100000
 recorded disk_reads "disk" -- diskio --rounds 40
 recorded disk_syncs "disk" -- diskio --sync --rounds 20

@@ -63,7 +63,7 @@ run_e2e() {
 }
 
 run_browser() {
-	timeout 600 sh tests/browser/run.sh "$O" >"$log" 2>&1
+	timeout 1100 sh tests/browser/run.sh "$O" >"$log" 2>&1
 	status=$?
 	sums=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
 	if [ "$sums" ]; then

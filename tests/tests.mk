@@ -63,15 +63,15 @@ $(O)/count_events: $(O)/tests/tools/count_events.o
 # Runs a command with some system calls forbidden.
 $(O)/forbid: $(O)/tests/tools/forbid.o
 	$(LINK)
-# A file system that does not answer some.
-$(O)/deaf_files: $(O)/tests/tools/deaf_files.o
+# A file system that does not answer some, and who holds a lock because of that.
+$(O)/deaf_files $(O)/hold_lock: $(O)/%: $(O)/tests/tools/%.o
 	$(LINK)
 # A program whose stacks are known, and of which some functions are exported: for tests of names.
 $(O)/names_load: tests/tools/names_load.c tests/workload/calls.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		-rdynamic -pthread -Wl,--build-id -o $@ $<
-unit: $(O)/count_events $(O)/forbid $(O)/names_load $(O)/deaf_files
+unit: $(O)/count_events $(O)/forbid $(O)/names_load $(O)/deaf_files $(O)/hold_lock
 
 # ---- fuzzing ----
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -151,7 +151,7 @@ test("the table says who ended the waiting and what was waited for", async () =>
 		"charlie;main;[futex];-;entry;--;wake;unlock;bravo;--;wake;alpha;[running] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 100%", "2nd 10%", "object 100%", "disk 30%", "running 70%"], "legend");
+		["off-CPU", "1st waker 100%", "2nd 10%", "object 100%", "disk 30%", "queued 5%", "device 25%", "running 70%"], "legend");
 	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
 		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
 	await page.keyboard.press("t");
@@ -162,12 +162,14 @@ test("the table says who ended the waiting and what was waited for", async () =>
 	await page.keyboard.press("Escape");
 	await clickLegend(page, "disk");
 	near((await frame(page, "[disk vda read]")).w, 1180, 1, "only the disk");
+	await clickLegend(page, "queued");
+	near((await frame(page, "[queued]")).w, 1180, 1, "only what was queued");
 });
 
 test("samples above [running] are green, on-CPU stacks warm", async () => {
 	const page = await open(render([
 		"alpha;main;recv;--;wake;bravo;[running];main;deflate 70",
-		"alpha;main;recv;--;wake;bravo;[running];main;crc 30",
+		"alpha;main;recv;--;wake;bravo;[running];main;[unknown] 30",
 		"alpha;[on-CPU];main;loop 50",
 	]));
 	const fills = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
@@ -179,6 +181,28 @@ test("samples above [running] are green, on-CPU stacks warm", async () => {
 		await page.keyboard.press("v");
 	}
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 67%", "sample", "on CPU 33%", "running 67%"], "legend");
+		["off-CPU", "1st waker 67%", "sample", "on CPU 33%", "running 67%", "unknown"], "legend");
 	has(await hover(page, "wake"), "waker bravo", "the waker");
+	has(await hover(page, "loop"), "CPU time of alpha", "own time");
+	await clickLegend(page, "on CPU");
+	is([(await labels(page)).includes("loop"), (await labels(page)).includes("deflate")], [true, false], "only own time");
+});
+
+test("who had the CPU is warm, and belongs to [runnable]", async () => {
+	const page = await open(render([
+		"alpha;main;recv;[runnable];gzip 40",
+		"alpha;main;recv;[runnable];[throttled] 30",
+		"alpha;main;recv;[runnable];[idle CPU] 30",
+		"alpha;main;recv;--;wake;irq;[interrupt] 100",
+	]));
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
+		["off-CPU", "1st waker 50%", "on CPU", "interrupt 50%", "runnable 50%", "throttled 15%"], "legend");
+	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
+		.map((t) => [t.textContent, t.previousElementSibling.getAttribute("fill")])));
+	is([fills["[idle CPU]"] === fills["[runnable]"], fills.gzip === fills.recv], [true, false], "colours");
+	await clickLegend(page, "throttled");
+	near((await frame(page, "[throttled]")).w, 1180, 1, "only what a quota took");
+	await clickLegend(page, "throttled");
+	is((await labels(page)).filter((s) => s === "[throttled]").length, 0, "without it");
+	near((await frame(page, "[runnable]")).w, 1180 * 70 / 170, 1, "the rest of it is there");
 });

@@ -3,5 +3,5 @@
 # Sourced: sets $chromium to the browser; "" if there is none.
 chromium=${CHROMIUM:-}
 for name in chromium chromium-browser google-chrome; do
-	[ -n "$chromium" ] || chromium=$(command -v "$name")
+	[ -n "$chromium" ] || chromium=$(command -v "$name") || :
 done

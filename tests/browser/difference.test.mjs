@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Differential graphs: colour, hover text, status and table compare the same counts.
-import { test, render, open, frame, labels, hover, is, has, near } from "./harness.mjs";
+import { address, frame, has, hover, is, labels, near, open, render, test } from "./harness.mjs";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test("difference: own counts are compared, or totals, everywhere alike", async (
 	await page.selectOption("select[aria-label=Compare]", "total");
 	is(hue(await fill(page, "f")), "red", "f has more in total");
 	has(await hover(page, "f"), "total before 18 samples (25.71%), after 27 samples (33.75%): +50.00%", "hover, total");
-	has(page.url(), "compare=total", "the address");
+	has(await address(page), "compare=total", "the address");
 	await page.keyboard.press("t");
 	has((await rows(page)).join("\n"), "25.71% 33.75% +50.00% f", "table, total");
 	has((await rows(page)).join("\n"), "71.43% 62.50% unchanged same", "no sign without a change");
@@ -57,9 +57,9 @@ test("difference: widths show after, before, or the larger of both", async () =>
 	await page.selectOption("select[aria-label='Widths of the difference']", "union");
 	near(await drawn("x"), 1180 * 60 / 130, 1, "the larger");
 	near(await drawn("b"), 1180 * 50 / 130, 1, "the larger");
-	has(page.url(), "side=union", "the address");
+	has(await address(page), "side=union", "the address");
 	const again = await open(null);
-	await again.goto(page.url());
+	await again.goto(await address(page));
 	await again.waitForSelector("svg.live");
 	near((await frame(again, "b")).w, 1180 * 50 / 130, 1, "a link to it");
 });

@@ -61,6 +61,11 @@ export async function frame(page, label, n = 0) {
 	return box;
 }
 
+// The page's address as the page has it: page.url() learns of changes a little later.
+export async function address(page) {
+	return page.evaluate(() => location.href);
+}
+
 export async function labels(page) {
 	return page.evaluate(() => [...document.querySelectorAll("#fg-frames text")].map((e) => e.textContent));
 }
@@ -107,8 +112,7 @@ export async function run() {
 	}
 	if (process.env.FIREFOX) {
 		browser = await playwright._bidiFirefox.launch({ executablePath: process.env.FIREFOX });
-		await runAll("browser, Firefox", tests.filter((t) => t.only !== "chromium" &&
-			!t.name.startsWith("report:")), sums);
+		await runAll("browser, Firefox", tests.filter((t) => t.only !== "chromium"), sums);
 		await browser.close();
 	} else {
 		console.log("SKIP browser, Firefox: all (no firefox-esr)");

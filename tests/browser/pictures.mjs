@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes the pictures of docs/flamegraph.md from a chain graph:
-//     CHROMIUM=... node pictures.mjs GRAPH.svg OUT_DIR
+// Makes pictures of a chain graph, OUT_DIR/PREFIX-NAME.png. Those of docs/flamegraph.md:
+//     CHROMIUM=... node pictures.mjs RELAY.svg ../../docs flamegraph hover zoom-search dark table menu phone
+// bench/database_pictures.sh makes those of a database.
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [svg, out] = process.argv.slice(2);
+const [svg, out, prefix, ...names] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
 
 async function take(name, { fragment = "", context = {}, act = async () => {} } = {}) {
@@ -14,7 +15,7 @@ async function take(name, { fragment = "", context = {}, act = async () => {} } 
 	await page.goto(pathToFileURL(resolve(svg)).href + fragment);
 	await page.waitForSelector("svg.live");
 	await act(page);
-	await page.screenshot({ path: join(out, "flamegraph-" + name + ".png") });
+	await page.screenshot({ path: join(out, prefix + "-" + name + ".png") });
 	await ctx.close();
 }
 
@@ -26,20 +27,24 @@ const box = (page, label, k = 0) => page.evaluate(([want, n]) => {
 	return { x: r.x + 4, y: r.y + r.height / 2 };
 }, [label, k]);
 
-await take("hover", { act: async (page) => {
-	const b = await box(page, "charlie_wakes_bravo", 0);
-	await page.mouse.move(b.x, b.y);
-} });
-await take("zoom-search", { fragment: "#path=alpha&search=wake", act: end });
-await take("dark", { context: { colorScheme: "dark" }, act: end });
-await take("table", { act: async (page) => {
-	await end(page);
-	await page.keyboard.press("t");
-} });
-await take("menu", { act: async (page) => {
-	const b = await box(page, "--", 0);
-	await page.mouse.click(b.x, b.y);
-} });
-await take("phone", { context: { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true,
-	deviceScaleFactor: 2 }, act: end });
+const pictures = {
+	light: { act: end },
+	dark: { context: { colorScheme: "dark" }, act: end },
+	hover: { act: async (page) => {
+		const b = await box(page, "charlie_wakes_bravo", 0);
+		await page.mouse.move(b.x, b.y);
+	} },
+	"zoom-search": { fragment: "#path=alpha&search=wake", act: end },
+	table: { act: async (page) => {
+		await end(page);
+		await page.keyboard.press("t");
+	} },
+	menu: { act: async (page) => {
+		const b = await box(page, "--", 0);
+		await page.mouse.click(b.x, b.y);
+	} },
+	phone: { context: { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }, act: end },
+};
+for (const name of names)
+	await take(name, pictures[name]);
 await browser.close();

@@ -26,4 +26,4 @@ if [ ! -d node_modules/playwright-core ]; then
 fi
 firefox=${FIREFOX:-$(command -v firefox-esr || command -v firefox)}
 CHROMIUM=$chromium FIREFOX=$firefox FLAMEGRAPH=$build/flamegraph CHAINWALK=$build/chainwalk \
-	timeout 500 node main.mjs "${2:-}"
+	timeout 1000 node main.mjs "${2:-}"

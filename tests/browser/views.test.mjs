@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Views: from the leaves, callers and callees, hidden and collapsed frames. Each is in the address.
-import { test, render, open, frame, labels, hover, click, is, has, near } from "./harness.mjs";
+import { address, click, frame, has, hover, is, labels, near, open, render, test } from "./harness.mjs";
 
 const folded = [
 	"main;parse;read;libc.so!memcpy 30",
@@ -24,7 +24,7 @@ test("views: merged from the leaves as --reverse does, and back", async () => {
 	near(await drawn(page, "read"), 1180 * 0.4, 1, "its callers");
 	const alive = await sorted(page);
 	is(await sorted(await open(render(folded, "--reverse"))), alive, "the program draws the same frames");
-	has(page.url(), "leaves=1", "in the address");
+	has(await address(page), "leaves=1", "in the address");
 	await page.goBack();
 	is(await sorted(page), whole, "back");
 });
@@ -59,7 +59,7 @@ test("views: hide a function, a library, recursion; only stacks with one; all in
 	is((await labels(page)).filter((s) => s === "work").length, 1, "one frame of work");
 	near(await drawn(page, "main"), 1180 * 0.9, 1, "the time stays");
 	is((await chips(page)).length, 3, "each can be taken back");
-	const link = page.url();
+	const link = await address(page);
 	const other = await open(null);
 	await other.goto(link);
 	await other.waitForSelector("svg.live");
@@ -76,7 +76,7 @@ test("views: hide a function, a library, recursion; only stacks with one; all in
 test("views: a frame in a link is found by its names, also in another graph", async () => {
 	const page = await open(render(folded));
 	await click(page, "split");
-	is(decodeURIComponent(page.url().split("#")[1]), "path=main;parse;split", "the path");
+	is(decodeURIComponent((await address(page)).split("#")[1]), "path=main;parse;split", "the path");
 	const tomorrow = render(["aaa 100", "main;parse;newer 5", "main;parse;split;x 20", "main;z 1"]);
 	const other = await open(tomorrow, { fragment: "#path=main%3Bparse%3Bsplit" });
 	near(await drawn(other, "split"), 1180, 1, "the same frame of another graph");
@@ -89,7 +89,7 @@ test("views: a flame chart zooms to the right one of equal frames", async () => 
 	const page = await open(svg);
 	await click(page, "a", 1);
 	near(await drawn(page, "y"), 1180, 1, "the second a");
-	const other = await open(svg, { fragment: "#" + page.url().split("#")[1] });
+	const other = await open(svg, { fragment: "#" + (await address(page)).split("#")[1] });
 	near(await drawn(other, "y"), 1180, 1, "by a link");
 	is(await page.getByLabel("Merge from the leaves (R)").isVisible(), false, "no merging: it has an order");
 });

@@ -7,9 +7,9 @@
  *	neutral IN OUT NAME...
  *
  * Threads called NAME, kernel threads and threads without a name keep what they are called, the
- * others become "other", lose their user stacks, and what they exec. Of files that do not belong
- * to the distribution (/usr, /lib) only the last part of the path stays, of the kernel's release
- * its number.
+ * others become "other", lose their user stacks, what they wait for and what they exec. Of files
+ *that do not belong to the distribution (/usr, /lib) only the last part of the path stays, of the
+ *kernel's release its number.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +31,7 @@ struct neutral {
 	/* By the old id: the new one, 0: not yet used. */
 	uint32_t *stacks, *frames, *modules, *spaces;
 	uint32_t modules_end, spaces_end;
+	uint64_t more; /* events of MORE_EVENTS so far */
 };
 
 static int to_file(void *ctx, const void *block, size_t len)
@@ -184,6 +185,19 @@ static int copy_fork(struct neutral *n, const struct event *ev)
 			    name_of(n, ev->other));
 }
 
+static uint32_t object(struct neutral *n, uint32_t old)
+{
+	const struct trace_object *o = trace_object(n->trace, old);
+
+	if (!o)
+		return 0;
+	return encoder_object(n->enc, &(struct encoder_object) {
+					      .class = trace_string(n->trace, o->class),
+					      .name = path_of(trace_string(n->trace, o->name)),
+					      .peer = o->peer,
+				      });
+}
+
 /* Losses are left out. */
 static int copy_more(struct neutral *n, const struct event *ev)
 {
@@ -198,7 +212,12 @@ static int copy_more(struct neutral *n, const struct event *ev)
 
 	if (ev->kind == EVENT_QUEUE)
 		copy.number[0] = ev->n;
-	return ev->kind == EVENT_MORE_LOST ? 0 : encoder_more(n->enc, &copy);
+	if (ev->kind == EVENT_OBJECT)
+		copy.number[0] = is_kept(n, ev->tid) ? object(n, ev->object) : 0;
+	if (ev->kind == EVENT_MORE_LOST || (ev->kind == EVENT_OBJECT && !copy.number[0]))
+		return 0;
+	n->more++;
+	return encoder_more(n->enc, &copy);
 }
 
 static int copy_event(struct neutral *n, const struct event *ev)
@@ -247,6 +266,7 @@ static int copy_all(struct neutral *n)
 		err = copy_event(n, &ev);
 	if (!err)
 		err = trace_cursor_error(c);
+	encoder_more_counted(n->enc, n->more);
 	if (!err)
 		err = encoder_end(n->enc, info->end_ns, info->kernel_events, info->sideband_lost);
 	trace_cursor_free(c);

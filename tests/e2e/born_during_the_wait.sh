@@ -16,7 +16,7 @@ done
 awk '
 	{ all += $NF }
 	/;\[unknown\] / { unknown += $NF }
-	/;echo;--;.*;bash;--;.*;sleep;--;.*;\[interrupt\] / { timer += $NF }
+	/;echo;--;.*;bash;--;.*;sleep;--;.*;\[timer\] / { timer += $NF }
 	END {
 		printf "of %.0f ns that cat waited, %.0f are explained by the timer of the sleep before echo\n", all, timer
 		# the rest, if any, is how long a busy machine let echo wait for a CPU

@@ -10,11 +10,11 @@ heir='patient;patient_waits;--;heir_wakes_patient;heir_runs;heir'
 after='patient;patient_waits;--;after_wakes_patient;after_runs;after'
 expect_about "work before the exec" 3000000 "$(weight "$heir;[running]" "$tmp/chains")" "$tmp/chains"
 # patient may come to its first wait when heir already sleeps
-expect_at_least "sleep before the exec" 5000000 "$(weight "$heir;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
-expect_at_most "sleep before the exec" 40000000 "$(weight "$heir;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
+expect_at_least "sleep before the exec" 5000000 "$(weight "$heir;--;[timer]" "$tmp/chains")" "$tmp/chains"
+expect_at_most "sleep before the exec" 40000000 "$(weight "$heir;--;[timer]" "$tmp/chains")" "$tmp/chains"
 expect_at_least "work after the exec" 4500000 "$(weight "$after;[running]" "$tmp/chains")" "$tmp/chains"
 expect_at_most "work after the exec, and the exec" 25000000 "$(weight "$after;[running]" "$tmp/chains")" "$tmp/chains"
-expect_at_least "sleep after the exec" 18000000 "$(weight "$after;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
+expect_at_least "sleep after the exec" 18000000 "$(weight "$after;--;[timer]" "$tmp/chains")" "$tmp/chains"
 
 # two threads had the leader's tid: the leader until the exec, the heir after it
 "$walk" -q --format=threads -t "$(tid leader)" "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"

@@ -7,10 +7,10 @@ needs_bpf
 rounds=10
 record_thread "$tmp/trace" "$tmp/folded" sleeper bystander --rounds $rounds --sleep 10000
 grep ';sleeper_waits;' "$tmp/folded" >"$tmp/waits"
-timer=$(weight_of ';hrtimer_wakeup;.*;\[interrupt\] ' "$tmp/waits")
+timer=$(weight_of ';hrtimer_wakeup;.*;\[timer\] ' "$tmp/waits")
 expect_about "woken by the timer's interrupt" $((rounds * 10000000)) "$timer" "$tmp/waits"
 expect "other ends than the interrupt and waiting for the bystander's CPU" "" \
-	"$(grep -v -e ';\[interrupt\] ' -e ';\[runnable\] ' -e ';\[preempted\] ' "$tmp/waits")"
+	"$(grep -v -e ';\[timer\] ' -e ';\[runnable\] ' -e ';\[preempted\] ' "$tmp/waits")"
 expect "frames of the bystander" "" "$(grep bystander "$tmp/folded")"
 
 # It did hit the bystander: the waking's own line says in whom.

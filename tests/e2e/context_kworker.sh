@@ -18,6 +18,6 @@ expect_at_least "typist's work, and what is the worker's own" $(($(told typist c
 	$((running + others)) "$tmp/chains"
 expect_at_least "typist's work in one round" 2000000 "$running" "$tmp/chains"
 # reader may come back to its wait when typist already sleeps
-timer=$(weight "$typist;--;[interrupt]" "$tmp/chains")
+timer=$(weight "$typist;--;[timer]" "$tmp/chains")
 expect_at_least "typist's timer, and what is the worker's own" $((rounds * 10000000 / 3)) $((timer + others)) "$tmp/chains"
 expect_at_most "typist's timer" $((rounds * 20000000)) "$timer" "$tmp/chains"

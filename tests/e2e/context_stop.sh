@@ -8,7 +8,7 @@ grep ';do_signal_stop;.*;--;' "$tmp/folded" | skeleton '^(stopped_works|stopper_
 stopper='stopped;stopped_works;--;stopper_continues;stopper'
 # on a busy machine it takes a while until it gets the CPU on which it stops
 least=$(($(told stopper waited_ns) / 2)) most=$(($(told stopper waited_ns) + 3 * 200000))
-for what in "$stopper;" "$stopper;--;\\[interrupt\\]"; do
+for what in "$stopper;" "$stopper;--;\\[timer\\]"; do
 	got=$(weight_of "^$what" "$tmp/chains")
 	expect_at_least "time from stop to continue, $what" $least "$got" "$tmp/chains"
 	expect_at_most "time from stop to continue, $what" $most "$got" "$tmp/chains"

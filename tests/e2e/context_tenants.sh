@@ -9,9 +9,9 @@ grep ';landlord_waits;.*;--;' "$tmp/folded" |
 first='landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1'
 second='landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2'
 expect_about "the first tenant's work" 3000000 "$(weight "$first;[running]" "$tmp/chains")" "$tmp/chains"
-expect_about "the first tenant's sleep" 20000000 "$(weight "$first;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
+expect_about "the first tenant's sleep" 20000000 "$(weight "$first;--;[timer]" "$tmp/chains")" "$tmp/chains"
 expect_about "the second tenant's work" 6000000 "$(weight "$second;[running]" "$tmp/chains")" "$tmp/chains"
-expect_about "the second tenant's sleep" 20000000 "$(weight "$second;--;[interrupt]" "$tmp/chains")" "$tmp/chains"
+expect_about "the second tenant's sleep" 20000000 "$(weight "$second;--;[timer]" "$tmp/chains")" "$tmp/chains"
 "$walk" -q --format=threads -t "$(told tid)" "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads" 0 $?
 expect "threads with that tid" "tenant1 tenant2" \

@@ -12,4 +12,4 @@ grep ';patient_waits;.*;--;' "$tmp/folded" |
 link='patient;patient_waits;--;early_wakes_patient;early_runs;early'
 expect_about "work of the process that is gone" 3000000 "$(weight "$link;[running]" "$tmp/chains")" \
 	"$tmp/folded"
-expect_at_least "its sleep" 15000000 "$(weight "$link;--;[interrupt]" "$tmp/chains")" "$tmp/folded"
+expect_at_least "its sleep" 15000000 "$(weight "$link;--;[timer]" "$tmp/chains")" "$tmp/folded"

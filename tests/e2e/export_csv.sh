@@ -28,7 +28,7 @@ cat >"$tmp/read.sql" <<'EOF'
 .separator " "
 SELECT count(*), sum(blocked_ns + runnable_ns + preempted_ns), sum(blocked_ns + 0),
 	sum(end_running_ns + end_runnable_ns + end_interrupt_ns + end_not_woken_ns + end_unknown_ns +
-	end_depth_limit_ns + end_loop_ns) FROM waits;
+	end_depth_limit_ns + end_loop_ns + end_timer_ns + end_network_ns + end_disk_ns) FROM waits;
 EOF
 read_csv() {
 	case $1 in

@@ -85,7 +85,7 @@ for (tid, state), ns in sorted(total.items()):
 print("arrows", len(flows))
 EOF
 
-for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin "$data"/rename.bin "$data"/exec.bin; do
+for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin "$data"/rename.bin "$data"/exec.bin "$data"/shares.bin; do
 	for range in '' '--from=0.005 --to=0.05'; do
 		# shellcheck disable=SC2086 # options, separated by spaces
 		decode $range "$trace"
@@ -97,11 +97,12 @@ for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin "$data"/r
 		fi
 		# shellcheck disable=SC2086
 		timeout 60 "$walk" -q --format=threads --unit=ns --state=all $range "$trace" >"$tmp/threads"
-		# a name may have spaces: the numbers are the last nine
+		# a name may have spaces: numbers are counted from the end
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
+		$1 == "TID" { for (from_end = NF; $(NF - from_end) != "RUNNING"; from_end--) ; }
 		$1 ~ /^[0-9]+$/ {
 			for (i = 1; i <= 5; i++)
-				sum[$1 " " state[i]] += $(NF - 9 + i)
+				sum[$1 " " state[i]] += $(NF - from_end - 1 + i)
 		} END { for (s in sum) if (sum[s]) printf "thread %s %.0f\n", s, sum[s] }' "$tmp/threads" |
 			sort >"$tmp/expected"
 		grep '^thread' "$tmp/slices" | sort >"$tmp/got"

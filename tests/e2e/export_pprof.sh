@@ -15,20 +15,22 @@ export_to() {
 	walk_to "$tmp/folded" "$@" "$trace"
 }
 
-# as_folded PROFILE: what pprof read, as folded lines; waits in $tmp/waits.
+# as_folded PROFILE: what pprof read, as folded lines; waits in $tmp/waits. Times are the values behind the
+# waits: blocked, and of a trace with samples cpu, of which a line has one.
 as_folded() {
 	pprof -raw "$1" >"$tmp/raw"
 	awk -v waits="$tmp/waits" '
 		/^Samples:/ { part = "samples"; next }
 		/^Locations/ { part = "locations"; next }
 		/^Mappings/ { part = "" }
-		part == "samples" && /^ +[0-9]+ +[0-9]+:/ {
+		part == "samples" && /^ +[0-9]+ +[0-9]+( +[0-9]+)?:/ {
 			total += $1
-			sub(/:/, "", $2)
 			n++
-			ns[n] = $2
-			$1 = $2 = ""
-			stack[n] = $0
+			split($0, side, ": *")
+			stack[n] = side[2]
+			values = split(side[1], value, " ")
+			for (i = 2; i <= values; i++)
+				ns[n] += value[i]
 		}
 		part == "locations" {
 			id = $1 + 0
@@ -65,6 +67,24 @@ $(diff "$tmp/sorted" "$tmp/read" | head -10)"
 	done
 done
 
+# With samples: what was run stands above [running], and own running time is a value of its own.
+for options in '--state=blocked' '--state=running' '--state=all --depth=1'; do
+	# shellcheck disable=SC2086
+	export_to "$tmp/profile" "$data/shares.bin" $options
+	as_folded "$tmp/profile" >"$tmp/read"
+	sort "$tmp/folded" >"$tmp/sorted"
+	cmp -s "$tmp/sorted" "$tmp/read" || fail "samples [$options]: folded lines, and what pprof read
+$(diff "$tmp/sorted" "$tmp/read" | head -10)"
+done
+export_to "$tmp/profile" "$data/shares.bin"
+walk_to "$tmp/folded" --state=running "$data/shares.bin"
+pprof -raw "$tmp/profile" | awk '/^Samples:/ { on = 1 } /^Locations/ { on = 0 }
+	on && /^ +[0-9]+ +[0-9]+ +[0-9]+:/ { sum += $3 } END { printf "%.0f\n", sum }' >"$tmp/cpu"
+expect "CPU time without --state" "$(weight_of . "$tmp/folded")" "$(cat "$tmp/cpu")"
+pprof -top -cum -sample_index=cpu -nodefraction=0 "$tmp/profile" >"$tmp/top"
+grep -q ' worker_sorts$' "$tmp/top" || fail "no function of the worker's: $(head -40 "$tmp/top")"
+pprof -tags "$tmp/profile" | grep -q 'running$' || fail "no label for running time: $(pprof -tags "$tmp/profile")"
+
 # total PPROF-OPTION...: nanoseconds that a report accounts for
 total() {
 	pprof -raw "$@" | awk '/^Samples:/ { on = 1 } /^Locations/ { on = 0 }
@@ -75,7 +95,7 @@ export_to "$tmp/relay" "$data/relay.bin"
 pprof -top -unit=ms -nodefraction=0 "$tmp/relay" >"$tmp/top"
 grep -q '^Type: blocked$' "$tmp/top" || fail "not blocked time by default: $(head -8 "$tmp/top")"
 grep -q ' alpha_waits$' "$tmp/top" || fail "no function of the relay's: $(head -40 "$tmp/top")"
-grep -q ' \[interrupt\]$' "$tmp/top" || fail "no end of chains: $(head -40 "$tmp/top")"
+grep -q ' \[\(timer\|interrupt\)\]$' "$tmp/top" || fail "no end of chains: $(head -40 "$tmp/top")"
 waits=$(sed -n 's/^\([0-9]*\) waits:.*/\1/p' "$tmp/summary")
 pprof -top -sample_index=waits "$tmp/relay" >"$tmp/top"
 grep -q "^Showing .* of $waits total\$" "$tmp/top" || fail "not $waits waits: $(head -8 "$tmp/top")"

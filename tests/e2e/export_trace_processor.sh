@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --format=perfetto is read by Perfetto's own trace processor without an error: each thread's time by state is
-# what --format=threads says, arrows lead from wakings to running threads, and stacks are arguments.
+# what --format=threads says, arrows lead from wakings to running threads, stacks are arguments, and samples have
+# their callstacks.
 . "$(dirname "$0")/lib.sh"
 tests=$(cd "$(dirname "$0")/.." && pwd)
 command -v node >/dev/null || skip "no node"
@@ -26,7 +27,11 @@ query() {
 		fail "the trace processor: $(head -5 "$tmp/err")"
 }
 
-for trace in "$tests/data/relay.bin" "$tests/data/lost.bin"; do
+for trace in "$tests/data/relay.bin" "$tests/data/lost.bin" "$tests/data/shares.bin"; do
+	case $trace in
+	*shares*) object='debug.object ' ;;
+	*) object='' ;;
+	esac
 	timeout 60 "$walk" -q --format=perfetto -o "$tmp/trace" "$trace"
 	query "$tmp/trace" \
 		"SELECT 'error', name, value FROM stats WHERE value > 0 AND severity <> 'info'" \
@@ -41,14 +46,15 @@ for trace in "$tests/data/relay.bin" "$tests/data/lost.bin"; do
 	expect "$trace: errors" "" "$(grep ^error "$tmp/rows")"
 	expect "$trace: slices inside others" "nested	0" "$(grep ^nested "$tmp/rows")"
 	expect "$trace: kinds of arrows" "arrow	1	running	1" "$(grep ^arrow "$tmp/rows" | cut -f1-4)"
-	expect "$trace: arguments" "debug.flags debug.stack debug.state debug.wakee debug.waker debug.waker_stack " \
+	expect "$trace: arguments" "debug.flags ${object}debug.stack debug.state debug.wakee debug.waker debug.waker_stack " \
 		"$(grep ^argument "$tmp/rows" | cut -f2 | tr '\n' ' ')"
 	# a name may have spaces: the numbers are the last eight
 	timeout 60 "$walk" -q --format=threads --unit=ns --state=all "$trace" |
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
+		$1 == "TID" { for (from_end = NF; $(NF - from_end) != "RUNNING"; from_end--) ; }
 		$1 ~ /^[0-9]+$/ {
 			for (i = 1; i <= 5; i++)
-				sum[$1 "\t" state[i]] += $(NF - 9 + i)
+				sum[$1 "\t" state[i]] += $(NF - from_end - 1 + i)
 		} END { for (s in sum) if (sum[s]) printf "thread\t%s\t%.0f\n", s, sum[s] }' | sort >"$tmp/expected"
 	grep ^thread "$tmp/rows" | sort >"$tmp/got"
 	cmp -s "$tmp/expected" "$tmp/got" || fail "$trace: --format=threads, and the trace processor
@@ -57,3 +63,16 @@ $(diff "$tmp/expected" "$tmp/got" | head -10)"
 	*relay*) expect_at_least "waits of alpha with their stacks" 20 "$(awk '$1 == "stack" { print $2 }' "$tmp/rows")" ;;
 	esac
 done
+
+# Samples: those of the worker, with their callstacks from the root on and the files of these.
+query "$tmp/trace" \
+	"SELECT 'samples', count(*), count(callsite_id) FROM perf_sample JOIN thread USING (utid) WHERE name = 'worker'" \
+	"SELECT 'cpus', count(DISTINCT cpu) BETWEEN 1 AND 2 FROM perf_sample" \
+	"SELECT DISTINCT 'pair', f.name, g.name FROM stack_profile_callsite c JOIN stack_profile_callsite p ON c.parent_id = p.id
+		JOIN stack_profile_frame f ON p.frame_id = f.id JOIN stack_profile_frame g ON c.frame_id = g.id" \
+	"SELECT DISTINCT 'file', f.name, m.name FROM stack_profile_frame f JOIN stack_profile_mapping m ON f.mapping = m.id"
+samples=$("$walk" -q --all -f events "$tests/data/shares.bin" | grep -c ' sample worker/')
+expect "samples of the worker, and those with a callstack" "samples	$samples	$samples" "$(grep ^samples "$tmp/rows")"
+expect "CPUs of samples" "cpus	1" "$(grep ^cpus "$tmp/rows")"
+expect "who calls worker_sorts" "pair	worker_runs	worker_sorts" "$(grep '	worker_sorts$' "$tmp/rows")"
+expect "file of worker_sorts" "file	worker_sorts	/chainload" "$(grep '^file	worker_sorts	' "$tmp/rows")"

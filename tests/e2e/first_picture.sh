@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A whole machine's graph without any option shows what ended waits: beside each of these real servers in
 # light use, at most a tenth of the time has an end that explains nothing, and waits that nobody ended are
-# there when they are asked for.
+# there when they are asked for. A chain cut at the depth limit names six threads: a build on the same
+# machine has many of those.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 dir=$tmp/servers
@@ -30,7 +31,7 @@ for name in $servers_all; do
 	walk_to "$tmp/first" "$dir/trace"
 	walk_to "$tmp/asleep" --not-woken "$dir/trace"
 	all=$(weight_of . "$tmp/first")
-	red=$(weight_of '\[(not woken|unknown|depth limit|loop|no events)\] [0-9]+$' "$tmp/first")
+	red=$(weight_of '\[(not woken|unknown|loop|no events)\] [0-9]+$' "$tmp/first")
 	asleep=$(weight_of '\[not woken\] [0-9]+$' "$tmp/asleep")
 	echo "note: $name: $((red * 100 / all)) % unexplained; with --not-woken $((asleep * 100 / $(weight_of . "$tmp/asleep"))) % are waits that nobody ended"
 	expect_at_most "unexplained time in the first picture beside $name, ns" $((all / 10)) "$red" "$tmp/first"

@@ -33,10 +33,11 @@ story() {
 for trace in flight plain; do
 	expect_whole "$tmp/$trace"
 	expect "events lost by $trace" 0 "$lost"
-	# Without time and CPU, of which the latter may have a space in it; and without what locks are
-	# called: the kernel answers only one of two recorders that ask for a mapping at the same time.
+	# Without time and CPU, of which the latter may have a space in it; without what locks are called:
+	# the kernel answers only one of two recorders that ask for a mapping at the same time; and without
+	# the lengths of sleeps, which begin at each recorder's own time.
 	"$walk" -q --format=events "$tmp/$trace" 2>"$tmp/err" |
-		sed 's/^ *[0-9.]* *\[ *[0-9]*\]/-/; s/\( waits for futex\) .*/\1/' >"$tmp/$trace.events"
+		sed 's/^ *[0-9.]* *\[ *[0-9]*\]/-/; s/\( waits for futex\) .*/\1/; s/\( waits for sleep\) .*/\1/' >"$tmp/$trace.events"
 done
 for name in alpha bravo charlie delta ping pong patient; do
 	for trace in flight plain; do

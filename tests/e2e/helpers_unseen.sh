@@ -19,7 +19,7 @@ children() {
 # expect_unseen TRACE: no event and no thread of these, and one thread of the recorder.
 expect_unseen() {
 	"$walk" -q --format=events "$1" >"$tmp/events"
-	"$walk" -q --format=threads "$1" >"$tmp/threads"
+	"$walk" -q --format=threads --unit=us "$1" >"$tmp/threads"
 	for pid in $(sort -u "$tmp/pids"); do
 		! grep -qE "(^|[^0-9.])$pid([^0-9.]|\$)" "$tmp/threads" || fail "thread $pid is in $1:
 $(grep -wE "$pid" "$tmp/threads")"

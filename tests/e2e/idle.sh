@@ -19,6 +19,6 @@ walk_to "$tmp/folded" -c '^idle[0-9]+$' "$tmp/trace"
 grep ';idle_waits;' "$tmp/folded" | skeleton '^(idle_waits|keeper_wakes_all)$' >"$tmp/chains"
 link='idle_waits;--;keeper_wakes_all;keeper'
 expect "idle threads that waited for keeper's timer" 100 \
-	"$(grep -c "^idle[0-9]*;$link;--;\[interrupt\] [0-9]\{9\}\$" "$tmp/chains")"
+	"$(grep -c "^idle[0-9]*;$link;--;\[timer\] [0-9]\{9\}\$" "$tmp/chains")"
 expect "idle threads that waited for keeper's work" 100 \
 	"$(grep -c "^idle[0-9]*;$link;\[running\] [0-9]\{7\}\$" "$tmp/chains")"

@@ -8,11 +8,12 @@
 #   $tmp                      a folder of its own, removed however the test ends
 #   $started                  process ids to end with it: started="$started $!"
 #   $mounted                  what to unmount with it
+#   $group                    a control group to remove with it: see make_quota
 
 build=${1:?usage: $0 BUILD_DIR}
 build=$(cd "$build" && pwd) || exit 1
 cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/${LOAD:-chainload}
-started='' mounted='' flying=''
+started='' mounted='' flying='' group=''
 LC_ALL=C
 export LC_ALL
 
@@ -40,6 +41,7 @@ clean_up() {
 		wait "$pid" 2>/dev/null
 	done
 	[ -z "$mounted" ] || umount "$mounted"
+	[ -z "$group" ] || rmdir "$group" 2>/dev/null || { sleep 0.5; rmdir "$group"; }
 	rm -rf "$tmp"
 }
 trap clean_up EXIT
@@ -79,6 +81,26 @@ expected: exit status $2
 got:      exit status $3
 $(cat "$tmp/err" 2>/dev/null)" ;;
 	esac
+}
+
+# make_quota US: a control group with so much CPU time in each 100 ms, in $group; or skips.
+make_quota() {
+	cpu=
+	for folder in $(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/) { print $2 }' /proc/mounts); do
+		if grep -qw cpu "$folder/cgroup.subtree_control" 2>/dev/null || [ -e "$folder/cpu.cfs_quota_us" ]; then
+			cpu=$folder
+			break
+		fi
+	done
+	[ "$cpu" ] || skip "no control group hierarchy with a CPU controller"
+	group=$cpu/chain-e2e.$$
+	mkdir "$group" 2>/dev/null || { group=''; skip "cannot make a control group below $cpu"; }
+	if [ -e "$group/cpu.max" ]; then
+		echo "$1 100000" >"$group/cpu.max" || skip "cannot set a quota"
+	else
+		{ echo 100000 >"$group/cpu.cfs_period_us" && echo "$1" >"$group/cpu.cfs_quota_us"; } 2>/dev/null ||
+			skip "cannot set a quota (CONFIG_CFS_BANDWIDTH)"
+	fi
 }
 
 # record TRACE SCENARIO [OPTION...]: the recorded chainload's own lines are in $tmp/told then. Without samples:
@@ -142,7 +164,7 @@ walk_to() {
 }
 
 # skeleton REGEX <FOLDED: of each line only the waiting thread, the functions that match REGEX, "--",
-# the wakers' names and the end; equal ones are added up.
+# the wakers' names and the end, above which may stand where it ran; equal ones are added up.
 skeleton() {
 	awk -v keep="$1" '
 	{
@@ -151,10 +173,12 @@ skeleton() {
 		count = split($0, frame, ";")
 		line = frame[1]
 		link = 0
+		for (end = 2; end < count && frame[end] != "[running]" && frame[end] != "[on-CPU]"; end++)
+			;
 		for (i = 2; i <= count; i++) {
-			waker = link && frame[count] != "[interrupt]" && i == count - 1
+			waker = link && frame[end] !~ /^\[(interrupt|timer|network)\]$/ && i == end - 1
 			waker = waker || (link && frame[i + 1] == "--")
-			if (i == count || frame[i] == "--" || waker || frame[i] ~ keep)
+			if (i == end || frame[i] == "--" || waker || frame[i] ~ keep)
 				line = line ";" frame[i]
 			if (frame[i] == "--")
 				link++
@@ -236,6 +260,12 @@ $(head -3 "$tmp/out")"
 busy() {
 	taskset -c 0 "$load" pingpong --hops pipe --work 0 --rounds 1000000000 --seconds "$1" \
 		>/dev/null 2>&1 &
+	for _ in $(seq 100); do
+		! grep -q '^p[io]ng$' /proc/$!/task/*/comm 2>/dev/null || return 0
+		sleep 0.05
+	done
+	kill $!
+	fail "the busy threads do not start"
 }
 
 # read_info TRACE: sets events (in the log), lost, and counted (by the kernel); the text is in $tmp/info.
@@ -292,6 +322,41 @@ expect_whole() {
 	grep -q '^accounted: yes' "$tmp/info" && grep -q '^complete: yes' "$tmp/info" &&
 		grep -q '^damage: none' "$tmp/info" || fail "$1 is not whole:
 $(cat "$tmp/info")"
+}
+
+# build_slow NAME: a program of tests/workload/slow, built as distributions build theirs: $tmp/NAME
+build_slow() {
+	command -v cc >/dev/null || skip "no C compiler"
+	cc -O2 -pthread -o "$tmp/$1" "$(dirname "$0")/../workload/slow/$1.c" 2>"$tmp/err"
+	expect_exit "cc $1.c" 0 $?
+}
+
+# first_screen COMMAND...: records it, and leaves the first screen of its causes in $tmp/screen
+first_screen() {
+	timeout 60 "$cap" -q -o "$tmp/trace" -- "$@" >"$tmp/told" 2>"$tmp/err"
+	expect_exit "chaincap -- $*" 0 $?
+	timeout 60 "$walk" -q -f causes "$tmp/trace" 2>"$tmp/err" >"$tmp/all"
+	expect_exit "chainwalk -f causes" 0 $?
+	head -n 20 "$tmp/all" >"$tmp/screen"
+}
+
+# slow NAME ARGUMENT...: both
+slow() {
+	name=$1
+	shift
+	build_slow "$name"
+	first_screen "$tmp/$name" "$@"
+}
+
+# shows REGEX LEAST: causes like this on that screen have at least LEAST percent of the time that is neither
+# waiting for a CPU that others have, nor has a stack that is cut ("< ?"). On a busy machine there is any
+# amount of both: a stack is cut as long as the rules of its code have not been read.
+shows() {
+	grep -qE "$1" "$tmp/screen" || fail "no row like: $1
+$(cat "$tmp/screen")"
+	share=$(ROW=$1 awk '$2 != "%" || / was (runnable|preempted)/ || / < \?/ || / all of them$/ { next } { sum += $1 }
+		$0 ~ ENVIRON["ROW"] { like += $1 } END { printf "%.0f\n", 100 * like / sum }' "$tmp/screen")
+	expect_at_least "share of '$1'" "$2" "$share" "$tmp/screen"
 }
 
 # duration TRACE: in ns

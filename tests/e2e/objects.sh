@@ -6,7 +6,7 @@
 needs_bpf
 sources=$(cd "$(dirname "$0")/../objects" && pwd)
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
-"${CC:-cc}" -O2 -g -pthread -o "$tmp/classes" "$sources/classes.c" 2>"$tmp/err" || fail "classes.c: $(cat "$tmp/err")"
+"${CC:-cc}" -O2 -g -pthread -o "$tmp/classes" "$sources"/*.c 2>"$tmp/err" || fail "classes: $(cat "$tmp/err")"
 
 timeout 60 "$cap" -o "$tmp/trace" -- "$tmp/classes" 2 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- classes" 0 $?
@@ -53,8 +53,8 @@ expect "ns with --objects" "$(sum_of "$tmp/none.folded")" "$(sum_of "$tmp/full.f
 expect "ns with classes" "$(sum_of "$tmp/none.folded")" "$(sum_of "$tmp/classes.folded")"
 walk_to "$tmp/pipe.folded" --state=all --class pipe "$tmp/trace"
 expect "ns of pipes" "$(weight_of ';\[pipe\];' "$tmp/classes.folded")" "$(sum_of "$tmp/pipe.folded")"
-walk_to "$tmp/fifo.folded" --state=all --object '^\[pipe /.*/fifo\]$' "$tmp/trace"
-expect "ns of the FIFO" "$(weight_of ';\[pipe /[^;]*/fifo\];' "$tmp/full.folded")" "$(sum_of "$tmp/fifo.folded")"
+walk_to "$tmp/fifo.folded" --state=all --object '^\[pipe /.*/fifo classes/[0-9]*\]$' "$tmp/trace"
+expect "ns of the FIFO" "$(weight_of ';\[pipe /[^;]*/fifo classes/[0-9]*\];' "$tmp/full.folded")" "$(sum_of "$tmp/fifo.folded")"
 
 # Without them the trace says nothing of it.
 timeout 60 "$cap" --no-objects -o "$tmp/trace" -- "$tmp/classes" 1 >"$tmp/told" 2>"$tmp/err"

@@ -26,7 +26,7 @@ tr '\n' ' ' <"$tmp/chain.svg" | sed 's/<title>/\n<title>/g' | awk '
 		print name, attribute("x"), attribute("y"), attribute("width")
 	}' >"$tmp/frames"
 below=''
-for name in alpha bravo charlie delta '[interrupt]'; do
+for name in alpha bravo charlie delta '[timer]'; do
 	# the widest frame of that name
 	frame=$(awk -v name="$name" '$1 == name && $4 > most { most = $4; line = $0 } END { print line }' \
 		"$tmp/frames")

@@ -23,11 +23,12 @@ for trace in "$data"/*.bin; do
 	stop) thread=stopped ;;
 	*zombie) thread=parent ;;
 	*deadlock) thread=castor ;;
+	shares) thread=client ;;
 	*) fail "$name: which thread?" ;;
 	esac
 	printf '\n%s\n' "$name"
 	walk_to "$tmp/folded" --state=all -c "^$thread\$" "$trace"
-	skeleton '^[a-z0-9]*_(waits|wants|reads|syncs|wakes|unlocks|types|continues)' <"$tmp/folded"
+	skeleton '^[a-z0-9]*_(waits|wants|reads|syncs|wakes|unlocks|types|continues|sorts|hashes)' <"$tmp/folded"
 done >"$tmp/chains"
 diff "$data/chains.txt" "$tmp/chains" >"$tmp/diff" || fail "other chains (< expected, > got)
 $(cat "$tmp/diff")"

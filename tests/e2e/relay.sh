@@ -22,15 +22,15 @@ $(cat "$tmp/folded")"
 	expect_work "$hop: delta" delta "$(weight "$delta;[running]" "$tmp/chains")" "$tmp/chains"
 	# timer_ns is from before alpha sleeps until delta runs again: on a busy machine delta waited for a
 	# CPU during some of that.
-	timer=$(weight "$delta;--;[interrupt]" "$tmp/chains")
+	timer=$(weight "$delta;--;[timer]" "$tmp/chains")
 	expect_at_most "$hop: the timer" "$(told timer_ns)" "$timer" "$tmp/chains"
 	expect_at_least "$hop: the timer, and delta waiting for a CPU" $(($(told timer_ns) * 9 / 10)) \
 		$((timer + $(weight "$delta;[runnable]" "$tmp/chains"))) "$tmp/chains"
 	expect_near "$hop: all of alpha's waits" "$(told alpha waited_ns)" \
 		"$(weight_of ';alpha_waits;' "$tmp/folded")" $rounds "$tmp/folded"
 	expect "$hop: other ends than these" "" \
-		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[interrupt\] ' "$tmp/chains")"
-	grep -q ';hrtimer_wakeup;.*;\[interrupt\] ' "$tmp/folded" ||
+		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[timer\] ' "$tmp/chains")"
+	grep -q ';hrtimer_wakeup;.*;\[timer\] ' "$tmp/folded" ||
 		fail "$hop: the timer's own frames are missing
 $(cat "$tmp/folded")"
 	expect "$hop: frames of the interrupted or idle thread" "" \

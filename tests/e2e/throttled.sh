@@ -4,27 +4,7 @@
 # thread in it, marked as throttled, and no other thread's.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-cpu=
-for folder in $(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/) { print $2 }' /proc/mounts); do
-	if grep -qw cpu "$folder/cgroup.subtree_control" 2>/dev/null || [ -e "$folder/cpu.cfs_quota_us" ]; then
-		cpu=$folder
-		break
-	fi
-done
-[ "$cpu" ] || skip "no control group hierarchy with a CPU controller"
-group=$cpu/chain-throttled.$$
-mkdir "$group" 2>/dev/null || skip "cannot make a control group below $cpu"
-remove_group() {
-	clean_up
-	rmdir "$group" 2>/dev/null || { sleep 0.5; rmdir "$group"; }
-}
-trap remove_group EXIT
-if [ -e "$group/cpu.max" ]; then
-	echo "5000 100000" >"$group/cpu.max" || skip "cannot set a quota"
-else
-	{ echo 100000 >"$group/cpu.cfs_period_us" && echo 5000 >"$group/cpu.cfs_quota_us"; } 2>/dev/null ||
-		skip "cannot set a quota (CONFIG_CFS_BANDWIDTH)"
-fi
+make_quota 5000
 # The shell joins the group and is the only one in it. For half of the time there is another one outside, which is
 # preempted without a quota.
 cat >"$tmp/load" <<'END'

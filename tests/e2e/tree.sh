@@ -11,10 +11,12 @@ names=$(grep -o -w -e bravo_wakes_alpha -e charlie_wakes_bravo -e delta_wakes_ch
 	"$tmp/relay" | awk '!seen[$0]++' | tr '\n' ' ')
 expect "links in the tree, in order" "bravo_wakes_alpha charlie_wakes_bravo delta_wakes_charlie hrtimer_wakeup " \
 	"$names"
-grep hrtimer_wakeup "$tmp/tree" | grep -q interrupt || fail "the timer is not called an interrupt in
+grep hrtimer_wakeup "$tmp/tree" | grep -q 'woken by a timer' || fail "the timer is not called one in
 $(cat "$tmp/tree")"
 expect "waits of other threads in the tree of alpha" "" \
-	"$(grep -e 'bravo_waits' -e 'charlie_waits' "$tmp/tree" | head -3)"
+	"$(grep -v '^ *asleep in ' "$tmp/tree" | grep -e 'bravo_waits' -e 'charlie_waits' | head -3)"
+grep -q '^ *asleep in .* bravo_waits < ' "$tmp/tree" || fail "where bravo slept itself is not in
+$(cat "$tmp/tree")"
 walk_to "$tmp/whole" -v --format=tree -t "$(tid alpha)" "$tmp/trace"
 expect "frames that every sleep goes through, without -v" "" "$(grep -m1 '__schedule <' "$tmp/tree")"
 grep -q '__schedule < schedule < .*do_syscall_64 < ' "$tmp/whole" || fail "-v does not show stacks whole in

@@ -53,9 +53,9 @@ maps=$(cat /proc/$recorder/fdinfo/* 2>/dev/null | awk '
 kill -INT $recorder
 wait $recorder
 expect_exit chaincap 0 $?
-read -r stacks looked_up files kib <<<"$(sed -n 's/^chaincap: unwinding: //p' "$tmp/err.cap" | tr -cs '0-9\n' ' ')"
+read -r known unwound stacks looked_up files kib <<<"$(sed -n 's/^chaincap: unwinding: //p' "$tmp/err.cap" | tr -cs '0-9\n' ' ')"
 whole=$(sed -n 's/^chaincap: user stacks:.* \([0-9]*\) whole.*/\1/p' "$tmp/err.cap")
-echo "note:$programs: $whole whole stacks; $stacks completed by the recorder, $looked_up addresses looked up in" \
+echo "note:$programs: $whole whole stacks; $known known again, $unwound unwound, $stacks completed by the recorder, $looked_up addresses looked up in" \
 	"$files files, whose call frame information takes $((kib / 1024)) MiB"
 echo "note: the recorder's own memory is $((anon / 1024)) MiB, its maps in the kernel without the rings $((maps / 1024)) MiB"
 expect_at_least "files that something ran through" 10 "$files" "$tmp/err.cap"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../unit/synth.h"
+#include "chainlog_more.h"
 
 static int save(const char *dir, const char *name, int flags, struct synth *m)
 {
@@ -122,6 +123,83 @@ static struct synth *queues(void)
 	return m;
 }
 
+/* A thread that waits for a disk, which an interrupt says is done; some that are missing. */
+static struct synth *disks(void)
+{
+	struct synth *m = synth_new();
+
+	synth_switch(m, 0, 10, 0, 'R', 11, "");
+	synth_switch(m, 1, 10, 0, 'R', 10, "");
+	synth_asks_disk(m, 1, 15, 10, "submit_bio;read", "load;main");
+	synth_switch(m, 1, 20, 10, 'D', 0, "schedule;io_schedule;read");
+	synth_disk_done(m, 0, 90, 10, &(struct synth_disk_done) { "vda", 0, 4096, 15, 40 });
+	synth_waking(m, 0, 95, 11, 10, "wake;bio_endio;blk_update_request;asm_common_interrupt;f");
+	synth_switch(m, 1, 100, 0, 'R', 10, "");
+	synth_disk_done(m, 0, 110, 0, &(struct synth_disk_done) { "vg-root", 7, 0, 0, 0 });
+	encoder_more_lost(synth_encoder(m), 0, CHAINLOG_MORE + CHAINLOG_DISK_DONE, 3, 120, 130);
+	synth_end(m, 200);
+	return m;
+}
+
+static uint32_t object(struct synth *m, const char *class, const char *name, const char *own,
+		       uint32_t peer, uint32_t owner)
+{
+	return encoder_object(synth_encoder(m),
+			      &(struct encoder_object) { class, name, own, peer, owner });
+}
+
+static void waits_for(struct synth *m, uint64_t ns, uint32_t object)
+{
+	struct chainlog_fields ev = { .time_ns = ns,
+				      .kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
+				      .number = { object } };
+
+	encoder_more(synth_encoder(m), &ev);
+}
+
+/*
+ * What threads wait for: both ends of a connection, a pipe, a set of which one is ready, one that
+ * is never defined; and items that are longer or shorter than they say.
+ */
+static struct synth *objects(void)
+{
+	static const uint8_t longer[] = { 20, 2, 7, 1, 2, 3, 4, 5, 6, 7, 2, 1, 2 };
+	static const uint8_t shorter[] = { 30, 1, 3, 1, 2 };
+	struct synth *m = synth_new();
+	uint32_t client = object(m, "tcp", "127.0.0.1:80", "tcp 127.0.0.1:4000", 0, 10);
+
+	object(m, "poll", "tcp 127.0.0.1:4000", "tcp 127.0.0.1:80", 0, 11);
+	object(m, "udp", ":53", "udp 0.0.0.0:53", 0, 11);
+	synth_thread_full(m, &(struct encoder_thread) {
+				     .tid = 12,
+				     .tgid = 12,
+				     .state = 'S',
+				     .name = "asleep",
+				     .object = object(m, "unix", "/run/x;y", "", 11, 0),
+			     });
+	synth_switch(m, 0, 10, 0, 'R', 10, "");
+	synth_switch(m, 1, 10, 0, 'R', 11, "");
+	synth_switch(m, 0, 20, 10, 'S', 0, "schedule;tcp_recvmsg");
+	waits_for(m, 20, client);
+	synth_waking(m, 1, 40, 11, 10, "try_to_wake_up;sock_def_readable");
+	synth_switch(m, 0, 50, 0, 'R', 10, "");
+	synth_switch(m, 0, 60, 10, 'S', 0, "schedule;ep_poll");
+	synth_waits_for(m, 0, 60, "epoll", "10:5");
+	synth_waking(m, 1, 70, 11, 10, "try_to_wake_up;ep_poll_callback");
+	synth_ready(m, 1, 70, 10, "pipe", "12");
+	synth_switch(m, 0, 80, 0, 'R', 10, "");
+	synth_switch(m, 0, 90, 10, 'D', 0, "schedule;pipe_read");
+	waits_for(m, 90, encoder_object_reserve(synth_encoder(m)));
+	synth_waking(m, 1, 95, 11, 10, "try_to_wake_up;pipe_write");
+	synth_ready(m, 1, 95, 10, "pipe", "12");
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_OBJECTS, longer, sizeof(longer));
+	synth_add_block(m, CHAINLOG_BLOCK_OBJECTS, shorter, sizeof(shorter));
+	synth_add_block(m, CHAINLOG_BLOCK_THREAD_OBJECTS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);
+	synth_end(m, 100);
+	return m;
+}
+
 int main(int argc, char **argv)
 {
 	struct {
@@ -131,6 +209,7 @@ int main(int argc, char **argv)
 		{ "sample", synth_sample() }, { "relay", relay() },
 		{ "ping-pong", ping_pong() }, { "odd", odd() },
 		{ "samples", samples() },     { "queues", queues() },
+		{ "disks", disks() },	      { "objects", objects() },
 	};
 	int failed = argc != 2;
 

@@ -4,8 +4,8 @@
  *
  * Mounts a file system at DIR with a copy of PROGRAM as DIR/program, and serves it to everyone but
  * the threads whose name begins with NAME: these never get an answer, as if the server of a network
- * file system were dead. Says "ready" when it is mounted, and "silent" once somebody waits in vain.
- * Ends when it is unmounted. Needs root. Protocol: linux/fuse.h.
+ * file system were dead. Nobody gets one to a change. Says "ready" when it is mounted, and "silent"
+ * once somebody waits in vain. Ends when it is unmounted. Needs root. Protocol: linux/fuse.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,9 +84,8 @@ static void answer_init(const struct fuse_in_header *h, const struct fuse_init_i
 	reply(h->unique, 0, &out, sizeof(out));
 }
 
-static bool is_deaf_to(uint32_t tid)
+static bool is_of_deaf(uint32_t tid)
 {
-	static bool is_said;
 	char path[40], name[32] = "";
 	FILE *f;
 
@@ -96,7 +95,14 @@ static bool is_deaf_to(uint32_t tid)
 		return false;
 	(void)!fgets(name, sizeof(name), f);
 	fclose(f);
-	if (strncmp(name, fs.deaf, strlen(fs.deaf)) != 0)
+	return !strncmp(name, fs.deaf, strlen(fs.deaf));
+}
+
+static bool is_deaf_to(const struct fuse_in_header *h)
+{
+	static bool is_said;
+
+	if (h->opcode != FUSE_WRITE && h->opcode != FUSE_SETATTR && !is_of_deaf(h->pid))
 		return false;
 	if (!is_said)
 		puts("silent");
@@ -183,7 +189,7 @@ int main(int argc, char **argv)
 			continue;
 		if (n < (ssize_t)sizeof(*h)) /* ENODEV: unmounted */
 			return 0;
-		if (!is_deaf_to(h->pid))
+		if (!is_deaf_to(h))
 			answer(h, h + 1);
 	}
 }

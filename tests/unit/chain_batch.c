@@ -91,9 +91,11 @@ static void compare(const struct timelines *tl, uint32_t depth, struct schedule 
 
 	options_init(&o);
 	o.depth = depth;
-	assert_int_equal(chains_init(&one.chains, tl, &o, (struct chain_user) { &one, label, add }),
+	assert_int_equal(chains_init(&one.chains, tl, &o,
+				     (struct chain_user) { &one, label, add, NULL }),
 			 0);
-	assert_int_equal(chains_init(&all.chains, tl, &o, (struct chain_user) { &all, label, add }),
+	assert_int_equal(chains_init(&all.chains, tl, &o,
+				     (struct chain_user) { &all, label, add, NULL }),
 			 0);
 	b = chain_batch_new(&all.chains);
 	assert_non_null(b);

@@ -302,6 +302,25 @@ static void a_loss_hides_the_waker(void **state)
 	      "A;recv;[unknown] 300\n");
 }
 
+/* The example of section 10. */
+static void one_of_several_things_ends_a_wait(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > B\n"
+	      "0   c1 - R > A\n"
+	      "0   c2 - R > C\n"
+	      "100 c1 A S > - ep_poll|loop;main for=epoll\n"
+	      "400 c0 B wakes A wake|send\n"
+	      "400 c0 A ready tcp\n"
+	      "400.001 c1 - R > A\n"
+	      "500 c1 A S > - ep_poll|loop;main for=epoll\n"
+	      "900 c2 C wakes A wake|kill\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;main;loop;[epoll];-;ep_poll;--;wake;-;kill;C;[running] 400\n"
+	      "A;main;loop;[epoll];[tcp];-;ep_poll;--;wake;-;send;B;[running] 300\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +341,7 @@ int main(void)
 		cmocka_unit_test(classic_ping_pong_is_a_loop),
 		cmocka_unit_test(classic_ends_at_an_interrupt),
 		cmocka_unit_test(a_loss_hides_the_waker),
+		cmocka_unit_test(one_of_several_things_ends_a_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,10 +346,11 @@ static void a_tree_of_words(void **state)
 	(void)state;
 	formatted("tree", &o,
 		  "A (101)\n"
-		  "  +0.000100000 s  slept 800.000 us (S), waited 30.000 us for a CPU\n"
+		  "  +0.000100000 s  slept 800.000 us (S), runnable 30.000 us\n"
 		  "    in ksleep < ksys | usleep < umain\n"
 		  "    woken by B (102), which ran 400.000 us, slept 400.000 us\n"
 		  "      in kwake < ksend | usend\n"
+		  "      asleep in klock | ulock\n"
 		  "      woken by C (103), which ran 400.000 us\n"
 		  "        in kunlock | uunlock\n");
 }

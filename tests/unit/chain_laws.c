@@ -114,7 +114,7 @@ static void threads_are_conserved(const struct timelines *tl)
 	}
 }
 
-static void lines_are_conserved(const struct timelines *tl, enum options_mode mode)
+static void lines_are_conserved(const struct timelines *tl, enum options_mode mode, bool fold)
 {
 	struct options o = options_of(OPTIONS_DEPTH_DEFAULT, mode);
 	uint64_t in_lines = 0, in_threads = 0;
@@ -122,6 +122,7 @@ static void lines_are_conserved(const struct timelines *tl, enum options_mode mo
 	const struct chain_rows *rows;
 	struct fold *f;
 
+	o.fold_repeats = fold;
 	assert_int_equal(fold_new(&f, tl, &o, FOLD_BY_NAME), 0);
 	rows = fold_rows(f);
 	sum = fold_summary(f);
@@ -137,6 +138,31 @@ static void lines_are_conserved(const struct timelines *tl, enum options_mode mo
 	fold_free(f);
 }
 
+/* With samples all lines together are all lifetimes; the recorder itself is not recorded. */
+static void lives_are_conserved(const struct timelines *tl, enum fold_by by)
+{
+	struct options o = options_of(OPTIONS_DEPTH_DEFAULT, MODE_EXACT);
+	uint64_t in_lines = 0, in_lives = 0;
+	const struct chain_rows *rows;
+	struct fold *f;
+
+	if (!timelines_sampled(tl))
+		return;
+	o.parts = PART_ALL;
+	assert_int_equal(fold_new(&f, tl, &o, by), 0);
+	rows = fold_rows(f);
+	for (size_t i = 0; i < rows->n; i++)
+		in_lines += rows->at[i].ns;
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (!(th->flags & THREAD_RECORDER))
+			in_lives += th->end_ns - th->begin_ns;
+	}
+	assert_int_equal(in_lines, in_lives);
+	fold_free(f);
+}
+
 static void check_conservation(const struct trace *t, const char *name, void *arg)
 {
 	struct timelines *tl;
@@ -149,8 +175,12 @@ static void check_conservation(const struct trace *t, const char *name, void *ar
 		waits_are_conserved(tl, MODE_EXACT, depth);
 		waits_are_conserved(tl, MODE_CLASSIC, depth);
 	}
-	lines_are_conserved(tl, MODE_EXACT);
-	lines_are_conserved(tl, MODE_CLASSIC);
+	lines_are_conserved(tl, MODE_EXACT, false);
+	lines_are_conserved(tl, MODE_EXACT, true);
+	lines_are_conserved(tl, MODE_CLASSIC, false);
+	lines_are_conserved(tl, MODE_CLASSIC, true);
+	lives_are_conserved(tl, FOLD_BY_NAME);
+	lives_are_conserved(tl, FOLD_BY_PROCESS);
 	timelines_free(tl);
 }
 
@@ -420,10 +450,12 @@ static void check_depth(const struct trace *t, const char *name, void *arg)
 {
 	(void)name;
 	(void)arg;
-	for (int mode = MODE_EXACT; mode <= MODE_CLASSIC; mode++) {
-		struct options o = options_of(8, (enum options_mode)mode);
-		char *deeper = trace_folded(t, &o);
+	for (int way = 0; way < 4; way++) {
+		struct options o = options_of(8, way & 1 ? MODE_CLASSIC : MODE_EXACT);
+		char *deeper;
 
+		o.fold_repeats = way & 2;
+		deeper = trace_folded(t, &o);
 		while (o.depth--) {
 			char *less = trace_folded(t, &o);
 

@@ -18,13 +18,7 @@
 
 #define USUAL_TRACES 2000
 
-/* Schedules have queues; every other one is asked for them. */
-struct asked {
-	unsigned int depth;
-	bool classic, who_ran;
-};
-
-static struct options options_of(struct asked a)
+static struct options options_of(struct oracle_asked a)
 {
 	struct options o;
 
@@ -32,22 +26,24 @@ static struct options options_of(struct asked a)
 	o.depth = a.depth;
 	o.mode = a.classic ? MODE_CLASSIC : MODE_EXACT;
 	o.who_ran = a.who_ran;
+	o.plain_ends = a.plain_ends;
+	o.fold_repeats = a.fold_repeats;
 	o.parts = PART_ALL;
 	o.unit = UNIT_NS;
 	return o;
 }
 
 /* Both results; true if they are the same. To be freed, both. */
-static bool agree(const struct trace *t, struct asked asked, char **engine, char **oracle)
+static bool agree(const struct trace *t, struct oracle_asked asked, char **engine, char **oracle)
 {
 	struct options o = options_of(asked);
 
 	*engine = trace_folded(t, &o);
-	*oracle = oracle_folded(t, asked.depth, asked.classic, true, asked.who_ran);
+	*oracle = oracle_folded(t, &asked);
 	return !strcmp(*engine, *oracle);
 }
 
-static bool script_agrees(const char *script, struct asked asked, FILE *differences)
+static bool script_agrees(const char *script, struct oracle_asked asked, FILE *differences)
 {
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
@@ -65,7 +61,7 @@ static bool script_agrees(const char *script, struct asked asked, FILE *differen
 }
 
 /* Leaves lines out as long as the engines still differ: first many at once, in the end one. */
-static void shrink(struct schedule *s, struct asked asked)
+static void shrink(struct schedule *s, struct oracle_asked asked)
 {
 	char **all = malloc(s->n * sizeof(*all));
 
@@ -91,29 +87,41 @@ static void shrink(struct schedule *s, struct asked asked)
 	free(all);
 }
 
-static void schedules_agree(enum schedule_kind kind, bool sampled)
+/* What is added to a schedule. */
+enum extra { NOTHING, SAMPLES, DISKS };
+
+static void schedules_agree(enum schedule_kind kind, enum extra extra)
 {
 	const char *wanted = getenv("ORACLE_TRACES");
 	unsigned long n = wanted ? strtoul(wanted, NULL, 10) : USUAL_TRACES;
 
-	for (unsigned long seed = 1; seed <= (sampled ? n / 4 : n); seed++) {
+	for (unsigned long seed = 1; seed <= (extra ? n / 4 : n); seed++) {
 		struct schedule *s = schedule_new(seed, kind);
-		struct asked asked = { .depth = (unsigned int)schedule_random(s, 8),
-				       .classic = schedule_random(s, 4) == 0,
-				       .who_ran = seed % 2 };
+		struct oracle_asked asked = { .depth = (unsigned int)schedule_random(s, 8),
+					      .classic = schedule_random(s, 4) == 0,
+					      .own = true,
+					      /* Schedules have queues. */
+					      .who_ran = seed % 2,
+					      .plain_ends = seed % 8 == 0,
+					      .fold_repeats = seed % 3 == 0 };
 		char *script;
 
-		if (sampled)
+		if (extra == SAMPLES)
 			schedule_sample(s);
+		if (extra == DISKS)
+			schedule_disks(s, kind == SCHEDULE_LOSSY);
+		if (asked.fold_repeats)
+			schedule_share_name(s);
 		script = schedule_script(s);
 
 		if (!script_agrees(script, asked, NULL)) {
 			shrink(s, asked);
 			free(script);
 			script = schedule_script(s);
-			fprintf(stderr, "seed %lu, depth %u, %s%s\n", seed, asked.depth,
+			fprintf(stderr, "seed %lu, depth %u, %s%s%s\n", seed, asked.depth,
 				asked.classic ? "classic" : "exact",
-				asked.who_ran ? ", who ran" : "");
+				asked.who_ran ? ", who ran" : "",
+				asked.fold_repeats ? ", repeats folded" : "");
 			script_agrees(script, asked, stderr);
 			free(script);
 			schedule_free(s);
@@ -127,40 +135,53 @@ static void schedules_agree(enum schedule_kind kind, bool sampled)
 static void on_whole_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_WHOLE, false);
+	schedules_agree(SCHEDULE_WHOLE, NOTHING);
 }
 
 static void on_lossy_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_LOSSY, false);
+	schedules_agree(SCHEDULE_LOSSY, NOTHING);
 }
 
 static void on_damaged_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_DAMAGED, false);
+	schedules_agree(SCHEDULE_DAMAGED, NOTHING);
 }
 
 static void on_sampled_schedules(void **state)
 {
 	(void)state;
-	schedules_agree(SCHEDULE_WHOLE, true);
-	schedules_agree(SCHEDULE_LOSSY, true);
-	schedules_agree(SCHEDULE_DAMAGED, true);
+	schedules_agree(SCHEDULE_WHOLE, SAMPLES);
+	schedules_agree(SCHEDULE_LOSSY, SAMPLES);
+	schedules_agree(SCHEDULE_DAMAGED, SAMPLES);
+}
+
+static void on_schedules_with_disks(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, DISKS);
+	schedules_agree(SCHEDULE_LOSSY, DISKS);
+	schedules_agree(SCHEDULE_DAMAGED, DISKS);
 }
 
 static void recorded_agrees(const struct trace *t, const char *name, void *arg)
 {
 	(void)arg;
 	for (unsigned int depth = 0; depth <= 6; depth += 2)
-		for (int classic = 0; classic < 2; classic++) {
-			struct asked asked = { depth, classic, true };
+		for (int way = 0; way < 4; way++) {
+			struct oracle_asked asked = { .depth = depth,
+						      .classic = way & 1,
+						      .own = true,
+						      .who_ran = true,
+						      .fold_repeats = way & 2 };
 			char *engine, *oracle;
 
 			if (!agree(t, asked, &engine, &oracle)) {
-				fprintf(stderr, "%s, depth %u, %s\n", name, depth,
-					classic ? "classic" : "exact");
+				fprintf(stderr, "%s, depth %u, %s%s\n", name, depth,
+					asked.classic ? "classic" : "exact",
+					asked.fold_repeats ? ", repeats folded" : "");
 				assert_string_equal(engine, oracle);
 			}
 			free(engine);
@@ -177,9 +198,9 @@ static void on_recorded_traces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_whole_schedules),	cmocka_unit_test(on_lossy_schedules),
-		cmocka_unit_test(on_damaged_schedules), cmocka_unit_test(on_sampled_schedules),
-		cmocka_unit_test(on_recorded_traces),
+		cmocka_unit_test(on_whole_schedules),	   cmocka_unit_test(on_lossy_schedules),
+		cmocka_unit_test(on_damaged_schedules),	   cmocka_unit_test(on_sampled_schedules),
+		cmocka_unit_test(on_schedules_with_disks), cmocka_unit_test(on_recorded_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

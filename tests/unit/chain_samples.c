@@ -112,6 +112,30 @@ static void a_sample_counts_for_each_wait(void **state)
 					       "[other] 800000\n");
 }
 
+/* Each view has the stacks of each piece, and its shares are those of the folded lines. */
+static void a_wait_for_reading_has_the_stacks_of_its_pieces(void **state)
+{
+	struct options o = script_options(101);
+	char *json, *ran;
+
+	(void)state;
+	json = script_formatted(work, &o, "json");
+	ran = strstr(json, "\"end\":\"running\"");
+	assert_non_null(ran);
+	*strstr(ran, "]}\n") = '\0';
+	assert_string_equal(
+		ran, "\"end\":\"running\",\"ns\":900000,\"ran\":["
+		     "{\"samples\":2,\"ran_ns\":600000,"
+		     "\"stack\":{\"user\":[\"main\",\"sort\"],\"kernel\":[]}},"
+		     "{\"samples\":1,\"ran_ns\":300000,"
+		     "\"stack\":{\"user\":[\"main\",\"fetch\"],\"kernel\":[\"read\",\"copy\"]}}]}");
+	free(json);
+	json = script_formatted(work, &o, "tree");
+	assert_non_null(strstr(json, "ran 67 % in sort < main\n"));
+	assert_non_null(strstr(json, "ran 33 % in copy < read | fetch < main\n"));
+	free(json);
+}
+
 static void with_no_ends_there_is_nothing_to_stand_above(void **state)
 {
 	struct options o = script_options(101);
@@ -280,6 +304,7 @@ int main(void)
 		cmocka_unit_test(own_running_time_is_one_more_part),
 		cmocka_unit_test(the_rest_goes_to_the_largest_remainder),
 		cmocka_unit_test(a_sample_counts_for_each_wait),
+		cmocka_unit_test(a_wait_for_reading_has_the_stacks_of_its_pieces),
 		cmocka_unit_test(with_no_ends_there_is_nothing_to_stand_above),
 		cmocka_unit_test(kernel_stacks_alone_leave_user_code_without_a_frame),
 		cmocka_unit_test(all_lines_of_a_thread_add_up_to_its_life),

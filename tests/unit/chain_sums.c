@@ -24,7 +24,7 @@ struct explained {
 	struct chains chains;
 	struct pairs labels; /* (waker, its stack): the same in every struct */
 	char *text;
-	uint64_t ns; /* of them all */
+	uint64_t ns, samples; /* of them all */
 };
 
 static uint32_t label(void *arg, const struct link *l)
@@ -34,12 +34,10 @@ static uint32_t label(void *arg, const struct link *l)
 	return pairs_id(&e->labels, l->waker, l->stack);
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+static void add_line(struct explained *e, uint32_t node, const char *what, uint64_t n)
 {
-	struct explained *e = arg;
 	char *longer, path[1024] = "";
 
-	e->ns += ns;
 	if (!e->text)
 		return;
 	for (; node; node = e->chains.nodes.at[node].a) {
@@ -49,20 +47,49 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 
 		snprintf(path + strlen(path), sizeof(path) - strlen(path), "%u@%u ", who.a, who.b);
 	}
-	if (asprintf(&longer, "%s%s%s %llu\n", e->text, path, chain_end_name(end),
-		     (unsigned long long)ns) < 0)
+	if (asprintf(&longer, "%s%s%s %llu\n", e->text, path, what, (unsigned long long)n) < 0)
 		abort();
 	free(e->text);
 	e->text = longer;
 }
 
-static void begin(struct explained *e, const struct timelines *tl, unsigned int depth)
+static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+{
+	struct explained *e = arg;
+
+	e->ns += ns;
+	add_line(e, node, chain_end_name(end), ns);
+}
+
+static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct explained *e = arg;
+	char what[32];
+
+	e->samples += (uint64_t)count;
+	snprintf(what, sizeof(what), "samples of %u", pair);
+	add_line(e, node, what, (uint64_t)count);
+}
+
+/* Links with the same stack are of one name here, whatever the thread. */
+static uint32_t joint(const void *arg, uint32_t label)
+{
+	const struct explained *e = arg;
+
+	return e->labels.at[label].b;
+}
+
+static void begin(struct explained *e, const struct timelines *tl, unsigned int depth, bool repeats)
 {
 	*e = (struct explained) { .ns = 0 };
 	options_init(&e->options);
 	e->options.depth = depth;
-	assert_int_equal(
-		chains_init(&e->chains, tl, &e->options, (struct chain_user) { e, label, add }), 0);
+	assert_int_equal(chains_init(&e->chains, tl, &e->options,
+				     (struct chain_user) { e, label, add, NULL }),
+			 0);
+	assert_int_equal(chain_samples_init(&e->chains.samples, tl, add_ran, e), 0);
+	if (repeats)
+		chains_fold_repeats(&e->chains, joint);
 }
 
 static void finish(struct explained *e)
@@ -106,15 +133,19 @@ static char *summed_up(const char *text)
 	return out;
 }
 
-/* All waits, whole and in parts, explained both ways. Returns how often totals were of use. */
-static uint64_t compare(struct schedule *s, const struct timelines *tl, unsigned int depth)
+struct use {
+	uint64_t totals, samples; /* windows with totals; samples in chains */
+};
+
+/* All waits, whole and in parts, explained both ways. Adds how much there was to compare. */
+static void compare(struct schedule *s, const struct timelines *tl, unsigned int depth,
+		    bool repeats, struct use *use)
 {
 	struct explained walked, totals;
-	uint64_t used;
 
-	begin(&walked, tl, depth);
+	begin(&walked, tl, depth, repeats);
 	walked.chains.long_window = UINT32_MAX;
-	begin(&totals, tl, depth);
+	begin(&totals, tl, depth, repeats);
 	totals.chains.long_window = 1 + (uint32_t)schedule_random(s, 4);
 	totals.chains.intervals_per_chain = 0;
 	totals.chains.intervals_per_block = 1 + (uint32_t)schedule_random(s, 3);
@@ -145,33 +176,38 @@ static uint64_t compare(struct schedule *s, const struct timelines *tl, unsigned
 			free(text[0]);
 		}
 	}
-	used = totals.chains.summed;
+	use->totals += totals.chains.summed;
+	use->samples += totals.samples;
 	finish(&walked);
 	finish(&totals);
-	return used;
 }
 
 static void totals_give_what_walking_gives(void **state)
 {
-	uint64_t used = 0;
+	struct use use = { 0 };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
 		struct schedule *s = schedule_new(seed, SCHEDULE_LONG);
-		char *script = schedule_script(s);
-		struct synth *m = script_made(script);
-		struct trace *t = synth_open(m);
 		struct timelines *tl;
+		struct synth *m;
+		struct trace *t;
+		char *script;
 
+		schedule_sample(s);
+		script = schedule_script(s);
+		m = script_made(script);
+		t = synth_open(m);
 		assert_int_equal(timelines_new(&tl, t), 0);
-		used += compare(s, tl, (unsigned int)schedule_random(s, 8));
+		compare(s, tl, (unsigned int)schedule_random(s, 8), seed % 2, &use);
 		timelines_free(tl);
 		trace_close(t);
 		synth_free(m);
 		free(script);
 		schedule_free(s);
 	}
-	assert_true(used > 3 * SCHEDULES);
+	assert_true(use.totals > 3 * SCHEDULES);
+	assert_true(use.samples > 10 * SCHEDULES);
 }
 
 /* ---- law 5 ---------------------------------------------------------------------------------- */
@@ -208,7 +244,7 @@ static struct synth *busy_and_idle(unsigned int rounds, unsigned int idle)
 }
 
 /* What it costs to read it and to explain all its waits. */
-static uint64_t steps(unsigned int rounds, unsigned int idle)
+static uint64_t steps(unsigned int rounds, unsigned int idle, bool repeats)
 {
 	struct synth *m = busy_and_idle(rounds, idle);
 	struct trace *t = synth_open(m);
@@ -217,7 +253,7 @@ static uint64_t steps(unsigned int rounds, unsigned int idle)
 	uint64_t n;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	begin(&e, tl, 6);
+	begin(&e, tl, 6, repeats);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -240,22 +276,26 @@ static uint64_t steps(unsigned int rounds, unsigned int idle)
 
 static void cost_is_linear_in_events(void **state)
 {
-	uint64_t small = steps(2000, 0), large = steps(20000, 0);
-
 	(void)state;
-	assert_in_range(large, 8 * small, 12 * small);
+	for (int repeats = 0; repeats < 2; repeats++) {
+		uint64_t small = steps(2000, 0, repeats), large = steps(20000, 0, repeats);
+
+		assert_in_range(large, 8 * small, 12 * small);
+	}
 }
 
 static void idle_threads_at_most_double_it(void **state)
 {
 	(void)state;
-	for (unsigned int rounds = 20000; rounds <= 80000; rounds *= 2) {
-		uint64_t without = steps(rounds, 0), with = steps(rounds, 1000);
+	for (unsigned int rounds = 20000; rounds <= 80000; rounds *= 2)
+		for (int repeats = 0; repeats < 2; repeats++) {
+			uint64_t without = steps(rounds, 0, repeats);
+			uint64_t with = steps(rounds, 1000, repeats);
 
-		if (with > 2 * without)
-			fail_msg("%u rounds: %llu steps, with idle threads %llu", rounds,
-				 (unsigned long long)without, (unsigned long long)with);
-	}
+			if (with > 2 * without)
+				fail_msg("%u rounds: %llu steps, with idle threads %llu", rounds,
+					 (unsigned long long)without, (unsigned long long)with);
+		}
 }
 
 int main(void)

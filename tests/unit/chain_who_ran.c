@@ -240,7 +240,7 @@ static void formats_say_it_without_being_asked(void **state)
 	has(script_formatted(turns, &o, "threads"), "HAD THE CPU MEANWHILE\n");
 	has(script_formatted(turns, &o, "threads"), "  50 % B, 33 % D, 17 % [idle CPU]\n");
 	has(script_formatted(turns, &o, "tree"),
-	    "waited 300.000 us for a CPU: 50 % B, 33 % D, 17 % [idle CPU]\n");
+	    "runnable 300.000 us: 50 % B, 33 % D, 17 % [idle CPU]\n");
 	has(script_formatted(turns, &o, "json"),
 	    "\"end\":\"runnable\",\"ns\":300000,\"had_cpu\":[{\"name\":\"B\",\"cpu_ns\":150000},"
 	    "{\"name\":\"D\",\"cpu_ns\":100000},{\"name\":\"[idle CPU]\",\"cpu_ns\":50000}]");

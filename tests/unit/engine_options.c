@@ -212,7 +212,7 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--mode fast", "--mode: 'fast' is none of: exact, classic");
 	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
 	refuse("-f xml", "-f: 'xml' is none of: folded, causes, tree, json, threads, hist, wakers, "
-			 "objects, events, info, csv, pprof, perfetto, speedscope, html");
+			 "objects, io, events, info, csv, pprof, perfetto, speedscope, html");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",
@@ -345,8 +345,8 @@ static void full_help_has_a_line_for_every_option(void **state)
 		"      --state LIST ",
 		"      --no-kthreads ",
 		"      --no-idle ",
-		"      --view chain|wakeup ",
-		"      --root host|trace ",
+		"      --view chain|wakeup|io ",
+		"      --root host|trace|class ",
 		"      --by-name ",
 		"      --blocked-stacks ",
 		"      --objects ",

@@ -51,7 +51,7 @@ static void a_relay(void **state)
 	      "hrtimer_wakeup",
 	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
 	      "charlie;--;delta_wakes_charlie;delta;--;hrtimer_wakeup;"
-	      "[interrupt] 498990855\n"
+	      "[timer] 498990855\n"
 	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
 	      "charlie;--;delta_wakes_charlie;delta;[runnable] 1732918\n"
 	      "alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
@@ -75,7 +75,7 @@ static void inline_softirqs_of_loopback_tcp(void **state)
 	      "delta_wakes_charlie",
 	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
 	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
-	      "delta;--;[interrupt] 121128822\n"
+	      "delta;--;[timer] 121128822\n"
 	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
 	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
 	      "delta;[runnable] 356034\n"
@@ -101,6 +101,19 @@ static void ping_and_pong(void **state)
 	      "ping;ping_waits;--;pong_wakes_ping;pong;[runnable] 1027867\n"
 	      "ping;ping_waits;--;pong_wakes_ping;pong;[running] 13155064\n"
 	      "ping;ping_waits;[runnable] 1898916\n");
+}
+
+static void what_a_worker_ran(void **state)
+{
+	(void)state;
+	/* 30 rounds: it sorts for 7 ms and hashes for 3. */
+	shows("shares", "client", "client_waits worker_wakes_client worker_sorts worker_hashes",
+	      "client;client_waits;--;worker_wakes_client;worker;[runnable] 1856321\n"
+	      "client;client_waits;--;worker_wakes_client;worker;[running];worker_hashes "
+	      "90041375\n"
+	      "client;client_waits;--;worker_wakes_client;worker;[running];worker_sorts "
+	      "211097001\n"
+	      "client;client_waits;[runnable] 1658330\n");
 }
 
 static void a_convoy(void **state)
@@ -149,7 +162,7 @@ static void idle_threads_and_their_keeper(void **state)
 	(void)state;
 	/* The keeper sleeps 100 ms and works 2. */
 	shows("idle", "idle7", "idle_waits keeper_wakes_all",
-	      "idle7;idle_waits;--;keeper_wakes_all;keeper;--;[interrupt] 100015999\n"
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;--;[timer] 100015999\n"
 	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[runnable] 4047018\n"
 	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[running] 2166807\n"
 	      "idle7;idle_waits;[runnable] 561502\n");
@@ -180,7 +193,7 @@ static void a_kernel_worker_is_a_thread(void **state)
 	/* 10 rounds of 20 ms sleep and 2 ms work. */
 	shows("terminal", "reader", "reader_waits flush_to_ldisc typist_types",
 	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
-	      "--;[interrupt] 200842368\n"
+	      "--;[timer] 200842368\n"
 	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
 	      "[runnable] 448038\n"
 	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
@@ -211,9 +224,9 @@ static void a_timer_softirq_on_the_way_out(void **state)
 	shows("timeout", "receiver",
 	      "receiver_waits run_timer_softirq tmigr_handle_remote __irq_exit_rcu",
 	      "receiver;receiver_waits;--;run_timer_softirq;__irq_exit_rcu;"
-	      "[interrupt] 144830356\n"
+	      "[timer] 144830356\n"
 	      "receiver;receiver_waits;--;tmigr_handle_remote;__irq_exit_rcu;"
-	      "[interrupt] 95670208\n"
+	      "[timer] 95670208\n"
 	      "receiver;receiver_waits;[runnable] 759884\n");
 }
 
@@ -222,7 +235,7 @@ static void an_interrupt_that_hits_a_bystander(void **state)
 	(void)state;
 	/* 10 rounds of 20 ms. */
 	shows("bystander", "sleeper", "sleeper_waits hrtimer_wakeup bystander_works",
-	      "sleeper;sleeper_waits;--;hrtimer_wakeup;[interrupt] 200576653\n"
+	      "sleeper;sleeper_waits;--;hrtimer_wakeup;[timer] 200576653\n"
 	      "sleeper;sleeper_waits;[runnable] 290495\n");
 }
 
@@ -231,7 +244,7 @@ static void a_cut_stack_of_a_thread(void **state)
 	(void)state;
 	/* 5 rounds of 20 ms sleep and 2 ms work. */
 	shows("deep", "shallow", "shallow_waits deep_wakes_shallow",
-	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;--;[interrupt] 100426963\n"
+	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;--;[timer] 100426963\n"
 	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;[runnable] 376834\n"
 	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;[running] 10170456\n"
 	      "shallow;shallow_waits;[runnable] 179153\n");
@@ -243,11 +256,11 @@ static void before_and_after_an_exec(void **state)
 	/* Works 3 ms before and 5 ms after the exec, sleeps 20 ms before each. */
 	shows("exec", "patient", "patient_waits before_wakes_patient after_wakes_patient",
 	      "patient;patient_waits;--;after_wakes_patient;after;--;"
-	      "[interrupt] 20066438\n"
+	      "[timer] 20066438\n"
 	      "patient;patient_waits;--;after_wakes_patient;after;[runnable] 4591780\n"
 	      "patient;patient_waits;--;after_wakes_patient;after;[running] 5889922\n"
 	      "patient;patient_waits;--;before_wakes_patient;before;--;"
-	      "[interrupt] 19994173\n"
+	      "[timer] 19994173\n"
 	      "patient;patient_waits;--;before_wakes_patient;before;[runnable] 21961\n"
 	      "patient;patient_waits;--;before_wakes_patient;before;[running] 3026072\n"
 	      "patient;patient_waits;[runnable] 4879588\n");
@@ -259,12 +272,12 @@ static void exec_by_a_thread_that_does_not_lead(void **state)
 	/* 3 ms before and 5 ms after the exec. */
 	shows("heir", "patient", "patient_waits heir_wakes_patient after_wakes_patient",
 	      "patient;patient_waits;--;after_wakes_patient;after;--;"
-	      "[interrupt] 20068984\n"
+	      "[timer] 20068984\n"
 	      "patient;patient_waits;--;after_wakes_patient;after;--;leader;"
 	      "[running] 27542\n"
 	      "patient;patient_waits;--;after_wakes_patient;after;[runnable] 613745\n"
 	      "patient;patient_waits;--;after_wakes_patient;after;[running] 5906141\n"
-	      "patient;patient_waits;--;heir_wakes_patient;heir;--;[interrupt] 19651443\n"
+	      "patient;patient_waits;--;heir_wakes_patient;heir;--;[timer] 19651443\n"
 	      "patient;patient_waits;--;heir_wakes_patient;heir;[runnable] 90049\n"
 	      "patient;patient_waits;--;heir_wakes_patient;heir;[running] 3044576\n"
 	      "patient;patient_waits;[runnable] 4606093\n");
@@ -276,10 +289,10 @@ static void two_names_of_a_thread(void **state)
 	/* 3 ms as larva, 5 as moth. */
 	shows("rename", "patient", "patient_waits larva_wakes_patient moth_wakes_patient",
 	      "patient;patient_waits;--;larva_wakes_patient;larva;--;"
-	      "[interrupt] 20066007\n"
+	      "[timer] 20066007\n"
 	      "patient;patient_waits;--;larva_wakes_patient;larva;[runnable] 3272023\n"
 	      "patient;patient_waits;--;larva_wakes_patient;larva;[running] 3024037\n"
-	      "patient;patient_waits;--;moth_wakes_patient;moth;--;[interrupt] 20059085\n"
+	      "patient;patient_waits;--;moth_wakes_patient;moth;--;[timer] 20059085\n"
 	      "patient;patient_waits;--;moth_wakes_patient;moth;[runnable] 1372803\n"
 	      "patient;patient_waits;--;moth_wakes_patient;moth;[running] 5036077\n"
 	      "patient;patient_waits;[runnable] 450210\n");
@@ -292,13 +305,13 @@ static void two_threads_with_one_tid(void **state)
 	shows("tenants", "landlord",
 	      "landlord_waits first_tenant_wakes_patient second_tenant_wakes_patient",
 	      "landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1;--;"
-	      "[interrupt] 20057501\n"
+	      "[timer] 20057501\n"
 	      "landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1;"
 	      "[runnable] 3761650\n"
 	      "landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1;"
 	      "[running] 3160983\n"
 	      "landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2;--;"
-	      "[interrupt] 20059094\n"
+	      "[timer] 20059094\n"
 	      "landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2;"
 	      "[runnable] 5891791\n"
 	      "landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2;"
@@ -312,7 +325,7 @@ static void a_waker_that_is_gone(void **state)
 	/* 2 ms of work after 20 ms of sleep. */
 	shows("early_exit", "patient", "patient_waits early_wakes_patient",
 	      "patient;patient_waits;--;early_wakes_patient;early;--;"
-	      "[interrupt] 19556707\n"
+	      "[timer] 19556707\n"
 	      "patient;patient_waits;--;early_wakes_patient;early;[runnable] 23153\n"
 	      "patient;patient_waits;--;early_wakes_patient;early;[running] 2022247\n"
 	      "patient;patient_waits;[runnable] 16541\n");
@@ -324,7 +337,7 @@ static void a_stopped_process(void **state)
 	/* 3 times 20 ms. */
 	shows("stop", "stopped", "do_signal_stop stopper_continues",
 	      "stopped;do_signal_stop;--;stopper_continues;stopper;--;"
-	      "[interrupt] 60125140\n"
+	      "[timer] 60125140\n"
 	      "stopped;do_signal_stop;--;stopper_continues;stopper;[runnable] 3717213\n"
 	      "stopped;do_signal_stop;--;stopper_continues;stopper;[running] 76983\n"
 	      "stopped;do_signal_stop;[runnable] 6926143\n");
@@ -335,7 +348,7 @@ static void a_dead_child(void **state)
 	(void)state;
 	/* Asleep for 100 ms, while undead is dead. */
 	shows("zombie", "parent", "parent_waits",
-	      "parent;parent_waits;--;[interrupt] 100068098\n"
+	      "parent;parent_waits;--;[timer] 100068098\n"
 	      "parent;parent_waits;[runnable] 402923\n");
 }
 
@@ -356,7 +369,7 @@ static void joined_under_way(void **state)
 	      "delta_wakes_charlie",
 	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
 	      "charlie_wakes_bravo;charlie;--;delta_wakes_charlie;delta;--;"
-	      "[interrupt] 236313569\n"
+	      "[timer] 236313569\n"
 	      "alpha;alpha_waits;futex_do_wait;--;bravo_wakes_alpha;bravo;--;"
 	      "charlie_wakes_bravo;charlie;--;delta_wakes_charlie;delta;"
 	      "[runnable] 60126759\n"
@@ -374,7 +387,7 @@ static void joined_under_way(void **state)
 	      "alpha;alpha_waits;futex_do_wait;[not woken] 26507379\n"
 	      "alpha;alpha_waits;futex_do_wait;[runnable] 9309343\n"
 	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
-	      "charlie;--;delta_wakes_charlie;delta;--;[interrupt] 1557347\n"
+	      "charlie;--;delta_wakes_charlie;delta;--;[timer] 1557347\n"
 	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
 	      "charlie;--;delta_wakes_charlie;delta;[runnable] 50986\n"
 	      "alpha;futex_do_wait;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;"
@@ -441,7 +454,7 @@ static void the_idle_loop_is_in_no_chain(void **state)
 		assert_true(wakings > 20);
 		options_init(&o);
 		folded = trace_folded(t, &o);
-		assert_non_null(strstr(folded, ";[interrupt] "));
+		assert_non_null(strstr(folded, ";[timer] "));
 		assert_null(strstr(folded, ";do_idle;"));
 		assert_null(strstr(folded, ";cpu_startup_entry;"));
 		assert_null(strstr(folded, "swapper"));
@@ -496,6 +509,7 @@ int main(void)
 		cmocka_unit_test(a_relay),
 		cmocka_unit_test(inline_softirqs_of_loopback_tcp),
 		cmocka_unit_test(ping_and_pong),
+		cmocka_unit_test(what_a_worker_ran),
 		cmocka_unit_test(a_convoy),
 		cmocka_unit_test(idle_threads_and_their_keeper),
 		cmocka_unit_test(device_interrupts_end_reads),

@@ -97,6 +97,36 @@ static void sockets_have_their_peer_or_their_own_port(void **state)
 	expect(&o, "poll|udp 1.2.3.4:53|0");
 }
 
+/* By which the process at the other end finds this one. */
+static void sockets_have_their_own_end_and_its_process(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_INET, 0, 0);
+	struct object_text text;
+	struct in6_addr six;
+	size_t len = offsetof(struct wire_object, path);
+
+	(void)state;
+	o.owner = 77;
+	o.key.v[0] = 2 | IPPROTO_TCP << 8 | 40000ull << WIRE_INET_PORT | 5432ull << WIRE_INET_DPORT;
+	inet_pton(AF_INET, "10.0.0.5", &o.key.v[1]);
+	inet_pton(AF_INET, "10.0.0.1", &o.key.v[3]);
+	assert_int_equal(object_describe(&o, len, &text), 0);
+	assert_string_equal(text.own, "tcp 10.0.0.1:40000");
+	assert_int_equal(text.owner, 77);
+	o.key.v[0] = 10 | IPPROTO_UDP << 8 | 53ull << WIRE_INET_PORT;
+	o.key.v[1] = 0;
+	inet_pton(AF_INET6, "::", &six);
+	memcpy(&o.key.v[3], &six, sizeof(six));
+	o.key.call = WIRE_CALL_POLL;
+	assert_int_equal(object_describe(&o, len, &text), 0);
+	assert_string_equal(text.own, "udp [::]:53");
+	o = object(WIRE_OBJECT_PIPE, 12, 0);
+	o.owner = 77;
+	assert_int_equal(object_describe(&o, len, &text), 0);
+	assert_string_equal(text.own, "");
+	assert_int_equal(text.owner, 0);
+}
+
 static void unix_sockets_have_a_path_and_a_process(void **state)
 {
 	struct wire_object o = object(WIRE_OBJECT_UNIX, 99, 1);
@@ -143,6 +173,8 @@ static void calls_say_what_is_known(void **state)
 		{ WIRE_CALL_SIGNAL, 0, "signal||0" },
 		{ WIRE_CALL_IPC, 0, "ipc|0|0" },
 		{ WIRE_CALL_SELECT, 0, "select||0" },
+		{ WIRE_CALL_SELECT, 3, "select|of 3|0" },
+		{ WIRE_CALL_POLL, 2, "poll|of 2|0" },
 	};
 
 	(void)state;
@@ -256,6 +288,7 @@ int main(void)
 		cmocka_unit_test(files_have_their_path_from_the_root_on),
 		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
 		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
+		cmocka_unit_test(sockets_have_their_own_end_and_its_process),
 		cmocka_unit_test(unix_sockets_have_a_path_and_a_process),
 		cmocka_unit_test(locks_are_told_apart_by_process_unless_they_are_shared),
 		cmocka_unit_test(calls_say_what_is_known),

@@ -70,6 +70,37 @@ static uint64_t count_lines(const char *text)
 	return n;
 }
 
+/* Whether the shares of each piece's stacks add up to the piece. */
+static bool shares_are_whole(const char *json)
+{
+	while ((json = strstr(json, "\"ns\":"))) {
+		uint64_t ns, sum = 0;
+		const char *ran, *end;
+
+		json += strlen("\"ns\":");
+		ns = strtoull(json, NULL, 10);
+		end = strstr(json, "\"ns\":");
+		for (ran = json; (ran = strstr(ran, "\"ran_ns\":")) && (!end || ran < end);) {
+			ran += strlen("\"ran_ns\":");
+			sum += strtoull(ran, NULL, 10);
+		}
+		if (sum && sum != ns)
+			return false;
+	}
+	return true;
+}
+
+/* The samples above [running] in all chains. */
+static uint64_t samples_of(struct fold *fold)
+{
+	const struct chain_rows *rows = fold_rows(fold);
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < rows->n_ran; i++)
+		samples += rows->ran[i].end == CHAIN_RUNNING ? rows->ran[i].samples : 0;
+	return samples;
+}
+
 struct views {
 	char *folded, *json, *wakers, *wakeup, *hist, *threads, *by_name;
 };
@@ -110,13 +141,14 @@ static void check_agreement(const struct trace *t, const struct options *o, cons
 	struct timelines *tl;
 	struct fold *fold;
 	struct chain_summary s;
-	uint64_t all;
+	uint64_t all, samples;
 	bool whole = !o->from_ns && o->to_ns == UINT64_MAX && !o->min_wait_ns && !o->no_idle &&
 		     o->parts == (PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED);
 
 	assert_int_equal(timelines_new(&tl, t), 0);
 	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_NAME), 0);
 	s = *fold_summary(fold);
+	samples = samples_of(fold);
 	fold_free(fold);
 	timelines_free(tl);
 	all = s.blocked_ns + s.runnable_ns + s.preempted_ns;
@@ -132,6 +164,8 @@ static void check_agreement(const struct trace *t, const struct options *o, cons
 
 	AGREE(sum_of_lines(v.folded), all);
 	AGREE(sum_after(v.json, "\"ns\":"), all);
+	AGREE(sum_after(v.json, "\"samples\":"), samples);
+	AGREE(shares_are_whole(v.json), true);
 	AGREE(sum_after(v.json, "\"blocked\":"), s.blocked_ns);
 	AGREE(sum_after(v.json, "\"runnable\":"), s.runnable_ns);
 	AGREE(sum_after(v.json, "\"preempted\":"), s.preempted_ns);
@@ -218,7 +252,7 @@ static void options_without_a_meaning_are_refused(void **state)
 	refused("-f wakers --state blocked,D", "");
 	refused("-f wakers --state D --no-idle --top 3 --unit ns", "");
 	refused("--view chain -f tree", "--view has no meaning with --format=tree");
-	refused("--view sideways", "--view: 'sideways' is none of: chain, wakeup");
+	refused("--view sideways", "--view: 'sideways' is none of: chain, wakeup, io");
 	refused("--view wakeup -d 3", "-d has no meaning with --view wakeup");
 	refused("--view wakeup --no-ends", "--no-ends has no meaning with --view wakeup");
 	refused("--state runnable --view wakeup", "--state: --view wakeup shows blocked time only");

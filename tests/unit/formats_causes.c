@@ -46,11 +46,11 @@ static void each_instant_goes_to_the_last_of_its_chain(void **state)
 	      "A <- B <- C\n" TREE "100 --to 0.001131\n"
 	      " 29.1 %         0.300        1       0.300  B ran, until it woke in send\n" MORE
 	      "A <- B\n" TREE "100 --to 0.001131\n"
-	      " 19.4 %         0.200        1       0.200  B slept in nap | sleep, until an "
-	      "interrupt: tick\n" MORE "A <- B\n" TREE "100 --to 0.001131\n"
-	      "  9.7 %         0.100        1       0.100  B waited for a CPU\n" MORE
-	      "A <- B\n" TREE "100 --to 0.001131\n"
-	      "  2.9 %         0.030        1       0.030  A waited for a CPU\n" TREE
+	      " 19.4 %         0.200        1       0.200  B slept in nap | sleep, until a "
+	      "timer: tick\n" MORE "A <- B\n" TREE "100 --to 0.001131\n"
+	      "  9.7 %         0.100        1       0.100  B was runnable\n" MORE "A <- B\n" TREE
+	      "100 --to 0.001131\n"
+	      "  2.9 %         0.030        1       0.030  A was runnable\n" TREE
 	      "100 --to 0.001131\n"
 	      "100.0 %         1.030                       all of them\n");
 }
@@ -129,6 +129,61 @@ static void a_sleep_that_nobody_ended(void **state)
 		   "100.0 %         0.900                       all of them\n");
 }
 
+/* A is preempted by B, in whose time its quota is used up; then by nobody, for 200. */
+static const char quota[] = "queues\n"
+			    "0   c0 - R > A\n"
+			    "50  c0 A ran spin|crunch\n"
+			    "100 c0 A throttled\n"
+			    "100 c0 A R > B\n"
+			    "400 c0 B S > - x\n"
+			    "600 c0 - R > A\n"
+			    "800 c0 A R > B\n"
+			    "900 c0 B R > A\n"
+			    "end 1000\n";
+
+static void a_quota_is_a_cause_of_its_own(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	gives(quota, &o,
+	      HEAD
+	      " 66.7 %         0.400        2       0.300  A was preempted in crunch: 100 % "
+	      "B\n" TREE "100 --to 0.000601\n"
+	      " 33.3 %         0.200        1       0.200  A was throttled in crunch: the quota of "
+	      "its control group was used up\n" TREE "100 --to 0.000601\n"
+	      "100.0 %         0.600                       all of them\n");
+	/* --state says what counts. */
+	o.given |= GIVEN_PARTS;
+	gives(quota, &o, "nothing was waited for\n");
+}
+
+/* A waits for B, which is throttled for most of that time. */
+static void a_waker_that_was_throttled_is_the_cause(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	got = script_formatted("queues\n"
+			       "0   c0 - R > A\n"
+			       "0   c1 - R > B\n"
+			       "100 c0 A S > - wait|recv\n"
+			       "200 c1 B throttled\n"
+			       "200 c1 B R > -\n"
+			       "800 c1 - R > B\n"
+			       "900 c1 B wakes A wake|send\n"
+			       "900 c0 - R > A\n"
+			       "end 1000\n",
+			       &o, "causes");
+	assert_non_null(strstr(got,
+			       " 75.0 %         0.600        1       0.600  B was throttled: the "
+			       "quota of its control group was used up\n" MORE "A <- B\n"));
+	assert_non_null(strstr(got, " 25.0 %         0.200        1       0.200  B ran"));
+	assert_null(strstr(got, "runnable"));
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +191,8 @@ int main(void)
 		cmocka_unit_test(repeated_links_are_one),
 		cmocka_unit_test(waits_are_counted_once_for_each_cause),
 		cmocka_unit_test(a_sleep_that_nobody_ended),
+		cmocka_unit_test(a_quota_is_a_cause_of_its_own),
+		cmocka_unit_test(a_waker_that_was_throttled_is_the_cause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 	"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"               \
 	"blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack," \
 	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns,"         \
-	"end_depth_limit_ns,end_loop_ns,stack\n"
+	"end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_disk_ns,stack\n"
 
 /* ---- csv ------------------------------------------------------------------------------------ */
 
@@ -24,12 +24,12 @@ static void a_row_is_a_wait(void **state)
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,,800000,30000,0,"
-			       "B,102,102,,kwake;ksend;-;usend,400000,0,400000,0,0,0,0,"
+			       "B,102,102,,kwake;ksend;-;usend,400000,0,0,0,0,0,0,400000,0,0,"
 			       "umain;usleep;-;ksys;ksleep\n"
 			       "950000,,970000,,A,101,101,A,preempted,R,,0,0,20000,"
-			       ",,,,,0,0,0,0,0,0,0,upre;-;kpre\n"
+			       ",,,,,0,0,0,0,0,0,0,0,0,0,upre;-;kpre\n"
 			       "1000000,,2000000,,A,101,101,A,sleep,S,not_woken still,1000000,0,0,"
-			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep;-;ksys;ksleep\n");
+			       ",,,,,0,0,0,1000000,0,0,0,0,0,0,umain;usleep;-;ksys;ksleep\n");
 }
 
 static void an_interrupt_as_waker_has_a_handler(void **state)
@@ -42,7 +42,7 @@ static void an_interrupt_as_waker_has_a_handler(void **state)
 		    CSV_HEADER "300000,700000,700000,,B,102,102,B,sleep,D,,400000,0,0,"
 			       "[interrupt],,,hrtimer_wakeup,try_to_wake_up;hrtimer_wakeup;"
 			       "__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt,"
-			       "0,0,400000,0,0,0,0,klock\n");
+			       "0,0,0,0,0,0,0,400000,0,0,klock\n");
 }
 
 static void csv_shows_what_options_choose(void **state)
@@ -56,9 +56,9 @@ static void csv_shows_what_options_choose(void **state)
 	/* The longest ones first; B slept from 300 to 700, and that is beyond the depth. */
 	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "1000000,,2000000,,A,101,101,A,sleep,S,not_woken still,1000000,0,0,"
-			       ",,,,,0,0,0,1000000,0,0,0,umain;usleep\n"
+			       ",,,,,0,0,0,1000000,0,0,0,0,0,0,umain;usleep\n"
 			       "100000,900000,930000,,A,101,101,A,sleep,S,,800000,30000,0,"
-			       "B,102,102,,usend,400000,0,0,0,0,400000,0,umain;usleep\n");
+			       "B,102,102,,usend,400000,0,0,0,0,400000,0,0,0,0,umain;usleep\n");
 	o = script_options(101);
 	o.parts = PART_BLOCKED;
 	o.from_ns = 650000;
@@ -69,7 +69,7 @@ static void csv_shows_what_options_choose(void **state)
 	 */
 	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,,100000,0,0,"
-			       "B,102,102,,usend,0,0,100000,0,0,0,0,umain;usleep\n");
+			       "B,102,102,,usend,0,0,0,0,0,0,0,100000,0,0,umain;usleep\n");
 }
 
 /* What a process may call itself, and what a function may be called, stays in its field. */
@@ -110,7 +110,7 @@ static void hostile_names_stay_in_their_fields(void **state)
 		b = trace_exported(t, &o, "csv");
 		snprintf(expected, sizeof(expected),
 			 CSV_HEADER "0,,1000,,%s,7,7,%s,sleep,S,not_woken since_start "
-				    "still,1000,0,0,,,,,,0,0,0,1000,0,0,0,"
+				    "still,1000,0,0,,,,,,0,0,0,1000,0,0,0,0,0,0,"
 				    "\"z;x,\"\"y\"\n",
 			 names[i].written, *names[i].name ? names[i].written : "");
 		expect_text((char *)b.p, expected);
@@ -181,7 +181,39 @@ static void profiles_of_all_threads_and_of_each(void **state)
 		    "{\"name\":\"B\"},\n{\"name\":\"klock\"},\n{\"name\":\"try_to_wake_up\"},\n"
 		    "{\"name\":\"hrtimer_wakeup\"},\n{\"name\":\"__hrtimer_run_queues\"},\n"
 		    "{\"name\":\"asm_sysvec_apic_timer_interrupt\"},\n{\"name\":\"[not woken]\"},\n"
-		    "{\"name\":\"[running]\"},\n{\"name\":\"[interrupt]\"}]}}\n");
+		    "{\"name\":\"[running]\"},\n{\"name\":\"[timer]\"}]}}\n");
+}
+
+/* What B ran is on [running]; with --state running also what it ran when nobody waited for it. */
+static void samples_are_frames_on_the_end(void **state)
+{
+	static const char script[] = "thread A S\n"
+				     "0   c0 - R > B\n"
+				     "0   c1 - R > A\n"
+				     "100 c1 A S > - sleep\n"
+				     "300 c0 B ran |one\n"
+				     "400 c0 B ran |two\n"
+				     "900 c0 B wakes A wake\n"
+				     "end 1000\n";
+	struct options o;
+	char *text;
+
+	(void)state;
+	options_init(&o);
+	text = script_formatted(script, &o, "speedscope");
+	assert_non_null(strstr(text, "{\"name\":\"A (A 101)\",\"type\":\"sampled\","
+				     "\"unit\":\"nanoseconds\",\"samples\":[\n"
+				     "[0,1,7],\n[0,1,2,3,4,8,5],\n[0,1,2,3,4,8,6]],"
+				     "\"weights\":[100000,400000,400000],"));
+	assert_non_null(strstr(text, "{\"name\":\"B\"},\n{\"name\":\"one\"},\n{\"name\":\"two\"},\n"
+				     "{\"name\":\"[runnable]\"},\n{\"name\":\"[running]\"}]}}"));
+	free(text);
+	o.parts = PART_RUNNING;
+	text = script_formatted(script, &o, "speedscope");
+	assert_non_null(strstr(text, "{\"name\":\"B (B 102)\",\"type\":\"sampled\","
+				     "\"unit\":\"nanoseconds\",\"samples\":[\n"
+				     "[1,4,2],\n[1,4,3]],\"weights\":[500000,500000],"));
+	free(text);
 }
 
 static void a_trace_without_waits_is_one_empty_profile(void **state)
@@ -207,6 +239,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_stay_in_their_fields),
 		cmocka_unit_test(wall_time_is_utc_to_the_nanosecond),
 		cmocka_unit_test(profiles_of_all_threads_and_of_each),
+		cmocka_unit_test(samples_are_frames_on_the_end),
 		cmocka_unit_test(a_trace_without_waits_is_one_empty_profile),
 	};
 

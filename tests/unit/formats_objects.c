@@ -92,16 +92,51 @@ static void the_table_adds_up_each_object(void **state)
 	expect_text(script_formatted(script, &o, "objects"),
 		    "OBJECT                WAITS         BLOCKED       LONGEST           P50"
 		    "           P99  WAITED                ENDED BY\n"
-		    "[file /a:b]               1         300.000       300.000       300.000"
-		    "       300.000  A                     B\n"
-		    "not known                 1         100.000       100.000       100.000"
-		    "       100.000  A                     B\n"
-		    "[tcp 10.0.0.5:80]         1         100.000       100.000       100.000"
-		    "       100.000  A                     B\n"
-		    "[tcp 10.0.0.6:80]         1          50.000        50.000        50.000"
-		    "        50.000  A                     B\n"
-		    "all of them               4         550.000       300.000\n"
-		    "(times in us; 4 objects)\n");
+		    "[file /a:b]               1           0.300         0.300         0.300"
+		    "         0.300  A                     B\n"
+		    "not known                 1           0.100         0.100         0.100"
+		    "         0.100  A                     B\n"
+		    "[tcp 10.0.0.5:80]         1           0.100         0.100         0.100"
+		    "         0.100  A                     B\n"
+		    "[tcp 10.0.0.6:80]         1           0.050         0.050         0.050"
+		    "         0.050  A                     B\n"
+		    "all of them               4           0.550         0.300\n"
+		    "(times in ms; 4 objects)\n");
+}
+
+static void the_class_can_be_the_root(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.depth = 0;
+	o.root = ROOT_CLASS;
+	expect_text(script_folded(script, &o),
+		    "[file];A;main;pread;[file];-;kio;[depth limit] 300\n"
+		    "[no object];A;main;lock;-;kfutex;[depth limit] 100\n"
+		    "[tcp];A;main;recv;[tcp];-;krecv;[depth limit] 150\n");
+}
+
+static void the_table_of_threads_has_columns_by_class(void **state)
+{
+	struct options o = script_options(101);
+	char *text;
+
+	(void)state;
+	o.top = 1;
+	o.tids.n = 0;
+	o.ended = true;
+	text = script_formatted(script, &o, "threads");
+	assert_non_null(
+		strstr(text, "LONGEST        WAITED          file           tcp        others\n"));
+	assert_non_null(
+		strstr(text, "0.300         0.550         0.300         0.150         0.100\n"));
+	assert_non_null(strstr(text, "; by class: blocked)\n"));
+	free(text);
+	text = script_formatted("0 c0 - R > A\n100 c0 A S > - k\n200 c0 - R > A\nend 300\n", &o,
+				"threads");
+	assert_non_null(strstr(text, "LONGEST        WAITED\n"));
+	free(text);
 }
 
 static void readers_are_told(void **state)
@@ -158,6 +193,8 @@ int main(void)
 		cmocka_unit_test(a_kernel_part_alone_has_its_object_before_it),
 		cmocka_unit_test(waits_are_chosen_by_object_and_by_class),
 		cmocka_unit_test(the_table_adds_up_each_object),
+		cmocka_unit_test(the_class_can_be_the_root),
+		cmocka_unit_test(the_table_of_threads_has_columns_by_class),
 		cmocka_unit_test(readers_are_told),
 		cmocka_unit_test(objects_belong_to_the_switch_of_the_same_time),
 	};

@@ -15,6 +15,8 @@
 /* What a reader keeps of the packets before: interned strings by number, names of tracks. */
 struct reader {
 	char *names[STRINGS_MAX], *args[STRINGS_MAX], *values[STRINGS_MAX];
+	char *paths[STRINGS_MAX], *files[STRINGS_MAX]; /* by mapping */
+	char *functions[STRINGS_MAX], *frames[STRINGS_MAX], *callstacks[STRINGS_MAX];
 	char *tracks[TRACKS_MAX];
 	FILE *out;
 };
@@ -36,6 +38,35 @@ static void keep(char **strings, size_t max, uint64_t id, char *s)
 	strings[id] = s;
 }
 
+/* "FUNCTION (FILE)" */
+static void read_frame(struct reader *r, struct field f)
+{
+	const char *function = r->functions[field_of(f.p, f.len, 2, 0).v];
+	const char *file = r->files[field_of(f.p, f.len, 3, 0).v];
+	char *s;
+
+	assert_true(function && file && field_of(f.p, f.len, 4, 0).number);
+	assert_true(asprintf(&s, *file ? "%s (%s)" : "%s", function, file) > 0);
+	keep(r->frames, STRINGS_MAX, field_of(f.p, f.len, 1, 0).v, s);
+}
+
+/* "FRAME;FRAME", root first */
+static void read_callstack(struct reader *r, struct field f)
+{
+	char *s = NULL;
+	size_t len;
+	FILE *out = open_memstream(&s, &len);
+	struct field frame;
+
+	for (size_t i = 0; (frame = field_of(f.p, f.len, 2, i)).number; i++) {
+		assert_non_null(r->frames[frame.v]);
+		fprintf(out, "%s%s", i ? ";" : "", r->frames[frame.v]);
+	}
+	fclose(out);
+	assert_true(len > 0);
+	keep(r->callstacks, STRINGS_MAX, field_of(f.p, f.len, 1, 0).v, s);
+}
+
 static void read_interned(struct reader *r, struct field data)
 {
 	const uint8_t *p = data.p, *end = p + data.len;
@@ -43,16 +74,24 @@ static void read_interned(struct reader *r, struct field data)
 
 	while (read_field(&p, end, &f)) {
 		uint64_t iid = field_of(f.p, f.len, 1, 0).v;
-		char *s = text_of(field_of(f.p, f.len, 2, 0));
+		char **of[32] = { [2] = r->names,
+				  [3] = r->args,
+				  [5] = r->functions,
+				  [17] = r->paths,
+				  [29] = r->values };
+		uint64_t path = field_of(f.p, f.len, 7, 0).v;
 
-		if (f.number == 2)
-			keep(r->names, STRINGS_MAX, iid, s);
-		else if (f.number == 3)
-			keep(r->args, STRINGS_MAX, iid, s);
-		else if (f.number == 29)
-			keep(r->values, STRINGS_MAX, iid, s);
+		assert_true(f.number < 32);
+		if (of[f.number])
+			keep(of[f.number], STRINGS_MAX, iid, text_of(field_of(f.p, f.len, 2, 0)));
+		else if (f.number == 6)
+			read_frame(r, f);
+		else if (f.number == 7)
+			read_callstack(r, f);
+		else if (f.number == 19)
+			keep(r->files, STRINGS_MAX, iid, strdup(path ? r->paths[path] : ""));
 		else
-			free(s); /* categories */
+			assert_int_equal(f.number, 1); /* categories */
 	}
 }
 
@@ -108,6 +147,20 @@ static void read_event(struct reader *r, uint64_t ns, struct field e)
 	putc('\n', r->out);
 }
 
+/* "sample 102/102 c0 300 main;work" */
+static void read_sample(struct reader *r, uint64_t ns, struct field s)
+{
+	struct field stack = field_of(s.p, s.len, 4, 0);
+
+	fprintf(r->out, "sample %llu/%llu c%llu %llu",
+		(unsigned long long)field_of(s.p, s.len, 2, 0).v,
+		(unsigned long long)field_of(s.p, s.len, 3, 0).v,
+		(unsigned long long)field_of(s.p, s.len, 1, 0).v, (unsigned long long)ns);
+	if (stack.number)
+		fprintf(r->out, " %s", r->callstacks[stack.v]);
+	putc('\n', r->out);
+}
+
 /* All packets as text. */
 static char *events(struct bytes b)
 {
@@ -122,6 +175,7 @@ static char *events(struct bytes b)
 		struct field interned = field_of(packet.p, packet.len, 12, 0);
 		struct field track = field_of(packet.p, packet.len, 60, 0);
 		struct field event = field_of(packet.p, packet.len, 11, 0);
+		struct field sample = field_of(packet.p, packet.len, 66, 0);
 		bool first = packet.p < b.p + 16;
 
 		assert_int_equal(packet.number, 1);
@@ -134,9 +188,16 @@ static char *events(struct bytes b)
 			read_track(&r, track);
 		if (event.number)
 			read_event(&r, field_of(packet.p, packet.len, 8, 0).v, event);
+		if (sample.number)
+			read_sample(&r, field_of(packet.p, packet.len, 8, 0).v, sample);
 	}
 	fclose(r.out);
 	for (size_t i = 0; i < STRINGS_MAX; i++) {
+		free(r.paths[i]);
+		free(r.files[i]);
+		free(r.functions[i]);
+		free(r.frames[i]);
+		free(r.callstacks[i]);
 		free(r.names[i]);
 		free(r.args[i]);
 		free(r.values[i]);
@@ -175,6 +236,43 @@ static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
 		    "A 1000000 + blocked stack=umain;usleep;-;ksys;ksleep state=S"
 		    " flags=not_woken,still\n"
 		    "A 2000000 -\n");
+}
+
+/* Each in a running slice of its thread, with its callstack; those in no such slice are left out.
+ */
+static void samples_are_on_the_tracks_of_their_threads(void **state)
+{
+	static const char script[] = "0   c0 - R > B\n"
+				     "50  c0 B ran |main\n"
+				     "300 c0 B ran copy;read|fetch;main\n"
+				     "400 c0 B ran |main\n"
+				     "500 c0 B ran\n"
+				     "600 c0 B S > - sleep\n"
+				     "700 c1 B ran |main\n"
+				     "end 1000\n";
+	struct options o = script_options(102);
+
+	(void)state;
+	o.from_ns = 100000;
+	expect_text(events(script_exported(script, &o, "perfetto")),
+		    "process B 102\n"
+		    "thread B 102/102\n"
+		    "B 100000 + running\n"
+		    "B 600000 -\n"
+		    "sample 102/102 c0 300000 main;fetch;read;copy\n"
+		    "sample 102/102 c0 400000 main\n"
+		    "sample 102/102 c0 500000 [unknown stack]\n"
+		    "B 600000 + blocked stack=sleep state=S flags=not_woken,still\n"
+		    "B 1000000 -\n");
+	o.user = false;
+	o.to_ns = 450000;
+	expect_text(events(script_exported(script, &o, "perfetto")),
+		    "process B 102\n"
+		    "thread B 102/102\n"
+		    "B 100000 + running\n"
+		    "B 450000 -\n"
+		    "sample 102/102 c0 300000 read;copy\n"
+		    "sample 102/102 c0 400000\n");
 }
 
 static void interrupts_wake_from_a_track_of_their_own(void **state)
@@ -396,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_is_a_track_and_a_waking_an_arrow),
+		cmocka_unit_test(samples_are_on_the_tracks_of_their_threads),
 		cmocka_unit_test(interrupts_wake_from_a_track_of_their_own),
 		cmocka_unit_test(a_window_of_time_cuts_slices),
 		cmocka_unit_test(waits_that_are_not_chosen_are_gaps),

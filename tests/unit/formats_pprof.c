@@ -70,7 +70,7 @@ static void put_labels(const struct bytes *b, const struct field *sample, FILE *
 	}
 }
 
-/* A sample a line: its stack root first, waits, nanoseconds; then its labels, if wanted. */
+/* A sample a line: its stack root first, its values; then its labels, if wanted. */
 static char *samples(const struct bytes *b, bool labels)
 {
 	char *text = NULL;
@@ -83,9 +83,8 @@ static char *samples(const struct bytes *b, bool labels)
 		const uint8_t *p = values.p, *end = values.p + values.len;
 
 		put_stack(b, &f, out);
-		fprintf(out, " %llu", (unsigned long long)read_varint(&p, end));
-		fprintf(out, " %llu", (unsigned long long)read_varint(&p, end));
-		assert_ptr_equal(p, end);
+		while (p < end)
+			fprintf(out, " %llu", (unsigned long long)read_varint(&p, end));
 		if (labels)
 			put_labels(b, &f, out);
 		putc('\n', out);
@@ -123,8 +122,8 @@ static void a_sample_is_a_chain(void **state)
 		"links=0\n"
 		"A;umain;usleep;-;ksys;ksleep;--;kwake;ksend;-;usend;B;--;try_to_wake_up;"
 		"hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;"
-		"[interrupt] 0 400000"
-		" thread=A process=A pid=101 host=testhost state=blocked end=[interrupt] "
+		"[timer] 0 400000"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[timer] "
 		"links=2\n");
 	free(b.p);
 }
@@ -141,7 +140,7 @@ static void an_interrupt_that_ends_a_wait_is_counted_where_its_time_is(void **st
 	b = profile(script_chain, &o);
 	expect_text(samples(&b, false),
 		    "B;ulock;-;klock;--;try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
-		    "asm_sysvec_apic_timer_interrupt;[interrupt] 1 400000\n");
+		    "asm_sysvec_apic_timer_interrupt;[timer] 1 400000\n");
 	free(b.p);
 }
 
@@ -186,6 +185,96 @@ static void sample_types_are_waits_and_blocked_time(void **state)
 	assert_string_equal(string_at(&b, field_of(time.p, time.len, 2, 0).v), "nanoseconds");
 	assert_int_equal(field_of(b.p, b.len, 1, 2).number, 0);
 	assert_string_equal(string_at(&b, field_of(b.p, b.len, 14, 0).v), "blocked");
+	free(b.p);
+}
+
+/* What B ran while A waited stands above [running]; own running time is a value beside blocked. */
+static void samples_share_the_time_of_who_ran(void **state)
+{
+	static const char script[] = "thread A S\n"
+				     "0   c0 - R > B\n"
+				     "0   c1 - R > A\n"
+				     "50  c0 B ran |early;main\n"
+				     "100 c1 A S > - sleep|ask\n"
+				     "200 c0 B ran |sort;main\n"
+				     "300 c0 B ran copy;read|fetch;main\n"
+				     "400 c0 B ran |sort;main\n"
+				     "1000 c0 B wakes A wake|answer\n"
+				     "1000 c1 - R > A\n"
+				     "end 1100\n";
+	struct options o = script_options(101);
+	struct bytes b;
+	struct field cpu;
+
+	(void)state;
+	b = profile(script, &o);
+	cpu = field_of(b.p, b.len, 1, 2);
+	assert_string_equal(string_at(&b, field_of(cpu.p, cpu.len, 1, 0).v), "cpu");
+	assert_string_equal(string_at(&b, field_of(cpu.p, cpu.len, 2, 0).v), "nanoseconds");
+	assert_int_equal(field_of(b.p, b.len, 1, 3).number, 0);
+	assert_string_equal(string_at(&b, field_of(b.p, b.len, 14, 0).v), "blocked");
+	expect_text(
+		samples(&b, true),
+		"A;ask;-;sleep;--;wake;-;answer;B;[running];main;sort 0 600000 0"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[running] links=1\n"
+		"A;ask;-;sleep;--;wake;-;answer;B;[running];main;fetch;-;read;copy 0 300000 0"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[running] links=1\n"
+		"A;ask;-;sleep;--;wake;-;answer;B 1 0 0"
+		" thread=A process=A pid=101 host=testhost state=blocked links=1\n"
+		"A;[on-CPU] 0 0 200000"
+		" thread=A process=A pid=101 host=testhost state=running end=[on-CPU] links=0\n");
+	free(b.p);
+	/* What --top leaves out is kept apart, too. */
+	o.top = 1;
+	b = profile(script, &o);
+	expect_text(samples(&b, false),
+		    "A;ask;-;sleep;--;wake;-;answer;B;[running];main;sort 0 600000 0\n"
+		    "A;ask;-;sleep;--;wake;-;answer;B 1 0 0\n"
+		    "[other] 0 300000 0\n"
+		    "[other] 0 0 200000\n");
+	free(b.p);
+	/* Without ends there is nothing for them to stand above. */
+	o = script_options(102);
+	o.no_ends = true;
+	b = profile(script, &o);
+	assert_int_equal(field_of(b.p, b.len, 1, 2).number, 0);
+	free(b.p);
+	o.no_ends = false;
+	b = profile(script, &o);
+	expect_text(samples(&b, false), "B;[on-CPU];main;early 0 0 275000\n"
+					"B;[on-CPU];main;sort 0 0 550000\n"
+					"B;[on-CPU];main;fetch;-;read;copy 0 0 275000\n");
+	free(b.p);
+}
+
+/* --state all: all of a life, of which some is not known. */
+static void all_values_together_are_a_life(void **state)
+{
+	struct options o = script_options(101);
+	struct bytes b;
+
+	(void)state;
+	o.parts = PART_ALL;
+	o.given |= GIVEN_STATE;
+	b = profile("0   c0 - R > A\n"
+		    "50  c0 A ran |main\n"
+		    "100 c0 A R > - pre\n"
+		    "150 c0 - R > A\n"
+		    "200 c0 lost 300\n"
+		    "400 c0 A S > - sleep\n"
+		    "end 1000\n",
+		    &o);
+	expect_text(
+		samples(&b, true),
+		"A;pre;[preempted] 1 50000 0"
+		" thread=A process=A pid=101 host=testhost state=preempted end=[preempted] "
+		"links=0\n"
+		"A;sleep;[unknown] 1 600000 0"
+		" thread=A process=A pid=101 host=testhost state=blocked end=[unknown] links=0\n"
+		"A;[unknown] 0 100001 0"
+		" thread=A process=A pid=101 host=testhost state=unknown end=[unknown] links=0\n"
+		"A;[on-CPU];main 0 0 249999"
+		" thread=A process=A pid=101 host=testhost state=running end=[on-CPU] links=0\n");
 	free(b.p);
 }
 
@@ -318,6 +407,8 @@ int main(void)
 		cmocka_unit_test(an_interrupt_that_ends_a_wait_is_counted_where_its_time_is),
 		cmocka_unit_test(frames_are_shown_as_the_options_want_them),
 		cmocka_unit_test(sample_types_are_waits_and_blocked_time),
+		cmocka_unit_test(samples_share_the_time_of_who_ran),
+		cmocka_unit_test(all_values_together_are_a_life),
 		cmocka_unit_test(functions_have_their_files_and_build_ids),
 		cmocka_unit_test(functions_have_their_source_files_and_lines),
 		cmocka_unit_test(the_same_trace_gives_the_same_bytes),

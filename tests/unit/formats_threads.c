@@ -25,7 +25,7 @@ static const char script[] = "0    c0 - R > A\n"
 			     "900  c0 - R > A\n"
 			     "end 1000\n";
 
-/* "A 800.000, B 310.000, ...; the last line": names and WAITED. */
+/* "A 0.800, B 0.310, ...; the last line": names and WAITED. */
 static char *waited(const struct options *o)
 {
 	char *table = script_formatted(script, o, "threads"), *rest = table, *line, *text = NULL;
@@ -52,9 +52,9 @@ static void who_waited_most_comes_first(void **state)
 
 	(void)state;
 	options_init(&o);
-	expect_text(waited(&o), "A 800.000\nB 310.000\nC 0.000\nWAITED: blocked, runnable)\n");
+	expect_text(waited(&o), "A 0.800\nB 0.310\nC 0.000\nWAITED: blocked, runnable)\n");
 	o.parts = PART_RUNNABLE | PART_PREEMPTED;
-	expect_text(waited(&o), "B 60.000\nC 0.000\nA 0.000\nWAITED: runnable, preempted)\n");
+	expect_text(waited(&o), "B 0.060\nC 0.000\nA 0.000\nWAITED: runnable, preempted)\n");
 }
 
 static void waited_is_of_the_chosen_waits(void **state)
@@ -64,13 +64,13 @@ static void waited_is_of_the_chosen_waits(void **state)
 	(void)state;
 	options_init(&o);
 	o.no_idle = true;
-	expect_text(waited(&o), "B 310.000\nC 0.000\nA 0.000\n"
+	expect_text(waited(&o), "B 0.310\nC 0.000\nA 0.000\n"
 				"WAITED: blocked, runnable, without idle waits)\n");
 	o.no_idle = false;
 	o.parts = PART_BLOCKED;
 	o.max_wait_ns = 700000;
 	o.given = GIVEN_WAIT;
-	expect_text(waited(&o), "B 300.000\nC 0.000\nA 0.000\n"
+	expect_text(waited(&o), "B 0.300\nC 0.000\nA 0.000\n"
 				"WAITED: blocked, only the waits chosen)\n");
 }
 

@@ -37,6 +37,7 @@ static void a_waker_has_the_name_it_had_when_it_woke(void **state)
 	      "    in recv\n"
 	      "    woken by B (102), which ran 400.000 us, slept 400.000 us\n"
 	      "      in send\n"
+	      "      asleep in lock\n"
 	      "      woken by old (103), which ran 400.000 us\n"
 	      "        in unlock\n");
 }
@@ -65,6 +66,7 @@ static void a_classic_link_says_nothing_of_the_time_between(void **state)
 	      "    in recv\n"
 	      "    woken by B (102)\n"
 	      "      in send\n"
+	      "      asleep in lock\n"
 	      "      last woken by C (103), whose own last waking is not in the trace\n"
 	      "        in unlock\n");
 	o.depth = 1;
@@ -97,15 +99,17 @@ static void a_classic_chain_says_that_it_goes_in_a_loop(void **state)
 	      "    in recv\n"
 	      "    woken by B (102)\n"
 	      "      in answer\n"
+	      "      asleep in take\n"
 	      "      last woken by A (101), which is in this chain already\n"
 	      "        in ask\n");
 	gives(script_chain, &o,
 	      "A (101)\n"
-	      "  +0.000100000 s  slept 800.000 us (S), waited 30.000 us for a CPU\n"
+	      "  +0.000100000 s  slept 800.000 us (S), runnable 30.000 us\n"
 	      "    in ksleep < ksys | usleep < umain\n"
 	      "    woken by B (102)\n"
 	      "      in kwake < ksend | usend\n"
-	      "      last woken by an interrupt (hrtimer_wakeup)\n"
+	      "      asleep in klock | ulock\n"
+	      "      last woken by a timer (hrtimer_wakeup)\n"
 	      "        in hrtimer_wakeup < __hrtimer_run_queues < "
 	      "asm_sysvec_apic_timer_interrupt\n"
 	      "  +0.001000000 s  slept 1.000 ms (S)\n"
@@ -131,7 +135,7 @@ static void a_wait_that_the_window_cuts_says_so(void **state)
 	o.parts = PART_BLOCKED | PART_PREEMPTED;
 	gives(script_chain, &o,
 	      "A (101)\n"
-	      "  +0.000960000 s  lost its CPU for 10.000 us; cut by --from or --to, in all "
+	      "  +0.000960000 s  preempted 10.000 us; cut by --from or --to, in all "
 	      "20.000 us\n"
 	      "    in kpre | upre\n"
 	      "  +0.001000000 s  slept 500.000 us (S); cut by --from or --to, in all 1.000 ms\n"

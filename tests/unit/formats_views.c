@@ -42,7 +42,7 @@ static void a_wait_as_json(void **state)
 	      "{\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","
 	      "\"handler\":\"hrtimer_wakeup\",\"stack\":{\"user\":[],\"kernel\":["
 	      "\"asm_sysvec_apic_timer_interrupt\",\"__hrtimer_run_queues\",\"hrtimer_wakeup\","
-	      "\"try_to_wake_up\"]}}],\"end\":\"interrupt\",\"ns\":400000},"
+	      "\"try_to_wake_up\"]}}],\"end\":\"timer\",\"ns\":400000},"
 	      "{\"links\":[],\"end\":\"runnable\",\"ns\":30000}]}\n"
 	      "{\"tid\":101,\"pid\":101,\"name\":\"A\",\"start\":950000,\"wake\":null,"
 	      "\"end\":970000,\"kind\":\"preempted\",\"state\":\"R\",\"flags\":[],\"blocked\":0,"
@@ -81,7 +81,7 @@ static void json_shows_what_options_ask_for(void **state)
 	      "\"handler\":\"hrtimer_wakeup\",\"stack\":{\"kernel\":["
 	      "\"asm_sysvec_apic_timer_interrupt\",\"__hrtimer_run_queues\",\"hrtimer_wakeup\","
 	      "\"try_to_wake_up\"]},\"blocked_stack\":{\"kernel\":[\"klock\"]}}],"
-	      "\"end\":\"interrupt\",\"ns\":50000}]}\n");
+	      "\"end\":\"timer\",\"ns\":50000}]}\n");
 }
 
 static void top_gives_the_longest_waits_of_all_threads(void **state)
@@ -293,15 +293,15 @@ static void who_wakes_whom(void **state)
 	gives(script_chain, &o, "wakers",
 	      "WAKER                       TARGET               COUNT         BLOCKED         "
 	      "LONGEST\n"
-	      "[not woken]                 A                        1        1000.000        "
-	      "1000.000\n"
-	      "B                           A                        1         800.000         "
-	      "800.000\n"
-	      "[interrupt] hrtimer_wakeup  B                        1         400.000         "
-	      "400.000\n"
-	      "all of them                                          3        2200.000        "
-	      "1000.000\n"
-	      "(times in us; 3 pairs)\n");
+	      "[not woken]                 A                        1           1.000        "
+	      "   1.000\n"
+	      "B                           A                        1           0.800         "
+	      "  0.800\n"
+	      "[interrupt] hrtimer_wakeup  B                        1           0.400         "
+	      "  0.400\n"
+	      "all of them                                          3           2.200        "
+	      "   1.000\n"
+	      "(times in ms; 3 pairs)\n");
 	o.top = 1;
 	o.unit = UNIT_NS;
 	gives(lengths, &o, "wakers",
@@ -469,6 +469,15 @@ static void idle_waits_are_left_out_and_counted(void **state)
 	assert_int_equal(s.idle_waits, 1);
 	assert_int_equal(s.idle_ns, 110000);
 	assert_int_equal(s.blocked_ns, 100000);
+	assert_int_equal(s.not_shown_ns, 0);
+	o.parts = PART_BLOCKED | PART_RUNNABLE;
+	o.to_ns = 555000;
+	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_NAME), 0);
+	s = *fold_summary(fold);
+	fold_free(fold);
+	assert_int_equal(s.waits, 1);
+	assert_int_equal(s.preempted_ns, 0);
+	assert_int_equal(s.not_shown_ns, 5000);
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
@@ -529,7 +538,8 @@ static void the_longest_waits_of_all_threads_as_trees(void **state)
 	      "    in ksleep < ksys | usleep < umain\n"
 	      "    woken by B (102), which ran 400.000 us, slept 400.000 us\n"
 	      "      in kwake < ksend | usend\n"
-	      "      woken by an interrupt (hrtimer_wakeup): 400.000 us\n"
+	      "      asleep in klock | ulock\n"
+	      "      woken by a timer (hrtimer_wakeup): 400.000 us\n"
 	      "        in hrtimer_wakeup < __hrtimer_run_queues < "
 	      "asm_sysvec_apic_timer_interrupt\n");
 }

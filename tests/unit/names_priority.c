@@ -16,6 +16,7 @@
 
 #include "names/priority.h"
 #include "kernel/caps.h"
+#include "kernel/nice.h"
 
 #define SECOND 1000000000u
 
@@ -63,7 +64,7 @@ static void work_is_done_where_nothing_else_wants_to_run(void **state)
 		print_message("needs CAP_SYS_NICE\n");
 		skip();
 	}
-	assert_int_equal(priority_run_low(see_policy, &s, 10000), 17);
+	assert_int_equal(priority_run_low(see_policy, &s, 10000, 0), 17);
 	assert_int_equal(s.first, SCHED_IDLE);
 	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
 }
@@ -77,10 +78,67 @@ static void after_a_while_it_goes_on_as_any_other(void **state)
 		print_message("needs CAP_SYS_NICE\n");
 		skip();
 	}
-	assert_int_equal(priority_run_low(await_another_policy, &s, 200), 0);
+	assert_int_equal(priority_run_low(await_another_policy, &s, 200, 0), 0);
 	assert_int_equal(s.first, SCHED_IDLE);
 	assert_int_equal(s.last, SCHED_OTHER);
 	print_message("raised after %.3f s\n", (double)s.changed_ns / SECOND);
+}
+
+/* What nice values the work had, each once, in that order; for two seconds. */
+struct nices {
+	int seen[8];
+	unsigned int n;
+};
+
+static int watch_nice(void *ctx)
+{
+	uint64_t start = now_ns();
+	struct nices *s = ctx;
+
+	do {
+		int nice = getpriority(PRIO_PROCESS, 0);
+
+		if ((!s->n || s->seen[s->n - 1] != nice) && s->n < 8)
+			s->seen[s->n++] = nice;
+		usleep(1000);
+	} while (now_ns() - start < 2ull * SECOND);
+	return 0;
+}
+
+static void it_hurries_for_a_while(void **state)
+{
+	struct nices s = { .n = 0 };
+
+	(void)state;
+	if (!caps_have(CAP_SYS_NICE) || getpriority(PRIO_PROCESS, 0)) {
+		print_message("needs CAP_SYS_NICE, and no nice value\n");
+		skip();
+	}
+	assert_int_equal(priority_run_low(watch_nice, &s, 200, 500), 0);
+	assert_int_equal(s.n, 3);
+	assert_int_equal(s.seen[0], 0);
+	assert_int_equal(s.seen[1], NICE_RECORDING);
+	assert_int_equal(s.seen[2], 0);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 0);
+}
+
+static void the_users_nice_value_is_kept(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct nices s = { .n = 0 };
+
+		if (setpriority(PRIO_PROCESS, 0, 19) || priority_run_low(watch_nice, &s, 200, 500))
+			_exit(2);
+		_exit(s.n == 1 && s.seen[0] == 19 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* Where it could not come back it does not go there. */
@@ -97,7 +155,7 @@ static void without_the_right_to_return_the_priority_stays(void **state)
 
 		if (setrlimit(RLIMIT_NICE, &none) || (!geteuid() && setuid(65534)))
 			_exit(2);
-		if (priority_run_low(see_policy, &s, 10000) != 17)
+		if (priority_run_low(see_policy, &s, 10000, 0) != 17)
 			_exit(3);
 		_exit(s.first == SCHED_OTHER ? 0 : 1);
 	}
@@ -111,6 +169,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_done_where_nothing_else_wants_to_run),
 		cmocka_unit_test(after_a_while_it_goes_on_as_any_other),
+		cmocka_unit_test(it_hurries_for_a_while),
+		cmocka_unit_test(the_users_nice_value_is_kept),
 		cmocka_unit_test(without_the_right_to_return_the_priority_stays),
 	};
 

@@ -164,6 +164,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 			s->waker = l->early.waker;
 			s->waker_kstack = l->early.waker_kstack;
 			s->waker_ustack = l->early.waker_ustack;
+			s->done = l->early.done;
 			s->woken_ns = l->woken_at = ev->time_ns;
 			l->now = WOKEN;
 			l->early_is_it = true;
@@ -229,7 +230,8 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		l->early_sure = ev->off_queue;
 		l->early = (struct sleep) { .waker = waker,
 					    .waker_kstack = ev->kstack,
-					    .waker_ustack = ev->ustack };
+					    .waker_ustack = ev->ustack,
+					    .done = w->cores[ev->cpu].done };
 		return;
 	case SLEEPS:
 		break;
@@ -275,6 +277,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	s->waker = waker;
 	s->waker_kstack = ev->kstack;
 	s->waker_ustack = ev->ustack;
+	s->done = w->cores[ev->cpu].done;
 }
 
 static void vanishes(struct world *w, int i, uint64_t at)
@@ -425,6 +428,30 @@ static void on_object(struct world *w, const struct event *ev)
 		s->object = ev->object;
 }
 
+/* A disk was done, or it is not known what it did. */
+static void on_disk(struct world *w, const struct event *ev)
+{
+	struct core *c = &w->cores[ev->cpu];
+
+	c->done = (struct done) { false };
+	if (ev->kind == EVENT_MORE_LOST && c->dones_bad_until < ev->last_ns + 1)
+		c->dones_bad_until = ev->last_ns + 1;
+	if (ev->kind == EVENT_DISK_DONE && ev->time_ns >= c->dones_bad_until &&
+	    !trace_damage(w->t)->what)
+		c->done = (struct done) { true, ev->last_ns, ev->object, (uint32_t)ev->n & 7 };
+}
+
+/* The thread has just been woken. */
+static void on_ready(struct world *w, const struct event *ev)
+{
+	int i = world_find(w, ev->tid);
+	struct life *l = i == NOBODY ? NULL : &w->lives[i];
+	struct sleep *s = l && l->now == WOKEN ? &l->sleeps[l->n_sleeps - 1] : NULL;
+
+	if (s && l->woken_at == ev->time_ns && s->out_ns < ev->time_ns && s->object && !s->ready)
+		s->ready = ev->object;
+}
+
 static void on_event(struct world *w, const struct event *ev)
 {
 	struct life *l;
@@ -472,10 +499,18 @@ static void on_event(struct world *w, const struct event *ev)
 	case EVENT_OBJECT:
 		on_object(w, ev);
 		break;
+	case EVENT_READY:
+		on_ready(w, ev);
+		break;
 	case EVENT_LOST:
 		on_lost(w, ev);
 		break;
+	case EVENT_DISK_DONE:
+		on_disk(w, ev);
+		break;
 	default:
+		if (ev->kind == EVENT_MORE_LOST && ev->other == CHAINLOG_DISK_DONE)
+			on_disk(w, ev);
 		who_more(w, ev);
 		break;
 	}
@@ -508,7 +543,7 @@ static void at_end(struct world *w)
 	}
 }
 
-char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own, bool who_ran)
+char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 {
 	struct trace_cursor *cursor = trace_cursor_new(t);
 	struct world *w = calloc(1, sizeof(*w));
@@ -518,9 +553,12 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, boo
 	if (!w || !cursor)
 		abort();
 	w->t = t;
-	w->depth = depth;
-	w->own = own;
-	w->who_ran = who_ran && trace_info(t)->more >> CHAINLOG_QUEUE & 1 && !trace_damage(t)->what;
+	w->depth = asked->depth;
+	w->own = asked->own;
+	w->plain_ends = asked->plain_ends;
+	w->fold_repeats = asked->fold_repeats;
+	w->who_ran = asked->who_ran && trace_info(t)->more >> CHAINLOG_QUEUE & 1 &&
+		     !trace_damage(t)->what;
 	w->start = trace_info(t)->start_ns;
 	w->end = trace_info(t)->end_ns;
 	if (trace_cursor_next(cursor, &ev) && ev.time_ns < w->start)
@@ -537,7 +575,7 @@ char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, boo
 	}
 	trace_cursor_free(cursor);
 	at_end(w);
-	oracle_explain_all(w, classic);
+	oracle_explain_all(w, asked->classic);
 	text = oracle_sum_up(w);
 	for (int i = 0; i < w->n_lives; i++) {
 		free(w->lives[i].pieces);

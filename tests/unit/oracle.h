@@ -12,12 +12,16 @@
 
 #include "trace/trace.h"
 
-/*
- * Folded lines in ns of all waits and preempted intervals of all threads; own: and of their running
- * time and that of which nothing is known, if there are samples; who_ran: with who had the CPU. To
- * be freed.
- */
-char *oracle_folded(const struct trace *t, unsigned int depth, bool classic, bool own,
-		    bool who_ran);
+struct oracle_asked {
+	unsigned int depth;
+	bool classic;
+	bool own; /* and running time and that of which nothing is known, if there are samples */
+	bool who_ran;	   /* with who had the CPU */
+	bool plain_ends;   /* all interrupts are [interrupt] */
+	bool fold_repeats; /* links that repeat the one before them are one */
+};
+
+/* Folded lines in ns of all waits and preempted intervals of all threads. To be freed. */
+char *oracle_folded(const struct trace *t, const struct oracle_asked *asked);
 
 #endif /* TESTS_ORACLE_H */

@@ -168,6 +168,84 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 	return s->waker == IDLE ? 1 + idle_at : 0;
 }
 
+/* What the interrupt of n frames had to say: of all that the frames name, what is nearest to the
+ * leaf. */
+static const char *interrupt_end(struct world *w, const struct sleep *s, uint32_t n)
+{
+	static const struct {
+		const char *name, *end;
+	} names[] = {
+		{ "hrtimer_interrupt", "timer" },
+		{ "__hrtimer_run_queues", "timer" },
+		{ "hrtimer_run_queues", "timer" },
+		{ "hrtimer_run_softirq", "timer" },
+		{ "call_timer_fn", "timer" },
+		{ "expire_timers", "timer" },
+		{ "__run_timers", "timer" },
+		{ "__run_timer_base", "timer" },
+		{ "run_timer_base", "timer" },
+		{ "run_timer_softirq", "timer" },
+		{ "timer_expire_remote", "timer" },
+		{ "tick_handle_periodic", "timer" },
+		{ "net_rx_action", "network" },
+		{ "__napi_poll", "network" },
+		{ "napi_poll", "network" },
+		{ "process_backlog", "network" },
+		{ "gro_receive_skb", "network" },
+		{ "blk_update_request", "disk" },
+		{ "blk_mq_end_request", "disk" },
+		{ "blk_complete_request", "disk" },
+		{ "blk_mq_end_request_batch", "disk" },
+	};
+	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
+
+	for (uint32_t i = 0; i < n && !w->plain_ends; i++) {
+		char buf[300];
+		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
+		size_t len = strcspn(f, ".");
+
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (strlen(names[k].name) == len && !strncmp(f, names[k].name, len))
+				return strcmp(names[k].end, "disk") || s->done.known ? names[k].end
+										     : "interrupt";
+		if (strstr(f, "netif_receive_skb") == f || strstr(f, "__netif_receive_skb") == f ||
+		    strstr(f, "napi_gro_receive") == f)
+			return "network";
+	}
+	return "interrupt";
+}
+
+/* [from, to) ended with an interrupt; timed: also when a disk got what it was asked for counts. */
+static void put_interrupted(struct world *w, const char *chain, const struct sleep *s, uint32_t n,
+			    uint64_t from, uint64_t to, bool timed)
+{
+	static const char *const ops[] = { "read", "write", "flush", "discard", "zero", "other" };
+	const char *end = interrupt_end(w, s, n);
+	const struct trace_object *disk = trace_object(w->t, s->done.disk);
+	uint64_t issued = s->done.issued;
+	char *longer;
+
+	if (strcmp(end, "disk")) {
+		put_line(w, chain, end, to - from);
+		return;
+	}
+	if (!issued || !timed) {
+		if (asprintf(&longer, "disk %s %s", trace_string(w->t, disk->name),
+			     ops[s->done.op]) < 0)
+			abort();
+		put_line(w, chain, longer, to - from);
+		free(longer);
+		return;
+	}
+	if (asprintf(&longer, "%s;[disk %s %s]", chain, trace_string(w->t, disk->name),
+		     ops[s->done.op]) < 0)
+		abort();
+	issued = issued < from ? from : issued > to ? to : issued;
+	put_line(w, longer, "queued", issued - from);
+	put_line(w, longer, "device", to - issued);
+	free(longer);
+}
+
 /* chain and one more link, to be freed. */
 static char *linked(struct world *w, const char *chain, const struct sleep *s, uint32_t irq)
 {
@@ -192,6 +270,180 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 	return to;
 }
 
+/* ---- links that repeat the one before them ----------------------------------------------------
+ */
+
+/*
+ * With fold_repeats, a chain has after each waker's name what the link has in common with those
+ * that repeat it, between JOINT and COUNT, and how many these are so far, before DONE. In the end
+ * that becomes " x 3", for the most that any line of this chain has, or nothing.
+ */
+#define JOINT '\x02'
+#define COUNT '\x03'
+#define DONE '\x04'
+#define HOPS_MAX 1000
+
+/* Where a chain is at. */
+struct hop {
+	const char *chain;
+	const char *joint; /* of its last link; NULL: it has none */
+	unsigned int hops, counted, run;
+};
+
+static char *joint_of(struct world *w, const struct sleep *s)
+{
+	char *text = linked(w, "", s, 0);
+	const struct trace_object *object = trace_object(w->t, s->object);
+	struct trace_stack k = trace_stack(w->t, s->kstack), u = trace_stack(w->t, s->ustack);
+	char peer[20];
+
+	if (s->is_birth) {
+		append_clean(&text, "is started");
+		return text;
+	}
+	append_clean(&text, "asleep in");
+	if (!k.n && !u.n)
+		append_clean(&text, "[unknown stack]");
+	append_frames(w, &text, s->ustack, UINT32_MAX, false);
+	append_clean(&text, "-");
+	append_frames(w, &text, s->kstack, UINT32_MAX, false);
+	if (!object)
+		return text;
+	append_class(w, &text, object);
+	append_clean(&text, trace_string(w->t, object->name));
+	snprintf(peer, sizeof(peer), "%u", object->peer);
+	append_clean(&text, peer);
+	return text;
+}
+
+/*
+ * One link further, or why not: *why. The result's chain and joint are to be freed, unless there is
+ * a reason. irq as interrupt_frames().
+ */
+static struct hop hop_on(struct world *w, const struct hop *at, const struct sleep *s, uint32_t irq,
+			 const char **why)
+{
+	struct hop next = { .hops = at->hops + 1, .counted = at->counted + 1, .run = 1 };
+	char *joint = w->fold_repeats && !irq ? joint_of(w, s) : NULL;
+	bool repeats = joint && at->joint && !strcmp(joint, at->joint);
+	char *longer, *with;
+
+	*why = NULL;
+	if ((at->counted == w->depth && !repeats) || at->hops == HOPS_MAX) {
+		*why = "depth limit";
+		free(joint);
+		return next;
+	}
+	if (repeats) {
+		next.run = at->run + 1;
+		next.counted--;
+	}
+	longer = repeats ? strndup(at->chain, (size_t)(strrchr(at->chain, JOINT) - at->chain))
+			 : linked(w, at->chain, s, irq);
+	next.chain = longer;
+	next.joint = joint;
+	if (!joint)
+		return next;
+	if (asprintf(&with, "%s%c%s%c%u%c", longer, JOINT, joint, COUNT, next.run, DONE) < 0)
+		abort();
+	free(longer);
+	next.chain = with;
+	return next;
+}
+
+static void hop_free(struct hop *h)
+{
+	free((char *)h->chain);
+	free((char *)h->joint);
+}
+
+/* The chain up to a COUNT, with the counts before that left out. To be freed. */
+static char *without_counts(const char *line, const char *to)
+{
+	char *text = malloc((size_t)(to - line) + 1), *end = text;
+
+	for (const char *c = line; c < to; c++) {
+		if (*c == COUNT)
+			c = strchr(c, DONE);
+		else
+			*end++ = *c;
+	}
+	*end = '\0';
+	return text;
+}
+
+struct most {
+	char *chain;
+	unsigned int run;
+};
+
+/* Where the chain's most is, of n; one is added if there is room, else NULL. */
+static struct most *most_of(struct most *all, size_t *n, char *chain, bool add)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (!strcmp(all[i].chain, chain)) {
+			free(chain);
+			return &all[i];
+		}
+	if (!add) {
+		free(chain);
+		return NULL;
+	}
+	all[*n] = (struct most) { chain, 0 };
+	return &all[(*n)++];
+}
+
+static void write_counts(char **line, struct most *all, size_t n)
+{
+	char *text = NULL, *old = *line;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (const char *c = old; *c; c++) {
+		const char *count = *c == JOINT ? strchr(c, COUNT) : NULL;
+		struct most *m;
+
+		if (!count) {
+			putc(*c, out);
+			continue;
+		}
+		m = most_of(all, &n, without_counts(old, count), false);
+		if (m && m->run > 1)
+			fprintf(out, " x %u", m->run);
+		c = strchr(count, DONE);
+	}
+	fclose(out);
+	free(old);
+	*line = text;
+}
+
+static void resolve_counts(struct world *w)
+{
+	struct most *all = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_lines; i++)
+		for (const char *c = w->lines[i]; !w->bases[i] && (c = strchr(c, COUNT)); c++) {
+			unsigned int run = (unsigned int)strtoul(c + 1, NULL, 10);
+			struct most *m;
+
+			all = more(all, n, sizeof(*all));
+			m = most_of(all, &n, without_counts(w->lines[i], c), true);
+			m->run = m->run < run ? run : m->run;
+		}
+	for (size_t i = 0; i < w->n_lines; i++) {
+		write_counts(&w->lines[i], all, n);
+		if (w->bases[i])
+			write_counts(&w->bases[i], all, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(all[i].chain);
+	free(all);
+}
+
+/* ---- explaining -------------------------------------------------------------------------------
+ */
+
 static bool among(const int *chain, unsigned int n, int thread)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -200,37 +452,41 @@ static bool among(const int *chain, unsigned int n, int thread)
 	return false;
 }
 
-static void explain(struct world *w, const char *chain, int *members, unsigned int links,
-		    const struct sleep *s, uint64_t from, uint64_t to)
+static void explain(struct world *w, const struct hop *at, int *members, const struct sleep *s,
+		    uint64_t from, uint64_t to)
 {
 	struct life *l;
-	char *longer;
+	struct hop next;
+	const char *why;
 	uint32_t irq;
 	uint64_t covered = 0;
 
 	if (s->never || s->waker == NOBODY) {
-		put_line(w, chain, s->never ? "not woken" : "unknown", to - from);
-		return;
-	}
-	if (links == w->depth) {
-		put_line(w, chain, "depth limit", to - from);
+		put_line(w, at->chain, s->never ? "not woken" : "unknown", to - from);
 		return;
 	}
 	irq = interrupt_frames(w, s);
-	longer = linked(w, chain, s, irq);
-	if (irq || among(members, links + 1, s->waker)) {
-		put_line(w, longer, irq ? "interrupt" : "loop", to - from);
-		free(longer);
+	next = hop_on(w, at, s, irq, &why);
+	if (why) {
+		put_line(w, at->chain, why, to - from);
 		return;
 	}
-	members[links + 1] = s->waker;
+	if (irq || among(members, next.hops, s->waker)) {
+		if (irq)
+			put_interrupted(w, next.chain, s, irq - 1, from, to, true);
+		else
+			put_line(w, next.chain, "loop", to - from);
+		hop_free(&next);
+		return;
+	}
+	members[next.hops] = s->waker;
 	l = &w->lives[s->waker];
 	if (from < l->begin && l->n_pieces && l->pieces[0].what == WOKEN &&
 	    l->sleeps[l->pieces[0].sleep].is_birth) {
 		uint64_t b = l->begin < to ? l->begin : to;
 
 		covered += b - from;
-		explain(w, longer, members, links + 1, &l->sleeps[l->pieces[0].sleep], from, b);
+		explain(w, &next, members, &l->sleeps[l->pieces[0].sleep], from, b);
 	}
 	for (int i = 0; i < l->n_pieces; i++) {
 		const struct piece *p = &l->pieces[i];
@@ -240,16 +496,16 @@ static void explain(struct world *w, const char *chain, int *members, unsigned i
 			continue;
 		covered += b - a;
 		if (p->what == SLEEPS)
-			explain(w, longer, members, links + 1, &l->sleeps[p->sleep], a, b);
+			explain(w, &next, members, &l->sleeps[p->sleep], a, b);
 		else if (p->what == RUNS || p->what == UNKNOWN)
-			put_line(w, longer, p->what == RUNS ? "running" : "unknown", b - a);
+			put_line(w, next.chain, p->what == RUNS ? "running" : "unknown", b - a);
 		else
-			put_ready(w, longer, "runnable", s->waker, p, a, b);
+			put_ready(w, next.chain, "runnable", s->waker, p, a, b);
 		if (p->what == RUNS)
-			put_spots(w, longer, "running", l, a, b);
+			put_spots(w, next.chain, "running", l, a, b);
 	}
-	put_line(w, longer, "unknown", to - from - covered);
-	free(longer);
+	put_line(w, next.chain, "unknown", to - from - covered);
+	hop_free(&next);
 }
 
 /* The sleep that a thread woke from last and was over, it running again, before at. */
@@ -272,36 +528,41 @@ static const struct sleep *woke_last(struct life *l, uint64_t at)
 static void explain_classic(struct world *w, const char *head, int *members, const struct sleep *s,
 			    uint64_t ns)
 {
-	char *chain = strdup(head);
+	struct hop at = { .chain = strdup(head) }, next;
 	const char *end;
 
-	for (unsigned int links = 0;; links++) {
+	for (;;) {
 		uint32_t irq;
-		char *longer;
 
 		end = !s || (!s->never && s->waker == NOBODY) ? "unknown"
 		      : s->never			      ? "not woken"
-		      : links == w->depth		      ? "depth limit"
 							      : NULL;
 		if (end)
 			break;
 		irq = interrupt_frames(w, s);
-		longer = linked(w, chain, s, irq);
-		free(chain);
-		chain = longer;
-		end = irq ? "interrupt" : among(members, links + 1, s->waker) ? "loop" : NULL;
+		next = hop_on(w, &at, s, irq, &end);
 		if (end)
 			break;
-		members[links + 1] = s->waker;
+		hop_free(&at);
+		at = next;
+		if (irq) {
+			put_interrupted(w, at.chain, s, irq - 1, 0, ns, false);
+			hop_free(&at);
+			return;
+		}
+		end = among(members, at.hops, s->waker) ? "loop" : NULL;
+		if (end)
+			break;
+		members[at.hops] = s->waker;
 		s = woke_last(&w->lives[s->waker], s->woken_ns);
 	}
-	put_line(w, chain, end, ns);
-	free(chain);
+	put_line(w, at.chain, end, ns);
+	hop_free(&at);
 }
 
 void oracle_explain_all(struct world *w, bool classic)
 {
-	int *members = malloc((w->depth + 2) * sizeof(*members));
+	int *members = malloc((HOPS_MAX + 2) * sizeof(*members));
 
 	for (int i = 0; i < w->n_lives; i++) {
 		struct life *l = &w->lives[i];
@@ -339,6 +600,8 @@ void oracle_explain_all(struct world *w, bool classic)
 			object = trace_object(w->t, s->object);
 			if (object)
 				append_class(w, &head, object);
+			if (object && trace_object(w->t, s->ready))
+				append_class(w, &head, trace_object(w->t, s->ready));
 			if (trace_stack(w->t, s->kstack).n &&
 			    (trace_stack(w->t, s->ustack).n || object))
 				append_clean(&head, "-");
@@ -351,7 +614,8 @@ void oracle_explain_all(struct world *w, bool classic)
 			else if (classic)
 				explain_classic(w, head, members, s, p->to - p->from);
 			else
-				explain(w, head, members, 0, s, p->from, p->to);
+				explain(w, &(struct hop) { .chain = head }, members, s, p->from,
+					p->to);
 			free(head);
 		}
 	}
@@ -442,6 +706,8 @@ char *oracle_sum_up(struct world *w)
 	char *text;
 	FILE *out = open_memstream(&text, &len);
 
+	if (w->fold_repeats)
+		resolve_counts(w);
 	for (size_t i = 0; i < w->n_lines; i++)
 		order[i] = i;
 	sorting = w;

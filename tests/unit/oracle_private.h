@@ -13,11 +13,19 @@
 
 enum what { RUNS, SLEEPS, WOKEN, PREEMPTED, UNKNOWN, DEAD };
 
+/* What a disk did; all zero: nothing is known. */
+struct done {
+	bool known;
+	uint64_t issued;
+	uint32_t disk, op;
+};
+
 /* Why somebody slept, and who ended it. */
 struct sleep {
 	uint32_t kstack, ustack; /* the sleeper's */
 	uint32_t pair;		 /* these, as the reader numbers them */
 	uint32_t object;	 /* what it slept for; 0: not known */
+	uint32_t ready;		 /* of several: which of them woke it */
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;
@@ -25,6 +33,7 @@ struct sleep {
 	bool never;	  /* asleep at the end of the trace */
 	bool is_birth;	  /* no sleep: the thread's first waking */
 	bool throttled;	  /* while it was ready */
+	struct done done; /* what the waker's CPU was done with last before it woke */
 };
 
 struct piece {
@@ -86,6 +95,8 @@ struct core {
 		uint64_t from, to;
 	} * idle;
 	int n_idle;
+	struct done done;
+	uint64_t dones_bad_until;
 };
 
 struct world {
@@ -96,7 +107,7 @@ struct world {
 	int n_lives;
 	struct core cores[CORES];
 	unsigned int depth;
-	bool who_ran;
+	bool who_ran, plain_ends, fold_repeats;
 	uint64_t placed_bad_until; /* changes of queues are missing before */
 	char **lines;
 	uint64_t *ns;

@@ -92,6 +92,22 @@ static void options_take_effect(void **state)
 	free(svg);
 }
 
+/* The second graph of a page: its own keys, and no name that another one's ids could give it. */
+static void a_page_can_have_several_graphs(void **state)
+{
+	struct flamegraph_options o = { .title = "A & B", .embedded = true, .keys = "two." };
+	char *svg;
+	int err;
+
+	(void)state;
+	svg = document(&o, PIECES("a 1\n"), &err);
+	assert_int_equal(err, 0);
+	assert_has(svg, " aria-label=\"A &amp; B\"");
+	assert_null(strstr(svg, "aria-labelledby"));
+	assert_has(svg, " data-keys=\"two.\"");
+	free(svg);
+}
+
 static void invalid_options_are_rejected(void **state)
 {
 	static const struct flamegraph_options bad[] = {
@@ -125,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_in_pieces_make_one_document),
 		cmocka_unit_test(options_take_effect),
+		cmocka_unit_test(a_page_can_have_several_graphs),
 		cmocka_unit_test(invalid_options_are_rejected),
 		cmocka_unit_test(invalid_lines_are_counted),
 	};

@@ -83,10 +83,10 @@ static double distance(enum ramp a, enum ramp b, int *eye)
 static void waits_samples_objects_and_ends_are_told_apart_by_all_eyes(void **state)
 {
 	static const enum ramp ramps[] = {
-		RAMP_OFF_CPU,	RAMP_LINK_1,	RAMP_OBJECT,	RAMP_SAMPLE,	RAMP_ON_CPU,
-		RAMP_INTERRUPT, RAMP_TIMER,	RAMP_NETWORK,	RAMP_DISK,	RAMP_RUNNING,
-		RAMP_RUNNABLE,	RAMP_THROTTLED, RAMP_PREEMPTED, RAMP_NOT_WOKEN, RAMP_DEPTH,
-		RAMP_LOOP,	RAMP_UNKNOWN,
+		RAMP_OFF_CPU,	RAMP_LINK_1,  RAMP_OBJECT,   RAMP_SAMPLE,    RAMP_ON_CPU,
+		RAMP_INTERRUPT, RAMP_TIMER,   RAMP_NETWORK,  RAMP_DISK,	     RAMP_QUEUED,
+		RAMP_DEVICE,	RAMP_RUNNING, RAMP_RUNNABLE, RAMP_THROTTLED, RAMP_PREEMPTED,
+		RAMP_NOT_WOKEN, RAMP_DEPTH,   RAMP_LOOP,     RAMP_UNKNOWN,
 	};
 	const size_t n = sizeof(ramps) / sizeof(*ramps);
 
@@ -143,7 +143,13 @@ static void objects_and_ends_are_known_by_name(void **state)
 		{ "[futex]", RAMP_OBJECT },
 		{ "[file /a b]", RAMP_OBJECT },
 		{ "[disk vda read]", RAMP_DISK },
-		{ "[device]", RAMP_DISK },
+		{ "[queued]", RAMP_QUEUED },
+		{ "[device]", RAMP_DEVICE },
+		{ "[throttled]", RAMP_THROTTLED },
+		{ "[idle CPU]", RAMP_RUNNABLE },
+		{ "[on-CPU]", RAMP_ON_CPU },
+		{ "[vsock 2:1024]", RAMP_OBJECT },
+		{ "[aio]", RAMP_OBJECT },
 		{ "[timer]", RAMP_TIMER },
 		{ "[network]", RAMP_NETWORK },
 		{ "[filex]", RAMP_BY_LINK },

@@ -15,6 +15,7 @@
 
 #include "chain/chain.h"
 #include "synth_many.h"
+#include "synth_script.h"
 #include "report/report_chain.h"
 
 #define SCHEDULES 300
@@ -176,7 +177,7 @@ static void a_busy_chain_is_bounded(void **state)
 	struct options o;
 	struct timelines *tl;
 	struct trace *t;
-	uint64_t sum = 0;
+	uint64_t sum = 0, short_sleeps = 0;
 	uint32_t a = 0;
 
 	(void)state;
@@ -206,9 +207,18 @@ static void a_busy_chain_is_bounded(void **state)
 					     2000000);
 	assert_in_range(c.n_lanes, 3, REPORT_LANES);
 	assert_in_range(c.n_wakes, 2, REPORT_WAKES);
-	for (size_t i = 0; i < c.n_parts; i++)
+	for (size_t i = 0; i < c.n_parts; i++) {
 		sum += c.parts[i].ns;
+		/* What is not followed is said: how often, and from where. */
+		if (c.parts[i].end != REPORT_SHORT)
+			continue;
+		short_sleeps += c.parts[i].n;
+		assert_int_equal(
+			c.parts[i].stack,
+			timelines_thread(tl, c.lanes[c.parts[i].lane].thread)->waits[1].stack);
+	}
 	assert_int_equal(sum, 1999000);
+	assert_in_range(short_sleeps, 1000 - REPORT_FOLLOWED, 1000);
 	report_chain_free(&c);
 	timelines_free(tl);
 	trace_close(t);
@@ -237,6 +247,124 @@ static unsigned int count_of(const char *text, const char *word)
 	for (; (text = strstr(text, word)); text += strlen(word))
 		n++;
 	return n;
+}
+
+static char *page_of_script(const char *script)
+{
+	struct synth *m = script_made(script);
+	char *page = page_of(m);
+
+	synth_free(m);
+	return page;
+}
+
+/* A waits for B, which waits for C; then for somebody not known. B is sampled while it runs. */
+static const char answered[] = "0    c0 - R > A\n"
+			       "0    c1 - R > B\n"
+			       "0    c2 - R > C\n"
+			       "100  c0 A S > - wait|recv;ask\n"
+			       "150  c1 B ran read|sort;serve\n"
+			       "200  c1 B ran read|copy;serve\n"
+			       "250  c1 B ran read|sort;serve\n"
+			       "300  c1 B S > - wait|lock;serve\n"
+			       "500  c2 C wakes B wake|unlock;flush\n"
+			       "500  c1 - R > B\n"
+			       "600  c1 B wakes A wake|send;answer\n"
+			       "600  c0 - R > A\n"
+			       "700  c0 A S > - wait|recv;ask\n"
+			       "1900 c0 - R > A\n"
+			       "end 2000\n";
+
+/* The first section is the table of causes, with the sentences of --format=causes. */
+static void the_report_begins_with_causes(void **state)
+{
+	char *page = page_of_script(answered);
+	const char *section = strstr(page, "<section"), *b, *c, *unknown;
+
+	(void)state;
+	assert_int_equal(strncmp(section, "<section id=\"causes\">", 21), 0);
+	b = strstr(section, "B ran, until it woke in send");
+	c = strstr(section, "C ran, until it woke in unlock");
+	/* It has most of the time, but nothing can be done about it. */
+	unknown = strstr(section, "woken by whom is not known");
+	assert_true(b && c && unknown);
+	assert_true(c < b && b < unknown && unknown < strstr(page, "id=\"summary\""));
+	assert_non_null(strstr(section, "A &#60;- B &#60;- C"));
+	/* The first waits are the examples: the first one is of the first two causes. */
+	assert_non_null(strstr(page, "\"causes\":[0,0,1]"));
+	free(page);
+}
+
+/* What B ran: in its lane, in words, and as a graph of its own. */
+static void samples_are_in_the_report(void **state)
+{
+	char *page = page_of_script(answered), *plain = page_of_script("100 c0 A S > B recv;main\n"
+								       "500 c0 B wakes A wake\n"
+								       "end 1000\n");
+
+	(void)state;
+	assert_non_null(strstr(page, "\"sampled\":true"));
+	assert_non_null(strstr(page, "\"samples\":[50000,1,"));
+	assert_non_null(strstr(page, "\"ran\":[1,2,3,"));
+	assert_int_equal(count_of(page, "<svg class=\"flamegraph\""), 2);
+	assert_non_null(strstr(page, "data-keys=\"ran.\""));
+	assert_non_null(strstr(plain, "\"sampled\":false"));
+	assert_null(strstr(plain, "\"samples\":"));
+	assert_int_equal(count_of(plain, "<svg class=\"flamegraph\""), 1);
+	free(page);
+	free(plain);
+}
+
+/* A row of the table of threads has its time asleep by class. */
+static void waits_are_summed_up_by_class(void **state)
+{
+	char *page = page_of_script("0    c0 - R > A\n"
+				    "100  c0 A S > - recv for=tcp:peer:80\n"
+				    "400  c1 - wakes A wake\n"
+				    "400  c0 - R > A\n"
+				    "500  c0 A S > - recv for=tcp:other:80\n"
+				    "700  c1 - wakes A wake\n"
+				    "700  c0 - R > A\n"
+				    "800  c0 A S > - nap\n"
+				    "1000 c1 - wakes A wake\n"
+				    "1000 c0 - R > A\n"
+				    "end 100000\n");
+
+	(void)state;
+	/* Classes in the order of their first waits, all in the first step: tcp, not known. */
+	assert_non_null(strstr(page, "\"asleep\":[0,0,500000,0,1,200000]"));
+	assert_non_null(strstr(page, "\"tcp\""));
+	free(page);
+}
+
+/* The threads of the recorded command come before others that ran more. */
+static void threads_of_the_command_come_first(void **state)
+{
+	struct synth *m = synth_new();
+	char *page;
+	const char *table, *own, *other;
+	struct options o;
+	struct trace *t;
+
+	(void)state;
+	synth_info(m, &(struct chainlog_info) { .cpus = 1, .command_tgid = 102 });
+	synth_thread(m, 101, "other");
+	synth_thread(m, 102, "own");
+	synth_switch(m, 0, 1000, 101, 'S', 102, "recv");
+	synth_switch(m, 0, 2000, 102, 'S', 101, "recv");
+	synth_switch(m, 0, 90000, 101, 'S', 0, "recv");
+	synth_end(m, 100000);
+	t = synth_open(m);
+	options_init(&o);
+	page = trace_formatted(t, &o, "html");
+	options_free(&o);
+	trace_close(t);
+	synth_free(m);
+	table = strstr(page, "id=\"threads\"");
+	own = strstr(table, "<bdi>own</bdi>");
+	other = strstr(table, "<bdi>other</bdi>");
+	assert_true(own && other && own < other);
+	free(page);
 }
 
 /* However a thread calls itself: no element of its own, no end of the data's. */
@@ -308,8 +436,9 @@ static void losses_are_listed(void **state)
 	synth_end(m, 9000000);
 	page = page_of(m);
 	synth_free(m);
-	assert_non_null(
-		strstr(page, "<td>0.003000 s</td><td>0.004000 s</td><td>1</td><td>77</td>"));
+	assert_non_null(strstr(page, ">0.003000 s</td>"));
+	assert_non_null(strstr(page, ">0.004000 s</td><td data-v=\"1\">1</td>"
+				     "<td data-v=\"77\">77</td>"));
 	assert_non_null(strstr(page, "77 events are known to be lost"));
 	assert_non_null(strstr(page, "\"losses\":[3000000,4000000,1,77]"));
 	free(page);
@@ -344,6 +473,10 @@ int main(void)
 		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces),
 		cmocka_unit_test(lanes_windows_and_wakes_of_a_chain),
 		cmocka_unit_test(a_busy_chain_is_bounded),
+		cmocka_unit_test(the_report_begins_with_causes),
+		cmocka_unit_test(samples_are_in_the_report),
+		cmocka_unit_test(waits_are_summed_up_by_class),
+		cmocka_unit_test(threads_of_the_command_come_first),
 		cmocka_unit_test(hostile_names_stay_text),
 		cmocka_unit_test(an_empty_trace_is_a_page),
 		cmocka_unit_test(losses_are_listed),

@@ -229,7 +229,56 @@ void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *cla
 		.time_ns = ns,
 		.cpu = cpu,
 		.kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
-		.number[0] = encoder_object(e, &(struct encoder_object) { class, name, 0 }),
+		.number[0] = encoder_object(e, &(struct encoder_object) { class, name, "", 0, 0 }),
+	};
+
+	MUST(ev.number[0] && !encoder_more(e, &ev));
+}
+
+void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
+		 const char *name)
+{
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_READY,
+		.tid = tid,
+		.number[0] = encoder_object(e, &(struct encoder_object) { class, name, "", 0, 0 }),
+	};
+
+	MUST(ev.number[0] && !encoder_more(e, &ev));
+}
+
+void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
+		     const char *user)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_DISK_REQUEST,
+		.tid = tid,
+		.kstack = synth_kstack(m, kernel),
+		.ustack = synth_ustack(m, user),
+	};
+
+	MUST(!encoder_more(synth_encoder(m), &ev));
+}
+
+void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
+		     const struct synth_disk_done *d)
+{
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
+		.tid = tid,
+		.number = { encoder_object(e, &(struct encoder_object) { .class = "disk",
+									 .name = d->disk,
+									 .own = "" }),
+			    chainlog_disk_what(d->op, d->bytes), d->asked_ns ? ns - d->asked_ns : 0,
+			    d->issued_ns ? ns - d->issued_ns : 0 },
 	};
 
 	MUST(ev.number[0] && !encoder_more(e, &ev));
@@ -370,6 +419,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_QUEUE] = "queue",
 							[EVENT_THROTTLED] = "throttled",
 							[EVENT_OBJECT] = "object",
+							[EVENT_DISK_REQUEST] = "disk request",
+							[EVENT_DISK_DONE] = "disk done",
+							[EVENT_READY] = "ready",
 							[EVENT_MORE_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);

@@ -53,6 +53,19 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* The thread that this CPU has just switched out waits for an object. */
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
 		     const char *name);
+/* The thread asks a device; a device is done with what it, or nobody known, asked for then. */
+void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
+		     const char *user);
+struct synth_disk_done {
+	const char *disk;
+	uint32_t op, bytes;
+	uint64_t asked_ns, issued_ns; /* 0: not known */
+};
+void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
+		     const struct synth_disk_done *d);
+/* What the thread waited for, which has just been woken: this one of several. */
+void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
+		 const char *name);
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 /* For everything else: the encoder itself. */
 struct encoder *synth_encoder(struct synth *m);

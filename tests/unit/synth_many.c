@@ -13,10 +13,15 @@
 void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg)
 {
 	struct schedule *s = schedule_new(seed, kind);
-	char *script = schedule_script(s);
-	struct synth *m = script_made(script);
-	struct trace *t = synth_open(m);
+	struct synth *m;
+	struct trace *t;
+	char *script;
 
+	if (seed % 2)
+		schedule_sample(s);
+	script = schedule_script(s);
+	m = script_made(script);
+	t = synth_open(m);
 	check(t, script, arg);
 	trace_close(t);
 	synth_free(m);

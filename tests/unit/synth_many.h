@@ -9,7 +9,7 @@
 /* name: the trace's file, or the script that it was made from. */
 typedef void (*trace_checker)(const struct trace *t, const char *name, void *arg);
 
-/* Checks the random schedule of that seed and kind. */
+/* Checks the random schedule of that seed and kind; every other one has samples. */
 void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg);
 /*
  * Checks each recorded trace: those that match TRACES, a pattern in the environment, or else those

@@ -64,8 +64,10 @@ static const char *wake_stack(struct making *m)
 	static const char *const stacks[] = {
 		"wake;futex|unlock;main",
 		"wake;pipe_write|main",
-		"wake;bio_done;common_interrupt;asm_common_interrupt;compute|main",
-		"wake;timer;sysvec_apic_timer_interrupt;asm_sysvec_apic_timer_interrupt|main",
+		"wake;bio_done;blk_update_request;common_interrupt;asm_common_interrupt;compute|"
+		"main",
+		"wake;timer;__hrtimer_run_queues;sysvec_apic_timer_interrupt;"
+		"asm_sysvec_apic_timer_interrupt|main",
 		"wake;tcp_rcv;do_softirq.part.0;__local_bh_enable_ip;sendmsg|main",
 		"wake;timer;asm_sysvec_apic_timer_interrupt;tcp;do_softirq;__local_bh_enable_ip",
 		"|main",
@@ -78,7 +80,10 @@ static const char *wake_stack(struct making *m)
 static const char *idle_wake_stack(struct making *m)
 {
 	static const char *const stacks[] = {
-		"wake;bio_done;asm_common_interrupt;mwait;do_idle;cpu_startup_entry",
+		"wake;bio_done;blk_mq_end_request.part.0;asm_common_interrupt;mwait;do_idle",
+		"wake;ready;__netif_receive_skb_core.constprop.0;net_rx_action;asm_common_"
+		"interrupt;"
+		"mwait;do_idle;cpu_startup_entry",
 		"wake;flush_smp_call_function_queue;do_idle;cpu_startup_entry",
 		"",
 	};
@@ -183,6 +188,9 @@ static void wake(struct making *m, int cpu, int target)
 	}
 	event(m, cpu, "%c wakes%s %c %s", letter(waker), sure ? "!" : "", letter(target),
 	      waker == IDLE ? idle_wake_stack(m) : wake_stack(m));
+	if (m->ns % 4 == 0)
+		event(m, cpu, "%c ready tcp:peer:%u", letter(target),
+		      (unsigned int)(m->ns / 4 % 2));
 	if (m->state[target] == ASLEEP && m->ns % 3)
 		queue_on(m, cpu, target, (unsigned int)(m->ns / 3 % m->s->cpus), true);
 }
@@ -347,7 +355,7 @@ static bool is_event(const char *line, uint64_t *ns, unsigned int *cpu)
 	if (sscanf(line, "%llu.%llu c%u", &us, &frac, cpu) != 3)
 		return false;
 	*ns = us * 1000 + frac;
-	return !strstr(line, " lost ") && !strstr(line, " lost-queues ");
+	return !strstr(line, " lost ") && !strstr(line, " lost-");
 }
 
 static void take_out(struct schedule *s, size_t i)
@@ -467,6 +475,16 @@ static char *sample_line(struct schedule *s, const char *running, uint64_t from_
 	return line;
 }
 
+void schedule_share_name(struct schedule *s)
+{
+	char *last;
+
+	put(s, "others-are worker");
+	last = s->lines[s->n - 1];
+	memmove(s->lines + 1, s->lines, (s->n - 1) * sizeof(*s->lines));
+	s->lines[0] = last;
+}
+
 void schedule_sample(struct schedule *s)
 {
 	char running[MAX_CPUS + 1] = "----";
@@ -497,6 +515,58 @@ void schedule_sample(struct schedule *s)
 				free(sample);
 			}
 		}
+		free(old.lines[i]);
+	}
+	free(old.lines);
+}
+
+/* ---- disks ---------------------------------------------------------------------------------- */
+
+/* A time up to most ns before; "-": not known. */
+static void put_time_before(struct schedule *s, char text[32], uint64_t ns, uint64_t most)
+{
+	ns -= schedule_random(s, ns < most ? ns + 1 : most);
+	if (!ns || !schedule_random(s, 10))
+		snprintf(text, 32, "-");
+	else
+		snprintf(text, 32, "%llu.%03llu", (unsigned long long)ns / 1000,
+			 (unsigned long long)ns % 1000);
+}
+
+static void put_disk_done(struct schedule *s, uint64_t ns, unsigned int cpu)
+{
+	static const char *const ops[] = { "read", "write", "flush", "other" };
+	char asked[32], issued[32];
+
+	ns -= ns ? 1 : 0;
+	put_time_before(s, asked, ns, 300000);
+	put_time_before(s, issued, ns, 200000);
+	put(s, "%llu.%03llu c%u %c disk-done %s %s 4096 %s %s", (unsigned long long)ns / 1000,
+	    (unsigned long long)ns % 1000, cpu, (char)('A' + schedule_random(s, 3)),
+	    schedule_random(s, 2) ? "vda" : "vg-root", ops[schedule_random(s, 4)], asked, issued);
+}
+
+void schedule_disks(struct schedule *s, bool lossy)
+{
+	struct schedule old = *s;
+
+	s->lines = NULL;
+	s->n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		uint64_t ns;
+		unsigned int cpu;
+
+		if (is_event(old.lines[i] + (*old.lines[i] == '!'), &ns, &cpu)) {
+			if (lossy && !schedule_random(s, 25))
+				put(s, "%llu.%03llu c%u lost-disk-dones %llu.%03llu",
+				    (unsigned long long)ns / 1000, (unsigned long long)ns % 1000,
+				    cpu, (unsigned long long)ns / 1000 + schedule_random(s, 30),
+				    (unsigned long long)ns % 1000);
+			else if (strstr(old.lines[i], "blk_") ? schedule_random(s, 4)
+							      : !schedule_random(s, 12))
+				put_disk_done(s, ns, cpu);
+		}
+		put(s, "%s", old.lines[i]);
 		free(old.lines[i]);
 	}
 	free(old.lines);

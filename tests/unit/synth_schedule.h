@@ -36,6 +36,10 @@ enum schedule_kind {
 struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
 /* Adds samples of the threads that run, and a few of others. */
 void schedule_sample(struct schedule *s);
+/* Adds what disks did before interrupts that say so; lossy: some of it is lost. */
+void schedule_disks(struct schedule *s, bool lossy);
+/* Gives nearly all threads one name, so that links repeat each other. */
+void schedule_share_name(struct schedule *s);
 void schedule_free(struct schedule *s);
 /* As one text. To be freed. */
 char *schedule_script(const struct schedule *s);

@@ -12,7 +12,7 @@
 #include "format_table.h"
 #include "synth_script.h"
 
-enum { MAX_WORDS = 8 };
+enum { MAX_WORDS = 10 };
 
 struct line {
 	char *words[MAX_WORDS];
@@ -75,6 +75,32 @@ static void add_object(struct synth *m, const struct line *l, uint32_t cpu, uint
 	synth_waits_for(m, cpu, ns, class, name ? name : "");
 }
 
+/* "A disk-done DISK OPERATION BYTES ASKED ISSUED" */
+static void add_disk_done(struct synth *m, const struct line *l, uint32_t cpu, uint64_t ns,
+			  uint32_t tid)
+{
+	static const char *const ops[] = { "read", "write", "flush", "discard", "zero", "other" };
+	struct synth_disk_done d = { .disk = word(l, 4), .bytes = (uint32_t)atoi(word(l, 6)) };
+
+	while (strcmp(ops[d.op], word(l, 5))) {
+		d.op++;
+		MUST(d.op < sizeof(ops) / sizeof(ops[0]));
+	}
+	d.asked_ns = *word(l, 7) == '-' ? 0 : ns_of(word(l, 7));
+	d.issued_ns = *word(l, 8) == '-' ? 0 : ns_of(word(l, 8));
+	synth_disk_done(m, cpu, ns, tid, &d);
+}
+
+/* what: "CLASS:NAME" */
+static void add_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, char *what)
+{
+	char *name = strchr(what, ':');
+
+	if (name)
+		*name++ = '\0';
+	synth_ready(m, cpu, ns, tid, what, name ? name : "");
+}
+
 static void add_event(struct synth *m, const struct line *l)
 {
 	struct encoder *e = synth_encoder(m);
@@ -89,9 +115,10 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_lost(m, l->words[1][1] == '?' ? -1 : (int)cpu, 1, ns, ns_of(word(l, 3)));
 		return;
 	}
-	if (!strcmp(l->words[2], "lost-queues")) {
-		MUST(!encoder_more_lost(e, cpu, CHAINLOG_MORE + CHAINLOG_QUEUE, 1, ns,
-					ns_of(word(l, 3))));
+	if (!strcmp(l->words[2], "lost-queues") || !strcmp(l->words[2], "lost-disk-dones")) {
+		uint32_t kind = l->words[2][5] == 'q' ? CHAINLOG_QUEUE : CHAINLOG_DISK_DONE;
+
+		MUST(!encoder_more_lost(e, cpu, CHAINLOG_MORE + kind, 1, ns, ns_of(word(l, 3))));
 		return;
 	}
 	a = tid_of(l->words[2]);
@@ -111,11 +138,15 @@ static void add_event(struct synth *m, const struct line *l)
 		add_object(m, l, cpu, ns);
 		return;
 	}
-	if (!strcmp(verb, "ran"))
+	if (!strcmp(verb, "ran") || !strcmp(verb, "asks-disk"))
 		snprintf(stack, sizeof(stack), "%s", word(l, 4));
 	stacks_of(stack, &k, &u);
 	if (!strcmp(verb, "ran"))
 		synth_ran(m, cpu, ns, a, k, u);
+	else if (!strcmp(verb, "asks-disk"))
+		synth_asks_disk(m, cpu, ns, a, k, u);
+	else if (!strcmp(verb, "disk-done"))
+		add_disk_done(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "wakes"))
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, a, b, k, u);
 	else if (!strcmp(verb, "wakes!"))
@@ -136,13 +167,15 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
 	else if (!strcmp(verb, "throttled"))
 		synth_throttled(m, cpu, ns, a);
+	else if (!strcmp(verb, "ready"))
+		add_ready(m, cpu, ns, a, l->words[4]);
 	else if (!strcmp(verb, "renames-to"))
 		MUST(!encoder_rename(e, cpu, ns, a, word(l, 4)));
 	else
 		MUST(verb == NULL); /* not a verb that is known */
 }
 
-static void add_thread(struct synth *m, const struct line *l)
+static void add_thread(struct synth *m, const struct line *l, const char *name)
 {
 	const char *k = "", *u = "", *state = word(l, 2), *leader = strchr(state, '/');
 	char stack[4096];
@@ -155,7 +188,7 @@ static void add_thread(struct synth *m, const struct line *l)
 				     .seen_ns = state[0] && state[1] == '@' ? ns_of(state + 2) : 0,
 				     .flags = *state == '*' ? CHAINLOG_THREAD_RUNNING : 0,
 				     .state = *state == '*' ? 'R' : *state,
-				     .name = l->words[1],
+				     .name = name,
 				     .kstack = synth_kstack(m, k),
 				     .ustack = synth_ustack(m, u),
 			     });
@@ -163,6 +196,7 @@ static void add_thread(struct synth *m, const struct line *l)
 
 struct synth *script_made(const char *script)
 {
+	const char *others = NULL; /* the name of all threads but A and B */
 	struct synth *m = synth_new();
 	char *text = strdup(script), *rest = text, *s;
 	bool named[26] = { false };
@@ -185,21 +219,28 @@ struct synth *script_made(const char *script)
 		if (!strcmp(l.words[0], "queues")) {
 			synth_info(m, &(struct chainlog_info) { .cpus = 2,
 								.more = 1u << CHAINLOG_QUEUE });
+		} else if (!strcmp(l.words[0], "others-are")) {
+			others = word(&l, 1);
 		} else if (!strcmp(l.words[0], "thread") || !strcmp(l.words[0], "born")) {
 			MUST(l.n >= 2);
 			named[*l.words[1] - 'A'] = false;
 			if (*l.words[0] == 't')
-				add_thread(m, &l);
+				add_thread(m, &l,
+					   others && *l.words[1] > 'B' ? others : l.words[1]);
 		} else if (!strcmp(l.words[0], "end")) {
-			for (int i = 0; i < 26; i++)
+			for (int i = 0; i < 26; i++) {
+				char letter[] = { (char)('A' + i), 0 };
+
 				if (named[i])
-					synth_thread_full(
-						m, &(struct encoder_thread) {
-							   .tid = 101u + (uint32_t)i,
-							   .tgid = 101u + (uint32_t)i,
-							   .state = 'R',
-							   .name = (char[]) { (char)('A' + i), 0 },
-						   });
+					synth_thread_full(m,
+							  &(struct encoder_thread) {
+								  .tid = 101u + (uint32_t)i,
+								  .tgid = 101u + (uint32_t)i,
+								  .state = 'R',
+								  .name = others && i > 1 ? others
+											  : letter,
+							  });
+			}
 			synth_end(m, ns_of(word(&l, 1)));
 			ended = true;
 		} else {

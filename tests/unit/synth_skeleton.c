@@ -48,27 +48,37 @@ static void add_line(struct lines *l, char *text, unsigned long long ns)
 	l->ns[i] += ns;
 }
 
+/* An end that stands above an interrupt's stack, and not above a thread's name. */
+static bool is_interrupt(const char *end)
+{
+	return !strcmp(end, "[interrupt]") || !strcmp(end, "[timer]") || !strcmp(end, "[network]");
+}
+
 /* One folded line without its weight: what is kept of it, or NULL if its wait is in no function. */
 static char *reduce(char *line, const char *thread, const char *functions)
 {
 	char *frames[MAX_FRAMES], *text;
 	bool in_function = false;
-	size_t n = 0, links = 0, len;
+	size_t n = 0, links = 0, end_at = 0, len;
 	FILE *out;
 
 	for (char *f; (f = strsep(&line, ";"));) {
 		assert_true(n < MAX_FRAMES);
+		/* Where it ran may stand above. */
+		if (!end_at && (!strcmp(f, "[running]") || !strcmp(f, "[on-CPU]")))
+			end_at = n;
 		frames[n++] = f;
 	}
+	end_at = end_at ? end_at : n - 1;
 	if (strcmp(frames[0], thread))
 		return NULL;
 	out = open_memstream(&text, &len);
 	fputs(frames[0], out);
 	for (size_t i = 1; i < n; i++) {
-		bool link = !strcmp(frames[i], "--"), end = i == n - 1;
-		bool waker = links && !end &&
+		bool link = !strcmp(frames[i], "--"), end = i == end_at;
+		bool waker = links && i < end_at &&
 			     (!strcmp(frames[i + 1], "--") ||
-			      (i == n - 2 && strcmp(frames[n - 1], "[interrupt]")));
+			      (i == end_at - 1 && !is_interrupt(frames[end_at])));
 		bool listed = is_listed(functions, frames[i]);
 
 		if (listed && !links)

@@ -280,7 +280,7 @@ static void an_interrupt_of_a_deep_thread(void **state)
 				"timer_interrupt;",
 				"",
 				"A;recv;--;wake;call_timer_fn;handle_softirqs;__irq_exit_rcu;"
-				"asm_sysvec_apic_timer_interrupt;[interrupt] 800\n");
+				"asm_sysvec_apic_timer_interrupt;[timer] 800\n");
 }
 
 static void an_interrupt_whose_entry_is_the_last_frame_recorded(void **state)

@@ -524,6 +524,28 @@ static void a_waking_by_somebody_takes_an_early_one_back(void **state)
 		    "100-1000-1000 S, no waking, still\nlived 0-1000\n");
 }
 
+static void switches_that_are_missing_are_counted(void **state)
+{
+	/* B comes on c0, where A was; D leaves c1, which was idle. */
+	static const char script[] = "0   c0 - R > A\n"
+				     "100 c0 A S > - x\n"
+				     "200 c0 - R > A\n"
+				     "300 c0 B S > - x\n"
+				     "400 c1 D S > - x\n"
+				     "500 c1 D S > - x\n"
+				     "end 1000\n";
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct timelines *tl;
+
+	(void)state;
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(timelines_untraced(tl), 2);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -562,6 +584,7 @@ int main(void)
 		cmocka_unit_test(woken_off_its_queue_and_starved),
 		cmocka_unit_test(a_sure_early_waking_survives_a_loss),
 		cmocka_unit_test(a_waking_by_somebody_takes_an_early_one_back),
+		cmocka_unit_test(switches_that_are_missing_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

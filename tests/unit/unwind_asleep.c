@@ -40,27 +40,35 @@ static uint64_t number_after(const char *text, const char *label)
 	return strtoull(at + strlen(label), NULL, 10);
 }
 
-struct sleep {
-	uint64_t sp, pc, switches;
-};
-
-static struct sleep sleep_of(pid_t pid)
+static struct asleep sleep_of(pid_t pid)
 {
+	struct asleep a = { .tgid = (uint32_t)pid, .tid = (uint32_t)pid };
 	char text[4096], *last;
-	struct sleep s;
 
 	do {
 		usleep(1000);
 		read_file(pid, "syscall", text, sizeof(text));
 		last = strrchr(text, ' ');
 	} while (!last); /* "running" */
-	s.pc = strtoull(last + 1, NULL, 16);
+	a.pc = strtoull(last + 1, NULL, 16);
 	*last = '\0';
-	s.sp = strtoull(strrchr(text, ' ') + 1, NULL, 16);
+	a.sp = strtoull(strrchr(text, ' ') + 1, NULL, 16);
 	read_file(pid, "status", text, sizeof(text));
-	s.switches = number_after(text, "\nvoluntary_ctxt_switches:") +
+	a.switches = number_after(text, "\nvoluntary_ctxt_switches:") +
 		     number_after(text, "\nnonvoluntary_ctxt_switches:");
-	return s;
+	return a;
+}
+
+/* A child that sleeps, with a copy of this process's memory. */
+static pid_t fork_asleep(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		for (;;)
+			pause();
+	return pid;
 }
 
 static void on_signal(int sig)
@@ -70,22 +78,19 @@ static void on_signal(int sig)
 
 static void a_thread_that_ran_does_not_sleep_since(void **state)
 {
-	struct sleep before, again;
-	uint32_t id;
+	struct asleep before, again, elsewhere;
+	uint64_t word;
 	pid_t pid;
 
 	(void)state;
 	signal(SIGUSR1, on_signal);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid)
-		for (;;)
-			pause();
-	id = (uint32_t)pid;
-	before = sleep_of(pid);
-	assert_true(asleep_at(id, id, before.sp, before.pc));
-	assert_true(asleep_since(id, id, before.sp, before.pc, before.switches));
-	assert_false(asleep_since(id, id, before.sp + 8, before.pc, before.switches));
+	pid = fork_asleep();
+	before = elsewhere = sleep_of(pid);
+	elsewhere.sp += 8;
+	assert_true(asleep_is(&before));
+	assert_int_equal(asleep_read(&before, before.sp, &word, sizeof(word)), sizeof(word));
+	assert_false(asleep_is(&elsewhere));
+	assert_int_equal(asleep_read(&elsewhere, before.sp, &word, sizeof(word)), 0);
 	kill(pid, SIGUSR1);
 	do {
 		again = sleep_of(pid);
@@ -93,11 +98,27 @@ static void a_thread_that_ran_does_not_sleep_since(void **state)
 	/* It sleeps in the same place, but it is another sleep. */
 	assert_int_equal(again.sp, before.sp);
 	assert_int_equal(again.pc, before.pc);
-	assert_true(asleep_at(id, id, before.sp, before.pc));
-	assert_false(asleep_since(id, id, before.sp, before.pc, before.switches));
+	assert_false(asleep_is(&before));
+	assert_int_equal(asleep_read(&before, before.sp, &word, sizeof(word)), 0);
+	before.switches = ASLEEP_UNCOUNTED;
+	assert_true(asleep_is(&before));
+	assert_int_equal(asleep_read(&before, before.sp, &word, sizeof(word)), sizeof(word));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_false(asleep_since(id, id, again.sp, again.pc, again.switches));
+	assert_false(asleep_is(&again));
+	assert_int_equal(asleep_read(&again, before.sp, &word, sizeof(word)), 0);
+}
+
+/* What is read of a child's copy of this process's memory. */
+static size_t read_of_child(uint64_t addr, void *buf, size_t len)
+{
+	pid_t pid = fork_asleep();
+	struct asleep a = sleep_of(pid);
+	size_t got = asleep_read(&a, addr, buf, len);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return got;
 }
 
 /* A page of a file can take for ever: its file system may be a process that does not answer. */
@@ -110,32 +131,29 @@ static void only_anonymous_memory_is_read(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY);
 	uint8_t *buf = malloc(3 * page);
 	uint64_t at = (uint64_t)(uintptr_t)area;
-	struct asleep_memory m;
 
 	(void)state;
 	assert_true(fd >= 0 && buf && area != MAP_FAILED && shared != MAP_FAILED);
 	memset(area, 7, 3 * page);
 	shared[0] = 7;
-	assert_int_equal(asleep_open(&m, (uint32_t)getpid()), 0);
-	assert_int_equal(asleep_read(&m, at + 8, buf, 3 * page - 8), 3 * page - 8);
+	assert_int_equal(read_of_child(at + 8, buf, 3 * page - 8), 3 * page - 8);
 	assert_int_equal(buf[3 * page - 9], 7);
-	assert_int_equal(asleep_read(&m, at + page - 8, buf, 16), 16);
+	assert_int_equal(read_of_child(at + page - 8, buf, 16), 16);
 
 	assert_ptr_equal(mmap(area + page, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0),
 			 area + page);
-	/* Whether the page is there already, or has to be fetched. */
-	assert_int_equal(asleep_read(&m, at + 8, buf, 3 * page - 8), page - 8);
+	/* Whether the page is in memory already, or has to be fetched. */
+	assert_int_equal(read_of_child(at + 8, buf, 3 * page - 8), page - 8);
 	assert_int_equal(*(volatile char *)(area + page), 0x7f);
-	assert_int_equal(asleep_read(&m, at + 8, buf, 3 * page - 8), page - 8);
-	assert_int_equal(asleep_read(&m, at + page, buf, 8), 0);
-	assert_int_equal(asleep_read(&m, at + page - 8, buf, 16), 8);
-	assert_int_equal(asleep_read(&m, at + 2 * page, buf, page), page);
-	assert_int_equal(asleep_read(&m, (uint64_t)(uintptr_t)shared, buf, 8), 0);
+	assert_int_equal(read_of_child(at + 8, buf, 3 * page - 8), page - 8);
+	assert_int_equal(read_of_child(at + page, buf, 8), 0);
+	assert_int_equal(read_of_child(at + page - 8, buf, 16), 8);
+	assert_int_equal(read_of_child(at + 2 * page, buf, page), page);
+	assert_int_equal(read_of_child((uint64_t)(uintptr_t)shared, buf, 8), 0);
 
 	/* The stack pointer can be any number. */
-	assert_int_equal(asleep_read(&m, UINT64_MAX - 7, buf, 3 * page), 0);
-	assert_int_equal(asleep_read(&m, 0, buf, 8), 0);
-	asleep_close(&m);
+	assert_int_equal(read_of_child(UINT64_MAX - 7, buf, 3 * page), 0);
+	assert_int_equal(read_of_child(0, buf, 8), 0);
 	munmap(area, 3 * page);
 	munmap(shared, page);
 	close(fd);

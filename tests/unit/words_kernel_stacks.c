@@ -67,7 +67,7 @@ static void a_timer_interrupt(void **state)
 		 "wake;hrtimer_wakeup;hrtimer_interrupt;sysvec_apic_timer_interrupt;"
 		 "asm_sysvec_apic_timer_interrupt;compute",
 		 "wake;hrtimer_wakeup;hrtimer_interrupt;sysvec_apic_timer_interrupt;"
-		 "asm_sysvec_apic_timer_interrupt;[interrupt]");
+		 "asm_sysvec_apic_timer_interrupt;[timer]");
 }
 
 static void a_softirq_on_the_way_out(void **state)
@@ -77,7 +77,7 @@ static void a_softirq_on_the_way_out(void **state)
 		 "wake;net_rx_action;handle_softirqs;__irq_exit_rcu;common_interrupt;"
 		 "asm_common_interrupt|main",
 		 "wake;net_rx_action;handle_softirqs;__irq_exit_rcu;common_interrupt;"
-		 "asm_common_interrupt;[interrupt]");
+		 "asm_common_interrupt;[network]");
 }
 
 static void an_inline_softirq(void **state)
@@ -170,7 +170,7 @@ static void a_thread_that_handles_interrupts(void **state)
 		 "kthread;ret_from_fork",
 		 "wake;f;handle_irq_event;asm_common_interrupt;[interrupt]");
 	woken_by("B", "wake;f;hrtimer_interrupt;an_unknown_entry;irq_thread;kthread;ret_from_fork",
-		 "wake;f;hrtimer_interrupt;[interrupt]");
+		 "wake;f;hrtimer_interrupt;[timer]");
 	/* Where the root is missing, it is not known whose stack it is. */
 	woken_by("B", "+wake;f;handle_irq_event;generic_handle_irq;g",
 		 "wake;f;handle_irq_event;generic_handle_irq;g;[interrupt]");

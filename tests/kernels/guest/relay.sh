@@ -17,16 +17,16 @@ for hop in futex pipe eventfd unix tcp; do
 	expect_work "$hop: bravo" bravo "$(weight "$bravo;[running]" "$tmp/chains")" "$tmp/chains"
 	expect_work "$hop: charlie" charlie "$(weight "$charlie;[running]" "$tmp/chains")" "$tmp/chains"
 	expect_work "$hop: delta" delta "$(weight "$delta;[running]" "$tmp/chains")" "$tmp/chains"
-	timer=$(weight "$delta;--;[interrupt]" "$tmp/chains")
+	timer=$(weight "$delta;--;[timer]" "$tmp/chains")
 	expect_at_least "$hop: the timer, and delta waiting for a CPU" $(($(told timer_ns) * 9 / 10)) \
 		$((timer + $(weight "$delta;[runnable]" "$tmp/chains"))) "$tmp/chains"
 	expect_at_most "$hop: the timer" "$(told timer_ns)" "$timer" "$tmp/chains"
 	expect "$hop: other ends than these" "" \
-		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[interrupt\] ' "$tmp/chains")"
+		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[timer\] ' "$tmp/chains")"
 	grep -q '^alpha;.*;thread_main;alpha_runs;alpha_waits;[^;]*;-;.*;schedule;__schedule;--;try_to_wake_up;.*;-;[^;]*;bravo_wakes_alpha;bravo_runs;thread_main;' \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
-	grep -qE ';hrtimer_wakeup;.*;(asm_sysvec_apic_timer_interrupt|el[01][ht]_64_irq);\[interrupt\] ' "$tmp/folded" ||
+	grep -qE ';hrtimer_wakeup;.*;(asm_sysvec_apic_timer_interrupt|el[01][ht]_64_irq);\[timer\] ' "$tmp/folded" ||
 		fail "$hop: the timer's own frames are missing
 $(cat "$tmp/folded")"
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Makes docs/report.png from the report of tests/data/relay.bin (chainwalk --format=html):
+//     CHROMIUM=... node report_picture.mjs RELAY.html ../../docs/report.png
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [html, png] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+const page = await browser.newPage({ viewport: { width: 1000, height: 760 } });
+await page.goto(pathToFileURL(resolve(html)).href + "#who=alpha");
+await page.waitForSelector(".report.live");
+await page.evaluate(() => scrollTo(0, document.querySelector("#filter").offsetTop));
+await page.screenshot({ path: png });
+await browser.close();

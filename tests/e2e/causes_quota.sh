@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program that only computes, in a control group with a fifth of a CPU: the first screen says that it was
+# throttled, and where.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+make_quota 20000
+build_slow quota
+first_screen sh -c 'echo $$ >"$0/cgroup.procs" && exec "$1"' "$group" "$tmp/quota"
+shows 'cruncher was throttled in .*(compute|crunch): the quota of its control group was used up' 80
