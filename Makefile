@@ -50,7 +50,7 @@ COLLECTOR_LIB := $(filter-out $(O)/collector/chaincap.o,$(COLLECTOR))
 ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE)) $(O)/libflamegraph.o
 RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
 ENGINE_LIBS := -lz -lm -ldw -lelf -liberty
-ENCODER := $(O)/collector/log/encode.o
+ENCODER := $(O)/collector/log/encode.o $(O)/collector/log/encode_define.o
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 # Names in .gnu_debugdata, where liblzma is there (make LZMA= builds without it).
 LZMA ?= $(shell pkg-config --exists liblzma 2>/dev/null && pkg-config --cflags --libs liblzma)
@@ -101,7 +101,7 @@ $(O)/gen/page_js.h: $(wildcard render/page/*.js)
 $(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # The report's, which is one script: its files in this order, in a scope of their own.
-REPORT_JS := $(addprefix engine/report/page/,words.js data.js timeline.js waits.js tables.js filter.js)
+REPORT_JS := $(addprefix engine/report/page/,words.js data.js sorting.js timeline.js waits.js tables.js filter.js)
 $(O)/gen/report_js.h: $(REPORT_JS) render/embed.sh
 	@mkdir -p $(@D)
 	$(Q){ echo '"use strict"; {'; cat $(REPORT_JS); echo '}'; } | sh render/embed.sh report_js >$@.tmp && mv $@.tmp $@
@@ -142,7 +142,7 @@ demo-all: deps # the five cases of docs/tutorial.md, each recorded anew
 	@sh docs/examples/run.sh $(O)
 
 C_FILES := $(wildcard bpf/*.[ch] include/*.h collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
-             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
+             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
 fmt:
 	clang-format -i $(C_FILES)
 lint:

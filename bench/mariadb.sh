@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2154 # dir is whose it is
-# A MariaDB server of one's own, loaded by sysbench's oltp_read_only with 8 threads; to be sourced. Wants
-# $dir, a folder for it, exported. mariadb_missing says what is not installed; mariadb_start and
-# mariadb_stop; mariadb_load TRANSACTIONS prints the seconds that they took. Or mariadb_busy, and
-# mariadb_idle, with the load going on in between; mariadb_rate SECONDS prints how many transactions
-# a second it does in the next whole seconds.
+# A MariaDB server of one's own, loaded by sysbench with 8 threads: by oltp_read_only, or by
+# $mariadb_workload; to be sourced. Wants $dir, a folder for it, exported. mariadb_missing says what is
+# not installed; mariadb_start and mariadb_stop; mariadb_load TRANSACTIONS prints the seconds that they
+# took. Or mariadb_busy, and mariadb_idle, with the load going on in between; mariadb_rate SECONDS prints
+# how many transactions a second it does in the next whole seconds.
 
 mariadb_missing() {
 	for tool in mariadbd mariadb-install-db mariadb sysbench; do
@@ -14,7 +14,7 @@ mariadb_missing() {
 }
 
 mariadb_sysbench() {
-	${how:-} sysbench oltp_read_only --mysql-socket="$dir/socket" --mysql-user=root --tables=2 \
+	${how:-} sysbench "${mariadb_workload:-oltp_read_only}" --mysql-socket="$dir/socket" --mysql-user=root --tables=2 \
 		--table-size=20000 --threads=8 --time=0 "$@"
 }
 

@@ -78,6 +78,6 @@ if [ -s sched.data ]; then
 	grep 'alice\[' timehist.txt | sort -k 4 -rn | head -n 3
 fi
 title "chainwalk: alice's longest wait"
-show chainwalk -q -f tree -c '^alice$' --top 1 --blocked-stacks trace.bin
+show chainwalk -q -f tree -c '^alice$' --top 1 trace.bin
 chainwalk -q -c '^alice$' --within await_answer trace.bin >chain.folded
 claim "of alice's waits for answers, for gzip" 30 "$(share 'worker-0;.*;gzip;\[run' chain.folded)"

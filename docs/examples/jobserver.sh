@@ -58,7 +58,7 @@ pictures "make -j2: the make on top" 8 -t "$tid"
 chainwalk -q --depth 10 -t "$tid" --within '^do_select$' trace.bin >slot.folded || fail "chainwalk"
 grep -v '\[run[a-z]*\] ' slot.folded >asleep.folded
 claim "of make's waits for a slot, where nobody worked or wanted a CPU, for a download" 60 \
-	"$(share ';download;.*\[interrupt\]' asleep.folded)"
+	"$(share ';download;.*\[timer\]' asleep.folded)"
 
 title "The cure"
 cured "seconds until the first compiler starts" "$before" "$(begins "$tmp/cured")" 3

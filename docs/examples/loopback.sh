@@ -15,7 +15,7 @@ show chainwalk -f tree -c '^client$' --top 1 --depth 1 trace.bin
 show chainwalk -f tree -c '^client$' --top 1 trace.bin
 pictures "A client of a service on the same machine" 3 -c '^client$'
 claim "of the client's waits, woken by the service" 90 "$(share ';service;' off-wake.folded)"
-claim "of the client's waits, for a timer" 60 "$(share ';service;--;.*timer.*\[interrupt\]' chain.folded)"
+claim "of the client's waits, for a timer" 60 "$(share ';service;--;.*timer.*\[(timer|network)\]' chain.folded)"
 
 title "The cure"
 show loopback --nodelay 50

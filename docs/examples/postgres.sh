@@ -57,7 +57,7 @@ wait $load 2>/dev/null
 title "Off-CPU, off-wake, chain: the same wait"
 show chainwalk -f tree -c '^pgbench$' --top 1 --depth 0 trace.bin
 show chainwalk -f tree -c '^pgbench$' --top 1 --depth 1 trace.bin
-show chainwalk -f tree -c '^pgbench$' --top 1 --blocked-stacks trace.bin
+show chainwalk -f tree -c '^pgbench$' --top 1 trace.bin
 pictures "Four clients, one counter" 3 -c '^pgbench$'
 # Of what a chain says, only that is counted which a busy machine does not change: not how long somebody had
 # no CPU, or worked. Backends wake each other by signals.
@@ -67,9 +67,25 @@ claim "of the time for which the answering server process slept, until another l
 chainwalk -q --depth 10 -c '^pgbench$' trace.bin | grep ';postgres;--;.*;postgres;--;' |
 	grep -v '\[\(run[a-z]*\|not woken\|unknown\)\] ' >asleep.folded
 claim "of the time for which that other one, with the lock, slept itself, for the disk" 60 \
-	"$(share ';blk[^;]*;.*\[interrupt\]' asleep.folded)"
+	"$(share ';blk[^;]*;.*\[disk [^;]*\];\[' asleep.folded)"
 
 title "The cure"
 clients -c synchronous_commit=off >"$tmp/after" 2>"$tmp/err" || { cat "$tmp/err"; fail "pgbench"; }
 printf '\n$ PGOPTIONS="-c synchronous_commit=off" pgbench -n -c 4 -j 4 -f count.sql -T 3\n'
 cured "transactions a second" "$before" "$(rate "$tmp/after")" 2
+
+title "What a server ran: a query that computes"
+as_postgres psql -q -c 'create table visit (id int, page text)' -c "insert into visit
+	select n, md5(n::text) || '/' || md5((7 * n)::text) from generate_series(1, 3000000) n" -c 'analyze visit' ||
+	fail "no table of visits"
+query="select left(page, 2), count(*) from visit where page like '%0%1%2%3%4%5%6%' group by 1 order by 2 desc limit 3"
+printf '\n$ chaincap -- psql -c "%s"\n' "$query"
+PGOPTIONS='-c max_parallel_workers_per_gather=0' timeout 60 chaincap -o query.bin -- setpriv --reuid=postgres --regid=postgres \
+	--clear-groups psql -h "$tmp/pg" -c "$query" 2>"$tmp/err" || { cat "$tmp/err"; fail "not recorded"; }
+grep '^chaincap:' "$tmp/err"
+show chainwalk -f tree -c '^psql$' --top 1 query.bin
+chainwalk -q -c '^psql$' query.bin | grep ';postgres;\[running\];' >ran.folded
+for function in textlike heap_getnextslot LookupTupleHashEntry jit_compile_expr; do
+	printf '%s %% in %s\n' "$(share ";${function}[; ]" ran.folded)" $function
+done
+claim "of what postgres ran for psql, in LIKE" 30 "$(share ';textlike[; ]' ran.folded)"
