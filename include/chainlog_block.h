@@ -55,6 +55,39 @@ static inline uint8_t *chainlog_finish_block(enum chainlog_block type, const uin
 	return block;
 }
 
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* What the head of a block of events says, in the making: all of one CPU, in the order of time. */
+struct chainlog_events {
+	uint32_t cpu, count;
+	uint64_t first_ns, last_ns;
+	size_t len; /* bytes of the events */
+};
+
+/* True if the block has to be finished before an event at time_ns. */
+static inline bool chainlog_events_full(const struct chainlog_events *e, uint64_t time_ns)
+{
+	return e->count && (e->len >= CHAINLOG_BLOCK_TARGET || time_ns < e->last_ns);
+}
+
+/*
+ * Completes the block, whose events are at body, before which there are CHAINLOG_FRONT bytes of
+ * room; the next event begins another. NULL: there are no events.
+ */
+static inline uint8_t *chainlog_finish_events(struct chainlog_events *e, enum chainlog_block type,
+					      uint8_t *body, size_t *block_len)
+{
+	uint64_t head[4] = { e->cpu, e->first_ns, e->last_ns - e->first_ns, e->count };
+	size_t len = e->len;
+
+	*block_len = 0;
+	if (!e->count)
+		return NULL;
+	e->count = 0;
+	e->len = 0;
+	return chainlog_finish_block(type, head, 4, body, len, block_len);
+}
+
 /* ---- lists of definitions ------------------------------------------------------------------ */
 
 /* A list block in the making. */

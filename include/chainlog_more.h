@@ -60,39 +60,26 @@ static inline bool chainlog_more_has_object(uint32_t kind)
 
 /* A block of events of one CPU in the making. */
 struct chainlog_more_writer {
-	uint32_t cpu, count;
-	uint64_t first_ns, last_ns;
-	size_t len; /* of the events */
+	struct chainlog_events made;
 	uint8_t front[CHAINLOG_FRONT];
 	uint8_t events[CHAINLOG_BLOCK_TARGET + CHAINLOG_MORE_MAX];
 };
 
 static inline void chainlog_more_init(struct chainlog_more_writer *w, uint32_t cpu)
 {
-	w->cpu = cpu;
-	w->count = 0;
-	w->len = 0;
+	w->made = (struct chainlog_events) { .cpu = cpu };
 }
 
 /* True if the block has to be finished before an event at time_ns. */
 static inline bool chainlog_more_is_full(const struct chainlog_more_writer *w, uint64_t time_ns)
 {
-	return w->count && (w->len >= CHAINLOG_BLOCK_TARGET || time_ns < w->last_ns);
+	return chainlog_events_full(&w->made, time_ns);
 }
 
 /* Completes the block; the next event begins another. NULL: there are no events. */
 static inline uint8_t *chainlog_more_finish(struct chainlog_more_writer *w, size_t *block_len)
 {
-	uint64_t head[4] = { w->cpu, w->first_ns, w->last_ns - w->first_ns, w->count };
-	size_t len = w->len;
-
-	*block_len = 0;
-	if (!w->count)
-		return NULL;
-	w->count = 0;
-	w->len = 0;
-	return chainlog_finish_block(CHAINLOG_BLOCK_MORE_EVENTS, head, 4, w->events, len,
-				     block_len);
+	return chainlog_finish_events(&w->made, CHAINLOG_BLOCK_MORE_EVENTS, w->events, block_len);
 }
 
 static inline uint64_t chainlog_more_value(const struct chainlog_fields *ev,
@@ -117,20 +104,20 @@ static inline void chainlog_more_write(struct chainlog_more_writer *w,
 				       const struct chainlog_fields *ev)
 {
 	const uint8_t *fields = chainlog_more_fields(ev->kind - CHAINLOG_MORE);
-	uint8_t *p = w->events + w->len, *len;
+	uint8_t *p = w->events + w->made.len, *len;
 
-	if (!w->count)
-		w->first_ns = w->last_ns = ev->time_ns;
+	if (!w->made.count)
+		w->made.first_ns = w->made.last_ns = ev->time_ns;
 	*p++ = (uint8_t)(ev->kind - CHAINLOG_MORE);
-	p = chainlog_put_varint(p, ev->time_ns - w->last_ns);
+	p = chainlog_put_varint(p, ev->time_ns - w->made.last_ns);
 	/* All fields together have less than 128 bytes: their length takes one. */
 	len = p++;
 	for (size_t i = 0; i < CHAINLOG_MORE_FIELDS && fields[i]; i++)
 		p = chainlog_put_varint(p, chainlog_more_value(ev, fields[i]));
 	*len = (uint8_t)(p - len - 1);
-	w->last_ns = ev->time_ns;
-	w->len = (size_t)(p - w->events);
-	w->count++;
+	w->made.last_ns = ev->time_ns;
+	w->made.len = (size_t)(p - w->events);
+	w->made.count++;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -144,13 +131,7 @@ static inline int chainlog_more_begin(struct chainlog_reader *r, const uint8_t *
 	p = chainlog_get_head(p, end, &head);
 	if (!p)
 		return -EBADMSG;
-	r->p = p;
-	r->end = end;
-	r->cpu = head.cpu;
-	r->left = head.count;
-	r->time_ns = head.first_ns;
-	r->last_ns = head.last_ns;
-	r->n_threads = r->n_pairs = 0;
+	chainlog_reader_start(r, &head, p, end);
 	return 0;
 }
 

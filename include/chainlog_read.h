@@ -75,6 +75,21 @@ static inline void chainlog_reader_free(struct chainlog_reader *r)
 	*r = (struct chainlog_reader) { .p = NULL };
 }
 
+/* Sets the reader to the events at p, which its block's head announces. */
+static inline void chainlog_reader_start(struct chainlog_reader *r,
+					 const struct chainlog_events_head *head, const uint8_t *p,
+					 const uint8_t *end)
+{
+	r->p = p;
+	r->end = end;
+	r->cpu = head->cpu;
+	r->left = head->count;
+	r->time_ns = head->first_ns;
+	r->last_ns = head->last_ns;
+	r->current = 0;
+	r->n_threads = r->n_pairs = 0;
+}
+
 /*
  * Begins with the payload [p, end), which must stay until its last event is read. Returns 0,
  * -EBADMSG if its head is impossible, or -ENOMEM.
@@ -102,14 +117,7 @@ static inline int chainlog_reader_begin(struct chainlog_reader *r, const uint8_t
 		}
 		r->room = (uint32_t)room;
 	}
-	r->p = p;
-	r->end = end;
-	r->cpu = head.cpu;
-	r->left = head.count;
-	r->time_ns = head.first_ns;
-	r->last_ns = head.last_ns;
-	r->current = 0;
-	r->n_threads = r->n_pairs = 0;
+	chainlog_reader_start(r, &head, p, end);
 	return 0;
 }
 

@@ -19,11 +19,9 @@
 
 /* A block of events of one CPU in the making: some 500 kB, of which little is ever touched. */
 struct chainlog_writer {
-	uint32_t cpu, count;
-	uint64_t first_ns, last_ns;
+	struct chainlog_events made;
 	uint32_t current; /* reference of the last switch's next; 0: none yet */
 	uint32_t n_threads, n_pairs;
-	size_t len; /* of the events */
 	struct id_index thread_index, pair_index;
 	struct chainlog_thread threads[CHAINLOG_WRITER_ROOM + 1]; /* by reference */
 	struct chainlog_pair pairs[CHAINLOG_WRITER_ROOM + 1];
@@ -34,9 +32,7 @@ struct chainlog_writer {
 
 static inline void chainlog_writer_init(struct chainlog_writer *w, uint32_t cpu)
 {
-	w->cpu = cpu;
-	w->count = 0;
-	w->len = 0;
+	w->made = (struct chainlog_events) { .cpu = cpu };
 	w->thread_index = (struct id_index) { w->thread_slots, 255 };
 	w->pair_index = (struct id_index) { w->pair_slots, 255 };
 }
@@ -44,23 +40,15 @@ static inline void chainlog_writer_init(struct chainlog_writer *w, uint32_t cpu)
 /* True if the block has to be finished before an event at time_ns. */
 static inline bool chainlog_writer_is_full(const struct chainlog_writer *w, uint64_t time_ns)
 {
-	return w->count &&
-	       (w->len >= CHAINLOG_BLOCK_TARGET || time_ns < w->last_ns ||
-		w->n_threads > CHAINLOG_WRITER_ROOM - 2 || w->n_pairs == CHAINLOG_WRITER_ROOM);
+	return chainlog_events_full(&w->made, time_ns) ||
+	       (w->made.count &&
+		(w->n_threads > CHAINLOG_WRITER_ROOM - 2 || w->n_pairs == CHAINLOG_WRITER_ROOM));
 }
 
 /* Completes the block; the next event begins another. NULL: there are no events. */
 static inline uint8_t *chainlog_writer_finish(struct chainlog_writer *w, size_t *block_len)
 {
-	uint64_t head[4] = { w->cpu, w->first_ns, w->last_ns - w->first_ns, w->count };
-	size_t len = w->len;
-
-	*block_len = 0;
-	if (!w->count)
-		return NULL;
-	w->count = 0;
-	w->len = 0;
-	return chainlog_finish_block(CHAINLOG_BLOCK_EVENTS, head, 4, w->events, len, block_len);
+	return chainlog_finish_events(&w->made, CHAINLOG_BLOCK_EVENTS, w->events, block_len);
 }
 
 static inline uint32_t chainlog_thread_hash(const void *threads, uint32_t ref)
@@ -104,7 +92,7 @@ static inline void chainlog_begin_block(struct chainlog_writer *w, uint64_t time
 	id_index_clear(&w->pair_index);
 	w->n_threads = w->n_pairs = 0;
 	w->current = 0;
-	w->first_ns = w->last_ns = time_ns;
+	w->made.first_ns = w->made.last_ns = time_ns;
 }
 
 /* Begins an event. Returns where its fields go, after the time; before that is the tag's byte. */
@@ -112,18 +100,18 @@ static inline uint8_t *chainlog_begin_event(struct chainlog_writer *w, uint64_t 
 {
 	uint8_t *p;
 
-	if (!w->count)
+	if (!w->made.count)
 		chainlog_begin_block(w, time_ns);
-	p = chainlog_put_varint(w->events + w->len + 1, time_ns - w->last_ns);
-	w->last_ns = time_ns;
+	p = chainlog_put_varint(w->events + w->made.len + 1, time_ns - w->made.last_ns);
+	w->made.last_ns = time_ns;
 	return p;
 }
 
 static inline void chainlog_end_event(struct chainlog_writer *w, unsigned int tag, const uint8_t *p)
 {
-	w->events[w->len] = (uint8_t)tag;
-	w->len = (size_t)(p - w->events);
-	w->count++;
+	w->events[w->made.len] = (uint8_t)tag;
+	w->made.len = (size_t)(p - w->events);
+	w->made.count++;
 }
 
 static inline uint8_t *chainlog_put_tid(struct chainlog_writer *w, uint8_t *p, uint32_t tid,
