@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * timeline_private.h - the state while timelines are built, shared by the files that build them.
- * thread_table.c owns which thread has a tid at a moment, and the threads' names;
- * timeline_state.c owns what each thread is doing, and writes its off-CPU intervals;
- * timeline_build.c turns events into calls of these. No other file includes it.
+ * thread_table.c owns which thread has a tid at a moment, and the threads' names; timeline_waits.c
+ * their off-CPU intervals; timeline_state.c owns what each thread is doing, timeline_wakings.c how
+ * it was woken; timeline_build.c turns events into calls of these. No other file includes it.
  */
 #ifndef ENGINE_TIMELINE_PRIVATE_H
 #define ENGINE_TIMELINE_PRIVATE_H
@@ -149,6 +149,21 @@ void table_snapshot(struct builder *b);
 void table_finish(struct builder *b);
 void table_free(struct builder *b);
 
+/* ---- timeline_waits.c ---- */
+
+enum wait_ending {
+	BY_SWITCH_IN,
+	BY_LOSS, /* or an impossible sequence */
+	BY_TRACE_END,
+};
+
+/* Appends an interval of which it is not known what the thread did; nothing if it is empty. */
+void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+/* Appends the open wait, which ends at at_ns or is unknown from then on. */
+void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_ending why);
+/* Sets who woke w, from which stacks, after how many off-CPU intervals of the waker's. */
+void wait_set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos);
+
 /* ---- timeline_state.c ---- */
 
 /* Applies losses since the thread's last event. To be called before the functions below. */
@@ -161,11 +176,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		      uint32_t stack);
 /* The thread of the event, which was just switched out, waits for an object. */
 void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev);
-/* The object of the event is what ended the wait of the thread, which was woken just then. */
-void state_ready(struct builder *b, uint32_t thread, const struct event *ev);
 void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
-/* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
-void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);
 /*
  * The thread was put on the queue of a CPU; woken: by the waking before. Says nothing of what the
  * thread does, so that a trace with such events gives the same timelines as one without.
@@ -173,19 +184,36 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken);
 /* The thread, which is ready, may not run because a quota is used up. */
 void state_throttled(struct builder *b, uint32_t thread);
-/* The thread was woken, by whom and when exactly is not known. */
-void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* Events of a CPU (EVENT_CPU_UNKNOWN: of any) are missing in [from_ns, last_ns]. */
 void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns);
 /* The thread is gone, but its last switch was not seen. */
 void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* The trace ends: closes all that is open. */
 void state_end(struct builder *b, uint32_t thread);
+/* An impossible sequence: the thread's state since it was last seen becomes unknown. */
+void state_give_up(struct builder *b, uint32_t thread, uint64_t now_ns);
+/* When the snapshot saw the thread in the state that it is assumed to have had since the start. */
+uint64_t state_snapshot_ns(const struct builder *b, const struct live *l);
+static inline void state_becomes_unknown(struct live *l, uint64_t since_ns)
+{
+	l->state = LIVE_UNKNOWN;
+	l->since_ns = since_ns;
+	l->assumed = false;
+}
 /* The CPU, added if it is new; NULL: out of memory. */
 struct cpu *state_new_cpu(struct builder *b, uint32_t cpu);
 static inline struct cpu *state_cpu(struct builder *b, uint32_t cpu)
 {
 	return cpu < b->n_cpus ? &b->cpus[cpu] : state_new_cpu(b, cpu);
 }
+
+/* ---- timeline_wakings.c ---- */
+
+/* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
+void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);
+/* The thread was woken, by whom and when exactly is not known. */
+void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns);
+/* The object of the event is what ended the wait of the thread, which was woken just then. */
+void state_ready(struct builder *b, uint32_t thread, const struct event *ev);
 
 #endif /* ENGINE_TIMELINE_PRIVATE_H */

@@ -14,7 +14,7 @@
  *     any ----------- the tid is taken over ----------> DEAD (fork, exec)
  *
  * Events that contradict the state (a switch-in of a RUNNING thread, one that acts while ASLEEP)
- * have their effect, too, but make what came before unknown: give_up(). A CPU:
+ * have their effect, too, but make what came before unknown: state_give_up(). A CPU:
  *
  *     UNKNOWN -- first event --> THREAD or IDLE, which has been there since known_from_ns
  *     THREAD, IDLE -- switch --> THREAD or IDLE, through UNSEEN between the event's two halves
@@ -31,88 +31,6 @@
 
 #include "grow.h"
 #include "timeline_private.h"
-
-static struct wait *append(struct builder *b, uint32_t thread, const struct wait *w)
-{
-	struct thread *th = &b->tl->threads[thread];
-	struct live *l = &b->live[thread];
-
-	if (th->n_waits == l->cap_waits) {
-		/* By half once it is large: this is nearly all the memory there is. */
-		size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
-		struct wait *p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
-
-		if (!p) {
-			b->out_of_memory = true;
-			return NULL;
-		}
-		th->waits = p;
-		l->cap_waits = cap;
-	}
-	th->waits[th->n_waits] = *w;
-	return &th->waits[th->n_waits++];
-}
-
-static void append_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
-{
-	if (from_ns < to_ns)
-		append(b, thread,
-		       &(struct wait) {
-			       .out_ns = from_ns,
-			       .wake_ns = to_ns,
-			       .in_ns = to_ns,
-			       .waker = THREAD_NONE,
-			       .kind = WAIT_UNKNOWN,
-			       .state = '?',
-		       });
-}
-
-enum finish_reason {
-	BY_SWITCH_IN,
-	BY_LOSS, /* or an impossible sequence */
-	BY_TRACE_END,
-};
-
-/* Appends the open wait, which ends at at_ns or is unknown from then on. */
-static void finish_wait(struct builder *b, uint32_t thread, uint64_t at_ns, enum finish_reason why)
-{
-	struct live *l = &b->live[thread];
-	struct wait *w = &l->open;
-	bool asleep = l->state == LIVE_ASLEEP;
-
-	if (w->out_ns == at_ns)
-		return;
-	if (why != BY_SWITCH_IN && l->assumed) {
-		append_unknown(b, thread, w->out_ns, at_ns);
-		return;
-	}
-	w->in_ns = at_ns;
-	if (why != BY_SWITCH_IN && w->flags & WAIT_EARLY && !l->off_queue) {
-		/*
-		 * It is not known to have ended this sleep. A later waking, which would show that
-		 * it was for something else, may be lost. Or the trace has ended without a
-		 * switch-in: a deadlock must not look like a wait for a CPU.
-		 */
-		w->flags &= WAIT_FLAGS & ~WAIT_EARLY;
-		w->waker = THREAD_NONE;
-		asleep = true;
-	}
-	if (asleep) {
-		w->wake_ns = at_ns;
-		w->flags |=
-			why == BY_TRACE_END && !l->maybe_woken ? WAIT_NOT_WOKEN : WAIT_NO_WAKING;
-	}
-	if (why != BY_SWITCH_IN)
-		w->flags |= WAIT_UNFINISHED;
-	append(b, thread, w);
-}
-
-static void becomes_unknown(struct live *l, uint64_t since_ns)
-{
-	l->state = LIVE_UNKNOWN;
-	l->since_ns = since_ns;
-	l->assumed = false;
-}
 
 struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)
 {
@@ -138,13 +56,12 @@ static void displace(struct builder *b, struct cpu *c)
 		struct live *l = &b->live[c->thread];
 
 		cpus_run(b->tl->cpus, l->cpu, l->last_ns, THREAD_NONE);
-		becomes_unknown(l, l->last_ns);
+		state_becomes_unknown(l, l->last_ns);
 	}
 	c->runs = CPU_UNSEEN;
 }
 
-/* When the snapshot saw the thread in the state that it is assumed to have had since the start. */
-static uint64_t snapshot_ns(const struct builder *b, const struct live *l)
+uint64_t state_snapshot_ns(const struct builder *b, const struct live *l)
 {
 	size_t n;
 
@@ -158,7 +75,7 @@ void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
 
 	l->fresh = false;
 	if (l->assumed && l->state == LIVE_ASLEEP &&
-	    snapshot_ns(b, l) <= (loss_ns < now_ns ? loss_ns : now_ns))
+	    state_snapshot_ns(b, l) <= (loss_ns < now_ns ? loss_ns : now_ns))
 		l->assumed = false;
 	if (l->losses == b->n_losses)
 		return;
@@ -167,13 +84,14 @@ void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
 	case LIVE_ASLEEP:
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
-		finish_wait(b, thread, loss_ns, BY_LOSS);
-		becomes_unknown(l, loss_ns);
+		waits_finish(b, thread, loss_ns, BY_LOSS);
+		state_becomes_unknown(l, loss_ns);
 		break;
 	case LIVE_RUNNING:
 		/* On a known CPU state_lost() has handled the loss. */
 		if (l->cpu == LIVE_NO_CPU)
-			becomes_unknown(l, snapshot_ns(b, l) <= loss_ns ? loss_ns : l->last_ns);
+			state_becomes_unknown(l, state_snapshot_ns(b, l) <= loss_ns ? loss_ns
+										    : l->last_ns);
 		break;
 	default:
 		break;
@@ -190,7 +108,7 @@ static void now_runs(struct builder *b, struct cpu *c, uint32_t cpu, uint32_t th
 	struct live *l = &b->live[thread];
 
 	if (now_ns < c->known_from_ns) {
-		becomes_unknown(l, now_ns);
+		state_becomes_unknown(l, now_ns);
 		c->runs = CPU_UNKNOWN;
 		return;
 	}
@@ -205,8 +123,7 @@ static void now_runs(struct builder *b, struct cpu *c, uint32_t cpu, uint32_t th
 	cpus_place(b->tl->cpus, thread, since_ns, cpu);
 }
 
-/* An impossible sequence: the thread's state since it was last seen becomes unknown. */
-static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
+void state_give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 {
 	struct live *l = &b->live[thread];
 
@@ -217,19 +134,19 @@ static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 			b->cpus[l->cpu].runs = CPU_UNSEEN;
 			cpus_run(b->tl->cpus, l->cpu, l->last_ns, THREAD_NONE);
 		}
-		append_unknown(b, thread, l->last_ns, now_ns);
+		waits_add_unknown(b, thread, l->last_ns, now_ns);
 		break;
 	case LIVE_UNKNOWN:
-		append_unknown(b, thread, l->since_ns, now_ns);
+		waits_add_unknown(b, thread, l->since_ns, now_ns);
 		break;
 	case LIVE_ASLEEP:
 	case LIVE_PREEMPTED:
-		append_unknown(b, thread, l->open.out_ns, now_ns);
+		waits_add_unknown(b, thread, l->open.out_ns, now_ns);
 		break;
 	case LIVE_WOKEN:
 		/* The sleep and its waking are still certain. */
-		finish_wait(b, thread, l->open.wake_ns, BY_LOSS);
-		append_unknown(b, thread, l->open.wake_ns, now_ns);
+		waits_finish(b, thread, l->open.wake_ns, BY_LOSS);
+		waits_add_unknown(b, thread, l->open.wake_ns, now_ns);
 		break;
 	case LIVE_DEAD:
 		break;
@@ -240,13 +157,6 @@ static void give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 static uint32_t waker_pos(const struct builder *b, const struct wait *w)
 {
 	return w->waker < THREAD_IDLE ? wait_waker_pos(&b->tl->threads[w->waker], w) : 0;
-}
-
-static void set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos)
-{
-	w->waker = waker & THREAD_NONE;
-	w->waker_stack = stack;
-	w->waker_at = (pos < WAIT_WAKER_MAX ? pos : WAIT_WAKER_MAX) & WAIT_WAKER_MAX;
 }
 
 void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns)
@@ -269,7 +179,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 	if (all_along && l->state == LIVE_UNKNOWN) {
 		since_ns = c->known_from_ns;
 		if (l->since_ns < c->known_from_ns)
-			append_unknown(b, thread, l->since_ns, c->known_from_ns);
+			waits_add_unknown(b, thread, l->since_ns, c->known_from_ns);
 		else
 			since_ns = l->since_ns;
 	} else if (all_along && l->state == LIVE_RUNNING && l->cpu == LIVE_NO_CPU) {
@@ -288,7 +198,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 			.off_queue = l->off_queue,
 		};
 	} else {
-		give_up(b, thread, now_ns);
+		state_give_up(b, thread, now_ns);
 	}
 	now_runs(b, c, cpu, thread, since_ns, now_ns);
 	l->losses_before_run = all_along ? 0 : (uint32_t)b->n_losses;
@@ -323,7 +233,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 	early = l->early;
 	l->early.valid = false;
 	if (l->state == LIVE_UNKNOWN)
-		append_unknown(b, thread, l->since_ns, now_ns);
+		waits_add_unknown(b, thread, l->since_ns, now_ns);
 	c->runs = CPU_UNSEEN; /* until the same event's switch-in */
 	cpus_run(b->tl->cpus, cpu, now_ns, THREAD_NONE);
 	if (state == 'X' || state == 'Z') {
@@ -333,7 +243,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		return;
 	}
 	if (now_ns < b->lossy_until_ns) {
-		becomes_unknown(l, now_ns);
+		state_becomes_unknown(l, now_ns);
 		return;
 	}
 	l->assumed = false;
@@ -352,7 +262,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		l->state = LIVE_WOKEN;
 		l->off_queue = early.off_queue;
 		l->open.flags = WAIT_EARLY;
-		set_waker(&l->open, early.waker, early.stack, early.pos);
+		wait_set_waker(&l->open, early.waker, early.stack, early.pos);
 	} else {
 		l->state = LIVE_ASLEEP;
 	}
@@ -373,17 +283,17 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 	switch (l->state) {
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
-		finish_wait(b, thread, now_ns, BY_SWITCH_IN);
+		waits_finish(b, thread, now_ns, BY_SWITCH_IN);
 		cpus_arrive(b->tl->cpus, thread, l->open.wake_ns, now_ns, cpu);
 		break;
 	case LIVE_ASLEEP:
 		if (l->assumed)
-			give_up(b, thread, now_ns); /* it fell asleep later than assumed */
+			state_give_up(b, thread, now_ns); /* it fell asleep later than assumed */
 		else
-			finish_wait(b, thread, now_ns, BY_SWITCH_IN);
+			waits_finish(b, thread, now_ns, BY_SWITCH_IN);
 		break;
 	default:
-		give_up(b, thread, now_ns);
+		state_give_up(b, thread, now_ns);
 	}
 	displace(b, c);
 	now_runs(b, c, cpu, thread, now_ns, now_ns);
@@ -397,158 +307,6 @@ void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev)
 	if ((l->state == LIVE_ASLEEP || l->state == LIVE_WOKEN) && l->open.out_ns == ev->time_ns &&
 	    l->open.stack == ev->other)
 		l->open.stack = ev->pair;
-}
-
-void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
-{
-	const struct live *l = &b->live[thread];
-	struct ready_note note = { ev->time_ns, thread, b->tl->threads[thread].n_waits,
-				   ev->object };
-
-	/* After an early waking there was no time to wait for anything. */
-	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
-	    l->open.out_ns == ev->time_ns || !ev->object)
-		return;
-	if (ready_add(&b->ready, &note))
-		b->out_of_memory = true;
-}
-
-/* Opens a wait that is known only by its waking. */
-static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint64_t wake_ns,
-		       unsigned int flags)
-{
-	struct live *l = &b->live[thread];
-
-	l->open = (struct wait) {
-		.out_ns = out_ns,
-		.wake_ns = wake_ns,
-		.waker = THREAD_NONE,
-		.kind = WAIT_SLEEP,
-		.flags = flags & WAIT_FLAGS,
-		.state = '?',
-	};
-	l->state = LIVE_WOKEN;
-	l->assumed = true;
-	cpus_place(b->tl->cpus, thread, wake_ns, CPU_NONE);
-}
-
-/* True if the thread can have slept since the trace began. */
-static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t now_ns)
-{
-	const struct live *l = &b->live[thread];
-
-	if (!l->fresh || l->unborn || l->losses != b->n_losses || b->n_losses ||
-	    b->tl->threads[thread].begin_ns != b->tl->start_ns)
-		return false;
-	return snapshot_ns(b, l) >= now_ns;
-}
-
-/*
- * Sets WAIT_WAKER_RAN if the waker only waited for its CPU, and then ran, since the wait began. Its
- * timeline before the moment at which it acts no longer changes, so the flag stays true.
- */
-static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
-{
-	const struct thread *th;
-	const struct wait *last;
-	uint64_t late_ns = 0;
-
-	if (w->flags & WAIT_NEW || waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
-		return;
-	th = &b->tl->threads[waker];
-	if (th->begin_ns > w->out_ns)
-		return;
-	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
-	if (last && last->in_ns > w->out_ns) {
-		if (last->kind == WAIT_UNKNOWN || last->wake_ns > w->out_ns ||
-		    last->in_ns - w->out_ns > WAIT_WAKER_MAX)
-			return;
-		late_ns = last->in_ns - w->out_ns;
-	}
-	w->waker_at = late_ns & WAIT_WAKER_MAX;
-	w->flags |= WAIT_WAKER_RAN;
-}
-
-void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns)
-{
-	struct live *l = &b->live[thread];
-
-	if (b->tl->threads[thread].flags & THREAD_RECORDER)
-		return;
-	state_settle(b, thread, now_ns);
-	l->early.valid = false;
-	if (l->state == LIVE_WOKEN && l->open.flags & WAIT_EARLY && !l->off_queue) {
-		/* The early waking was for something else: there is this one, too. */
-		l->open.flags &= WAIT_FLAGS & ~WAIT_EARLY;
-		l->open.waker = THREAD_NONE;
-		l->open.waker_stack = 0;
-		l->state = LIVE_ASLEEP;
-	}
-	if (l->state == LIVE_ASLEEP)
-		l->maybe_woken = true;
-}
-
-void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker)
-{
-	bool is_new = ev->kind == EVENT_WAKING_NEW;
-	uint64_t now_ns = ev->time_ns;
-	struct live *l = &b->live[thread];
-	uint32_t pos = waker < THREAD_IDLE ? b->tl->threads[waker].n_waits : 0;
-	bool since_start = slept_since_start(b, thread, now_ns);
-
-	if (b->tl->threads[thread].flags & THREAD_RECORDER)
-		return;
-	state_settle(b, thread, now_ns);
-	switch (l->state) {
-	case LIVE_RUNNING:
-		l->early = (struct early_waking) {
-			/* While events are being lost, a later waking may be among them. */
-			.valid = now_ns >= b->lossy_until_ns,
-			.at_ns = now_ns,
-			.waker = waker,
-			.stack = ev->pair,
-			.pos = pos,
-			.losses = (uint32_t)b->n_losses,
-			.off_queue = ev->off_queue,
-		};
-		return;
-	case LIVE_PREEMPTED:
-	case LIVE_DEAD:
-		return;
-	case LIVE_ASLEEP:
-		l->state = LIVE_WOKEN;
-		l->open.wake_ns = now_ns;
-		break;
-	case LIVE_WOKEN:
-		if (l->open.flags & WAIT_EARLY && !l->off_queue) {
-			/* This waking ends the sleep; the early one was for something else. */
-			l->open.flags &= WAIT_FLAGS & ~WAIT_EARLY;
-			l->open.wake_ns = now_ns;
-			break;
-		}
-		give_up(b, thread, now_ns);
-		open_woken(b, thread, now_ns, now_ns, 0);
-		break;
-	case LIVE_UNKNOWN:
-		if (since_start) {
-			open_woken(b, thread, b->tl->start_ns, now_ns, WAIT_SINCE_START);
-			break;
-		}
-		if (is_new && l->unborn)
-			b->tl->threads[thread].begin_ns = now_ns;
-		else
-			append_unknown(b, thread, l->since_ns, now_ns);
-		l->unborn = false;
-		if (now_ns < b->lossy_until_ns) {
-			becomes_unknown(l, now_ns);
-			return;
-		}
-		open_woken(b, thread, now_ns, now_ns, is_new ? WAIT_NEW : 0);
-		break;
-	}
-	l->off_queue = ev->off_queue;
-	set_waker(&l->open, waker, ev->pair, pos);
-	note_waker(b, waker, &l->open);
 }
 
 void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken)
@@ -597,7 +355,7 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 		struct cpu *c = &b->cpus[i];
 
 		if (c->runs == CPU_THREAD)
-			becomes_unknown(&b->live[c->thread], from_ns);
+			state_becomes_unknown(&b->live[c->thread], from_ns);
 		if (c->runs != CPU_UNKNOWN)
 			cpus_run(b->tl->cpus, (uint32_t)i, from_ns, THREAD_NONE);
 		c->runs = CPU_UNKNOWN;
@@ -613,7 +371,7 @@ void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns)
 	if (l->state == LIVE_DEAD)
 		return;
 	state_settle(b, thread, now_ns);
-	give_up(b, thread, now_ns);
+	state_give_up(b, thread, now_ns);
 	l->state = LIVE_DEAD;
 	b->tl->threads[thread].end_ns = now_ns;
 }
@@ -632,13 +390,13 @@ void state_end(struct builder *b, uint32_t thread)
 	case LIVE_ASLEEP:
 	case LIVE_WOKEN:
 	case LIVE_PREEMPTED:
-		finish_wait(b, thread, end_ns, BY_TRACE_END);
+		waits_finish(b, thread, end_ns, BY_TRACE_END);
 		break;
 	case LIVE_UNKNOWN:
 		if (l->exiting)
 			th->end_ns = l->since_ns; /* its last switch is missing */
 		else
-			append_unknown(b, thread, l->since_ns, end_ns);
+			waits_add_unknown(b, thread, l->since_ns, end_ns);
 		break;
 	default:
 		break;

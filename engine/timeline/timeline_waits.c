@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The off-CPU intervals of each thread, as they become complete. */
+#include <stdlib.h>
+
+#include "timeline_private.h"
+
+static struct wait *append(struct builder *b, uint32_t thread, const struct wait *w)
+{
+	struct thread *th = &b->tl->threads[thread];
+	struct live *l = &b->live[thread];
+
+	if (th->n_waits == l->cap_waits) {
+		/* By half once it is large: this is nearly all the memory there is. */
+		size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
+		struct wait *p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
+
+		if (!p) {
+			b->out_of_memory = true;
+			return NULL;
+		}
+		th->waits = p;
+		l->cap_waits = cap;
+	}
+	th->waits[th->n_waits] = *w;
+	return &th->waits[th->n_waits++];
+}
+
+void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < to_ns)
+		append(b, thread,
+		       &(struct wait) {
+			       .out_ns = from_ns,
+			       .wake_ns = to_ns,
+			       .in_ns = to_ns,
+			       .waker = THREAD_NONE,
+			       .kind = WAIT_UNKNOWN,
+			       .state = '?',
+		       });
+}
+
+void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_ending why)
+{
+	struct live *l = &b->live[thread];
+	struct wait *w = &l->open;
+	bool asleep = l->state == LIVE_ASLEEP;
+
+	if (w->out_ns == at_ns)
+		return;
+	if (why != BY_SWITCH_IN && l->assumed) {
+		waits_add_unknown(b, thread, w->out_ns, at_ns);
+		return;
+	}
+	w->in_ns = at_ns;
+	if (why != BY_SWITCH_IN && w->flags & WAIT_EARLY && !l->off_queue) {
+		/*
+		 * It is not known to have ended this sleep. A later waking, which would show that
+		 * it was for something else, may be lost. Or the trace has ended without a
+		 * switch-in: a deadlock must not look like a wait for a CPU.
+		 */
+		w->flags &= WAIT_FLAGS & ~WAIT_EARLY;
+		w->waker = THREAD_NONE;
+		asleep = true;
+	}
+	if (asleep) {
+		w->wake_ns = at_ns;
+		w->flags |=
+			why == BY_TRACE_END && !l->maybe_woken ? WAIT_NOT_WOKEN : WAIT_NO_WAKING;
+	}
+	if (why != BY_SWITCH_IN)
+		w->flags |= WAIT_UNFINISHED;
+	append(b, thread, w);
+}
+
+void wait_set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos)
+{
+	w->waker = waker & THREAD_NONE;
+	w->waker_stack = stack;
+	w->waker_at = (pos < WAIT_WAKER_MAX ? pos : WAIT_WAKER_MAX) & WAIT_WAKER_MAX;
+}

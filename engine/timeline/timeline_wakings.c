@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a waking does: it ends a sleep, or is kept as an early one, or shows what its thread must
+ * have been doing. timeline_state.c draws the states.
+ */
+#include "timeline_private.h"
+
+/* Opens a wait that is known only by its waking. */
+static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint64_t wake_ns,
+		       unsigned int flags)
+{
+	struct live *l = &b->live[thread];
+
+	l->open = (struct wait) {
+		.out_ns = out_ns,
+		.wake_ns = wake_ns,
+		.waker = THREAD_NONE,
+		.kind = WAIT_SLEEP,
+		.flags = flags & WAIT_FLAGS,
+		.state = '?',
+	};
+	l->state = LIVE_WOKEN;
+	l->assumed = true;
+	cpus_place(b->tl->cpus, thread, wake_ns, CPU_NONE);
+}
+
+/* True if the thread can have slept since the trace began. */
+static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t now_ns)
+{
+	const struct live *l = &b->live[thread];
+
+	if (!l->fresh || l->unborn || l->losses != b->n_losses || b->n_losses ||
+	    b->tl->threads[thread].begin_ns != b->tl->start_ns)
+		return false;
+	return state_snapshot_ns(b, l) >= now_ns;
+}
+
+/*
+ * Sets WAIT_WAKER_RAN if the waker only waited for its CPU, and then ran, since the wait began. Its
+ * timeline before the moment at which it acts no longer changes, so the flag stays true.
+ */
+static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
+{
+	const struct thread *th;
+	const struct wait *last;
+	uint64_t late_ns = 0;
+
+	if (w->flags & WAIT_NEW || waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
+		return;
+	th = &b->tl->threads[waker];
+	if (th->begin_ns > w->out_ns)
+		return;
+	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
+	if (last && last->in_ns > w->out_ns) {
+		if (last->kind == WAIT_UNKNOWN || last->wake_ns > w->out_ns ||
+		    last->in_ns - w->out_ns > WAIT_WAKER_MAX)
+			return;
+		late_ns = last->in_ns - w->out_ns;
+	}
+	w->waker_at = late_ns & WAIT_WAKER_MAX;
+	w->flags |= WAIT_WAKER_RAN;
+}
+
+void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns)
+{
+	struct live *l = &b->live[thread];
+
+	if (b->tl->threads[thread].flags & THREAD_RECORDER)
+		return;
+	state_settle(b, thread, now_ns);
+	l->early.valid = false;
+	if (l->state == LIVE_WOKEN && l->open.flags & WAIT_EARLY && !l->off_queue) {
+		/* The early waking was for something else: there is this one, too. */
+		l->open.flags &= WAIT_FLAGS & ~WAIT_EARLY;
+		l->open.waker = THREAD_NONE;
+		l->open.waker_stack = 0;
+		l->state = LIVE_ASLEEP;
+	}
+	if (l->state == LIVE_ASLEEP)
+		l->maybe_woken = true;
+}
+
+void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker)
+{
+	bool is_new = ev->kind == EVENT_WAKING_NEW;
+	uint64_t now_ns = ev->time_ns;
+	struct live *l = &b->live[thread];
+	uint32_t pos = waker < THREAD_IDLE ? b->tl->threads[waker].n_waits : 0;
+	bool since_start = slept_since_start(b, thread, now_ns);
+
+	if (b->tl->threads[thread].flags & THREAD_RECORDER)
+		return;
+	state_settle(b, thread, now_ns);
+	switch (l->state) {
+	case LIVE_RUNNING:
+		l->early = (struct early_waking) {
+			/* While events are being lost, a later waking may be among them. */
+			.valid = now_ns >= b->lossy_until_ns,
+			.at_ns = now_ns,
+			.waker = waker,
+			.stack = ev->pair,
+			.pos = pos,
+			.losses = (uint32_t)b->n_losses,
+			.off_queue = ev->off_queue,
+		};
+		return;
+	case LIVE_PREEMPTED:
+	case LIVE_DEAD:
+		return;
+	case LIVE_ASLEEP:
+		l->state = LIVE_WOKEN;
+		l->open.wake_ns = now_ns;
+		break;
+	case LIVE_WOKEN:
+		if (l->open.flags & WAIT_EARLY && !l->off_queue) {
+			/* This waking ends the sleep; the early one was for something else. */
+			l->open.flags &= WAIT_FLAGS & ~WAIT_EARLY;
+			l->open.wake_ns = now_ns;
+			break;
+		}
+		state_give_up(b, thread, now_ns);
+		open_woken(b, thread, now_ns, now_ns, 0);
+		break;
+	case LIVE_UNKNOWN:
+		if (since_start) {
+			open_woken(b, thread, b->tl->start_ns, now_ns, WAIT_SINCE_START);
+			break;
+		}
+		if (is_new && l->unborn)
+			b->tl->threads[thread].begin_ns = now_ns;
+		else
+			waits_add_unknown(b, thread, l->since_ns, now_ns);
+		l->unborn = false;
+		if (now_ns < b->lossy_until_ns) {
+			state_becomes_unknown(l, now_ns);
+			return;
+		}
+		open_woken(b, thread, now_ns, now_ns, is_new ? WAIT_NEW : 0);
+		break;
+	}
+	l->off_queue = ev->off_queue;
+	wait_set_waker(&l->open, waker, ev->pair, pos);
+	note_waker(b, waker, &l->open);
+}
+
+void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	const struct live *l = &b->live[thread];
+	struct ready_note note = { ev->time_ns, thread, b->tl->threads[thread].n_waits,
+				   ev->object };
+
+	/* After an early waking there was no time to wait for anything. */
+	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
+	    l->open.out_ns == ev->time_ns || !ev->object)
+		return;
+	if (ready_add(&b->ready, &note))
+		b->out_of_memory = true;
+}
