@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "disk_end.h"
 #include "grow.h"
 #include "words/place.h"
@@ -348,11 +349,11 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	int order = 0;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+		return compare_numbers(b->ns, a->ns);
 	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
+		return compare_numbers(a->end, b->end);
 	if (a->disk != b->disk)
-		return a->disk < b->disk ? -1 : 1;
+		return compare_numbers(a->disk, b->disk);
 	for (size_t i = 0; i < 3 && !order; i++)
 		order = strcmp(names_text(names, ta[i]), names_text(names, tb[i]));
 	return order ? order : a->throttled != b->throttled ? a->throttled : a->itself - b->itself;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/text.h"
 #include "grow.h"
 #include "intern.h"
@@ -52,16 +53,12 @@ int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
 	return 0;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* ---- samples -------------------------------------------------------------------------------- */
 
 static int by_end(const struct chain_ran *ran, uint32_t node, uint32_t end)
 {
-	return ran->node != node ? compare(ran->node, node) : compare(ran->end, end);
+	return ran->node != node ? compare_numbers(ran->node, node)
+				 : compare_numbers(ran->end, end);
 }
 
 static int by_end_and_frames(const void *pa, const void *pb, void *lists)
@@ -178,17 +175,17 @@ static int by_content(const struct order *o, const struct chain_row *a, const st
 		struct chain_group ga = chain_parts_group(parts, a->group);
 		struct chain_group gb = chain_parts_group(parts, b->group);
 
-		return ga.name != gb.name ? compare(ga.name, gb.name)
-		       : ga.pid != gb.pid ? compare(ga.pid, gb.pid)
-					  : compare(ga.leader, gb.leader);
+		return ga.name != gb.name ? compare_numbers(ga.name, gb.name)
+		       : ga.pid != gb.pid ? compare_numbers(ga.pid, gb.pid)
+					  : compare_numbers(ga.leader, gb.leader);
 	}
 	if (a->links != b->links)
-		return compare(a->links, b->links);
+		return compare_numbers(a->links, b->links);
 	for (; x != y; x = nodes[x].a, y = nodes[y].a)
 		if (nodes[x].b != nodes[y].b)
-			return compare(o->rank[nodes[x].b], o->rank[nodes[y].b]);
-	return a->end != b->end ? compare(a->end, b->end)
-				: compare(o->rank[a->above], o->rank[b->above]);
+			return compare_numbers(o->rank[nodes[x].b], o->rank[nodes[y].b]);
+	return a->end != b->end ? compare_numbers(a->end, b->end)
+				: compare_numbers(o->rank[a->above], o->rank[b->above]);
 }
 
 static int by_place(const void *pa, const void *pb, void *arg)
@@ -199,10 +196,11 @@ static int by_place(const void *pa, const void *pb, void *arg)
 	if (o->rank)
 		return by_content(o, a, b);
 	if (a->group != b->group)
-		return compare(a->group, b->group);
+		return compare_numbers(a->group, b->group);
 	if (a->node != b->node)
-		return compare(a->node, b->node);
-	return a->end != b->end ? compare(a->end, b->end) : compare(a->above, b->above);
+		return compare_numbers(a->node, b->node);
+	return a->end != b->end ? compare_numbers(a->end, b->end)
+				: compare_numbers(a->above, b->above);
 }
 
 /* NULL: out of memory. */
@@ -235,7 +233,7 @@ static int most_used_first(const void *pa, const void *pb, void *lists)
 {
 	const struct use *a = pa, *b = pb;
 
-	return a->rows != b->rows ? compare(b->rows, a->rows)
+	return a->rows != b->rows ? compare_numbers(b->rows, a->rows)
 				  : frames_compare(lists, a->frame, b->frame);
 }
 
@@ -327,7 +325,7 @@ static int widest_first(const void *pa, const void *pb, void *arg)
 	const struct intern *texts = arg;
 
 	if (a->ns != b->ns)
-		return compare(b->ns, a->ns);
+		return compare_numbers(b->ns, a->ns);
 	return strcmp(intern_text(texts, a->text), intern_text(texts, b->text));
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "grow.h"
 #include "share_out.h"
 
@@ -340,15 +341,15 @@ static int by_width(const void *pa, const void *pb)
 	const struct weighed *a = pa, *b = pb;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+		return compare_numbers(b->ns, a->ns);
+	return compare_numbers(a->line, b->line);
 }
 
 static int by_line(const void *pa, const void *pb)
 {
 	const struct weighed *a = pa, *b = pb;
 
-	return a->line < b->line ? -1 : a->line > b->line;
+	return compare_numbers(a->line, b->line);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "grow.h"
 #include "lower_bound.h"
 #include "share_out.h"
@@ -33,18 +34,13 @@ void ran_sums_add(void *arg, uint32_t node, uint32_t pair, int64_t count)
 	p[s->n++] = (struct ran_sum) { .node = node, .pair = pair, .samples = (uint64_t)count };
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_node_and_text(const void *pa, const void *pb)
 {
 	const struct ran_sum *a = pa, *b = pb;
 
-	return a->node != b->node   ? compare(a->node, b->node)
-	       : a->text != b->text ? compare(a->text, b->text)
-				    : compare(a->pair, b->pair);
+	return a->node != b->node   ? compare_numbers(a->node, b->node)
+	       : a->text != b->text ? compare_numbers(a->text, b->text)
+				    : compare_numbers(a->pair, b->pair);
 }
 
 static int by_node_and_samples(const void *pa, const void *pb, void *names)
@@ -52,9 +48,9 @@ static int by_node_and_samples(const void *pa, const void *pb, void *names)
 	const struct ran_sum *a = pa, *b = pb;
 
 	if (a->node != b->node)
-		return compare(a->node, b->node);
+		return compare_numbers(a->node, b->node);
 	if (a->samples != b->samples)
-		return compare(b->samples, a->samples);
+		return compare_numbers(b->samples, a->samples);
 	return strcmp(names_text(names, a->text), names_text(names, b->text));
 }
 

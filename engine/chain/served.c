@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "lower_bound.h"
 #include "running_totals.h"
 
@@ -52,8 +53,8 @@ static int in_time(const void *pa, const void *pb)
 	const struct waking *a = pa, *b = pb;
 
 	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return (a->wakee > b->wakee) - (a->wakee < b->wakee);
+		return compare_numbers(a->ns, b->ns);
+	return compare_numbers(a->wakee, b->wakee);
 }
 
 static uint32_t name_of(const struct served *s, const struct waking *w)
@@ -215,7 +216,7 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	const struct served_sum *a = pa, *b = pb;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+		return compare_numbers(b->ns, a->ns);
 	return strcmp(names_text(names, names_string(names, a->name)),
 		      names_text(names, names_string(names, b->name)));
 }

@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
+#include "base/compare.h"
 
 struct remainder {
 	uint64_t rest;
@@ -18,7 +15,8 @@ static int largest_first(const void *pa, const void *pb)
 {
 	const struct remainder *a = pa, *b = pb;
 
-	return a->rest != b->rest ? compare(b->rest, a->rest) : compare(a->at, b->at);
+	return a->rest != b->rest ? compare_numbers(b->rest, a->rest)
+				  : compare_numbers(a->at, b->at);
 }
 
 int share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares)

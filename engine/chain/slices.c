@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/progress.h"
 
 /* About this many waits make a slice. */
@@ -17,7 +18,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
 
-	return (a > b) - (a < b);
+	return compare_numbers(a, b);
 }
 
 /* The ends of every SAMPLE_EVERY-th wait, thread by thread, in order of time. */

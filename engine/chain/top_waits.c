@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "grow.h"
 
 /* The longest waits so far, as a heap: at[0] is the shortest of them. */
@@ -24,10 +25,10 @@ int longest_wait_first(const void *pa, const void *pb)
 	uint64_t la = chosen_wait_ns(a), lb = chosen_wait_ns(b);
 
 	if (la != lb)
-		return la > lb ? -1 : 1;
+		return compare_numbers(lb, la);
 	if (a->wait->out_ns != b->wait->out_ns)
-		return a->wait->out_ns < b->wait->out_ns ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+		return compare_numbers(a->wait->out_ns, b->wait->out_ns);
+	return compare_numbers(a->thread, b->thread);
 }
 
 static void swap(struct longest *l, size_t i, size_t k)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "who_sums.h"
 
 #define SHOWN 3
@@ -37,7 +38,7 @@ static int by_thing(const void *pa, const void *pb)
 {
 	const struct pair *a = pa, *b = pb;
 
-	return (a->a > b->a) - (a->a < b->a);
+	return compare_numbers(a->a, b->a);
 }
 
 int who_had_take(const struct who_had *h, struct names *names, uint32_t *text)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "timeline/timeline.h"
 
 void who_sums_clear(struct who_sums *s)
@@ -50,7 +51,7 @@ static int largest_first(const void *pa, const void *pb, void *names)
 	const char *x, *y;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+		return compare_numbers(b->ns, a->ns);
 	x = who_sums_text(names, a->who);
 	y = who_sums_text(names, b->who);
 	return x && y ? strcmp(x, y) : (y != NULL) - (x != NULL);

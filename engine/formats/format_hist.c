@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "format.h"
 #include "words/names.h"
 #include "chain/top_waits.h"
@@ -83,7 +84,7 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	const struct hist *a = pa, *b = pb;
 
 	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
+		return compare_numbers(b->total_ns, a->total_ns);
 	return strcmp(names_text(names, a->name), names_text(names, b->name));
 }
 

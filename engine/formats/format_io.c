@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "chain/disk_filter.h"
 #include "format.h"
 #include "row_figures.h"
@@ -121,7 +122,7 @@ static int most_time_first(const void *pa, const void *pb, void *table)
 	int order;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+		return compare_numbers(b->ns, a->ns);
 	order = strcmp(disk_device_name(t->in->trace, a->disk),
 		       disk_device_name(t->in->trace, b->disk));
 	return order ? order : (int)a->op - (int)b->op;

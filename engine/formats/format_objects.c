@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "chain/top_waits.h"
 #include "chain/waker_name.h"
 #include "format.h"
@@ -109,7 +110,7 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	const struct row *a = pa, *b = pb;
 
 	if (a->sums.total_ns != b->sums.total_ns)
-		return a->sums.total_ns > b->sums.total_ns ? -1 : 1;
+		return compare_numbers(b->sums.total_ns, a->sums.total_ns);
 	return strcmp(names_text(names, a->name), names_text(names, b->name));
 }
 

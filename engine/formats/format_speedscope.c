@@ -15,6 +15,7 @@
 #include "chain/fold.h"
 #include "format.h"
 #include "grow.h"
+#include "base/compare.h"
 #include "base/text.h"
 
 /* The rows of threads of one process with the same name. */
@@ -47,8 +48,8 @@ static int most_time_first(const void *pa, const void *pb)
 	const struct group *a = pa, *b = pb;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
+		return compare_numbers(b->ns, a->ns);
+	return compare_numbers(a->first, b->first);
 }
 
 /* Rows come group by group. */

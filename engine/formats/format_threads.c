@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "format.h"
 #include "words/names.h"
 #include "chain/top_waits.h"
@@ -16,8 +17,8 @@ static int by_running(const void *pa, const void *pb)
 	const struct thread_row *a = pa, *b = pb;
 
 	if (a->sums.running_ns != b->sums.running_ns)
-		return a->sums.running_ns > b->sums.running_ns ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+		return compare_numbers(b->sums.running_ns, a->sums.running_ns);
+	return compare_numbers(a->thread, b->thread);
 }
 
 static int by_waited(const void *pa, const void *pb)
@@ -25,7 +26,7 @@ static int by_waited(const void *pa, const void *pb)
 	const struct thread_row *a = pa, *b = pb;
 
 	if (a->waited_ns != b->waited_ns)
-		return a->waited_ns > b->waited_ns ? -1 : 1;
+		return compare_numbers(b->waited_ns, a->waited_ns);
 	return by_running(pa, pb);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "format.h"
 #include "wait_sums.h"
 #include "words/names.h"
@@ -56,9 +57,9 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	int order;
 
 	if (a->sums.total_ns != b->sums.total_ns)
-		return a->sums.total_ns > b->sums.total_ns ? -1 : 1;
+		return compare_numbers(b->sums.total_ns, a->sums.total_ns);
 	if (a->sums.waits != b->sums.waits)
-		return a->sums.waits > b->sums.waits ? -1 : 1;
+		return compare_numbers(b->sums.waits, a->sums.waits);
 	order = strcmp(names_text(names, a->waker), names_text(names, b->waker));
 	if (order)
 		return order;

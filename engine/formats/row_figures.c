@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "grow.h"
 
 int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
@@ -23,8 +24,8 @@ static int by_row_and_length(const void *pa, const void *pb)
 	const struct row_length *a = pa, *b = pb;
 
 	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
+		return compare_numbers(a->row, b->row);
+	return compare_numbers(a->ns, b->ns);
 }
 
 void row_lengths_sort(struct row_lengths *l)
@@ -56,9 +57,9 @@ static int by_share(const void *pa, const void *pb, void *names)
 	const struct row_share *a = pa, *b = pb;
 
 	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
+		return compare_numbers(a->row, b->row);
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+		return compare_numbers(b->ns, a->ns);
 	return strcmp(names_text(names, a->who), names_text(names, b->who));
 }
 

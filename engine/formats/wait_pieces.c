@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "grow.h"
 
 static uint32_t label_link(void *arg, const struct link *link)
@@ -81,10 +82,10 @@ static int by_chain(const void *pa, const void *pb)
 	const struct wait_piece *a = pa, *b = pb;
 
 	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
+		return compare_numbers(a->node, b->node);
 	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return a->what < b->what ? -1 : a->what > b->what;
+		return compare_numbers(a->end, b->end);
+	return compare_numbers(a->what, b->what);
 }
 
 size_t wait_pieces_path(const struct wait_pieces *t, uint32_t node,
@@ -121,7 +122,7 @@ static int widest_first(const void *pa, const void *pb, void *writer)
 	int order;
 
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+		return compare_numbers(b->ns, a->ns);
 	order = a->node == b->node ? 0 : by_links(writer, a->node, b->node);
 	return order ? order : by_chain(pa, pb);
 }

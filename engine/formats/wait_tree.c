@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "grow.h"
 
 /* ---- links ---------------------------------------------------------------------------------- */
@@ -206,8 +207,8 @@ static int widest_first(const void *pa, const void *pb)
 	const struct tree_item *const *a = pa, *const *b = pb;
 
 	if ((*a)->total_ns != (*b)->total_ns)
-		return (*a)->total_ns > (*b)->total_ns ? -1 : 1;
-	return (*a)->label < (*b)->label ? -1 : (*a)->label > (*b)->label;
+		return compare_numbers((*b)->total_ns, (*a)->total_ns);
+	return compare_numbers((*a)->label, (*b)->label);
 }
 
 const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_item *above,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "grow.h"
 #include "words/kernel_stacks.h"
 
@@ -101,10 +102,10 @@ static int by_lane_and_time(const void *pa, const void *pb)
 	const struct report_part *a = pa, *b = pb;
 
 	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
+		return compare_numbers(a->lane, b->lane);
 	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (a->stack > b->stack) - (a->stack < b->stack);
+		return compare_numbers(b->ns, a->ns);
+	return compare_numbers(a->stack, b->stack);
 }
 
 /* The sleeps that were not followed become parts: those of the main stacks, and the others. */
@@ -188,10 +189,10 @@ static int most_samples_first(const void *pa, const void *pb)
 	const struct report_ran *a = pa, *b = pb;
 
 	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
+		return compare_numbers(a->lane, b->lane);
 	if (a->n != b->n)
-		return a->n > b->n ? -1 : 1;
-	return (a->pair > b->pair) - (a->pair < b->pair);
+		return compare_numbers(b->n, a->n);
+	return compare_numbers(a->pair, b->pair);
 }
 
 static uint64_t length(struct sleep s)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "grow.h"
 #include "lower_bound.h"
 
@@ -125,7 +126,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct unit_range *a = pa, *b = pb;
 
-	return a->start < b->start ? -1 : a->start > b->start;
+	return compare_numbers(a->start, b->start);
 }
 
 /* Takes the ranges of all units. Not every compiler writes .debug_aranges, the index of them. */

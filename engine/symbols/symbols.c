@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "debug_files.h"
 #include "debug_names.h"
 #include "demangle.h"
@@ -162,8 +163,8 @@ static int by_module(const void *pa, const void *pb)
 	const struct wanted *a = pa, *b = pb;
 
 	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->frame < b->frame ? -1 : a->frame > b->frame;
+		return compare_numbers(a->module, b->module);
+	return compare_numbers(a->frame, b->frame);
 }
 
 /* The frames to ask about, by module; their number. */

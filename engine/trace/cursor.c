@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/pairs.h"
 #include "chainlog_more.h"
 #include "disk_join.h"
@@ -57,32 +58,27 @@ struct trace_cursor {
 
 /* ---- order --------------------------------------------------------------------------------- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_cpu_and_time(const void *pa, const void *pb)
 {
 	const struct event_block_ref *a = *(const struct event_block_ref *const *)pa;
 	const struct event_block_ref *b = *(const struct event_block_ref *const *)pb;
-	int c = compare(a->cpu, b->cpu);
+	int c = compare_numbers(a->cpu, b->cpu);
 
 	if (!c)
-		c = compare(a->more, b->more);
+		c = compare_numbers(a->more, b->more);
 	if (!c)
-		c = compare(a->first_ns, b->first_ns);
+		c = compare_numbers(a->first_ns, b->first_ns);
 	if (!c)
-		c = compare(a->last_ns, b->last_ns);
-	return c ? c : compare(a->offset, b->offset);
+		c = compare_numbers(a->last_ns, b->last_ns);
+	return c ? c : compare_numbers(a->offset, b->offset);
 }
 
 static int by_first(const void *pa, const void *pb)
 {
 	const struct run *a = pa, *b = pb;
-	int c = compare(a->first_ns, b->first_ns);
+	int c = compare_numbers(a->first_ns, b->first_ns);
 
-	return c ? c : compare(a->begin, b->begin);
+	return c ? c : compare_numbers(a->begin, b->begin);
 }
 
 /*
@@ -99,34 +95,34 @@ static inline unsigned int kind_rank(uint8_t kind)
 static bool tie_before(const struct source *a, const struct source *b)
 {
 	const struct event *x = &a->ev, *y = &b->ev;
-	int c = compare(kind_rank(x->kind), kind_rank(y->kind));
+	int c = compare_numbers(kind_rank(x->kind), kind_rank(y->kind));
 
 	if (!c)
-		c = compare(x->tid, y->tid);
+		c = compare_numbers(x->tid, y->tid);
 	if (!c)
-		c = compare(x->other, y->other);
+		c = compare_numbers(x->other, y->other);
 	if (!c)
-		c = compare(x->kstack, y->kstack);
+		c = compare_numbers(x->kstack, y->kstack);
 	if (!c)
-		c = compare(x->ustack, y->ustack);
+		c = compare_numbers(x->ustack, y->ustack);
 	if (!c)
-		c = compare((uint8_t)x->state, (uint8_t)y->state);
+		c = compare_numbers((uint8_t)x->state, (uint8_t)y->state);
 	if (!c)
-		c = compare(x->string, y->string);
+		c = compare_numbers(x->string, y->string);
 	if (!c)
-		c = compare(x->tgid, y->tgid);
+		c = compare_numbers(x->tgid, y->tgid);
 	if (!c)
-		c = compare(x->off_queue, y->off_queue);
+		c = compare_numbers(x->off_queue, y->off_queue);
 	if (!c)
-		c = compare(x->no_waker, y->no_waker);
+		c = compare_numbers(x->no_waker, y->no_waker);
 	if (!c)
-		c = compare(x->object, y->object);
+		c = compare_numbers(x->object, y->object);
 	if (!c)
-		c = compare(x->n, y->n);
+		c = compare_numbers(x->n, y->n);
 	if (!c)
-		c = compare(x->last_ns, y->last_ns);
+		c = compare_numbers(x->last_ns, y->last_ns);
 	if (!c)
-		c = compare(x->asked_ns, y->asked_ns);
+		c = compare_numbers(x->asked_ns, y->asked_ns);
 	return c ? c < 0 : a->number < b->number;
 }
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/cpus.h"
 #include "grow.h"
 #include "base/progress.h"
@@ -330,7 +331,7 @@ static int by_offset(const void *pa, const void *pb)
 	const struct skipped *a = pa, *b = pb;
 
 	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
+		return compare_numbers(a->offset, b->offset);
 	return a->at_end - b->at_end;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "lower_bound.h"
 #include "trace_private.h"
 
@@ -17,8 +18,8 @@ static int by_cpu_and_place(const void *pa, const void *pb)
 	const struct event_block_ref *b = *(const struct event_block_ref *const *)pb;
 
 	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
+		return compare_numbers(a->cpu, b->cpu);
+	return compare_numbers(a->offset, b->offset);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -26,12 +27,12 @@ static int by_time(const void *pa, const void *pb)
 	const struct trace_loss *a = pa, *b = pb;
 
 	if (a->first_ns != b->first_ns)
-		return a->first_ns < b->first_ns ? -1 : 1;
+		return compare_numbers(a->first_ns, b->first_ns);
 	if (a->last_ns != b->last_ns)
-		return a->last_ns < b->last_ns ? -1 : 1;
+		return compare_numbers(a->last_ns, b->last_ns);
 	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return (a->n > b->n) - (a->n < b->n);
+		return compare_numbers(a->cpu, b->cpu);
+	return compare_numbers(a->n, b->n);
 }
 
 /* True if anything was skipped in the file's [from, to). The skips are in file order. */

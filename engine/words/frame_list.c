@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "base/compare.h"
 #include "base/pairs.h"
 #include "intern.h"
 #include "waited_for.h"
@@ -242,21 +243,16 @@ struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame)
 	};
 }
 
-static int compare(size_t a, size_t b)
-{
-	return (a > b) - (a < b);
-}
-
 int frames_compare(const struct frame_lists *f, uint32_t a, uint32_t b)
 {
 	struct chain_frame fa = frame_at(f, a), fb = frame_at(f, b);
 	int order = strcmp(fa.text, fb.text);
 
 	if (!order)
-		order = compare(fa.module, fb.module);
+		order = compare_numbers(fa.module, fb.module);
 	if (!order)
 		order = strcmp(fa.file ? fa.file : "", fb.file ? fb.file : "");
-	return order ? order : compare(fa.line, fb.line);
+	return order ? order : compare_numbers(fa.line, fb.line);
 }
 
 /* By their first frames that differ. */
@@ -270,7 +266,7 @@ int frame_lists_compare(const struct frame_lists *f, uint32_t a, uint32_t b)
 		if (x != y)
 			return frames_compare(f, x, y);
 	}
-	return compare(n_a, n_b);
+	return compare_numbers(n_a, n_b);
 }
 
 uint32_t frame_lists_end(const struct frame_lists *f)
