@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pairs.h"
 
+#include "grow.h"
+
 static uint32_t hash_of(const void *at, uint32_t id)
 {
 	const struct pair *p = &((const struct pair *)at)[id];
@@ -21,6 +23,18 @@ bool pairs_reserve(struct pairs *p)
 		p->at = at;
 		p->cap = cap;
 	}
+	return true;
+}
+
+bool pair_table_grow(struct pair_table *t, uint32_t id, size_t size)
+{
+	size_t had = t->cap;
+	char *at = grow_array(t->at, id, &t->cap, size);
+
+	if (!at)
+		return false;
+	memset(at + had * size, 0, (t->cap - had) * size);
+	t->at = at;
 	return true;
 }
 

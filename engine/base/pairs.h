@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "grow.h"
 #include "id_index.h"
 
 struct pair {
@@ -86,6 +85,8 @@ struct pair_table {
 	size_t cap; /* values that there is room for */
 };
 
+/* Makes room for the value of an id. False: out of memory. */
+bool pair_table_grow(struct pair_table *t, uint32_t id, size_t size);
 /*
  * The value of (a, b), of size bytes, which are zero at first. NULL: out of memory. Valid until the
  * next call.
@@ -93,14 +94,10 @@ struct pair_table {
 static inline void *pair_table_at(struct pair_table *t, uint32_t a, uint32_t b, size_t size)
 {
 	uint32_t id = pairs_id(&t->keys, a, b);
-	size_t had = t->cap;
-	char *at = id ? grow_array(t->at, id, &t->cap, size) : NULL;
 
-	if (!at)
+	if (!id || (id >= t->cap && !pair_table_grow(t, id, size)))
 		return NULL;
-	memset(at + had * size, 0, (t->cap - had) * size);
-	t->at = at;
-	return id < t->cap ? at + id * size : NULL;
+	return (char *)t->at + id * size;
 }
 
 /* Adds to the uint64_t of (a, b). False: out of memory. */

@@ -108,10 +108,10 @@ static void add_part(struct causes *c, uint32_t cause, uint64_t ns)
 	uint64_t *part = grow_array(c->part_ns, cause, &c->cap_parts, sizeof(*part));
 	uint32_t *touched;
 
-	if (part) {
+	if (part && c->cap_parts > had)
 		memset(part + had, 0, (c->cap_parts - had) * sizeof(*part));
+	if (part)
 		c->part_ns = part;
-	}
 	touched = grow_array(c->touched, c->n_touched, &c->cap_touched, sizeof(*touched));
 	if (touched)
 		c->touched = touched;
