@@ -23,7 +23,8 @@ struct writer {
 	const struct options *options;
 	struct names *names;
 	struct intern texts;
-	uint32_t *of_frame; /* text by frame id, as JSON; 0: not made yet */
+	uint32_t *of_frame;	    /* text by frame id, as JSON; 0: not made yet */
+	struct pair_table of_stack; /* likewise, by (stack pair, kernel frames << 1 | with user) */
 	struct text_buf buf;
 	struct wait_pieces wait;     /* the current one */
 	struct who_sums who_had_cpu; /* of the piece at hand */
@@ -83,42 +84,57 @@ static uint32_t make_frame(struct writer *j, uint32_t frame)
 	return j->buf.failed ? 0 : intern_id(&j->texts, j->buf.p, j->buf.len, NULL);
 }
 
-static void put_frame(struct writer *j, uint32_t frame)
+static const char *frame_text(struct writer *j, uint32_t frame)
 {
 	uint32_t *slot = &j->of_frame[frame < trace_frames_end(j->trace) ? frame : 0];
 
 	if (!*slot)
 		*slot = make_frame(j, frame);
 	j->out_of_memory |= !*slot;
-	fputs(*slot ? intern_text(&j->texts, *slot) : "null", j->out);
+	return *slot ? intern_text(&j->texts, *slot) : "null";
 }
 
-static void put_frames(struct writer *j, const char *key, struct trace_stack s)
+static void add_frames(struct writer *j, struct text_buf *b, const char *key, struct trace_stack s)
 {
-	fprintf(j->out, "\"%s\":[", key);
+	text_puts(b, b->len > 1 ? ",\"" : "\"");
+	text_puts(b, key);
+	text_puts(b, "\":[");
 	for (uint32_t i = s.n; i-- > 0;) {
-		put_frame(j, s.frames[i]);
-		if (i)
-			putc(',', j->out);
+		text_puts(b, frame_text(j, s.frames[i]));
+		text_puts(b, i ? "," : "");
 	}
-	putc(']', j->out);
+	text_puts(b, "]");
 }
 
-/* Both parts root first, so that they read on as one. */
+/* As JSON, both parts root first, so that they read on as one. 0: out of memory. */
+static uint32_t make_stack(struct writer *j, uint32_t pair, uint32_t kernel_frames, bool with_user)
+{
+	struct shown_stack s = names_shown_stack(j->names, pair, kernel_frames, with_user);
+	struct text_buf b = { 0 };
+	uint32_t text;
+
+	text_puts(&b, "{");
+	if (j->options->user)
+		add_frames(j, &b, "user", s.user);
+	if (j->options->kernel)
+		add_frames(j, &b, "kernel", s.kernel);
+	text_puts(&b, "}");
+	text = b.failed ? 0 : intern_id(&j->texts, b.p, b.len, NULL);
+	text_free(&b);
+	return text;
+}
+
 static void put_stack(struct writer *j, const char *key, uint32_t pair, uint32_t kernel_frames,
 		      bool with_user)
 {
-	struct shown_stack s = names_shown_stack(j->names, pair, kernel_frames, with_user);
-	const struct options *o = j->options;
+	uint32_t *slot =
+		pair_table_at(&j->of_stack, pair, kernel_frames << 1 | with_user, sizeof(*slot));
 
-	fprintf(j->out, "\"%s\":{", key);
-	if (o->user)
-		put_frames(j, "user", s.user);
-	if (o->user && o->kernel)
-		putc(',', j->out);
-	if (o->kernel)
-		put_frames(j, "kernel", s.kernel);
-	putc('}', j->out);
+	if (slot && !*slot)
+		*slot = make_stack(j, pair, kernel_frames, with_user);
+	j->out_of_memory |= !slot || !*slot;
+	fprintf(j->out, "\"%s\":", key);
+	fputs(slot && *slot ? intern_text(&j->texts, *slot) : "null", j->out);
 }
 
 static void put_link(struct writer *j, const struct link *l)
@@ -137,7 +153,8 @@ static void put_link(struct writer *j, const struct link *l)
 		fputs("\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","
 		      "\"handler\":",
 		      j->out);
-		put_frame(j, irq_handler(j->wait.chains.kernel, p.kstack, l->kernel_frames));
+		fputs(frame_text(j, irq_handler(j->wait.chains.kernel, p.kstack, l->kernel_frames)),
+		      j->out);
 		putc(',', j->out);
 	}
 	put_stack(j, "stack", l->stack, l->kernel_frames, task);
@@ -368,6 +385,7 @@ static int write_json(const struct format_input *in, FILE *out)
 	who_sums_free(&j.who_had_cpu);
 	intern_free(&j.texts);
 	free(j.of_frame);
+	pair_table_free(&j.of_stack);
 	text_free(&j.buf);
 	wait_filter_free(s);
 	names_free(names);

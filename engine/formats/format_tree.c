@@ -65,6 +65,15 @@ static void indent(const struct tree *t, unsigned int level)
 	fprintf(t->out, "%*s", (int)(4 + 2 * level), "");
 }
 
+static void put_stack(struct tree *t, uint32_t pair, uint32_t kernel_frames, bool with_user)
+{
+	uint32_t text = names_stack(t->names, pair, kernel_frames, with_user);
+
+	t->out_of_memory |= !text;
+	fputs(names_text(t->names, text), t->out);
+	putc('\n', t->out);
+}
+
 /* One clause of a list: "ran 2.000 ms". */
 static void put_clause(const struct tree *t, int *n, const char *before, uint64_t ns,
 		       const char *after)
@@ -169,8 +178,7 @@ static void put_ran(struct tree *t, const struct tree_item *item, unsigned int l
 		indent(t, level);
 		fprintf(t->out, "ran %.0f %% in ",
 			100.0 * (double)ran[i].samples / (double)samples);
-		names_write_stack(t->names, ran[i].pair, UINT32_MAX, true, t->out);
-		putc('\n', t->out);
+		put_stack(t, ran[i].pair, UINT32_MAX, true);
 	}
 	if (rest) {
 		indent(t, level);
@@ -262,8 +270,7 @@ static void put_link(struct tree *t, const struct tree_item *i, unsigned int lev
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		indent(t, level);
 		fputs("asleep in ", t->out);
-		names_write_stack(t->names, l->blocked, UINT32_MAX, true, t->out);
-		putc('\n', t->out);
+		put_stack(t, l->blocked, UINT32_MAX, true);
 	}
 	indent(t, level);
 	fputs(woken_by(t, l, level), t->out);
@@ -287,8 +294,7 @@ static void put_link(struct tree *t, const struct tree_item *i, unsigned int lev
 	putc('\n', t->out);
 	indent(t, level + 1);
 	fputs("in ", t->out);
-	names_write_stack(t->names, l->stack, l->kernel_frames, l->waker != THREAD_NONE, t->out);
-	putc('\n', t->out);
+	put_stack(t, l->stack, l->kernel_frames, l->waker != THREAD_NONE);
 	put_ran(t, i, level + 1);
 	put_links(t, i, level + 1);
 }
@@ -369,8 +375,7 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 		return;
 	}
 	fputs("\n    in ", t->out);
-	names_write_stack(t->names, w->stack, UINT32_MAX, true, t->out);
-	putc('\n', t->out);
+	put_stack(t, w->stack, UINT32_MAX, true);
 }
 
 static void put_wait(struct tree *t, const struct chosen_wait *p)

@@ -55,23 +55,7 @@ uint32_t report_thread(struct report_writer *w, uint32_t thread)
 
 uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, bool user)
 {
-	uint32_t *string =
-		pair_table_at(&w->stacks, pair, user ? UINT32_MAX : frames, sizeof(*string));
-	size_t size;
-	char *text = NULL;
-	FILE *f;
-
-	if (string && *string)
-		return *string - 1;
-	f = open_memstream(&text, &size);
-	if (f)
-		names_write_stack(w->r->names, pair, frames, user, f);
-	if (!f || fclose(f) || !string)
-		w->out_of_memory = true;
-	else
-		*string = 1 + report_string(w, names_adopt(w->r->names, text));
-	free(text);
-	return w->out_of_memory ? 0 : *string - 1;
+	return report_string(w, names_stack(w->r->names, pair, frames, user));
 }
 
 uint32_t report_place(struct report_writer *w, uint32_t pair)
@@ -360,7 +344,6 @@ int report_json_write(struct report *r, FILE *out)
 		err = -ENOMEM;
 	pairs_free(&w.strings.ids);
 	pairs_free(&w.threads.ids);
-	pair_table_free(&w.stacks);
 	pair_table_free(&w.places);
 	text_free(&w.buf);
 	return err;

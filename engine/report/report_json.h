@@ -20,8 +20,7 @@ struct report_writer {
 	FILE *out;
 	struct report_numbers strings, threads; /* of text ids; of threads */
 	size_t string_bytes;			/* size of the strings in the output */
-	/* 1 + string (uint32_t), by (stack pair, kernel frames); and by (stack pair, 0). */
-	struct pair_table stacks, places;
+	struct pair_table places;		/* 1 + string (uint32_t), by (stack pair, 0) */
 	struct text_buf buf;
 	unsigned int n_listed; /* numbers in the current list */
 	bool out_of_memory;

@@ -24,6 +24,8 @@ struct names {
 	uint32_t *of_object[2]; /* likewise by object, as a class and in full */
 	/* Likewise (uint32_t), by (stack pair, kernel frames << 1 | interrupt). */
 	struct pair_table of_waker_stack;
+	/* Likewise of names_stack(), by (stack pair, kernel frames << 1 | with the user's). */
+	struct pair_table of_stack;
 };
 
 struct names *names_new(const struct timelines *tl, const struct options *o)
@@ -64,6 +66,7 @@ void names_free(struct names *n)
 	free(n->of_object[0]);
 	free(n->of_object[1]);
 	pair_table_free(&n->of_waker_stack);
+	pair_table_free(&n->of_stack);
 	text_free(&n->line);
 	free(n);
 }
@@ -482,8 +485,8 @@ static uint32_t write_words(struct names *n, struct trace_stack s, uint32_t most
 	return shown;
 }
 
-void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
-		       FILE *out)
+static void write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
+			FILE *out)
 {
 	bool all = n->options->verbose;
 	struct shown_stack s = names_shown_stack(n, pair, kernel_frames, with_user);
@@ -499,4 +502,24 @@ void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, b
 	}
 	if (!shown)
 		fputs("an unknown place (no stack)", out);
+}
+
+uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user)
+{
+	uint32_t *text =
+		pair_table_at(&n->of_stack, pair, kernel_frames << 1 | with_user, sizeof(*text));
+	char *written = NULL;
+	size_t len;
+	FILE *f;
+
+	if (!text || *text)
+		return text ? *text : 0;
+	f = open_memstream(&written, &len);
+	if (!f)
+		return 0;
+	write_stack(n, pair, kernel_frames, with_user, f);
+	if (!fclose(f))
+		*text = names_adopt(n, written);
+	free(written);
+	return *text;
 }

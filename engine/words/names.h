@@ -110,11 +110,10 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 /* ---- for reading ----------------------------------------------------------------------------- */
 
 /*
- * Writes a stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main".
+ * A stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main".
  * Without --verbose it leaves out the scheduler's and the entry code's functions, which are the
- * same in every stack. "< ?" at its end: there are callers that were not found.
+ * same in every stack. "< ?" at its end: there are callers that were not found. 0: out of memory.
  */
-void names_write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user,
-		       FILE *out);
+uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user);
 
 #endif /* ENGINE_NAMES_H */
