@@ -61,7 +61,8 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		.add_arg = user.arg,
 	};
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	return c->kernel ? 0 : -ENOMEM;
+	c->known = calloc(KNOWN_HOPS, sizeof(*c->known));
+	return c->kernel && c->known ? 0 : -ENOMEM;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -435,10 +436,12 @@ void chains_free(struct chains *c)
 	chain_samples_free(&c->samples);
 	pairs_free(&c->nodes);
 	free(c->links);
+	free(c->known);
 	waker_totals_free(c->totals);
 	c->kernel = NULL;
 	c->totals = NULL;
 	c->links = NULL;
+	c->known = NULL;
 }
 
 /* ---- interface ------------------------------------------------------------------------------- */

@@ -80,6 +80,15 @@ typedef void (*chain_window_fn)(void *arg, uint32_t node, uint32_t waker, uint64
 
 struct waker_totals;
 
+/* A slot of a cache: the link to whoever ended waits with the same stacks by the same waker. */
+struct known_hop {
+	uint32_t waker, waker_stack, stack;
+	uint32_t how;	/* whether it is a chain's first link, and whether it started the wakee */
+	uint32_t label; /* 0: empty */
+	enum chain_end end;
+};
+#define KNOWN_HOPS 4096u /* a power of two */
+
 struct chains {
 	const struct timelines *timelines;
 	const struct options *options;
@@ -103,7 +112,8 @@ struct chains {
 	 * them.
 	 */
 	uint32_t long_window, intervals_per_chain, intervals_per_block;
-	/* Private: running totals, and where pieces go at the moment. */
+	/* Private: known links, running totals, and where pieces go at the moment. */
+	struct known_hop *known;
 	struct waker_totals *totals;
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
 	void (*disk)(void *arg, uint32_t node, uint32_t what, uint64_t ns);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 /* Why a chain ends at an interrupt; of_request: it is known of which block request. */
 static enum chain_end end_of_interrupt(const struct options *o, enum irq_source source,
 				       bool of_request)
@@ -59,22 +61,66 @@ uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label)
 	return node;
 }
 
+/* The label of the link that ended w, which has one; context is the waker's. 0: out of memory. */
+static uint32_t make_label(struct chains *c, const struct wait *w, struct waker_context context,
+			   bool first)
+{
+	struct link l;
+
+	if (!c->user.label)
+		return 1;
+	l = link_of(c->timelines, c->options, w, context, first);
+	return c->user.label(c->user.arg, &l);
+}
+
+/*
+ * The same, *end being as of chains_link(): 0 also if there is no link. A wait is explained once
+ * for each wait that goes through it, and many are alike.
+ */
+static uint32_t label_of(struct chains *c, const struct wait *w, bool first, enum chain_end *end)
+{
+	struct known_hop key = {
+		.waker = w->waker,
+		.waker_stack = w->waker_stack,
+		.stack = w->stack,
+		.how = (uint32_t)first << 1 | !!(w->flags & WAIT_NEW),
+	};
+	bool known_name =
+		w->waker >= THREAD_IDLE || !timelines_thread(c->timelines, w->waker)->renames;
+	struct known_hop *slot =
+		&c->known[hash_pair(key.waker_stack ^ key.waker << 16, key.stack << 2 | key.how) %
+			  KNOWN_HOPS];
+	struct waker_context context;
+
+	if (slot->label && slot->waker == key.waker && slot->waker_stack == key.waker_stack &&
+	    slot->stack == key.stack && slot->how == key.how && !(w->flags & WAIT_NOT_WOKEN)) {
+		*end = slot->end;
+		return slot->label;
+	}
+	*end = chain_next(c->timelines, c->kernel, c->options, w, 1, &context);
+	if (*end != CHAIN_ENDS && !chain_end_is_interrupt(*end))
+		return 0;
+	key.label = make_label(c, w, context, first);
+	key.end = *end;
+	if (known_name)
+		*slot = key;
+	return key.label;
+}
+
 uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
 		     bool first, enum chain_end *end)
 {
 	bool may_repeat = c->joint && chains_links(c, node);
 	struct waker_context context;
-	uint32_t label = 1;
-	struct link l;
+	uint32_t label;
 
-	*end = chain_next(c->timelines, c->kernel, c->options, w, links_left || may_repeat,
-			  &context);
+	if (!links_left && !may_repeat) {
+		*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
+		return 0;
+	}
+	label = label_of(c, w, first, end);
 	if (*end != CHAIN_ENDS && !chain_end_is_interrupt(*end))
 		return 0;
-	if (c->user.label) {
-		l = link_of(c->timelines, c->options, w, context, first);
-		label = c->user.label(c->user.arg, &l);
-	}
 	if (!links_left && label && !chains_repeats(c, node, label)) {
 		*end = CHAIN_DEPTH;
 		return 0;
