@@ -159,7 +159,7 @@ static void add_ran(struct chains *c, uint32_t node, const struct wait *woke, ui
 	if (to_ns > in_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNING, to_ns - in_ns);
 	if (to_ns > in_ns && chain_samples_wanted(&c->samples))
-		chain_samples_window(&c->samples, node, woke->waker, in_ns, to_ns);
+		chain_samples_add(&c->samples, node, woke->waker, in_ns, to_ns, 1);
 	chains_who_before_run(c, node, woke, from_ns, in_ns, 1);
 	if (in_ns > from_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, in_ns - from_ns);
@@ -207,7 +207,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	if (running)
 		c->add(c->add_arg, node, CHAIN_RUNNING, running);
 	if (running && chain_samples_wanted(&c->samples))
-		chain_samples_window(&c->samples, node, waker->thread, from_ns, to_ns);
+		chain_samples_add(&c->samples, node, waker->thread, from_ns, to_ns, 1);
 	if (win.runnable_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, win.runnable_ns);
 	if (win.unknown_ns)

@@ -40,25 +40,6 @@ void chain_samples_add(struct chain_samples *s, uint32_t node, uint32_t thread, 
 		s->ran(s->arg, node, at->pair, count);
 }
 
-static bool runs_at(const struct thread *th, uint64_t ns)
-{
-	uint32_t i = thread_position(th, ns);
-
-	return ns >= th->begin_ns && ns < th->end_ns &&
-	       (i == th->n_waits || th->waits[i].out_ns > ns);
-}
-
-void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
-			  uint64_t to_ns)
-{
-	const struct thread *th = timelines_thread(s->timelines, thread);
-	const struct sample *end, *at = timelines_samples(s->timelines, thread, &end);
-
-	for (at = sample_at(at, end, from_ns); at < end && at->ns < to_ns; at++)
-		if (runs_at(th, at->ns))
-			s->ran(s->arg, node, at->pair, 1);
-}
-
 const struct sample *sample_way_take(struct sample_way *way, uint64_t from_ns, uint64_t to_ns)
 {
 	if (way->last != way->first && way->last[-1].ns >= to_ns)

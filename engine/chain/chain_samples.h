@@ -30,18 +30,11 @@ static inline bool chain_samples_wanted(const struct chain_samples *s)
 }
 
 /*
- * The thread ran in [from_ns, to_ns), which count windows of node cover. Fast if consecutive calls
- * for a thread are near each other in time.
+ * Those of the thread in [from_ns, to_ns), which count windows of node cover. Fast if consecutive
+ * calls for a thread are near each other in time.
  */
 void chain_samples_add(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
 		       uint64_t to_ns, int64_t count);
-
-/*
- * Those of the thread in [from_ns, to_ns), in which it may also have slept: one window of node
- * covers the running pieces in it.
- */
-void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
-			  uint64_t to_ns);
 
 /* A way back in time over a thread's samples: [first, last) are still ahead. */
 struct sample_way {

@@ -6,32 +6,33 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "grow.h"
 #include "lower_bound.h"
 #include "share_out.h"
 
 void ran_sums_clear(struct ran_sums *s)
 {
+	pair_table_clear(&s->table, sizeof(struct ran_sum));
 	s->n = 0;
 }
 
 void ran_sums_free(struct ran_sums *s)
 {
-	free(s->at);
+	pair_table_free(&s->table);
 	*s = (struct ran_sums) { .n = 0 };
 }
 
 void ran_sums_add(void *arg, uint32_t node, uint32_t pair, int64_t count)
 {
 	struct ran_sums *s = arg;
-	struct ran_sum *p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
+	struct ran_sum *sum = pair_table_at(&s->table, node, pair, sizeof(*sum));
 
-	if (!p) {
+	if (!sum) {
 		s->out_of_memory = true;
 		return;
 	}
-	s->at = p;
-	p[s->n++] = (struct ran_sum) { .node = node, .pair = pair, .samples = (uint64_t)count };
+	sum->node = node;
+	sum->pair = pair;
+	sum->samples += (uint64_t)count;
 }
 
 static int by_node_and_text(const void *pa, const void *pb)
@@ -56,37 +57,39 @@ static int by_node_and_samples(const void *pa, const void *pb, void *names)
 
 void ran_sums_sort(struct ran_sums *s, struct names *names)
 {
-	size_t n = 0;
+	struct ran_sum *at = s->table.at;
+	size_t all = s->table.keys.n;
 
-	for (size_t i = 0; i < s->n; i++) {
-		s->at[i].text = names_off_cpu(names, s->at[i].pair);
-		s->out_of_memory |= !s->at[i].text;
+	for (size_t i = 1; i <= all; i++) {
+		at[i].text = names_off_cpu(names, at[i].pair);
+		s->out_of_memory |= !at[i].text;
 	}
-	if (s->out_of_memory)
-		s->n = 0;
-	if (!s->n)
+	s->n = 0;
+	if (!all || s->out_of_memory)
 		return;
-	qsort(s->at, s->n, sizeof(*s->at), by_node_and_text);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct ran_sum *one = &s->at[i];
-		struct ran_sum *last = n ? &s->at[n - 1] : NULL;
-
-		if (last && last->node == one->node && last->text == one->text)
-			last->samples += one->samples;
+	qsort(at + 1, all, sizeof(*at), by_node_and_text);
+	for (size_t i = 1; i <= all; i++) {
+		if (s->n && at[s->n].node == at[i].node && at[s->n].text == at[i].text)
+			at[s->n].samples += at[i].samples;
 		else
-			s->at[n++] = *one;
+			at[++s->n] = at[i];
 	}
-	s->n = n;
-	qsort_r(s->at, n, sizeof(*s->at), by_node_and_samples, names);
+	qsort_r(at + 1, s->n, sizeof(*at), by_node_and_samples, names);
 }
 
 struct ran_sum *ran_sums_of(const struct ran_sums *s, uint32_t node, size_t *n)
 {
-	size_t first = LOWER_BOUND(i, s->n, s->at[i].node < node);
+	struct ran_sum *at = s->table.at;
+	size_t first;
 
-	for (*n = 0; first + *n < s->n && s->at[first + *n].node == node;)
+	*n = 0;
+	if (!s->n)
+		return NULL;
+	at++; /* ids count from 1 */
+	first = LOWER_BOUND(i, s->n, at[i].node < node);
+	while (first + *n < s->n && at[first + *n].node == node)
 		++*n;
-	return s->at + first;
+	return at + first;
 }
 
 static int by_text(const void *pa, const void *pb, void *names)

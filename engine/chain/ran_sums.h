@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pairs.h"
 #include "words/names.h"
 
 struct ran_sum {
@@ -22,8 +23,8 @@ struct ran_sum {
 
 /* All zero is empty. */
 struct ran_sums {
-	struct ran_sum *at;
-	size_t n, cap;
+	struct pair_table table; /* struct ran_sum, by (node, pair) until they are sorted */
+	size_t n;		 /* when they are sorted: so many, from table.at[1] on */
 	bool out_of_memory;
 };
 

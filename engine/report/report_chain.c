@@ -16,11 +16,12 @@ struct sleep {
 	uint64_t from_ns, to_ns;
 };
 
-int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o)
+int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
+		      struct names *names)
 {
-	*c = (struct report_chain) { .timelines = tl, .options = o };
+	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	return c->kernel ? 0 : -ENOMEM;
+	return c->kernel ? chain_samples_init(&c->samples, tl, ran_sums_add, &c->ran) : -ENOMEM;
 }
 
 void report_chain_free(struct report_chain *c)
@@ -31,7 +32,8 @@ void report_chain_free(struct report_chain *c)
 	free(c->wakes);
 	free(c->parts);
 	pair_table_free(&c->shorts);
-	pair_table_free(&c->ran);
+	chain_samples_free(&c->samples);
+	ran_sums_free(&c->ran);
 	*c = (struct report_chain) { 0 };
 }
 
@@ -155,46 +157,6 @@ static void add_wake(struct report_chain *c, const struct report_wake *wake)
 	p[c->n_wakes++] = *wake;
 }
 
-bool report_ran_at(const struct thread *th, uint64_t ns)
-{
-	uint32_t i = thread_position(th, ns);
-
-	return i == th->n_waits || th->waits[i].out_ns > ns;
-}
-
-/* Counts the thread's samples in [from, to). */
-static void add_samples(struct report_chain *c, uint32_t lane, uint32_t thread, uint64_t from_ns,
-			uint64_t to_ns)
-{
-	const struct thread *th = timelines_thread(c->timelines, thread);
-	const struct sample *end, *s = timelines_samples(c->timelines, thread, &end);
-	struct report_ran *ran;
-
-	for (s = s ? sample_at(s, end, from_ns) : end; s < end && s->ns < to_ns; s++) {
-		if (!report_ran_at(th, s->ns))
-			continue;
-		ran = pair_table_at(&c->ran, lane, s->pair, sizeof(*ran));
-		if (!ran) {
-			c->out_of_memory = true;
-			return;
-		}
-		ran->lane = lane;
-		ran->pair = s->pair;
-		ran->n++;
-	}
-}
-
-static int most_samples_first(const void *pa, const void *pb)
-{
-	const struct report_ran *a = pa, *b = pb;
-
-	if (a->lane != b->lane)
-		return compare_numbers(a->lane, b->lane);
-	if (a->n != b->n)
-		return compare_numbers(b->n, a->n);
-	return compare_numbers(a->pair, b->pair);
-}
-
 static uint64_t length(struct sleep s)
 {
 	return s.to_ns - s.from_ns;
@@ -241,7 +203,8 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 	size_t n = 0;
 
 	add_window(c, lane, alive_from, to_ns);
-	add_samples(c, lane, waker->thread, alive_from, alive_to);
+	if (chain_samples_wanted(&c->samples))
+		chain_samples_add(&c->samples, lane, waker->thread, from_ns, to_ns, 1);
 	for (uint32_t i = thread_position(th, from_ns);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];
@@ -323,13 +286,12 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 
 	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
 	pair_table_clear(&c->shorts, sizeof(struct report_part));
-	pair_table_clear(&c->ran, sizeof(struct report_ran));
+	ran_sums_clear(&c->ran);
 	if (lane_of(c, thread, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
 	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->options->depth, &self);
 	put_shorts(c);
-	if (c->ran.keys.n)
-		qsort((struct report_ran *)c->ran.at + 1, c->ran.keys.n, sizeof(struct report_ran),
-		      most_samples_first);
+	ran_sums_sort(&c->ran, c->names);
+	c->out_of_memory |= c->ran.out_of_memory;
 }

@@ -11,6 +11,7 @@
 #define ENGINE_REPORT_CHAIN_H
 
 #include "chain/chain.h"
+#include "chain/ran_sums.h"
 #include "words/names.h"
 #include "timeline/timeline.h"
 
@@ -51,12 +52,6 @@ struct report_part {
 	uint64_t ns, n;
 };
 
-/* Samples of a lane's thread while the wait waited for its work. */
-struct report_ran {
-	uint32_t lane, pair; /* the stacks */
-	uint64_t n;
-};
-
 struct report_chain {
 	struct report_lane *lanes;
 	struct report_window *windows;
@@ -65,10 +60,12 @@ struct report_chain {
 	size_t n_lanes, n_windows, n_wakes, n_parts;
 	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
 	struct pair_table shorts; /* struct report_part of REPORT_SHORT, by (lane, stack) */
-	struct pair_table
-		ran; /* struct report_ran, by (lane, pair); sorted, most first in a lane */
+	struct chain_samples samples;
+	struct ran_sums
+		ran; /* while the wait waited for their work, by lane in place of the node */
 	const struct timelines *timelines;
 	const struct options *options;
+	struct names *names;
 	struct kernel_stacks *kernel;
 	bool out_of_memory; /* sticky: the result is incomplete */
 };
@@ -77,7 +74,8 @@ struct report_chain {
  * What is given must outlive it. 0 or -ENOMEM. The caller calls report_chain_free(), also after an
  * error.
  */
-int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o);
+int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
+		      struct names *names);
 void report_chain_free(struct report_chain *c);
 /*
  * Explains [from_ns, to_ns) of the blocked part of w, a wait of thread, and replaces the previous
@@ -85,8 +83,5 @@ void report_chain_free(struct report_chain *c);
  */
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns);
-
-/* Whether the thread ran at a time at which it was alive. */
-bool report_ran_at(const struct thread *th, uint64_t ns);
 
 #endif /* ENGINE_REPORT_CHAIN_H */

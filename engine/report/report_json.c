@@ -284,7 +284,7 @@ static int put_waits(struct report_writer *w)
 	struct report *r = w->r;
 	struct report_chain chain;
 	long begin = ftell(w->out);
-	int err = report_chain_init(&chain, r->in->timelines, &r->cause_options);
+	int err = report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
 
 	fputs("],\n\"waits\":[", w->out);
 	for (size_t i = 0; i < r->n_waits && !err; i++) {

@@ -96,43 +96,29 @@ static void put_intervals(struct report_writer *w, const struct view *f, const s
 	}
 }
 
-struct drawn_sample {
-	uint64_t ns, n;
-	uint32_t pair; /* 0: none yet */
-};
-
-static void put_sample(struct report_writer *w, const struct view *f, const struct drawn_sample *s)
-{
-	if (!s->pair)
-		return;
-	report_put_number(w, (int64_t)(s->ns - f->zero_ns));
-	report_put_number(w, (int64_t)s->n);
-	report_put_number(w, report_stack(w, s->pair, UINT32_MAX, true));
-}
-
-/* What a thread ran. Samples too near to each other to be drawn are one, with the first's stacks.
+/*
+ * What a thread ran. Samples too near to each other to be drawn are one, with the first's stacks,
+ * and are skipped by binary search.
  */
 static void put_samples(struct report_writer *w, const struct view *f, uint32_t thread)
 {
-	const struct timelines *tl = w->r->in->timelines;
-	const struct sample *end, *s = timelines_samples(tl, thread, &end);
+	const struct sample *end, *next;
+	const struct sample *s = timelines_samples(w->r->in->timelines, thread, &end);
 	uint64_t finest = (f->to_ns - f->from_ns) / SAMPLES;
-	struct drawn_sample drawn = { .pair = 0 };
 
 	if (!s)
 		return;
 	report_begin_list(w, "samples");
-	for (s = sample_at(s, end, f->from_ns); s < end && s->ns < f->to_ns; s++) {
-		if (!s->pair || !report_ran_at(timelines_thread(tl, thread), s->ns))
+	end = sample_at(s, end, f->to_ns);
+	for (s = sample_at(s, end, f->from_ns); s < end; s = next) {
+		next = s + 1;
+		if (!s->pair)
 			continue;
-		if (drawn.pair && s->ns - drawn.ns < finest) {
-			drawn.n++;
-			continue;
-		}
-		put_sample(w, f, &drawn);
-		drawn = (struct drawn_sample) { s->ns, 1, s->pair };
+		next = sample_at(next, end, s->ns + finest);
+		report_put_number(w, (int64_t)(s->ns - f->zero_ns));
+		report_put_number(w, next - s);
+		report_put_number(w, report_stack(w, s->pair, UINT32_MAX, true));
 	}
-	put_sample(w, f, &drawn);
 	putc(']', w->out);
 }
 
@@ -218,20 +204,19 @@ static void put_chain(struct report_writer *w, const struct report_chain *c, con
 /* The main stacks of what the lanes ran, and how many samples there are. */
 static void put_ran(struct report_writer *w, const struct report_chain *c)
 {
-	const struct report_ran *ran = c->ran.at;
-	uint32_t n = c->ran.keys.n, n_lane;
-
 	report_begin_list(w, "ran");
-	for (uint32_t i = 1; i <= n; i += n_lane) {
+	for (uint32_t lane = 0; lane < c->n_lanes; lane++) {
+		size_t n;
+		const struct ran_sum *ran = ran_sums_of(&c->ran, lane, &n);
 		uint64_t samples = 0;
 
-		for (n_lane = 0; i + n_lane <= n && ran[i + n_lane].lane == ran[i].lane; n_lane++)
-			samples += ran[i + n_lane].n;
-		for (uint32_t k = 0; k < n_lane && k < REPORT_STACKS; k++) {
-			report_put_number(w, ran[i].lane);
-			report_put_number(w, (int64_t)ran[i + k].n);
+		for (size_t i = 0; i < n; i++)
+			samples += ran[i].samples;
+		for (size_t i = 0; i < n && i < REPORT_STACKS; i++) {
+			report_put_number(w, lane);
+			report_put_number(w, (int64_t)ran[i].samples);
 			report_put_number(w, (int64_t)samples);
-			report_put_number(w, report_stack(w, ran[i + k].pair, UINT32_MAX, true));
+			report_put_number(w, report_stack(w, ran[i].pair, UINT32_MAX, true));
 		}
 	}
 	putc(']', w->out);

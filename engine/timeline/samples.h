@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * samples.h - where threads were while they ran (chain-semantics, section 8): samples by thread, in
- * the order of time. They say nothing of when a thread ran; one that lies in no running stretch of
- * its thread's timeline counts for nothing.
+ * the order of time. They say nothing of when a thread ran: one that lies in no running stretch of
+ * its thread's timeline is not kept.
  */
 #ifndef ENGINE_SAMPLES_H
 #define ENGINE_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct sample {
 
 /* All zero is empty, ready for samples_add(). */
 struct samples {
+	bool any;	   /* the trace has some, kept or not */
 	struct sample *at; /* once sorted, by thread, then time */
 	size_t n, cap;
 	size_t *first; /* by thread, and one more: where its samples begin */
@@ -26,7 +28,10 @@ struct samples {
 
 /* Appends a sample; times never decrease. Returns 0 or -ENOMEM. */
 int samples_add(struct samples *s, const struct sample *sample);
-/* When all of them are there: sorts them. Returns 0 or -ENOMEM. */
+/* When all of them are there: drops those for which keep() is false. */
+void samples_keep(struct samples *s, bool (*keep)(void *arg, const struct sample *sample),
+		  void *arg);
+/* Then: sorts them. Returns 0 or -ENOMEM. */
 int samples_sort(struct samples *s, uint32_t n_threads);
 void samples_free(struct samples *s);
 

@@ -133,7 +133,7 @@ struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl,
 
 bool timelines_sampled(const struct timelines *tl)
 {
-	return tl->samples.n > 0;
+	return tl->samples.any;
 }
 
 const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,

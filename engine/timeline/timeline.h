@@ -153,7 +153,7 @@ struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl,
 
 /* Whether the trace has samples of running threads. */
 bool timelines_sampled(const struct timelines *tl);
-/* Those of a thread; *end is one past the last. Both are NULL if the trace has none. */
+/* Those of a thread while it ran; *end is one past the last. Both are NULL if there are none. */
 const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,
 				       const struct sample **end);
 

@@ -262,6 +262,16 @@ static void apply_ready(struct builder *b)
 	}
 }
 
+static bool in_running_time(void *arg, const struct sample *s)
+{
+	const struct builder *b = arg;
+	const struct thread *th = &b->tl->threads[s->thread];
+	uint32_t i = thread_position(th, s->ns);
+
+	return s->ns >= th->begin_ns && s->ns < th->end_ns &&
+	       (i == th->n_waits || th->waits[i].out_ns > s->ns);
+}
+
 static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 {
 	const struct trace_info *info = trace_info(t);
@@ -303,6 +313,8 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	table_finish(&b);
 	if (b.tl)
 		disk_requests_finish(&b.tl->disk_requests);
+	if (!b.out_of_memory && !err)
+		samples_keep(&b.tl->samples, in_running_time, &b);
 	b.out_of_memory |= samples_sort(&b.tl->samples, (uint32_t)b.tl->n_threads) != 0;
 	if (b.tl)
 		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);

@@ -38,15 +38,18 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	struct timelines *tl;
 	struct options o;
 	struct chains chains;
+	struct names *names;
 	unsigned int n = 0;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
 	options_init(&o);
 	o.depth = depth;
+	names = names_new(tl, &o);
+	assert_non_null(names);
 	assert_int_equal(chains_init(&chains, tl, &o,
 				     (struct chain_user) { .arg = ends, .add = add_end }),
 			 0);
-	assert_int_equal(report_chain_init(&in_time, tl, &o), 0);
+	assert_int_equal(report_chain_init(&in_time, tl, &o, names), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -81,6 +84,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 		}
 	}
 	report_chain_free(&in_time);
+	names_free(names);
 	chains_free(&chains);
 	timelines_free(tl);
 	return n;
@@ -136,6 +140,7 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 	struct report_chain c;
 	struct options o;
 	struct timelines *tl;
+	struct names *names;
 	uint32_t a = 0;
 
 	(void)state;
@@ -144,7 +149,9 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 		a++;
 	options_init(&o);
 	o.depth = 6;
-	assert_int_equal(report_chain_init(&c, tl, &o), 0);
+	names = names_new(tl, &o);
+	assert_non_null(names);
+	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
 	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++) {
 		const struct wait *w = &timelines_thread(tl, a)->waits[k];
 
@@ -164,6 +171,7 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 	assert_int_equal(c.wakes[1].waker, 2);
 	assert_int_equal(c.wakes[1].wakee, 1);
 	report_chain_free(&c);
+	names_free(names);
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
@@ -177,6 +185,7 @@ static void a_busy_chain_is_bounded(void **state)
 	struct options o;
 	struct timelines *tl;
 	struct trace *t;
+	struct names *names;
 	uint64_t sum = 0, short_sleeps = 0;
 	uint32_t a = 0;
 
@@ -200,7 +209,9 @@ static void a_busy_chain_is_bounded(void **state)
 		a++;
 	options_init(&o);
 	o.depth = 6;
-	assert_int_equal(report_chain_init(&c, tl, &o), 0);
+	names = names_new(tl, &o);
+	assert_non_null(names);
+	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
 	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++)
 		if (timelines_thread(tl, a)->waits[k].out_ns == 1000)
 			report_chain_explain(&c, a, &timelines_thread(tl, a)->waits[k], 1000,
@@ -220,6 +231,7 @@ static void a_busy_chain_is_bounded(void **state)
 	assert_int_equal(sum, 1999000);
 	assert_in_range(short_sleeps, 1000 - REPORT_FOLLOWED, 1000);
 	report_chain_free(&c);
+	names_free(names);
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
