@@ -387,15 +387,16 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	err = chains_init(&c->chains, tl, o, (struct chain_user) { c, label_link, add, add_disk });
 	if (!err)
 		err = who_ran_new(&c->who_ran, tl);
-	chains_ask_who(&c->chains, c->who_ran, add_who);
+	chains_ask_who(&c->chains, c->who_ran, add_who, c);
 	chains_fold_repeats(&c->chains, chain_joint_is_label);
 	if (!err)
 		err = served_new(&c->all_served, tl, c->chains.kernel);
-	chains_ask_windows(&c->chains, add_window);
+	chains_ask_windows(&c->chains, add_window, c);
 	if (!err)
 		err = top_waits_walk(tl, f, 0, explain_wait, c);
 	if (!err)
 		err = causes_describe(c);
+	served_sums_sort(&c->served, names);
 	if (!err && c->n)
 		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, names);
 	/* All of their time is that of other causes. */
@@ -432,7 +433,8 @@ const struct cause *causes_list(const struct causes *c, size_t *n)
 	return c->at;
 }
 
-int causes_put_served(const struct causes *c, const struct cause *of, const char *before, FILE *out)
+void causes_put_served(const struct causes *c, const struct cause *of, const char *before,
+		       FILE *out)
 {
-	return served_sums_write(&c->served, c->names, of->id, of->ns, before, out);
+	served_sums_write(&c->served, c->names, of->id, of->ns, before, out);
 }

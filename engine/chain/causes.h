@@ -62,9 +62,9 @@ const struct cause *causes_list(const struct causes *c, size_t *n);
 
 /*
  * Writes `before` and whom else the thread of a cause served in its time, if it was much: "audit 6
- * times (20.100 ms)". 0 or -ENOMEM.
+ * times (20.100 ms)".
  */
-int causes_put_served(const struct causes *c, const struct cause *of, const char *before,
-		      FILE *out);
+void causes_put_served(const struct causes *c, const struct cause *of, const char *before,
+		       FILE *out);
 
 #endif /* ENGINE_CAUSES_H */

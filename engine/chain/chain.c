@@ -86,9 +86,10 @@ void chains_fold_repeats(struct chains *c, chain_joint_fn joint)
 	c->joint = joint;
 }
 
-void chains_ask_windows(struct chains *c, chain_window_fn fn)
+void chains_ask_windows(struct chains *c, chain_window_fn fn, void *arg)
 {
 	c->window = fn;
+	c->window_arg = arg;
 }
 
 /* ---- exact attribution ---------------------------------------------------------------------- */
@@ -179,7 +180,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 
 	/* Not while totals are built: their nodes are none of this wait's. */
 	if (c->window && c->add == c->user.add)
-		c->window(c->user.arg, node, waker->thread, from_ns, to_ns);
+		c->window(c->window_arg, node, waker->thread, from_ns, to_ns);
 	if (woke->flags & WAIT_WAKER_RAN) {
 		add_ran(c, node, woke, from_ns, to_ns);
 		return;
@@ -289,12 +290,12 @@ static void build(struct chains *c, struct running_totals *t, uint32_t root, uin
 	void (*disk)(void *, uint32_t, uint32_t, uint64_t) = c->disk;
 	chain_who_fn who = c->who;
 	uint32_t block = c->intervals_per_block;
-	void *add_arg = c->add_arg;
+	void *add_arg = c->add_arg, *who_arg = c->who_arg;
 
 	c->add = add_to_totals;
 	c->disk = disk ? add_disk_to_totals : NULL;
 	c->who = who ? add_who_to_totals : NULL;
-	c->add_arg = c->samples.arg = t;
+	c->add_arg = c->who_arg = c->samples.arg = t;
 	c->samples.ran = add_ran_to_totals;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
@@ -314,6 +315,7 @@ static void build(struct chains *c, struct running_totals *t, uint32_t root, uin
 	c->disk = disk;
 	c->who = who;
 	c->add_arg = add_arg;
+	c->who_arg = who_arg;
 	c->samples = samples;
 }
 
@@ -361,7 +363,7 @@ static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uin
 		else if (key.b & KEY_DISK)
 			c->disk(c->add_arg, at, key.b & ~KEY_DISK, ns);
 		else
-			c->who(c->add_arg, at, who_of_key(key.b), ns);
+			c->who(c->who_arg, at, who_of_key(key.b), ns);
 		sum += key.b < CHAIN_ENDS || (key.b & (KEY_RAN | KEY_DISK)) == KEY_DISK ? ns : 0;
 	}
 	return sum;

@@ -119,8 +119,10 @@ struct chains {
 	void (*disk)(void *arg, uint32_t node, uint32_t what, uint64_t ns);
 	void *add_arg;
 	chain_who_fn who; /* NULL: not asked for */
+	void *who_arg;
 	const struct who_ran *who_ran;
 	chain_window_fn window; /* NULL: not asked for */
+	void *window_arg;
 };
 
 /*
@@ -135,12 +137,11 @@ void chains_free(struct chains *c);
  * the depth; joint gets the user's arg.
  */
 void chains_fold_repeats(struct chains *c, chain_joint_fn joint);
-/* From now on fn gets who had the CPU, with the user's arg. r, which may be NULL, must outlive c.
- */
-void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn);
+/* From now on fn gets who had the CPU. r, which may be NULL, must outlive c. */
+void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn, void *arg);
 
-/* From now on fn gets the windows of chains_explain(), with the user's arg. */
-void chains_ask_windows(struct chains *c, chain_window_fn fn);
+/* From now on fn gets the windows of chains_explain(). */
+void chains_ask_windows(struct chains *c, chain_window_fn fn, void *arg);
 
 /* The node below parent; that of a chain's head. 0: out of memory, and sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)

@@ -4,9 +4,10 @@
 
 /* ---- who had the CPU ------------------------------------------------------------------------ */
 
-void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn)
+void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn, void *arg)
 {
 	c->who = r ? fn : NULL;
+	c->who_arg = arg;
 	c->who_ran = r;
 }
 
@@ -20,7 +21,7 @@ static void add_who(void *arg, uint32_t who, uint64_t ns)
 {
 	const struct who_node *n = arg;
 
-	n->chains->who(n->chains->add_arg, n->node, who, ns * n->count);
+	n->chains->who(n->chains->who_arg, n->node, who, ns * n->count);
 }
 
 void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct wait *w,

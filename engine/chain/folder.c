@@ -283,7 +283,7 @@ static int folder_init(struct folder *f)
 		chains_fold_repeats(&f->chains, chain_joint_is_label);
 	if (!err && wants_samples(fold))
 		err = chain_samples_init(&f->chains.samples, tl, add_ran, f);
-	chains_ask_who(&f->chains, fold->who_ran, add_who_piece);
+	chains_ask_who(&f->chains, fold->who_ran, add_who_piece, f);
 	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);
 	if (!err && o->mode == MODE_EXACT) {

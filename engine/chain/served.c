@@ -24,12 +24,14 @@ enum {
 struct waking {
 	uint64_t ns;
 	uint32_t wakee;
+	uint32_t name; /* the wakee's then: string id */
 };
 
 /* A thread's wakings of others, in order. */
 struct wakings {
 	struct waking *at;
 	size_t n;
+	size_t hint;		      /* where one was looked for last */
 	struct running_totals totals; /* (name, TOTAL_...), of whole blocks */
 };
 
@@ -57,21 +59,16 @@ static int in_time(const void *pa, const void *pb)
 	return compare_numbers(a->wakee, b->wakee);
 }
 
-static uint32_t name_of(const struct served *s, const struct waking *w)
-{
-	return timelines_name(s->timelines, w->wakee, w->ns);
-}
-
-static bool sum_up(const struct served *s, struct wakings *of)
+static bool sum_up(struct wakings *of)
 {
 	if (of->n)
 		qsort(of->at, of->n, sizeof(*of->at), in_time);
 	/* Only whole blocks are asked for, and never the first waking. */
 	for (size_t i = 1; of->n > 8 * BLOCK && i < of->n / BLOCK * BLOCK; i++) {
-		uint32_t name = name_of(s, &of->at[i]);
+		const struct waking *w = &of->at[i];
 
-		totals_add(&of->totals, name, TOTAL_WAKINGS, 1);
-		totals_add(&of->totals, name, TOTAL_NS, of->at[i].ns - of->at[i - 1].ns);
+		totals_add(&of->totals, w->name, TOTAL_WAKINGS, 1);
+		totals_add(&of->totals, w->name, TOTAL_NS, w->ns - w[-1].ns);
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(&of->totals, (uint32_t)(i / BLOCK));
 	}
@@ -95,7 +92,9 @@ static void collect(struct served *s, struct kernel_stacks *kernel, bool put)
 				continue;
 			of = &s->of[w->waker];
 			if (put)
-				of->at[of->n] = (struct waking) { w->wake_ns, i };
+				of->at[of->n] =
+					(struct waking) { w->wake_ns, i,
+							  timelines_name(tl, i, w->wake_ns) };
 			of->n++;
 		}
 	}
@@ -128,7 +127,7 @@ int served_new(struct served **out, const struct timelines *tl, struct kernel_st
 	}
 	collect(s, kernel, true);
 	for (uint32_t i = 0; i < n; i++)
-		if (!sum_up(s, &s->of[i]))
+		if (!sum_up(&s->of[i]))
 			return -ENOMEM;
 	return 0;
 }
@@ -163,6 +162,7 @@ static bool add(struct served_sums *to, uint32_t thing, uint32_t name, uint64_t 
 
 	if (!sum)
 		return false;
+	sum->thing = thing;
 	sum->name = name;
 	sum->wakings += wakings;
 	sum->ns += ns;
@@ -186,22 +186,39 @@ static bool add_blocks(struct served_sums *to_sums, uint32_t thing, const struct
 	return ok;
 }
 
-bool served_sums_add(struct served_sums *to, uint32_t thing, const struct served *s, uint32_t waker,
+/* The first waking at ns or later; that at hint is near it, as most are that are asked for. */
+static size_t waking_near(const struct wakings *of, size_t hint, uint64_t ns)
+{
+	size_t low = hint, high = hint, step = 1;
+
+	for (; low && of->at[low - 1].ns >= ns; step *= 2) {
+		high = low - 1;
+		low = high > step ? high - step : 0;
+	}
+	for (; high < of->n && of->at[high].ns < ns; step *= 2) {
+		low = high + 1;
+		high = of->n - low > step ? low + step : of->n;
+	}
+	return low + LOWER_BOUND(k, high - low, of->at[low + k].ns < ns);
+}
+
+bool served_sums_add(struct served_sums *to, uint32_t thing, struct served *s, uint32_t waker,
 		     uint64_t from_ns, uint64_t to_ns)
 {
-	const struct wakings *of = &s->of[waker];
-	size_t i = LOWER_BOUND(k, of->n, of->at[k].ns < from_ns);
-	size_t end = LOWER_BOUND(k, of->n, of->at[k].ns < to_ns);
+	struct wakings *of = &s->of[waker];
+	size_t end = waking_near(of, of->hint, to_ns);
+	size_t i = waking_near(of, end, from_ns);
 	size_t keys = of->totals.table.keys.n; /* 0: so few wakings that there are no totals */
 	bool ok = true;
 
+	of->hint = end;
 	while (i < end && ok) {
 		if (keys && keys < end - i && end - i > 4 * BLOCK && i && i % BLOCK == 0 &&
 		    from_ns == of->at[i - 1].ns) {
 			ok = add_blocks(to, thing, &of->totals, i / BLOCK, end / BLOCK);
 			i = end / BLOCK * BLOCK;
 		} else {
-			ok = add(to, thing, name_of(s, &of->at[i]), 1, of->at[i].ns - from_ns);
+			ok = add(to, thing, of->at[i].name, 1, of->at[i].ns - from_ns);
 			i++;
 		}
 		from_ns = of->at[i - 1].ns;
@@ -209,17 +226,46 @@ bool served_sums_add(struct served_sums *to, uint32_t thing, const struct served
 	return ok;
 }
 
-#define SHOWN 3
-
 static int most_time_first(const void *pa, const void *pb, void *names)
 {
 	const struct served_sum *a = pa, *b = pb;
 
+	if (a->thing != b->thing)
+		return compare_numbers(a->thing, b->thing);
 	if (a->ns != b->ns)
 		return compare_numbers(b->ns, a->ns);
 	return strcmp(names_text(names, names_string(names, a->name)),
 		      names_text(names, names_string(names, b->name)));
 }
+
+void served_sums_sort(struct served_sums *s, struct names *names)
+{
+	struct served_sum *all = s->table.at;
+	uint32_t n = s->table.keys.n;
+
+	/* Made now: comparing must not make texts, which moves them. */
+	for (uint32_t i = 1; i <= n; i++)
+		(void)names_string(names, all[i].name);
+	if (n)
+		qsort_r(all + 1, n, sizeof(*all), most_time_first, names);
+}
+
+const struct served_sum *served_sums_of(const struct served_sums *s, uint32_t thing, size_t *n)
+{
+	const struct served_sum *all = s->table.at;
+	size_t end = s->table.keys.n, first;
+
+	*n = 0;
+	if (!end)
+		return NULL;
+	all++; /* ids count from 1 */
+	first = LOWER_BOUND(i, end, all[i].thing < thing);
+	while (first + *n < end && all[first + *n].thing == thing)
+		++*n;
+	return all + first;
+}
+
+#define SHOWN 3
 
 static void put_sum(FILE *out, struct names *names, const struct served_sum *sum)
 {
@@ -231,45 +277,22 @@ static void put_sum(FILE *out, struct names *names, const struct served_sum *sum
 	fprintf(out, " (%" PRIu64 ".%03" PRIu64 " ms)", sum->ns / 1000000, sum->ns / 1000 % 1000);
 }
 
-struct served_sum *served_sums_of(const struct served_sums *s, struct names *names, uint32_t thing,
-				  size_t *n)
+void served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,
+		       uint64_t of_ns, const char *before, FILE *out)
 {
-	const struct served_sum *all = s->table.at;
-	struct served_sum *at = malloc(((size_t)s->table.keys.n + 1) * sizeof(*at));
-
-	*n = 0;
-	for (uint32_t i = 1; at && i <= s->table.keys.n; i++) {
-		if (s->table.keys.at[i].a != thing || !all[i].wakings)
-			continue;
-		/* Made now: comparing must not make texts, which moves them. */
-		(void)names_string(names, all[i].name);
-		at[(*n)++] = all[i];
-	}
-	if (*n)
-		qsort_r(at, *n, sizeof(*at), most_time_first, names);
-	return at;
-}
-
-int served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,
-		      uint64_t of_ns, const char *before, FILE *out)
-{
-	uint64_t ns = 0;
 	size_t n;
-	struct served_sum *at = served_sums_of(s, names, thing, &n);
+	const struct served_sum *at = served_sums_of(s, thing, &n);
+	uint64_t ns = 0;
 
-	if (!at)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		ns += at[i].ns;
-	if (n && ns >= of_ns / 20) {
-		fputs(before, out);
-		for (size_t i = 0; i < n && i < SHOWN; i++) {
-			fputs(i ? ", " : "", out);
-			put_sum(out, names, &at[i]);
-		}
-		if (n > SHOWN)
-			fprintf(out, " and %zu more", n - SHOWN);
+	if (!n || ns < of_ns / 20)
+		return;
+	fputs(before, out);
+	for (size_t i = 0; i < n && i < SHOWN; i++) {
+		fputs(i ? ", " : "", out);
+		put_sum(out, names, &at[i]);
 	}
-	free(at);
-	return 0;
+	if (n > SHOWN)
+		fprintf(out, " and %zu more", n - SHOWN);
 }

@@ -19,10 +19,11 @@ void served_free(struct served *s);
 
 /* Sums by thing, whatever that is, and who was woken. All zero is empty. */
 struct served_sums {
-	struct pair_table table; /* struct served_sum, by (thing, name) */
+	struct pair_table table; /* struct served_sum, by (thing, name) until they are sorted */
 };
 
 struct served_sum {
+	uint32_t thing;
 	uint32_t name; /* string id */
 	uint64_t wakings;
 	uint64_t ns; /* each waking has the time since the one before it, or since the window began
@@ -31,17 +32,21 @@ struct served_sum {
 
 void served_sums_clear(struct served_sums *s);
 void served_sums_free(struct served_sums *s);
-/* Adds whom the waker woke in [from_ns, to_ns). False: out of memory. */
-bool served_sums_add(struct served_sums *to, uint32_t thing, const struct served *s, uint32_t waker,
+/*
+ * Adds whom the waker woke in [from_ns, to_ns). Fast if consecutive calls for a waker are near each
+ * other in time. False: out of memory.
+ */
+bool served_sums_add(struct served_sums *to, uint32_t thing, struct served *s, uint32_t waker,
 		     uint64_t from_ns, uint64_t to_ns);
-/* The sums of a thing, most time first, to be freed; *n: how many. NULL: out of memory. */
-struct served_sum *served_sums_of(const struct served_sums *s, struct names *names, uint32_t thing,
-				  size_t *n);
+/* When all have been added, before they are asked for. */
+void served_sums_sort(struct served_sums *s, struct names *names);
+/* The sums of a thing, most time first; *n: how many. Valid until s changes. */
+const struct served_sum *served_sums_of(const struct served_sums *s, uint32_t thing, size_t *n);
 /*
  * Writes `before` and "audit 6 times (20.100 ms), mail once (1.000 ms)" of a thing, most time
- * first; nothing if they have less than a twentieth of of_ns in all. 0 or -ENOMEM.
+ * first; nothing if they have less than a twentieth of of_ns in all.
  */
-int served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,
-		      uint64_t of_ns, const char *before, FILE *out);
+void served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,
+		       uint64_t of_ns, const char *before, FILE *out);
 
 #endif /* ENGINE_SERVED_H */

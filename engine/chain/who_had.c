@@ -5,13 +5,57 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "who_sums.h"
+#include "lower_bound.h"
 
 #define SHOWN 3
 
+void who_had_clear(struct who_had *h)
+{
+	pair_table_clear(&h->table, sizeof(struct who_had_ns));
+}
+
+void who_had_free(struct who_had *h)
+{
+	pair_table_free(&h->table);
+}
+
 bool who_had_add(struct who_had *h, uint32_t thing, uint32_t who, uint64_t ns)
 {
-	return pair_table_add(&h->table, thing, who, ns);
+	struct who_had_ns *p = pair_table_at(&h->table, thing, who, sizeof(*p));
+
+	if (!p)
+		return false;
+	p->thing = thing;
+	p->who = who;
+	p->ns += ns;
+	return true;
+}
+
+static int by_thing(const void *pa, const void *pb)
+{
+	const struct who_had_ns *a = pa, *b = pb;
+
+	if (a->thing != b->thing)
+		return compare_numbers(a->thing, b->thing);
+	return compare_numbers(a->who, b->who);
+}
+
+void who_had_sort(struct who_had *h)
+{
+	struct who_had_ns *all = h->table.at;
+
+	if (h->table.keys.n)
+		qsort(all + 1, h->table.keys.n, sizeof(*all), by_thing);
+}
+
+void who_had_of(const struct who_had *h, uint32_t thing, struct who_sums *sums)
+{
+	const struct who_had_ns *all = h->table.at;
+	size_t end = (size_t)h->table.keys.n + 1;
+	size_t i = 1 + LOWER_BOUND(k, end - 1, all[k + 1].thing < thing);
+
+	for (; i < end && all[i].thing == thing; i++)
+		who_sums_add(sums, all[i].who, all[i].ns);
 }
 
 /* The text of the sums of one thing: 0 if nobody is known. */
@@ -34,38 +78,21 @@ static int write_text(struct who_sums *sums, struct names *names, uint32_t *text
 	return err;
 }
 
-static int by_thing(const void *pa, const void *pb)
+int who_had_take(struct who_had *h, struct names *names, uint32_t *text)
 {
-	const struct pair *a = pa, *b = pb;
-
-	return compare_numbers(a->a, b->a);
-}
-
-int who_had_take(const struct who_had *h, struct names *names, uint32_t *text)
-{
-	const uint64_t *ns = h->table.at;
+	const struct who_had_ns *all = h->table.at;
 	uint32_t n = h->table.keys.n;
-	struct pair *order = malloc(((size_t)n + 1) * sizeof(*order)); /* (thing, id) */
 	struct who_sums sums = { .n = 0 };
-	int err = order ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (uint32_t i = 0; i < n && !err; i++)
-		order[i] = (struct pair) { h->table.keys.at[i + 1].a, i + 1 };
-	if (n && !err)
-		qsort(order, n, sizeof(*order), by_thing);
-	for (uint32_t i = 0; i < n && !err; i++) {
-		who_sums_add(&sums, h->table.keys.at[order[i].b].b, ns[order[i].b]);
-		if (i + 1 < n && order[i + 1].a == order[i].a)
+	who_had_sort(h);
+	for (uint32_t i = 1; i <= n && !err; i++) {
+		who_sums_add(&sums, all[i].who, all[i].ns);
+		if (i < n && all[i + 1].thing == all[i].thing)
 			continue;
-		err = write_text(&sums, names, &text[order[i].a]);
+		err = write_text(&sums, names, &text[all[i].thing]);
 		who_sums_clear(&sums);
 	}
 	who_sums_free(&sums);
-	free(order);
 	return err;
-}
-
-void who_had_free(struct who_had *h)
-{
-	pair_table_free(&h->table);
 }

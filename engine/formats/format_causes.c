@@ -104,11 +104,11 @@ static void put_cause(FILE *out, const struct format_input *in, const struct nam
 	}
 }
 
-int causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
-			const struct causes *all, const struct cause *c)
+void causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
+			 const struct causes *all, const struct cause *c)
 {
 	put_cause(out, in, n, c);
-	return causes_put_served(all, c, "; meanwhile it woke ", out);
+	causes_put_served(all, c, "; meanwhile it woke ", out);
 }
 
 /* A word of a shell's command. */
@@ -146,34 +146,30 @@ void causes_put_example(FILE *out, const struct format_input *in, const struct c
 	}
 }
 
-static int put_row(FILE *out, const struct format_input *in, const struct names *names,
-		   const struct causes *all, const struct cause *c, uint64_t all_ns)
+static void put_row(FILE *out, const struct format_input *in, const struct names *names,
+		    const struct causes *all, const struct cause *c, uint64_t all_ns)
 {
-	int err;
-
 	put_share(out, c->ns, all_ns);
 	format_put_ms(out, 13, c->ns);
 	fprintf(out, " %8" PRIu64, c->waits);
 	format_put_ms(out, 11, c->longest_ns);
 	fputs("  ", out);
-	err = causes_put_sentence(out, in, names, all, c);
+	causes_put_sentence(out, in, names, all, c);
 	putc('\n', out);
 	if (!c->itself)
 		fprintf(out, "%43s  %s\n", "", names_text(names, c->way));
 	fprintf(out, "%43s  ", "");
 	causes_put_example(out, in, c);
 	putc('\n', out);
-	return err;
 }
 
-static int put_table(FILE *out, const struct format_input *in, const struct names *names,
-		     const struct causes *causes)
+static void put_table(FILE *out, const struct format_input *in, const struct names *names,
+		      const struct causes *causes)
 {
 	size_t n;
 	const struct cause *at = causes_list(causes, &n);
 	uint64_t top = causes_shown(in->options);
 	uint64_t all_ns = 0, other_ns = 0;
-	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		all_ns += at[i].ns;
@@ -182,12 +178,12 @@ static int put_table(FILE *out, const struct format_input *in, const struct name
 	}
 	if (!n) {
 		fputs("nothing was waited for\n", out);
-		return 0;
+		return;
 	}
 	fprintf(out, "%7s %13s %8s %11s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
 		"WHAT THE WAITING CAME DOWN TO");
-	for (size_t i = 0; i < n && i < top && !err; i++)
-		err = put_row(out, in, names, causes, &at[i], all_ns);
+	for (size_t i = 0; i < n && i < top; i++)
+		put_row(out, in, names, causes, &at[i], all_ns);
 	if (other_ns) {
 		put_share(out, other_ns, all_ns);
 		format_put_ms(out, 13, other_ns);
@@ -196,7 +192,6 @@ static int put_table(FILE *out, const struct format_input *in, const struct name
 	fputs("100.0 %", out);
 	format_put_ms(out, 13, all_ns);
 	fprintf(out, " %8s %11s  %s\n", "", "", "all of them");
-	return err;
 }
 
 uint64_t causes_shown(const struct options *o)
@@ -217,7 +212,7 @@ static int write_causes(const struct format_input *in, FILE *out)
 	if (f)
 		err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err)
-		err = put_table(out, in, names, causes);
+		put_table(out, in, names, causes);
 	causes_free(causes);
 	wait_filter_free(f);
 	names_free(names);

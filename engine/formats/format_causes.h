@@ -10,10 +10,10 @@
 uint64_t causes_shown(const struct options *o);
 /*
  * Writes c, one of all, as a sentence: "janitor ran, until it woke in unlock; meanwhile it woke
- * audit 6 times". 0 or -ENOMEM.
+ * audit 6 times".
  */
-int causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
-			const struct causes *all, const struct cause *c);
+void causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
+			 const struct causes *all, const struct cause *c);
 /* Writes a command that shows the wait with the largest part, by which its chain can be followed.
  */
 void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c);

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "intern.h"
 #include "chain/disk_end.h"
-#include "chain/who_sums.h"
 #include "words/disk_names.h"
 #include "wait_pieces.h"
 
@@ -171,10 +170,7 @@ static void put_who(struct writer *j, uint32_t node)
 	struct who_sums *s = &j->who_had_cpu;
 
 	who_sums_clear(s);
-	for (uint32_t id = 1; id <= j->wait.who.keys.n; id++)
-		if (j->wait.who.keys.at[id].a == node)
-			who_sums_add(s, j->wait.who.keys.at[id].b,
-				     ((const uint64_t *)j->wait.who.at)[id]);
+	who_had_of(&j->wait.facts.had, node, s);
 	who_sums_sort(s, j->names);
 	j->out_of_memory |= s->out_of_memory;
 	fputs(",\"had_cpu\":[", j->out);
@@ -198,7 +194,7 @@ static void put_who(struct writer *j, uint32_t node)
 static void put_ran(struct writer *j, const struct wait_piece *p)
 {
 	size_t n;
-	struct ran_sum *ran = ran_sums_of(&j->wait.ran, p->node, &n);
+	struct ran_sum *ran = ran_sums_of(&j->wait.facts.ran, p->node, &n);
 
 	if (!n)
 		return;
@@ -232,9 +228,8 @@ static void put_disk(struct writer *j, uint32_t what)
 static void put_served(struct writer *j, uint32_t node)
 {
 	size_t n;
-	struct served_sum *at = served_sums_of(&j->wait.served, j->names, node, &n);
+	const struct served_sum *at = served_sums_of(&j->wait.facts.served, node, &n);
 
-	j->out_of_memory |= !at;
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",{" : ",\"served\":[{", j->out);
 		put_name(j, "name", at[i].name);
@@ -242,7 +237,6 @@ static void put_served(struct writer *j, uint32_t node)
 			at[i].wakings, at[i].ns);
 	}
 	fputs(n ? "]" : "", j->out);
-	free(at);
 }
 
 static void put_piece(struct writer *j, const struct wait_piece *p)
@@ -263,7 +257,7 @@ static void put_piece(struct writer *j, const struct wait_piece *p)
 	fprintf(j->out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64, (int)strlen(end) - 2, end + 1, p->ns);
 	if (p->end == CHAIN_DISK)
 		put_disk(j, p->what);
-	if (j->wait.who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
+	if (j->wait.facts.who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
 		put_who(j, p->node);
 	if (p->end == CHAIN_RUNNING)
 		put_ran(j, p);

@@ -98,12 +98,7 @@ static void put_who_had(struct tree *t)
 /* The same for a link. */
 static void put_who_of(struct tree *t, const struct tree_item *i)
 {
-	const struct pair_table *who = &t->wait.who;
-
-	for (uint32_t id = 1; id <= who->keys.n; id++)
-		if (who->keys.at[id].a == i - t->wait.items)
-			who_sums_add(&t->who_had, who->keys.at[id].b,
-				     ((const uint64_t *)who->at)[id]);
+	who_had_of(&t->wait.facts.had, (uint32_t)(i - t->wait.items), &t->who_had);
 	put_who_had(t);
 }
 
@@ -135,8 +130,8 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
-	t->out_of_memory |= served_sums_write(&w->served, t->names, self, i->total_ns,
-					      "; meanwhile it woke ", t->out);
+	served_sums_write(&w->facts.served, t->names, self, i->total_ns, "; meanwhile it woke ",
+			  t->out);
 }
 
 /*
@@ -166,7 +161,8 @@ static void put_handler(struct tree *t, const struct link *l)
 static void put_ran(struct tree *t, const struct tree_item *item, unsigned int level)
 {
 	size_t n;
-	const struct ran_sum *ran = ran_sums_of(&t->wait.ran, (uint32_t)(item - t->wait.items), &n);
+	const struct ran_sum *ran =
+		ran_sums_of(&t->wait.facts.ran, (uint32_t)(item - t->wait.items), &n);
 	uint64_t samples = 0, rest = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -360,8 +356,8 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 			put_object(t, w->stack);
 		put_clause(t, &n, "runnable ", off, "");
 	}
-	if (t->wait.who_ran)
-		who_ran_share(t->wait.who_ran, p->thread, w, s->off_from_ns, s->off_to_ns,
+	if (t->wait.facts.who_ran)
+		who_ran_share(t->wait.facts.who_ran, p->thread, w, s->off_from_ns, s->off_to_ns,
 			      who_sums_add, &t->who_had);
 	put_who_had(t);
 	if (chosen_wait_ns(p) < s->whole_ns) {

@@ -49,32 +49,12 @@ static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
 	add_piece(arg, (struct wait_piece) { ns, node, CHAIN_DISK, what });
 }
 
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
-{
-	struct wait_pieces *t = arg;
-	uint64_t *sum = pair_table_at(&t->who, node, who, sizeof(*sum));
-
-	if (sum)
-		*sum += ns;
-	else
-		t->out_of_memory = true;
-}
-
 /* The wait's own time: the node of its head. */
 static void add_own_who(void *arg, uint32_t who, uint64_t ns)
 {
 	struct wait_pieces *t = arg;
 
-	add_who(t, chains_head(&t->chains, 1), who, ns);
-}
-
-/* A chain_window_fn. */
-static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
-{
-	struct wait_pieces *t = arg;
-
-	t->out_of_memory |=
-		!served_sums_add(&t->served, node, t->all_served, waker, from_ns, to_ns);
+	t->out_of_memory |= !who_had_add(&t->facts.had, chains_head(&t->chains, 1), who, ns);
 }
 
 static int by_chain(const void *pa, const void *pb)
@@ -152,23 +132,20 @@ int wait_pieces_make(struct wait_pieces *t, const struct chosen_wait *p)
 	bool preempted = p->wait->kind == WAIT_PREEMPTED;
 
 	t->n = 0;
-	pair_table_clear(&t->who, sizeof(uint64_t));
-	ran_sums_clear(&t->ran);
-	served_sums_clear(&t->served);
+	wait_facts_clear(&t->facts);
 	if (!preempted)
 		chains_explain(&t->chains, head, p->thread, p->wait, s->blocked_from_ns,
 			       s->blocked_to_ns);
 	if (s->off_to_ns > s->off_from_ns)
 		add(t, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
 		    s->off_to_ns - s->off_from_ns);
-	if (t->who_ran)
-		who_ran_share(t->who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns,
+	if (t->facts.who_ran)
+		who_ran_share(t->facts.who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns,
 			      add_own_who, t);
 	if (t->out_of_memory || t->chains.out_of_memory)
 		return -ENOMEM;
 	merge_pieces(t);
-	ran_sums_sort(&t->ran, t->names);
-	return t->ran.out_of_memory ? -ENOMEM : 0;
+	return wait_facts_sort(&t->facts, t->names);
 }
 
 int wait_pieces_init(struct wait_pieces *t, const struct timelines *tl, const struct options *o,
@@ -179,24 +156,14 @@ int wait_pieces_init(struct wait_pieces *t, const struct timelines *tl, const st
 	*t = (struct wait_pieces) { .names = names };
 	err = chains_init(&t->chains, tl, o, (struct chain_user) { t, label_link, add, add_disk });
 	if (!err)
-		err = who_ran_new(&t->who_ran, tl);
-	if (!err)
-		err = chain_samples_init(&t->chains.samples, tl, ran_sums_add, &t->ran);
-	chains_ask_who(&t->chains, t->who_ran, add_who);
-	if (!err)
-		err = served_new(&t->all_served, tl, t->chains.kernel);
-	chains_ask_windows(&t->chains, add_window);
+		err = wait_facts_init(&t->facts, &t->chains, NULL, NULL);
 	return err;
 }
 
 void wait_pieces_free(struct wait_pieces *t)
 {
 	chains_free(&t->chains);
-	who_ran_free(t->who_ran);
-	pair_table_free(&t->who);
-	served_free(t->all_served);
-	served_sums_free(&t->served);
-	ran_sums_free(&t->ran);
+	wait_facts_free(&t->facts);
 	intern_free(&t->links);
 	free(t->at);
 }

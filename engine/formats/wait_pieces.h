@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * wait_pieces.h - the chains of one wait as a list: a piece for each chain and end, the widest
- * first, with who had the CPU, what wakers ran and whom else they served, by the piece's node.
+ * first, with what else is known of them, by the piece's node.
  */
 #ifndef ENGINE_WAIT_PIECES_H
 #define ENGINE_WAIT_PIECES_H
 
 #include "chain/chain.h"
-#include "chain/ran_sums.h"
-#include "chain/served.h"
 #include "chain/top_waits.h"
 #include "intern.h"
+#include "wait_facts.h"
 
 struct wait_piece {
 	uint64_t ns;
@@ -25,11 +24,7 @@ struct wait_pieces {
 	struct intern links; /* struct link; their ids are the labels */
 	struct wait_piece *at;
 	size_t n, cap;
-	struct who_ran *who_ran; /* NULL: not known */
-	struct pair_table who;	 /* ns by (node, who) */
-	struct served *all_served;
-	struct served_sums served; /* by node */
-	struct ran_sums ran;
+	struct wait_facts facts; /* by node */
 	bool out_of_memory;
 };
 

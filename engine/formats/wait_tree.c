@@ -138,55 +138,23 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 		t->out_of_memory = true;
 }
 
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
-{
-	struct wait_tree *t = arg;
-	struct tree_item *i = item_of(t, node);
-	uint64_t *sum = NULL;
-
-	if (i)
-		sum = pair_table_at(&t->who, (uint32_t)(i - t->items), who, sizeof(*sum));
-	if (sum)
-		*sum += ns;
-	else
-		t->out_of_memory = true;
-}
-
 static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
 {
 	struct wait_tree *t = arg;
 	struct tree_item *i = item_of(t, node);
-	uint64_t *sum = NULL;
-
-	add(t, node, CHAIN_DISK, ns);
-	if (i)
-		sum = pair_table_at(&t->disks, (uint32_t)(i - t->items), what, sizeof(*sum));
-	if (sum)
-		*sum += ns;
-	else
-		t->out_of_memory = true;
-}
-
-/* A chain_ran_fn. */
-static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
-{
-	struct wait_tree *t = arg;
-	struct tree_item *i = item_of(t, node);
 
 	if (i)
-		ran_sums_add(&t->ran, (uint32_t)(i - t->items), pair, count);
-	else
-		t->out_of_memory = true;
+		i->ends_ns[CHAIN_DISK] += ns;
+	t->out_of_memory |= !i || !pair_table_add(&t->disks, (uint32_t)(i - t->items), what, ns);
 }
 
-/* A chain_window_fn. */
-static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+/* Of struct wait_facts. */
+static uint32_t place_of(void *arg, uint32_t node)
 {
 	struct wait_tree *t = arg;
-	struct tree_item *i = item_of(t, node);
+	const struct tree_item *i = item_of(t, node);
 
-	t->out_of_memory |= !i || !served_sums_add(&t->served, (uint32_t)(i - t->items),
-						   t->all_served, waker, from_ns, to_ns);
+	return i ? (uint32_t)(i - t->items) : FACTS_NOWHERE;
 }
 
 /* Sets the total of each item. */
@@ -238,16 +206,13 @@ int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
 	for (size_t i = 0; i < t->n_nodes; i++)
 		t->item_of[t->nodes[i]] = 0;
 	t->n_items = t->n_nodes = 0;
-	ran_sums_clear(&t->ran);
-	pair_table_clear(&t->who, sizeof(uint64_t));
+	wait_facts_clear(&t->facts);
 	pair_table_clear(&t->disks, sizeof(uint64_t));
-	served_sums_clear(&t->served);
 	if (p->wait->kind == WAIT_SLEEP)
 		chains_explain(&t->chains, chains_head(&t->chains, 1), p->thread, p->wait,
 			       p->shown.blocked_from_ns, p->shown.blocked_to_ns);
 	sum_up(t);
-	ran_sums_sort(&t->ran, t->names);
-	t->out_of_memory |= t->ran.out_of_memory;
+	t->out_of_memory |= wait_facts_sort(&t->facts, t->names) != 0;
 	return t->out_of_memory || t->chains.out_of_memory ? -ENOMEM : 0;
 }
 
@@ -260,24 +225,15 @@ int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct
 	err = chains_init(&t->chains, tl, o, (struct chain_user) { t, label_link, add, add_disk });
 	chains_fold_repeats(&t->chains, joint_of);
 	if (!err)
-		err = chain_samples_init(&t->chains.samples, tl, add_ran, t);
-	if (!err)
-		err = who_ran_new(&t->who_ran, tl);
-	chains_ask_who(&t->chains, t->who_ran, add_who);
-	if (!err)
-		err = served_new(&t->all_served, tl, t->chains.kernel);
-	chains_ask_windows(&t->chains, add_window);
+		err = wait_facts_init(&t->facts, &t->chains, place_of, t);
 	return err;
 }
 
 void wait_tree_free(struct wait_tree *t)
 {
 	chains_free(&t->chains);
-	who_ran_free(t->who_ran);
-	pair_table_free(&t->who);
+	wait_facts_free(&t->facts);
 	pair_table_free(&t->disks);
-	served_free(t->all_served);
-	served_sums_free(&t->served);
 	intern_free(&t->links);
 	free(t->label);
 	pairs_free(&t->labels);
@@ -286,5 +242,4 @@ void wait_tree_free(struct wait_tree *t)
 	free(t->items);
 	free(t->item_of);
 	free(t->nodes);
-	ran_sums_free(&t->ran);
 }

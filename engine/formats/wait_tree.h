@@ -8,11 +8,9 @@
 #define ENGINE_WAIT_TREE_H
 
 #include "chain/chain.h"
-#include "chain/ran_sums.h"
-#include "chain/served.h"
 #include "chain/top_waits.h"
-#include "chain/who_sums.h"
 #include "intern.h"
+#include "wait_facts.h"
 #include "words/joint.h"
 
 struct tree_item {
@@ -26,13 +24,10 @@ struct wait_tree {
 	const struct timelines *timelines;
 	struct names *names;
 	struct chains chains;
-	struct who_ran *who_ran; /* NULL: not known */
-	struct pair_table who;	 /* ns by (item, who) */
-	struct pair_table disks; /* likewise by (item, what): see chain/disk_end.h */
-	struct served *all_served;
-	struct served_sums served; /* by item */
-	struct intern links;	   /* struct link */
-	uint32_t *label;	   /* by the id of a link; 0: not made yet */
+	struct wait_facts facts; /* by item */
+	struct pair_table disks; /* ns by (item, what): see chain/disk_end.h */
+	struct intern links;	 /* struct link */
+	uint32_t *label;	 /* by the id of a link; 0: not made yet */
 	size_t cap_label;
 	struct pairs labels; /* (waker, joint): equal lines are one link */
 	struct link *link;   /* by label: the first link that got it */
@@ -44,7 +39,6 @@ struct wait_tree {
 	size_t n_item_of;
 	uint32_t *nodes; /* that have an item */
 	size_t n_nodes, cap_nodes;
-	struct ran_sums ran; /* by item in place of the node */
 	bool out_of_memory;
 };
 

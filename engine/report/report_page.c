@@ -157,15 +157,14 @@ static void put_cause_text(FILE *out, const struct report *r, const struct cause
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
-	int err = 0;
 
 	if (!f)
 		return;
 	if (example)
 		causes_put_example(f, r->in, c);
 	else
-		err = causes_put_sentence(f, r->in, r->names, r->causes, c);
-	if (!fclose(f) && !err)
+		causes_put_sentence(f, r->in, r->names, r->causes, c);
+	if (!fclose(f))
 		print_html(out, text);
 	free(text);
 }

@@ -247,7 +247,7 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 	assert_int_equal(chains_init(&c, tl, o,
 				     (struct chain_user) { .arg = &sums, .add = add_nothing }),
 			 0);
-	chains_ask_who(&c, ran, add_who);
+	chains_ask_who(&c, ran, add_who, &sums);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 

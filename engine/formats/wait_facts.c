@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "wait_facts.h"
+
+#include <errno.h>
+
+/* Where the facts of a node belong. */
+static uint32_t place(struct wait_facts *f, uint32_t node)
+{
+	uint32_t at = f->place_of ? f->place_of(f->arg, node) : node;
+
+	f->out_of_memory |= at == FACTS_NOWHERE;
+	return at;
+}
+
+/* A chain_who_fn. */
+static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+{
+	struct wait_facts *f = arg;
+
+	f->out_of_memory |= !who_had_add(&f->had, place(f, node), who, ns);
+}
+
+/* A chain_ran_fn. */
+static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
+{
+	struct wait_facts *f = arg;
+
+	ran_sums_add(&f->ran, place(f, node), pair, count);
+}
+
+/* A chain_window_fn. */
+static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+{
+	struct wait_facts *f = arg;
+
+	f->out_of_memory |=
+		!served_sums_add(&f->served, place(f, node), f->all_served, waker, from_ns, to_ns);
+}
+
+int wait_facts_init(struct wait_facts *f, struct chains *c,
+		    uint32_t (*place_of)(void *arg, uint32_t node), void *arg)
+{
+	int err = chain_samples_init(&c->samples, c->timelines, add_ran, f);
+
+	*f = (struct wait_facts) { .place_of = place_of, .arg = arg };
+	if (!err)
+		err = who_ran_new(&f->who_ran, c->timelines);
+	if (!err)
+		err = served_new(&f->all_served, c->timelines, c->kernel);
+	chains_ask_who(c, f->who_ran, add_who, f);
+	chains_ask_windows(c, add_window, f);
+	return err;
+}
+
+void wait_facts_free(struct wait_facts *f)
+{
+	who_ran_free(f->who_ran);
+	served_free(f->all_served);
+	who_had_free(&f->had);
+	ran_sums_free(&f->ran);
+	served_sums_free(&f->served);
+}
+
+void wait_facts_clear(struct wait_facts *f)
+{
+	who_had_clear(&f->had);
+	ran_sums_clear(&f->ran);
+	served_sums_clear(&f->served);
+}
+
+int wait_facts_sort(struct wait_facts *f, struct names *names)
+{
+	who_had_sort(&f->had);
+	ran_sums_sort(&f->ran, names);
+	served_sums_sort(&f->served, names);
+	return f->out_of_memory || f->ran.out_of_memory ? -ENOMEM : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wait_facts.h - what is known of the chains of one wait beside their time: who had the CPU, what
+ * wakers ran, whom else they served. It is kept by node, or by what the user has in place of nodes.
+ */
+#ifndef ENGINE_WAIT_FACTS_H
+#define ENGINE_WAIT_FACTS_H
+
+#include "chain/chain.h"
+#include "chain/ran_sums.h"
+#include "chain/served.h"
+#include "chain/who_had.h"
+
+#define FACTS_NOWHERE UINT32_MAX
+
+struct wait_facts {
+	struct who_ran *who_ran; /* NULL: not known */
+	struct served *all_served;
+	struct who_had had; /* the CPU */
+	struct ran_sums ran;
+	struct served_sums served;
+	uint32_t (*place_of)(void *arg, uint32_t node);
+	void *arg;
+	bool out_of_memory; /* sticky */
+};
+
+/*
+ * From now on f gets what is known of the waits that c explains; both must outlive the other's use.
+ * place_of: where the facts of a node belong, FACTS_NOWHERE if it is out of memory; NULL: to the
+ * node. 0 or -ENOMEM. To be freed with wait_facts_free(), also after an error.
+ */
+int wait_facts_init(struct wait_facts *f, struct chains *c,
+		    uint32_t (*place_of)(void *arg, uint32_t node), void *arg);
+void wait_facts_free(struct wait_facts *f);
+/* Forgets those of the wait before. */
+void wait_facts_clear(struct wait_facts *f);
+/* When a wait has been explained, before they are asked for. 0 or -ENOMEM. */
+int wait_facts_sort(struct wait_facts *f, struct names *names);
+
+#endif /* ENGINE_WAIT_FACTS_H */
