@@ -187,27 +187,40 @@ static void print_totals(const struct chain_summary *s, const struct timelines *
 
 #define CLASSES_SHOWN 6
 
-/* What the chosen waits were for, if the trace says it. */
-static int print_classes(const struct timelines *tl, const struct options *o)
+/* Adds up what the chosen waits were for, for a format without totals. */
+static int sum_classes(const struct timelines *tl, const struct options *o, struct names *names,
+		       struct who_sums *sums)
 {
-	struct who_sums sums = { .unknown = "no object" };
-	struct wait_filter *f;
-	struct names *names;
-	int err;
+	struct wait_filter *f = wait_filter_new(tl, o, names);
 
-	if (trace_objects_end(timelines_trace(tl)) == 1)
-		return 0;
-	names = names_new(tl, o);
-	f = names ? wait_filter_new(tl, o, names) : NULL;
 	for (uint32_t i = 0; f && i < timelines_threads(tl); i++)
 		if (wait_filter_thread(f, i))
-			class_sums_add(&sums, tl, f, i);
-	if (f && who_sums_write(&sums, names, CLASSES_SHOWN, "blocked for ", stderr))
-		putc('\n', stderr);
-	err = !f || sums.out_of_memory ? -ENOMEM : 0;
+			class_sums_add_thread(sums, tl, f, i);
 	wait_filter_free(f);
+	return f ? 0 : -ENOMEM;
+}
+
+/* What the chosen waits were for, if the trace says it. */
+static int print_classes(const struct format_input *in)
+{
+	struct who_sums own = { .n = 0 }, *sums = &own;
+	struct names *names;
+	int err = 0;
+
+	if (!class_sums_known(in->timelines))
+		return 0;
+	names = names_new(in->timelines, in->options);
+	if (in->totals && in->totals->known)
+		sums = &in->totals->classes;
+	else
+		err = names ? sum_classes(in->timelines, in->options, names, sums) : -ENOMEM;
+	sums->unknown = "no object";
+	if (names && !err && who_sums_write(sums, names, CLASSES_SHOWN, "blocked for ", stderr))
+		putc('\n', stderr);
+	if (!names || sums->out_of_memory)
+		err = -ENOMEM;
 	names_free(names);
-	who_sums_free(&sums);
+	who_sums_free(&own);
 	return err;
 }
 
@@ -222,7 +235,7 @@ int print_summary(const char *name, const struct format_input *in)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		print_totals(&in->totals->sums, in->timelines, in->options->no_idle);
-	err = print_classes(in->timelines, in->options);
+	err = print_classes(in);
 	if (err)
 		return err;
 	return print_unwoken(in->timelines, in->options);

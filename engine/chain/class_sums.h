@@ -9,11 +9,14 @@
 #include "wait_filter.h"
 #include "who_sums.h"
 
+/* Whether the trace says what was waited for. */
+bool class_sums_known(const struct timelines *tl);
 /* The class (string id) of what a wait with this stack was for; 0: it is not known. */
 uint32_t class_of_wait(const struct timelines *tl, uint32_t pair);
-/* Adds the chosen waits of a thread; a class is a who_sums' string, WHO_UNKNOWN: it is not known.
- */
-void class_sums_add(struct who_sums *s, const struct timelines *tl, struct wait_filter *f,
-		    uint32_t thread);
+/* Adds time of a class, which is a who_sums' string; class 0 is WHO_UNKNOWN. */
+void class_sums_add(struct who_sums *s, uint32_t class, uint64_t blocked_ns);
+/* Adds the chosen waits of a thread. */
+void class_sums_add_thread(struct who_sums *s, const struct timelines *tl, struct wait_filter *f,
+			   uint32_t thread);
 
 #endif /* ENGINE_CLASS_SUMS_H */

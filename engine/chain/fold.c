@@ -6,6 +6,7 @@
 
 #include "base/cpus.h"
 #include "base/progress.h"
+#include "class_sums.h"
 #include "repeats.h"
 
 static void add_summary(struct chain_summary *to, const struct chain_summary *s)
@@ -47,6 +48,7 @@ static int gather(struct fold *f)
 		struct folder *one = &f->folders[i];
 
 		add_summary(&f->summary, &one->summary);
+		who_sums_add_all(&f->classes, &one->classes);
 		if (i && !one->out_of_memory && !all->out_of_memory)
 			absorb(all, one);
 		all->out_of_memory |= one->out_of_memory;
@@ -55,7 +57,8 @@ static int gather(struct fold *f)
 	}
 	f->nodes = all->chains.nodes;
 	all->chains.nodes = (struct pairs) { 0 };
-	return all->out_of_memory || all->sums.out_of_memory ? -ENOMEM : 0;
+	all->out_of_memory |= all->sums.out_of_memory || f->classes.out_of_memory;
+	return all->out_of_memory ? -ENOMEM : 0;
 }
 
 static int make_rows(struct fold *f)
@@ -119,6 +122,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->timelines = tl;
 		f->options = o;
 		f->by = by;
+		f->knows_objects = class_sums_known(tl);
 		f->parts = chain_parts_new(tl, o, fold_counts_waits(f), by == FOLD_BY_LINE);
 		err = f->parts ? 0 : -ENOMEM;
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
@@ -143,6 +147,7 @@ void fold_free(struct fold *f)
 	chain_parts_free(f->parts);
 	slices_free(&f->slices);
 	who_ran_free(f->who_ran);
+	who_sums_free(&f->classes);
 	free(f);
 }
 
@@ -154,4 +159,12 @@ struct chain_rows *fold_rows(struct fold *f)
 const struct chain_summary *fold_summary(const struct fold *f)
 {
 	return &f->summary;
+}
+
+struct who_sums fold_take_classes(struct fold *f)
+{
+	struct who_sums classes = f->classes;
+
+	f->classes = (struct who_sums) { .n = 0 };
+	return classes;
 }

@@ -11,6 +11,7 @@
 #include "node_sums.h"
 #include "slices.h"
 #include "wait_filter.h"
+#include "who_sums.h"
 
 #define FOLDERS_MAX 16u
 #define HEADS 4096u /* a power of two */
@@ -18,6 +19,7 @@
 /* A cache's slot: the node of a head. */
 struct head {
 	uint32_t group, stack, node; /* node 0: empty */
+	uint32_t class;		     /* of what it waits for; 0: not known */
 };
 
 /* A wait that reaches over several slices, and the part of it that was chosen. */
@@ -42,6 +44,7 @@ struct folder {
 	size_t n_long, cap_long;
 	struct node_sums sums;
 	struct chain_summary summary;
+	struct who_sums classes;
 	bool out_of_memory;
 };
 
@@ -49,13 +52,15 @@ struct fold {
 	const struct timelines *timelines;
 	const struct options *options;
 	enum fold_by by;
+	bool knows_objects; /* the trace says what was waited for */
 	struct chain_parts *parts;
 	struct who_ran *who_ran; /* NULL: not asked for, or not known */
 	struct slices slices;
 	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;
 	struct chain_summary summary;
-	struct pairs nodes; /* of the chains, when they are complete */
+	struct who_sums classes; /* of what was waited for; empty if the trace does not say it */
+	struct pairs nodes;	 /* of the chains, when they are complete */
 	struct chain_rows rows;
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "class_sums.h"
 #include "grow.h"
 #include "on_cpu.h"
 
@@ -20,8 +21,8 @@ static uint32_t label_link(void *arg, const struct link *l)
 					   : part_link(&f->parts, l);
 }
 
-/* The node of the wait's head, 0: out of memory. */
-static uint32_t head_of(struct folder *f, uint32_t thread, const struct wait *w)
+/* The wait's head; its node is 0 if it is out of memory. */
+static const struct head *head_of(struct folder *f, uint32_t thread, const struct wait *w)
 {
 	uint32_t name, group;
 	struct head *slot;
@@ -35,8 +36,9 @@ static uint32_t head_of(struct folder *f, uint32_t thread, const struct wait *w)
 			.stack = w->stack,
 			.node = chains_node(&f->chains, chains_head(&f->chains, group),
 					    part_head(&f->parts, name, w->stack)),
+			.class = class_of_wait(f->fold->timelines, w->stack),
 		};
-	return slot->node;
+	return slot;
 }
 
 /* For --view=wakeup, in place of head_of(): a node for the waker with the wakee. */
@@ -159,6 +161,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	struct chain_summary *sum = &f->summary;
 	bool preempted = w->kind == WAIT_PREEMPTED;
 	uint64_t off_ns, blocked_ns;
+	const struct head *slot;
 	struct shown s;
 	uint32_t head;
 
@@ -172,7 +175,8 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 			node_sums_add(&f->sums, wakeup_of(f, thread, w), CHAIN_RUNNING, blocked_ns);
 		return;
 	}
-	head = head_of(f, thread, w);
+	slot = head_of(f, thread, w);
+	head = slot->node;
 	if (!head)
 		return;
 	if (fold_counts_waits(f->fold))
@@ -191,6 +195,8 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	}
 	sum->runnable_ns += off_ns;
 	sum->blocked_ns += blocked_ns;
+	if (f->fold->knows_objects)
+		class_sums_add(&f->classes, slot->class, blocked_ns);
 	fold_sleep(f, head, thread, w, &s, is_long);
 }
 
@@ -258,6 +264,7 @@ void folder_clear(struct folder *f)
 	part_cache_free(&f->parts);
 	free(f->long_waits);
 	node_sums_free(&f->sums);
+	who_sums_free(&f->classes);
 }
 
 static bool wants(void *arg, const struct thread *th)
@@ -307,7 +314,8 @@ void *folder_run(void *arg)
 	fold_own_time(f);
 	wait_filter_idle(f->filter, &f->summary.idle_waits, &f->summary.idle_ns);
 	f->summary.not_shown_ns = wait_filter_preempted_ns(f->filter);
-	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;
+	f->out_of_memory |=
+		f->chains.out_of_memory || f->sums.out_of_memory || f->classes.out_of_memory;
 	return NULL;
 }
 
@@ -328,8 +336,8 @@ void *folder_run_long(void *arg)
 			uint64_t to = l->to_ns < to_ns ? l->to_ns : to_ns;
 
 			if (from < to)
-				chain_batch_add(f->batch, head_of(f, l->thread, l->wait), l->wait,
-						from, to);
+				chain_batch_add(f->batch, head_of(f, l->thread, l->wait)->node,
+						l->wait, from, to);
 		}
 	chain_batch_run(f->batch);
 	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;

@@ -21,6 +21,7 @@ struct import_report;
 struct format_totals {
 	bool known;
 	struct chain_summary sums;
+	struct who_sums classes; /* of what was waited for: see chain/class_sums.h */
 };
 
 /* What a format is written from. */
@@ -62,6 +63,17 @@ struct format {
 	 */
 	int (*fold)(const struct format_input *in, const char *root, struct folded *lines);
 };
+
+/* Hands on the totals of a fold, if they are needed. */
+static inline void format_take_totals(const struct format_input *in, struct fold *f)
+{
+	if (in->totals)
+		*in->totals = (struct format_totals) {
+			true,
+			*fold_summary(f),
+			fold_take_classes(f),
+		};
+}
 
 /* "1 234.567": milliseconds, thousands apart, right-aligned in a table's column. */
 static inline void format_put_ms(FILE *out, int width, uint64_t ns)

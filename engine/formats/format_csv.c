@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "chain/class_sums.h"
 #include "format.h"
 #include "words/kernel_stacks.h"
 #include "chain/top_waits.h"
@@ -41,7 +42,7 @@ struct writer {
 	struct who_ran *who_ran; /* NULL: not known, and without columns */
 	struct who_sums who_had_cpu;
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the current wait */
-	struct chain_summary sums;    /* of all waits written */
+	struct format_totals totals;  /* of all waits written */
 };
 
 static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
@@ -172,7 +173,7 @@ static int put_waker(struct writer *c, const struct wait *w)
 /* Traces without objects have no such column. */
 static bool has_objects(const struct writer *c)
 {
-	return trace_objects_end(c->trace) > 1;
+	return class_sums_known(c->timelines);
 }
 
 static void put_header(struct writer *c)
@@ -262,10 +263,13 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 
 static void add_to_sums(struct writer *c, const struct chosen_wait *p)
 {
-	struct chain_summary *sums = &c->sums;
+	struct chain_summary *sums = &c->totals.sums;
 	const struct shown *s = &p->shown;
 	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
 
+	if (p->wait->kind == WAIT_SLEEP && has_objects(c))
+		class_sums_add(&c->totals.classes, class_of_wait(c->timelines, p->wait->stack),
+			       s->blocked_to_ns - s->blocked_from_ns);
 	sums->waits++;
 	sums->blocked_ns += s->blocked_to_ns - s->blocked_from_ns;
 	if (p->wait->kind == WAIT_PREEMPTED)
@@ -319,12 +323,15 @@ static int write_csv(const struct format_input *in, FILE *out)
 	}
 	/* With --top only the longest waits were added up. */
 	if (!err && in->totals && !o->top) {
-		wait_filter_idle(s, &c.sums.idle_waits, &c.sums.idle_ns);
-		c.sums.not_shown_ns = wait_filter_preempted_ns(s);
-		*in->totals = (struct format_totals) { true, c.sums };
+		wait_filter_idle(s, &c.totals.sums.idle_waits, &c.totals.sums.idle_ns);
+		c.totals.sums.not_shown_ns = wait_filter_preempted_ns(s);
+		c.totals.known = true;
+		*in->totals = c.totals;
+		c.totals.classes = (struct who_sums) { .n = 0 };
 	}
 	chains_free(&c.chains);
 	who_ran_free(c.who_ran);
+	who_sums_free(&c.totals.classes);
 	who_sums_free(&c.who_had_cpu);
 	processes_free(c.processes);
 	wait_filter_free(s);

@@ -29,8 +29,8 @@ static int fold(const struct format_input *in, const char *root, struct folded *
 	err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
 	if (!err)
 		err = folded_add(lines, fold_rows(f), root, in->options->root == ROOT_CLASS);
-	if (!err && chains && in->totals)
-		*in->totals = (struct format_totals) { true, *fold_summary(f) };
+	if (!err && chains)
+		format_take_totals(in, f);
 	fold_free(f);
 	return err;
 }

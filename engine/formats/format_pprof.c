@@ -357,8 +357,8 @@ static int write_pprof(const struct format_input *in, FILE *out)
 		p.names = chain_parts_names(p.rows->parts);
 		err = put_profile(&p, out);
 	}
-	if (!err && in->totals)
-		*in->totals = (struct format_totals) { true, *fold_summary(fold) };
+	if (!err)
+		format_take_totals(in, fold);
 	fold_free(fold);
 	gzip_free(p.gzip);
 	proto_free(&p.proto);

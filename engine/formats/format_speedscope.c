@@ -185,8 +185,8 @@ static int write_speedscope(const struct format_input *in, FILE *out)
 	}
 	if (!err)
 		err = put_file(&s);
-	if (!err && in->totals)
-		*in->totals = (struct format_totals) { true, *fold_summary(fold) };
+	if (!err)
+		format_take_totals(in, fold);
 	fold_free(fold);
 	free(s.groups);
 	text_free(&s.buf);

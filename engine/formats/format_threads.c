@@ -160,21 +160,20 @@ static void put_who(FILE *out, struct who_column *c, struct who_sums *s, struct 
 		fputs("  -", out);
 }
 
-static int put_table(FILE *out, const struct format_input *in, struct names *names,
-		     struct who_column *who, struct class_columns *classes, struct thread_row *rows,
-		     size_t n)
+static void put_table(FILE *out, const struct format_input *in, struct names *names,
+		      struct who_column *who, const struct class_columns *classes,
+		      const struct thread_row *rows, size_t n)
 {
 	const struct options *o = in->options;
 	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
 	size_t top = o->top && o->top < n ? (size_t)o->top : n;
-	int err = 0;
 
 	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s", "TID", "PID",
 		"NAME", "RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME",
 		"WAITS", "LONGEST", "WAITED");
 	class_columns_head(classes, out);
 	fputs(who->ran ? "  HAD THE CPU MEANWHILE\n" : "\n", out);
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
 		const char *name =
 			names_text(names, names_thread(names, rows[i].thread, th->end_ns));
@@ -197,28 +196,26 @@ static int put_table(FILE *out, const struct format_input *in, struct names *nam
 			fprintf(out, "%7s", "?");
 		fprintf(out, " %-16s", name);
 		put_row(out, o, &rows[i]);
-		err = class_columns_put(classes, o, i, 1, out);
+		class_columns_put(classes, o, i, 1, out);
 		put_who(out, who, &who->one, names);
 		putc('\n', out);
 	}
-	if (top < n && !err) {
+	if (top < n) {
 		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
 		put_row(out, o, &other);
-		err = class_columns_put(classes, o, top, n - top, out);
+		class_columns_put(classes, o, top, n - top, out);
 		put_who(out, who, &who->other, names);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
 	put_row(out, o, &total);
-	if (!err)
-		err = class_columns_put(classes, o, 0, n, out);
+	class_columns_put(classes, o, 0, n, out);
 	put_who(out, who, &who->total, names);
 	fprintf(out, "\n(times in %s; %zu threads; ", format_time_unit(o), n);
 	put_chosen(out, o);
 	if (classes->shown)
 		fputs("; by class: blocked", out);
 	fputs(")\n", out);
-	return err;
 }
 
 static int write_threads(const struct format_input *in, FILE *out)
@@ -245,7 +242,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 	if (!err)
 		err = threads ? class_columns_init(&classes, tl, names, s, threads, n) : -ENOMEM;
 	if (!err)
-		err = put_table(out, in, names, &who, &classes, rows, n);
+		put_table(out, in, names, &who, &classes, rows, n);
 	if (who.one.out_of_memory || who.total.out_of_memory || who.other.out_of_memory)
 		err = -ENOMEM;
 	class_columns_free(&classes);

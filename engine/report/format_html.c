@@ -354,8 +354,8 @@ static int write_html(const struct format_input *in, FILE *out)
 		err = make_data(&r, &data);
 	if (!err)
 		put_page(out, &r, &waits, &ran, &data);
-	if (!err && in->totals)
-		*in->totals = (struct format_totals) { true, *fold_summary(r.fold) };
+	if (!err)
+		format_take_totals(in, r.fold);
 	free(waits.svg.p);
 	free(ran.svg.p);
 	free(data.p);
