@@ -17,7 +17,6 @@
 #include "words/names.h"
 #include "words/waited_for.h"
 
-#define NAME_WIDTH_MIN 16
 #define NAME_WIDTH_MAX 64
 #define NOT_KNOWN "not known"
 
@@ -147,30 +146,23 @@ static void put_row(FILE *out, const struct table *t, const struct row *r, int w
 static void put_table(FILE *out, struct table *t)
 {
 	const struct options *o = t->options;
-	struct wait_sums total = { 0 }, other = { 0 };
 	struct row *rows = t->rows.at;
-	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
-	int width = NAME_WIDTH_MIN;
+	size_t n = t->rows.keys.n;
+	struct wait_table sums = wait_table(n, o->top, NAME_WIDTH_MAX);
 
 	if (n)
 		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
-	for (size_t i = 1; i <= n; i++) {
-		size_t len = strlen(names_text(t->names, rows[i].name));
-
-		wait_sums_add(i > top ? &other : &total, &rows[i].sums);
-		if (i <= top && len > (size_t)width)
-			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
-	}
-	wait_sums_add(&total, &other);
-	fprintf(out, "%-*s %9s %15s %13s %13s %13s  %-20s  %s\n", width, "OBJECT", "WAITS",
+	for (size_t i = 1; i <= n; i++)
+		wait_table_add(&sums, names_text(t->names, rows[i].name), &rows[i].sums);
+	fprintf(out, "%-*s %9s %15s %13s %13s %13s  %-20s  %s\n", sums.width, "OBJECT", "WAITS",
 		"BLOCKED", "LONGEST", "P50", "P99", "WAITED", "ENDED BY");
-	for (size_t i = 1; i <= top; i++)
-		put_row(out, t, &rows[i], width);
-	if (top < n) {
-		put_figures(out, t, &other, CHAIN_OTHER, width);
+	for (size_t i = 1; i <= sums.top; i++)
+		put_row(out, t, &rows[i], sums.width);
+	if (sums.top < n) {
+		put_figures(out, t, &sums.other, CHAIN_OTHER, sums.width);
 		putc('\n', out);
 	}
-	put_figures(out, t, &total, "all of them", width);
+	put_figures(out, t, &sums.total, "all of them", sums.width);
 	fprintf(out, "\n(times in %s; %zu objects)\n", format_time_unit(o), n);
 }
 

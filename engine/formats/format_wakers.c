@@ -15,7 +15,6 @@
 #include "chain/top_waits.h"
 #include "chain/waker_name.h"
 
-#define NAME_WIDTH_MIN 16
 #define NAME_WIDTH_MAX 48
 
 struct row {
@@ -78,29 +77,22 @@ static void put_row(FILE *out, const struct table *t, const struct wait_sums *s,
 static void put_table(FILE *out, struct table *t)
 {
 	const struct options *o = t->options;
-	struct wait_sums total = { 0 }, other = { 0 };
 	struct row *rows = t->rows.at;
-	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
-	int width = NAME_WIDTH_MIN;
+	size_t n = t->rows.keys.n;
+	struct wait_table sums = wait_table(n, o->top, NAME_WIDTH_MAX);
 
 	if (n)
 		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
-	for (size_t i = 1; i <= n; i++) {
-		size_t len = strlen(names_text(t->names, rows[i].waker));
-
-		wait_sums_add(i > top ? &other : &total, &rows[i].sums);
-		if (i <= top && len > (size_t)width)
-			width = len < NAME_WIDTH_MAX ? (int)len : NAME_WIDTH_MAX;
-	}
-	wait_sums_add(&total, &other);
-	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", width, "WAKER", "TARGET", "COUNT", "BLOCKED",
-		"LONGEST");
-	for (size_t i = 1; i <= top; i++)
+	for (size_t i = 1; i <= n; i++)
+		wait_table_add(&sums, names_text(t->names, rows[i].waker), &rows[i].sums);
+	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", sums.width, "WAKER", "TARGET", "COUNT",
+		"BLOCKED", "LONGEST");
+	for (size_t i = 1; i <= sums.top; i++)
 		put_row(out, t, &rows[i].sums, names_text(t->names, rows[i].waker),
-			names_text(t->names, rows[i].wakee), width);
-	if (top < n)
-		put_row(out, t, &other, CHAIN_OTHER, "", width);
-	put_row(out, t, &total, "all of them", "", width);
+			names_text(t->names, rows[i].wakee), sums.width);
+	if (sums.top < n)
+		put_row(out, t, &sums.other, CHAIN_OTHER, "", sums.width);
+	put_row(out, t, &sums.total, "all of them", "", sums.width);
 	fprintf(out, "(times in %s; %zu pairs)\n", format_time_unit(o), n);
 }
 
