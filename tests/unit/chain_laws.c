@@ -14,17 +14,8 @@
 
 #include "chain/chain.h"
 #include "chain/fold.h"
-#include "chain/who_sums.h"
+#include "synth_folded.h"
 #include "synth_many.h"
-
-#define USUAL_TRACES 1000
-
-static unsigned long traces(void)
-{
-	const char *wanted = getenv("LAWS_TRACES");
-
-	return wanted ? strtoul(wanted, NULL, 10) : USUAL_TRACES;
-}
 
 static struct options options_of(unsigned int depth, enum options_mode mode)
 {
@@ -44,12 +35,6 @@ static char *folded(const char *script, unsigned int depth, enum options_mode mo
 
 	o.who_ran = true;
 	return script_folded(script, &o);
-}
-
-static void on_schedules(enum schedule_kind kind, trace_checker check)
-{
-	for (unsigned long seed = 1; seed <= traces(); seed++)
-		on_schedule(seed, kind, check, NULL);
 }
 
 /* ---- 1: conservation ------------------------------------------------------------------------ */
@@ -184,169 +169,6 @@ static void check_conservation(const struct trace *t, const char *name, void *ar
 	timelines_free(tl);
 }
 
-/* A line without who had the CPU, to be freed. */
-static char *without_who(const char *line, size_t len)
-{
-	static const char *const ends[] = { ";[runnable];", ";[preempted];" };
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-		const char *end = memmem(line, len, ends[i], strlen(ends[i]));
-
-		if (end)
-			return strndup(line, (size_t)(end - line) + strlen(ends[i]) - 1);
-	}
-	return strndup(line, len);
-}
-
-static char *summed_up(const char *text, char *(*of_line)(const char *line, size_t len));
-
-/* Who had the CPU only divides what was there before. */
-static void check_who(const struct trace *t, const char *name, void *arg)
-{
-	(void)name;
-	(void)arg;
-	for (int mode = MODE_EXACT; mode <= MODE_CLASSIC; mode++) {
-		struct options o = options_of(OPTIONS_DEPTH_DEFAULT, (enum options_mode)mode);
-		char *plain = trace_folded(t, &o), *divided;
-
-		o.who_ran = true;
-		divided = trace_folded(t, &o);
-		expect_text(summed_up(divided, without_who), plain);
-		free(divided);
-		free(plain);
-	}
-}
-
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
-{
-	(void)node;
-	who_sums_add(arg, who, ns);
-}
-
-static void add_nothing(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	(void)arg;
-	(void)node;
-	(void)end;
-	(void)ns;
-}
-
-/* "NAME NS" for each who had the CPU in all waits, as explained one by one. To be freed. */
-static char *who_one_by_one(const struct timelines *tl, const struct options *o)
-{
-	struct who_sums sums = { .n = 0 };
-	struct names *names = names_new(tl, o);
-	struct who_ran *ran;
-	struct chains c;
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	assert_non_null(names);
-	assert_int_equal(who_ran_new(&ran, tl), 0);
-	assert_int_equal(chains_init(&c, tl, o,
-				     (struct chain_user) { .arg = &sums, .add = add_nothing }),
-			 0);
-	chains_ask_who(&c, ran, add_who, &sums);
-	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
-		const struct thread *th = timelines_thread(tl, i);
-
-		for (uint32_t k = 0; k < th->n_waits; k++) {
-			const struct wait *w = &th->waits[k];
-
-			if (w->kind == WAIT_UNKNOWN)
-				continue;
-			if (w->kind == WAIT_SLEEP)
-				chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, w->wake_ns);
-			who_ran_share(ran, i, w, w->wake_ns, w->in_ns, who_sums_add, &sums);
-		}
-	}
-	who_sums_sort(&sums, names);
-	for (size_t i = 0; i < sums.n; i++)
-		if (sums.sorted[i].who != WHO_UNKNOWN)
-			fprintf(f, "%s %llu\n", who_sums_text(names, sums.sorted[i].who),
-				(unsigned long long)sums.sorted[i].ns);
-	fclose(f);
-	chains_free(&c);
-	who_ran_free(ran);
-	who_sums_free(&sums);
-	names_free(names);
-	return text;
-}
-
-/* What is above [runnable] and [preempted], to be freed. */
-static char *who_alone(const char *line, size_t len)
-{
-	char *rest = without_who(line, len);
-	size_t n = strlen(rest);
-
-	free(rest);
-	return n < len ? strndup(line + n + 1, len - n - 1) : strdup("");
-}
-
-static int by_line(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The lines of text in order, without those that begin with a space. Frees it. */
-static char *in_order(char *text)
-{
-	char *lines[10000], *out, *rest = text, *line;
-	size_t n = 0, len;
-	FILE *f = open_memstream(&out, &len);
-
-	while ((line = strsep(&rest, "\n")))
-		if (*line && *line != ' ' && n < sizeof(lines) / sizeof(*lines))
-			lines[n++] = line;
-	if (n)
-		qsort(lines, n, sizeof(*lines), by_line);
-	for (size_t i = 0; i < n; i++)
-		fprintf(f, "%s\n", lines[i]);
-	fclose(f);
-	free(text);
-	return out;
-}
-
-/* All waits at once, on all CPUs, give what each by itself gives. */
-static void check_who_agrees(const struct trace *t, const char *name, void *arg)
-{
-	struct options o = options_of(OPTIONS_DEPTH_DEFAULT, MODE_EXACT);
-	char *folded, *expected;
-	struct timelines *tl;
-
-	(void)name;
-	(void)arg;
-	o.who_ran = true;
-	o.not_woken = true;
-	folded = trace_folded(t, &o);
-	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
-	expected = in_order(who_one_by_one(tl, &o));
-	expect_text(in_order(summed_up(folded, who_alone)), expected);
-	free(expected);
-	free(folded);
-	timelines_free(tl);
-}
-
-static void who_had_the_cpu_agrees_one_by_one(void **state)
-{
-	(void)state;
-	on_schedules(SCHEDULE_WHOLE, check_who_agrees);
-	on_schedules(SCHEDULE_LOSSY, check_who_agrees);
-	for (unsigned long seed = 1; seed <= 30; seed++)
-		on_schedule(seed, SCHEDULE_LONG, check_who_agrees, NULL);
-	on_recorded(check_who_agrees, NULL);
-}
-
-static void who_had_the_cpu_divides_the_time(void **state)
-{
-	(void)state;
-	on_schedules(SCHEDULE_WHOLE, check_who);
-	on_schedules(SCHEDULE_LOSSY, check_who);
-	on_schedules(SCHEDULE_DAMAGED, check_who);
-	on_recorded(check_who, NULL);
-}
-
 static void time_is_conserved(void **state)
 {
 	(void)state;
@@ -362,17 +184,6 @@ static void time_is_conserved_in_recorded_traces(void **state)
 }
 
 /* ---- 2: depth refines ----------------------------------------------------------------------- */
-
-struct sums {
-	char **lines;
-	uint64_t *ns;
-	size_t n;
-};
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 /* A line without what comes after its n-th link, to be freed. */
 static char *merged_line(const char *line, size_t len, unsigned int links)
@@ -393,45 +204,6 @@ static char *merged_line(const char *line, size_t len, unsigned int links)
 	return merged;
 }
 
-/* The folded text with other lines for each, as folded text again. To be freed. */
-static char *summed_up(const char *text, char *(*of_line)(const char *line, size_t len))
-{
-	struct sums s = { 0 };
-	char *out;
-	size_t len;
-	FILE *f = open_memstream(&out, &len);
-
-	/* "LINE NS" becomes "LINE\0NS", so that sorting goes by line and keeps the weight. */
-	for (const char *line = text, *next; *line; line = next) {
-		const char *end = strchr(line, '\n'),
-			   *space = memrchr(line, ' ', (size_t)(end - line));
-		char *m = of_line(line, (size_t)(space - line));
-		size_t n = strlen(m);
-
-		next = end + 1;
-		s.lines = realloc(s.lines, (s.n + 1) * sizeof(*s.lines));
-		s.lines[s.n] = malloc(n + 32);
-		memcpy(s.lines[s.n], m, n + 1);
-		memcpy(s.lines[s.n] + n + 1, space + 1, (size_t)(next - space - 1));
-		s.n++;
-		free(m);
-	}
-	if (s.n)
-		qsort(s.lines, s.n, sizeof(*s.lines), by_text);
-	for (size_t i = 0, k; i < s.n; i = k) {
-		unsigned long long ns = 0;
-
-		for (k = i; k < s.n && !strcmp(s.lines[i], s.lines[k]); k++)
-			ns += strtoull(s.lines[k] + strlen(s.lines[k]) + 1, NULL, 10);
-		fprintf(f, "%s %llu\n", s.lines[i], ns);
-	}
-	for (size_t i = 0; i < s.n; i++)
-		free(s.lines[i]);
-	free(s.lines);
-	fclose(f);
-	return out;
-}
-
 static unsigned int links_kept;
 
 static char *cut_line(const char *line, size_t len)
@@ -443,7 +215,7 @@ static char *cut_line(const char *line, size_t len)
 static char *merged(const char *text, unsigned int links)
 {
 	links_kept = links;
-	return summed_up(text, cut_line);
+	return folded_as(text, cut_line);
 }
 
 static void check_depth(const struct trace *t, const char *name, void *arg)
@@ -488,7 +260,7 @@ static void depth_refines_in_recorded_traces(void **state)
 static void order_of_cpus_does_not_matter(void **state)
 {
 	(void)state;
-	for (unsigned long seed = 1; seed <= traces(); seed++) {
+	for (unsigned long seed = 1; seed <= schedules_to_try(); seed++) {
 		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 3));
 		char *script = schedule_script(s);
 		char *first = folded(script, 6, MODE_EXACT);
@@ -545,7 +317,7 @@ static bool ends_with(const char *line, size_t len, const char *end)
 static void a_loss_gives_no_time_to_named_causes(void **state)
 {
 	(void)state;
-	for (unsigned long seed = 1; seed <= 3 * traces(); seed++) {
+	for (unsigned long seed = 1; seed <= 3 * schedules_to_try(); seed++) {
 		struct schedule *s = schedule_new(seed, SCHEDULE_LOSSY_EXACTLY);
 		char *script[2] = { schedule_whole_script(s), schedule_script(s) };
 		char *text[2];
@@ -590,8 +362,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_is_conserved),
 		cmocka_unit_test(time_is_conserved_in_recorded_traces),
-		cmocka_unit_test(who_had_the_cpu_divides_the_time),
-		cmocka_unit_test(who_had_the_cpu_agrees_one_by_one),
 		cmocka_unit_test(depth_refines),
 		cmocka_unit_test(depth_refines_in_recorded_traces),
 		cmocka_unit_test(order_of_cpus_does_not_matter),

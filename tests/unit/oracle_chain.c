@@ -4,131 +4,6 @@
 
 #include "oracle_private.h"
 
-static void put_line(struct world *w, const char *chain, const char *end, uint64_t ns)
-{
-	if (!ns)
-		return;
-	w->lines = more(w->lines, w->n_lines, sizeof(*w->lines));
-	w->ns = more(w->ns, w->n_lines, sizeof(*w->ns));
-	w->bases = more(w->bases, w->n_lines, sizeof(*w->bases));
-	if (asprintf(&w->lines[w->n_lines], "%s;[%s]", chain, end) < 0)
-		abort();
-	w->bases[w->n_lines] = NULL;
-	w->ns[w->n_lines++] = ns;
-}
-
-static void append_clean(char **s, const char *raw)
-{
-	char *old = *s, *clean = strdup(*raw ? raw : "[unknown]");
-
-	for (char *c = clean; *c; c++)
-		if (*c == ';')
-			*c = ':';
-		else if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	if (asprintf(s, "%s%s%s", old, *old ? ";" : "", clean) < 0)
-		abort();
-	free(old);
-	free(clean);
-}
-
-static const char *frame_name(struct world *w, uint32_t frame, char *buf, size_t size)
-{
-	const struct trace_frame *f = trace_frame(w->t, frame);
-	const char *path = f && f->module ? trace_module_path(w->t, f->module) : "";
-	const char *base = strrchr(path, '/');
-
-	if (f && *trace_string(w->t, f->symbol))
-		return trace_string(w->t, f->symbol);
-	if (!*path || (base && !base[1]))
-		return "";
-	snprintf(buf, size, "[%s]", base ? base + 1 : path);
-	return buf;
-}
-
-static void append_frames(struct world *w, char **s, uint32_t id, uint32_t first_n, bool leaf_first)
-{
-	struct trace_stack st = trace_stack(w->t, id);
-	uint32_t n = st.n < first_n ? st.n : first_n;
-	char buf[300];
-
-	for (uint32_t i = 0; i < n; i++)
-		append_clean(s, frame_name(w, st.frames[leaf_first ? i : n - 1 - i], buf,
-					   sizeof(buf)));
-}
-
-static void append_class(struct world *w, char **s, const struct trace_object *o)
-{
-	char class[300];
-
-	snprintf(class, sizeof(class), "[%s]", trace_string(w->t, o->class));
-	append_clean(s, class);
-}
-
-static void append_name(struct world *w, char **s, int thread, uint64_t at)
-{
-	append_clean(s, life_name(w, thread, at));
-}
-
-struct ready {
-	struct world *w;
-	const char *chain, *end;
-};
-
-static void put_ready_line(void *arg, const char *who, uint64_t ns)
-{
-	const struct ready *r = arg;
-	struct world *w = r->w;
-	char *line;
-
-	put_line(w, r->chain, r->end, ns);
-	if (!who || !ns)
-		return;
-	line = w->lines[w->n_lines - 1];
-	append_clean(&line, who);
-	w->lines[w->n_lines - 1] = line;
-}
-
-/* A part of a piece in which a thread was ready. */
-static void put_ready(struct world *w, const char *chain, const char *end, int life,
-		      const struct piece *p, uint64_t from, uint64_t to)
-{
-	struct ready r = { w, chain, end };
-
-	if (w->who_ran)
-		who_ran(w, life, p, from, to, put_ready_line, &r);
-	else
-		put_line(w, chain, end, to - from);
-}
-
-/* Where a life was in [from, to), all of which it ran: a line of no time for each sample. */
-static void put_spots(struct world *w, const char *chain, const char *end, const struct life *l,
-		      uint64_t from, uint64_t to)
-{
-	for (int i = 0; i < l->n_spots; i++) {
-		const struct spot *s = &l->spots[i];
-		bool kernel = trace_stack(w->t, s->kstack).n, user = trace_stack(w->t, s->ustack).n;
-		char *line;
-
-		if (s->at < from || s->at >= to)
-			continue;
-		if (asprintf(&line, "%s;[%s]", chain, end) < 0)
-			abort();
-		w->lines = more(w->lines, w->n_lines, sizeof(*w->lines));
-		w->ns = more(w->ns, w->n_lines, sizeof(*w->ns));
-		w->bases = more(w->bases, w->n_lines, sizeof(*w->bases));
-		w->bases[w->n_lines] = strdup(line);
-		if (!kernel && !user)
-			append_clean(&line, "[unknown stack]");
-		append_frames(w, &line, s->ustack, UINT32_MAX, false);
-		if (kernel && user)
-			append_clean(&line, "-");
-		append_frames(w, &line, s->kstack, UINT32_MAX, false);
-		w->lines[w->n_lines] = line;
-		w->ns[w->n_lines++] = 0;
-	}
-}
-
 /* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
 static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 {
@@ -226,14 +101,14 @@ static void put_interrupted(struct world *w, const char *chain, const struct sle
 	char *longer;
 
 	if (strcmp(end, "disk")) {
-		put_line(w, chain, end, to - from);
+		line_put(w, chain, end, to - from);
 		return;
 	}
 	if (!issued || !timed) {
 		if (asprintf(&longer, "disk %s %s", trace_string(w->t, disk->name),
 			     ops[s->done.op]) < 0)
 			abort();
-		put_line(w, chain, longer, to - from);
+		line_put(w, chain, longer, to - from);
 		free(longer);
 		return;
 	}
@@ -241,8 +116,8 @@ static void put_interrupted(struct world *w, const char *chain, const struct sle
 		     ops[s->done.op]) < 0)
 		abort();
 	issued = issued < from ? from : issued > to ? to : issued;
-	put_line(w, longer, "queued", issued - from);
-	put_line(w, longer, "device", to - issued);
+	line_put(w, longer, "queued", issued - from);
+	line_put(w, longer, "device", to - issued);
 	free(longer);
 }
 
@@ -253,20 +128,20 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 	struct trace_stack u = trace_stack(w->t, s->waker_ustack);
 	char *to = strdup(chain);
 
-	append_clean(&to, "--");
+	text_append(&to, "--");
 	if (irq) {
 		if (irq == 1)
-			append_clean(&to, "[unknown stack]");
-		append_frames(w, &to, s->waker_kstack, irq - 1, true);
+			text_append(&to, "[unknown stack]");
+		text_append_frames(w, &to, s->waker_kstack, irq - 1, true);
 		return to;
 	}
 	if (!k.n && !u.n)
-		append_clean(&to, "[unknown stack]");
-	append_frames(w, &to, s->waker_kstack, UINT32_MAX, true);
+		text_append(&to, "[unknown stack]");
+	text_append_frames(w, &to, s->waker_kstack, UINT32_MAX, true);
 	if (k.n && u.n)
-		append_clean(&to, "-");
-	append_frames(w, &to, s->waker_ustack, UINT32_MAX, true);
-	append_name(w, &to, s->waker, s->woken_ns);
+		text_append(&to, "-");
+	text_append_frames(w, &to, s->waker_ustack, UINT32_MAX, true);
+	text_append_name(w, &to, s->waker, s->woken_ns);
 	return to;
 }
 
@@ -298,21 +173,21 @@ static char *joint_of(struct world *w, const struct sleep *s)
 	char peer[20];
 
 	if (s->is_birth) {
-		append_clean(&text, "is started");
+		text_append(&text, "is started");
 		return text;
 	}
-	append_clean(&text, "asleep in");
+	text_append(&text, "asleep in");
 	if (!k.n && !u.n)
-		append_clean(&text, "[unknown stack]");
-	append_frames(w, &text, s->ustack, UINT32_MAX, false);
-	append_clean(&text, "-");
-	append_frames(w, &text, s->kstack, UINT32_MAX, false);
+		text_append(&text, "[unknown stack]");
+	text_append_frames(w, &text, s->ustack, UINT32_MAX, false);
+	text_append(&text, "-");
+	text_append_frames(w, &text, s->kstack, UINT32_MAX, false);
 	if (!object)
 		return text;
-	append_class(w, &text, object);
-	append_clean(&text, trace_string(w->t, object->name));
+	text_append_class(w, &text, object);
+	text_append(&text, trace_string(w->t, object->name));
 	snprintf(peer, sizeof(peer), "%u", object->peer);
-	append_clean(&text, peer);
+	text_append(&text, peer);
 	return text;
 }
 
@@ -462,20 +337,20 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 	uint64_t covered = 0;
 
 	if (s->never || s->waker == NOBODY) {
-		put_line(w, at->chain, s->never ? "not woken" : "unknown", to - from);
+		line_put(w, at->chain, s->never ? "not woken" : "unknown", to - from);
 		return;
 	}
 	irq = interrupt_frames(w, s);
 	next = hop_on(w, at, s, irq, &why);
 	if (why) {
-		put_line(w, at->chain, why, to - from);
+		line_put(w, at->chain, why, to - from);
 		return;
 	}
 	if (irq || among(members, next.hops, s->waker)) {
 		if (irq)
 			put_interrupted(w, next.chain, s, irq - 1, from, to, true);
 		else
-			put_line(w, next.chain, "loop", to - from);
+			line_put(w, next.chain, "loop", to - from);
 		hop_free(&next);
 		return;
 	}
@@ -498,13 +373,13 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 		if (p->what == SLEEPS)
 			explain(w, &next, members, &l->sleeps[p->sleep], a, b);
 		else if (p->what == RUNS || p->what == UNKNOWN)
-			put_line(w, next.chain, p->what == RUNS ? "running" : "unknown", b - a);
+			line_put(w, next.chain, p->what == RUNS ? "running" : "unknown", b - a);
 		else
-			put_ready(w, next.chain, "runnable", s->waker, p, a, b);
+			line_put_ready(w, next.chain, "runnable", s->waker, p, a, b);
 		if (p->what == RUNS)
-			put_spots(w, next.chain, "running", l, a, b);
+			line_put_spots(w, next.chain, "running", l, a, b);
 	}
-	put_line(w, next.chain, "unknown", to - from - covered);
+	line_put(w, next.chain, "unknown", to - from - covered);
 	hop_free(&next);
 }
 
@@ -556,7 +431,7 @@ static void explain_classic(struct world *w, const char *head, int *members, con
 		members[at.hops] = s->waker;
 		s = woke_last(&w->lives[s->waker], s->woken_ns);
 	}
-	put_line(w, at.chain, end, ns);
+	line_put(w, at.chain, end, ns);
 	hop_free(&at);
 }
 
@@ -582,35 +457,35 @@ void oracle_explain_all(struct world *w, bool classic)
 				       first[-1].to == first->from)
 					first--;
 				head = strdup("");
-				append_name(w, &head, i, first->from);
-				put_line(w, head, p->what == RUNS ? "on-CPU" : "unknown",
+				text_append_name(w, &head, i, first->from);
+				line_put(w, head, p->what == RUNS ? "on-CPU" : "unknown",
 					 p->to - p->from);
 				if (p->what == RUNS)
-					put_spots(w, head, "on-CPU", l, p->from, p->to);
+					line_put_spots(w, head, "on-CPU", l, p->from, p->to);
 				free(head);
 			}
 			if (p->what == RUNS || p->what == UNKNOWN)
 				continue;
 			s = &l->sleeps[p->sleep];
 			head = strdup("");
-			append_name(w, &head, i, s->out_ns);
+			text_append_name(w, &head, i, s->out_ns);
 			if (!trace_stack(w->t, s->kstack).n && !trace_stack(w->t, s->ustack).n)
-				append_clean(&head, "[unknown stack]");
-			append_frames(w, &head, s->ustack, UINT32_MAX, false);
+				text_append(&head, "[unknown stack]");
+			text_append_frames(w, &head, s->ustack, UINT32_MAX, false);
 			object = trace_object(w->t, s->object);
 			if (object)
-				append_class(w, &head, object);
+				text_append_class(w, &head, object);
 			if (object && trace_object(w->t, s->ready))
-				append_class(w, &head, trace_object(w->t, s->ready));
+				text_append_class(w, &head, trace_object(w->t, s->ready));
 			if (trace_stack(w->t, s->kstack).n &&
 			    (trace_stack(w->t, s->ustack).n || object))
-				append_clean(&head, "-");
-			append_frames(w, &head, s->kstack, UINT32_MAX, false);
+				text_append(&head, "-");
+			text_append_frames(w, &head, s->kstack, UINT32_MAX, false);
 			members[0] = i;
 			if (p->what == WOKEN)
-				put_ready(w, head, "runnable", i, p, p->from, p->to);
+				line_put_ready(w, head, "runnable", i, p, p->from, p->to);
 			else if (p->what == PREEMPTED)
-				put_ready(w, head, "preempted", i, p, p->from, p->to);
+				line_put_ready(w, head, "preempted", i, p, p->from, p->to);
 			else if (classic)
 				explain_classic(w, head, members, s, p->to - p->from);
 			else
@@ -620,109 +495,6 @@ void oracle_explain_all(struct world *w, bool classic)
 		}
 	}
 	free(members);
-}
-
-static struct world *sorting;
-
-static int by_line(const void *a, const void *b)
-{
-	return strcmp(sorting->lines[*(const size_t *)a], sorting->lines[*(const size_t *)b]);
-}
-
-/*
- * The time of each line that has samples goes to these: what divides evenly to each, and the rest
- * by ones, to the samples' line with the largest part left over.
- */
-static void share_out(struct world *w, const size_t *order, const char *base)
-{
-	uint64_t total = 0, all = 0, given = 0;
-
-	for (size_t i = 0; i < w->n_lines; i++) {
-		if (!w->bases[i] && !strcmp(w->lines[i], base)) {
-			total += w->ns[i];
-			w->ns[i] = 0;
-		}
-		all += w->bases[i] && !strcmp(w->bases[i], base);
-	}
-	for (int round = 0; round < 2 && all; round++) {
-		uint64_t best = 0;
-
-		do {
-			size_t to = SIZE_MAX;
-
-			best = 0;
-			for (size_t i = 0, j; i < w->n_lines; i = j) {
-				const char *line = w->lines[order[i]];
-				uint64_t n = 0, ns = 0, fair;
-				size_t first = SIZE_MAX;
-
-				for (j = i; j < w->n_lines && !strcmp(line, w->lines[order[j]]);
-				     j++)
-					if (w->bases[order[j]] &&
-					    !strcmp(w->bases[order[j]], base)) {
-						first = first == SIZE_MAX ? order[j] : first;
-						ns += w->ns[order[j]];
-						n++;
-					}
-				if (!n)
-					continue;
-				fair = (uint64_t)((unsigned __int128)total * n / all);
-				if (!round) {
-					w->ns[first] = fair;
-					given += fair;
-				} else if (ns == fair) {
-					uint64_t rest =
-						(uint64_t)((unsigned __int128)total * n % all);
-
-					if (rest > best) {
-						best = rest;
-						to = first;
-					}
-				}
-			}
-			if (round && to != SIZE_MAX && given < total) {
-				w->ns[to]++;
-				given++;
-			}
-		} while (round && best && given < total);
-	}
-}
-
-static void share_out_all(struct world *w, const size_t *order)
-{
-	for (size_t i = 0; i < w->n_lines; i++) {
-		bool done = !w->bases[i];
-
-		for (size_t k = 0; k < i && !done; k++)
-			done = w->bases[k] && !strcmp(w->bases[k], w->bases[i]);
-		if (!done)
-			share_out(w, order, w->bases[i]);
-	}
-}
-
-char *oracle_sum_up(struct world *w)
-{
-	size_t *order = malloc((w->n_lines + 1) * sizeof(*order)), len;
-	char *text;
-	FILE *out = open_memstream(&text, &len);
-
 	if (w->fold_repeats)
 		resolve_counts(w);
-	for (size_t i = 0; i < w->n_lines; i++)
-		order[i] = i;
-	sorting = w;
-	qsort(order, w->n_lines, sizeof(*order), by_line);
-	share_out_all(w, order);
-	for (size_t i = 0, j; i < w->n_lines; i = j) {
-		uint64_t ns = 0;
-
-		for (j = i; j < w->n_lines && !strcmp(w->lines[order[i]], w->lines[order[j]]); j++)
-			ns += w->ns[order[j]];
-		if (!ns)
-			continue;
-		fprintf(out, "%s %llu\n", w->lines[order[i]], (unsigned long long)ns);
-	}
-	fclose(out);
-	free(order);
-	return text;
 }

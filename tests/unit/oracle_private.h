@@ -162,9 +162,26 @@ void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, ui
 	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg);
 const char *life_name(struct world *w, int life, uint64_t at);
 
-/* oracle_chain.c: explains every wait of every life. */
-void oracle_explain_all(struct world *w, bool classic);
+/* oracle_lines.c: the lines of the result. */
+/* How a frame is called; buf has room for a name that has to be made. */
+const char *frame_name(struct world *w, uint32_t frame, char *buf, size_t size);
+/* Append frames to a text, which moves. */
+void text_append(char **s, const char *raw);
+void text_append_frames(struct world *w, char **s, uint32_t id, uint32_t first_n, bool leaf_first);
+void text_append_class(struct world *w, char **s, const struct trace_object *o);
+void text_append_name(struct world *w, char **s, int thread, uint64_t at);
+/* A line "chain;[end]". */
+void line_put(struct world *w, const char *chain, const char *end, uint64_t ns);
+/* The same for a part of a piece in which a thread was ready. */
+void line_put_ready(struct world *w, const char *chain, const char *end, int life,
+		    const struct piece *p, uint64_t from, uint64_t to);
+/* Where a life was in [from, to), all of which it ran: a line of no time for each sample. */
+void line_put_spots(struct world *w, const char *chain, const char *end, const struct life *l,
+		    uint64_t from, uint64_t to);
 /* The lines, sorted and summed up. To be freed. */
 char *oracle_sum_up(struct world *w);
+
+/* oracle_chain.c: explains every wait of every life. */
+void oracle_explain_all(struct world *w, bool classic);
 
 #endif /* TESTS_ORACLE_PRIVATE_H */

@@ -29,6 +29,19 @@ void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, vo
 	schedule_free(s);
 }
 
+unsigned long schedules_to_try(void)
+{
+	const char *wanted = getenv("LAWS_TRACES");
+
+	return wanted ? strtoul(wanted, NULL, 10) : 1000;
+}
+
+void on_schedules(enum schedule_kind kind, trace_checker check)
+{
+	for (unsigned long seed = 1; seed <= schedules_to_try(); seed++)
+		on_schedule(seed, kind, check, NULL);
+}
+
 void on_recorded(trace_checker check, void *arg)
 {
 	const char *pattern = getenv("TRACES");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "synth_schedule.h"
+#include "synth_schedule_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 12, MAX_CPUS = 4, IDLE = -1, UNHEARD = -2 };
+enum { MAX_THREADS = 12, IDLE = -1, UNHEARD = -2 };
 
 enum state { UNBORN, READY, RUNNING, ASLEEP, PREEMPTED, GONE };
 
@@ -14,7 +14,7 @@ struct making {
 	struct schedule *s;
 	enum state state[MAX_THREADS];
 	bool early[MAX_THREADS];
-	int runs[MAX_CPUS];
+	int runs[SCHEDULE_CPUS];
 	unsigned int queue[MAX_THREADS]; /* the CPU on whose run queue it is, or was last */
 	int threads;
 	bool names_kept, times_differ, lazy;
@@ -34,7 +34,7 @@ static int chance(struct making *m, unsigned int percent)
 	return schedule_random(m->s, 100) < percent;
 }
 
-__attribute__((format(printf, 2, 3))) static void put(struct schedule *s, const char *format, ...)
+void schedule_put(struct schedule *s, const char *format, ...)
 {
 	va_list args;
 
@@ -100,8 +100,8 @@ __attribute__((format(printf, 3, 4))) static void event(struct making *m, int cp
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	put(m->s, "%llu.%03llu c%d %s", (unsigned long long)(m->ns / 1000),
-	    (unsigned long long)(m->ns % 1000), cpu, text);
+	schedule_put(m->s, "%llu.%03llu c%d %s", (unsigned long long)(m->ns / 1000),
+		     (unsigned long long)(m->ns % 1000), cpu, text);
 }
 
 /* A thread in that state, or IDLE if there is none. */
@@ -202,9 +202,9 @@ static void wake_early(struct making *m, int cpu)
 
 	wake(m, cpu, target);
 	m->early[target] = true;
-	while (on < MAX_CPUS && m->runs[on] != target)
+	while (on < SCHEDULE_CPUS && m->runs[on] != target)
 		on++;
-	if (on == cpu || on == MAX_CPUS || chance(m, 50))
+	if (on == cpu || on == SCHEDULE_CPUS || chance(m, 50))
 		return;
 	event(m, cpu, "%c wakes! %c %s", letter(m->runs[cpu]), letter(target), wake_stack(m));
 	m->ns += schedule_random(m->s, 3);
@@ -327,7 +327,7 @@ static void set_the_stage(struct making *m)
 			m->queue[i] = (unsigned int)cpu;
 		}
 		if (m->state[i] == UNBORN || (!m->names_kept && chance(m, 15))) {
-			put(m->s, "born %c", letter(i));
+			schedule_put(m->s, "born %c", letter(i));
 			continue;
 		}
 		if (m->state[i] == ASLEEP)
@@ -339,16 +339,16 @@ static void set_the_stage(struct making *m)
 		 * what will happen until then, so that only "runnable" is safe to say.
 		 */
 		if (seen)
-			put(m->s, "thread %c R@%llu", letter(i), (unsigned long long)seen);
+			schedule_put(m->s, "thread %c R@%llu", letter(i), (unsigned long long)seen);
 		else
-			put(m->s, "thread %c %c %s", letter(i), declared,
-			    declared == 'S' ? off_stack(m) : "");
+			schedule_put(m->s, "thread %c %c %s", letter(i), declared,
+				     declared == 'S' ? off_stack(m) : "");
 	}
 }
 
 /* ---- taking events out ---------------------------------------------------------------------- */
 
-static bool is_event(const char *line, uint64_t *ns, unsigned int *cpu)
+bool schedule_is_event(const char *line, uint64_t *ns, unsigned int *cpu)
 {
 	unsigned long long us, frac;
 
@@ -374,15 +374,15 @@ static void lose_some(struct schedule *s)
 	size_t from = schedule_random(s, s->n), span = 1 + schedule_random(s, 12);
 	unsigned int victim = (unsigned int)schedule_random(s, s->cpus + 1), percent;
 	uint64_t first = 0, last = 0;
-	bool any = false, queues[MAX_CPUS] = { false };
+	bool any = false, queues[SCHEDULE_CPUS] = { false };
 
 	percent = schedule_random(s, 2) ? 100 : 50;
 	for (size_t i = from; i < s->n && i < from + span; i++) {
 		unsigned int cpu;
 		uint64_t ns;
 
-		if (!is_event(s->lines[i], &ns, &cpu) || (victim < s->cpus && cpu != victim) ||
-		    schedule_random(s, 100) >= percent)
+		if (!schedule_is_event(s->lines[i], &ns, &cpu) ||
+		    (victim < s->cpus && cpu != victim) || schedule_random(s, 100) >= percent)
 			continue;
 		first = any ? first : ns;
 		last = ns;
@@ -395,19 +395,22 @@ static void lose_some(struct schedule *s)
 		return;
 	/* Of what happens at one time, the loss is read last: begin it before what else did. */
 	first -= first > 0;
-	for (unsigned int c = 0; c < MAX_CPUS; c++)
+	for (unsigned int c = 0; c < SCHEDULE_CPUS; c++)
 		if (queues[c])
-			put(s, "%llu.%03llu c%u lost-queues %llu.%03llu",
-			    (unsigned long long)first / 1000, (unsigned long long)first % 1000, c,
-			    (unsigned long long)last / 1000, (unsigned long long)last % 1000);
+			schedule_put(s, "%llu.%03llu c%u lost-queues %llu.%03llu",
+				     (unsigned long long)first / 1000,
+				     (unsigned long long)first % 1000, c,
+				     (unsigned long long)last / 1000,
+				     (unsigned long long)last % 1000);
 	if (victim < s->cpus)
-		put(s, "%llu.%03llu c%u lost %llu.%03llu", (unsigned long long)first / 1000,
-		    (unsigned long long)first % 1000, victim, (unsigned long long)last / 1000,
-		    (unsigned long long)last % 1000);
+		schedule_put(s, "%llu.%03llu c%u lost %llu.%03llu",
+			     (unsigned long long)first / 1000, (unsigned long long)first % 1000,
+			     victim, (unsigned long long)last / 1000,
+			     (unsigned long long)last % 1000);
 	else
-		put(s, "%llu.%03llu c? lost %llu.%03llu", (unsigned long long)first / 1000,
-		    (unsigned long long)first % 1000, (unsigned long long)last / 1000,
-		    (unsigned long long)last % 1000);
+		schedule_put(s, "%llu.%03llu c? lost %llu.%03llu", (unsigned long long)first / 1000,
+			     (unsigned long long)first % 1000, (unsigned long long)last / 1000,
+			     (unsigned long long)last % 1000);
 }
 
 static void damage(struct schedule *s)
@@ -417,7 +420,7 @@ static void damage(struct schedule *s)
 		unsigned int cpu;
 		uint64_t ns;
 
-		if (is_event(s->lines[i], &ns, &cpu))
+		if (schedule_is_event(s->lines[i], &ns, &cpu))
 			take_out(s, i);
 	}
 }
@@ -431,12 +434,12 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	if (!s)
 		abort();
 	s->random = seed * 0x9e3779b97f4a7c15u + 0x1234567;
-	s->cpus = 1 + (unsigned int)schedule_random(s, MAX_CPUS);
+	s->cpus = 1 + (unsigned int)schedule_random(s, SCHEDULE_CPUS);
 	m.lazy = kind == SCHEDULE_LONG;
 	m.times_differ = kind == SCHEDULE_LOSSY_EXACTLY;
 	m.names_kept = m.lazy || m.times_differ;
 	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
-	put(s, "queues");
+	schedule_put(s, "queues");
 	set_the_stage(&m);
 	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
 		step(&m);
@@ -450,126 +453,9 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	if (asprintf(&end, "end %llu.%03llu", (unsigned long long)m.ns / 1000,
 		     (unsigned long long)m.ns % 1000) < 0)
 		abort();
-	put(s, "%s", end);
+	schedule_put(s, "%s", end);
 	free(end);
 	return s;
-}
-
-/* ---- samples -------------------------------------------------------------------------------- */
-
-/* A line of its own at a time from from_ns to to_ns. */
-static char *sample_line(struct schedule *s, const char *running, uint64_t from_ns, uint64_t to_ns)
-{
-	static const char *const stacks[] = { "copy;read;entry|fetch;main", "|sort;main",
-					      "|parse;main", "", "fault;entry|sort;main" };
-	unsigned int cpu = (unsigned int)schedule_random(s, s->cpus);
-	uint64_t ns = from_ns + schedule_random(s, to_ns - from_ns + 1);
-	char who = running[cpu], *line;
-
-	if (!schedule_random(s, 20))
-		who = (char)('A' + schedule_random(s, 4));
-	if (asprintf(&line, "%llu.%03llu c%u %c ran %s", (unsigned long long)ns / 1000,
-		     (unsigned long long)ns % 1000, cpu, who,
-		     stacks[schedule_random(s, sizeof(stacks) / sizeof(stacks[0]))]) < 0)
-		abort();
-	return line;
-}
-
-void schedule_share_name(struct schedule *s)
-{
-	char *last;
-
-	put(s, "others-are worker");
-	last = s->lines[s->n - 1];
-	memmove(s->lines + 1, s->lines, (s->n - 1) * sizeof(*s->lines));
-	s->lines[0] = last;
-}
-
-void schedule_sample(struct schedule *s)
-{
-	char running[MAX_CPUS + 1] = "----";
-	struct schedule old = *s;
-
-	s->lines = NULL;
-	s->n = 0;
-	for (size_t i = 0; i < old.n; i++) {
-		const char *line = old.lines[i] + (*old.lines[i] == '!');
-		uint64_t ns, next_ns;
-		unsigned int cpu;
-		char next;
-
-		put(s, "%s", old.lines[i]);
-		if (is_event(line, &ns, &cpu)) {
-			const char *to = strstr(line, " > ");
-
-			next = to ? to[3] : running[cpu];
-			running[cpu] = next;
-			if (i + 1 == old.n ||
-			    !is_event(old.lines[i + 1] + (*old.lines[i + 1] == '!'), &next_ns,
-				      &cpu))
-				next_ns = ns;
-			if (schedule_random(s, 3)) {
-				char *sample = sample_line(s, running, ns, next_ns);
-
-				put(s, "%s", sample);
-				free(sample);
-			}
-		}
-		free(old.lines[i]);
-	}
-	free(old.lines);
-}
-
-/* ---- disks ---------------------------------------------------------------------------------- */
-
-/* A time up to most ns before; "-": not known. */
-static void put_time_before(struct schedule *s, char text[32], uint64_t ns, uint64_t most)
-{
-	ns -= schedule_random(s, ns < most ? ns + 1 : most);
-	if (!ns || !schedule_random(s, 10))
-		snprintf(text, 32, "-");
-	else
-		snprintf(text, 32, "%llu.%03llu", (unsigned long long)ns / 1000,
-			 (unsigned long long)ns % 1000);
-}
-
-static void put_disk_done(struct schedule *s, uint64_t ns, unsigned int cpu)
-{
-	static const char *const ops[] = { "read", "write", "flush", "other" };
-	char asked[32], issued[32];
-
-	ns -= ns ? 1 : 0;
-	put_time_before(s, asked, ns, 300000);
-	put_time_before(s, issued, ns, 200000);
-	put(s, "%llu.%03llu c%u %c disk-done %s %s 4096 %s %s", (unsigned long long)ns / 1000,
-	    (unsigned long long)ns % 1000, cpu, (char)('A' + schedule_random(s, 3)),
-	    schedule_random(s, 2) ? "vda" : "vg-root", ops[schedule_random(s, 4)], asked, issued);
-}
-
-void schedule_disks(struct schedule *s, bool lossy)
-{
-	struct schedule old = *s;
-
-	s->lines = NULL;
-	s->n = 0;
-	for (size_t i = 0; i < old.n; i++) {
-		uint64_t ns;
-		unsigned int cpu;
-
-		if (is_event(old.lines[i] + (*old.lines[i] == '!'), &ns, &cpu)) {
-			if (lossy && !schedule_random(s, 25))
-				put(s, "%llu.%03llu c%u lost-disk-dones %llu.%03llu",
-				    (unsigned long long)ns / 1000, (unsigned long long)ns % 1000,
-				    cpu, (unsigned long long)ns / 1000 + schedule_random(s, 30),
-				    (unsigned long long)ns % 1000);
-			else if (strstr(old.lines[i], "blk_") ? schedule_random(s, 4)
-							      : !schedule_random(s, 12))
-				put_disk_done(s, ns, cpu);
-		}
-		put(s, "%s", old.lines[i]);
-		free(old.lines[i]);
-	}
-	free(old.lines);
 }
 
 void schedule_free(struct schedule *s)
@@ -579,6 +465,8 @@ void schedule_free(struct schedule *s)
 	free(s->lines);
 	free(s);
 }
+
+/* ---- as text -------------------------------------------------------------------------------- */
 
 char *schedule_script(const struct schedule *s)
 {
