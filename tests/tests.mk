@@ -52,7 +52,11 @@ $(O)/chainload-lto: HOW = -fomit-frame-pointer -flto
 $(CHAINLOADS): tests/workload/chainload.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) $(HOW) -fno-optimize-sibling-calls -pthread -o $@ $<
-unit: $(CHAINLOADS)
+# A thread for each class of thing that threads wait for.
+$(O)/classes: $(wildcard tests/objects/*.[ch])
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 $(WARN) -pthread -o $@ $(filter %.c,$^)
+unit: $(CHAINLOADS) $(O)/classes
 
 # ---- a second, independent count of the events, for tests ----
 $(O)/gen/count_events.bpf.o: tests/tools/count_events.bpf.c bpf/kernel.h

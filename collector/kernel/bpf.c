@@ -45,8 +45,16 @@ static bool switch_has_state(const struct btf *btf)
 	return !t || !btf_is_func_proto(t) || btf_vlen(t) >= 5;
 }
 
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
 /* Sets what the programs cannot find out about the kernel themselves. */
-static void configure_for_kernel(struct chaincap_bpf *skel)
+static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -60,8 +68,11 @@ static void configure_for_kernel(struct chaincap_bpf *skel)
 		skel->rodata->switch_has_state = switch_has_state(btf);
 		skel->rodata->can_cast =
 			btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-		has_data_ready = btf__find_by_name_kind(btf, "btf_trace_sk_data_ready",
-							BTF_KIND_TYPEDEF) > 0;
+		has_data_ready = has_tracepoint(btf, "sk_data_ready");
+		if (!has_data_ready && verbose && skel->rodata->find_objects)
+			fprintf(stderr,
+				"chaincap: this kernel has no tracepoint sk_data_ready (Linux 6.3 "
+				"has): which of several sockets ended a poll() is not known\n");
 		btf__free(btf);
 	}
 	bpf_program__set_autoload(skel->progs.on_data,
@@ -204,7 +215,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	load_disk_programs(s->skel, o->requests);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
-	configure_for_kernel(s->skel);
+	configure_for_kernel(s->skel, o->verbose);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);
 	if (!err)

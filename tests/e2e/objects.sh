@@ -4,11 +4,7 @@
 # thread's blocked time are spent on what the kernel's own interfaces say it waits for.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-sources=$(cd "$(dirname "$0")/../objects" && pwd)
-command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
-"${CC:-cc}" -O2 -g -pthread -o "$tmp/classes" "$sources"/*.c 2>"$tmp/err" || fail "classes: $(cat "$tmp/err")"
-
-timeout 60 "$cap" -o "$tmp/trace" -- "$tmp/classes" 2 >"$tmp/told" 2>"$tmp/err"
+timeout 60 "$cap" -o "$tmp/trace" -- "$build/classes" 2 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- classes" 0 $?
 expect_whole "$tmp/trace"
 grep '^cannot' "$tmp/told" | sed 's/^/note: /'
@@ -18,25 +14,68 @@ $(cat "$tmp/told")"
 timeout 60 "$walk" -q -f csv --state blocked "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
 expect_exit "chainwalk -f csv" 0 $?
 
-# Of each thread the blocked time, and how much of it was for what it told.
-python3 - "$tmp/csv" "$tmp/told" >"$tmp/shares" 2>"$tmp/err" <<'END' || fail "csv: $(cat "$tmp/err")"
-import csv, sys
-total, of = {}, {}
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    tid, ns = row["tid"], int(row["blocked_ns"])
-    total[tid] = total.get(tid, 0) + ns
-    of[tid, row["object"]] = of.get((tid, row["object"]), 0) + ns
-def is_called(got, name):
-    """In a chroot paths begin at the root of the mount namespace."""
-    cls, _, path = name.partition(" ")
-    return got == name or (path.startswith("/") and got.startswith(cls + " /") and got.endswith(path))
-for line in open(sys.argv[2]):
-    if line.startswith("waits "):
-        _, tid, name = line.rstrip("\n").split(" ", 2)
-        most = max((k for k in of if k[0] == tid), key=lambda k: of[k], default=("", "nothing"))
-        ns = sum(of[k] for k in of if k[0] == tid and is_called(k[1], name))
-        print(total.get(tid, 0), ns, name, "| most: " + most[1], sep="\t")
-END
+# Of each thread the blocked time, how much of it was for what it told, and what else most of it was for.
+awk '
+	# The fields of a line of comma-separated values, in cell[1], cell[2], ...
+	function split_cells(line,    part, n, i, comma, commas, k, count) {
+		cell[count = 1] = ""
+		n = split(line, part, "\"")
+		for (i = 1; i <= n; i++) {
+			if (i % 2 == 0) { # within quotes
+				cell[count] = cell[count] part[i]
+				continue
+			}
+			if (part[i] == "" && i > 1 && i < n) { # a quote there, doubled
+				cell[count] = cell[count] "\""
+				continue
+			}
+			commas = split(part[i], comma, ",")
+			cell[count] = cell[count] comma[1]
+			for (k = 2; k <= commas; k++)
+				cell[++count] = comma[k]
+		}
+	}
+	# In a chroot paths begin at the root of the mount namespace.
+	function is_called(got, name,    class, path) {
+		class = path = name
+		sub(/ .*/, "", class)
+		sub(/[^ ]* /, "", path)
+		return got == name || (path ~ /^\// && index(got, class " /") == 1 &&
+			substr(got, length(got) - length(path) + 1) == path)
+	}
+	FNR == NR {
+		if (sub(/^waits /, "")) {
+			tid = $1
+			sub(/^[0-9]+ /, "")
+			name[tid] = $0
+		}
+		next
+	}
+	FNR == 1 {
+		split_cells($0)
+		for (i in cell)
+			column[cell[i]] = i
+		next
+	}
+	{
+		split_cells($0)
+		tid = cell[column["tid"]]
+		ns = cell[column["blocked_ns"]]
+		object = cell[column["object"]]
+		if (!(tid in name))
+			next
+		total[tid] += ns
+		if (is_called(object, name[tid]))
+			told[tid] += ns
+		else if ((other[tid, object] += ns) > most[tid]) {
+			most[tid] = other[tid, object]
+			else_for[tid] = object
+		}
+	}
+	END {
+		for (tid in name)
+			printf "%.0f\t%.0f\t%s\t| else: %s\n", total[tid], told[tid], name[tid], else_for[tid]
+	}' "$tmp/told" "$tmp/csv" >"$tmp/shares"
 awk -F '\t' '$1 < 500000000 { print "blocked for less than half a second: " $0; bad = 1 }
 	$2 < 0.9 * $1 { print "expected nine tenths for " $3 ", got " $2 " of " $1 " ns " $4; bad = 1 }
 	END { exit bad }' "$tmp/shares" >"$tmp/bad" || fail "what threads waited for:
@@ -57,7 +96,7 @@ walk_to "$tmp/fifo.folded" --state=all --object '^\[pipe /.*/fifo classes/[0-9]*
 expect "ns of the FIFO" "$(weight_of ';\[pipe /[^;]*/fifo classes/[0-9]*\];' "$tmp/full.folded")" "$(sum_of "$tmp/fifo.folded")"
 
 # Without them the trace says nothing of it.
-timeout 60 "$cap" --no-objects -o "$tmp/trace" -- "$tmp/classes" 1 >"$tmp/told" 2>"$tmp/err"
+timeout 60 "$cap" --no-objects -o "$tmp/trace" -- "$build/classes" 1 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap --no-objects" 0 $?
 "$walk" -q -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 expect "objects with --no-objects" 0 "$(grep -c ' object ' "$tmp/events")"

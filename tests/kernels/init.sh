@@ -11,6 +11,9 @@ mount -t devtmpfs dev /dev
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts
 mount -t tmpfs tmp /tmp
+for module in $(echo "${modules:-}" | tr , ' '); do
+	[ ! -e "/modules/$module.ko" ] || insmod "/modules/$module.ko"
+done
 ip link set lo up
 hostname guest
 PATH=/bin TMPDIR=/tmp HOME=/tmp

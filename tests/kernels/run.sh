@@ -5,8 +5,9 @@
 #   KERNELS   meta packages of the kernels (default below), with @SUITE those of another release
 #   GUEST     paths of the tests below tests/ (default below)
 #   POSSIBLE  how many CPUs the guest can have; it has two
+#   BOOT_SECONDS  how long a guest may take for all (default below)
 # Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
-# packages are fetched into $1/kernels, and of each only the kernel image is kept there. For another
+# packages are fetched into $1/kernels, and of each only the kernel image and some modules are kept there. For another
 # architecture than this machine's, a folder with its libraries is made there too (sysroot.sh), and the
 # programs are built for it into $1/kernels/build-ARCH, which is all that is done without qemu.
 set -u
@@ -16,8 +17,10 @@ LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-amd64@bullseye linux-image-arm64}
 guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
+	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh e2e/objects.sh e2e/samples.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
-boot_seconds=600 # for all of a guest's life
+modules="configfs null_blk e1000" # what these need of what kernels have as modules, in this order
+boot_seconds=${BOOT_SECONDS:-900}
 store=$O/kernels
 passed=0 failed=0 skipped=0 qemu=
 
@@ -99,21 +102,29 @@ package_of() {
 		sed -n 's/^ *|* *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1
 }
 
-# fetch PACKAGE: makes sure of $vmlinuz, the package's kernel image in the store; else says why not in $why.
+# fetch PACKAGE: makes sure of $vmlinuz, the package's kernel image in the store, and of its modules in the folder
+# $vmlinuz.modules; else says why not in $why.
 fetch() {
 	vmlinuz=$store/vmlinuz-${1#linux-image-}
-	[ ! -s "$vmlinuz" ] || return 0
+	[ ! -s "$vmlinuz" ] || [ ! -d "$vmlinuz.modules" ] || return 0
 	why="no kernel image in $1"
 	(cd "$tmp" && APT_CONFIG=$conf timeout 300 apt-get -q -o APT::Sandbox::User="$(id -un)" download "$1") >"$tmp/log" 2>&1 ||
 		why=$(grep '^E:' "$tmp/log" || echo "apt-get download $1 took too long")
-	dpkg-deb --fsys-tarfile "$tmp/$1"_*.deb 2>/dev/null |
-		tar -xO --wildcards './boot/vmlinuz-*' >"$vmlinuz.part" 2>/dev/null
+	rm -rf "$tmp/image" && mkdir -p "$tmp/image/modules"
+	# A module that is not in the package is part of the kernel, or its test says that it is not there.
+	# shellcheck disable=SC2046 # patterns
+	dpkg-deb --fsys-tarfile "$tmp/$1"_*.deb 2>/dev/null | tar -x -C "$tmp/image" --no-same-owner --wildcards \
+		'./boot/vmlinuz-*' $(printf '*/%s.ko* ' $modules) 2>/dev/null
 	rm -f "$tmp/$1"_*.deb
-	if [ ! -s "$vmlinuz.part" ]; then
-		rm -f "$vmlinuz.part"
-		return 1
-	fi
-	mv "$vmlinuz.part" "$vmlinuz"
+	for module in $modules; do
+		path=$(find "$tmp/image" -path "*/kernel/*" -name "$module.ko*" | head -n 1)
+		case $path in
+		*.xz) xz -dc "$path" >"$tmp/image/modules/$module.ko" ;;
+		?*) mv "$path" "$tmp/image/modules/$module.ko" ;;
+		esac
+	done
+	rm -rf "$vmlinuz.modules" && mv "$tmp/image/modules" "$vmlinuz.modules" &&
+		mv "$tmp/image/boot"/vmlinuz-* "$vmlinuz" 2>/dev/null
 }
 
 # find_kernel META: sets $package, and $vmlinuz or $why. The lists of packages may be older than the archive.
@@ -181,30 +192,42 @@ initramfs() {
 	chmod 755 "$root/init"
 	ln -s busybox "$root/bin/sh"
 	# Those whose busybox namesakes understand something else by what the tests say to them.
-	for tool in busybox bash grep sed timeout; do
+	for tool in busybox bash grep sed timeout dd; do
 		cp -L "$sysroot$(find_file $tool /usr/bin /bin)" "$root/bin/$tool"
 	done
 	cp -L "$sysroot$(find_file mawk /usr/bin)" "$root/bin/awk"
-	cp "$programs/chaincap" "$programs/chainwalk" "$programs/flamegraph" "$programs/chainload" "$root/build"
+	for program in chaincap chainwalk flamegraph chainload chainload-nofp classes; do
+		cp "$programs/$program" "$root/build"
+	done
 	for test in kernel_stack_slots kernel_forgetting names_kernel_changes unwind_asleep unwind_stacks; do
 		cp "$programs/tests/unit/$test" "$root/build/tests/unit"
 	done
 	libraries "$root" "$root"/bin/* "$root"/build/* "$root"/build/tests/unit/*
 	cp -R e2e kernels "$root/tests"
 	for t in $guest; do echo "/tests/$t"; done >"$root/tests/list"
-	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$tmp/initramfs-$arch"
+	archive "$root" >"$tmp/initramfs-$arch"
 }
 
-# boot IMAGE: the console goes to $tmp/console, the second serial line to $tmp/out64.
+archive() {
+	(cd "$1" && find . | cpio -o -H newc -R 0:0 --quiet)
+}
+
+# boot IMAGE: the console goes to $tmp/console, the second serial line to $tmp/out64. The guest's only network is
+# one TCP port, where each line is answered by a process here, after 100 ms.
 boot() {
+	rm -rf "$tmp/more" && mkdir "$tmp/more"
+	cp -R "$1.modules" "$tmp/more/modules"
+	{ cat "$tmp/initramfs-$arch" && archive "$tmp/more"; } >"$tmp/initramfs"
 	# One CPU of the guest at a time: with a thread for each, qemu 7.2 can go on for ever running a
 	# breakpoint that the kernel has long patched away again, which it does at each attaching.
 	# shellcheck disable=SC2086 # a list
-	timeout -k 10 $boot_seconds $qemu_command -accel tcg,thread=single -smp 2 -m 1G \
+	timeout -k 10 $boot_seconds $qemu_command -accel tcg,thread=single ${ICOUNT:+-icount $ICOUNT} -smp 2 -m 1G \
 		-nodefaults -no-user-config -display none -no-reboot \
 		-serial "file:$tmp/console" -chardev "file,id=out,path=$tmp/out64" \
-		-kernel "$1" -initrd "$tmp/initramfs-$arch" \
-		-append "console=$console out=$out quiet panic=-1 no_timer_check rdinit=/init ${only:+only=$only} ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
+		-kernel "$1" -initrd "$tmp/initramfs" \
+		-netdev "user,id=net,restrict=on,guestfwd=tcp:10.0.2.9:7-cmd:sh $PWD/kernels/answer.sh" \
+		-device e1000,netdev=net,romfile= \
+		-append "console=$console out=$out modules=$(echo $modules | tr " " ,) quiet panic=-1 no_timer_check rdinit=/init ${only:+only=$only} ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
 	qemu=$!
 	wait $qemu
 	status=$?

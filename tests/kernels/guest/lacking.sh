@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A tracepoint that this kernel does not have is named by -v, with what is not known without it; one that it has
+# is not. The kernel itself says by its tracefs which it has.
+. "$(dirname "$0")/../../e2e/lib.sh"
+needs_bpf
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+[ -d /sys/kernel/tracing/events/sched/sched_switch ] || fail "no tracefs"
+"$cap" -v -o "$tmp/trace" 1 2>"$tmp/err"
+expect_exit "chaincap -v" 0 $?
+expected=
+[ -d /sys/kernel/tracing/events/sock/sk_data_ready ] || expected=sk_data_ready
+expect "tracepoints that are said to be lacking" "$expected" \
+	"$(sed -n 's/^chaincap: this kernel has no tracepoint \([a-z_]*\).*/\1/p' "$tmp/err")"
+[ -z "$expected" ] || echo "note: $(grep 'no tracepoint' "$tmp/err")"

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An answer that comes from another machine, by a network card's interrupt, 100 ms after each question: the wait for
+# it is one for that connection, and ends in the network. It is as long as the thread itself measures. See run.sh for
+# who answers.
+. "$(dirname "$0")/../../e2e/lib.sh"
+needs_bpf
+rounds=10
+[ -e /sys/class/net/eth0 ] || fail "no network card: see run.sh"
+ip link set eth0 up && ip addr add 10.0.2.15/24 dev eth0 || fail "eth0 cannot be used"
+cat >"$tmp/asks" <<END
+exec 3<>/dev/tcp/10.0.2.9/7 || exit 1
+waited=0
+for i in \$(seq $rounds); do
+	echo \$i >&3
+	from=\${EPOCHREALTIME/[.,]/}
+	read -r answer <&3
+	waited=\$((waited + \${EPOCHREALTIME/[.,]/} - from))
+	[ "\$answer" = "answer \$i" ] || exit 1
+done
+echo told waited_us \$waited
+END
+# Up to the link, too, it takes its time.
+wait_for "an answer" 60 bash "$tmp/asks" >"$tmp/out" 2>"$tmp/err"
+timeout 100 "$cap" -F 0 -o "$tmp/trace" -- bash "$tmp/asks" >"$tmp/told" 2>"$tmp/err"
+expect_exit "chaincap -- bash" 0 $?
+expect_whole "$tmp/trace"
+walk_to "$tmp/folded" --state blocked --objects "$tmp/trace"
+network=$(weight_of '^bash;.*;\[tcp 10\.0\.2\.9:7\];.*;\[network\] ' "$tmp/folded")
+waited=$(($(told waited_us) * 1000))
+expect_at_least "ns that bash waited by its own clock" $((rounds * 20000000)) "$waited" "$tmp/told"
+expect_at_least "ns waited for the network, of $waited" $((waited * 7 / 10)) "$network" "$tmp/folded"
+expect_at_most "ns waited for the network" "$waited" "$network" "$tmp/folded"
+echo "note: bash waited $waited ns for the network, of which it slept $network"
