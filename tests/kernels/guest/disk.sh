@@ -28,7 +28,7 @@ counts() { awk '{ printf "%.0f %.0f %.0f %.0f\n", $1, $3, $5, $7 }' "/sys/block/
 # Whoever else looks at a new device has done so.
 sleep 1
 before=$(counts)
-timeout 60 "$cap" -F 0 -o "$tmp/trace" -- sh "$tmp/work" >"$tmp/out" 2>"$tmp/err.cap"
+timeout 60 "$cap" -F 0 -o "$tmp/trace" -- bash "$tmp/work" >"$tmp/out" 2>"$tmp/err.cap"
 status=$?
 cat "$tmp/err.cap" >>"$tmp/err"
 expect_exit "chaincap -- dd" 0 $status
@@ -42,7 +42,7 @@ for op in read write; do
 	expect_at_least "$op: ns that the device had the requests" $((rounds * latency_ns * 9 / 10)) "$device" "$tmp/folded"
 	# Each one waits for an interrupt that may come late.
 	expect_at_most "$op: the same" $((rounds * latency_ns * 3)) "$device" "$tmp/folded"
-	grep -qE "^dd;.*;(__|__libc_)?$op;.*$end\[device\] " "$tmp/folded" || fail "$op: not below dd's own call
+	grep -qE "^dd;.*;(__|__libc_)?$op$end\[device\] " "$tmp/folded" || fail "$op: not below dd's own call
 $(cat "$tmp/folded")"
 done
 
