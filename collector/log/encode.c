@@ -68,7 +68,8 @@ void encoder_free(struct encoder *e)
 	intern_free(&e->stacks);
 	intern_free(&e->objects);
 	free(e->tids);
-	free(e->stack_ids);
+	free(e->stack_ids.of);
+	free(e->object_ids.of);
 	free(e->space_frames);
 	free(e);
 }

@@ -6,7 +6,7 @@
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
  * until encoder_flush(). Memory is bounded: of strings and stacks the recent ones are recognized,
- * and the frames of one space and of all have a limit.
+ * the frames of one space and of all have a limit, and so have objects with a name.
  */
 #ifndef ENCODE_H
 #define ENCODE_H

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 #define BUILD_ID_MAX 64u /* SHA-1 has 20 bytes, others 8 to 32 */
 /* Stacks that are recognized when they come again: some half a million. */
 #define STACKS_KEPT_BYTES (24u << 20)
@@ -148,10 +150,24 @@ int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames,
 	return end == CHAINLOG_STACK_UNKNOWN ? 0 : put_stack_end(e, id, end);
 }
 
+/*
+ * Where the id of the next key goes after n that are interned, made before it is interned; NULL
+ * when out of memory.
+ */
+static uint32_t *next_place(struct encoder_ids *ids, uint32_t n)
+{
+	uint32_t *of = grow_array(ids->of, n, &ids->cap, sizeof(*of));
+
+	if (!of)
+		return NULL;
+	ids->of = of;
+	return &of[n];
+}
+
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end)
 {
-	uint32_t key[CHAINLOG_STACK_MAX + 1], i;
+	uint32_t key[CHAINLOG_STACK_MAX + 1], i, *place;
 	bool is_new;
 
 	if (n > CHAINLOG_STACK_MAX) {
@@ -163,21 +179,13 @@ uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 		intern_free(&e->stacks);
 	key[0] = end;
 	memcpy(key + 1, frames, n * sizeof(*frames));
-	i = intern_id(&e->stacks, key, (n + 1) * sizeof(*key), &is_new);
+	place = next_place(&e->stack_ids, e->stacks.n);
+	i = place ? intern_id(&e->stacks, key, (n + 1) * sizeof(*key), &is_new) : 0;
 	if (!i)
 		return 0;
 	if (!is_new)
-		return e->stack_ids[i - 1];
-	if (i > e->stack_ids_cap) {
-		uint32_t cap = e->stack_ids_cap ? e->stack_ids_cap * 2 : 1024;
-		uint32_t *ids = realloc(e->stack_ids, cap * sizeof(*ids));
-
-		if (!ids)
-			return 0;
-		e->stack_ids = ids;
-		e->stack_ids_cap = cap;
-	}
-	e->stack_ids[i - 1] = encoder_stack_reserve(e);
+		return e->stack_ids.of[i - 1];
+	*place = encoder_stack_reserve(e);
 	return encoder_stack_define(e, e->last_stack, frames, n, end) ? 0 : e->last_stack;
 }
 
@@ -246,10 +254,7 @@ int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t
 
 uint32_t encoder_object_reserve(struct encoder *e)
 {
-	/* No object is without a class. */
-	struct chainlog_object key = { .peer = ++e->reserved_objects };
-
-	return intern_id(&e->objects, &key, sizeof(key), NULL);
+	return ++e->last_object;
 }
 
 static struct chainlog_object object_key(struct encoder *e, const struct encoder_object *o)
@@ -294,15 +299,17 @@ int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_o
 uint32_t encoder_object(struct encoder *e, const struct encoder_object *o)
 {
 	struct chainlog_object key = object_key(e, o);
+	uint32_t i, *place;
 	bool is_new;
-	uint32_t id;
 
-	if (!key.class)
+	place = next_place(&e->object_ids, e->objects.n);
+	i = key.class && place ? intern_id(&e->objects, &key, sizeof(key), &is_new) : 0;
+	if (!i)
 		return 0;
-	id = intern_id(&e->objects, &key, sizeof(key), &is_new);
-	if (id && is_new && put_object(e, id, &key))
-		return 0;
-	return id;
+	if (!is_new)
+		return e->object_ids.of[i - 1];
+	*place = encoder_object_reserve(e);
+	return put_object(e, *place, &key) ? 0 : *place;
 }
 
 /* Counts the distinct threads. */

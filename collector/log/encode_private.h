@@ -16,14 +16,19 @@
 
 enum { ENCODER_LISTS = CHAINLOG_BLOCKS };
 
+/* The ids of interned keys: reserved ids, which nothing bounds, are not interned. */
+struct encoder_ids {
+	uint32_t *of; /* by intern id - 1 */
+	size_t cap;
+};
+
 struct encoder {
 	encoder_sink sink;
 	void *ctx;
 	uint64_t bytes, events, lost;
 	struct intern strings, frames, stacks, objects;
-	uint32_t reserved_objects;
-	uint32_t *stack_ids; /* by intern id - 1: reserved ids are not interned */
-	uint32_t stack_ids_cap, last_stack;
+	struct encoder_ids stack_ids, object_ids;
+	uint32_t last_stack, last_object;
 	uint32_t forgotten_strings; /* whose ids come before those of `strings` */
 	uint32_t *space_frames;	    /* by space id: how many; of the kernel not counted */
 	size_t space_frames_cap;

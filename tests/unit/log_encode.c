@@ -106,12 +106,42 @@ static void names_of_threads_do_not_stay_in_memory(void **state)
 	encoder_free(e);
 }
 
+/* Two CPUs may pass the hand to each other, so that each event comes before its object. */
+static void objects_do_not_stay_in_memory_beyond_their_limit(void **state)
+{
+	struct encoder *e = encoder_new(drop, NULL);
+	struct encoder_object pipe = { "pipe", "", "", 0, 0 }, o = pipe;
+	uint32_t first, nameless;
+	char name[16];
+	size_t at_first;
+
+	(void)state;
+	o.name = name;
+	first = encoder_object(e, &pipe);
+	at_first = in_use();
+	for (uint32_t i = 0; i < 5000000; i++)
+		assert_int_equal(encoder_object_reserve(e), first + 1 + i);
+	assert_in_range(in_use(), 0, at_first);
+	assert_int_equal(encoder_object(e, &pipe), first);
+	for (uint32_t i = 0; i < 3000000; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		assert_int_not_equal(encoder_object(e, &o), 0);
+	}
+	assert_in_range(in_use() - at_first, 1, 400u << 20);
+	nameless = encoder_object(e, &o);
+	assert_int_equal(nameless, first);
+	snprintf(name, sizeof(name), "0");
+	assert_int_equal(encoder_object(e, &o), first);
+	encoder_free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_million_stacks_do_not_stay_in_memory),
 		cmocka_unit_test(frames_of_one_space_have_a_limit),
 		cmocka_unit_test(names_of_threads_do_not_stay_in_memory),
+		cmocka_unit_test(objects_do_not_stay_in_memory_beyond_their_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
