@@ -207,7 +207,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		nature = fp_nature(fp, sp);
 		if (nature != FP_MAY_BE) {
 			list_no_fp(u, nature);
-			return nature == FP_ZERO ? WIRE_END_WHOLE : WIRE_END_NO_RULE;
+			return nature == FP_ZERO ? WIRE_END_GUESSED : WIRE_END_NO_RULE;
 		}
 		list_fp(u);
 		cfa = fp + 16;
@@ -458,8 +458,12 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	k->hash = mix(k->hash, pc);
 	unwind_frames(k, w, u);
 	if (hash && verify) {
-		k->verified_user++;
-		if (hash != user_stack_hash(k, c->n))
+		/* Its rules may have been forgotten since: this is no stack to compare with. */
+		if (k->end == UNWIND_ASK)
+			k->unverified_user++;
+		else
+			k->verified_user++;
+		if (k->end != UNWIND_ASK && hash != user_stack_hash(k, c->n))
 			k->mismatches_user++;
 	}
 	/* A cut stack: a little more, so that the next copy includes the frame where it was cut. */

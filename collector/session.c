@@ -458,10 +458,11 @@ static void report_recorder(const struct session *s)
 	if (s->options->verify)
 		fprintf(stderr,
 			"chaincap: verified: %llu kernel stacks, %llu mismatches; %llu user "
-			"stacks, %llu mismatches\n",
+			"stacks, %llu mismatches; %llu user stacks could not be compared\n",
 			(unsigned long long)c->verified, (unsigned long long)c->mismatches,
 			(unsigned long long)c->verified_user,
-			(unsigned long long)c->mismatches_user);
+			(unsigned long long)c->mismatches_user,
+			(unsigned long long)c->unverified_user);
 }
 
 static int finish(struct session *s, int err)

@@ -27,6 +27,7 @@ struct user_stacks {
 	bpf_record_fn record;
 	bpf_thread_fn thread;
 	void *ctx;
+	struct symbolizer *sym;
 	struct unwinder *unwinder;   /* NULL: user stacks are not unwound */
 	struct reference *reference; /* NULL: they are not compared */
 	struct sleepers *sleepers;
@@ -34,7 +35,8 @@ struct user_stacks {
 	uint64_t asleep_until_ns; /* later, queued threads get their leaf only */
 	bool verbose;
 	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
-	uint64_t verified, mismatches; /* stacks compared, and those that differ */
+	uint64_t verified, mismatches; /* stacks compared, and those that differ, */
+	uint64_t unverified;	       /* and those that could not be compared */
 	struct wire_stack completed;
 };
 
@@ -48,6 +50,7 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	if (!u)
 		return err;
 	u->verbose = verbose;
+	u->sym = sym;
 	if (!bpf_session_unwinds(bpf))
 		return 0;
 	u->unwinder = unwinder_new(sym, readers, bpf_session_rule, bpf);
@@ -82,9 +85,14 @@ void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn t
 static void compare(struct user_stacks *u, const struct wire_copy *c, const __u64 *frames,
 		    uint32_t n, uint32_t end)
 {
-	enum reference_result result = reference_compare(u->reference, c, frames, n, end);
+	uint32_t space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
+	enum reference_result result = reference_compare(u->reference, c, space, frames, n, end);
 
+	/* Other code may have been mapped before the other unwinder looked. */
+	if (result == REFERENCE_DIFFERS && !symbolizer_holds(u->sym, space, clock_now_ns()))
+		result = REFERENCE_NONE;
 	u->verified += result != REFERENCE_NONE;
+	u->unverified += result == REFERENCE_NONE;
 	u->mismatches += result == REFERENCE_DIFFERS;
 	if (result == REFERENCE_DIFFERS && u->verbose)
 		fprintf(stderr, "chaincap: process %u at %#llx: a stack differs\n", c->tgid,
@@ -248,6 +256,7 @@ void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts)
 		counts->ends[i] += u->ends[i];
 	counts->verified_user += u->verified;
 	counts->mismatches_user += u->mismatches;
+	counts->unverified_user += u->unverified;
 }
 
 void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts)

@@ -66,7 +66,7 @@ enum chainlog_stack_end {
 	CHAINLOG_STACK_DEPTH,	   /* it has more frames than a stack can have here */
 	CHAINLOG_STACK_UNREADABLE, /* the stack's memory could not be read */
 	CHAINLOG_STACK_NO_RULE,	   /* how the code keeps its frames is not known */
-	CHAINLOG_STACK_GUESSED,	   /* a frame pointer was followed that may be none */
+	CHAINLOG_STACK_GUESSED,	   /* a frame pointer was believed that may be none */
 	CHAINLOG_STACK_ENDS,
 };
 

@@ -171,7 +171,7 @@ enum wire_stack_end {
 	WIRE_END_DEPTH,	     /* there are more than WIRE_STACK_MAX */
 	WIRE_END_UNREADABLE, /* the stack's memory could not be read */
 	WIRE_END_NO_RULE,    /* how to go on is not known */
-	WIRE_END_GUESSED,    /* at least one frame was found by a frame pointer that may be none */
+	WIRE_END_GUESSED,    /* a frame pointer was followed that may be none, or a 0 believed */
 	WIRE_ENDS,
 };
 
@@ -426,6 +426,7 @@ struct wire_kind_state {
 	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */
 	__u64 verified, mismatches, verified_user, mismatches_user;
+	__u64 unverified_user; /* stacks that a plain walk could not complete */
 	__u64 fixed_point;     /* where the program's arguments lie, */
 	__u64 stack;	       /* and where the thread's kernel stack begins */
 	__u64 interrupt;       /* the kernel stack just found is that of an interrupt */

@@ -439,6 +439,7 @@ static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t c
 	c->mismatches += k->mismatches;
 	c->verified_user += k->verified_user;
 	c->mismatches_user += k->mismatches_user;
+	c->unverified_user += k->unverified_user;
 	for (int i = 0; i < WIRE_ENDS; i++)
 		c->ends[i] += k->ends[i];
 	c->known_user += k->known_user;

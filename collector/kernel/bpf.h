@@ -38,6 +38,7 @@ struct bpf_counts {
 	uint64_t walked, known; /* kernel stacks walked, and known without a walk */
 	/* Stacks compared with a plain walk, and those that differed. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;
+	uint64_t unverified_user; /* those that could not be compared */
 	uint64_t ends[WIRE_ENDS]; /* user stacks by their end, without WIRE_COPY records */
 	uint64_t known_user;	  /* of these, known again without being unwound */
 	uint64_t missed;	  /* events whose program was skipped: neither seen nor lost */

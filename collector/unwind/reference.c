@@ -14,6 +14,7 @@
 /* A process with its mappings at one time; new mappings give it another space. */
 struct process {
 	uint64_t space;
+	uint32_t image;
 	uint64_t used; /* 0: free */
 	Dwfl *dwfl;    /* NULL: it had exited */
 };
@@ -22,7 +23,8 @@ struct reference {
 	struct process processes[PROCESSES];
 	uint64_t uses;
 	const struct wire_copy *copy; /* being unwound */
-	bool left_copy;		      /* the stack continues beyond it */
+	bool left_copy;		      /* the stack continues beyond it, */
+	uint32_t sure;		      /* so only as many frames do not depend on a guess */
 	__u64 frames[FRAMES_MAX];
 	uint32_t n;
 };
@@ -68,8 +70,10 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *arg
 	uint64_t at = addr - c->base;
 
 	(void)dwfl;
-	/* libdwfl may mistake this for the stack's end. */
+	/* libdwfl may mistake this for the stack's end, or go on by the frame pointer. */
 	if (at >= c->len || c->len - at < sizeof(*word)) {
+		if (!r->left_copy)
+			r->sure = r->n;
 		r->left_copy = true;
 		return false;
 	}
@@ -132,12 +136,12 @@ static void drop_process(struct process *p)
 	*p = (struct process) { 0 };
 }
 
-static struct process *find_process(struct reference *r, const struct wire_copy *c)
+static struct process *find_process(struct reference *r, const struct wire_copy *c, uint32_t image)
 {
 	struct process *oldest = r->processes;
 
 	for (struct process *p = r->processes; p < r->processes + PROCESSES; p++) {
-		if (p->used && p->space == c->space) {
+		if (p->used && p->space == c->space && p->image == image) {
 			p->used = ++r->uses;
 			return p;
 		}
@@ -145,7 +149,12 @@ static struct process *find_process(struct reference *r, const struct wire_copy 
 			oldest = p;
 	}
 	drop_process(oldest);
-	*oldest = (struct process) { c->space, ++r->uses, open_process(r, (pid_t)c->tgid) };
+	*oldest = (struct process) {
+		.space = c->space,
+		.image = image,
+		.used = ++r->uses,
+		.dwfl = open_process(r, (pid_t)c->tgid),
+	};
 	return oldest;
 }
 
@@ -160,7 +169,6 @@ static bool has_code(Dwfl *dwfl, const __u64 *frames, uint32_t n)
 	return true;
 }
 
-/* Whether libdwfl has a rule for frame i; without one it guesses by the frame pointer. */
 static bool has_rule(Dwfl *dwfl, const __u64 *frames, uint32_t i)
 {
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, frames[i]);
@@ -174,6 +182,15 @@ static bool has_rule(Dwfl *dwfl, const __u64 *frames, uint32_t i)
 	return true;
 }
 
+/* Whether libdwfl has rules for the first n frames; without one it guesses by the frame pointer. */
+static enum reference_result judge(Dwfl *dwfl, const __u64 *frames, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!has_rule(dwfl, frames, i))
+			return REFERENCE_NONE;
+	return REFERENCE_DIFFERS;
+}
+
 static enum reference_result compare(struct reference *r, Dwfl *dwfl, const __u64 *frames,
 				     uint32_t n, bool is_whole)
 {
@@ -185,17 +202,21 @@ static enum reference_result compare(struct reference *r, Dwfl *dwfl, const __u6
 	r->n = 0;
 	r->left_copy = false;
 	whole = !dwfl_getthread_frames(dwfl, 1, take_frame, r) && !r->left_copy;
+	if (r->left_copy)
+		r->n = r->sure;
 	both = r->n < n ? r->n : n;
-	if (!both)
+	/* Of the leaf alone nothing is known, unless it is all of the stack. */
+	if (!both || (both == 1 && !(whole && is_whole)))
 		return REFERENCE_NONE;
 	for (uint32_t i = 1; i < both; i++)
 		if (r->frames[i] != frames[i])
-			return has_rule(dwfl, frames, i - 1) ? REFERENCE_DIFFERS : REFERENCE_NONE;
-	return whole && is_whole && r->n != n ? REFERENCE_DIFFERS : REFERENCE_SAME;
+			return judge(dwfl, frames, i);
+	return whole && is_whole && r->n != n ? judge(dwfl, frames, both) : REFERENCE_SAME;
 }
 
 enum reference_result reference_compare(struct reference *r, const struct wire_copy *c,
-					const __u64 *frames, uint32_t n, uint32_t end)
+					uint32_t image, const __u64 *frames, uint32_t n,
+					uint32_t end)
 {
 	enum reference_result result;
 	struct process *p;
@@ -203,11 +224,11 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 	if (end == WIRE_END_GUESSED)
 		return REFERENCE_NONE;
 	r->copy = c;
-	p = find_process(r, c);
+	p = find_process(r, c, image);
 	result = compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
 	if (result != REFERENCE_DIFFERS)
 		return result;
 	/* Its mappings may have been read in the middle of an exec: read them again. */
 	drop_process(p);
-	return compare(r, find_process(r, c)->dwfl, frames, n, end == WIRE_END_WHOLE);
+	return compare(r, find_process(r, c, image)->dwfl, frames, n, end == WIRE_END_WHOLE);
 }

@@ -18,7 +18,7 @@ struct reference;
 enum reference_result {
 	REFERENCE_SAME,
 	REFERENCE_DIFFERS,
-	REFERENCE_NONE, /* nothing to compare with: the process is gone, or the stack a guess */
+	REFERENCE_NONE, /* nothing to compare with: the process is gone, one of the two a guess */
 };
 
 /* NULL when out of memory. */
@@ -28,9 +28,12 @@ void reference_free(struct reference *r);
 /*
  * Unwinds from the registers in c, which must be all known, and compares with the n frames in
  * frames; end (enum wire_stack_end) says why these end. If one of the two stacks is not whole, only
- * the frames that both have are compared.
+ * the frames that both have are compared. The other unwinder sees the mappings that the process has
+ * when it first meets c->space and image, which say what these are: a difference counts only if
+ * they were the same when the stack was recorded, which is for the caller to know.
  */
 enum reference_result reference_compare(struct reference *r, const struct wire_copy *c,
-					const __u64 *frames, uint32_t n, uint32_t end);
+					uint32_t image, const __u64 *frames, uint32_t n,
+					uint32_t end);
 
 #endif /* UNWIND_REFERENCE_H */

@@ -68,16 +68,20 @@ void unwinder_free(struct unwinder *u)
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-/* The rule for the current frame. False: no code is there, so the address is no frame. */
+/*
+ * The rule for the current frame. UNWIND_UNKNOWN: what is mapped there is not known, so neither is
+ * the rule. False: no code is there, so the address is no frame.
+ */
 static bool find_rule(const struct walk *w, struct unwind_rule *r)
 {
 	uint64_t time_ns = w->copy->r.time_ns;
 	struct symbolizer *sym = w->u->sym;
 	struct symbolizer_code code;
 
-	*r = (struct unwind_rule) { .kind = UNWIND_NONE };
+	*r = (struct unwind_rule) { .kind = UNWIND_UNKNOWN };
 	if (!symbolizer_code(sym, w->space, w->look, time_ns, &code))
 		return symbolizer_is_code(sym, w->space, w->look, time_ns);
+	r->kind = UNWIND_NONE;
 	if (code.kind == CODE_FILE || code.kind == CODE_VDSO)
 		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
 	return true;
@@ -218,9 +222,9 @@ static bool step_by_frame_pointer(struct walk *w)
 {
 	uint64_t fp = w->regs[UNWIND_FP], caller, ret;
 
-	/* By the ABI, the outermost frame's is 0. */
+	/* By the ABI, the outermost frame's is 0; but without a rule it may be data. */
 	if (!fp)
-		return stop(w, WIRE_END_WHOLE);
+		return stop(w, WIRE_END_GUESSED);
 	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
 		return stop(w, WIRE_END_NO_RULE);
 	if (!read_word(w, fp, &caller) || !read_word(w, fp + 8, &ret))

@@ -458,6 +458,26 @@ static void what_is_no_code_is_no_frame(void **state)
 	expect_same(f, 1);
 }
 
+/* Above any pid that Linux gives. */
+#define NOBODY 10000001u
+
+static void a_stack_of_an_unknown_process_is_cut_and_teaches_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t taught;
+
+	unwind_child(f, never_returns, false);
+	taught = f->taught;
+	f->copy.tgid = NOBODY;
+	f->copy.tid = 0;
+	/* What ends a stack by the ABI, where there is no rule. */
+	f->copy.regs[UNWIND_FP] = 0;
+	assert_int_equal(unwinder_complete(f->u, &f->copy, sizeof(f->copy), &f->stack), 0);
+	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	assert_int_equal(f->stack.n, 1);
+	assert_int_equal(f->taught, taught);
+}
+
 static void a_record_that_is_none_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -487,6 +507,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stack_beyond_the_copy_is_cut_and_says_so, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_code_is_no_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_stack_of_an_unknown_process_is_cut_and_teaches_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_record_that_is_none_is_refused, setup, teardown),
 	};
 

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program loads libraries that take each other's place in memory, some forty a second, and deletes each of
+# them some milliseconds later. Stacks through them are what another unwinder finds; where nothing is known of
+# what is mapped, or its file is gone before it could be opened, a stack is cut and not called whole. Of those
+# that were opened in time, the functions have their names.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+sources=$(cd "$(dirname "$0")/../stacks" && pwd)
+command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
+${CC:-cc} -O2 -std=gnu17 -o "$tmp/libraries" "$sources/libraries.c" 2>"$tmp/err" || fail "libraries.c: $(head -5 "$tmp/err")"
+for way in 0 1 2 3; do
+	${CC:-cc} -O2 -fPIC -shared -fomit-frame-pointer -DWAY=$way -o "$tmp/plugin$way.so" "$sources/plugin.c" \
+		2>"$tmp/err" || fail "plugin.c: $(head -5 "$tmp/err")"
+done
+mkdir "$tmp/made"
+timeout 60 "$cap" --verify -v -F 0 -o "$tmp/trace" -- \
+	"$tmp/libraries" "$tmp/made" 120 50 15000 "$tmp"/plugin[0-3].so 2>"$tmp/err"
+expect_exit "chaincap --verify -- libraries" 0 $?
+line=$(sed -n 's/^chaincap: verified: //p' "$tmp/err")
+echo "note: $line"
+# shellcheck disable=SC2046 # numbers
+set -- $(echo "$line" | tr -cs '0-9' ' ')
+expect_at_least "user stacks compared" 2000 "$3" "$tmp/err"
+expect "user stacks that differ" 0 "$4"
+
+"$walk" -q -v -U --format=events "$tmp/trace" >"$tmp/events" 2>"$tmp/err" || fail "chainwalk: $(cat "$tmp/err")"
+for way in 0 1 2 3; do
+	expect_at_least "stacks with the name of a function in library $way" 100 "$(grep -c "inner_$way" "$tmp/events")"
+done
