@@ -162,10 +162,11 @@ static void print_command(const struct timelines *tl, const struct options *o)
 	for (uint32_t i = 0; s && i < n; i++)
 		in += scope_has(s, i);
 	scope_free(s);
-	fprintf(stderr,
-		"of the %" PRIu32 " threads of the command, out of %" PRIu32
-		" (--all: of the whole machine)\n",
-		in, n);
+	if (in == 1)
+		fputs("of the one thread", stderr);
+	else
+		fprintf(stderr, "of the %" PRIu32 " threads", in);
+	fprintf(stderr, " of the command, out of %" PRIu32 " (--all: of the whole machine)\n", n);
 }
 
 static void print_totals(const struct chain_summary *s, const struct timelines *tl, bool no_idle)

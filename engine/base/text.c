@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,4 +108,18 @@ void print_clean(FILE *out, const char *text)
 void print_html(FILE *out, const char *text)
 {
 	print_text(out, text, true);
+}
+
+const char *text_ms(char text[TEXT_MS_SIZE], uint64_t ns)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, ns / 1000000), len = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			text[len++] = ' ';
+		text[len++] = digits[i];
+	}
+	snprintf(text + len, TEXT_MS_SIZE - (size_t)len, ".%03" PRIu64, ns / 1000 % 1000);
+	return text;
 }

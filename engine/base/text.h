@@ -46,4 +46,8 @@ void print_clean(FILE *out, const char *s);
 /* The same, with `&<>"'` escaped: text of a page, or a quoted attribute's value. */
 void print_html(FILE *out, const char *s);
 
+/* "1 234.567": milliseconds, thousands apart, into text. Returns text. */
+#define TEXT_MS_SIZE 40
+const char *text_ms(char text[TEXT_MS_SIZE], uint64_t ns);
+
 #endif /* ENGINE_TEXT_H */

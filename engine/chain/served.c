@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/text.h"
 #include "lower_bound.h"
 #include "running_totals.h"
 
@@ -269,12 +270,14 @@ const struct served_sum *served_sums_of(const struct served_sums *s, uint32_t th
 
 static void put_sum(FILE *out, struct names *names, const struct served_sum *sum)
 {
+	char ms[TEXT_MS_SIZE];
+
 	fputs(names_text(names, names_string(names, sum->name)), out);
 	if (sum->wakings == 1)
 		fputs(" once", out);
 	else
 		fprintf(out, " %" PRIu64 " times", sum->wakings);
-	fprintf(out, " (%" PRIu64 ".%03" PRIu64 " ms)", sum->ns / 1000000, sum->ns / 1000 % 1000);
+	fprintf(out, " (%s ms)", text_ms(ms, sum->ns));
 }
 
 void served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,

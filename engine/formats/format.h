@@ -11,6 +11,7 @@
 
 #include "chain/fold.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "timeline/timeline.h"
 #include "trace/trace.h"
 
@@ -75,36 +76,35 @@ static inline void format_take_totals(const struct format_input *in, struct fold
 		};
 }
 
-/* "1 234.567": milliseconds, thousands apart, right-aligned in a table's column. */
+/* Tables have milliseconds unless a unit was asked for. */
+static inline bool format_in_ms(const struct options *o)
+{
+	return o->unit != UNIT_NS && !(o->given & GIVEN_UNIT);
+}
+
+/* Milliseconds, right-aligned in a table's column. */
 static inline void format_put_ms(FILE *out, int width, uint64_t ns)
 {
-	char digits[24], text[40];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, ns / 1000000), len = 0;
+	char text[TEXT_MS_SIZE];
 
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			text[len++] = ' ';
-		text[len++] = digits[i];
-	}
-	snprintf(text + len, sizeof(text) - (size_t)len, ".%03" PRIu64, ns / 1000 % 1000);
-	fprintf(out, " %*s", width, text);
+	fprintf(out, " %*s", width, text_ms(text, ns));
 }
 
 /* A time in a table's column: in milliseconds, or exact in the unit that was asked for. */
 static inline void format_put_time(FILE *out, const struct options *o, int width, uint64_t ns)
 {
-	if (o->unit == UNIT_NS)
-		fprintf(out, " %*" PRIu64, width, ns);
-	else if (o->given & GIVEN_UNIT)
-		fprintf(out, " %*" PRIu64 ".%03" PRIu64, width - 4, ns / 1000, ns % 1000);
-	else
+	if (format_in_ms(o))
 		format_put_ms(out, width, ns);
+	else if (o->unit == UNIT_NS)
+		fprintf(out, " %*" PRIu64, width, ns);
+	else
+		fprintf(out, " %*" PRIu64 ".%03" PRIu64, width - 4, ns / 1000, ns % 1000);
 }
 
 /* The unit of these, for the table's note. */
 static inline const char *format_time_unit(const struct options *o)
 {
-	return o->unit == UNIT_NS ? "ns" : o->given & GIVEN_UNIT ? "us" : "ms";
+	return format_in_ms(o) ? "ms" : o->unit == UNIT_NS ? "ns" : "us";
 }
 
 /* Each is defined in its own file, format_NAME.c. */

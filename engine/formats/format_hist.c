@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --format=hist: log2 histograms of the waits' lengths, in the layout of bcc's cpudist -O; one of
- * all waits, or one for each thread name. A length is the whole wait's: the window of time chooses
- * waits, and a piece of a wait that it cuts is no length.
+ * --format=hist: log2 histograms of the waits' lengths; one of all waits, or one for each thread
+ * name. With --unit the layout is that of bcc's cpudist -O; without, bounds are milliseconds, as
+ * in tables. A length is the whole wait's: the window of time chooses waits, and a piece of a wait
+ * that it cuts is no length.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +15,9 @@
 #include "words/names.h"
 #include "chain/top_waits.h"
 
-#define SLOTS 64     /* slot 0: lengths 0 and 1; slot n: 2^n to 2^(n+1) - 1 */
+#define SLOTS 64     /* of us or ns; 0: lengths 0 and 1; n: 2^n to 2^(n+1) - 1 */
 #define WIDE_SLOT 32 /* bounds of this slot and later ones have more than ten digits */
+#define WIDE 20
 #define STARS 40
 
 struct hist {
@@ -52,12 +54,22 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 	return 0;
 }
 
-/* As bcc does: wider columns and half the stars when ten digits are not enough. */
+/* A bound of a slot, in a column; a negative width: on its left. */
+static void put_bound(FILE *out, const struct options *o, int width, uint64_t bound)
+{
+	char text[TEXT_MS_SIZE];
+
+	if (format_in_ms(o))
+		fprintf(out, "%*s", width, text_ms(text, bound * 1000));
+	else
+		fprintf(out, "%*" PRIu64, width, bound);
+}
+
+/* As bcc does: wider columns and half the stars when the usual ones are not enough. */
 static void put_hist(FILE *out, const struct options *o, const struct hist *h)
 {
-	const char *unit = o->unit == UNIT_NS ? "nsecs" : "usecs";
 	uint64_t most = 1;
-	int last = 0, wide, stars;
+	int last = 0, width, stars = STARS;
 
 	for (int i = 0; i < SLOTS; i++) {
 		if (h->count[i])
@@ -65,17 +77,22 @@ static void put_hist(FILE *out, const struct options *o, const struct hist *h)
 		if (h->count[i] > most)
 			most = h->count[i];
 	}
-	wide = last >= WIDE_SLOT ? 20 : 10;
-	stars = last >= WIDE_SLOT ? STARS / 2 : STARS;
-	fprintf(out, wide > 10 ? "%15s%-29s" : "%5s%-19s", "", unit);
-	fputs(" : count     distribution\n", out);
+	width = format_in_ms(o) ? 13 : 10;
+	if (last >= WIDE_SLOT) {
+		width = WIDE;
+		stars = STARS / 2;
+	}
+	fprintf(out, "%*csecs%*s : count     distribution\n", width - 4, *format_time_unit(o),
+		width + 4, "");
 	for (int i = 0; i <= last; i++) {
 		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;
 		int n = (int)((double)stars * (double)h->count[i] / (double)most);
 
-		fprintf(out, "%*" PRIu64 " -> %-*" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n", wide, low,
-			wide, high, h->count[i], n, "****************************************",
-			stars - n, "");
+		put_bound(out, o, width, low);
+		fputs(" -> ", out);
+		put_bound(out, o, -width, high);
+		fprintf(out, " : %-8" PRIu64 " |%.*s%*s|\n", h->count[i], n,
+			"****************************************", stars - n, "");
 	}
 }
 

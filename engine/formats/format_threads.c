@@ -86,16 +86,26 @@ void thread_row_add(struct thread_row *total, const struct thread_row *r)
 		total->longest_ns = r->longest_ns;
 }
 
-static void put_row(FILE *out, const struct options *o, const struct thread_row *r)
+/* Time that depends on how many threads there are: of several it means nothing. */
+static void put_time_of_one(FILE *out, const struct options *o, bool one, uint64_t ns)
+{
+	if (one)
+		format_put_time(out, o, 13, ns);
+	else
+		fprintf(out, " %13s", "-");
+}
+
+/* one: the row of a thread, not of several. */
+static void put_row(FILE *out, const struct options *o, const struct thread_row *r, bool one)
 {
 	const struct thread_sums *s = &r->sums;
 
 	format_put_time(out, o, 13, s->running_ns);
-	format_put_time(out, o, 13, s->blocked_ns);
+	put_time_of_one(out, o, one, s->blocked_ns);
 	format_put_time(out, o, 13, s->runnable_ns);
 	format_put_time(out, o, 13, s->preempted_ns);
-	format_put_time(out, o, 13, s->unknown_ns);
-	format_put_time(out, o, 13, s->lifetime_ns);
+	put_time_of_one(out, o, one, s->unknown_ns);
+	put_time_of_one(out, o, one, s->lifetime_ns);
 	fprintf(out, " %9" PRIu64, r->waits);
 	format_put_time(out, o, 13, r->longest_ns);
 	format_put_time(out, o, 13, r->waited_ns);
@@ -195,20 +205,20 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		else
 			fprintf(out, "%7s", "?");
 		fprintf(out, " %-16s", name);
-		put_row(out, o, &rows[i]);
+		put_row(out, o, &rows[i], true);
 		class_columns_put(classes, o, i, 1, out);
 		put_who(out, who, &who->one, names);
 		putc('\n', out);
 	}
 	if (top < n) {
 		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
-		put_row(out, o, &other);
+		put_row(out, o, &other, false);
 		class_columns_put(classes, o, top, n - top, out);
 		put_who(out, who, &who->other, names);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
-	put_row(out, o, &total);
+	put_row(out, o, &total, false);
 	class_columns_put(classes, o, 0, n, out);
 	put_who(out, who, &who->total, names);
 	fprintf(out, "\n(times in %s; %zu threads; ", format_time_unit(o), n);

@@ -77,7 +77,7 @@ test("report: the histogram is that of --format=hist, also for one thread", asyn
 	const p = await show(report(trace("relay")));
 	const counts = async () => (await cells(p, "#lengths-chart tr")).map((r) => +r[3]).join(" ");
 	const want = (...options) => {
-		const all = [...walk("--format=hist", ...options, trace("relay")).matchAll(/-> \d+ +: (\d+)/g)].map((m) => +m[1]);
+		const all = [...walk("--format=hist", "--unit=us", ...options, trace("relay")).matchAll(/-> \d+ +: (\d+)/g)].map((m) => +m[1]);
 		return all.slice(all.findIndex((n) => n)).join(" ");
 	};
 	is(await counts(), want(), "all threads");

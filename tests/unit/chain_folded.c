@@ -366,8 +366,8 @@ static void a_table_of_threads(void **state)
 		  "PREEMPTED       UNKNOWN      LIFETIME     WAITS       LONGEST        WAITED\n"
 		  "    101     101 A                       150000        800000         30000      "
 		  "   20000             0       1000000         1        830000        830000\n"
-		  "                all of them             150000        800000         30000      "
-		  "   20000             0       1000000         1        830000        830000\n"
+		  "                all of them             150000             -         30000      "
+		  "   20000             -             -         1        830000        830000\n"
 		  "(times in ns; 1 threads; WAITED: blocked, runnable)\n");
 }
 

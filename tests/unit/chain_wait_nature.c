@@ -159,17 +159,24 @@ static void ended_leaves_out_who_nobody_woke(void **state)
 					       "A;recv;[not woken] 600\n");
 	o.ended = true;
 	expect_text(script_folded(script, &o), "A;recv;--;send;B;[running] 200\n");
-	expect_text(
-		script_formatted(script, &o, "hist"),
-		"     usecs               : count     distribution\n"
-		"         0 -> 1          : 0        |                                        |\n"
-		"         2 -> 3          : 0        |                                        |\n"
-		"         4 -> 7          : 0        |                                        |\n"
-		"         8 -> 15         : 0        |                                        |\n"
-		"        16 -> 31         : 0        |                                        |\n"
-		"        32 -> 63         : 0        |                                        |\n"
-		"        64 -> 127        : 0        |                                        |\n"
-		"       128 -> 255        : 1        |****************************************|\n");
+	expect_text(script_formatted(script, &o, "hist"),
+		    "        msecs                  : count     distribution\n"
+		    "        0.000 -> 0.001         : 0        |                                   "
+		    "     |\n"
+		    "        0.002 -> 0.003         : 0        |                                   "
+		    "     |\n"
+		    "        0.004 -> 0.007         : 0        |                                   "
+		    "     |\n"
+		    "        0.008 -> 0.015         : 0        |                                   "
+		    "     |\n"
+		    "        0.016 -> 0.031         : 0        |                                   "
+		    "     |\n"
+		    "        0.032 -> 0.063         : 0        |                                   "
+		    "     |\n"
+		    "        0.064 -> 0.127         : 0        |                                   "
+		    "     |\n"
+		    "        0.128 -> 0.255         : 1        "
+		    "|****************************************|\n");
 }
 
 int main(void)

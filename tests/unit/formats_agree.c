@@ -50,15 +50,27 @@ static uint64_t sum_of_lines(const char *text)
 /* The n-th number of the line that begins with (spaces and) "all of them". */
 static uint64_t total(const char *text, unsigned int n)
 {
-	char *s = strstr(text, "all of them");
-	uint64_t v = 0;
+	const char *s = strstr(text, "all of them");
 
 	assert_non_null(s);
 	s += strlen("all of them");
-	do
-		v = strtoull(s, &s, 10);
-	while (n--);
-	return v;
+	for (; n; n--) {
+		s += strspn(s, " ");
+		s += strcspn(s, " ");
+	}
+	return strtoull(s, NULL, 10);
+}
+
+/* The sum of BLOCKED over the rows of threads: their sum is in no row. */
+static uint64_t blocked_of_threads(const char *table)
+{
+	const size_t at = strlen("    TID     PID NAME                   RUNNING");
+	uint64_t sum = 0;
+
+	for (const char *line = table; (line = strchr(line, '\n')); line++)
+		if (line[strspn(line, "\n ")] >= '0' && line[strspn(line, "\n ")] <= '9')
+			sum += strtoull(line + 1 + at, NULL, 10);
+	return sum;
 }
 
 static uint64_t count_lines(const char *text)
@@ -175,7 +187,7 @@ static void check_agreement(const struct trace *t, const struct options *o, cons
 	AGREE(total(v.wakers, 1), s.blocked_ns);
 	AGREE(sum_of_lines(v.wakeup), s.blocked_ns);
 	if (whole) {
-		AGREE(total(v.threads, 1), s.blocked_ns);
+		AGREE(blocked_of_threads(v.threads), s.blocked_ns);
 		AGREE(total(v.threads, 2), s.runnable_ns);
 		AGREE(total(v.threads, 3), s.preempted_ns);
 		AGREE(total(v.threads, 6), total(v.wakers, 0));

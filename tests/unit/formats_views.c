@@ -184,18 +184,26 @@ static void lengths_by_powers_of_two(void **state)
 	(void)state;
 	options_init(&o);
 	gives(lengths, &o, "hist",
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 1        |********************                    |\n"
-	      "         2 -> 3          : 2        |****************************************|\n"
-	      "         4 -> 7          : 0        |                                        |\n"
-	      "         8 -> 15         : 1        |********************                    |\n");
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 1        |********************                    "
+	      "|\n"
+	      "        0.002 -> 0.003         : 2        "
+	      "|****************************************|\n"
+	      "        0.004 -> 0.007         : 0        |                                        "
+	      "|\n"
+	      "        0.008 -> 0.015         : 1        |********************                    "
+	      "|\n");
 	o.parts = PART_BLOCKED; /* the second wait is 1 us asleep */
 	gives(lengths, &o, "hist",
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 2        |****************************************|\n"
-	      "         2 -> 3          : 1        |********************                    |\n"
-	      "         4 -> 7          : 0        |                                        |\n"
-	      "         8 -> 15         : 1        |********************                    |\n");
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 2        "
+	      "|****************************************|\n"
+	      "        0.002 -> 0.003         : 1        |********************                    "
+	      "|\n"
+	      "        0.004 -> 0.007         : 0        |                                        "
+	      "|\n"
+	      "        0.008 -> 0.015         : 1        |********************                    "
+	      "|\n");
 	o.min_wait_ns = 1000000;
 	gives(lengths, &o, "hist", "");
 }
@@ -209,11 +217,15 @@ static void lengths_are_whole_where_the_window_cuts(void **state)
 	o.from_ns = 31500; /* in A's wait of 3 us, of which it leaves 1.5 */
 	o.to_ns = 41000;   /* in B's wait of 9 us, of which it leaves 1 */
 	gives(lengths, &o, "hist",
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 0        |                                        |\n"
-	      "         2 -> 3          : 1        |****************************************|\n"
-	      "         4 -> 7          : 0        |                                        |\n"
-	      "         8 -> 15         : 1        |****************************************|\n");
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 0        |                                        "
+	      "|\n"
+	      "        0.002 -> 0.003         : 1        "
+	      "|****************************************|\n"
+	      "        0.004 -> 0.007         : 0        |                                        "
+	      "|\n"
+	      "        0.008 -> 0.015         : 1        "
+	      "|****************************************|\n");
 }
 
 static void lengths_by_name_and_in_ns(void **state)
@@ -225,29 +237,41 @@ static void lengths_by_name_and_in_ns(void **state)
 	o.by_name = true;
 	gives(lengths, &o, "hist",
 	      "name = B\n"
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 0        |                                        |\n"
-	      "         2 -> 3          : 0        |                                        |\n"
-	      "         4 -> 7          : 0        |                                        |\n"
-	      "         8 -> 15         : 1        |****************************************|\n"
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 0        |                                        "
+	      "|\n"
+	      "        0.002 -> 0.003         : 0        |                                        "
+	      "|\n"
+	      "        0.004 -> 0.007         : 0        |                                        "
+	      "|\n"
+	      "        0.008 -> 0.015         : 1        "
+	      "|****************************************|\n"
 	      "\n"
 	      "name = A\n"
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 1        |********************                    |\n"
-	      "         2 -> 3          : 2        |****************************************|\n");
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 1        |********************                    "
+	      "|\n"
+	      "        0.002 -> 0.003         : 2        "
+	      "|****************************************|\n");
 	o.top = 1;
 	gives(lengths, &o, "hist",
 	      "name = B\n"
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 0        |                                        |\n"
-	      "         2 -> 3          : 0        |                                        |\n"
-	      "         4 -> 7          : 0        |                                        |\n"
-	      "         8 -> 15         : 1        |****************************************|\n"
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 0        |                                        "
+	      "|\n"
+	      "        0.002 -> 0.003         : 0        |                                        "
+	      "|\n"
+	      "        0.004 -> 0.007         : 0        |                                        "
+	      "|\n"
+	      "        0.008 -> 0.015         : 1        "
+	      "|****************************************|\n"
 	      "\n"
 	      "name = [other]\n"
-	      "     usecs               : count     distribution\n"
-	      "         0 -> 1          : 1        |********************                    |\n"
-	      "         2 -> 3          : 2        |****************************************|\n");
+	      "        msecs                  : count     distribution\n"
+	      "        0.000 -> 0.001         : 1        |********************                    "
+	      "|\n"
+	      "        0.002 -> 0.003         : 2        "
+	      "|****************************************|\n");
 	o.unit = UNIT_NS;
 	o.max_wait_ns = 1999;
 	gives(lengths, &o, "hist",
@@ -279,6 +303,23 @@ static void numbers_of_more_than_ten_digits(void **state)
 			    "|********************|\n");
 	assert_non_null(last);
 	assert_null(strchr(strchr(last, '\n') + 1, '\n'));
+	free(text);
+}
+
+static void lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for(void **state)
+{
+	struct options o = script_options(101);
+	char *text;
+
+	(void)state;
+	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 2000001\n", &o, "hist");
+	assert_memory_equal(text, "        msecs                  : count", 38);
+	assert_non_null(strstr(text, "\n    1 048.576 -> 2 097.151     : 1        |*****"));
+	free(text);
+	o.given |= GIVEN_UNIT;
+	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 2000001\n", &o, "hist");
+	assert_memory_equal(text, "     usecs               : count", 32);
+	assert_non_null(strstr(text, "\n   1048576 -> 2097151    : 1        |*****"));
 	free(text);
 }
 
@@ -556,6 +597,7 @@ int main(void)
 		cmocka_unit_test(lengths_are_whole_where_the_window_cuts),
 		cmocka_unit_test(lengths_by_name_and_in_ns),
 		cmocka_unit_test(numbers_of_more_than_ten_digits),
+		cmocka_unit_test(lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for),
 		cmocka_unit_test(who_wakes_whom),
 		cmocka_unit_test(handlers_of_interrupts),
 		cmocka_unit_test(wakers_stacks_only),
