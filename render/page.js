@@ -25,6 +25,7 @@ const ENDS = {
 	"[running]": "it waited for the work this waker did",
 	"[runnable]": "it waited for a CPU",
 	"[throttled]": "its group had used up its share of the CPU",
+	"[no events]": "the whole machine stood still: its host did not run it",
 	"[preempted]": "it was switched out while it could have run on",
 	"[not woken]": "nothing had woken it when the trace ended",
 	"[depth limit]": "the chain goes on; it was followed no further",

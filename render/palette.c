@@ -221,7 +221,7 @@ static enum ramp chain(const char *s, size_t len)
 		{ "[timer]", RAMP_TIMER },	   { "[network]", RAMP_NETWORK },
 		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_QUEUED },
 		{ "[device]", RAMP_DEVICE },	   { "[on-CPU]", RAMP_ON_CPU },
-		{ "[idle CPU]", RAMP_RUNNABLE },
+		{ "[idle CPU]", RAMP_RUNNABLE },   { "[no events]", RAMP_RUNNABLE },
 	};
 
 	if (len > 2 && *s == '[') {

@@ -23,7 +23,16 @@ struct who_ran {
 
 const char *who_text(uint32_t who)
 {
-	return who == WHO_IDLE ? "[idle CPU]" : who == WHO_THROTTLED ? "[throttled]" : NULL;
+	switch (who) {
+	case WHO_IDLE:
+		return "[idle CPU]";
+	case WHO_THROTTLED:
+		return "[throttled]";
+	case WHO_STILL:
+		return "[no events]";
+	default:
+		return NULL;
+	}
 }
 
 /* Who a CPU ran from this change on. */
@@ -97,6 +106,7 @@ void who_ran_free(struct who_ran *r)
 struct share {
 	const struct who_ran *ran;
 	bool throttled;
+	bool still; /* no CPU had an event: threads that had one did not run */
 	who_ran_fn fn;
 	void *arg;
 };
@@ -105,6 +115,8 @@ static void give(const struct share *s, uint32_t who, uint64_t ns)
 {
 	if (who == WHO_IDLE && s->throttled)
 		who = WHO_THROTTLED;
+	if (who < WHO_NAMES && s->still)
+		who = WHO_STILL;
 	if (ns)
 		s->fn(s->arg, who, ns);
 }
@@ -144,10 +156,33 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 	}
 }
 
+/* The same where the machine may have stood still. */
+static void share_queue(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	struct share still = *s;
+	const struct silence *at;
+	size_t n, i;
+
+	at = timelines_silences(s->ran->timelines, &n);
+	i = LOWER_BOUND(k, n, at[k].to_ns <= from_ns);
+	still.still = true;
+	for (; i < n && at[i].from_ns < to_ns; i++) {
+		uint64_t begin_ns = clip_ns(at[i].from_ns, from_ns, to_ns);
+		uint64_t end_ns = clip_ns(at[i].to_ns, from_ns, to_ns);
+
+		if (from_ns < begin_ns)
+			share_cpu(s, cpu, from_ns, begin_ns);
+		share_cpu(&still, cpu, begin_ns, end_ns);
+		from_ns = end_ns;
+	}
+	if (from_ns < to_ns)
+		share_cpu(s, cpu, from_ns, to_ns);
+}
+
 void who_ran_share(const struct who_ran *r, uint32_t thread, const struct wait *w, uint64_t from_ns,
 		   uint64_t to_ns, who_ran_fn fn, void *arg)
 {
-	struct share s = { r, wait_throttled(w), fn, arg };
+	struct share s = { .ran = r, .throttled = wait_throttled(w), .fn = fn, .arg = arg };
 
 	while (from_ns < to_ns) {
 		uint32_t cpu = CPU_NONE;
@@ -158,7 +193,7 @@ void who_ran_share(const struct who_ran *r, uint32_t thread, const struct wait *
 			until = until < to_ns ? until : to_ns;
 		}
 		if (cpu != CPU_NONE && cpu < r->n_cpus)
-			share_cpu(&s, cpu, from_ns, until);
+			share_queue(&s, cpu, from_ns, until);
 		else
 			give(&s, WHO_UNKNOWN, until - from_ns);
 		from_ns = until;

@@ -12,9 +12,10 @@
 #define WHO_UNKNOWN UINT32_MAX	       /* the trace does not say */
 #define WHO_IDLE (UINT32_MAX - 1)      /* nobody */
 #define WHO_THROTTLED (UINT32_MAX - 2) /* nobody, as a quota was used up */
-#define WHO_NAMES (UINT32_MAX - 2)     /* names are below */
+#define WHO_STILL (UINT32_MAX - 3)     /* nobody: the whole machine stood still */
+#define WHO_NAMES (UINT32_MAX - 3)     /* names are below */
 
-/* "[idle CPU]", "[throttled]"; NULL: a name, or not known. */
+/* "[idle CPU]", "[throttled]", "[no events]"; NULL: a name, or not known. */
 const char *who_text(uint32_t who);
 
 struct who_ran;

@@ -34,7 +34,7 @@ void who_sums_add_all(struct who_sums *to, const struct who_sums *from);
  * out_of_memory.
  */
 void who_sums_sort(struct who_sums *s, struct names *names);
-/* How who is called: a name, cleaned, "[idle CPU]", "[throttled]"; NULL: it is not known. */
+/* How who is called: a name, cleaned, "[idle CPU]", "[throttled]"...; NULL: it is not known. */
 const char *who_sums_text(struct names *names, uint32_t who);
 /*
  * Sorts them, and writes `before` and "61 % gzip, 20 % [idle CPU], 19 % others": at most `most` of

@@ -29,12 +29,19 @@ void timelines_free(struct timelines *tl)
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
+	silences_free(&tl->silences);
 	free(tl);
 }
 
 const struct cpus *timelines_cpus(const struct timelines *tl)
 {
 	return tl->cpus;
+}
+
+const struct silence *timelines_silences(const struct timelines *tl, size_t *n)
+{
+	*n = tl->silences.n;
+	return tl->silences.at;
 }
 
 uint64_t timelines_untraced(const struct timelines *tl)

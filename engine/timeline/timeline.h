@@ -22,6 +22,7 @@
 
 #include "disk_requests.h"
 #include "samples.h"
+#include "silence.h"
 #include "thread_numbers.h"
 #include "trace/trace.h"
 
@@ -121,6 +122,8 @@ void timelines_free(struct timelines *tl);
 struct cpus;
 /* NULL: not asked for, or the trace does not have the queues. */
 const struct cpus *timelines_cpus(const struct timelines *tl);
+/* When the machine stood still, in the order of time: with what CPUs ran only. */
+const struct silence *timelines_silences(const struct timelines *tl, size_t *n);
 
 /*
  * Switches that must have happened between two that follow each other on a CPU, and are neither in

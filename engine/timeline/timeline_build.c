@@ -272,6 +272,22 @@ static bool in_running_time(void *arg, const struct sample *s)
 	       (i == th->n_waits || th->waits[i].out_ns > s->ns);
 }
 
+static int note_silence(struct silences *s, const struct event *ev)
+{
+	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST;
+
+	return silences_event(s, ev->time_ns, lost ? ev->last_ns : ev->time_ns);
+}
+
+static void finish_silences(struct timelines *tl)
+{
+	uint64_t ran_ns = 0;
+
+	for (size_t i = 0; i < tl->n_threads && tl->silences.n; i++)
+		ran_ns += thread_sums(&tl->threads[i], 0, UINT64_MAX).running_ns;
+	silences_finish(&tl->silences, ran_ns, tl->samples.n);
+}
+
 static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 {
 	const struct trace_info *info = trace_info(t);
@@ -300,6 +316,7 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	table_snapshot(&b);
 	progress_begin(PROGRESS_LINK, info->events, info->events);
 	for (; ev && !b.out_of_memory; ev = event_stream_next(events)) {
+		b.out_of_memory = b.tl->cpus && note_silence(&b.tl->silences, ev);
 		if (b.tl->end_ns < ev->time_ns)
 			b.tl->end_ns = ev->time_ns;
 		handle_event(&b, ev);
@@ -316,8 +333,10 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	if (!b.out_of_memory && !err)
 		samples_keep(&b.tl->samples, in_running_time, &b);
 	b.out_of_memory |= samples_sort(&b.tl->samples, (uint32_t)b.tl->n_threads) != 0;
-	if (b.tl)
+	if (b.tl) {
 		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);
+		finish_silences(b.tl);
+	}
 	if (!b.out_of_memory && !err) {
 		b.tl->pairs = event_stream_take_pairs(events);
 		apply_ready(&b);

@@ -30,8 +30,9 @@ struct timelines {
 	struct pairs pairs; /* kernel and user stack */
 	struct samples samples;
 	struct disk_requests disk_requests;
-	struct cpus *cpus; /* NULL: not asked for, or not in the trace */
-	uint64_t untraced; /* switches that are missing, though no loss says so */
+	struct cpus *cpus;	  /* NULL: not asked for, or not in the trace */
+	struct silences silences; /* empty where cpus is NULL */
+	uint64_t untraced;	  /* switches that are missing, though no loss says so */
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */

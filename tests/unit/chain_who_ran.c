@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oracle.h"
 #include "synth_script.h"
 
 /* The lines of thread A, in us. */
@@ -137,6 +138,75 @@ static void an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so(void **state)
 		"A;main;spin;[preempted];B 50\n"
 		"A;main;spin;[preempted];[idle CPU] 10\n"
 		"A;main;spin;[preempted];[throttled] 150\n");
+}
+
+static void the_second_engine_agrees(const char *script)
+{
+	const struct oracle_asked asked = { .depth = 6, .who_ran = true };
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	char *expected = oracle_folded(t, &asked);
+	struct options o;
+
+	options_init(&o);
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	o.who_ran = true;
+	o.unit = UNIT_NS;
+	expect_text(trace_folded(t, &o), expected);
+	free(expected);
+	trace_close(t);
+	synth_free(m);
+}
+
+/*
+ * A waits for the CPU of B, which is sampled every 5 ms; then nothing is seen of any CPU for
+ * `still` us, and B's next sample is the first event.
+ */
+static char *still_for(unsigned int still, bool sampled)
+{
+	unsigned int at = 1000;
+	char *script;
+	size_t len;
+	FILE *f = open_memstream(&script, &len);
+
+	fputs("queues\n0 c0 - R > A\n0 c1 - R > C\n100 c0 A S > B recv;main\n"
+	      "400 c1 C wakes A wake;send\n500 c1 C S > - nap\n",
+	      f);
+	for (; at < 300000; at += 5000)
+		fprintf(f, sampled ? "%u c0 B ran work\n" : "%u c0 B renames-to B\n", at);
+	at += still - 5000;
+	fprintf(f, "%u c0 B renames-to B\n%u c0 B S > A\nend %u\n", at, at + 100, at + 200);
+	fclose(f);
+	return script;
+}
+
+static void when_the_machine_stands_still_nobody_has_the_cpu(void **state)
+{
+	static const struct {
+		unsigned int still_us;
+		bool sampled;
+		const char *expected;
+	} cases[] = {
+		{ 500000, true,
+		  "A;main;recv;--;wake;send;C;[running] 300\n"
+		  "A;main;recv;[runnable];B 295700\n"
+		  "A;main;recv;[runnable];[no events] 500000\n" },
+		{ 500000, false,
+		  "A;main;recv;--;wake;send;C;[running] 300\n"
+		  "A;main;recv;[runnable];B 795700\n" },
+		{ 99000, true,
+		  "A;main;recv;--;wake;send;C;[running] 300\n"
+		  "A;main;recv;[runnable];B 394700\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *script = still_for(cases[i].still_us, cases[i].sampled);
+
+		a_shows(script, cases[i].expected);
+		the_second_engine_agrees(script);
+		free(script);
+	}
 }
 
 static void a_waker_without_a_cpu_is_explained_as_well(void **state)
@@ -270,6 +340,7 @@ int main(void)
 		cmocka_unit_test(of_a_thread_not_seen_before_the_arrival_says_it),
 		cmocka_unit_test(a_preempted_thread_stays_on_its_queue),
 		cmocka_unit_test(an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so),
+		cmocka_unit_test(when_the_machine_stands_still_nobody_has_the_cpu),
 		cmocka_unit_test(a_waker_without_a_cpu_is_explained_as_well),
 		cmocka_unit_test(names_are_those_that_threads_came_with),
 		cmocka_unit_test(without_queues_in_the_trace_nothing_is_said),

@@ -459,6 +459,7 @@ static void on_event(struct world *w, const struct event *ev)
 
 	if (ev->cpu >= CORES && ev->cpu != EVENT_CPU_UNKNOWN)
 		abort(); /* a trace for another engine */
+	who_hears(w, ev);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
 		on_switch(w, ev);
@@ -590,6 +591,7 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 		free(w->lines[i]);
 		free(w->bases[i]);
 	}
+	free(w->still);
 	free(w->lines);
 	free(w->bases);
 	free(w->ns);

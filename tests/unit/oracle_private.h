@@ -108,6 +108,12 @@ struct world {
 	struct core cores[CORES];
 	unsigned int depth;
 	bool who_ran, plain_ends, fold_repeats;
+	/* Stretches of at least 100 ms without an event, and up to when there were any. */
+	struct {
+		uint64_t from, to;
+	} * still;
+	int n_still;
+	uint64_t heard;
 	uint64_t placed_bad_until; /* changes of queues are missing before */
 	char **lines;
 	uint64_t *ns;
@@ -153,10 +159,12 @@ void who_arrives(struct world *w, int life, uint64_t ready, uint64_t at, int cpu
 void who_more(struct world *w, const struct event *ev);
 /* The core was idle until then; or, what was taken for idle was not. */
 void who_idle_until(struct world *w, int core, uint64_t at);
+/* Every event, of whatever kind. */
+void who_hears(struct world *w, const struct event *ev);
 void who_was_not_idle(struct world *w, int core);
 /*
  * Calls put for each part of [from, to) of a piece in which life was ready: who is NULL, not known,
- * "[idle CPU]", "[throttled]", or a name.
+ * "[idle CPU]", "[throttled]", "[no events]", or a name.
  */
 void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, uint64_t to,
 	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg);

@@ -125,11 +125,44 @@ static bool within(uint64_t at, uint64_t a, uint64_t b, uint64_t *to)
 	return true;
 }
 
+void who_hears(struct world *w, const struct event *ev)
+{
+	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST;
+	uint64_t until = lost ? ev->last_ns : ev->time_ns;
+
+	if (w->heard && w->heard + 100000000 <= ev->time_ns) {
+		w->still = more(w->still, (size_t)w->n_still, sizeof(*w->still));
+		w->still[w->n_still].from = w->heard;
+		w->still[w->n_still++].to = ev->time_ns;
+	}
+	if (until > w->heard)
+		w->heard = until;
+}
+
+/* Whether so long a time without a sample is no chance: mostly they came 20 times as often. */
+static bool too_long_without_samples(struct world *w, uint64_t ns)
+{
+	uint64_t ran = 0, spots = 0;
+
+	for (int i = 0; i < w->n_lives; i++) {
+		spots += (uint64_t)w->lives[i].n_spots;
+		for (int k = 0; k < w->lives[i].n_pieces; k++)
+			if (w->lives[i].pieces[k].what == RUNS)
+				ran += w->lives[i].pieces[k].to - w->lives[i].pieces[k].from;
+	}
+	return spots && ns / 20 >= ran / spots;
+}
+
 /* Who ran at that time; *to: until when, or sooner. */
 static const char *runner(struct world *w, int core, bool throttled, uint64_t at, uint64_t *to)
 {
 	const struct core *c = &w->cores[core];
 	const char *who = NULL;
+	bool still = false;
+
+	for (int i = 0; i < w->n_still; i++)
+		still |= too_long_without_samples(w, w->still[i].to - w->still[i].from) &&
+			 within(at, w->still[i].from, w->still[i].to, to);
 
 	for (int i = 0; i < c->n_idle; i++)
 		if (within(at, c->idle[i].from, c->idle[i].to, to))
@@ -139,7 +172,7 @@ static const char *runner(struct world *w, int core, bool throttled, uint64_t at
 			const struct piece *p = &w->lives[i].pieces[k];
 
 			if (p->what == RUNS && p->cpu == core && within(at, p->from, p->to, to))
-				who = life_name(w, i, p->from);
+				who = still ? "[no events]" : life_name(w, i, p->from);
 		}
 	return who;
 }
