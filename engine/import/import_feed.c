@@ -71,6 +71,9 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 	}
 	trace_builder_switch(f->builder, cpu, ev->time_ns, ev->a.tid, ev->state, ev->b.tid,
 			     stack->kstack, stack->ustack);
+	/* The kernel leaves a CPU idle only if no thread in its queue may run. */
+	if (ev->state == 'R' && ev->a.tid && !ev->b.tid)
+		trace_builder_throttled(f->builder, cpu, ev->time_ns, ev->a.tid);
 	if (ev->state == 'X' || ev->state == 'Z')
 		import_thread_died(&f->threads, ev->a.tid);
 	c->current = ev->b.tid;

@@ -310,19 +310,32 @@ static int take_block(void *ctx, const void *block, size_t len)
 	return 0;
 }
 
+static void add_more(struct trace_builder *b, const struct chainlog_fields *ev)
+{
+	b->failed |= more_blocks_put(&b->more, ev, take_block, b) != 0;
+}
+
 void trace_builder_sample(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
 			  uint32_t kstack, uint32_t ustack)
 {
-	struct chainlog_fields ev = {
-		.time_ns = ns,
-		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_SAMPLE,
-		.tid = tid,
-		.kstack = kstack,
-		.ustack = ustack,
-	};
+	add_more(b, &(struct chainlog_fields) {
+			    .time_ns = ns,
+			    .cpu = cpu,
+			    .kind = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+			    .tid = tid,
+			    .kstack = kstack,
+			    .ustack = ustack,
+		    });
+}
 
-	b->failed |= more_blocks_put(&b->more, &ev, take_block, b) != 0;
+void trace_builder_throttled(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid)
+{
+	add_more(b, &(struct chainlog_fields) {
+			    .time_ns = ns,
+			    .cpu = cpu,
+			    .kind = CHAINLOG_MORE + CHAINLOG_THROTTLED,
+			    .tid = tid,
+		    });
 }
 
 uint64_t trace_builder_events(const struct trace_builder *b)

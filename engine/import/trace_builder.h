@@ -58,6 +58,8 @@ void trace_builder_exit(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint
 /* The thread was running, and where. */
 void trace_builder_sample(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
 			  uint32_t kstack, uint32_t ustack);
+/* The thread, just preempted, may not run, as its control group's quota is used up. */
+void trace_builder_throttled(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* n events of a CPU (-1: not known which) are missing in [first_ns, last_ns]. */
 void trace_builder_lost(struct trace_builder *b, int cpu, uint64_t n, uint64_t first_ns,
 			uint64_t last_ns);

@@ -67,6 +67,38 @@ static const char relayed[] =
 	"A;main;read;-;recv;schedule;--;try_to_wake_up;send;-;work;B;[running] 390\n"
 	"A;main;read;-;recv;schedule;[runnable] 30\n";
 
+/* A loses its CPU to B, and then to nobody: the CPU is idle although A could run. */
+static void a_cpu_left_idle_means_a_quota(void **state)
+{
+	struct perf_text *t = begin();
+	struct options o = script_options(text_tid("A"));
+	struct text_trace tt;
+	char *json, *second;
+
+	(void)state;
+	text_switch(t, 0, 10, "-", "R", "A", "");
+	text_switch(t, 0, 100, "A", "R", "B", "tick|spin");
+	text_switch(t, 0, 150, "B", "S", "A", "nap");
+	text_switch(t, 0, 200, "A", "R+", "-", "tick|spin");
+	text_switch(t, 0, 290, "-", "R", "A", "");
+	assert_int_equal(text_open(&tt, text.p, text.len), 0);
+	o.parts |= PART_PREEMPTED;
+	json = trace_formatted(tt.trace, &o, "json");
+	second = strchr(json, '\n');
+	assert_non_null(second);
+	*second++ = '\0';
+	assert_non_null(strstr(json, "\"preempted\":50000"));
+	assert_null(strstr(json, "throttled"));
+	assert_non_null(strstr(second, "\"flags\":[\"throttled\"]"));
+	assert_non_null(strstr(second, "\"preempted\":90000"));
+	free(json);
+	json = trace_formatted(tt.trace, &o, "causes");
+	assert_non_null(strstr(json, "A was throttled"));
+	assert_non_null(strstr(json, "A was preempted"));
+	free(json);
+	text_close(&tt);
+}
+
 static void the_waker_itself_waited(void **state)
 {
 	struct import_report r;
@@ -484,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_among_the_events_share_out_running_time),
 		cmocka_unit_test(the_waker_itself_waited),
+		cmocka_unit_test(a_cpu_left_idle_means_a_quota),
 		cmocka_unit_test(wakeups_stand_in_for_wakings),
 		cmocka_unit_test(where_both_are_recorded_wakings_count),
 		cmocka_unit_test(a_wakeup_on_the_targets_cpu_has_no_waker),
