@@ -10,6 +10,7 @@
 #include "disk_end.h"
 #include "grow.h"
 #include "words/place.h"
+#include "words/waited_for.h"
 
 static uint32_t place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
 		      bool kernel)
@@ -20,13 +21,23 @@ static uint32_t place(struct causes *c, uint32_t pair, uint32_t kernel_frames, b
 	return text;
 }
 
+static uint32_t what(struct causes *c, uint32_t pair)
+{
+	uint32_t text = waited_for_words(c->names, pair);
+
+	c->out_of_memory |= !text;
+	return text;
+}
+
 /* 0: out of memory. */
 static uint32_t make_label(struct causes *c, const struct link *l)
 {
 	struct label label = { 0 };
 
-	if (!(l->flags & LINK_STARTED))
+	if (!(l->flags & LINK_STARTED)) {
 		label.slept = place(c, l->blocked, UINT32_MAX, true, true);
+		label.what = what(c, l->blocked);
+	}
 	if (l->waker != THREAD_NONE) {
 		label.who = names_clean(c->names, trace_string(c->trace, l->name));
 		label.woke = place(c, l->stack, l->kernel_frames, true, false);
@@ -253,6 +264,7 @@ static void count_wait(struct causes *c, const struct chosen_wait *p)
 			continue;
 		cause->ns += ns;
 		cause->waits++;
+		cause->quota_waits += !cause->throttled && cause->itself && wait_throttled(p->wait);
 		if (cause->longest_ns < ns)
 			cause->longest_ns = ns;
 		if (!better_example(c, cause, ns, p))
@@ -326,7 +338,8 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 	const struct wait *w = p->wait;
 	const struct shown *s = &p->shown;
 	struct label label = { .who = names_thread(c->names, p->thread, w->out_ns),
-			       .slept = place(c, w->stack, UINT32_MAX, true, true) };
+			       .slept = place(c, w->stack, UINT32_MAX, true, true),
+			       .what = what(c, w->stack) };
 	uint32_t head = chains_head(&c->chains, intern_id(&c->labels, &label, sizeof(label), NULL));
 
 	if (!head || !label.who || c->out_of_memory)
@@ -422,6 +435,8 @@ void causes_free(struct causes *c)
 	free(c->windows);
 	who_had_free(&c->had);
 	most_said_free(&c->wheres);
+	most_said_free(&c->whats);
+	most_said_free(&c->way_whats);
 	free(c->part_ns);
 	free(c->touched);
 	free(c);

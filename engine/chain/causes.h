@@ -14,7 +14,7 @@
 /* Links that are followed unless --depth says how many: repeated ones are shown as one. */
 #define CAUSES_DEPTH 64
 
-/* A root cause. who, where and by are ids of texts in names; 0: there is none. */
+/* A root cause. who, where, what and by are ids of texts in names; 0: there is none. */
 struct cause {
 	enum chain_end end;
 	uint32_t disk; /* CHAIN_DISK: what it did (see timelines_disk_request_kind()) */
@@ -24,11 +24,14 @@ struct cause {
 	 * thread: where it ran, by the samples.
 	 */
 	uint32_t where;
+	uint32_t what;	/* of a sleep: what it was for, mostly */
 	uint32_t by;	/* the handler of the interrupt that ended its sleep */
 	uint32_t had;	/* of one that had no CPU, who had it: "61 % gzip, 39 % make" */
 	bool throttled; /* it had none as the quota of its control group was used up */
-	uint32_t id;	/* of causes_put_served() */
-	bool itself;	/* there is no waker in the chain: who is the thread whose wait it is */
+	/* Of a thread that was preempted: in so many of the waits a quota was used up as well. */
+	uint64_t quota_waits;
+	uint32_t id; /* of causes_put_served() */
+	bool itself; /* there is no waker in the chain: who is the thread whose wait it is */
 	uint64_t ns;
 	uint64_t waits;	     /* in which it has a part */
 	uint64_t longest_ns; /* the largest part of one wait */
@@ -40,6 +43,7 @@ struct cause {
 	uint64_t example_ns; /* its part */
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t way;
+	uint32_t way_what; /* what the one whom the last thread woke had waited for, mostly */
 };
 
 struct causes;

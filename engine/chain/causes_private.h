@@ -19,6 +19,7 @@ struct label {
 	uint32_t who;	/* 0: an interrupt */
 	uint32_t woke;	/* from where it woke */
 	uint32_t slept; /* where the thread above, or the head's, slept */
+	uint32_t what;	/* what it slept for */
 	uint32_t by;	/* an interrupt's handler */
 };
 
@@ -58,6 +59,7 @@ struct causes {
 	struct who_ran *who_ran; /* NULL: not known */
 	struct who_had had;	 /* the CPU: by cause */
 	struct most_said wheres; /* of causes */
+	struct most_said whats, way_whats;
 	struct served *all_served;
 	struct served_sums served; /* by cause */
 	struct window *windows;

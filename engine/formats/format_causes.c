@@ -11,12 +11,15 @@
 #include "format_causes.h"
 #include "words/disk_names.h"
 
+#define USED_UP "the quota of its control group was used up"
+
 static void put_share(FILE *out, uint64_t ns, uint64_t of_ns)
 {
 	fprintf(out, "%5.1f %%", of_ns ? 100 * (double)ns / (double)of_ns : 0.0);
 }
 
-static void put_where(FILE *out, const struct names *names, const char *before, uint32_t where)
+/* A text, if there is any. */
+static void put_text(FILE *out, const struct names *names, const char *before, uint32_t where)
 {
 	const char *text = names_text(names, where);
 
@@ -27,7 +30,8 @@ static void put_where(FILE *out, const struct names *names, const char *before, 
 static void put_slept(FILE *out, const struct names *n, const struct cause *c)
 {
 	fprintf(out, "%s slept", names_text(n, c->who));
-	put_where(out, n, " in ", c->where);
+	put_text(out, n, " in ", c->where);
+	put_text(out, n, " for ", c->what);
 }
 
 /* What a device had to do until the sleep was over. */
@@ -50,7 +54,7 @@ static void put_cause(FILE *out, const struct format_input *in, const struct nam
 	switch (c->end) {
 	case CHAIN_RUNNING:
 		fprintf(out, "%s ran", who);
-		put_where(out, n, ", until it woke in ", c->where);
+		put_text(out, n, ", until it woke in ", c->where);
 		break;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:
@@ -58,18 +62,20 @@ static void put_cause(FILE *out, const struct format_input *in, const struct nam
 			c->throttled		   ? "throttled"
 			: c->end == CHAIN_RUNNABLE ? "runnable"
 						   : "preempted");
-		put_where(out, n, " in ", c->where);
-		put_where(out, n, ": ", c->had);
+		put_text(out, n, " in ", c->where);
+		put_text(out, n, ": ", c->had);
 		if (c->throttled)
-			fputs(": the quota of its control group was used up", out);
+			fputs(": " USED_UP, out);
+		else if (c->quota_waits)
+			fprintf(out, "; in %" PRIu64 " of these waits " USED_UP, c->quota_waits);
 		break;
 	case CHAIN_INTERRUPT:
 		put_slept(out, n, c);
-		put_where(out, n, ", until an interrupt: ", c->by);
+		put_text(out, n, ", until an interrupt: ", c->by);
 		break;
 	case CHAIN_TIMER:
 		put_slept(out, n, c);
-		put_where(out, n, ", until a timer: ", c->by);
+		put_text(out, n, ", until a timer: ", c->by);
 		break;
 	case CHAIN_DISK:
 		put_slept(out, n, c);
@@ -88,7 +94,7 @@ static void put_cause(FILE *out, const struct format_input *in, const struct nam
 			fprintf(out, "%s slept", who);
 		else
 			fprintf(out, "%s did what is not known", who);
-		put_where(out, n, " in ", c->where);
+		put_text(out, n, " in ", c->where);
 		if (c->itself)
 			fputs(", woken by whom is not known", out);
 		break;
@@ -109,6 +115,12 @@ void causes_put_sentence(FILE *out, const struct format_input *in, const struct 
 {
 	put_cause(out, in, n, c);
 	causes_put_served(all, c, "; meanwhile it woke ", out);
+}
+
+void causes_put_way(FILE *out, const struct names *n, const struct cause *c)
+{
+	fputs(names_text(n, c->way), out);
+	put_text(out, n, ", for ", c->way_what);
 }
 
 /* A word of a shell's command. */
@@ -156,8 +168,11 @@ static void put_row(FILE *out, const struct format_input *in, const struct names
 	fputs("  ", out);
 	causes_put_sentence(out, in, names, all, c);
 	putc('\n', out);
-	if (!c->itself)
-		fprintf(out, "%43s  %s\n", "", names_text(names, c->way));
+	if (!c->itself) {
+		fprintf(out, "%43s  ", "");
+		causes_put_way(out, names, c);
+		putc('\n', out);
+	}
 	fprintf(out, "%43s  ", "");
 	causes_put_example(out, in, c);
 	putc('\n', out);

@@ -151,8 +151,11 @@ void report_page_heading(FILE *out, const struct report *r)
 	      out);
 }
 
+enum cause_text { CAUSE_SENTENCE, CAUSE_WAY, CAUSE_EXAMPLE };
+
 /* A text that the functions of another format write. */
-static void put_cause_text(FILE *out, const struct report *r, const struct cause *c, bool example)
+static void put_cause_text(FILE *out, const struct report *r, const struct cause *c,
+			   enum cause_text which)
 {
 	char *text = NULL;
 	size_t len;
@@ -160,8 +163,10 @@ static void put_cause_text(FILE *out, const struct report *r, const struct cause
 
 	if (!f)
 		return;
-	if (example)
+	if (which == CAUSE_EXAMPLE)
 		causes_put_example(f, r->in, c);
+	else if (which == CAUSE_WAY)
+		causes_put_way(f, r->names, c);
 	else
 		causes_put_sentence(f, r->in, r->names, r->causes, c);
 	if (!fclose(f))
@@ -192,15 +197,15 @@ static void put_cause(FILE *out, const struct report *r, const struct cause *c, 
 	fprintf(out, "<td data-v=\"%" PRIu64 "\">%" PRIu64 "</td>", c->waits, c->waits);
 	put_time_cell(out, c->longest_ns);
 	fputs("<td><bdi>", out);
-	put_cause_text(out, r, c, false);
+	put_cause_text(out, r, c, CAUSE_SENTENCE);
 	fputs("</bdi>", out);
 	if (!c->itself) {
 		fputs("<p class=\"note\"><bdi>", out);
-		print_html(out, names_text(r->names, c->way));
+		put_cause_text(out, r, c, CAUSE_WAY);
 		fputs("</bdi></p>", out);
 	}
 	fputs("<p class=\"note\"><code>", out);
-	put_cause_text(out, r, c, true);
+	put_cause_text(out, r, c, CAUSE_EXAMPLE);
 	fputs("</code></p></td></tr>\n", out);
 }
 

@@ -352,11 +352,16 @@ slow() {
 # waiting for a CPU that others have, nor has a stack that is cut ("< ?"). On a busy machine there is any
 # amount of both: a stack is cut as long as the rules of its code have not been read.
 shows() {
-	grep -qE "$1" "$tmp/screen" || fail "no row like: $1
-$(cat "$tmp/screen")"
+	has "$1"
 	share=$(ROW=$1 awk '$2 != "%" || / was (runnable|preempted)/ || / < \?/ || / all of them$/ { next } { sum += $1 }
 		$0 ~ ENVIRON["ROW"] { like += $1 } END { printf "%.0f\n", 100 * like / sum }' "$tmp/screen")
 	expect_at_least "share of '$1'" "$2" "$share" "$tmp/screen"
+}
+
+# has REGEX: a line like this is on that screen.
+has() {
+	grep -qE "$1" "$tmp/screen" || fail "no line like: $1
+$(cat "$tmp/screen")"
 }
 
 # duration TRACE: in ns

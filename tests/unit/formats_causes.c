@@ -55,6 +55,43 @@ static void each_instant_goes_to_the_last_of_its_chain(void **state)
 	      "100.0 %         1.030                       all of them\n");
 }
 
+/* A asks B for something, which needs a lock that C has, which syncs a file; then A naps. */
+static void what_was_waited_for_is_said(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	gives("0    c0 - R > A\n"
+	      "0    c1 - R > B\n"
+	      "0    c2 - R > C\n"
+	      "50   c2 C D > - sync|fsync;flush for=file:/journal\n"
+	      "100  c0 A S > - krecv|recv;ask for=unix:B/102\n"
+	      "200  c1 B S > - wait|lock;serve for=futex:b+0x10\n"
+	      "700  c2 - wakes C done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
+	      "700  c2 - R > C\n"
+	      "800  c2 C wakes B wake|unlock;flush\n"
+	      "800  c1 - R > B\n"
+	      "900  c1 B wakes A wake|send;serve\n"
+	      "900  c0 - R > A\n"
+	      "1000 c0 A S > - nap|nanosleep;rest for=sleep:1ms\n"
+	      "2000 c0 - wakes A tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	      "2000 c0 - R > A\n"
+	      "end 3000\n",
+	      &o,
+	      HEAD
+	      " 55.6 %         1.000        1       1.000  A slept in nap | nanosleep for sleep "
+	      "1ms, until a timer: tick\n" MORE
+	      "chainwalk -f tree --state all -t 101 --from 0.001000 --to 0.002001\n"
+	      " 27.8 %         0.500        1       0.500  C slept in sync | fsync for "
+	      "file /journal, until an interrupt: blk_done_softirq\n" MORE
+	      "A <- B <- C, for futex b+0x10\n" TREE "100 --to 0.000901\n"
+	      " 11.1 %         0.200        1       0.200  B ran, until it woke in send\n" MORE
+	      "A <- B, for unix B/102\n" TREE "100 --to 0.000901\n"
+	      "  5.6 %         0.100        1       0.100  C ran, until it woke in unlock\n" MORE
+	      "A <- B <- C, for futex b+0x10\n" TREE "100 --to 0.000901\n"
+	      "100.0 %         1.800                       all of them\n");
+}
+
 /* A lock goes from B to C and to D, which have one name, and then to A. */
 static const char handed_on[] = "thread B S\n"
 				"thread C S\n"
@@ -149,7 +186,8 @@ static void a_quota_is_a_cause_of_its_own(void **state)
 	gives(quota, &o,
 	      HEAD
 	      " 66.7 %         0.400        2       0.300  A was preempted in crunch: 100 % "
-	      "B\n" TREE "100 --to 0.000601\n"
+	      "B; in 1 of these waits the quota of its control group was used up\n" TREE
+	      "100 --to 0.000601\n"
 	      " 33.3 %         0.200        1       0.200  A was throttled in crunch: the quota of "
 	      "its control group was used up\n" TREE "100 --to 0.000601\n"
 	      "100.0 %         0.600                       all of them\n");
@@ -188,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_instant_goes_to_the_last_of_its_chain),
+		cmocka_unit_test(what_was_waited_for_is_said),
 		cmocka_unit_test(repeated_links_are_one),
 		cmocka_unit_test(waits_are_counted_once_for_each_cause),
 		cmocka_unit_test(a_sleep_that_nobody_ended),
