@@ -38,7 +38,7 @@ void report_chain_free(struct report_chain *c)
 }
 
 /* Finds or adds a lane; LANE_NONE: there are too many. */
-static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handler)
+static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handler, uint32_t end)
 {
 	struct report_lane *p;
 
@@ -53,7 +53,7 @@ static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handle
 		return LANE_NONE;
 	}
 	c->lanes = p;
-	p[c->n_lanes] = (struct report_lane) { thread, handler };
+	p[c->n_lanes] = (struct report_lane) { thread, handler, end };
 	return (uint32_t)c->n_lanes++;
 }
 
@@ -265,7 +265,7 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 	}
 	l = link_of(c->timelines, c->options, w, context, !chain->up);
 	if (c->n_wakes < REPORT_WAKES)
-		waker = lane_of(c, l.waker, handler_of(c, &l));
+		waker = lane_of(c, l.waker, handler_of(c, &l), end);
 	if (waker == LANE_NONE) {
 		add_short(c, lane, s);
 		return;
@@ -287,7 +287,7 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
 	pair_table_clear(&c->shorts, sizeof(struct report_part));
 	ran_sums_clear(&c->ran);
-	if (lane_of(c, thread, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
+	if (lane_of(c, thread, 0, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
 	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->options->depth, &self);

@@ -29,6 +29,7 @@ enum {
 struct report_lane {
 	uint32_t thread;  /* THREAD_NONE: an interrupt */
 	uint32_t handler; /* of an interrupt: frame id; 0: unknown */
+	uint32_t end;	  /* of an interrupt: what it was, enum chain_end */
 };
 
 /* The wait waited for what a lane's thread did in [from, to). */

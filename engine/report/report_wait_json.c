@@ -131,9 +131,9 @@ static void put_lane(struct report_writer *w, const struct report_lane *l, const
 
 	fputs(first ? "{" : ",{", w->out);
 	if (l->thread == THREAD_NONE) {
-		fprintf(w->out, "\"handler\":%" PRId64 "}",
-			l->handler ? (int64_t)report_string(w, names_frame(names, l->handler))
-				   : -1);
+		fprintf(w->out, "\"handler\":%" PRId64 ",\"end\":%" PRIu32 "}",
+			l->handler ? (int64_t)report_string(w, names_frame(names, l->handler)) : -1,
+			l->end);
 		return;
 	}
 	th = timelines_thread(tl, l->thread);

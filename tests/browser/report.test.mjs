@@ -112,7 +112,7 @@ test("report: a wait opens to its chain over time, with lanes, arrows and text",
 	const lanes = await p.evaluate(() => [...document.querySelectorAll(".opened .timeline .lane")].map((e) =>
 		e.firstChild.textContent.replace(/ \(\d+\)$/, "")));
 	is(lanes.slice(0, 4), ["alpha", "bravo", "charlie", "delta"], "lanes in the order of the chain");
-	has(lanes[4], "interrupt hrtimer", "the last lane");
+	has(lanes[4], "timer hrtimer", "the last lane");
 	is(await p.evaluate(() => document.querySelectorAll(".opened .arrow").length) >= 4, true, "an arrow for each wakeup");
 	const words = await p.evaluate(() => document.querySelector(".opened .words").textContent);
 	has(words, "bravo_wakes_alpha", "where bravo woke alpha");

@@ -10,6 +10,8 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, ar
 const page = await browser.newPage({ viewport: { width: 1000, height: 760 } });
 await page.goto(pathToFileURL(resolve(html)).href + "#who=alpha");
 await page.waitForSelector(".report.live");
+// The first wait that is a whole round of the relay.
+await page.locator("#waits-list tbody tr", { hasText: "alpha_waits" }).nth(1).locator("button.open").click();
 await page.evaluate(() => scrollTo(0, document.querySelector("#filter").offsetTop));
 await page.screenshot({ path: png });
 await browser.close();

@@ -16,7 +16,7 @@ place.append(element("div", { class: "fields" }, element("label", {}, "Thread ",
 	element("datalist", { id: "names" }, ...[...new Set(rows.filter((r) => r.thread).flatMap((r) => r.thread.names))].sort()
 		.map((s) => element("option", { value: s })))), overview,
 element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that were runnable. Drag to choose a range, in steps of " +
-	time(data.step) + "; a wait counts in the step in which it ended. A name chooses the threads that were ever called so."));
+	time(data.step) + "; a wait counts in the step in which it ended. A name selects all threads that ever had it."));
 
 // The steps that contain a range in seconds; an invalid number means the start, or the end.
 function stepsOf(from, to) {

@@ -7,8 +7,8 @@ const doing = { running: "runs", blocked: "sleeps", runnable: "is runnable", pre
 	unknown: "not known", many: "short sleeps" };
 
 function laneName(lane) {
-	if (lane.thread === undefined)
-		return lane.handler < 0 ? "interrupt" : "interrupt " + text(lane.handler);
+	if (lane.thread === undefined) // "timer hrtimer_wakeup"
+		return data.ends[lane.end].slice(1, -1) + (lane.handler < 0 ? "" : " " + text(lane.handler));
 	return text(lane.name) + " (" + threads[lane.thread].tid + ")";
 }
 
