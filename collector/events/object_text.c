@@ -88,7 +88,7 @@ static void describe_anonymous(const struct wire_object *o, struct object_text *
 	else if (len && len < sizeof(out->class))
 		snprintf(out->class, sizeof(out->class), "%.*s", (int)len, name);
 	else
-		set_class(out, "anon");
+		set_class(out, "anon_inode");
 	snprintf(out->name, sizeof(out->name), "%u:%" PRIu64, o->key.tgid, (uint64_t)o->key.v[0]);
 }
 

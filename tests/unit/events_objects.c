@@ -72,7 +72,7 @@ static void anonymous_files_are_their_kind_and_descriptor(void **state)
 	NAMED(o, "inotify\0");
 	expect(&o, "inotify|7:5|0");
 	NAMED(o, "\0");
-	expect(&o, "anon|7:5|0");
+	expect(&o, "anon_inode|7:5|0");
 }
 
 static void sockets_have_their_peer_or_their_own_port(void **state)

@@ -154,6 +154,7 @@ static void objects_and_ends_are_known_by_name(void **state)
 		{ "[timer]", RAMP_TIMER },
 		{ "[network]", RAMP_NETWORK },
 		{ "[filex]", RAMP_BY_LINK },
+		{ "[anon]", RAMP_BY_LINK }, /* generated code */
 		{ "[libc.so.6]", RAMP_BY_LINK },
 		{ "[]", RAMP_BY_LINK },
 		{ "[", RAMP_BY_LINK },
