@@ -23,7 +23,7 @@ const ENDS = {
 	"[device]": "the device worked on the disk request",
 	"[on-CPU]": "it ran",
 	"[running]": "it waited for the work this waker did",
-	"[runnable]": "it waited for a CPU",
+	"[runnable]": "it was ready, but had no CPU",
 	"[throttled]": "its group had used up its share of the CPU",
 	"[no events]": "the whole machine stood still: its host did not run it",
 	"[preempted]": "it was switched out while it could have run on",

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Makes pictures of a chain graph, OUT_DIR/PREFIX-NAME.png. Those of docs/flamegraph.md:
 //     CHROMIUM=... node pictures.mjs RELAY.svg ../../docs flamegraph hover zoom-search dark table menu phone
-// bench/database_pictures.sh makes those of a database.
+// where RELAY.svg is
+//     chainwalk -c '^(alpha|bravo|charlie|delta)$' tests/data/relay.bin | flamegraph
+// docs/chain.png is the picture "light" of alpha's waits alone; bench/database_pictures.sh makes those
+// of a database.
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
@@ -27,9 +30,16 @@ const box = (page, label, k = 0) => page.evaluate(([want, n]) => {
 	return { x: r.x + 4, y: r.y + r.height / 2 };
 }, [label, k]);
 
+// The whole of it, ends and root, up to a height that still fits into a document.
+const whole = async (page) => {
+	const height = await page.evaluate(() => Math.ceil(document.documentElement.getBoundingClientRect().height));
+	await page.setViewportSize({ width: 1000, height: Math.min(Math.max(height, 300), 1280) });
+	await end(page);
+};
+
 const pictures = {
-	light: { act: end },
-	dark: { context: { colorScheme: "dark" }, act: end },
+	light: { act: whole },
+	dark: { context: { colorScheme: "dark" }, act: whole },
 	hover: { act: async (page) => {
 		const b = await box(page, "charlie_wakes_bravo", 0);
 		await page.mouse.move(b.x, b.y);
