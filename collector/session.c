@@ -334,6 +334,8 @@ static int wait_ms(const struct session *s, uint64_t now_ns)
 	/* A stack is walked each time until it is learnt, which costs ten times as much. */
 	if (bpf_session_learning(s->bpf) && ms > 5)
 		ms = 5;
+	if (symbolizer_is_naming(s->sym) && ms > 2)
+		ms = 2;
 	if (user_stacks_left(s->user_stacks))
 		ms = 1;
 	if (duration_ns && end_ns < now_ns + ms * 1000000)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "coderoot.h"
@@ -22,6 +23,8 @@
 #define OPEN_MAX_FILES 65536u
 /* What all entries with their paths may take. */
 #define TABLE_MAX_BYTES (256u << 20)
+/* Files that stay open although no process maps them: they may be mapped again. */
+#define UNUSED_MAX 256u
 
 struct code_file {
 	enum code_kind kind;
@@ -34,6 +37,8 @@ struct code_file {
 	uint32_t refs;	 /* 0: the slot is free */
 	uint32_t mapped; /* of these, mappings */
 	bool is_pinning; /* it keeps another mount than our root busy */
+	bool is_unused;	 /* it is in the list of these */
+	bool is_urgent;	 /* and is not to stay open */
 	uint64_t copied; /* bytes, of a copy of the file, which fd is; 0: it is none */
 	uint32_t next;	 /* id: in the bucket, or in the list of free slots */
 };
@@ -46,7 +51,7 @@ struct code_files {
 	uint32_t n_open, max_open;
 	size_t bytes;	  /* of all entries */
 	uint64_t copied;  /* by all files */
-	uint32_t *unused; /* ids of files that became unmapped lately */
+	uint32_t *unused; /* ids of files that became unmapped, in this order */
 	size_t n_unused, cap_unused;
 	uint32_t buckets[BUCKETS];
 };
@@ -406,6 +411,27 @@ void code_files_put(struct code_files *f, uint32_t id)
 
 /* ---- letting go ---------------------------------------------------------------------------- */
 
+/* The file system is not asked: it may not answer. */
+static bool is_deleted(int fd)
+{
+	struct statx st;
+
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &st) &&
+	       !st.stx_nlink;
+}
+
+bool code_files_is_deleted(const struct code_files *f, uint32_t id)
+{
+	int fd = f->files[id - 1].fd;
+
+	return fd >= 0 && is_deleted(fd);
+}
+
+bool code_files_is_pinning(const struct code_files *f, uint32_t id)
+{
+	return f->files[id - 1].is_pinning;
+}
+
 void code_files_hold_mapping(struct code_files *f, uint32_t id)
 {
 	f->files[id - 1].mapped++;
@@ -417,11 +443,15 @@ void code_files_put_mapping(struct code_files *f, uint32_t id)
 	struct code_file *c = &f->files[id - 1];
 	uint32_t *grown;
 
-	if (!--c->mapped && c->refs > 1 && c->fd >= 0 && c->is_pinning && !c->copied) {
-		grown = grow_array(f->unused, f->n_unused, &f->cap_unused, sizeof(*grown));
+	if (!--c->mapped && c->refs > 1 && c->fd >= 0 && !c->copied) {
+		c->is_urgent = c->is_pinning || is_deleted(c->fd);
+		grown = c->is_unused ? NULL
+				     : grow_array(f->unused, f->n_unused, &f->cap_unused,
+						  sizeof(*grown));
 		if (grown) {
 			f->unused = grown;
 			grown[f->n_unused++] = id;
+			c->is_unused = true;
 		}
 	}
 	code_files_put(f, id);
@@ -432,17 +462,36 @@ bool code_files_is_mapped(const struct code_files *f, uint32_t id)
 	return f->files[id - 1].mapped;
 }
 
+bool code_files_has_unused(const struct code_files *f)
+{
+	return f->n_unused;
+}
+
 uint32_t code_files_unused(struct code_files *f)
 {
-	while (f->n_unused) {
-		uint32_t id = f->unused[--f->n_unused];
-		const struct code_file *c = &f->files[id - 1];
+	uint32_t id, found = 0;
+	size_t kept = 0;
 
+	for (size_t i = 0; i < f->n_unused; i++) {
+		struct code_file *c = &f->files[f->unused[i] - 1];
+
+		id = f->unused[i];
 		/* Things may have changed since. */
-		if (c->refs && !c->mapped && c->fd >= 0 && c->is_pinning && !c->copied)
-			return id;
+		if (!c->refs || c->mapped || c->fd < 0 || c->copied)
+			c->is_unused = false;
+		else if (c->is_urgent && !found)
+			found = id;
+		else
+			f->unused[kept++] = id;
 	}
-	return 0;
+	f->n_unused = kept;
+	if (!found && kept > UNUSED_MAX) {
+		found = f->unused[0];
+		memmove(f->unused, f->unused + 1, --f->n_unused * sizeof(*f->unused));
+	}
+	if (found)
+		f->files[found - 1].is_unused = false;
+	return found;
 }
 
 void code_files_let_go(struct code_files *f, uint32_t id, int copy, uint64_t bytes)

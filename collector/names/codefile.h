@@ -61,10 +61,17 @@ int code_files_open(struct code_files *f, uint32_t id);
 void code_files_close(struct code_files *f, uint32_t id);
 
 /*
- * A file that is open although no process has it mapped any more, on another mount than our root
- * directory, which therefore cannot be unmounted; 0: none.
+ * A file that is open although no process has it mapped any more, and that is not to stay open: it
+ * is on another mount than our root directory, which therefore cannot be unmounted; it is deleted,
+ * and takes its room on the disk; or it is the one that is unmapped for longest, of more than some
+ * hundred. 0: there is none. It is not returned again until it has been mapped and unmapped.
  */
 uint32_t code_files_unused(struct code_files *f);
+/* False: there is none; quicker. */
+bool code_files_has_unused(const struct code_files *f);
+/* Of a file that is open: whether it has no name any more; whether its mount is kept busy by it. */
+bool code_files_is_deleted(const struct code_files *f, uint32_t id);
+bool code_files_is_pinning(const struct code_files *f, uint32_t id);
 /*
  * Closes it, with its root directory. copy is opened in its place, and takes bytes of memory;
  * negative: none is.

@@ -54,7 +54,7 @@ void let_go_of_one(struct code_files *files, struct readers *readers)
 	uint64_t used;
 	int fd;
 
-	if (!id)
+	if (!id || !code_files_is_pinning(files, id))
 		return;
 	used = code_files_copied(files);
 	fd = copy(readers, code_files_open(files, id),

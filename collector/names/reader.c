@@ -38,7 +38,7 @@ struct reader {
 	bool is_low;
 	int nice;
 	uint64_t patience_ns;
-	size_t n_asked;
+	size_t n_asked, n_answered;
 	struct reader_request request;
 	uint8_t answers[READER_ANSWERS_BYTES];
 };
@@ -228,33 +228,40 @@ static int ask(struct reader *rd, enum reader_op op, uint32_t arg, int fd)
 	return err ? err : told.result;
 }
 
-/* Takes n answers, which come from a stranger. */
-static int hear_answers(struct reader *rd, size_t n, reader_take_fn fn, void *ctx)
+/* Takes a message of answers, which come from a stranger. */
+static int hear_some(struct reader *rd, reader_take_fn fn, void *ctx)
 {
+	ssize_t got = hear(rd, rd->answers, sizeof(rd->answers));
+	size_t len = got > 0 ? (size_t)got : 0, at = 0;
 	char name[READER_NAME_MAX + 1];
 	struct reader_answer a;
-	size_t i = 0;
 	int err = 0;
 
-	while (!err && i < n) {
-		ssize_t got = hear(rd, rd->answers, sizeof(rd->answers));
-		size_t len = got > 0 ? (size_t)got : 0, at = 0;
-
-		if (!len)
+	if (!len)
+		return -EPIPE;
+	while (!err && at < len && rd->n_answered < rd->n_asked) {
+		if (len - at < sizeof(a))
 			return -EPIPE;
-		for (; !err && at < len && i < n; i++) {
-			if (len - at < sizeof(a))
-				return -EPIPE;
-			memcpy(&a, rd->answers + at, sizeof(a));
-			at += sizeof(a);
-			if (a.len > len - at || a.len > READER_NAME_MAX)
-				return -EPIPE;
-			memcpy(name, rd->answers + at, a.len);
-			name[a.len] = '\0';
-			at += a.len;
-			err = fn(ctx, i, &a, a.flags & READER_NAMED ? name : NULL);
-		}
+		memcpy(&a, rd->answers + at, sizeof(a));
+		at += sizeof(a);
+		if (a.len > len - at || a.len > READER_NAME_MAX)
+			return -EPIPE;
+		memcpy(name, rd->answers + at, a.len);
+		name[a.len] = '\0';
+		at += a.len;
+		err = fn(ctx, rd->n_answered++, &a, a.flags & READER_NAMED ? name : NULL);
 	}
+	return err;
+}
+
+/* Takes n answers. */
+static int hear_answers(struct reader *rd, size_t n, reader_take_fn fn, void *ctx)
+{
+	int err = 0;
+
+	rd->n_asked = n;
+	while (!err && rd->n_answered < n)
+		err = hear_some(rd, fn, ctx);
 	return err;
 }
 
@@ -309,6 +316,16 @@ static int hear_hello(struct reader *rd)
 
 /* ---- ELF files ----------------------------------------------------------------------------- */
 
+static int hear_file(struct reader *rd, struct reader_file *file)
+{
+	int err = hear_exactly(rd, file, sizeof(*file));
+
+	if (!err && (file->err || file->n_segments > READER_SEGMENTS_MAX ||
+		     !debugfile_is_sane(&file->wanted)))
+		err = file->err < 0 ? file->err : -EPIPE;
+	return err;
+}
+
 int reader_open(struct reader **out, struct readers *r, int fd, struct reader_file *file)
 {
 	int err = start(out, r, PATIENCE_NS);
@@ -319,10 +336,7 @@ int reader_open(struct reader **out, struct readers *r, int fd, struct reader_fi
 	if (!err)
 		err = hear_hello(*out);
 	if (!err)
-		err = hear_exactly(*out, file, sizeof(*file));
-	if (!err && (file->err || file->n_segments > READER_SEGMENTS_MAX ||
-		     !debugfile_is_sane(&file->wanted)))
-		err = file->err < 0 ? file->err : -EPIPE;
+		err = hear_file(*out, file);
 	if (err) {
 		reader_close(*out);
 		*out = NULL;
@@ -370,6 +384,62 @@ int reader_find(struct reader *rd, reader_take_fn fn, void *ctx)
 	return err ? err : hear_answers(rd, rd->n_asked, fn, ctx);
 }
 
+/* ---- without waiting ----------------------------------------------------------------------- */
+
+int reader_begin(struct reader **out, struct readers *r, int fd)
+{
+	int err = start(out, r, COPY_PATIENCE_NS);
+
+	if (err)
+		return err;
+	err = say(*out, READER_OPEN, 0, 0, fd);
+	if (err) {
+		reader_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+bool reader_wait(struct reader *rd, uint64_t wait_ns)
+{
+	struct timespec left = { .tv_sec = 0, .tv_nsec = (long)wait_ns };
+	struct pollfd in = { .fd = rd->socket, .events = POLLIN };
+
+	return ppoll(&in, 1, &left, NULL) > 0;
+}
+
+int reader_begun(struct reader *rd, struct reader_file *file)
+{
+	int err;
+
+	if (!rd->pid) {
+		err = hear_hello(rd);
+		return err ? err : -EAGAIN;
+	}
+	return hear_file(rd, file);
+}
+
+int reader_find_begin(struct reader *rd)
+{
+	return say(rd, READER_FIND, 0, 0, -1);
+}
+
+int reader_found(struct reader *rd, reader_take_fn fn, void *ctx)
+{
+	int err = rd->n_answered < rd->n_asked ? hear_some(rd, fn, ctx) : 0;
+
+	return err ? err : rd->n_answered < rd->n_asked ? -EAGAIN : 0;
+}
+
+void reader_kill(struct reader *rd, struct readers *r)
+{
+	if (rd && rd->pid)
+		readers_end(r, rd->pid);
+	reader_close(rd);
+}
+
+/* ---- copies -------------------------------------------------------------------------------- */
+
 static int copy(struct reader *rd, int from, int to, uint32_t max_bytes)
 {
 	struct reader_file file;
@@ -395,10 +465,10 @@ int reader_copy(struct readers *r, int from, int to, uint32_t max_bytes)
 	err = copy(rd, from, to, max_bytes);
 	if (err == -ETIMEDOUT) {
 		r->late++;
-		if (rd->pid)
-			readers_end(r, rd->pid);
+		reader_kill(rd, r);
+	} else {
+		reader_close(rd);
 	}
-	reader_close(rd);
 	return err;
 }
 

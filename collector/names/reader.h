@@ -105,6 +105,24 @@ int reader_nameless(struct reader *rd);
 int reader_find(struct reader *rd, reader_take_fn fn, void *ctx);
 
 /*
+ * The same while recording, when nothing may be waited for: each step is made when the reader has
+ * something to say (reader_wait(): within wait_ns, less than a second).
+ *
+ *     reader_begin(); reader_begun() until it is not -EAGAIN; what may follow reader_open(), with
+ *     reader_find_begin() as the last; reader_found() until it is not -EAGAIN, for each time some
+ *     of the answers; reader_close(), or reader_kill() of one that takes too long.
+ *
+ * They return 0, -EAGAIN, or as reader_open() and reader_find(). fd stays the caller's.
+ */
+int reader_begin(struct reader **out, struct readers *r, int fd);
+bool reader_wait(struct reader *rd, uint64_t wait_ns);
+int reader_begun(struct reader *rd, struct reader_file *file);
+int reader_find_begin(struct reader *rd);
+int reader_found(struct reader *rd, reader_take_fn fn, void *ctx);
+/* rd may be NULL. */
+void reader_kill(struct reader *rd, struct readers *r);
+
+/*
  * Copies what names take of the file from, at most max_bytes, to a file in memory of the same
  * length; both stay the caller's. Returns 0 or a negative errno: -ETIMEDOUT if it takes long, and
  * at once after that has happened some times.

@@ -114,14 +114,26 @@ static void take_record(void *ctx, const struct sideband_record *r)
 	}
 }
 
-void symbolizer_poll(struct symbolizer *s)
+void symbolize_take_in(struct symbolizer *s)
 {
 	if (s->images)
 		images_expire(s->images, clock_now_ns(), GRACE_NS);
-	if (s->files)
-		let_go_of_one(s->files, s->readers);
 	if (s->sideband)
 		s->polled_ns = sideband_poll(s->sideband, take_record, s);
+}
+
+void symbolizer_poll(struct symbolizer *s)
+{
+	symbolize_take_in(s);
+	if (s->files && s->keeps_places)
+		let_go_of_one(s->files, s->readers);
+	else if (s->files && !s->early_err)
+		s->early_err = early_step(s);
+}
+
+bool symbolizer_is_naming(const struct symbolizer *s)
+{
+	return early_is_busy(s);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -194,6 +206,7 @@ void symbolizer_free(struct symbolizer *s)
 	sideband_close(s->unwatched);
 	kallsyms_free(s->kallsyms);
 	kernel_changes_free(s->changes);
+	early_free(s->early);
 	images_free(s->images);
 	code_files_free(s->files);
 	free(s->generated);
@@ -289,7 +302,10 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 	int err;
 
 	symbolizer_poll(s);
-	err = symbolize_kernel_frames(s);
+	early_end(s);
+	err = s->early_err;
+	if (!err)
+		err = symbolize_kernel_frames(s);
 	if (!err)
 		err = priority_run_low(name_user_frames, s, PATIENCE_MS,
 				       s->unwatched ? 0 : HURRY_MS);

@@ -81,6 +81,9 @@ void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband);
  */
 void symbolizer_poll(struct symbolizer *s);
 
+/* Whether files are being read meanwhile: then poll again in a few ms. */
+bool symbolizer_is_naming(const struct symbolizer *s);
+
 /*
  * Sleeps for timeout_ms, or until a signal, but looks at each process as soon as it runs a program:
  * a moment later the process may have ended and its files may be deleted. Returns as well when a

@@ -105,7 +105,7 @@ bool symbolizer_kernel_changes(const struct symbolizer *s, uint64_t addr)
 static void poll_until(struct symbolizer *s, uint64_t time_ns)
 {
 	if (time_ns > s->polled_ns)
-		symbolizer_poll(s);
+		symbolize_take_in(s);
 }
 
 uint32_t symbolizer_kernel_generation(struct symbolizer *s, uint64_t addr, uint64_t time_ns)
@@ -153,12 +153,12 @@ void symbolizer_refresh_kernel(struct symbolizer *s)
 
 	if (!s->kallsyms || s->kernel_error)
 		return;
-	symbolizer_poll(s);
+	symbolize_take_in(s);
 	if (s->modules_ns < s->kallsyms_ns &&
 	    !kernel_changes_between(s->changes, s->kallsyms_ns, now_ns))
 		return;
 	(void)symbolize_read_kallsyms(s);
-	symbolizer_poll(s);
+	symbolize_take_in(s);
 }
 
 static bool find_kernel(struct symbolizer *s, uint64_t addr, uint32_t generation,
@@ -179,7 +179,7 @@ static bool find_kernel(struct symbolizer *s, uint64_t addr, uint32_t generation
 	/* It may be a module loaded since. On an error the old table stays. */
 	(void)symbolize_read_kallsyms(s);
 	/* What has changed while it was read makes another generation. */
-	symbolizer_poll(s);
+	symbolize_take_in(s);
 	return generation == kernel_changes_latest(s->changes, addr, &since_ns) &&
 	       find_now(s, addr, since_ns, sym);
 }
@@ -286,7 +286,7 @@ int symbolize_kernel_frames(struct symbolizer *s)
 
 	if (s->n_nameless && !s->kernel_error && s->kallsyms && !s->unwatched) {
 		(void)symbolize_read_kallsyms(s);
-		symbolizer_poll(s);
+		symbolize_take_in(s);
 	}
 	for (uint32_t i = 0; !err && i < s->n_nameless; i++) {
 		const struct kernel_frame *f = &s->nameless[i];

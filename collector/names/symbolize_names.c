@@ -14,16 +14,6 @@
 #include "debugfile.h"
 #include "reader.h"
 
-/* The encoder cuts longer names. */
-#define NAME_MAX_BYTES 4000
-
-/* The frames of one file, sorted by offset, and its module id in the trace. */
-struct group {
-	const struct user_frame *frames;
-	size_t n;
-	uint32_t module;
-};
-
 static int by_source_and_offset(const void *a, const void *b)
 {
 	const struct user_frame *x = a, *y = b;
@@ -33,6 +23,21 @@ static int by_source_and_offset(const void *a, const void *b)
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+void symbolize_sort(struct user_frame *frames, size_t n)
+{
+	if (n)
+		qsort(frames, n, sizeof(*frames), by_source_and_offset);
+}
+
+struct group symbolize_group(const struct user_frame *frames, size_t n)
+{
+	struct group g = { .frames = frames };
+
+	while (g.n < n && frames[g.n].source == frames[0].source)
+		g.n++;
+	return g;
 }
 
 /* ---- ELF files ----------------------------------------------------------------------------- */
@@ -50,8 +55,7 @@ static const char *bounded_name(const char *path, uint64_t start, char *buf)
 	return buf;
 }
 
-/* Without symbols the trace still gets file and offset. */
-static int name_without_symbols(struct symbolizer *s, const struct group *g, uint64_t *count)
+int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint64_t *count)
 {
 	int err = 0;
 
@@ -62,9 +66,8 @@ static int name_without_symbols(struct symbolizer *s, const struct group *g, uin
 	return err;
 }
 
-/* The file, with what it takes to name its frames later on another machine. */
-static int put_module(struct symbolizer *s, struct group *g, const struct reader_file *file,
-		      const char *path)
+int symbolize_module(struct symbolizer *s, struct group *g, const struct reader_file *file,
+		     const char *path)
 {
 	int err = 0;
 
@@ -75,17 +78,7 @@ static int put_module(struct symbolizer *s, struct group *g, const struct reader
 	return err;
 }
 
-/* A file while its reader answers. */
-struct naming {
-	struct symbolizer *s;
-	const struct group *g;
-	const char *path;
-	size_t n; /* frames answered for */
-	int err;  /* the encoder's */
-	char buf[NAME_MAX_BYTES];
-};
-
-static int take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name)
+int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name)
 {
 	struct naming *n = ctx;
 	struct symbolizer_stats *stats = &n->s->stats;
@@ -105,8 +98,7 @@ static int take_name(void *ctx, size_t i, const struct reader_answer *a, const c
 	return n->err;
 }
 
-/* Of a reader that died, the frames that are left have no names. */
-static int name_rest(struct naming *n, uint64_t *count)
+int symbolize_rest(struct naming *n, uint64_t *count)
 {
 	struct group rest = *n->g;
 
@@ -114,10 +106,10 @@ static int name_rest(struct naming *n, uint64_t *count)
 		return n->err;
 	rest.frames += n->n;
 	rest.n -= n->n;
-	return name_without_symbols(n->s, &rest, count);
+	return symbolize_without_symbols(n->s, &rest, count);
 }
 
-static bool offer_debug(void *reader, int fd, enum debugfile_claim claim)
+bool symbolize_offer_debug(void *reader, int fd, enum debugfile_claim claim)
 {
 	return reader_add_debug(reader, fd, claim);
 }
@@ -130,28 +122,37 @@ static void ask_servers(struct symbolizer *s, struct reader *rd, const struct de
 		reader_add_debug(rd, fd, DEBUGFILE_FROM_SERVER);
 }
 
+int symbolize_ask(struct reader *rd, const struct group *g)
+{
+	uint64_t *offsets = malloc(g->n * sizeof(*offsets));
+	int err = offsets ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < g->n; i++)
+		offsets[i] = g->frames[i].offset;
+	if (!err)
+		err = reader_offsets(rd, offsets, g->n);
+	free(offsets);
+	return err;
+}
+
 /* is_asked: servers may have a debug file, this machine has none. */
 static int name_by_reader(struct symbolizer *s, struct group *g, struct reader *rd,
 			  const struct reader_file *file, const char *path, bool is_asked)
 {
 	struct naming *n = malloc(sizeof(*n));
-	uint64_t *offsets = malloc(g->n * sizeof(*offsets));
-	int err = n && offsets ? put_module(s, g, file, path) : -ENOMEM;
+	int err = n ? symbolize_module(s, g, file, path) : -ENOMEM;
 
 	if (err)
 		goto out;
 	*n = (struct naming) { .s = s, .g = g, .path = path };
-	for (size_t i = 0; i < g->n; i++)
-		offsets[i] = g->frames[i].offset;
 	/* What fails from here on is the reader, and costs names only. */
-	if (!reader_offsets(rd, offsets, g->n)) {
+	if (!symbolize_ask(rd, g)) {
 		if (is_asked && reader_nameless(rd) > 0)
 			ask_servers(s, rd, &file->wanted);
-		(void)reader_find(rd, take_name, n);
+		(void)reader_find(rd, symbolize_take_name, n);
 	}
-	err = name_rest(n, &s->stats.no_symbol);
+	err = symbolize_rest(n, &s->stats.no_symbol);
 out:
-	free(offsets);
 	free(n);
 	return err;
 }
@@ -189,13 +190,13 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t id)
 		close(fd);
 	if (err) {
 		g->module = encoder_module(s->enc, path, NULL, 0);
-		return name_without_symbols(
+		return symbolize_without_symbols(
 			s, g, kind == CODE_FILE ? &s->stats.no_file : &s->stats.no_symbol);
 	}
 	s->stats.files_read++;
 	is_whole = file.has_symtab ||
 		   debugfile_search(&file.wanted, kind == CODE_FILE ? fd : -1,
-				    code_files_root(s->files, id), path, offer_debug, rd);
+				    code_files_root(s->files, id), path, symbolize_offer_debug, rd);
 	if (!is_whole)
 		reader_add_minidebug(rd);
 	err = name_by_reader(s, g, rd, &file, path, s->asker && kind == CODE_FILE && !is_whole);
@@ -253,7 +254,7 @@ static int name_generated(struct symbolizer *s, struct group *g, struct generate
 	if ((p->fd >= 0 || fd >= 0) &&
 	    !reader_generated(s->readers, p->fd, fd, a, g->n, take_code, n))
 		s->stats.files_read++;
-	err = name_rest(n, &s->stats.no_perf_map);
+	err = symbolize_rest(n, &s->stats.no_perf_map);
 out:
 	if (p->fd >= 0)
 		close(p->fd);
@@ -267,16 +268,12 @@ int symbolize_user_frames(struct symbolizer *s)
 {
 	int err = 0;
 
-	if (s->n_frames)
-		qsort(s->frames, s->n_frames, sizeof(*s->frames), by_source_and_offset);
+	symbolize_sort(s->frames, s->n_frames);
 	for (uint32_t i = 0; !err && i < s->n_frames;) {
-		struct group g = { .frames = &s->frames[i] };
+		struct group g = symbolize_group(&s->frames[i], s->n_frames - i);
 		uint32_t source = s->frames[i].source;
 
-		while (i < s->n_frames && s->frames[i].source == source) {
-			i++;
-			g.n++;
-		}
+		i += (uint32_t)g.n;
 		if (source & GENERATED)
 			err = name_generated(s, &g, &s->generated[source & ~GENERATED]);
 		else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * symbolize_private.h - the symbolizer, shared by symbolize.c (watching), symbolize_user.c (user
- * frames while recording), symbolize_names.c (user names at the end) and symbolize_kernel.c.
+ * frames while recording), symbolize_early.c and symbolize_names.c (user names, of some files while
+ * recording and of the others at the end) and symbolize_kernel.c.
  */
 #ifndef SYMBOLIZE_PRIVATE_H
 #define SYMBOLIZE_PRIVATE_H
@@ -11,6 +12,7 @@
 #include "kernel_changes.h"
 #include "proc_images.h"
 #include "perfmap.h"
+#include "reader.h"
 #include "kernel/sideband.h"
 #include "symbolize.h"
 
@@ -85,6 +87,9 @@ struct symbolizer {
 	struct user_frame *frames;
 	uint32_t n_frames;
 	size_t cap_frames;
+	bool keeps_places;   /* frames are the caller's (symbolizer_place()), and named later */
+	struct early *early; /* NULL: nothing has been named early */
+	int early_err;	     /* of the encoder */
 	struct generated *generated;
 	uint32_t n_generated, free_generated; /* entries, and free ones among them */
 
@@ -108,5 +113,68 @@ struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t
 
 /* Names all of s->frames and closes their files. Returns 0 or the encoder's error. */
 int symbolize_user_frames(struct symbolizer *s);
+
+/* Takes in the sideband's records, for who is in the middle of a stack. */
+void symbolize_take_in(struct symbolizer *s);
+
+/* ---- while recording (symbolize_early.c) ---------------------------------------------------- */
+
+/*
+ * Names the frames of files that are not to stay open (code_files_unused()) and closes these files:
+ * one that was deleted cannot be opened again at the end, and in hours there are thousands. Nothing
+ * is waited for: a process without rights reads one file after the other (reader.h), and each step
+ * takes the answers that are there. Debug files are looked for in the recorder's own /usr/lib/debug
+ * alone. Returns 0 or the encoder's error. Frames that have their name are no longer in s->frames.
+ */
+int early_step(struct symbolizer *s);
+/* Whether a reader is at work: then the next step is to come in a few ms. */
+bool early_is_busy(const struct symbolizer *s);
+/* Gives the frames that have no name yet back to s->frames, to be named at the end. */
+void early_end(struct symbolizer *s);
+void early_free(struct early *e);
+
+/* ---- naming the frames of one file --------------------------------------------------------- */
+
+/* The encoder cuts longer names. */
+#define NAME_MAX_BYTES 4000
+
+/* The frames of one file, sorted by offset, and its module id in the trace. */
+struct group {
+	const struct user_frame *frames;
+	size_t n;
+	uint32_t module;
+};
+
+/* A file while its reader answers. */
+struct naming {
+	struct symbolizer *s;
+	const struct group *g;
+	const char *path;
+	size_t n; /* frames answered for */
+	int err;  /* the encoder's */
+	char buf[NAME_MAX_BYTES];
+};
+
+/* Sorts by source, then by offset; the frames that have the source of the first of n sorted ones.
+ */
+void symbolize_sort(struct user_frame *frames, size_t n);
+struct group symbolize_group(const struct user_frame *frames, size_t n);
+
+/*
+ * Defines the file, with what it takes to name its frames later on another machine. As all of
+ * these, it returns 0 or the encoder's error.
+ */
+int symbolize_module(struct symbolizer *s, struct group *g, const struct reader_file *file,
+		     const char *path);
+/* Without symbols the trace still gets file and offset; the frames are added to *count. */
+int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint64_t *count);
+/* Of a reader that died, the frames that are left have no names. */
+int symbolize_rest(struct naming *n, uint64_t *count);
+/* A reader_take_fn; ctx is a struct naming. */
+int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name);
+/* A debugfile_offer_fn; reader is a struct reader. */
+bool symbolize_offer_debug(void *reader, int fd, enum debugfile_claim claim);
+/* Asks the reader for the frames. Returns 0 or a negative errno. */
+int symbolize_ask(struct reader *rd, const struct group *g);
 
 #endif /* SYMBOLIZE_PRIVATE_H */

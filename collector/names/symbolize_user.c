@@ -39,7 +39,7 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 	if (!s->images)
 		return 0;
 	if (time_ns > s->polled_ns)
-		symbolizer_poll(s);
+		symbolize_take_in(s);
 	i = images_find(s->images, tgid, time_ns);
 	if (!i)
 		i = symbolize_read_image(s, tgid, time_ns);
@@ -78,7 +78,7 @@ static struct image *space_image(const struct symbolizer *s, uint32_t space)
 bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns)
 {
 	if (time_ns > s->polled_ns)
-		symbolizer_poll(s);
+		symbolize_take_in(s);
 	/* An image that is forgotten holds for nothing. */
 	return space_image(s, space) && image_holds(space_image(s, space), time_ns);
 }
@@ -349,6 +349,7 @@ struct symbolizer_place symbolizer_place(struct symbolizer *s, uint32_t space, u
 	struct symbolizer_place p = { 0 };
 	uint32_t n = s->n_frames;
 
+	s->keeps_places = true;
 	/* Makes an entry of s->frames, which is taken out again at once. */
 	symbolizer_frame(s, 0, space, addr, time_ns);
 	if (s->n_frames == n)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Files that were deleted while they were mapped: named and closed while the recording goes on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbolized_trace.h"
+
+#define LIBRARIES 30
+/* Mappings are forgotten after 5 s; on a loaded machine all takes longer. */
+#define SECONDS_MAX 30
+
+static char folder[] = "/tmp/names-early.XXXXXX";
+
+/* The path of the library that has the function. */
+static const char *library_of(const char *function)
+{
+	static char path[PATH_MAX];
+	void *lib = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
+	Dl_info info;
+
+	assert_non_null(lib);
+	assert_true(dladdr(dlsym(lib, function), &info));
+	assert_non_null(realpath(info.dli_fname, path));
+	return path;
+}
+
+static void copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	struct stat st;
+
+	assert_true(in >= 0 && out >= 0);
+	assert_int_equal(fstat(in, &st), 0);
+	assert_int_equal(sendfile(out, in, NULL, (size_t)st.st_size), st.st_size);
+	close(in);
+	close(out);
+}
+
+/* Descriptors of this process that lead into the folder. */
+static int open_files(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	struct dirent *d;
+	int n = 0;
+
+	assert_non_null(fds);
+	while ((d = readdir(fds))) {
+		char path[300], to[PATH_MAX] = "";
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", d->d_name);
+		if (readlink(path, to, sizeof(to) - 1) > 0)
+			n += !strncmp(to, folder, strlen(folder));
+	}
+	closedir(fds);
+	return n;
+}
+
+/* Loads a copy of the library, is seen in its function, deletes the copy and unloads it. */
+static uint32_t see_a_copy(struct trace *t, const char *from, const char *function, int i)
+{
+	char path[PATH_MAX];
+	uint32_t frame;
+	void *lib;
+
+	snprintf(path, sizeof(path), "%s/%d.so", folder, i);
+	copy(from, path);
+	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(lib);
+	frame = seen(t, getpid(), (uint64_t)(uintptr_t)dlsym(lib, function) + 1);
+	assert_int_equal(unlink(path), 0);
+	dlclose(lib);
+	return frame;
+}
+
+static void deleted_libraries_are_named_and_closed_while_recording(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	const char *from = library_of("fegetround");
+	uint32_t frames[LIBRARIES];
+	uint64_t until_ns;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < LIBRARIES; i++)
+		frames[i] = see_a_copy(t, from, "fegetround", i);
+	assert_int_equal(open_files(), LIBRARIES);
+	until_ns = now_ns() + SECONDS_MAX * 1000000000ull;
+	/* The last one is mapped, as far as is known: nothing has taken its place. */
+	while (open_files() > 1 && now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(1000);
+	}
+	assert_int_equal(open_files(), 1);
+	assert_int_equal(encoder_flush(t->enc), 0);
+	for (int i = 0; i < LIBRARIES; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%d.so", folder, i);
+		if (i == LIBRARIES - 1)
+			finish(t);
+		expect(t, frames[i], "fegetround", path, 1);
+	}
+	assert_int_equal(t->stats.user_named, LIBRARIES);
+	assert_int_equal(t->stats.files_read, LIBRARIES);
+	end(t);
+	rmdir(folder);
+}
+
+/* Some are still being read, or not begun, when it ends. */
+static void what_has_no_name_yet_gets_it_at_the_end(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	const char *from = library_of("fegetround");
+	uint64_t until_ns = now_ns() + SECONDS_MAX * 1000000000ull;
+	char name[] = "/tmp/names-early.XXXXXX";
+
+	(void)state;
+	strcpy(folder, name);
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < LIBRARIES; i++)
+		see_a_copy(t, from, "fegetround", i);
+	while (!symbolizer_is_naming(t->s) && now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(1000);
+	}
+	assert_true(symbolizer_is_naming(t->s));
+	finish(t);
+	assert_int_equal(t->stats.user_named, LIBRARIES);
+	end(t);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(deleted_libraries_are_named_and_closed_while_recording),
+		cmocka_unit_test(what_has_no_name_yet_gets_it_at_the_end),
+	};
+
+	return cmocka_run_group_tests_name("names_early", tests, NULL, NULL);
+}
