@@ -236,6 +236,7 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 		.tool = tool,
 		.cpus = m->header_cpus > m->feed.n_cpus ? m->header_cpus : (uint32_t)m->feed.n_cpus,
 		.parts = m->stacks.any_kernel | (uint32_t)m->stacks.any_user << 1,
+		.more = m->feed.migrations ? 1u << CHAINLOG_QUEUE : 0,
 	};
 
 	snprintf(tool, sizeof(tool), "perf script%s%s", *m->header[HEADER_PERF] ? " " : "",

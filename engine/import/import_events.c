@@ -276,6 +276,29 @@ static bool read_rename(struct scan s, struct import_event *ev)
 	return name_end && set_task(&ev->a, name, name_end, pid);
 }
 
+static bool read_migrate(struct scan s, struct import_event *ev)
+{
+	int64_t prio, cpu;
+	const char *name;
+
+	if (!scan_to(&s, "comm="))
+		return false;
+	name = s.p;
+	while (scan_to(&s, " pid=")) {
+		const char *name_end = s.p - strlen(" pid=");
+		struct scan at = s;
+		int64_t pid;
+
+		if (!scan_signed(&at, &pid) || !scan_field(&at, " prio=", &prio) ||
+		    !scan_field(&at, " orig_cpu=", &cpu) || !scan_field(&at, " dest_cpu=", &cpu) ||
+		    !at_word_end(&at) || cpu < 0 || cpu >= IMPORT_CPU_LIMIT)
+			continue;
+		ev->n = (uint64_t)cpu;
+		return set_task(&ev->a, name, name_end, pid);
+	}
+	return false;
+}
+
 bool import_perf_text(const char *text, size_t len, struct import_event *ev)
 {
 	struct scan s = { text, text + len };
@@ -296,6 +319,8 @@ bool import_perf_text(const char *text, size_t len, struct import_event *ev)
 		return read_rename(s, ev);
 	case IMPORT_EXIT:
 		return read_exit(s, ev);
+	case IMPORT_MIGRATE:
+		return read_migrate(s, ev);
 	default:
 		return true;
 	}

@@ -15,6 +15,7 @@ struct import_cpu {
 	uint64_t last_ns;
 	uint32_t current; /* the last switch's next */
 	bool known;
+	uint32_t woke; /* the thread of the last event, if that was its waking; else 0 */
 };
 
 static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
@@ -182,12 +183,27 @@ static void handle_rename(struct import_feed *f, const struct import_event *ev)
 		import_thread_guess(&f->threads, ev->a.tid, ev->a.name);
 }
 
+/* What is lost may have been changes of run queues. */
+static void put_loss(struct import_feed *f, int cpu, uint64_t n, uint64_t first_ns,
+		     uint64_t last_ns)
+{
+	trace_builder_lost(f->builder, cpu, n, first_ns, last_ns);
+	if (f->migrations) {
+		trace_builder_lost_queues(f->builder, n, first_ns, last_ns);
+		return;
+	}
+	if (!f->n_lost || first_ns < f->first_lost_ns)
+		f->first_lost_ns = first_ns;
+	f->n_lost += n;
+	if (f->last_lost_ns < last_ns)
+		f->last_lost_ns = last_ns;
+}
+
 /* Reports the events that could not be read since the last event as lost. */
 static void put_pending_loss(struct import_feed *f, uint64_t until_ns)
 {
 	if (f->lost)
-		trace_builder_lost(f->builder, -1, f->lost,
-				   f->last_ns < until_ns ? f->last_ns : until_ns, until_ns);
+		put_loss(f, -1, f->lost, f->last_ns < until_ns ? f->last_ns : until_ns, until_ns);
 	f->lost = 0;
 }
 
@@ -196,7 +212,7 @@ static void handle_lost(struct import_feed *f, const struct import_cpu *c,
 {
 	f->report->lost_records++;
 	/* perf writes this record with the first event that found room again. */
-	trace_builder_lost(f->builder, ev->cpu, ev->n, c->last_ns, ev->time_ns);
+	put_loss(f, ev->cpu, ev->n, c->last_ns, ev->time_ns);
 }
 
 /* Of the idle loop, and before the first switch, they say nothing. */
@@ -206,6 +222,18 @@ static void handle_sample(struct import_feed *f, const struct import_event *ev,
 	if (ev->tid > 0 && begun(f))
 		trace_builder_sample(f->builder, (uint32_t)ev->cpu, ev->time_ns, (uint32_t)ev->tid,
 				     stack->kstack, stack->ustack);
+}
+
+/* A thread that is being woken gets its CPU right after its waking, on the same CPU as that. */
+static void handle_migrate(struct import_feed *f, const struct import_cpu *c,
+			   const struct import_event *ev)
+{
+	if (!f->migrations && f->n_lost)
+		trace_builder_lost_queues(f->builder, f->n_lost, f->first_lost_ns, f->last_lost_ns);
+	f->migrations = true;
+	if (ev->a.tid && begun(f))
+		trace_builder_queue(f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid,
+				    (uint32_t)ev->n, c->woke == ev->a.tid);
 }
 
 int import_feed_event(struct import_feed *f, struct import_event *ev,
@@ -250,6 +278,9 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 	case IMPORT_SAMPLE:
 		handle_sample(f, ev, stack);
 		break;
+	case IMPORT_MIGRATE:
+		handle_migrate(f, c, ev);
+		break;
 	case IMPORT_LOST:
 		handle_lost(f, c, ev);
 		break;
@@ -257,6 +288,7 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 		f->report->other_events++;
 		break;
 	}
+	c->woke = ev->kind == IMPORT_WAKING ? ev->a.tid : 0;
 	if (timed)
 		c->last_ns = ev->time_ns;
 	if (f->last_ns < ev->time_ns)

@@ -23,6 +23,9 @@ struct import_feed {
 	uint64_t lost;
 	uint64_t same_id, not_id; /* switches whose id column is, and is not, prev */
 	uint64_t wakeups;
+	bool migrations; /* there are some: run queues are known */
+	/* Before the first one n_lost events are missing, in this time. */
+	uint64_t n_lost, first_lost_ns, last_lost_ns;
 };
 
 /*

@@ -24,6 +24,7 @@ static const struct {
 	KNOWN("sched:sched_waking", IMPORT_WAKING),
 	KNOWN("sched:sched_wakeup", IMPORT_WAKEUP),
 	KNOWN("sched:sched_wakeup_new", IMPORT_WAKEUP_NEW),
+	KNOWN("sched:sched_migrate_task", IMPORT_MIGRATE),
 	KNOWN("sched:sched_process_fork", IMPORT_FORK),
 	KNOWN("sched:sched_process_exec", IMPORT_EXEC),
 	KNOWN("sched:sched_process_exit", IMPORT_EXIT),

@@ -35,6 +35,7 @@ enum import_kind {
 	IMPORT_RENAME,	   /* a: the thread, under its new name */
 	IMPORT_EXIT,	   /* a: the thread */
 	IMPORT_SAMPLE,	   /* a: the thread that was running */
+	IMPORT_MIGRATE,	   /* a: the thread, n: the CPU on whose run queue it is put */
 	IMPORT_LOST,	   /* n events before this line; without columns if cpu is -1 */
 };
 
@@ -59,7 +60,7 @@ struct import_event {
 	bool micro; /* the time was given in microseconds */
 	struct import_task a, b;
 	char state;
-	uint64_t n; /* LOST: how many */
+	uint64_t n; /* LOST: how many; MIGRATE: a CPU */
 };
 
 /* Parses the line. kind says what else is set. */

@@ -338,6 +338,33 @@ void trace_builder_throttled(struct trace_builder *b, uint32_t cpu, uint64_t ns,
 		    });
 }
 
+void trace_builder_queue(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
+			 uint32_t queue, bool woken)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_QUEUE,
+		.tid = tid,
+		.number = { (uint64_t)queue << 1 | woken },
+	};
+
+	b->failed |= more_blocks_put(&b->more, &ev, take_block, b) != 0;
+}
+
+void trace_builder_lost_queues(struct trace_builder *b, uint64_t n, uint64_t first_ns,
+			       uint64_t last_ns)
+{
+	struct chainlog_fields ev = {
+		.time_ns = first_ns,
+		.kind = CHAINLOG_MORE + CHAINLOG_MORE_LOST,
+		.other = CHAINLOG_QUEUE,
+		.number = { n, last_ns - first_ns },
+	};
+
+	b->failed |= more_blocks_put(&b->more, &ev, take_block, b) != 0;
+}
+
 uint64_t trace_builder_events(const struct trace_builder *b)
 {
 	return b->events;

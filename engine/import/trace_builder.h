@@ -64,6 +64,13 @@ void trace_builder_throttled(struct trace_builder *b, uint32_t cpu, uint64_t ns,
 void trace_builder_lost(struct trace_builder *b, int cpu, uint64_t n, uint64_t first_ns,
 			uint64_t last_ns);
 
+/* The thread is put on the run queue of CPU queue, woken: by the waking before. */
+void trace_builder_queue(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
+			 uint32_t queue, bool woken);
+/* Of these may be missing in [first_ns, last_ns], n or more. */
+void trace_builder_lost_queues(struct trace_builder *b, uint64_t n, uint64_t first_ns,
+			       uint64_t last_ns);
+
 /* How many events there are so far. */
 uint64_t trace_builder_events(const struct trace_builder *b);
 

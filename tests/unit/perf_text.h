@@ -89,6 +89,15 @@ static inline void text_wakeup(struct perf_text *t, int cpu, int us, const char 
 	text_stack(t, frames);
 }
 
+static inline void text_migrate(struct perf_text *t, int cpu, int us, const char *who,
+				const char *target, int from, int to)
+{
+	text_head(t, cpu, us, who);
+	text_line(t,
+		  "sched:sched_migrate_task: comm=%s pid=%u prio=120 orig_cpu=%d dest_cpu=%d\n\n",
+		  text_name(target), text_tid(target), from, to);
+}
+
 /* A log that was made of the text, and the trace that the reader makes of it. */
 struct text_trace {
 	struct trace *trace;
