@@ -77,8 +77,8 @@ static void print_ends(const struct chain_summary *s, const struct timelines *tl
 			100 * (double)s->ends_ns[order[i]] / (double)s->blocked_ns);
 	if (s->ends_ns[CHAIN_UNKNOWN] && untraced)
 		fprintf(stderr,
-			"; [unknown] as the kernel has not reported at least %" PRIu64 " switches",
-			untraced);
+			"; [unknown] as the kernel has not reported at least %" PRIu64 " switch%s",
+			untraced, untraced == 1 ? "" : "es");
 	if (n)
 		putc('\n', stderr);
 }

@@ -45,11 +45,21 @@ static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
 /* Counts a switch from another thread than the one to which the CPU switched last. */
 static void count_untraced(struct builder *b, const struct event *ev)
 {
-	const struct cpu *c = state_cpu(b, ev->cpu);
+	struct cpu *c = state_cpu(b, ev->cpu);
 
-	if (c && ((c->runs == CPU_IDLE && ev->tid) ||
-		  (c->runs == CPU_THREAD && b->tl->threads[c->thread].tid != ev->tid)))
-		b->tl->untraced++;
+	if (!c)
+		return;
+	b->tl->untraced += c->switched && c->switched_to != ev->tid;
+	c->switched = true;
+	c->switched_to = ev->other;
+}
+
+static void handle_lost(struct builder *b, const struct event *ev)
+{
+	state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
+	for (size_t i = 0; i < b->n_cpus; i++)
+		if (ev->cpu == EVENT_CPU_UNKNOWN || ev->cpu == i)
+			b->cpus[i].switched = false;
 }
 
 static void handle_switch(struct builder *b, const struct event *ev)
@@ -240,7 +250,7 @@ static void handle_event(struct builder *b, const struct event *ev)
 		handle_object(b, ev);
 		break;
 	case EVENT_LOST:
-		state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
+		handle_lost(b, ev);
 		break;
 	default:
 		handle_more(b, ev);

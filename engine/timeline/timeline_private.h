@@ -92,6 +92,8 @@ struct cpu {
 	uint32_t thread; /* CPU_THREAD */
 	/* No event of this CPU is missing from here on: the trace's start or the end of a loss. */
 	uint64_t known_from_ns;
+	bool switched; /* since then, and last to this tid */
+	uint32_t switched_to;
 };
 
 /* The kernel gives no tid above PID_MAX_LIMIT, which is TID_PAGED. */

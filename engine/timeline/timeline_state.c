@@ -44,7 +44,7 @@ struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)
 		}
 		b->cpus = p;
 		for (; b->n_cpus < n; b->n_cpus++)
-			p[b->n_cpus] = (struct cpu) { CPU_UNKNOWN, 0, b->cpus_known_from_ns };
+			p[b->n_cpus] = (struct cpu) { .known_from_ns = b->cpus_known_from_ns };
 	}
 	return &b->cpus[cpu];
 }

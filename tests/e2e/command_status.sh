@@ -8,6 +8,9 @@ for status in 0 7; do
 	expect_exit "chaincap -- sh -c 'exit $status'" $status $?
 	timeout 30 "$walk" "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chainwalk of that trace" 0 $?
+	grep -qE '^of the (one thread|[0-9]+ threads) of the command, out of [0-9]+ \(--all: of the whole machine\)$' \
+		"$tmp/err" || fail "whose waits are shown is not said
+$(cat "$tmp/err")"
 done
 # shellcheck disable=SC2016 # $$ is the command's
 timeout 30 "$cap" -o "$tmp/trace" -- sh -c 'kill -TERM $$' >"$tmp/out" 2>"$tmp/err"

@@ -10,7 +10,7 @@ set -- "$tmp/open/chaincap" -o "$tmp/open/trace" 1
 timeout 20 "$@" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap as nobody" 1 $?
 expect_one_line "chaincap as nobody"
-grep -q -e root -e CAP_BPF "$tmp/err" || fail "the line does not say what is missing:
+grep -q 'needs root: sudo chaincap \.\.\., or CAP_BPF' "$tmp/err" || fail "the line does not say what is missing:
 $(cat "$tmp/err")"
 [ ! -e "$tmp/open/trace" ] || fail "a trace was left behind"
 

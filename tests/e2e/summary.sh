@@ -5,6 +5,39 @@
 . "$(dirname "$0")/lib.sh"
 
 data=$(dirname "$0")/../data
+# summary TRACE OPTION...: its lines are in $tmp/err.
+summary() {
+	of=$data/$1
+	shift
+	timeout 60 "$walk" -o "$tmp/out" "$@" "$of" 2>"$tmp/err"
+	expect_exit "chainwalk $* $of" 0 $?
+}
+# says REGEX
+says() {
+	grep -qE "$1" "$tmp/err" || fail "no line like: $1
+$(cat "$tmp/err")"
+}
+
+# Preempted time that is not shown is that which --state shows.
+for trace in rename.bin convoy.bin; do
+	timeout 60 "$walk" -q --format=json --state=preempted "$data/$trace" >"$tmp/json" 2>"$tmp/err"
+	hidden=$(grep -o '"preempted":[0-9]*' "$tmp/json" |
+		awk -F: '{ sum += $2 } END { printf "%.3f\n", sum / 1e9 }')
+	summary $trace
+	says "; preempted $hidden s not shown: --state all\$"
+	summary $trace --state=all
+	says ", preempted $hidden s\$"
+done
+# Chains that end in [unknown] although nothing was lost have their reason, with the count that info has.
+for trace in heir.bin relay.bin; do
+	missing=$("$walk" -q --format=info "$data/$trace" | sed -n 's/^untraced_switches: //p')
+	expect_at_least "$trace: switches that the kernel has not reported" 1 "$missing"
+	summary $trace
+	says "\[unknown\] [0-9.]* %.*; \[unknown\] as the kernel has not reported at least $missing switch"
+done
+summary pingpong.bin
+if grep 'has not reported' "$tmp/err"; then fail "a reason without [unknown]"; fi
+
 for trace in relay.bin disk_syncs.bin joined_deadlock.bin; do
 	for format in folded csv pprof speedscope html threads hist wakers tree json perfetto; do
 		timeout 60 "$walk" --format=$format -o "$tmp/out" "$data/$trace" 2>"$tmp/err.$format"

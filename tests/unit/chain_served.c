@@ -47,6 +47,10 @@ static void a_waker_is_said_to_have_served_others(void **state)
 	assert_non_null(strstr(got, "  B ran, until it woke in answer; meanwhile it woke C 2 times "
 				    "(0.500 ms), D once (0.100 ms)\n"));
 	free(got);
+	got = script_formatted(server, &o, "html");
+	assert_non_null(strstr(got, "B ran, until it woke in answer; meanwhile it woke C 2 times "
+				    "(0.500 ms), D once (0.100 ms)<"));
+	free(got);
 	got = script_formatted(server, &o, "json");
 	assert_non_null(strstr(got, "\"end\":\"running\",\"ns\":800000,\"served\":["
 				    "{\"name\":\"C\",\"wakings\":2,\"served_ns\":500000},"

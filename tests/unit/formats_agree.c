@@ -73,6 +73,20 @@ static uint64_t blocked_of_threads(const char *table)
 	return sum;
 }
 
+/* The whole of a table of causes, in us. */
+static uint64_t us_of_causes(const char *table)
+{
+	const char *end = strstr(table, " all of them"), *s = end;
+	uint64_t us = 0;
+
+	while (s && s[-1] != '\n')
+		s--;
+	for (s = s ? s + strlen("100.0 %") : end; s < end; s++)
+		if (*s >= '0' && *s <= '9')
+			us = us * 10 + (uint64_t)(*s - '0');
+	return us;
+}
+
 static uint64_t count_lines(const char *text)
 {
 	uint64_t n = 0;
@@ -114,7 +128,7 @@ static uint64_t samples_of(struct fold *fold)
 }
 
 struct views {
-	char *folded, *json, *wakers, *wakeup, *hist, *threads, *by_name;
+	char *folded, *json, *wakers, *wakeup, *hist, *threads, *by_name, *causes;
 };
 
 static struct views views_of(const struct trace *t, struct options o)
@@ -127,6 +141,8 @@ static struct views views_of(const struct trace *t, struct options o)
 	v.wakers = trace_formatted(t, &o, "wakers");
 	v.hist = trace_formatted(t, &o, "hist");
 	v.threads = trace_formatted(t, &o, "threads");
+	o.given |= GIVEN_PARTS;
+	v.causes = trace_formatted(t, &o, "causes");
 	o.by_name = true;
 	v.by_name = trace_formatted(t, &o, "hist");
 	o.by_name = false;
@@ -144,6 +160,7 @@ static void views_free(struct views *v)
 	free(v->hist);
 	free(v->threads);
 	free(v->by_name);
+	free(v->causes);
 }
 
 /* Of what a summary says, each view shows the part that it is about. */
@@ -182,6 +199,7 @@ static void check_agreement(const struct trace *t, const struct options *o, cons
 	AGREE(sum_after(v.json, "\"runnable\":"), s.runnable_ns);
 	AGREE(sum_after(v.json, "\"preempted\":"), s.preempted_ns);
 	AGREE(count_lines(v.json), s.waits);
+	AGREE(us_of_causes(v.causes), all / 1000);
 	AGREE(sum_after(v.hist, " : "), s.waits);
 	AGREE(sum_after(v.by_name, " : "), s.waits);
 	AGREE(total(v.wakers, 1), s.blocked_ns);
