@@ -166,6 +166,16 @@ test("the table says who ended the waiting and what was waited for", async () =>
 	near((await frame(page, "[queued]")).w, 1180, 1, "only what was queued");
 });
 
+test("the frame of generated code is no object", async () => {
+	const page = await open(render(["alpha;main;[anon];read;[pipe];-;entry;--;wake;[anon];send;bravo;[running] 9"]));
+	const fills = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")]
+		.filter((t) => /^\[(anon|pipe)/.test(t.textContent)).map((t) => t.previousElementSibling.getAttribute("fill")));
+	is(new Set(fills).size, 3, "colours of a sleeper's code, a waker's code, and the pipe");
+	await page.keyboard.press("t");
+	await page.getByRole("tab", { name: "By object" }).click();
+	is(await page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")].map((e) => e.textContent)), ["[pipe]"], "objects");
+});
+
 test("samples above [running] are green, on-CPU stacks warm", async () => {
 	const page = await open(render([
 		"alpha;main;recv;--;wake;bravo;[running];main;deflate 70",
@@ -190,16 +200,19 @@ test("samples above [running] are green, on-CPU stacks warm", async () => {
 
 test("who had the CPU is warm, and belongs to [runnable]", async () => {
 	const page = await open(render([
-		"alpha;main;recv;[runnable];gzip 40",
+		"alpha;main;recv;[runnable];gzip 30",
 		"alpha;main;recv;[runnable];[throttled] 30",
-		"alpha;main;recv;[runnable];[idle CPU] 30",
+		"alpha;main;recv;[runnable];[idle CPU] 20",
+		"alpha;main;recv;[runnable];[no events] 20",
 		"alpha;main;recv;--;wake;irq;[interrupt] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
 		["off-CPU", "1st waker 50%", "on CPU", "interrupt 50%", "runnable 50%", "throttled 15%"], "legend");
 	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
 		.map((t) => [t.textContent, t.previousElementSibling.getAttribute("fill")])));
-	is([fills["[idle CPU]"] === fills["[runnable]"], fills.gzip === fills.recv], [true, false], "colours");
+	is([fills["[idle CPU]"] === fills["[runnable]"], fills["[no events]"] === fills["[runnable]"], fills.gzip === fills.recv],
+		[true, true, false], "colours");
+	has(await hover(page, "[no events]"), "the whole machine stood still", "what it means");
 	await clickLegend(page, "throttled");
 	near((await frame(page, "[throttled]")).w, 1180, 1, "only what a quota took");
 	await clickLegend(page, "throttled");
