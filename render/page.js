@@ -25,6 +25,7 @@ const ENDS = {
 	"[running]": "it waited for the work this waker did",
 	"[runnable]": "it was ready, but had no CPU",
 	"[throttled]": "its group had used up its share of the CPU",
+	"[idle CPU]": "nobody had the CPU: the thread was on its way there, or the recorder ran",
 	"[no events]": "the whole machine stood still: its host did not run it",
 	"[preempted]": "it was switched out while it could have run on",
 	"[not woken]": "nothing had woken it when the trace ended",

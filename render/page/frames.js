@@ -4,8 +4,8 @@
 
 let names, colors, style, links, base, view;
 let name, parent, depth, begin, end, last, link, part, own, color;
-const SAMPLE = 1, ON_CPU = 2; // .part: what stands above these ends
-const ABOVE = { "[running]": SAMPLE, "[on-CPU]": ON_CPU, "[runnable]": ON_CPU, "[preempted]": ON_CPU };
+const SAMPLE = 1, ON_CPU = 2, HAD_CPU = 3; // .part: what stands above these ends
+const ABOVE = { "[running]": SAMPLE, "[on-CPU]": ON_CPU, "[runnable]": HAD_CPU, "[preempted]": HAD_CPU };
 const isDelim = (i) => names[name[i]] === "--" || names[name[i]] === "-";
 const bare = (s) => s.replace(/_\[[kwij]\]$/, "");
 const label = (i) => bare(names[name[i]]);
@@ -126,7 +126,7 @@ function paint(v) {
 		else if (opt.diffuse)
 			v.color[i] = diffuse((v.end[i] - v.begin[i]) / whole());
 		else if (st < 16)
-			v.color[i] = (v.part[i] === SAMPLE ? num("samples") : v.part[i] === ON_CPU ? num("onCpu") :
+			v.color[i] = (v.part[i] === SAMPLE ? num("samples") : v.part[i] ? num("onCpu") :
 				links[v.link[i] ? (v.link[i] - 1) % (links.length - 1) + 1 : 0]) + st;
 		else
 			v.color[i] = random ? (st - 16 & ~15) + mix(i) % 16 : st - 16;

@@ -89,6 +89,9 @@ function describe(i) {
 			lines.push("link " + link[i] + ", waker " + short(woke, 80));
 			lines.push(percent(time(i), time(waitOf(i))) + " of this wait of " +
 				short(names[name[thread]], 40));
+		} else if (part[i] === HAD_CPU) {
+			if (!endOf(view, i))
+				lines.push("had the CPU that " + short(names[name[thread]], 40) + " waited for");
 		} else if (i !== thread) {
 			lines.push((part[i] === ON_CPU || names[name[i]] === "[on-CPU]" ? "CPU time of " : "off-CPU stack of ") +
 				short(names[name[thread]], 40));

@@ -213,6 +213,8 @@ test("who had the CPU is warm, and belongs to [runnable]", async () => {
 	is([fills["[idle CPU]"] === fills["[runnable]"], fills["[no events]"] === fills["[runnable]"], fills.gzip === fills.recv],
 		[true, true, false], "colours");
 	has(await hover(page, "[no events]"), "the whole machine stood still", "what it means");
+	has(await hover(page, "[idle CPU]"), "nobody had the CPU", "what that means");
+	has(await hover(page, "gzip"), "had the CPU that alpha waited for", "whose time it is");
 	await clickLegend(page, "throttled");
 	near((await frame(page, "[throttled]")).w, 1180, 1, "only what a quota took");
 	await clickLegend(page, "throttled");
