@@ -31,7 +31,7 @@ static void wait_epoll(struct waiter *w)
 	struct epoll_event ev;
 	char c[8];
 
-	if (epoll_wait(w->fd, &ev, 1, 1000) == 1 && read(ev.data.fd, c, sizeof(c)) < 0)
+	if (epoll_wait(w->fd, &ev, 1, -1) == 1 && read(ev.data.fd, c, sizeof(c)) < 0)
 		return;
 }
 
@@ -46,7 +46,7 @@ static void wait_poll(struct waiter *w)
 {
 	struct pollfd p = { w->fd, POLLIN, 0 };
 
-	if (poll(&p, 1, 1000) == 1)
+	if (poll(&p, 1, -1) == 1)
 		read_byte(w);
 }
 
@@ -61,7 +61,7 @@ static void wait_poll_2(struct waiter *w)
 {
 	struct pollfd p[2] = { { w->fd, POLLIN, 0 }, { -1, 0, 0 } };
 
-	if (poll(p, 2, 1000) == 1)
+	if (poll(p, 2, -1) == 1)
 		read_byte(w);
 }
 
@@ -90,12 +90,11 @@ static bool init_select(struct waiter *w)
 
 static void wait_select(struct waiter *w)
 {
-	struct timeval second = { 1, 0 };
 	fd_set set;
 
 	FD_ZERO(&set);
 	FD_SET(w->fd, &set);
-	if (select(w->fd + 1, &set, NULL, NULL, &second) == 1)
+	if (select(w->fd + 1, &set, NULL, NULL, NULL) == 1)
 		read_byte(w);
 }
 
