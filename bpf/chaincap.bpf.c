@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "chainwire.h"
+#include "memory.h"
 #include "recorder.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -28,8 +29,6 @@ const volatile bool find_objects = true;
 const volatile bool verify = false;
 /* Frames of a plain walk at most: kernel.perf_event_max_stack, or what a record holds. */
 const volatile __u32 max_stack = WIRE_STACK_MAX;
-/* The kernel has bpf_rdonly_cast(). */
-const volatile bool can_cast = false;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
 const volatile bool switch_has_state = true;
 /* arm64: the bits that a user address has, and the size of kernel stacks. */
@@ -238,7 +237,7 @@ struct other {
 static __always_inline void read_other(struct task_struct *t, struct other *o)
 {
 	if (can_cast) {
-		t = bpf_rdonly_cast(t, bpf_core_type_id_kernel(struct task_struct));
+		t = CAST(task_struct, t);
 		o->tid = t->pid;
 		o->tgid = t->tgid;
 		o->state = t->__state;
@@ -347,7 +346,7 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	if (bpf_core_field_exists(task->throttled))
 		return task->throttled;
 	if (bpf_core_field_exists(task->se.cfs_rq->throttle_count))
-		return task->se.cfs_rq->throttle_count > 0;
+		return UNTRUSTED(task_struct, task)->se.cfs_rq->throttle_count > 0;
 	return false;
 }
 
@@ -372,6 +371,7 @@ int on_stacks(unsigned long long *ctx)
 	bool is_switch = ctx[0] <= 1;
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_kind_state *k;
+	struct workspace *w;
 	struct other other;
 	void *ring;
 
@@ -399,7 +399,8 @@ int on_stacks(unsigned long long *ctx)
 		tid = self_tgid;
 	}
 	k = bpf_map_lookup_elem(&kinds, &kind);
-	if (!k)
+	w = workspace_of(kind);
+	if (!k || !w)
 		return 0;
 	/*
 	 * A thread that wakes itself, not yet asleep, does so with interrupts on: an interrupt's
@@ -419,13 +420,13 @@ int on_stacks(unsigned long long *ctx)
 	}
 	/* Of the idle thread a waking's: it is an interrupt, whose frames are the cause. */
 	if (kernel_stacks && (tid || !is_switch))
-		kstack = kernel_stack_id(ctx, ring, k, now, kind, task);
+		kstack = kernel_stack_id(ctx, k, w, now, kind, task);
 	/*
 	 * Where a thread is preempted says nothing of what it waits for. The thread that an
 	 * interrupt interrupted has no part in what that wakes.
 	 */
 	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
-		ustack = user_stack_id(ctx, ring, k, kind, now, task);
+		ustack = user_stack_id(ctx, k, w, now, task);
 	if (is_switch && find_objects && may_have_object(task, state))
 		object = object_id(now);
 	if (is_switch)

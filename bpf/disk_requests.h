@@ -85,14 +85,14 @@ static __always_inline void put_disk(char name[WIRE_DISK_NAME], struct gendisk *
 SEC("tp_btf/block_bio_queue")
 int on_disk_bio(unsigned long long *ctx)
 {
-	struct bio *bio = (void *)ctx[0];
+	struct bio *bio = UNTRUSTED(bio, ctx[0]);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct disk_name name = { { 0 } };
 	struct gendisk *disk;
 	__u32 tid = task->pid;
 
 	/* Within the call for another device. */
-	if (task->bio_list)
+	if (UNTRUSTED(task_struct, task)->bio_list)
 		return 0;
 	disk = bio->bi_bdev->bd_disk;
 	if (disk->fops->submit_bio) {
@@ -108,7 +108,7 @@ int on_disk_bio(unsigned long long *ctx)
 SEC("tp_btf/block_getrq")
 int on_disk_request(unsigned long long *ctx)
 {
-	struct bio *bio = (void *)ctx[0];
+	struct bio *bio = UNTRUSTED(bio, ctx[0]);
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tid = task->pid, kstack = 0, ustack = 0;
 	__u64 now = bpf_ktime_get_ns(), key = ctx[0];
@@ -116,6 +116,7 @@ int on_disk_request(unsigned long long *ctx)
 	struct wire_kind_state *k;
 	struct disk_name *first;
 	struct wire_disk_request *ev;
+	struct workspace *w;
 	void *ring;
 
 	if (!is_recording(now))
@@ -128,13 +129,14 @@ int on_disk_request(unsigned long long *ctx)
 	a.tid = is_helper(task->tgid) ? self_tgid : tid;
 	bpf_map_update_elem(&asked_bios, &key, &a, BPF_ANY);
 	k = kind_state(WIRE_DISK_REQUEST);
+	w = workspace_of(WIRE_DISK_REQUEST);
 	ring = this_ring();
-	if (!k || !ring)
+	if (!k || !w || !ring)
 		return 0;
 	if (kernel_stacks)
-		kstack = walked_kernel_stack(ctx, ring, k, WIRE_DISK_REQUEST, now);
+		kstack = walked_kernel_stack(ctx, ring, k, w, now);
 	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, ring, k, WIRE_DISK_REQUEST, now, task);
+		ustack = user_stack_id(ctx, k, w, now, task);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;
@@ -181,7 +183,7 @@ static __always_inline void begin_unknown(struct request *rq, struct asked *a)
 SEC("tp_btf/block_rq_issue")
 int on_disk_issue(unsigned long long *ctx)
 {
-	struct request *rq = (void *)ctx[0];
+	struct request *rq = UNTRUSTED(request, ctx[0]);
 	struct issued i = { .ns = bpf_ktime_get_ns() }, *again;
 	__u64 key = ctx[0];
 
@@ -224,7 +226,7 @@ static __always_inline __u32 operation_of(struct request *rq)
 SEC("tp_btf/block_rq_complete")
 int on_disk_done(unsigned long long *ctx)
 {
-	struct request *rq = (void *)ctx[0];
+	struct request *rq = UNTRUSTED(request, ctx[0]);
 	__u64 now = bpf_ktime_get_ns(), key = ctx[0];
 	struct wire_disk_done *ev;
 	struct issued i = { 0 }, *known;

@@ -32,9 +32,6 @@ volatile __u32 tree_root = WIRE_TREE_ROOT(0);
 /* Interrupt entry code; written by the collector before anything is attached. */
 struct wire_range entries[WIRE_ENTRIES] = {};
 
-/* Since 6.2, at no cost. The result may point anywhere; unmapped memory reads as 0. */
-extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
-
 /*
  * The word at addr. Reads it in place if the kernel has the cast; else from w->block, which has the
  * first `copied` words from leaf on, or by a call.
@@ -44,12 +41,8 @@ static __always_inline __u64 word_at(const struct workspace *w, __u64 addr, __u6
 {
 	__u64 word = 0, at = (addr - leaf) / 8;
 
-	if (can_cast) {
-		struct rb_node *any =
-			bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct rb_node));
-
-		return any->__rb_parent_color;
-	}
+	if (can_cast)
+		return CAST(rb_node, addr)->__rb_parent_color;
 	if (at < copied)
 		return w->block[at & (BLOCK_WORDS - 1)];
 	bpf_probe_read_kernel(&word, sizeof(word), (void *)addr);
@@ -243,27 +236,22 @@ static __always_inline bool wants_sample(__u32 walks)
 	       (walks >= 1u << 16 && !(walks & 0xffff));
 }
 
-/* The id of the current thread's kernel stack, 0 if it has none. Sets k->interrupt. */
-static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
-					     __u64 now, __u32 kind, struct task_struct *task)
+/*
+ * The id of the kernel stack whose `all` frames were just walked, 0 if it has none. quick: the id
+ * by which it was found without a walk, if that is to be verified. Sets k->interrupt.
+ */
+__noinline __u32 walked_stack_id(struct wire_kind_state *k, struct workspace *w, __u64 now,
+				 __u32 all, __u32 quick)
 {
-	struct workspace *w = workspace_of(kind);
+	__u32 n = all, last, id, root = tree_root, kind;
 	struct wire_known_stack *known;
-	__u32 n, last, all, id, quick, root = tree_root;
+	void *ring = this_ring();
 	__u64 depth, hash;
 
-	if (!w)
+	if (!k || !w || !ring)
 		return 0;
-	/* To the verifier, a pointer read back from memory is a number. */
-	*(void *volatile *)&k->fixed_point = ctx;
-	*(void *volatile *)&k->stack = task->stack;
-	depth = *(volatile __u64 *)&k->fixed_point - *(volatile __u64 *)&k->stack;
-	quick = known_stack(k, w, kind, depth);
-	if (quick && !verify) {
-		k->known++;
-		return quick;
-	}
-	all = n = walk(ctx, &w->scratch, 0);
+	kind = (__u32)k->kind;
+	depth = k->fixed_point - k->stack;
 	if (depth >= STACK_SIZE)
 		n = cut_at_entry(&w->scratch, n);
 	k->interrupt = 0;
@@ -291,6 +279,26 @@ static __always_inline __u32 kernel_stack_id(void *ctx, void *ring, struct wire_
 	    wants_sample(++known->walks))
 		send_sample(ring, k, w, now, kind, hash, depth, id, n, n < all);
 	return id;
+}
+
+/* The id of the current thread's kernel stack, 0 if it has none. Sets k->interrupt. */
+static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *k,
+					     struct workspace *w, __u64 now, __u32 kind,
+					     struct task_struct *task)
+{
+	__u64 depth;
+	__u32 quick;
+
+	/* To the verifier, a pointer read back from memory is a number. */
+	*(void *volatile *)&k->fixed_point = ctx;
+	*(void *volatile *)&k->stack = task->stack;
+	depth = *(volatile __u64 *)&k->fixed_point - *(volatile __u64 *)&k->stack;
+	quick = known_stack(k, w, kind, depth);
+	if (quick && !verify) {
+		k->known++;
+		return quick;
+	}
+	return walked_stack_id(k, w, now, walk(ctx, &w->scratch, 0), quick);
 }
 
 #endif /* BPF_KERNEL_STACK_H */

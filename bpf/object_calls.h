@@ -115,7 +115,7 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 
 	if (number < 0) {
 		file = faulted_file(number_of(&o->inode, (__u64)regs),
-				    number_of(&o->offset, (__u64)t->mm));
+				    number_of(&o->offset, (__u64)UNTRUSTED(task_struct, t)->mm));
 		if (file)
 			find_file(key, t->tgid, file, 0);
 		return file;
@@ -182,7 +182,7 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 		set_call(key, how, 0);
 		return 1;
 	}
-	file = file_of((__u64)t->files, fd);
+	file = file_of((__u64)UNTRUSTED(task_struct, t)->files, fd);
 	if (!file)
 		return 0;
 	find_file(key, t->tgid, file, fd);

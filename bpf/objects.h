@@ -24,35 +24,6 @@ struct {
 	__type(value, struct wire_object);
 } object_scratch SEC(".maps");
 
-/* A field of the struct at p, which may point anywhere: 0 if it cannot be read. */
-#define FIELD(type, p, field)                                                              \
-	({                                                                                 \
-		typeof(((struct type *)0)->field) __v;                                     \
-		if (can_cast)                                                              \
-			__v = ((struct type *)bpf_rdonly_cast(                             \
-				       (void *)(p), bpf_core_type_id_kernel(struct type))) \
-				      ->field;                                             \
-		else                                                                       \
-			__v = BPF_CORE_READ((struct type *)(p), field);                    \
-		__v;                                                                       \
-	})
-
-/* To the verifier, a pointer that is read back from a map is a number. room: a word there. */
-static __always_inline __u64 number_of(volatile __u64 *room, __u64 pointer)
-{
-	*room = pointer;
-	return *room;
-}
-
-#define WORD(p) FIELD(rb_node, p, __rb_parent_color)
-/* A field's address as a number, and a pointer in the field as one. */
-#define ADDRESS(type, p, field) ((__u64)(p) + bpf_core_field_offset(struct type, field))
-#define POINTER(type, p, field)                       \
-	({                                            \
-		__u64 __at = ADDRESS(type, p, field); \
-		(__u64) WORD(__at);                   \
-	})
-
 /* include/uapi/linux/magic.h */
 #define PIPEFS_MAGIC 0x50495045
 #define ANON_INODE_FS_MAGIC 0x09041934
@@ -76,7 +47,7 @@ static __always_inline __u64 number_of(volatile __u64 *room, __u64 pointer)
 
 static __always_inline bool may_have_object(struct task_struct *t, __u32 state)
 {
-	return state & TASK_SLEEPS && t->mm && !is_worker(t);
+	return state & TASK_SLEEPS && UNTRUSTED(task_struct, t)->mm && !is_worker(t);
 }
 
 /* The struct file of a descriptor, by the files_struct of its process; 0: there is none. */
@@ -171,45 +142,60 @@ static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, _
 
 /* ---- the first time ------------------------------------------------------------------------- */
 
+#define PATH_NAMES 48 /* and mounts, of a path at most */
+
+/* From a name of a path up to the next one, which may be in another mount. */
+struct path_walk {
+	struct wire_object *o;
+	__u64 dentry, mount;
+};
+
+static long put_name(__u32 i, struct path_walk *w)
+{
+	__u64 parent = (__u64)FIELD(dentry, w->dentry, d_parent), name, up;
+	__u32 at = w->o->path_len;
+	long len;
+
+	(void)i;
+	if (w->dentry == (__u64)FIELD(vfsmount, w->mount, mnt_root)) {
+		up = w->mount - bpf_core_field_offset(struct mount, mnt);
+		parent = (__u64)FIELD(mount, up, mnt_parent);
+		if (parent == up || !parent) {
+			w->o->whole = 1;
+			return 1;
+		}
+		w->dentry = (__u64)FIELD(mount, up, mnt_mountpoint);
+		w->mount = ADDRESS(mount, parent, mnt);
+		return 0;
+	}
+	name = (__u64)FIELD(dentry, w->dentry, d_name.name);
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
+	barrier_var(at);
+	if (at > WIRE_OBJECT_PATH)
+		return 1;
+	len = bpf_probe_read_kernel_str(w->o->path + at, WIRE_NAME_MAX, (void *)name);
+	if (len <= 0 || len > WIRE_NAME_MAX)
+		return 1;
+	w->o->path_len = at + (__u32)len;
+	if (w->dentry == parent) /* the file is in no directory */
+		return 1;
+	w->dentry = parent;
+	return 0;
+}
+
 /* Puts the names of a file's path into o->path, through mounts, up to their namespace's root. */
 __noinline int put_path(struct wire_object *o, __u64 file)
 {
-	__u64 dentry = ADDRESS(file, file, f_path), mount, parent, root, up, name;
-	__u32 at = 0;
-	long len;
+	__u64 path = ADDRESS(file, file, f_path);
+	struct path_walk w = { .o = o };
 
 	if (!o)
 		return 0;
-	mount = (__u64)FIELD(path, dentry, mnt);
-	dentry = (__u64)FIELD(path, dentry, dentry);
-	for (int i = 0; i < 48; i++) {
-		parent = (__u64)FIELD(dentry, dentry, d_parent);
-		root = (__u64)FIELD(vfsmount, mount, mnt_root);
-		if (dentry == root) {
-			up = mount - bpf_core_field_offset(struct mount, mnt);
-			parent = (__u64)FIELD(mount, up, mnt_parent);
-			if (parent == up || !parent) {
-				o->whole = 1;
-				break;
-			}
-			dentry = (__u64)FIELD(mount, up, mnt_mountpoint);
-			mount = ADDRESS(mount, parent, mnt);
-			continue;
-		}
-		name = (__u64)FIELD(dentry, dentry, d_name.name);
-		/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
-		barrier_var(at);
-		if (at > WIRE_OBJECT_PATH)
-			break;
-		len = bpf_probe_read_kernel_str(o->path + at, WIRE_NAME_MAX, (void *)name);
-		if (len <= 0 || len > WIRE_NAME_MAX)
-			break;
-		at += (__u32)len;
-		if (dentry == parent) /* the file is in no directory */
-			break;
-		dentry = parent;
-	}
-	o->path_len = at;
+	w.mount = (__u64)FIELD(path, path, mnt);
+	w.dentry = (__u64)FIELD(path, path, dentry);
+	o->path_len = 0;
+	/* A loop of its own would be verified name by name. */
+	bpf_loop(PATH_NAMES, put_name, &w, 0);
 	return 0;
 }
 
@@ -234,13 +220,14 @@ static long see_mapping(struct task_struct *t, struct vm_area_struct *vma, struc
  */
 static __always_inline void put_mapping(struct wire_object *o, struct task_struct *t)
 {
+	struct mm_struct *mm = UNTRUSTED(task_struct, t)->mm;
 	__u64 addr = o->key.v[0], at = addr, file, inode;
 	struct seen_mapping s = { 0 };
 
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
 		return;
-	if (addr >= t->mm->end_data && addr < t->mm->start_brk)
-		at = t->mm->end_data - 1;
+	if (addr >= mm->end_data && addr < mm->start_brk)
+		at = mm->end_data - 1;
 	if (bpf_find_vma(t, at, see_mapping, &s, 0) == -EBUSY)
 		o->again = 1;
 	if (!s.file)

@@ -65,7 +65,7 @@ static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs 
 	return t->thread_info.status & TS_COMPAT;
 }
 
-/* The same of registers at an address that is a number; FIELD() is that of objects.h. */
+/* The same of registers at an address that is a number; FIELD() is that of memory.h. */
 #define saved_call_number(regs) ((long)FIELD(pt_regs, regs, orig_ax))
 #define is_saved_32bit(task, regs) (FIELD(task_struct, task, thread_info.status) & TS_COMPAT)
 /* Argument i, 0 or 1. */

@@ -12,10 +12,9 @@
  * is taken changes too much for the tree of steps, and requests are few.
  */
 static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
-						 __u32 kind, __u64 now)
+						 struct workspace *w, __u64 now)
 {
-	struct workspace *w = workspace_of(kind);
-	__u32 n = w ? walk(ctx, &w->scratch, 0) : 0;
+	__u32 n = walk(ctx, &w->scratch, 0);
 
 	if (!n)
 		return 0;
@@ -30,18 +29,20 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_cpu_sample *ev;
 	struct wire_kind_state *k;
+	struct workspace *w;
 	void *ring;
 
 	if (!tid || is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	k = kind_state(WIRE_CPU_SAMPLE);
+	w = workspace_of(WIRE_CPU_SAMPLE);
 	ring = this_ring();
-	if (!k || !ring)
+	if (!k || !w || !ring)
 		return 0;
 	if (kernel_stacks && !interrupts_user_code(ctx))
-		kstack = walked_kernel_stack(ctx, ring, k, WIRE_CPU_SAMPLE, now);
+		kstack = walked_kernel_stack(ctx, ring, k, w, now);
 	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, ring, k, WIRE_CPU_SAMPLE, now, task);
+		ustack = user_stack_id(ctx, k, w, now, task);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;

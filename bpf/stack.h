@@ -56,6 +56,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 struct workspace {
 	struct wire_stack scratch;
 	struct wire_stack check;   /* --verify: the plain walk */
+	__u64 id;		   /* user_stack.h: of a stack that is known; 0: it is not */
 	__u64 block_at, block_len; /* frame_pointers.h: of what block is a copy, bytes */
 	__u64 block[BLOCK_WORDS];  /* copy of a piece of a stack */
 };

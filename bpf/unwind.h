@@ -79,7 +79,7 @@ static __always_inline __u64 rule_space(struct task_struct *t, __u64 own)
 	__u32 slot = (__u32)t->tgid & (WIRE_GENERATIONS - 1);
 	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
 	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
-	__u64 exec_vm = t->mm->exec_vm;
+	__u64 exec_vm = UNTRUSTED(task_struct, t)->mm->exec_vm;
 
 	if (!generation || !h)
 		return 0;
@@ -93,12 +93,14 @@ static __always_inline void inherit_rules(struct task_struct *parent, struct tas
 	__u32 slot = (__u32)child->tgid & (WIRE_GENERATIONS - 1);
 	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
 	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
+	struct mm_struct *mm = UNTRUSTED(task_struct, child)->mm;
 
-	if (!generation || !h || child->tgid == parent->tgid || !child->mm || !parent->mm)
+	if (!generation || !h || child->tgid == parent->tgid || !mm ||
+	    !UNTRUSTED(task_struct, parent)->mm)
 		return;
 	h->own = 0;
 	h->space = rule_space(parent, space_of(parent));
-	h->exec_vm = child->mm->exec_vm;
+	h->exec_vm = mm->exec_vm;
 	h->generation = *generation;
 	h->own = space_of(child);
 }

@@ -18,18 +18,22 @@ static __always_inline bool is_worker(struct task_struct *t)
 
 static __always_inline bool has_user_stack(struct task_struct *t)
 {
+	struct mm_struct *mm = UNTRUSTED(task_struct, t)->mm;
+
 	/*
 	 * A thread without an mm is exiting. In the middle of an exec, until start_code is set, the
 	 * registers are still the old program's, whose memory is gone.
 	 */
-	return user_stacks && t->pid && t->mm && t->mm->start_code && !is_worker(t) &&
+	return user_stacks && t->pid && mm && mm->start_code && !is_worker(t) &&
 	       !is_recorder(t->tgid);
 }
 
 /* Identifies an address space, by process and exec: in another one, addresses are other code. */
 static __always_inline __u64 space_of(struct task_struct *t)
 {
-	return mix((__u64)t->tgid << 32 ^ t->self_exec_id, t->group_leader->start_time);
+	__u64 start_ns = UNTRUSTED(task_struct, t)->group_leader->start_time;
+
+	return mix((__u64)t->tgid << 32 ^ t->self_exec_id, start_ns);
 }
 
 /* By what recents and stacks have the user stack whose first n frames were mixed into k->hash. */
@@ -43,11 +47,15 @@ static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __
 
 /* Compares the n frames that were found by frame pointers with the kernel's own walk. */
 static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, struct workspace *w,
-					__u64 space, struct pt_regs *regs, __u32 n)
+					struct task_struct *owner, __u32 n)
 {
-	__u64 hash = k->hash;
-	__u32 m = walk(ctx, &w->check, BPF_F_USER_STACK);
+	struct pt_regs *regs = user_registers(owner);
+	__u64 hash = k->hash, space = space_of(owner);
+	__u32 m;
 
+	if (!regs)
+		return;
+	m = walk(ctx, &w->check, BPF_F_USER_STACK);
 	/* The kernel's walk may continue into false frames. */
 	k->verified_user++;
 	if (m >= n && hash_frames(&w->check, space, n) == hash)
@@ -60,24 +68,44 @@ static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, st
 	k->hash = hash;
 }
 
-/*
- * As unwind_user(). 0 without an *id: there are no frames, or only the kernel's own walk finds
- * them.
- */
-static __always_inline __u32 find_user_frames(void *ctx, void *ring, struct wire_kind_state *k,
-					      struct workspace *w, __u32 kind, __u64 now,
-					      struct task_struct *owner, __u64 space, __u32 *id)
+/* The id of the n user frames of the current thread, whose hash is in k->hash. */
+__noinline __u32 user_frames_id(struct wire_kind_state *k, struct workspace *w, __u64 now, __u32 n)
 {
-	struct pt_regs *regs = user_registers(owner);
-	__u32 n;
+	void *ring = this_ring();
 
+	if (!k || !w || !ring)
+		return 0;
+	if (k->end < WIRE_ENDS)
+		k->ends[k->end]++;
+	return recent_id(ring, k, w, now, bpf_get_current_task_btf(), n, user_stack_hash(k, n));
+}
+
+/*
+ * Finds the user frames of the current thread, and begins with its space in k->hash. Returns how
+ * many frames there are in w->scratch; 0 without an id in w->id: there are none, or only the
+ * kernel's own walk finds them.
+ */
+__noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w, __u64 now)
+{
+	struct task_struct *owner = bpf_get_current_task_btf();
+	struct pt_regs *regs = user_registers(owner);
+	void *ring = this_ring();
+	__u32 id = 0, n;
+	__u64 space;
+
+	if (!k || !w || !ring)
+		return 0;
+	space = space_of(owner);
+	k->tid = owner->pid;
+	k->hash = space;
+	k->end = WIRE_END_UNKNOWN;
+	w->id = 0;
 	if (!regs)
 		return 0;
-	if (unwinding)
-		return unwind_user(ring, k, w, kind, now, owner, regs, space, id);
-	n = walk_frame_pointers(k, w, &w->scratch, regs);
-	if (verify)
-		verify_user(ctx, k, w, space, regs, n);
+	if (!unwinding)
+		return walk_frame_pointers(k, w, &w->scratch, regs);
+	n = unwind_user(ring, k, w, (__u32)k->kind, now, owner, regs, space, &id);
+	w->id = id;
 	return n;
 }
 
@@ -95,31 +123,25 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 }
 
 /* The id of the user stack of the current thread, owner; 0 if it has none. */
-static __always_inline __u32 user_stack_id(void *ctx, void *ring, struct wire_kind_state *k,
-					   __u32 kind, __u64 now, struct task_struct *owner)
+static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
+					   struct workspace *w, __u64 now,
+					   struct task_struct *owner)
 {
-	struct workspace *w = workspace_of(kind);
-	__u32 n, id = 0;
-	__u64 space;
+	__u32 n = find_user_frames(k, w, now), id;
 
-	if (!w)
-		return 0;
-	space = space_of(owner);
-	k->tid = owner->pid;
-	k->hash = space;
-	k->end = WIRE_END_UNKNOWN;
-	n = find_user_frames(ctx, ring, k, w, kind, now, owner, space, &id);
-	if (id)
-		return id;
+	if (w->id)
+		return w->id;
 	if (!n) {
 		n = walk(ctx, &w->scratch, BPF_F_USER_STACK);
 		if (!n)
 			return 0;
-		k->hash = hash_frames(&w->scratch, space, n);
+		k->hash = hash_frames(&w->scratch, k->hash, n);
+		return user_frames_id(k, w, now, n);
 	}
-	if (k->end < WIRE_ENDS)
-		k->ends[k->end]++;
-	return recent_id(ring, k, w, now, owner, n, user_stack_hash(k, n));
+	id = user_frames_id(k, w, now, n);
+	if (verify && !unwinding)
+		verify_user(ctx, k, w, owner, n);
+	return id;
 }
 
 #endif /* BPF_USER_STACK_H */
