@@ -47,13 +47,31 @@ static uint32_t id_of_caller(const char *variable)
 	return id && id < UINT32_MAX ? (uint32_t)id : SANDBOX_NOBODY;
 }
 
+/* A new folder of nobody's in $TMPDIR, or in /tmp where nobody may not write there. NULL: none. */
+static const char *make_folder(void)
+{
+	static const char name[] = "chaincap-debuginfod-XXXXXX";
+	static char folder[4096];
+	const char *places[] = { getenv("TMPDIR"), "/tmp" };
+	int len;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!places[i] || places[i][0] != '/')
+			continue;
+		len = snprintf(folder, sizeof(folder), "%s/%s", places[i], name);
+		if (len > 0 && (size_t)len < sizeof(folder) && mkdtemp(folder))
+			return folder;
+	}
+	return NULL;
+}
+
 /*
  * Files from servers go to the user's own cache. Nobody has none: then to a folder that is removed
  * at the end. Returns its name, or NULL.
  */
 static const char *choose_cache(bool was_root)
 {
-	static char folder[] = "/tmp/chaincap-debuginfod-XXXXXX";
+	const char *folder;
 	const struct passwd *user =
 		was_root && getuid() != SANDBOX_NOBODY ? getpwuid(getuid()) : NULL;
 
@@ -66,9 +84,9 @@ static const char *choose_cache(bool was_root)
 		setenv("HOME", user->pw_dir, 1);
 		return NULL;
 	}
-	if (!mkdtemp(folder))
-		return NULL;
-	setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
+	folder = make_folder();
+	if (folder)
+		setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
 	return folder;
 }
 
