@@ -19,7 +19,7 @@ marked() {
 		{ count[cpu]++ }' "$1"
 }
 
-# count_beside NAME BUFFER HOW THREADS: records twice a load of about two seconds between marks.
+# count_beside NAME BUFFER HOW THREADS: records a load of about a second between marks.
 count_beside() {
 	trace=$tmp/$1.trace
 	mkfifo "$tmp/$1.marks"
@@ -28,12 +28,7 @@ count_beside() {
 	counter=$!
 	started="$started $counter"
 	exec 3>"$tmp/$1.marks"
-	tries=0
-	while [ "$(stat -c %s "$trace" 2>/dev/null || echo 0)" -lt 2000 ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 150 ] || fail "$1: nothing recorded after 15 s: $(cat "$tmp/err")"
-		sleep 0.1
-	done
+	wait_for "$1: the recorder is at work" 15 has_bytes "$trace" 2000
 	recorder=$(awk '$1 == "recorder" { print $2 }' "$tmp/$1.counted")
 	started="$started $recorder"
 	echo mark >&3
@@ -43,13 +38,13 @@ count_beside() {
 	"$load" convoy --threads 40 --work 0 --rounds 100000 --seconds 2 >/dev/null 2>&1 &
 	convoy=$!
 	started="$started $load_pid $convoy"
-	sleep 0.5
+	sleep 0.3
 	if [ "$3" = stop ]; then
 		kill -STOP "$recorder"
 		sleep 0.7
 		kill -CONT "$recorder"
 	fi
-	sleep 0.8
+	sleep 0.5
 	kill "$load_pid" "$convoy" 2>/dev/null
 	wait "$load_pid" "$convoy"
 	sleep 0.3 # in which the rings are emptied, so that the marks are kept

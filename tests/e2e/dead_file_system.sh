@@ -5,13 +5,7 @@
 # program runs from there at the beginning, others start later.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-[ -c /dev/fuse ] || skip "this kernel has no /dev/fuse"
-mkdir "$tmp/dead"
-"$build/deaf_files" "$tmp/dead" "$load" chaincap >"$tmp/server" 2>"$tmp/err" &
-server=$!
-started="$started $server"
-wait_for "the file system is mounted" 10 grep -q ready "$tmp/server"
-mounted=$tmp/dead
+serve_deaf chaincap
 "$tmp/dead/program" relay --rounds 1000000 --seconds 30 --hops pipe >/dev/null 2>&1 &
 early=$!
 started="$started $early"
@@ -43,8 +37,5 @@ grep -q '^p[io]ng;.*;pong_runs;' "$tmp/folded" || fail "a program elsewhere has 
 $(grep '^p[io]ng;' "$tmp/folded" | head -3)"
 # Now the recorder's look at the file system ends, too, which had kept it busy.
 kill $server $early $busy
-unmounts() {
-	umount "$tmp/dead" 2>/dev/null
-}
 wait_for "umount" 10 unmounts
 mounted=''

@@ -4,13 +4,7 @@
 # kernel's own counts of a device that nobody else uses, and how long it took with what bpftrace measures.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-for dir in "$tmp" "$build" /var/tmp /root; do
-	case $(stat -f -c %T "$dir") in
-	tmpfs | ramfs | overlayfs) dir='' ;;
-	*) break ;;
-	esac
-done
-[ -n "$dir" ] || skip "no file system on a disk found (looked at $tmp, $build, /var/tmp, /root)"
+needs_disk
 
 record "$tmp/trace" diskio --dir "$dir" --rounds 200
 disk_tid=$(tid disk)
@@ -60,20 +54,15 @@ if command -v bpftrace >/dev/null; then
 		grep -q Attach "$tmp/bpftrace" && break
 		sleep 0.1
 	done
+	is_running "$bpftrace" || fail "bpftrace: $(cat "$tmp/bpftrace")"
 	sleep 1
 fi
-"$cap" -o "$tmp/trace" 60 2>"$tmp/err.cap" &
-recorder=$!
-started="$started $recorder"
-sleep 2
+begin_recording "$tmp/trace"
 before=$(counts)
 work || fail "the work on $loop: $(cat "$tmp/err")"
 after=$(counts)
 sleep 0.5
-kill -INT $recorder
-wait $recorder
-cp "$tmp/err.cap" "$tmp/err"
-expect_exit "chaincap beside the work" 0 $?
+end_recording
 "$walk" -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 grep " done .* disk $name " "$tmp/events" >"$tmp/done"
 # requests and sectors: read, written (flushes count as writes of nothing), discarded

@@ -4,13 +4,7 @@
 # be on the CPU.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-for dir in "$tmp" "$build" /var/tmp /root; do
-	case $(stat -f -c %T "$dir") in
-	tmpfs | ramfs | overlayfs) dir='' ;;
-	*) break ;;
-	esac
-done
-[ -n "$dir" ] || skip "no file system on a disk found (looked at $tmp, $build, /var/tmp, /root)"
+needs_disk
 record "$tmp/trace" diskio --dir "$dir" --rounds 200
 walk_to "$tmp/folded" -t "$(tid disk)" "$tmp/trace"
 grep ';disk_reads;.*;--;' "$tmp/folded" | skeleton '^disk_reads$' >"$tmp/chains"

@@ -29,9 +29,7 @@ for try in 1 2 3; do
 	fly "$tmp/trace" --flight 1s --verify
 	# three times as many as the kernel side remembers
 	"$load" stacks --hops pipe --rounds 200000 --seconds 80 >"$tmp/told" || fail "stacks"
-	kill -INT $recorder
-	wait $recorder
-	expect_exit "chaincap --flight" 0 $?
+	end_recording
 	expect_whole "$tmp/trace"
 	grep -q 'verified: [0-9]* kernel stacks, 0 mismatches; [0-9]* user stacks, 0 mismatches' "$tmp/err.cap" ||
 		fail "stacks were taken for others: $(tail -n 1 "$tmp/err.cap")"

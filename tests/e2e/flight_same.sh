@@ -15,9 +15,7 @@ timeout 20 "$load" pingpong --hops unix --rounds 2000 --work 0 >>"$tmp/told" || 
 timeout 20 "$load" exec --work 3000,5000 >>"$tmp/told" || fail "exec"
 wait $plain
 expect_exit "chaincap 4" 0 $?
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap --flight" 0 $?
+end_recording
 
 # story NAME: what happened to a thread, in its order, from chainwalk's events on standard input. Each
 # recorder is a thread like any other to the other one, which stands where it has an idle CPU.
@@ -35,9 +33,9 @@ for trace in flight plain; do
 	expect "events lost by $trace" 0 "$lost"
 	# Without time and CPU, of which the latter may have a space in it; without what locks are called:
 	# the kernel answers only one of two recorders that ask for a mapping at the same time; and without
-	# the lengths of sleeps, which begin at each recorder's own time.
+	# the lengths of sleeps and of disk requests, which begin at each recorder's own time.
 	"$walk" -q --format=events "$tmp/$trace" 2>"$tmp/err" |
-		sed 's/^ *[0-9.]* *\[ *[0-9]*\]/-/; s/\( waits for futex\) .*/\1/; s/\( waits for sleep\) .*/\1/' >"$tmp/$trace.events"
+		sed 's/^ *[0-9.]* *\[ *[0-9]*\]/-/; s/\( waits for futex\) .*/\1/; s/\( waits for sleep\) .*/\1/; s/, asked .*//' >"$tmp/$trace.events"
 done
 for name in alpha bravo charlie delta ping pong patient; do
 	for trace in flight plain; do

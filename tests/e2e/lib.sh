@@ -83,6 +83,33 @@ $(cat "$tmp/err" 2>/dev/null)" ;;
 	esac
 }
 
+# needs_disk: $dir is a folder in a file system on a disk, or the test is skipped.
+needs_disk() {
+	for dir in "$tmp" "$build" /var/tmp /root; do
+		case $(stat -f -c %T "$dir") in
+		tmpfs | ramfs | overlayfs) dir='' ;;
+		*) return ;;
+		esac
+	done
+	skip "no file system on a disk found (looked at $tmp, $build, /var/tmp, /root)"
+}
+
+# serve_deaf NAME: a file system at $tmp/dead that answers everyone but the program NAME; $server.
+serve_deaf() {
+	[ -c /dev/fuse ] || skip "this kernel has no /dev/fuse"
+	mkdir "$tmp/dead"
+	"$build/deaf_files" "$tmp/dead" "$load" "$1" >"$tmp/server" 2>"$tmp/err" &
+	server=$!
+	started="$started $server"
+	wait_for "the file system is mounted" 10 grep -q ready "$tmp/server"
+	mounted=$tmp/dead
+}
+
+# unmounts: whether $mounted can be unmounted now.
+unmounts() {
+	umount "$mounted" 2>/dev/null
+}
+
 # make_quota US: a control group with so much CPU time in each 100 ms, in $group; or skips.
 make_quota() {
 	cpu=
@@ -289,25 +316,47 @@ bytes_per_event() {
 
 # wait_for WHAT SECONDS COMMAND...: until the command succeeds.
 wait_for() {
-	what=$1 tenths=$(($2 * 10))
+	awaited=$1 tenths=$(($2 * 10))
 	shift 2
 	until "$@"; do
 		tenths=$((tenths - 1))
-		[ $tenths -gt 0 ] || fail "$what: not in time
+		[ $tenths -gt 0 ] || fail "$awaited: not in time
 $(cat "$tmp/err.cap" 2>/dev/null)"
 		sleep 0.1
 	done
 }
 
-# fly TRACE [OPTION...]: a flight recorder in the background: $recorder; what it says is in $tmp/err.cap.
-fly() {
+# begin_recording TRACE [OPTION...]: in the background: $recorder; what it says is in $tmp/err.cap.
+begin_recording() {
 	trace=$1
 	shift
 	: >"$tmp/err.cap" # what the last one said is not to be taken for its own
 	"$cap" -v -o "$trace" "$@" >"$tmp/out" 2>"$tmp/err.cap" &
 	recorder=$!
-	started="$started $recorder" flying="$flying $recorder"
-	wait_for "the recorder begins" 20 grep -q 'kept in memory' "$tmp/err.cap"
+	started="$started $recorder"
+	wait_for "the recorder begins" 20 grep -q "${recorder_says:-ring buffers}" "$tmp/err.cap"
+}
+
+# fly TRACE [OPTION...]: a flight recorder, in the same way.
+fly() {
+	recorder_says='kept in memory'
+	begin_recording "$@"
+	recorder_says=''
+	flying="$flying $recorder"
+}
+
+# end_recording [STATUS]: by SIGINT
+end_recording() {
+	kill -INT "$recorder"
+	wait "$recorder"
+	got=$?
+	cp "$tmp/err.cap" "$tmp/err"
+	expect_exit "chaincap, ended by SIGINT" "${1:-0}" $got
+}
+
+# has_bytes FILE BYTES: or more
+has_bytes() {
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
 }
 
 # written TRACE: whether the recorder has said so.

@@ -4,13 +4,7 @@
 # own, costs its own stacks: no event is lost, and the recording ends in time.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-[ -c /dev/fuse ] || skip "this kernel has no /dev/fuse"
-mkdir "$tmp/dead"
-"$build/deaf_files" "$tmp/dead" "$load" nobody >"$tmp/server" 2>"$tmp/err" &
-server=$!
-started="$started $server"
-wait_for "the file system is mounted" 10 grep -q ready "$tmp/server"
-mounted=$tmp/dead
+serve_deaf nobody
 "$build/hold_lock" "$tmp/dead/program" >"$tmp/held" 2>"$tmp/err" &
 holder=$!
 started="$started $holder"
@@ -44,8 +38,5 @@ $(grep '^p[io]ng;' "$tmp/folded" | head -3)"
 kill $server $busy
 wait_for "the lock is free" 10 head -c 8 "/proc/$holder/pagemap" >/dev/null
 kill $holder
-unmounts() {
-	umount "$tmp/dead" 2>/dev/null
-}
 wait_for "umount" 10 unmounts
 mounted=''

@@ -20,10 +20,7 @@ readers() {
 	done
 }
 
-"$cap" -v -o "$tmp/trace" 30 2>"$tmp/err" &
-recorder=$!
-started="$started $recorder"
-wait_for "the recorder begins" 20 grep -q 'ring buffers' "$tmp/err"
+begin_recording "$tmp/trace" 30
 killed=0
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	# New programs, so new files and new rules.
@@ -35,9 +32,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 		kill -KILL "$reader" && killed=$((killed + 1))
 	done
 done
-kill -INT $recorder
-wait $recorder
-expect_exit chaincap 0 $?
+end_recording
 [ $killed -gt 3 ] || fail "only $killed readers were there to be killed"
 grep 'accounts differ' "$tmp/err" && fail "events are missing"
 died=$(sed -n 's/^chaincap: unwinding: readers of rules died \([0-9]*\) .*/\1/p' "$tmp/err")

@@ -4,17 +4,11 @@
 # without frame pointers and nothing was known of it before.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-: >"$tmp/err"
-"$cap" -v -o "$tmp/trace" 30 >"$tmp/told" 2>"$tmp/err" &
-recorder=$!
-started="$started $recorder"
-wait_for "the recorder begins" 20 grep -q 'ring buffers' "$tmp/err"
+begin_recording "$tmp/trace" 30
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	sh -c 'sleep 0.01'
 done
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap" 0 $?
+end_recording
 grep '^chaincap: user stacks:\|^chaincap: unwinding:' "$tmp/err" | sed 's/^chaincap/note/'
 
 # Each slept in nanosleep, called by main, and main by the C library.
