@@ -66,7 +66,10 @@ def ask(path, pids):
     """Writes [{pid, maps, threads: [{tid, name, frames: [address], names: [text]}]}]."""
     truth = []
     for pid in pids:
-        process = {"pid": pid, "maps": mappings(pid), "threads": []}
+        try:
+            process = {"pid": pid, "maps": mappings(pid), "threads": []}
+        except FileNotFoundError:  # it served a client who has gone
+            continue
         command = ["eu-stack", "-n", "0", "-r", "-p", str(pid)]
         text = subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
         for line in text.splitlines():

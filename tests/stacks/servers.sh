@@ -6,10 +6,13 @@
 #   servers_all             their names
 #   server_start NAME       0: it runs: $server_pids are its processes, $server_kept what to kill in the
 #                           end (server_stop does); 77: not installed, $server_lacks says what
-#   server_stop
+#   servers_start           all that are installed, into $servers; the processes of each are in $dir/NAME/pids,
+#                           those of all in $server_pids and $server_kept; or not 0, $server is who does not start
+#   server_stop             all of $server_pids and $server_kept
 # shellcheck disable=SC2034 # for who sources this
 servers_all="mariadb postgresql redis nginx apache node java python"
-server_pids='' server_kept='' server_lacks=''
+server_pids='' server_kept='' server_lacks='' servers=''
+server_port=${APACHE_PORT:-$((18000 + $$ % 1900))}
 
 # lacks PROGRAM...: true, with $server_lacks set, if one of them is not there.
 lacks() {
@@ -102,7 +105,7 @@ server_start() {
 			ServerRoot $dir/$1
 			PidFile $dir/$1/pid
 			ErrorLog $dir/$1/error
-			Listen 127.0.0.1:${APACHE_PORT:-18099}
+			Listen 127.0.0.1:$server_port
 			LoadModule mpm_event_module $server_modules/mod_mpm_event.so
 			LoadModule authz_core_module $server_modules/mod_authz_core.so
 			StartServers 1
@@ -112,8 +115,8 @@ server_start() {
 		echo there >"$dir/$1/index.html"
 		apache2 -f "$dir/$1/conf" -DFOREGROUND >"$dir/$1/log" 2>&1 &
 		server_kept=$!
-		until_there 10 curl -sf "http://127.0.0.1:${APACHE_PORT:-18099}/index.html" || return 1
-		used curl -s "http://127.0.0.1:${APACHE_PORT:-18099}/index.html"
+		until_there 10 curl -sf "http://127.0.0.1:$server_port/index.html" || return 1
+		used curl -s "http://127.0.0.1:$server_port/index.html"
 		server_pids=$(children_of "${server_kept%% *}")
 		;;
 	node)
@@ -179,6 +182,22 @@ server_start() {
 	*) return 1 ;;
 	esac
 	until_there 5 test -d "/proc/${server_pids%%[!0-9]*}"
+}
+
+servers_start() {
+	servers='' server_pids_of_all='' server_kept_of_all=''
+	for server in $servers_all; do
+		server_start "$server"
+		server_status=$?
+		server_pids_of_all="$server_pids_of_all $server_pids" server_kept_of_all="$server_kept_of_all $server_kept"
+		case $server_status in
+		0) echo "$server_pids" >"$dir/$server/pids"; servers="$servers $server" ;;
+		77) echo "note: without $server: $server_lacks is not installed" ;;
+		*) break ;;
+		esac
+	done
+	server_pids=$server_pids_of_all server_kept=$server_kept_of_all
+	[ "$server_status" = 0 ] || [ "$server_status" = 77 ]
 }
 
 server_stop() {
