@@ -3,6 +3,7 @@
 # Slow programs, built as distributions build them: the cause of each stands in the first screen that
 # "chaincap -- PROGRAM; chainwalk" shows, by thread, function, what was waited for, and how it came to the one
 # who waited.
+# Beside another: what counts is how the time of its own threads is shared out.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 # A journal in memory takes no time to sync, and a file there none to read.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # chaincap -- COMMAND ends with the command's status, gives it its input and output, and leaves a trace.
+# Beside another: it is about exit statuses.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for status in 0 7; do

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two threads that hold each other's lock make no event at all. They show up all the same, with what
 # they sleep in, asleep from the start of the recording to its end.
+# Beside another: its threads sleep.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 "$load" deadlock --seconds 30 >"$tmp/told" &

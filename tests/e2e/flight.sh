@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --flight keeps the last while: a trace on each SIGUSR1 and one at the end, of which each begins no
 # earlier than the window and explains what happened in it.
+# Beside another: its bounds are for its own threads, and hold on a busy machine.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=5
@@ -48,9 +49,7 @@ kill -USR1 $recorder
 wait_for "another trace on SIGUSR1" 20 written "$tmp/trace.$try.bin"
 expect_whole "$tmp/trace.$try.bin"
 timeout 20 "$load" pingpong --rounds 300 --work 100 >"$tmp/told" || fail "pingpong"
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap --flight" 0 $?
+end_recording
 last=$tmp/trace.$((try + 1)).bin
 written "$last" || fail "no trace at the end"
 expect_whole "$last"

@@ -3,6 +3,7 @@
 # A flight recorder's files follow the rules of every trace: their owner's only, never through a link,
 # never in use by another recorder; and what cannot be written is said: at the start if it can be known
 # then. None overwrites another one.
+# Beside another: it is about the files.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
@@ -28,9 +29,7 @@ expect "the other user's file" theirs "$(cat "$tmp/theirs")"
 echo yesterday >"$tmp/kept"
 echo earlier >"$tmp/kept.1"
 fly "$tmp/kept" --flight 1s
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap beside its own files" 0 $?
+end_recording
 expect "the file of -o" yesterday "$(cat "$tmp/kept")"
 expect "the file with the next number" earlier "$(cat "$tmp/kept.1")"
 expect_whole "$tmp/kept.2"
@@ -50,9 +49,7 @@ kill -USR1 $recorder
 wait_for "the first trace" 10 written "$tmp/new"
 kill -USR1 $recorder
 wait_for "the next trace" 10 written "$tmp/new.2"
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap beside a link" 0 $?
+end_recording
 expect "what the link points to" precious "$(cat "$tmp/victim")"
 for n in "" .2 .3; do
 	expect_whole "$tmp/new$n"
@@ -86,9 +83,7 @@ wait_for "the next trace" 10 written "$tmp/small/trace.1"
 expect_whole "$tmp/small/trace.1"
 "$walk" -q "$tmp/small/trace" >"$tmp/folded" 2>"$tmp/err"
 expect_exit "chainwalk of what was written onto the full disk" "0 3" $?
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap that could not write one of its traces" 1 $?
+end_recording 1 # for the one that could not be written
 
 # Under sudo, in a folder that only the user may enter: the files are the user's, though the recorder has
 # long given up the right to write there by itself.
@@ -100,8 +95,6 @@ export SUDO_UID SUDO_GID
 fly "$tmp/home/trace" --flight 1s
 rights=$(awk '$1 == "CapEff:" { print $2 }' "/proc/$recorder/status")
 expect "the recorder's rights to override, own and chown files" 0 $((0x$rights & 0xb))
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap under sudo" 0 $?
+end_recording
 expect "whose file it is" 65534 "$(stat -c %u "$tmp/home/trace")"
 expect_whole "$tmp/home/trace"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --trigger-wait writes a trace by itself when a wait was too long, of the threads that -c names, and not
 # more often than once per window.
+# Beside another: its bounds are for waits of its own threads, and hold on a busy machine.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
@@ -21,17 +22,13 @@ expect_about "alpha's wait in the trace" 700000000 "$(weight_of ';alpha_waits;' 
 # a thread of another name waits as long
 timeout 20 "$load" timeout --sleep 900000 --rounds 1 >"$tmp/told" || fail "timeout"
 sleep 1
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap --trigger-wait" 0 $?
+end_recording
 expect "traces: of the one wait, and at the end" 2 "$(find "$tmp" -name 'one*' | wc -l)"
 
-# many long waits, one after the other, for 6 s, by several threads: a trace per window
-fly "$tmp/many" --flight 2s --trigger-wait 100ms
-timeout 30 "$load" relay --hops pipe --sleep 200000 --rounds 28 >"$tmp/told" || fail "relay"
-kill -INT $recorder
-wait $recorder
-expect_exit "chaincap --trigger-wait" 0 $?
+# many long waits, one after the other, for 3 s, by several threads: a trace per window
+fly "$tmp/many" --flight 1s --trigger-wait 100ms
+timeout 30 "$load" relay --hops pipe --sleep 200000 --rounds 14 >"$tmp/told" || fail "relay"
+end_recording
 traces=$(find "$tmp" -name 'many*' | wc -l)
 took=$(sed -n 's/.*recorder: //p' "$tmp/err.cap")
 expect_at_least "traces, with the one at the end" 3 "$traces" "$tmp/err.cap"

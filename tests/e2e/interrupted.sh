@@ -1,12 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Ctrl-C and SIGTERM end a recording in order: the trace is entire, with names, and the exit status 0.
+# Beside another: it compares names of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 "$load" relay --rounds 1000 --seconds 20 >"$tmp/told" &
 started="$started $!"
 for signal in INT TERM; do
-	timeout --preserve-status -s $signal -k 20 3 "$cap" -o "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
+	begin_recording "$tmp/trace"
+	sleep 1.5
+	kill -$signal $recorder
+	wait $recorder
 	expect_exit "chaincap, ended by SIG$signal" 0 $?
 	walk_to "$tmp/folded" "$tmp/trace"
 	grep -q '^alpha;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" ||

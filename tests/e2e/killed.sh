@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kill -9 of chaincap at any moment leaves a readable trace.
+# Beside another: it compares names of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 busy 30

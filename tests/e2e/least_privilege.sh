@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Recording needs CAP_BPF and CAP_PERFMON and no more; what other rights are for is said when they are
 # missing; once it records, it has given up all that it needs no more, root or not.
+# Beside another: it is about rights.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 chmod 711 "$tmp"
@@ -81,12 +82,7 @@ while_recording() {
 	"$@" -o "$trace" >"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
 	started="$started $recorder"
-	tries=0
-	while [ "$(stat -c %s "$trace" 2>/dev/null || echo 0)" -lt 2000 ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 150 ] || fail "$what: nothing recorded after 15 s: $(cat "$tmp/err")"
-		sleep 0.1
-	done
+	wait_for "$what records" 15 has_bytes "$trace" 2000
 	check_rights "$what" $recorder
 	kill -INT $recorder
 	wait $recorder

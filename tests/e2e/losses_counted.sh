@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A small buffer and a recorder that is stopped for a while: events are lost, and every one is counted.
+# Beside another: accounts hold whatever is lost.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 busy 20
@@ -8,12 +9,7 @@ started="$started $!"
 "$cap" -o "$tmp/trace" --buffer-size 64K 3 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
 started="$started $recorder"
-tries=0
-while [ "$(stat -c %s "$tmp/trace" 2>/dev/null || echo 0)" -lt 20000 ]; do # until it is at work
-	tries=$((tries + 1))
-	[ $tries -lt 100 ] || fail "nothing recorded after 10 s: $(cat "$tmp/err")"
-	sleep 0.1
-done
+wait_for "the recorder is at work" 10 has_bytes "$tmp/trace" 20000
 kill -STOP $recorder
 sleep 0.5
 kill -CONT $recorder

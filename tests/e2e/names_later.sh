@@ -3,6 +3,7 @@
 # A trace of a stripped program that is gone is named later by debug files with its build ID: in the layout
 # of /usr/lib/debug, as any file in a folder, or from a debuginfod server. --inline makes frames of inlined
 # functions and shows source lines. A file with another build ID names nothing.
+# Beside another: it compares names of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v objcopy >/dev/null && command -v readelf >/dev/null || skip "needs objcopy and readelf"
@@ -20,7 +21,8 @@ cp "$tmp/any/deep/file" "$tmp/layout/.build-id/${id%"$rest"}/$rest.debug"
 mkdir -p "$tmp/other/.build-id/${id%"$rest"}"
 cp "$build/chainload" "$tmp/other/.build-id/${id%"$rest"}/$rest.debug"
 strip "$tmp/n_later"
-timeout 60 "$cap" -q -o "$tmp/trace" -- "$tmp/n_later" wait 20 300 >"$tmp/told" 2>"$tmp/err"
+# Its waits go on for a third of a second: a stack is cut as long as the rules of its code have not been read.
+timeout 60 "$cap" -q -o "$tmp/trace" -- "$tmp/n_later" wait 300 1000 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- n_later" 0 $?
 rm "$tmp/n_later"
 

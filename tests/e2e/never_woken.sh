@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A thread that still sleeps when the recording ends is shown, up to the end, as not woken.
+# Beside another: its thread sleeps.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 timeout 30 "$cap" -o "$tmp/trace" -- sh -c '"$0" never --seconds 20 >"$1" & echo $! >"$2"; sleep 1.2' \

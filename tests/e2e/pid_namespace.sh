@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Where process ids mean something else than in the events chaincap does not record, and says so: it
 # would take strangers for itself, and look for names in the wrong processes.
+# Beside another: nothing is recorded.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] || skip "this is not the initial PID namespace"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A library that is loaded where another one has been: what waits there is named after the one that
 # was there at the time, although the addresses are the same. Also when both come back.
+# Beside another: it compares names of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (${CC:-cc}) to build the libraries with"
@@ -60,9 +61,17 @@ for how in "" "--flight 20s"; do
 	timeout 30 "$cap" -F 0 $how -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap $how -- a host of plugins" 0 $?
 	expect "addresses at which the plugins were" 1 "$(grep '^at ' "$tmp/told" | sort -u | wc -l)"
-	walk_to "$tmp/folded" --depth=0 --state=all -c '^pluginhost$' "$tmp/trace"
+	walk_to "$tmp/folded" --depth=0 --state=blocked -c '^pluginhost$' "$tmp/trace"
+	# Each sleeps 15 times for 10 ms, by the timer, nine tenths of which it is off its CPU, and for no longer than
+	# it was called. On a busy machine the rules of a library's code come late, and its first stacks are cut. All
+	# others are in the right plugin.
+	cut=$(weight_of '^pluginhost;\[sleep\];' "$tmp/folded")
 	for which in one two; do
-		expect_near "waits in plugin_$which, chaincap $how" "$(awk -v name=$which '$1 == name { print $2 }' "$tmp/told")" \
-			"$(weight_of ";plugin_$which;" "$tmp/folded")" 15 "$tmp/folded"
+		told=$(awk -v name=$which '$1 == name { print $2 }' "$tmp/told")
+		got=$(weight_of ";plugin_$which;" "$tmp/folded")
+		expect_at_least "waits in plugin_$which, without those of cut stacks, chaincap $how" $((135000000 - cut)) \
+			"$got" "$tmp/folded"
+		expect_at_most "waits in plugin_$which, chaincap $how" "$told" "$got" "$tmp/folded"
 	done
+	expect_at_most "waits of cut stacks" 75000000 "$cut" "$tmp/folded"
 done

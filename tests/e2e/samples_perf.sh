@@ -3,6 +3,7 @@
 # chainwalk --state running --depth 0 is a CPU profile: of the same run, perf record -F gives each function of
 # the worker the same share, within what is left to chance by the binomial distribution. (By .eh_frame: frame
 # pointers miss the caller of a leaf function that has none, as the clock of the C library is.)
+# Beside another: shares of CPU time, not CPU time, are compared.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v perf >/dev/null || skip "no perf (Debian: linux-perf), which is what to compare with"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A recorder that is stopped (Ctrl-Z, SIGTSTP) counts what it loses meanwhile, says so, and goes on after
 # SIGCONT. One that is stopped over its end has the time that it was asked for. SIGHUP ends it in order.
+# Beside another: the trace begins and ends at the time that was asked for, whoever is there.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
@@ -11,23 +12,19 @@ is_stopped() { [ "$(state)" = T ]; }
 
 busy 30
 started="$started $!"
-: >"$tmp/said"
-"$cap" --buffer-size 1M -v -o "$tmp/trace" 2>"$tmp/said" &
-recorder=$!
-started="$started $recorder"
-wait_for "the recorder begins" 20 grep -q 'ring buffers' "$tmp/said"
-sleep 1
+begin_recording "$tmp/trace" --buffer-size 1M
+sleep 0.5
 kill -TSTP $recorder
 wait_for "the recorder stops" 5 is_stopped
-sleep 2
-kill -CONT $recorder
 sleep 1
+kill -CONT $recorder
+sleep 0.5
 kill -HUP $recorder
 wait $recorder
 expect_exit "chaincap after SIGTSTP, SIGCONT and SIGHUP" 0 $?
 expect_whole "$tmp/trace"
 expect_at_least "events lost while it was stopped" 1000 "$lost" "$tmp/info"
-grep -q "chaincap: .* $lost lost" "$tmp/said" || fail "the loss is not said: $(cat "$tmp/said")"
+grep -q "chaincap: .* $lost lost" "$tmp/err.cap" || fail "the loss is not said: $(cat "$tmp/err.cap")"
 # Losses stand in the middle, with events before and after them.
 "$walk" -q --format=events "$tmp/trace" >"$tmp/events"
 awk '$3 == "lost" { lost += $4; next } !lost { before++ } lost { after++ }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # chaincap -o - | chainwalk -: no file in between, no seeking, the same names.
+# Beside another: it compares names of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 "$load" relay --rounds 1000 --seconds 10 >"$tmp/told" &
