@@ -24,6 +24,30 @@ if [ ! -d node_modules/playwright-core ]; then
 	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 timeout 180 npm ci --no-audit --no-fund --silent \
 		>/dev/null 2>&1 || skip "npm ci failed"
 fi
-firefox=${FIREFOX:-$(command -v firefox-esr || command -v firefox)}
-CHROMIUM=$chromium FIREFOX=$firefox FLAMEGRAPH=$build/flamegraph CHAINWALK=$build/chainwalk \
-	timeout 1000 node main.mjs "${2:-}"
+firefox=${FIREFOX-$(command -v firefox-esr || command -v firefox)}
+tmp=$(mktemp -d) || exit 1
+trap 'kill "$with_chromium" "$with_firefox" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Each browser has a process of its own, side by side.
+FLAMEGRAPH=$build/flamegraph CHAINWALK=$build/chainwalk
+export FLAMEGRAPH CHAINWALK
+CHROMIUM=$chromium FIREFOX='' timeout 1000 node main.mjs "${2:-}" >"$tmp/chromium" 2>&1 &
+with_chromium=$! with_firefox=''
+if [ -n "$firefox" ]; then
+	CHROMIUM='' FIREFOX=$firefox timeout 1000 node main.mjs "${2:-}" >"$tmp/firefox" 2>&1 &
+	with_firefox=$!
+else
+	echo "SKIP browser, Firefox: all (no firefox-esr)" >"$tmp/firefox"
+	echo "0 passed, 0 failed, 1 skipped" >>"$tmp/firefox"
+fi
+status=0
+for pid in $with_chromium $with_firefox; do
+	wait "$pid" || status=1
+done
+sums='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'
+grep -hvE "$sums" "$tmp/chromium" "$tmp/firefox"
+grep -hE "$sums" "$tmp/chromium" "$tmp/firefox" | awk '{ passed += $1; failed += $3; skipped += $5 }
+	END { printf "%.0f passed, %.0f failed, %.0f skipped\n", passed, failed, skipped }'
+exit $status
