@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What threads wait for: a program with one thread for each class of thing. Nine tenths or more of each
 # thread's blocked time are spent on what the kernel's own interfaces say it waits for.
+# Beside another: what counts is how the blocked time of its own threads is shared out.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 timeout 60 "$cap" -o "$tmp/trace" -- "$build/classes" 2 >"$tmp/told" 2>"$tmp/err"

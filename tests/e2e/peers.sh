@@ -3,6 +3,7 @@
 # Who is at the other end: real servers and their clients on this machine wait for each other by connect and accept,
 # UDP as a resolver does, TLS, unix sockets and pipes. Each thread's waits name the right socket and process; of
 # servers that wait for many at a time, the one that was ready.
+# Beside another: its bounds are for waits of its own threads, and hold on a busy machine.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for program in python3 openssl redis-server nginx curl; do

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # An output that takes far less than the machine makes: chaincap waits for it, what does not fit into the
 # rings meanwhile is counted as lost, memory does not grow, and nothing of the trace is out of order.
+# Beside another: what others run takes some of the memory, and the bounds have room for that.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 mkfifo "$tmp/out"
