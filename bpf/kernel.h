@@ -50,6 +50,20 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct bio_list *bio_list;
+	struct rt_mutex_waiter *pi_blocked_on; /* with CONFIG_RT_MUTEXES */
+};
+
+struct rt_mutex_base {
+};
+
+/* A futex whose owner inherits the priority of those who wait for it, and one who waits. */
+struct futex_pi_state {
+	struct rt_mutex_base pi_mutex;
+	struct task_struct *owner;
+};
+
+struct rt_mutex_waiter {
+	struct rt_mutex_base *lock;
 };
 
 struct mm_struct {

@@ -8,11 +8,24 @@
 
 /* include/uapi/linux/futex.h */
 #define FUTEX_PRIVATE_FLAG 128
+#define FUTEX_CLOCK_REALTIME 256
+#define FUTEX_LOCK_PI 6
+#define FUTEX_LOCK_PI2 13
 
 #define IORING_ENTER_REGISTERED_RING 16
 #define CLOCK_MONOTONIC 1
 #define TIMER_ABSTIME 1
 #define SELECT_MAX 1024u /* descriptors that a set is counted up to */
+
+/* What a system call says of its object: an entry of the tables "calls"; 0: nothing. */
+static __always_inline __u32 how_of(long number, bool is_32)
+{
+	__u32 how;
+
+	number &= ~(long)X32_BIT;
+	how = (is_32 ? calls_32 : calls)[number & (WIRE_CALLS - 1)];
+	return (unsigned long)number < WIRE_CALLS ? how : 0;
+}
 
 static __always_inline void set_call(struct wire_object_key *key, __u32 call, __u64 arg)
 {
@@ -99,6 +112,38 @@ static __always_inline __u32 count_selected(const __u64 args[4])
 }
 
 /*
+ * The thread that holds the lock for which t waits in futex(FUTEX_LOCK_PI), also if it was just
+ * given it and has not run yet; 0: not known.
+ */
+static __always_inline __u32 lock_holder(struct task_struct *t)
+{
+	__u64 waiter, lock, owner;
+
+	if (!bpf_core_field_exists(t->pi_blocked_on) ||
+	    !bpf_core_type_exists(struct futex_pi_state))
+		return 0;
+	waiter = (__u64)t->pi_blocked_on;
+	lock = waiter ? POINTER(rt_mutex_waiter, waiter, lock) : 0;
+	if (!lock)
+		return 0;
+	lock -= bpf_core_field_offset(struct futex_pi_state, pi_mutex);
+	owner = POINTER(futex_pi_state, lock, owner);
+	return owner ? (__u32)FIELD(task_struct, owner, pid) : 0;
+}
+
+static __always_inline void set_futex(struct wire_object_key *key, struct task_struct *t,
+				      __u64 addr, __u64 op)
+{
+	key->kind = WIRE_OBJECT_FUTEX;
+	key->tgid = t->tgid;
+	key->v[0] = addr;
+	key->v[1] = !(op & FUTEX_PRIVATE_FLAG);
+	op &= ~(__u64)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
+		key->v[2] = lock_holder(t);
+}
+
+/*
  * Fills in o->key. Returns the struct file that is meant, or 1 if there is none, or 0 if what the
  * thread waits for is not known. current: t is the current thread; of others user memory is not
  * read.
@@ -120,9 +165,8 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 			find_file(key, t->tgid, file, 0);
 		return file;
 	}
-	number &= ~(long)X32_BIT;
-	how = (is_32 ? calls_32 : calls)[number & (WIRE_CALLS - 1)];
-	if (!how || number >= (long)WIRE_CALLS)
+	how = how_of(number, is_32);
+	if (!how)
 		return 0;
 	call_args(regs, is_32, args);
 	arg = args[how >> 5 & 3];
@@ -155,11 +199,10 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 		set_call(key, how, 0);
 		return 1;
 	case WIRE_CALL_FUTEX:
+		set_futex(key, t, arg, args[1]);
+		return 1;
 	case WIRE_CALL_FUTEX2:
-		key->kind = WIRE_OBJECT_FUTEX;
-		key->tgid = t->tgid;
-		key->v[0] = arg;
-		key->v[1] = !((how == WIRE_CALL_FUTEX ? args[1] : args[3]) & FUTEX_PRIVATE_FLAG);
+		set_futex(key, t, arg, args[3] & FUTEX_PRIVATE_FLAG);
 		return 1;
 	case WIRE_CALL_CHILD:
 		set_call(key, how, (__s32)arg > 0 ? arg : 0);

@@ -90,17 +90,9 @@ static __always_inline __u64 registers_of(struct wire_object *o, __u64 task)
 static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32 *fd)
 {
 	__u64 regs = registers_of(o, task), file;
-	long number = saved_call_number(regs);
 	bool is_32 = is_saved_32bit(task, regs);
-	__u32 how;
 
-	if (number < 0)
-		return 0;
-	number &= ~(long)X32_BIT;
-	how = (is_32 ? calls_32 : calls)[number & (WIRE_CALLS - 1)] & 31;
-	if (number >= (long)WIRE_CALLS)
-		return 0;
-	switch (how) {
+	switch (how_of(saved_call_number(regs), is_32) & 31) {
 	case WIRE_CALL_EPOLL:
 		file = file_of((__u64)FIELD(task_struct, task, files),
 			       (__u32)saved_call_arg(regs, is_32, 0));

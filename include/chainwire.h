@@ -457,7 +457,7 @@ enum wire_object_kind {
 	WIRE_OBJECT_INET,     /* WIRE_INET_*, the peer's address (2 words), the own one */
 	WIRE_OBJECT_UNIX,     /* inode, type; path is the own address, or if none the peer's */
 	WIRE_OBJECT_SOCKET,   /* another family, protocol, inode */
-	WIRE_OBJECT_FUTEX,    /* address, 1: shared */
+	WIRE_OBJECT_FUTEX,    /* address, 1: shared, the thread that holds it (0: not known) */
 	WIRE_OBJECT_CALL,     /* enum wire_call, and its argument */
 	WIRE_OBJECT_KINDS,
 };

@@ -173,6 +173,7 @@ static void describe_futex(const struct wire_object *o, struct object_text *out)
 	struct room r = { out->name, sizeof(out->name), 0 };
 
 	set_class(out, "futex");
+	out->peer = (uint32_t)o->key.v[2];
 	if (!o->shared)
 		put(&r, "%u:", o->key.tgid);
 	if (!*own_name(o)) {

@@ -154,7 +154,10 @@ static void put_object(const struct printer *p, const char *verb, const struct t
 		print_clean(p->out, trace_string(p->t, o->name));
 	}
 	if (o->peer)
-		fprintf(p->out, " of process %u", o->peer);
+		fprintf(p->out, "%s %u",
+			strcmp(trace_string(p->t, o->class), "futex") ? " of process"
+								      : " held by thread",
+			o->peer);
 }
 
 /* What was done, for whom it was asked, and when. */

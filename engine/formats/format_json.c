@@ -283,6 +283,7 @@ static void put_object(struct writer *j, const char *name, uint32_t object)
 {
 	const struct trace_object *o = trace_object(j->trace, object);
 	uint32_t peer = names_object_peer(j->names, object);
+	uint32_t holder = names_object_holder(j->names, object);
 
 	if (!o)
 		return;
@@ -292,6 +293,8 @@ static void put_object(struct writer *j, const char *name, uint32_t object)
 	put_string(j, "name", trace_string(j->trace, o->name));
 	if (peer)
 		fprintf(j->out, ",\"peer\":%" PRIu32, peer);
+	if (holder)
+		fprintf(j->out, ",\"held_by\":%" PRIu32, holder);
 	fputs("},", j->out);
 }
 

@@ -162,6 +162,11 @@ uint32_t names_object_peer(struct names *n, uint32_t object)
 	return object_names_peer(n->objects, object);
 }
 
+uint32_t names_object_holder(struct names *n, uint32_t object)
+{
+	return object_names_holder(n->objects, object);
+}
+
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
 {
 	return names_string(n, timelines_name(n->timelines, thread, at_ns));

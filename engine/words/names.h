@@ -56,6 +56,8 @@ struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame);
 uint32_t names_object(struct names *n, uint32_t object, bool in_full);
 /* The process at its other end; 0: it is not known. */
 uint32_t names_object_peer(struct names *n, uint32_t object);
+/* The thread that held it, of a lock; 0: it is none, or the thread is not known. */
+uint32_t names_object_holder(struct names *n, uint32_t object);
 /* An off-CPU stack, root first: "user;[object];-;kernel". */
 uint32_t names_off_cpu(struct names *n, uint32_t pair);
 /* A waker's stack, leaf first: "kernel;-;user". */

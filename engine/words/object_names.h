@@ -15,12 +15,14 @@ void object_names_free(struct object_names *o);
 
 /*
  * Appends an object (an id of the trace) as it was recorded, without brackets and not cleaned: its
- * class; with in_full its name, too, and the processes at its other end (peers.h). Nothing: it is
- * not known.
+ * class; with in_full its name, too, and the processes at its other end, or who held it (peers.h).
+ * Nothing: it is not known.
  */
 void object_names_put(struct object_names *o, uint32_t object, bool in_full, struct text_buf *b);
 
 /* The process at its other end, of several the first; 0: it is not known. */
 uint32_t object_names_peer(struct object_names *o, uint32_t object);
+/* The thread that held it, of a lock; 0: it is none, or the thread is not known. */
+uint32_t object_names_holder(struct object_names *o, uint32_t object);
 
 #endif /* ENGINE_OBJECT_NAMES_H */

@@ -223,12 +223,19 @@ static void find_pipes(struct peers *p)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+uint32_t peers_holder(const struct peers *p, uint32_t object)
+{
+	const struct trace_object *o = trace_object(p->trace, object);
+
+	return o && !strcmp(trace_string(p->trace, o->class), "futex") ? o->peer : 0;
+}
+
 struct peer_list peers_of(struct peers *p, uint32_t object)
 {
 	const struct trace_object *o = trace_object(p->trace, object);
 	struct peer_list list = { .n = 0 };
 
-	if (!o)
+	if (!o || peers_holder(p, object))
 		return list;
 	list.pids[0] = o->peer;
 	if (!list.pids[0] && o->own)

@@ -27,4 +27,7 @@ struct peer_list {
 /* Those at the other end of an object (an id of the trace); none if they are not known. */
 struct peer_list peers_of(struct peers *p, uint32_t object);
 
+/* The thread that held an object that is a lock; 0: it is none, or the thread is not known. */
+uint32_t peers_holder(const struct peers *p, uint32_t object);
+
 #endif /* ENGINE_PEERS_H */

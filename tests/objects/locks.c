@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "waiter.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -103,9 +104,49 @@ static void poke_shared_futex(struct waiter *w)
 	futex(w->word, FUTEX_WAKE);
 }
 
+/*
+ * The main thread holds this one, and passes it on for a moment. Whom the waiter waits for the
+ * kernel knows, as the holder inherits its priority.
+ */
+static pthread_mutex_t lock_with_owner;
+
+static bool init_owned_lock(struct waiter *w)
+{
+	pthread_mutexattr_t attr;
+	size_t len;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	errno = pthread_mutex_init(&lock_with_owner, &attr);
+	if (errno)
+		return cannot(w);
+	pthread_mutex_lock(&lock_with_owner);
+	w->word = (uint32_t *)(void *)&lock_with_owner;
+	call_by_maps(w);
+	len = strlen(w->name);
+	snprintf(w->name + len, sizeof(w->name) - len, " held by classes/%d", (int)gettid());
+	return true;
+}
+
+static void wait_owned_lock(struct waiter *w)
+{
+	(void)w;
+	pthread_mutex_lock(&lock_with_owner);
+	pthread_mutex_unlock(&lock_with_owner);
+}
+
+/* Who waits first gets it first. */
+static void poke_owned_lock(struct waiter *w)
+{
+	(void)w;
+	pthread_mutex_unlock(&lock_with_owner);
+	pthread_mutex_lock(&lock_with_owner);
+}
+
 struct waiter of_locks[] = {
 	WAITER("futex", init_futex, wait_futex, poke_futex),
 	WAITER("futex", init_heap_futex, wait_futex, poke_futex),
 	WAITER("futex", init_shared_futex, wait_shared_futex, poke_shared_futex),
+	WAITER("futex", init_owned_lock, wait_owned_lock, poke_owned_lock),
 	{ .class = NULL },
 };

@@ -154,6 +154,9 @@ static void locks_are_told_apart_by_process_unless_they_are_shared(void **state)
 	NAMED(o, "memfd:pool\0");
 	o.inode = 88;
 	expect(&o, "futex|/memfd:pool#88+0x1234|0");
+	/* Who holds it, where the kernel knows that. */
+	o.key.v[2] = 321;
+	expect(&o, "futex|/memfd:pool#88+0x1234|321");
 }
 
 static void calls_say_what_is_known(void **state)

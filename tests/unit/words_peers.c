@@ -217,6 +217,45 @@ static void who_woke_by_a_pipe_is_at_its_other_end(void **state)
 	free(text);
 }
 
+/* A lock has no other end; a thread holds it, which need not lead its process. */
+static void who_held_a_lock_is_named(void **state)
+{
+	static const char *const holders[] = { "[futex 7:0x10 held by server/202] ",
+					       "[futex 7:0x10 held by 999] ", "[futex 7:0x10] " };
+	static const uint32_t tids[] = { SERVER, 999, 0 };
+	struct options o = script_options(CLIENT);
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct chainlog_fields ev = { .time_ns = 100,
+					      .kind = CHAINLOG_MORE + CHAINLOG_OBJECT };
+		struct encoder_object lock = { "futex", "7:0x10", "", tids[i], 0 };
+		struct synth *m = synth_new();
+		struct trace *t;
+		char *text;
+
+		synth_thread(m, CLIENT, "client");
+		synth_thread_full(
+			m, &(struct encoder_thread) {
+				   .tid = SERVER, .tgid = 55, .state = 'S', .name = "server" });
+		synth_switch(m, 0, 100, CLIENT, 'S', 0, "ksleep");
+		ev.number[0] = encoder_object(synth_encoder(m), &lock);
+		assert_int_equal(encoder_more(synth_encoder(m), &ev), 0);
+		synth_end(m, 300);
+		t = synth_open(m);
+		text = trace_formatted(t, &o, "objects");
+		if (!strstr(text, holders[i]))
+			fail_msg("expected %s in\n%s", holders[i], text);
+		free(text);
+		text = trace_formatted(t, &o, "json");
+		assert_null(strstr(text, "\"peer\""));
+		assert_int_equal(strstr(text, "\"held_by\":202}") != NULL, tids[i] == SERVER);
+		free(text);
+		trace_close(t);
+		synth_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +265,7 @@ int main(void)
 		cmocka_unit_test(both_ends_of_a_connection_know_each_other),
 		cmocka_unit_test(who_takes_datagrams_from_anybody_is_the_peer),
 		cmocka_unit_test(who_woke_by_a_pipe_is_at_its_other_end),
+		cmocka_unit_test(who_held_a_lock_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
