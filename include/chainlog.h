@@ -163,6 +163,8 @@ enum chainlog_more {
 	/* tid: a thread just preempted may not run, as its group's quota is used up */
 	CHAINLOG_THROTTLED = 4,
 	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */
+	/* object: a READY of the thread that the last waking of this CPU, at the same time, woke */
+	CHAINLOG_WOKEN_READY = 6,
 	/* tid object: the thread, woken just then, waited for any of several: this one is ready */
 	CHAINLOG_READY = 7,
 	CHAINLOG_DISK_REQUEST =
@@ -175,6 +177,11 @@ enum chainlog_more {
 	CHAINLOG_DISK_DONE = 9,
 	CHAINLOG_MORE_KINDS = 10,
 };
+/*
+ * Kinds from here on are short forms, without fields, of the most frequent kinds: n further, an
+ * OBJECT of the object n / 2, or if n is odd a WOKEN_READY of it.
+ */
+#define CHAINLOG_MORE_SHORT 32u
 /* Operations of DISK_DONE; a reader takes others for OTHER. */
 enum chainlog_disk_op {
 	CHAINLOG_DISK_READ,

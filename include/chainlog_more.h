@@ -3,6 +3,7 @@
  * chainlog_more.h - writes and reads MORE_EVENTS blocks (chainlog.h): events of kinds that a reader
  * may skip. A table says which fields a kind has; a new kind is its number in chainlog.h and a line
  * in that table. Events are those of chainlog_read.h, with CHAINLOG_MORE added to their kind.
+ * OBJECT and WOKEN_READY are written in their short form.
  */
 #ifndef CHAINLOG_MORE_H
 #define CHAINLOG_MORE_H
@@ -39,6 +40,7 @@ static inline const uint8_t *chainlog_more_fields(uint64_t kind)
 					 CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
 					 CHAINLOG_FIELD_NUMBER4 },
 		[CHAINLOG_READY] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER },
+		[CHAINLOG_WOKEN_READY] = { CHAINLOG_FIELD_NUMBER },
 		[CHAINLOG_MORE_LOST] = { CHAINLOG_FIELD_OTHER, CHAINLOG_FIELD_NUMBER,
 					 CHAINLOG_FIELD_NUMBER2 },
 	};
@@ -49,14 +51,22 @@ static inline const uint8_t *chainlog_more_fields(uint64_t kind)
 /* Whether number[0] of a kind, with CHAINLOG_MORE added, is an object's id. */
 static inline bool chainlog_more_has_object(uint32_t kind)
 {
-	return kind == CHAINLOG_MORE + CHAINLOG_OBJECT || kind == CHAINLOG_MORE + CHAINLOG_READY ||
-	       kind == CHAINLOG_MORE + CHAINLOG_DISK_DONE;
+	switch (kind) {
+	case CHAINLOG_MORE + CHAINLOG_OBJECT:
+	case CHAINLOG_MORE + CHAINLOG_READY:
+	case CHAINLOG_MORE + CHAINLOG_WOKEN_READY:
+	case CHAINLOG_MORE + CHAINLOG_DISK_DONE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
 /* The longest event: kind, length, time, fields. */
-#define CHAINLOG_MORE_MAX (2 + (1 + CHAINLOG_MORE_FIELDS) * CHAINLOG_VARINT_MAX)
+#define CHAINLOG_MORE_MAX \
+	(1 + CHAINLOG_VARINT_MAX + (1 + CHAINLOG_MORE_FIELDS) * CHAINLOG_VARINT_MAX)
 
 /* A block of events of one CPU in the making. */
 struct chainlog_more_writer {
@@ -103,12 +113,17 @@ static inline uint64_t chainlog_more_value(const struct chainlog_fields *ev,
 static inline void chainlog_more_write(struct chainlog_more_writer *w,
 				       const struct chainlog_fields *ev)
 {
-	const uint8_t *fields = chainlog_more_fields(ev->kind - CHAINLOG_MORE);
+	uint64_t kind = ev->kind - CHAINLOG_MORE;
+	const uint8_t *fields = chainlog_more_fields(kind);
 	uint8_t *p = w->events + w->made.len, *len;
 
 	if (!w->made.count)
 		w->made.first_ns = w->made.last_ns = ev->time_ns;
-	*p++ = (uint8_t)(ev->kind - CHAINLOG_MORE);
+	if (kind == CHAINLOG_OBJECT || kind == CHAINLOG_WOKEN_READY) {
+		fields = chainlog_more_fields(CHAINLOG_MORE_KINDS); /* none */
+		kind = CHAINLOG_MORE_SHORT + 2 * ev->number[0] + (kind == CHAINLOG_WOKEN_READY);
+	}
+	p = chainlog_put_varint(p, kind);
 	p = chainlog_put_varint(p, ev->time_ns - w->made.last_ns);
 	/* All fields together have less than 128 bytes: their length takes one. */
 	len = p++;
@@ -195,14 +210,18 @@ static inline int chainlog_more_read(struct chainlog_reader *r, struct chainlog_
 		r->time_ns += delta;
 		r->left--;
 		r->p = p + len;
+		*ev = (struct chainlog_fields) { .time_ns = r->time_ns, .cpu = r->cpu };
+		if (kind >= CHAINLOG_MORE_SHORT) {
+			kind -= CHAINLOG_MORE_SHORT;
+			ev->number[0] = kind / 2;
+			ev->kind =
+				CHAINLOG_MORE + (kind & 1 ? CHAINLOG_WOKEN_READY : CHAINLOG_OBJECT);
+			return 1;
+		}
 		fields = chainlog_more_fields(kind);
 		if (fields[0] == CHAINLOG_FIELD_NONE)
 			continue;
-		*ev = (struct chainlog_fields) {
-			.time_ns = r->time_ns,
-			.cpu = r->cpu,
-			.kind = (uint8_t)(CHAINLOG_MORE + kind),
-		};
+		ev->kind = (uint8_t)(CHAINLOG_MORE + kind);
 		return chainlog_more_read_fields(fields, p, r->p, ev) ? 1 : -EBADMSG;
 	}
 	return r->p == r->end && r->time_ns == r->last_ns ? 0 : -EBADMSG;

@@ -21,6 +21,7 @@
 struct chainlog_writer {
 	struct chainlog_events made;
 	uint32_t current; /* reference of the last switch's next; 0: none yet */
+	uint32_t woken;	  /* tid of the last waking's wakee; 0: none yet */
 	uint32_t n_threads, n_pairs;
 	struct id_index thread_index, pair_index;
 	struct chainlog_thread threads[CHAINLOG_WRITER_ROOM + 1]; /* by reference */
@@ -91,7 +92,7 @@ static inline void chainlog_begin_block(struct chainlog_writer *w, uint64_t time
 	id_index_clear(&w->thread_index);
 	id_index_clear(&w->pair_index);
 	w->n_threads = w->n_pairs = 0;
-	w->current = 0;
+	w->current = w->woken = 0;
 	w->made.first_ns = w->made.last_ns = time_ns;
 }
 
@@ -207,6 +208,7 @@ static inline void chainlog_write_waking(struct chainlog_writer *w, uint64_t tim
 	uint8_t *p = chainlog_begin_event(w, time_ns);
 	uint32_t ref, unused;
 
+	w->woken = wakee;
 	if (kind & CHAINLOG_F_NO_WAKER) {
 		p = chainlog_put_tid(w, p, wakee, &unused);
 		chainlog_end_event(w, tag | CHAINLOG_F_NO_STACK, p);
@@ -218,6 +220,13 @@ static inline void chainlog_write_waking(struct chainlog_writer *w, uint64_t tim
 	if (!stacks)
 		p = chainlog_put_pair(w, p, kstack, ustack, &w->threads[ref].last[1]);
 	chainlog_end_event(w, tag | stacks, p);
+}
+
+/* Whether the block's last event is at time_ns, and its last waking that of the thread tid. */
+static inline bool chainlog_writer_woke(const struct chainlog_writer *w, uint64_t time_ns,
+					uint32_t tid)
+{
+	return w->made.count && w->made.last_ns == time_ns && w->woken == tid;
 }
 
 static inline void chainlog_write_fork(struct chainlog_writer *w, uint64_t time_ns, uint32_t parent,

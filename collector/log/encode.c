@@ -215,8 +215,15 @@ static int give_block(void *ctx, const void *block, size_t len)
 
 int encoder_more(struct encoder *e, const struct chainlog_fields *ev)
 {
+	const struct chainlog_writer *w = encoder_block(e, ev->cpu);
+	struct chainlog_fields shorter = *ev;
+
 	encoder_count_thread(e, ev->tid);
-	return more_blocks_put(&e->more, ev, give_block, e);
+	/* The waking right before says which thread is meant. */
+	if (ev->kind == CHAINLOG_MORE + CHAINLOG_READY && w &&
+	    chainlog_writer_woke(w, ev->time_ns, ev->tid))
+		shorter.kind = CHAINLOG_MORE + CHAINLOG_WOKEN_READY;
+	return more_blocks_put(&e->more, &shorter, give_block, e);
 }
 
 int encoder_more_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,

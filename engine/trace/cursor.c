@@ -31,10 +31,11 @@ struct source {
 	struct source *next_free;
 };
 
-/* The last switch of a CPU. */
-struct last_switch {
-	uint64_t time_ns;
+/* The last switch and the last waking of a CPU, of which others say more. */
+struct last_acts {
+	uint64_t switch_ns, waking_ns;
 	uint32_t tid, pair; /* of the thread that was switched out; 0: nobody */
+	uint32_t woken;	    /* 0: nobody */
 };
 
 struct trace_cursor {
@@ -51,8 +52,8 @@ struct trace_cursor {
 	struct event given;	/* an event with another pair */
 	struct disk_join requests;
 	/* By CPU; only if the trace has objects. */
-	struct last_switch *switches;
-	uint32_t n_switches;
+	struct last_acts *acts;
+	uint32_t n_acts;
 	int err;
 };
 
@@ -418,29 +419,48 @@ static void pass(struct trace_cursor *c)
 		stop(c, ret);
 }
 
-/* Notes a switch, or joins an EVENT_OBJECT to the switch that it belongs to. 0 or -ENOMEM. */
-static int join_object(struct trace_cursor *c, const struct event *ev)
+/* Notes a switch or a waking. 0 or -ENOMEM. */
+static int note_act(struct trace_cursor *c, const struct event *ev)
 {
-	struct last_switch *last;
-
-	if (ev->cpu >= c->n_switches && ev->kind == EVENT_SWITCH) {
+	if (ev->cpu >= c->n_acts) {
 		uint32_t n = ev->cpu + 16;
-		struct last_switch *p = realloc(c->switches, n * sizeof(*p));
+		struct last_acts *p = realloc(c->acts, n * sizeof(*p));
 
 		if (!p)
 			return -ENOMEM;
-		memset(p + c->n_switches, 0, (n - c->n_switches) * sizeof(*p));
-		c->switches = p;
-		c->n_switches = n;
+		memset(p + c->n_acts, 0, (n - c->n_acts) * sizeof(*p));
+		c->acts = p;
+		c->n_acts = n;
 	}
-	last = ev->cpu < c->n_switches ? &c->switches[ev->cpu] : NULL;
 	if (ev->kind == EVENT_SWITCH) {
-		*last = (struct last_switch) { ev->time_ns, ev->tid, ev->pair };
+		c->acts[ev->cpu].switch_ns = ev->time_ns;
+		c->acts[ev->cpu].tid = ev->tid;
+		c->acts[ev->cpu].pair = ev->pair;
+	} else {
+		c->acts[ev->cpu].waking_ns = ev->time_ns;
+		c->acts[ev->cpu].woken = ev->other;
+	}
+	return 0;
+}
+
+/*
+ * Joins an EVENT_OBJECT to its switch, an EVENT_WOKEN_READY to its waking. Without these they say
+ * nothing. 0 or -ENOMEM.
+ */
+static int join_act(struct trace_cursor *c, const struct event *ev)
+{
+	struct last_acts *last = ev->cpu < c->n_acts ? &c->acts[ev->cpu] : NULL;
+
+	c->given = *ev;
+	if (ev->kind == EVENT_WOKEN_READY) {
+		c->given.kind = EVENT_READY;
+		if (last && last->waking_ns == ev->time_ns)
+			c->given.tid = last->woken;
+		else
+			c->given.object = 0;
 		return 0;
 	}
-	c->given = *ev;
-	/* Without its switch it says nothing. */
-	if (!last || last->time_ns != ev->time_ns || !last->tid || !ev->object)
+	if (!last || last->switch_ns != ev->time_ns || !last->tid || !ev->object)
 		return 0;
 	c->given.tid = last->tid;
 	c->given.other = last->pair;
@@ -452,12 +472,23 @@ static int join_object(struct trace_cursor *c, const struct event *ev)
 /* Returns 1 if c->given stands for the event, 0 if it stands for itself, or a negative errno. */
 static int join(struct trace_cursor *c, const struct event *ev)
 {
-	if (ev->kind == EVENT_SWITCH)
-		return join_object(c, ev);
-	if (ev->kind == EVENT_OBJECT) {
-		int err = join_object(c, ev);
+	int err;
 
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		return note_act(c, ev);
+	case EVENT_OBJECT:
+	case EVENT_WOKEN_READY:
+		err = join_act(c, ev);
 		return err ? err : 1;
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		err = note_act(c, ev);
+		if (err)
+			return err;
+		break;
+	default:
+		break;
 	}
 	return disk_join(&c->requests, c->t, &c->pairs, ev, &c->given);
 }
@@ -482,7 +513,7 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 	c->taken = true;
 	ev = &c->heap[0]->ev;
 	/* What waits and requests are for are objects. */
-	if (c->t->objects_end == 1)
+	if (c->t->objects_end == 1 && ev->kind != EVENT_WOKEN_READY)
 		return ev;
 	given = join(c, ev);
 	if (given < 0) {
@@ -532,7 +563,7 @@ void trace_cursor_free(struct trace_cursor *c)
 	}
 	pairs_free(&c->pairs);
 	free(c->thread_pairs);
-	free(c->switches);
+	free(c->acts);
 	disk_join_free(&c->requests);
 	free(c->order);
 	free(c->runs);

@@ -212,7 +212,7 @@ static void check_events(struct chainlog_reader *r, struct events_check *c)
 	if (c->ret)
 		return;
 	while ((c->ret = chainlog_read_any(r, is_more(c), &ev)) > 0) {
-		c->of[ev.kind]++;
+		c->of[ev.kind == EVENT_WOKEN_READY ? EVENT_READY : ev.kind]++;
 		if (ev.kind == CHAINLOG_EXEC || is_more(c))
 			note_tid(c, ev.other);
 		if (is_more(c))

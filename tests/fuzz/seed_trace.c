@@ -90,7 +90,7 @@ static struct synth *odd(void)
 /* Samples of a thread that another one waits for, and a kind that nobody knows. */
 static struct synth *samples(void)
 {
-	static const uint8_t unknown[] = { 0, 20, 30, 2, 100, 0, 2, 1, 2, 0, 30, 3, 10, 0, 0 };
+	static const uint8_t unknown[] = { 0, 20, 30, 2, 20, 0, 2, 1, 2, 0, 30, 3, 10, 0, 0 };
 	struct synth *m = synth_new();
 
 	synth_switch(m, 0, 10, 0, 'R', 11, "");

@@ -76,6 +76,119 @@ static void a_trace_without_them_says_nothing_of_them(void **state)
 	synth_free(m);
 }
 
+static struct chainlog_fields ready(uint64_t time_ns, uint32_t tid, uint32_t object)
+{
+	return (struct chainlog_fields) { .time_ns = time_ns,
+					  .kind = CHAINLOG_MORE + CHAINLOG_READY,
+					  .tid = tid,
+					  .number[0] = object };
+}
+
+/* The kinds in the n-th block of MORE_EVENTS, as they are written. */
+static void expect_kinds(struct synth *m, unsigned int n, const char *expected)
+{
+	size_t len, all, at = synth_block(m, CHAINLOG_BLOCK_MORE_EVENTS, n, &len);
+	const uint8_t *p = synth_bytes(m, &all) + at + CHAINLOG_HEADER_SIZE, *end = p + len;
+	struct chainlog_events_head head = { .count = 0 };
+	uint64_t kind = 0, delta, fields = 0;
+	char kinds[40] = "";
+
+	p = chainlog_get_head(p, end, &head);
+	for (uint32_t i = 0; i < head.count; i++) {
+		p = chainlog_get_varint(p, end, &kind);
+		p = chainlog_get_varint(p, end, &delta);
+		p = chainlog_get_varint(p, end, &fields) + fields;
+		snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%u ",
+			 (unsigned int)kind);
+	}
+	assert_string_equal(kinds, expected);
+}
+
+/* Written without the thread, which is the one that was woken right before. */
+static void what_is_ready_needs_no_thread_after_its_waking(void **state)
+{
+	struct encoder_object tcp = { "tcp", "a", "", 0, 0 }, udp = { "udp", "b", "", 0, 0 };
+	/* At 400 and 401, on a CPU on which there was no waking; the second one in the long form.
+	 */
+	static const uint8_t alone[] = { 1, 0x90, 3, 1, 2, 35, 0, 0, 6, 1, 1, 1 };
+	struct synth *m = synth_new();
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev[] = { ready(200, 8, 1), ready(200, 9, 2), ready(210, 8, 2),
+					ready(300, 9, 2) };
+	struct trace *t;
+	size_t all;
+
+	(void)state;
+	assert_int_equal(encoder_object(e, &tcp), 1);
+	assert_int_equal(encoder_object(e, &udp), 2);
+	synth_switch(m, 0, 100, 0, 'R', 7, "");
+	synth_waking(m, 0, 200, 7, 8, "wake");
+	/* Of that thread, of another one, and later. */
+	for (int i = 0; i < 3; i++)
+		MUST(!encoder_more(e, &ev[i]));
+	synth_waking(m, 0, 300, 7, 9, "wake");
+	synth_flush(m);
+	MUST(!encoder_more(e, &ev[3]));
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, alone, sizeof(alone));
+	synth_end(m, 500);
+	expect_kinds(m, 0, "35 7 7 ");
+	expect_kinds(m, 1, "7 ");
+	/* The footer does not know of the added block. */
+	synth_bytes(m, &all);
+	synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
+	synth_expect_events(m, "100 switch 0 R>7\n"
+			       "200 waking 7>8 wake\n"
+			       "200 ready 8 [tcp a]\n"
+			       "200 ready 9 [udp b]\n"
+			       "210 ready 8 [udp b]\n"
+			       "300 waking 7>9 wake\n"
+			       "300 ready 9 [udp b]\n"
+			       "400 ready 0\n"
+			       "401 ready 0\n");
+	t = synth_open(m);
+	assert_int_equal(trace_info(t)->events_of[EVENT_READY], 6);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* What a thread waits for, in the form of older writers and in the short one. */
+static void what_is_waited_for_has_two_forms(void **state)
+{
+	static const uint8_t longer[] = { 0, 100, 0, 1, 2, 0, 1, 2 },
+			     shorter[] = { 0, 100, 0, 1, 36, 0, 0 };
+	static const uint8_t huge[] = { 0,    100,  0,	  1,	0xff, 0xff, 0xff, 0xff,
+					0xff, 0xff, 0xff, 0xff, 0xff, 1,    0,	  0 };
+	static const struct {
+		const uint8_t *p;
+		size_t len;
+		const char *expected;
+	} forms[] = { { longer, sizeof(longer), "100 object 7 [udp b]\n" },
+		      { shorter, sizeof(shorter), "100 object 7 [udp b]\n" },
+		      { huge, sizeof(huge), "100 ready 0\n" } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct encoder_object tcp = { "tcp", "a", "", 0, 0 },
+				      udp = { "udp", "b", "", 0, 0 };
+		struct synth *m = synth_new();
+		char expected[100];
+		size_t all;
+
+		assert_int_equal(encoder_object(synth_encoder(m), &tcp), 1);
+		assert_int_equal(encoder_object(synth_encoder(m), &udp), 2);
+		synth_switch(m, 0, 100, 7, 'S', 0, "");
+		synth_flush(m);
+		synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, forms[i].p, forms[i].len);
+		synth_end(m, 500);
+		synth_bytes(m, &all);
+		synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
+		snprintf(expected, sizeof(expected), "100 switch 7 S>0\n%s", forms[i].expected);
+		synth_expect_events(m, expected);
+		synth_free(m);
+	}
+}
+
 /* A block of CPU 0 from 10 to 30, by hand. */
 static void expect_of_block(const void *payload, size_t len, const char *expected,
 			    const char *damage)
@@ -102,9 +215,8 @@ static void expect_of_block(const void *payload, size_t len, const char *expecte
 
 static void unknown_kinds_and_fields_are_skipped(void **state)
 {
-	/* 100 has one byte, 200 has two. */
-	static const uint8_t kinds[] = { 0, 10, 20,   4, 0, 0, 3, 7,  0, 0, 100, 5, 2,
-					 1, 1,	0xc8, 1, 5, 0, 0, 10, 3, 8, 0,	 0 };
+	static const uint8_t kinds[] = { 0, 10, 20, 4,	0, 0, 3, 7,  0, 0, 30, 5,
+					 2, 1,	1,  31, 5, 0, 0, 10, 3, 8, 0,  0 };
 	/* A sample with a field more, and one with fields less. */
 	static const uint8_t fields[] = { 0, 10, 20, 2, 0, 0, 5, 7, 0, 0, 0xff, 1, 0, 20, 1, 8 };
 
@@ -193,6 +305,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_come_after_other_events_of_the_same_time),
 		cmocka_unit_test(a_trace_without_them_says_nothing_of_them),
+		cmocka_unit_test(what_is_ready_needs_no_thread_after_its_waking),
+		cmocka_unit_test(what_is_waited_for_has_two_forms),
 		cmocka_unit_test(unknown_kinds_and_fields_are_skipped),
 		cmocka_unit_test(malformed_blocks_are_told_and_left_out),
 		cmocka_unit_test(a_missing_block_is_told_and_hides_no_event),
