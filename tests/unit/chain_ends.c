@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ends of chains at interrupts (chain-semantics, section 11): which one an interrupt's stack gives,
- * and that --plain-ends changes nothing but their names.
+ * Ends of chains at interrupts (chain-semantics, section 11): which one an interrupt's stack gives.
+ * chain_renamed.c has that --plain-ends changes nothing but their names.
  */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "synth_many.h"
+#include "synth_script.h"
 
 /* How A's chain ends if somebody with this stack wakes it. */
 static void ends_in(const char *who, const char *stack, const char *expected)
@@ -228,109 +227,6 @@ static void disks_in_other_formats(void **state)
 	free(text);
 }
 
-/* ---- with and without --plain-ends ---------------------------------------------------------- */
-
-struct line {
-	char *text;
-	uint64_t ns;
-};
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
-}
-
-/* Makes the end of a chain, a line without its weight, the plain one. */
-static void make_plain(char *text)
-{
-	static const char *const ends[] = { ";[timer]", ";[network]" };
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t len = strlen(text), n = strlen(ends[i]);
-
-		if (len >= n && !strcmp(text + len - n, ends[i]))
-			strcpy(text + len - n, ";[interrupt]");
-	}
-	if (strstr(text, ";[disk "))
-		strcpy(strstr(text, ";[disk "), ";[interrupt]");
-}
-
-/* Folded lines with plain ends, sorted and added up. To be freed. */
-static char *made_plain(const char *folded)
-{
-	struct line *lines = NULL;
-	size_t n = 0, cap = 0, len;
-	char *copy = malloc(2 * strlen(folded) + 1), *at = copy, *text;
-	FILE *out = open_memstream(&text, &len);
-
-	for (const char *p = folded, *end; *p; p = end + 1) {
-		const char *weight;
-
-		end = strchr(p, '\n');
-		weight = memrchr(p, ' ', (size_t)(end - p));
-		if (n == cap)
-			lines = realloc(lines, (cap = 2 * cap + 64) * sizeof(*lines));
-		memcpy(at, p, (size_t)(weight - p));
-		at[weight - p] = 0;
-		make_plain(at);
-		lines[n++] = (struct line) { at, strtoull(weight, NULL, 10) };
-		at += strlen(at) + 1;
-	}
-	if (n)
-		qsort(lines, n, sizeof(*lines), by_text);
-	for (size_t i = 0, k; i < n; i = k) {
-		uint64_t ns = 0;
-
-		for (k = i; k < n && !strcmp(lines[i].text, lines[k].text); k++)
-			ns += lines[k].ns;
-		fprintf(out, "%s %" PRIu64 "\n", lines[i].text, ns);
-	}
-	fclose(out);
-	free(lines);
-	free(copy);
-	return text;
-}
-
-static void only_names_differ(const struct trace *t, const char *name, void *arg)
-{
-	(void)arg;
-	for (int classic = 0; classic < 2; classic++) {
-		char *plain, *named, *renamed;
-		struct options o;
-
-		options_init(&o);
-		o.unit = UNIT_NS;
-		o.parts = PART_ALL;
-		o.mode = classic ? MODE_CLASSIC : MODE_EXACT;
-		named = trace_folded(t, &o);
-		o.plain_ends = true;
-		plain = trace_folded(t, &o);
-		renamed = made_plain(named);
-		if (strcmp(plain, renamed))
-			print_message("%s\n", name);
-		assert_null(strstr(plain, ";[timer] "));
-		assert_string_equal(plain, renamed);
-		free(plain);
-		free(named);
-		free(renamed);
-	}
-}
-
-static void on_random_schedules(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 1; seed <= 200; seed++) {
-		on_schedule(seed, SCHEDULE_WHOLE, only_names_differ, NULL);
-		on_schedule(seed, SCHEDULE_LOSSY, only_names_differ, NULL);
-	}
-}
-
-static void on_recorded_traces(void **state)
-{
-	(void)state;
-	on_recorded(only_names_differ, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,8 +241,6 @@ int main(void)
 		cmocka_unit_test(a_disk_that_is_not_known),
 		cmocka_unit_test(a_thread_that_ends_requests),
 		cmocka_unit_test(disks_in_other_formats),
-		cmocka_unit_test(on_random_schedules),
-		cmocka_unit_test(on_recorded_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
