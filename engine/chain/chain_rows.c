@@ -66,7 +66,7 @@ static int by_end_and_frames(const void *pa, const void *pb, void *lists)
 	const struct chain_ran *a = pa, *b = pb;
 	int order = by_end(a, b->node, b->end);
 
-	return order ? order : frame_lists_compare(lists, a->list, b->list);
+	return order ? order : frame_lists_compare_lines(lists, a->list, b->list);
 }
 
 /* Sorts the samples, and adds up those of one row in one place. */

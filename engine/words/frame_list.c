@@ -269,6 +269,27 @@ int frame_lists_compare(const struct frame_lists *f, uint32_t a, uint32_t b)
 	return compare_numbers(n_a, n_b);
 }
 
+int frame_lists_compare_lines(const struct frame_lists *f, uint32_t a, uint32_t b)
+{
+	size_t n_a = frame_list_len(f, a), n_b = frame_list_len(f, b);
+
+	for (size_t i = 0; i < n_a && i < n_b; i++) {
+		uint32_t x = frame_list_at(f, a, i), y = frame_list_at(f, b, i);
+		const char *p = frame_at(f, x).text, *q = frame_at(f, y).text;
+		unsigned char c, d;
+
+		if (x == y)
+			continue;
+		for (; *p && *p == *q; p++, q++)
+			;
+		c = (unsigned char)(*p ? *p : i + 1 < n_a ? ';' : '\0');
+		d = (unsigned char)(*q ? *q : i + 1 < n_b ? ';' : '\0');
+		if (c != d)
+			return c < d ? -1 : 1;
+	}
+	return n_a != n_b ? compare(n_a, n_b) : frame_lists_compare(f, a, b);
+}
+
 uint32_t frame_lists_end(const struct frame_lists *f)
 {
 	return f->lists.n + 1;
