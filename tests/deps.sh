@@ -6,7 +6,7 @@ set -eu
 
 if command -v dpkg-query >/dev/null; then
 	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev"
-	test="libcmocka-dev linux-perf bpftrace libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 elfutils musl-tools rustc redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin default-jdk-headless debuginfod firefox-esr"
+	test="libcmocka-dev linux-perf bpftrace libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 elfutils musl-tools rustc redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin default-jdk-headless debuginfod firefox-esr dmsetup"
 	lint="clang-format cppcheck shellcheck"
 	kernels="qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu binutils cpio busybox-static"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -27,7 +27,7 @@ if command -v dpkg-query >/dev/null; then
 	how="apt-get install"
 elif command -v dnf >/dev/null; then
 	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel elfutils-devel binutils-devel zlib-devel xz-devel"
-	test="libcmocka-devel perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3 elfutils redis elfutils-debuginfod firefox"
+	test="libcmocka-devel perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3 elfutils redis elfutils-debuginfod firefox device-mapper"
 	lint="clang-tools-extra cppcheck ShellCheck"
 	kernels="qemu-system-x86-core cpio busybox"
 	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
