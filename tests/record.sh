@@ -107,6 +107,7 @@ recorded sampled_relay "$relay" -F 997 -- relay --rounds 12 --work 2000,3000,400
 recorded idle "keeper $(seq -s ' ' -f 'idle%.0f' 0 29)" -- idle --threads 30 --sleep 100000
 recorded disk_reads "disk" -- diskio --rounds 40
 recorded disk_syncs "disk" -- diskio --sync --rounds 20
+recorded things "asker poller faulter syncer" -F 997 -- things --rounds 12 --work 1500 --sleep 1000
 recorded terminal "reader typist" -- terminal --rounds 10
 recorded loopdev "loopdev" -- loopdev --rounds 20
 recorded timeout "receiver" -- timeout --rounds 10

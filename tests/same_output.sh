@@ -7,7 +7,7 @@
 # leave it out with FORMATS="folded tree ...". TRACES="file ..." picks traces.
 set -eu
 data=$(cd "$(dirname "$0")/data" && pwd)
-formats=${FORMATS:-folded tree json threads hist wakers events info csv pprof perfetto speedscope html}
+formats=${FORMATS:-folded causes tree json threads objects io hist wakers events info csv pprof perfetto speedscope html}
 traces=${TRACES:-$data/*.bin}
 LC_ALL=C
 export LC_ALL
@@ -50,6 +50,12 @@ options() {
 		--top=5
 		--top=3 --unit=ns --state=all
 		--by-name
+		--objects --unit=ns
+		--no-objects --plain-ends
+		--class=tcp,file --objects
+		--root=class
+		--who-ran --state=all
+		--fold-repeats
 		-v
 	END
 }

@@ -8,8 +8,8 @@
  *
  * Threads called NAME, kernel threads and threads without a name keep what they are called, the
  * others become "other", lose their user stacks, what they wait for and what they exec. Of files
- *that do not belong to the distribution (/usr, /lib) only the last part of the path stays, of the
- *kernel's release its number.
+ * that do not belong to the distribution (/usr, /lib) only the last part of the path stays, of the
+ * kernel's release its number.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -143,10 +143,26 @@ static int copy_info(struct neutral *n)
 		.wall_ns = i->wall_ns,
 		.recorder_tgid = i->recorder_tgid,
 		.parts = i->parts,
+		.more = i->more,
 	};
 
 	snprintf(release, sizeof(release), "%.*s", (int)strcspn(i->release, "-"), i->release);
 	return encoder_info(n->enc, &info);
+}
+
+static uint32_t object(struct neutral *n, uint32_t old)
+{
+	const struct trace_object *o = trace_object(n->trace, old);
+
+	if (!o)
+		return 0;
+	return encoder_object(n->enc, &(struct encoder_object) {
+					      .class = trace_string(n->trace, o->class),
+					      .name = path_of(trace_string(n->trace, o->name)),
+					      .own = trace_string(n->trace, o->own),
+					      .peer = o->peer,
+					      .owner = o->owner,
+				      });
 }
 
 static int copy_threads(struct neutral *n)
@@ -171,6 +187,7 @@ static int copy_threads(struct neutral *n)
 		copy.name = name_of(n, t->tid);
 		copy.kstack = stack(n, t->kstack, t->tid);
 		copy.ustack = user_stack(n, t->ustack, t->tid);
+		copy.object = is_kept(n, t->tid) ? object(n, t->object) : 0;
 		err = encoder_thread(n->enc, &copy);
 	}
 	return err;
@@ -185,19 +202,6 @@ static int copy_fork(struct neutral *n, const struct event *ev)
 			    name_of(n, ev->other));
 }
 
-static uint32_t object(struct neutral *n, uint32_t old)
-{
-	const struct trace_object *o = trace_object(n->trace, old);
-
-	if (!o)
-		return 0;
-	return encoder_object(n->enc, &(struct encoder_object) {
-					      .class = trace_string(n->trace, o->class),
-					      .name = path_of(trace_string(n->trace, o->name)),
-					      .peer = o->peer,
-				      });
-}
-
 /* Losses are left out. */
 static int copy_more(struct neutral *n, const struct event *ev)
 {
@@ -210,12 +214,27 @@ static int copy_more(struct neutral *n, const struct event *ev)
 		.ustack = user_stack(n, ev->ustack, ev->tid),
 	};
 
-	if (ev->kind == EVENT_QUEUE)
-		copy.number[0] = ev->n;
-	if (ev->kind == EVENT_OBJECT)
-		copy.number[0] = is_kept(n, ev->tid) ? object(n, ev->object) : 0;
-	if (ev->kind == EVENT_MORE_LOST || (ev->kind == EVENT_OBJECT && !copy.number[0]))
+	switch (ev->kind) {
+	case EVENT_MORE_LOST:
 		return 0;
+	case EVENT_QUEUE:
+		copy.number[0] = ev->n;
+		break;
+	case EVENT_OBJECT:
+	case EVENT_READY:
+		copy.number[0] = is_kept(n, ev->tid) ? object(n, ev->object) : 0;
+		if (!copy.number[0])
+			return 0;
+		break;
+	case EVENT_DISK_DONE:
+		copy.number[0] = object(n, ev->object);
+		copy.number[1] = ev->n;
+		copy.number[2] = ev->asked_ns ? ev->time_ns - ev->asked_ns : 0;
+		copy.number[3] = ev->last_ns ? ev->time_ns - ev->last_ns : 0;
+		break;
+	default:
+		break;
+	}
 	n->more++;
 	return encoder_more(n->enc, &copy);
 }

@@ -24,6 +24,7 @@ for trace in "$data"/*.bin; do
 	*zombie) thread=parent ;;
 	*deadlock) thread=castor ;;
 	shares) thread=client ;;
+	things) thread=poller ;;
 	*) fail "$name: which thread?" ;;
 	esac
 	printf '\n%s\n' "$name"

@@ -187,6 +187,35 @@ static void device_interrupts_end_syncs(void **state)
 	      "disk;disk_syncs;[runnable] 12785551\n");
 }
 
+static void what_each_thread_waited_for(void **state)
+{
+	(void)state;
+	/* 12 rounds: asker pauses for 1 ms, and poller works for 1.5. */
+	shows("things", "asker", "asker_pauses asker_waits [sleep] [tcp] poller_answers",
+	      "asker;asker_pauses;[sleep];--;[timer] 12807054\n"
+	      "asker;asker_pauses;[sleep];[runnable] 7870656\n"
+	      "asker;asker_waits;[tcp];--;poller_answers;poller;[runnable] 23527146\n"
+	      "asker;asker_waits;[tcp];--;poller_answers;poller;[running] 18886179\n"
+	      "asker;asker_waits;[tcp];[runnable] 4290632\n");
+	shows("things", "poller", "poller_waits [epoll] [tcp] asker_asks",
+	      "poller;poller_waits;[epoll];[tcp];--;asker_asks;asker;--;[timer] 12731883\n"
+	      "poller;poller_waits;[epoll];[tcp];--;asker_asks;asker;[runnable] 8209639\n"
+	      "poller;poller_waits;[epoll];[tcp];--;asker_asks;asker;[running] 287069\n"
+	      "poller;poller_waits;[epoll];[tcp];[runnable] 462326\n");
+	/* A page of a mapped file comes from the disk. */
+	shows("things", "faulter", "faulter_touches [file]",
+	      "faulter;faulter_touches;[file];--;[disk vda read];[device] 558785\n"
+	      "faulter;faulter_touches;[file];[runnable] 348947\n");
+	shows("things", "syncer", "syncer_syncs [file]",
+	      "syncer;syncer_syncs;[file];--;[disk vda flush];[device] 566099\n"
+	      "syncer;syncer_syncs;[file];--;[disk vda flush];[queued] 63770\n"
+	      "syncer;syncer_syncs;[file];--;[disk vda write];[device] 871373\n"
+	      "syncer;syncer_syncs;[file];--;kworker/u8:0;--;[disk vda write];[device] 71538\n"
+	      "syncer;syncer_syncs;[file];--;kworker/u8:0;[runnable] 2765187\n"
+	      "syncer;syncer_syncs;[file];--;kworker/u8:0;[running] 28726\n"
+	      "syncer;syncer_syncs;[file];[runnable] 12410312\n");
+}
+
 static void a_kernel_worker_is_a_thread(void **state)
 {
 	(void)state;
@@ -514,6 +543,7 @@ int main(void)
 		cmocka_unit_test(idle_threads_and_their_keeper),
 		cmocka_unit_test(device_interrupts_end_reads),
 		cmocka_unit_test(device_interrupts_end_syncs),
+		cmocka_unit_test(what_each_thread_waited_for),
 		cmocka_unit_test(a_kernel_worker_is_a_thread),
 		cmocka_unit_test(ksoftirqd_is_a_thread),
 		cmocka_unit_test(a_timer_softirq_on_the_way_out),

@@ -20,8 +20,10 @@
 #include "processes.h"
 #include "calls.h"
 #include "relay.h"
+#include "scratch.h"
 #include "shares.h"
 #include "stacks.h"
+#include "things.h"
 #include "threads.h"
 
 /* ---- pingpong: two threads, each waiting for the other ---- */
@@ -211,17 +213,13 @@ IN_STACK int disk_runs(struct thread *thread)
 
 static int disk_sets_up(void)
 {
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/chainload.XXXXXX", options.dir);
 	disk.block = aligned_alloc(DISK_BLOCK, DISK_BLOCK);
 	if (!disk.block)
 		return -ENOMEM;
 	memset(disk.block, 'c', DISK_BLOCK);
-	disk.fd = mkostemp(path, O_CLOEXEC | (options.sync ? 0 : O_DIRECT));
+	disk.fd = open_scratch(options.sync ? 0 : O_DIRECT);
 	if (disk.fd < 0)
-		return -errno;
-	unlink(path);
+		return disk.fd;
 	for (int i = 0; i < 256; i++)
 		if (pwrite(disk.fd, disk.block, DISK_BLOCK, i * DISK_BLOCK) != DISK_BLOCK)
 			return errno ? -errno : -EIO;
@@ -353,6 +351,8 @@ static const struct scenario scenarios[] = {
 	  0, false },
 	{ "shares", "client <- worker, which sorts and hashes (--work SORT,HASH,0)", shares_sets_up,
 	  shares_tells, 100, 0, false },
+	{ "things", "a socket, an epoll set, a mapped file, a disk", things_sets_up, NULL, 20, 0,
+	  false },
 	{ "deep", "shallow is woken from a stack too deep to record", deep_sets_up, NULL, 10, 0,
 	  false },
 };
@@ -373,7 +373,7 @@ static void print_help(FILE *out)
 		"  --rounds N        how often\n"
 		"  --threads N       convoy, idle: how many\n"
 		"  --sync            diskio: write and fsync instead of reading\n"
-		"  --dir DIR         diskio, loopdev: where its file goes (.)\n"
+		"  --dir DIR         diskio, loopdev, things: where its file goes (.)\n"
 		"  --seconds S       end after that time at the latest (10)\n\n"
 		"Example: chaincap -o relay.bin -- chainload relay --work 1000,2000,3000\n");
 }

@@ -16,6 +16,7 @@
 
 #include "hop.h"
 #include "options.h"
+#include "scratch.h"
 #include "threads.h"
 
 /* More frames than any tracer walks. */
@@ -157,15 +158,13 @@ static int open_loop_device(int file)
 
 static int loopdev_sets_up(void)
 {
-	char path[4096];
-	int file;
+	int file = open_scratch(0);
 
-	snprintf(path, sizeof(path), "%s/chainload.XXXXXX", options.dir);
+	if (file < 0)
+		return file;
 	loopdev.block = aligned_alloc(LOOP_BLOCK, LOOP_BLOCK);
-	file = mkostemp(path, O_CLOEXEC);
-	if (!loopdev.block || file < 0)
-		return -errno;
-	unlink(path);
+	if (!loopdev.block)
+		return -ENOMEM;
 	if (ftruncate(file, LOOP_BLOCKS * LOOP_BLOCK))
 		return -errno;
 	loopdev.fd = open_loop_device(file);
