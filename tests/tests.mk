@@ -22,6 +22,7 @@ $(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB)
 # What a kernel cannot be made to fail at, a shim in this test does.
 $(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
 	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
+$(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
 # render_library as other programs would: against the library.
 $(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
 	$(LINK) -lcmocka -lm

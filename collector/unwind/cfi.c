@@ -299,8 +299,12 @@ bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t 
 	uint64_t start_ns = clock_thread_cpu_ns();
 	bool is_found;
 
-	if (c->searched_ns > c->patience_ns)
-		return false;
+	/* There may be a rule: that is not known, and nothing may be guessed in its place. */
+	if (c->searched_ns > c->patience_ns) {
+		*rule = (struct unwind_rule) { .kind = UNWIND_HARD };
+		*end = UINT64_MAX;
+		return true;
+	}
 	is_found = find_row(c, offset, rule, end);
 	c->searched_ns += clock_thread_cpu_ns() - start_ns;
 	c->patience_ns += PATIENCE_EACH_NS;

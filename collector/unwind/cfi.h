@@ -29,6 +29,7 @@ size_t cfi_bytes(const struct cfi *c);
 /*
  * The rule for the byte at this offset of the file, which holds up to the byte *end; false if it
  * has none. Where it begins libdw does not know: after DW_CFA_restore_state it says another place.
+ * A file whose search takes too long has UNWIND_HARD everywhere from then on.
  */
 bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end);
 

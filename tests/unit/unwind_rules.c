@@ -26,6 +26,24 @@
 
 static int self; /* this program, open */
 
+/* What each look at the thread's CPU time adds to it. */
+static uint64_t slower_ns;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	static uint64_t added_ns;
+	int err = __real_clock_gettime(clock, now);
+
+	if (clock != CLOCK_THREAD_CPUTIME_ID || !slower_ns)
+		return err;
+	added_ns += slower_ns;
+	now->tv_sec += (time_t)(added_ns / 1000000000u);
+	return err;
+}
+
 /* An offset of this program that has a rule. */
 static uint64_t own_offset(void)
 {
@@ -404,9 +422,32 @@ static void a_lie_is_no_rule(void **state)
 	}
 }
 
+/* On a slow machine, too, that a rule could not be found in time does not say that there is none.
+ */
+static void a_rule_not_found_in_time_is_not_none(void **state)
+{
+	uint64_t at = own_offset(), row_end;
+	struct unwind_rule rule;
+	struct cfi *c;
+
+	(void)state;
+	assert_int_equal(cfi_open(&c, self), 0);
+	assert_true(cfi_row(c, at, &rule, &row_end));
+	assert_int_not_equal(rule.kind, UNWIND_HARD);
+	slower_ns = 1000 * MS;
+	assert_true(cfi_row(c, at, &rule, &row_end));
+	assert_int_not_equal(rule.kind, UNWIND_HARD);
+	slower_ns = 0;
+	assert_true(cfi_row(c, at, &rule, &row_end));
+	assert_int_equal(rule.kind, UNWIND_HARD);
+	assert_true(row_end > at);
+	cfi_close(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rule_not_found_in_time_is_not_none),
 		cmocka_unit_test(they_have_no_rights),
 		cmocka_unit_test(another_owners_files_are_read_by_another),
 		cmocka_unit_test(a_window_has_the_rule_of_each_byte),
