@@ -296,6 +296,8 @@ void kallsyms_remove(struct kallsyms *k, uint64_t start, uint64_t end)
 		first--;
 	for (last = first; last < k->n_added && k->added[last].addr < end; last++)
 		free(k->added[last].name);
+	if (first == last) /* there may be no array yet */
+		return;
 	memmove(k->added + first, k->added + last, (k->n_added - last) * sizeof(*k->added));
 	k->n_added -= last - first;
 }
