@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The views beside chains: json, hist, wakers, --view wakeup, --no-idle; headings of trees. */
+/* The views beside chains: json, wakers, --view wakeup, --no-idle; headings of trees. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -157,8 +157,6 @@ static void hostile_names_in_json(void **state)
 	      "\"pieces\":[{\"links\":[],\"end\":\"not woken\",\"ns\":900000}]}\n");
 }
 
-/* ---- histograms ----------------------------------------------------------------------------- */
-
 /* A waits 1.999, 2 and 3 us, B 9 us. */
 static const char lengths[] = "0      c0 - R > A\n"
 			      "0      c1 - R > B\n"
@@ -176,152 +174,6 @@ static const char lengths[] = "0      c0 - R > A\n"
 			      "49     c2 C wakes B w\n"
 			      "49     c1 - R > B\n"
 			      "end 100\n";
-
-static void lengths_by_powers_of_two(void **state)
-{
-	struct options o;
-
-	(void)state;
-	options_init(&o);
-	gives(lengths, &o, "hist",
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 1        |********************                    "
-	      "|\n"
-	      "        0.002 -> 0.003         : 2        "
-	      "|****************************************|\n"
-	      "        0.004 -> 0.007         : 0        |                                        "
-	      "|\n"
-	      "        0.008 -> 0.015         : 1        |********************                    "
-	      "|\n");
-	o.parts = PART_BLOCKED; /* the second wait is 1 us asleep */
-	gives(lengths, &o, "hist",
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 2        "
-	      "|****************************************|\n"
-	      "        0.002 -> 0.003         : 1        |********************                    "
-	      "|\n"
-	      "        0.004 -> 0.007         : 0        |                                        "
-	      "|\n"
-	      "        0.008 -> 0.015         : 1        |********************                    "
-	      "|\n");
-	o.min_wait_ns = 1000000;
-	gives(lengths, &o, "hist", "");
-}
-
-static void lengths_are_whole_where_the_window_cuts(void **state)
-{
-	struct options o;
-
-	(void)state;
-	options_init(&o);
-	o.from_ns = 31500; /* in A's wait of 3 us, of which it leaves 1.5 */
-	o.to_ns = 41000;   /* in B's wait of 9 us, of which it leaves 1 */
-	gives(lengths, &o, "hist",
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 0        |                                        "
-	      "|\n"
-	      "        0.002 -> 0.003         : 1        "
-	      "|****************************************|\n"
-	      "        0.004 -> 0.007         : 0        |                                        "
-	      "|\n"
-	      "        0.008 -> 0.015         : 1        "
-	      "|****************************************|\n");
-}
-
-static void lengths_by_name_and_in_ns(void **state)
-{
-	struct options o;
-
-	(void)state;
-	options_init(&o);
-	o.by_name = true;
-	gives(lengths, &o, "hist",
-	      "name = B\n"
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 0        |                                        "
-	      "|\n"
-	      "        0.002 -> 0.003         : 0        |                                        "
-	      "|\n"
-	      "        0.004 -> 0.007         : 0        |                                        "
-	      "|\n"
-	      "        0.008 -> 0.015         : 1        "
-	      "|****************************************|\n"
-	      "\n"
-	      "name = A\n"
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 1        |********************                    "
-	      "|\n"
-	      "        0.002 -> 0.003         : 2        "
-	      "|****************************************|\n");
-	o.top = 1;
-	gives(lengths, &o, "hist",
-	      "name = B\n"
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 0        |                                        "
-	      "|\n"
-	      "        0.002 -> 0.003         : 0        |                                        "
-	      "|\n"
-	      "        0.004 -> 0.007         : 0        |                                        "
-	      "|\n"
-	      "        0.008 -> 0.015         : 1        "
-	      "|****************************************|\n"
-	      "\n"
-	      "name = [other]\n"
-	      "        msecs                  : count     distribution\n"
-	      "        0.000 -> 0.001         : 1        |********************                    "
-	      "|\n"
-	      "        0.002 -> 0.003         : 2        "
-	      "|****************************************|\n");
-	o.unit = UNIT_NS;
-	o.max_wait_ns = 1999;
-	gives(lengths, &o, "hist",
-	      "name = A\n"
-	      "     nsecs               : count     distribution\n"
-	      "         0 -> 1          : 0        |                                        |\n"
-	      "         2 -> 3          : 0        |                                        |\n"
-	      "         4 -> 7          : 0        |                                        |\n"
-	      "         8 -> 15         : 0        |                                        |\n"
-	      "        16 -> 31         : 0        |                                        |\n"
-	      "        32 -> 63         : 0        |                                        |\n"
-	      "        64 -> 127        : 0        |                                        |\n"
-	      "       128 -> 255        : 0        |                                        |\n"
-	      "       256 -> 511        : 0        |                                        |\n"
-	      "       512 -> 1023       : 0        |                                        |\n"
-	      "      1024 -> 2047       : 1        |****************************************|\n");
-}
-
-static void numbers_of_more_than_ten_digits(void **state)
-{
-	struct options o = script_options(101);
-	char *text, *last;
-
-	(void)state;
-	o.unit = UNIT_NS;
-	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 5000001\n", &o, "hist");
-	assert_memory_equal(text, "               nsecs                         : count", 52);
-	last = strstr(text, "          4294967296 -> 8589934591           : 1        "
-			    "|********************|\n");
-	assert_non_null(last);
-	assert_null(strchr(strchr(last, '\n') + 1, '\n'));
-	free(text);
-}
-
-static void lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for(void **state)
-{
-	struct options o = script_options(101);
-	char *text;
-
-	(void)state;
-	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 2000001\n", &o, "hist");
-	assert_memory_equal(text, "        msecs                  : count", 38);
-	assert_non_null(strstr(text, "\n    1 048.576 -> 2 097.151     : 1        |*****"));
-	free(text);
-	o.given |= GIVEN_UNIT;
-	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 2000001\n", &o, "hist");
-	assert_memory_equal(text, "     usecs               : count", 32);
-	assert_non_null(strstr(text, "\n   1048576 -> 2097151    : 1        |*****"));
-	free(text);
-}
 
 /* ---- wakers --------------------------------------------------------------------------------- */
 
@@ -593,11 +445,6 @@ int main(void)
 		cmocka_unit_test(top_gives_the_longest_waits_of_all_threads),
 		cmocka_unit_test(strings_are_json_whatever_their_bytes),
 		cmocka_unit_test(hostile_names_in_json),
-		cmocka_unit_test(lengths_by_powers_of_two),
-		cmocka_unit_test(lengths_are_whole_where_the_window_cuts),
-		cmocka_unit_test(lengths_by_name_and_in_ns),
-		cmocka_unit_test(numbers_of_more_than_ten_digits),
-		cmocka_unit_test(lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for),
 		cmocka_unit_test(who_wakes_whom),
 		cmocka_unit_test(handlers_of_interrupts),
 		cmocka_unit_test(wakers_stacks_only),
