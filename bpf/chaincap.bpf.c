@@ -164,6 +164,7 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 #include "user_stack.h"
 #include "objects.h"
 #include "ready.h"
+#include "interrupts.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -438,6 +439,8 @@ int on_stacks(unsigned long long *ctx)
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
 	if (is_switch && tid && !state && is_throttled(task))
 		record_throttled(task, now);
+	if (is_switch && time_interrupts)
+		record_interrupts(now);
 out:
 	*(volatile __u64 *)&k->busy = 0;
 	return 0;

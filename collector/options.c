@@ -50,6 +50,7 @@ static const char all_options[] =
 	"      --no-unwind          user stacks by frame pointers only\n"
 	"      --no-objects         not what a thread waits for in a system call\n"
 	"      --no-block           not what disks are asked for\n"
+	"      --no-irq             not how long CPUs handle interrupts\n"
 	"      --verify             check stacks that were known without a walk (slow)\n"
 	"  -q, --quiet              print errors only\n"
 	"  -v, --verbose            print figures of the recorder, messages of libbpf\n"
@@ -247,6 +248,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		NO_UNWIND,
 		NO_OBJECTS,
 		NO_BLOCK,
+		NO_IRQ,
 		VERIFY,
 		FLIGHT,
 		TRIGGER_WAIT,
@@ -262,6 +264,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 		{ "no-unwind", no_argument, NULL, NO_UNWIND },
 		{ "no-objects", no_argument, NULL, NO_OBJECTS },
 		{ "no-block", no_argument, NULL, NO_BLOCK },
+		{ "no-irq", no_argument, NULL, NO_IRQ },
 		{ "verify", no_argument, NULL, VERIFY },
 		{ "flight", required_argument, NULL, FLIGHT },
 		{ "trigger-wait", required_argument, NULL, TRIGGER_WAIT },
@@ -317,6 +320,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv)
 			break;
 		case NO_BLOCK:
 			o->no_block = true;
+			break;
+		case NO_IRQ:
+			o->no_irq = true;
 			break;
 		case VERIFY:
 			o->verify = true;

@@ -21,6 +21,7 @@ struct options {
 	unsigned int sample_hz; /* samples of running threads a second on each CPU; 0: none */
 	bool no_objects;	/* not what threads wait for */
 	bool no_block;		/* not what block devices are asked for */
+	bool no_irq;		/* not how long CPUs handle interrupts */
 	bool verify;		/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;	/* window to keep in memory; 0: write everything at once */
 	uint64_t trigger_ns;	/* write the window after a wait longer than this; 0: no */

@@ -45,6 +45,7 @@ static int load(struct session *s)
 		.sample_hz = o->sample_hz,
 		.objects = !o->no_objects,
 		.requests = !o->no_block,
+		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbosity > 0,
 	};

@@ -175,7 +175,12 @@ enum chainlog_more {
 	 * that tid and time, and how many ns ago the device got it. 0: not known.
 	 */
 	CHAINLOG_DISK_DONE = 9,
-	CHAINLOG_MORE_KINDS = 10,
+	/*
+	 * ns: of the stretch that ends with the SWITCH of the same time, so much went to interrupts
+	 * and softirqs. Not written where that is 0.
+	 */
+	CHAINLOG_INTERRUPTS = 11,
+	CHAINLOG_MORE_KINDS = 12,
 };
 /*
  * Kinds from here on are short forms, without fields, of the most frequent kinds: n further, an

@@ -28,6 +28,7 @@ enum wire_kind {
 	WIRE_DISK_REQUEST,
 	WIRE_DISK_DONE,
 	WIRE_READY,
+	WIRE_INTERRUPTS,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -153,6 +154,11 @@ struct wire_ready { /* right after a waking: which of several things ended the w
 	struct wire_record r;
 	__u32 tid;    /* the thread that was woken */
 	__u32 object; /* see struct wire_object */
+};
+
+struct wire_interrupts { /* right after a WIRE_SWITCH, at the same time */
+	struct wire_record r;
+	__u64 ns; /* of the time since the CPU's last one, in interrupts and softirqs */
 };
 
 struct wire_stack {

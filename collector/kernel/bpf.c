@@ -58,7 +58,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
-	bool has_data_ready = false;
+	bool has_data_ready = false, has_local_timer = false;
 
 	skel->rodata->address_mask = address_mask();
 	skel->rodata->page_size = page;
@@ -73,10 +73,14 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 			fprintf(stderr,
 				"chaincap: this kernel has no tracepoint sk_data_ready (Linux 6.3 "
 				"has): which of several sockets ended a poll() is not known\n");
+		has_local_timer = has_tracepoint(btf, "local_timer_entry");
 		btf__free(btf);
 	}
 	bpf_program__set_autoload(skel->progs.on_data,
 				  has_data_ready && skel->rodata->find_objects);
+	has_local_timer = has_local_timer && skel->rodata->time_interrupts;
+	bpf_program__set_autoload(skel->progs.on_timer_irq, has_local_timer);
+	bpf_program__set_autoload(skel->progs.on_timer_irq_done, has_local_timer);
 }
 
 /* Frames that the kernel's own walks give at most; a sysctl, which may have been changed. */
@@ -142,6 +146,16 @@ static void load_disk_programs(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoload(skel->progs.on_disk_request, wanted);
 	bpf_program__set_autoload(skel->progs.on_disk_issue, wanted);
 	bpf_program__set_autoload(skel->progs.on_disk_done, wanted);
+}
+
+/* The programs that time interrupts; those for x86's local timer: configure_for_kernel(). */
+static void load_interrupt_programs(struct chaincap_bpf *skel, bool wanted)
+{
+	skel->rodata->time_interrupts = wanted;
+	bpf_program__set_autoload(skel->progs.on_softirq, wanted);
+	bpf_program__set_autoload(skel->progs.on_softirq_done, wanted);
+	bpf_program__set_autoload(skel->progs.on_device_irq, wanted);
+	bpf_program__set_autoload(skel->progs.on_device_irq_done, wanted);
 }
 
 static void explain(int err, char *why, size_t why_size)
@@ -213,6 +227,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	s->skel->rodata->find_objects = o->objects;
 	load_disk_programs(s->skel, o->requests);
+	load_interrupt_programs(s->skel, o->interrupts);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
 	configure_for_kernel(s->skel, o->verbose);

@@ -24,6 +24,7 @@ struct bpf_options {
 	bool unwind;	    /* user stacks by call frame information, not by frame pointers */
 	bool objects;	    /* what sleeping threads wait for */
 	bool requests;	    /* what block devices are asked for */
+	bool interrupts;    /* how long CPUs handle interrupts */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
 	bool verbose;	    /* print libbpf's messages on standard error */

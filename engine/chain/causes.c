@@ -399,7 +399,7 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	c->filter = f;
 	err = chains_init(&c->chains, tl, o, (struct chain_user) { c, label_link, add, add_disk });
 	if (!err)
-		err = who_ran_new(&c->who_ran, tl);
+		err = who_ran_new(&c->who_ran, tl, true);
 	chains_ask_who(&c->chains, c->who_ran, add_who, c);
 	chains_fold_repeats(&c->chains, chain_joint_is_label);
 	if (!err)

@@ -160,7 +160,7 @@ static void add_ran(struct chains *c, uint32_t node, const struct wait *woke, ui
 	if (to_ns > in_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNING, to_ns - in_ns);
 	if (to_ns > in_ns && chain_samples_wanted(&c->samples))
-		chain_samples_add(&c->samples, node, woke->waker, in_ns, to_ns, 1);
+		chain_samples_window(&c->samples, node, woke->waker, in_ns, to_ns);
 	chains_who_before_run(c, node, woke, from_ns, in_ns, 1);
 	if (in_ns > from_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, in_ns - from_ns);
@@ -208,7 +208,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	if (running)
 		c->add(c->add_arg, node, CHAIN_RUNNING, running);
 	if (running && chain_samples_wanted(&c->samples))
-		chain_samples_add(&c->samples, node, waker->thread, from_ns, to_ns, 1);
+		chain_samples_window(&c->samples, node, waker->thread, from_ns, to_ns);
 	if (win.runnable_ns)
 		c->add(c->add_arg, node, CHAIN_RUNNABLE, win.runnable_ns);
 	if (win.unknown_ns)
@@ -247,15 +247,15 @@ static void add_to_totals(void *arg, uint32_t node, enum chain_end end, uint64_t
 	totals_add(arg, node, end, ns);
 }
 
-/* A key's second part that is not an end: who had the CPU, names from 3 on. */
+/* A key's second part that is not an end: who had the CPU, names after the others. */
 static uint32_t key_of_who(uint32_t who)
 {
-	return CHAIN_ENDS + who + 3;
+	return CHAIN_ENDS + who + WHO_OTHERS;
 }
 
 static uint32_t who_of_key(uint32_t key)
 {
-	return key - CHAIN_ENDS - 3;
+	return key - CHAIN_ENDS - WHO_OTHERS;
 }
 
 /* Numbers of names are below. */
@@ -273,6 +273,13 @@ static void add_who_to_totals(void *arg, uint32_t node, uint32_t who, uint64_t n
 
 /* Likewise: a sample, whose stacks are a pair. Strings are fewer than that. */
 #define KEY_RAN (UINT32_C(1) << 31)
+/* No pair has the number that is left. */
+#define KEY_INTERRUPTED UINT32_MAX
+
+static void add_interrupted_to_totals(void *arg, uint32_t node, uint64_t ns)
+{
+	totals_add(arg, node, KEY_INTERRUPTED, ns);
+}
 
 static void add_ran_to_totals(void *arg, uint32_t node, uint32_t pair, int64_t count)
 {
@@ -297,6 +304,8 @@ static void build(struct chains *c, struct running_totals *t, uint32_t root, uin
 	c->who = who ? add_who_to_totals : NULL;
 	c->add_arg = c->who_arg = c->samples.arg = t;
 	c->samples.ran = add_ran_to_totals;
+	if (c->samples.interrupted)
+		c->samples.interrupted = add_interrupted_to_totals;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
 					  .from_ns = th->waits[i].out_ns,
@@ -358,6 +367,8 @@ static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uin
 			c->out_of_memory = true;
 		else if (key.b < CHAIN_ENDS)
 			c->add(c->add_arg, at, (enum chain_end)key.b, ns);
+		else if (key.b == KEY_INTERRUPTED)
+			c->samples.interrupted(c->samples.arg, at, ns);
 		else if (key.b & KEY_RAN)
 			c->samples.ran(c->samples.arg, at, key.b & ~KEY_RAN, (int64_t)ns);
 		else if (key.b & KEY_DISK)

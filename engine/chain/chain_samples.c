@@ -4,17 +4,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "timeline/interrupts.h"
+
 int chain_samples_init(struct chain_samples *s, const struct timelines *tl, chain_ran_fn ran,
-		       void *arg)
+		       chain_interrupted_fn interrupted, void *arg)
 {
 	*s = (struct chain_samples) { .timelines = NULL };
-	if (!timelines_sampled(tl))
+	if (!timelines_interrupts(tl))
+		interrupted = NULL;
+	if (!timelines_sampled(tl) && !interrupted)
 		return 0;
 	s->hints = calloc((size_t)timelines_threads(tl) + 1, sizeof(*s->hints));
 	if (!s->hints)
 		return -ENOMEM;
 	s->timelines = tl;
 	s->ran = ran;
+	s->interrupted = interrupted;
 	s->arg = arg;
 	return 0;
 }
@@ -38,6 +43,19 @@ void chain_samples_add(struct chain_samples *s, uint32_t node, uint32_t thread, 
 	}
 	for (; at < end && at->ns < to_ns; at++)
 		s->ran(s->arg, node, at->pair, count);
+}
+
+void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
+			  uint64_t to_ns)
+{
+	uint64_t ns = 0;
+
+	if (s->interrupted)
+		ns = interrupts_of_thread(timelines_interrupts(s->timelines), thread, from_ns,
+					  to_ns);
+	if (ns)
+		s->interrupted(s->arg, node, ns);
+	chain_samples_add(s, node, thread, from_ns, to_ns, 1);
 }
 
 const struct sample *sample_way_take(struct sample_way *way, uint64_t from_ns, uint64_t to_ns)

@@ -11,17 +11,21 @@
 /* Takes count samples of the chain that ends running at node. A count below 0 takes them back. */
 typedef void (*chain_ran_fn)(void *arg, uint32_t node, uint32_t pair, int64_t count);
 
+/* ns of what the thread ran, in chains that end running at node, went to interrupts. */
+typedef void (*chain_interrupted_fn)(void *arg, uint32_t node, uint64_t ns);
+
 /* All zero: samples are not wanted, or the trace has none. */
 struct chain_samples {
 	const struct timelines *timelines;
 	chain_ran_fn ran;
+	chain_interrupted_fn interrupted; /* NULL: not wanted, or not known */
 	void *arg;
 	uint32_t *hints; /* by thread: where its samples were looked for last */
 };
 
-/* 0 or -ENOMEM. */
+/* interrupted may be NULL; it is called by chain_samples_window() alone. 0 or -ENOMEM. */
 int chain_samples_init(struct chain_samples *s, const struct timelines *tl, chain_ran_fn ran,
-		       void *arg);
+		       chain_interrupted_fn interrupted, void *arg);
 void chain_samples_free(struct chain_samples *s);
 
 static inline bool chain_samples_wanted(const struct chain_samples *s)
@@ -35,6 +39,9 @@ static inline bool chain_samples_wanted(const struct chain_samples *s)
  */
 void chain_samples_add(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
 		       uint64_t to_ns, int64_t count);
+/* The same of one window, with what interrupts took of it. */
+void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t thread, uint64_t from_ns,
+			  uint64_t to_ns);
 
 /* A way back in time over a thread's samples: [first, last) are still ahead. */
 struct sample_way {

@@ -126,7 +126,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->parts = chain_parts_new(tl, o, fold_counts_waits(f), by == FOLD_BY_LINE);
 		err = f->parts ? 0 : -ENOMEM;
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
-			err = who_ran_new(&f->who_ran, tl);
+			err = who_ran_new(&f->who_ran, tl, false);
 		if (!err)
 			err = run(f);
 	}

@@ -289,7 +289,7 @@ static int folder_init(struct folder *f)
 	if (fold_folds_repeats(fold))
 		chains_fold_repeats(&f->chains, chain_joint_is_label);
 	if (!err && wants_samples(fold))
-		err = chain_samples_init(&f->chains.samples, tl, add_ran, f);
+		err = chain_samples_init(&f->chains.samples, tl, add_ran, NULL, f);
 	chains_ask_who(&f->chains, fold->who_ran, add_who_piece, f);
 	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);

@@ -7,6 +7,7 @@
 #include "lower_bound.h"
 #include "running_totals.h"
 #include "timeline/cpus.h"
+#include "timeline/interrupts.h"
 
 /*
  * The time that each name had on a CPU, as running totals over blocks of changes: a long wait among
@@ -17,7 +18,8 @@
 struct who_ran {
 	const struct timelines *timelines;
 	const struct cpus *cpus;
-	struct running_totals *totals; /* by CPU; of (who, 0) */
+	const struct interrupts *interrupts; /* NULL: not told apart */
+	struct running_totals *totals;	     /* by CPU; of (who, 0) */
 	uint32_t n_cpus;
 };
 
@@ -30,6 +32,8 @@ const char *who_text(uint32_t who)
 		return "[throttled]";
 	case WHO_STILL:
 		return "[no events]";
+	case WHO_INTERRUPTS:
+		return "[interrupts]";
 	default:
 		return NULL;
 	}
@@ -49,6 +53,13 @@ static uint64_t end_of(const struct who_ran *r, const struct change *c, size_t n
 	return i + 1 < n ? c[i + 1].from_ns : timelines_end_ns(r->timelines);
 }
 
+/* What interrupts took of the time that who had. */
+static uint64_t taken_from(const struct who_ran *r, uint32_t who, uint32_t cpu, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	return who == WHO_UNKNOWN ? 0 : interrupts_of_cpu(r->interrupts, cpu, from_ns, to_ns);
+}
+
 static bool sum_up(struct who_ran *r, uint32_t cpu)
 {
 	struct running_totals *t = &r->totals[cpu];
@@ -60,15 +71,20 @@ static bool sum_up(struct who_ran *r, uint32_t cpu)
 	for (size_t i = 0; i < n / BLOCK * BLOCK; i++) {
 		uint64_t end = end_of(r, c, n, i);
 
-		if (end > c[i].from_ns)
-			totals_add(t, who_of(r->timelines, &c[i]), 0, end - c[i].from_ns);
+		uint32_t who = who_of(r->timelines, &c[i]);
+		uint64_t taken = taken_from(r, who, cpu, c[i].from_ns, end);
+
+		if (end > c[i].from_ns + taken)
+			totals_add(t, who, 0, end - c[i].from_ns - taken);
+		if (taken)
+			totals_add(t, WHO_INTERRUPTS, 0, taken);
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(t, (uint32_t)(i / BLOCK));
 	}
 	return !t->out_of_memory;
 }
 
-int who_ran_new(struct who_ran **out, const struct timelines *tl)
+int who_ran_new(struct who_ran **out, const struct timelines *tl, bool interrupts)
 {
 	const struct cpus *cpus = timelines_cpus(tl);
 	struct who_ran *r;
@@ -81,6 +97,7 @@ int who_ran_new(struct who_ran **out, const struct timelines *tl)
 		return -ENOMEM;
 	r->timelines = tl;
 	r->cpus = cpus;
+	r->interrupts = interrupts ? timelines_interrupts(tl) : NULL;
 	r->totals = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->totals));
 	for (; r->totals && r->n_cpus < cpus_number(cpus); r->n_cpus++)
 		if (!sum_up(r, r->n_cpus))
@@ -121,6 +138,18 @@ static void give(const struct share *s, uint32_t who, uint64_t ns)
 		s->fn(s->arg, who, ns);
 }
 
+/* In [from_ns, to_ns) who had the CPU. */
+static void give_time(const struct share *s, uint32_t cpu, uint32_t who, uint64_t from_ns,
+		      uint64_t to_ns)
+{
+	/* While the machine stood still nothing took it from the thread that had the CPU. */
+	bool still = s->still && who < WHO_NAMES;
+	uint64_t taken = still ? 0 : taken_from(s->ran, who, cpu, from_ns, to_ns);
+
+	give(s, who, to_ns - from_ns - taken);
+	give(s, WHO_INTERRUPTS, taken);
+}
+
 /* What the CPU ran in [from_ns, to_ns). */
 static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
@@ -133,7 +162,7 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 	c = cpus_ran(r->cpus, cpu, &n);
 	i = LOWER_BOUND(k, n, c[k].from_ns <= from_ns);
 	until = i < n && c[i].from_ns < to_ns ? c[i].from_ns : to_ns;
-	give(s, i ? who_of(r->timelines, &c[i - 1]) : WHO_UNKNOWN, until - from_ns);
+	give_time(s, cpu, i ? who_of(r->timelines, &c[i - 1]) : WHO_UNKNOWN, from_ns, until);
 	while (until < to_ns) {
 		/* Here i begins at until. */
 		if (i % BLOCK == 0 && i + 4 * BLOCK < n && c[i + 4 * BLOCK].from_ns <= to_ns) {
@@ -151,7 +180,7 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 		}
 		from_ns = until;
 		until = i + 1 < n && c[i + 1].from_ns < to_ns ? c[i + 1].from_ns : to_ns;
-		give(s, who_of(r->timelines, &c[i]), until - from_ns);
+		give_time(s, cpu, who_of(r->timelines, &c[i]), from_ns, until);
 		i++;
 	}
 }

@@ -316,7 +316,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	if (!s || !c.processes)
 		err = -ENOMEM;
 	if (!err)
-		err = who_ran_new(&c.who_ran, in->timelines);
+		err = who_ran_new(&c.who_ran, in->timelines, true);
 	if (!err) {
 		put_header(&c);
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);

@@ -22,12 +22,23 @@ struct printer {
 };
 
 static const char *const kind_names[] = {
-	[EVENT_SWITCH] = "switch",  [EVENT_WAKING] = "waking",	     [EVENT_WAKING_NEW] = "new",
-	[EVENT_FORK] = "fork",	    [EVENT_EXEC] = "exec",	     [EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",	    [EVENT_LOST] = "lost",	     [EVENT_SAMPLE] = "sample",
-	[EVENT_QUEUE] = "queue",    [EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
-	[EVENT_READY] = "ready",    [EVENT_DISK_REQUEST] = "asks",   [EVENT_DISK_DONE] = "done",
+	[EVENT_SWITCH] = "switch",
+	[EVENT_WAKING] = "waking",
+	[EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",
+	[EVENT_EXEC] = "exec",
+	[EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",
+	[EVENT_LOST] = "lost",
+	[EVENT_SAMPLE] = "sample",
+	[EVENT_QUEUE] = "queue",
+	[EVENT_THROTTLED] = "throttled",
+	[EVENT_OBJECT] = "object",
+	[EVENT_READY] = "ready",
+	[EVENT_DISK_REQUEST] = "asks",
+	[EVENT_DISK_DONE] = "done",
 	[EVENT_MORE_LOST] = "lost",
+	[EVENT_INTERRUPTS] = "interrupts",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -237,6 +248,9 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_DISK_DONE:
 		put_disk_done(p, ev);
+		break;
+	case EVENT_INTERRUPTS:
+		fprintf(out, " took %" PRIu64 " ns since the last switch", ev->n);
 		break;
 	case EVENT_OBJECT:
 		put_object(p, " waits for ", trace_object(p->t, ev->object));

@@ -150,6 +150,7 @@ static void put_more(const struct trace_info *i, FILE *out)
 		[EVENT_THROTTLED] = "throttled",
 		[EVENT_OBJECT] = "objects",
 		[EVENT_READY] = "ready",
+		[EVENT_INTERRUPTS] = "interrupts",
 		[EVENT_DISK_REQUEST] = "disk_requests",
 		[EVENT_DISK_DONE] = "disk_requests_done",
 	};

@@ -190,6 +190,14 @@ static void put_who(struct writer *j, uint32_t node)
 	putc(']', j->out);
 }
 
+/* How much of that time went to interrupts, if the trace says so. */
+static void put_interrupted(struct writer *j, uint32_t node)
+{
+	if (timelines_interrupts(j->timelines))
+		fprintf(j->out, ",\"interrupts_ns\":%" PRIu64,
+			wait_facts_interrupted(&j->wait.facts, node));
+}
+
 /* What the last waker ran: the stacks of its samples, and how much of the piece each of them is. */
 static void put_ran(struct writer *j, const struct wait_piece *p)
 {
@@ -259,8 +267,10 @@ static void put_piece(struct writer *j, const struct wait_piece *p)
 		put_disk(j, p->what);
 	if (j->wait.facts.who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
 		put_who(j, p->node);
-	if (p->end == CHAIN_RUNNING)
+	if (p->end == CHAIN_RUNNING) {
+		put_interrupted(j, p->node);
 		put_ran(j, p);
+	}
 	if (p->end == CHAIN_RUNNABLE || p->end == CHAIN_RUNNING)
 		put_served(j, p->node);
 	putc('}', j->out);

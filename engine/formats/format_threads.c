@@ -10,6 +10,7 @@
 #include "chain/top_waits.h"
 #include "chain/who_sums.h"
 #include "class_columns.h"
+#include "timeline/interrupts.h"
 #include "format_threads.h"
 
 static int by_running(const void *pa, const void *pb)
@@ -38,6 +39,7 @@ static struct thread_row row_of(const struct timelines *tl, struct wait_filter *
 
 	wait_filter_window(s, &from_ns, &to_ns);
 	r.sums = thread_sums(th, from_ns, to_ns);
+	r.interrupted_ns = interrupts_of_thread(timelines_interrupts(tl), thread, from_ns, to_ns);
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct chosen_wait chosen = { .wait = &th->waits[i], .thread = thread };
 		uint64_t len;
@@ -82,6 +84,7 @@ void thread_row_add(struct thread_row *total, const struct thread_row *r)
 	total->sums.lifetime_ns += r->sums.lifetime_ns;
 	total->waited_ns += r->waited_ns;
 	total->waits += r->waits;
+	total->interrupted_ns += r->interrupted_ns;
 	if (total->longest_ns < r->longest_ns)
 		total->longest_ns = r->longest_ns;
 }
@@ -109,6 +112,15 @@ static void put_row(FILE *out, const struct options *o, const struct thread_row 
 	fprintf(out, " %9" PRIu64, r->waits);
 	format_put_time(out, o, 13, r->longest_ns);
 	format_put_time(out, o, 13, r->waited_ns);
+}
+
+/* How much of RUNNING went to interrupts: after the columns by class. */
+static void put_interrupts(FILE *out, const struct format_input *in, const struct thread_row *r)
+{
+	if (timelines_interrupts(in->timelines))
+		format_put_time(out, in->options, 13, r->interrupted_ns);
+	else
+		fprintf(out, " %13s", "-");
 }
 
 /* What WAITED adds up. */
@@ -182,6 +194,7 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		"NAME", "RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME",
 		"WAITS", "LONGEST", "WAITED");
 	class_columns_head(classes, out);
+	fprintf(out, " %13s", "INTERRUPTS");
 	fputs(who->ran ? "  HAD THE CPU MEANWHILE\n" : "\n", out);
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
@@ -207,6 +220,7 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		fprintf(out, " %-16s", name);
 		put_row(out, o, &rows[i], true);
 		class_columns_put(classes, o, i, 1, out);
+		put_interrupts(out, in, &rows[i]);
 		put_who(out, who, &who->one, names);
 		putc('\n', out);
 	}
@@ -214,12 +228,14 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
 		put_row(out, o, &other, false);
 		class_columns_put(classes, o, top, n - top, out);
+		put_interrupts(out, in, &other);
 		put_who(out, who, &who->other, names);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
 	put_row(out, o, &total, false);
 	class_columns_put(classes, o, 0, n, out);
+	put_interrupts(out, in, &total);
 	put_who(out, who, &who->total, names);
 	fprintf(out, "\n(times in %s; %zu threads; ", format_time_unit(o), n);
 	put_chosen(out, o);
@@ -244,7 +260,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 		qsort(rows, n, sizeof(*rows), by_waited);
 	if (!err) {
 		wait_filter_window(s, &who.from_ns, &who.to_ns);
-		err = who_ran_new(&who.ran, tl);
+		err = who_ran_new(&who.ran, tl, true);
 	}
 	threads = calloc(n + 1, sizeof(*threads));
 	for (size_t i = 0; threads && i < n; i++)

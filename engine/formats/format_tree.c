@@ -104,6 +104,16 @@ static void put_who_of(struct tree *t, const struct tree_item *i)
 
 static void put_links(struct tree *t, const struct tree_item *above, unsigned int level);
 
+/* What interrupts took of a time, if it is at least one percent. */
+static void put_interrupted(const struct tree *t, uint64_t of_ns, uint64_t ns)
+{
+	if (!ns || ns < of_ns / 100)
+		return;
+	fputs(", of which ", t->out);
+	put_time(t, ns);
+	fputs(" in interrupts", t->out);
+}
+
 /* What the waker did while the wakee slept. */
 static void put_meanwhile(struct tree *t, const struct tree_item *i)
 {
@@ -121,6 +131,8 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 			unborn += w->items[k].total_ns;
 	slept -= unborn;
 	put_clause(t, &n, "ran ", end[CHAIN_RUNNING], "");
+	put_interrupted(t, end[CHAIN_RUNNING],
+			wait_facts_interrupted(&w->facts, (uint32_t)(i - w->items)));
 	put_clause(t, &n, "was runnable ", end[CHAIN_RUNNABLE], "");
 	if (end[CHAIN_RUNNABLE])
 		put_who_of(t, i);

@@ -28,6 +28,14 @@ static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
 	ran_sums_add(&f->ran, place(f, node), pair, count);
 }
 
+/* A chain_interrupted_fn. */
+static void add_interrupted(void *arg, uint32_t node, uint64_t ns)
+{
+	struct wait_facts *f = arg;
+
+	f->out_of_memory |= !pair_table_add(&f->interrupted, place(f, node), 0, ns);
+}
+
 /* A chain_window_fn. */
 static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
 {
@@ -40,11 +48,11 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 int wait_facts_init(struct wait_facts *f, struct chains *c,
 		    uint32_t (*place_of)(void *arg, uint32_t node), void *arg)
 {
-	int err = chain_samples_init(&c->samples, c->timelines, add_ran, f);
+	int err = chain_samples_init(&c->samples, c->timelines, add_ran, add_interrupted, f);
 
 	*f = (struct wait_facts) { .place_of = place_of, .arg = arg };
 	if (!err)
-		err = who_ran_new(&f->who_ran, c->timelines);
+		err = who_ran_new(&f->who_ran, c->timelines, true);
 	if (!err)
 		err = served_new(&f->all_served, c->timelines, c->kernel);
 	chains_ask_who(c, f->who_ran, add_who, f);
@@ -58,6 +66,7 @@ void wait_facts_free(struct wait_facts *f)
 	served_free(f->all_served);
 	who_had_free(&f->had);
 	ran_sums_free(&f->ran);
+	pair_table_free(&f->interrupted);
 	served_sums_free(&f->served);
 }
 
@@ -65,7 +74,15 @@ void wait_facts_clear(struct wait_facts *f)
 {
 	who_had_clear(&f->had);
 	ran_sums_clear(&f->ran);
+	pair_table_clear(&f->interrupted, sizeof(uint64_t));
 	served_sums_clear(&f->served);
+}
+
+uint64_t wait_facts_interrupted(const struct wait_facts *f, uint32_t place)
+{
+	uint32_t id = pairs_find(&f->interrupted.keys, place, 0);
+
+	return id ? ((const uint64_t *)f->interrupted.at)[id] : 0;
 }
 
 int wait_facts_sort(struct wait_facts *f, struct names *names)

@@ -30,6 +30,7 @@ void timelines_free(struct timelines *tl)
 	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
 	silences_free(&tl->silences);
+	interrupts_free(tl->interrupts);
 	free(tl);
 }
 
@@ -42,6 +43,11 @@ const struct silence *timelines_silences(const struct timelines *tl, size_t *n)
 {
 	*n = tl->silences.n;
 	return tl->silences.at;
+}
+
+const struct interrupts *timelines_interrupts(const struct timelines *tl)
+{
+	return tl->interrupts;
 }
 
 uint64_t timelines_untraced(const struct timelines *tl)

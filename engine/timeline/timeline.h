@@ -116,14 +116,17 @@ struct stack_pair {
  * event in a trace that is not checked, see trace_open_bytes().
  */
 int timelines_new(struct timelines **out, const struct trace *t);
-/* The same, with what CPUs ran, if the trace has the queues: see cpus.h. */
+/* The same, with what CPUs ran and how long they were in interrupts, if the trace has that. */
 int timelines_new_with_cpus(struct timelines **out, const struct trace *t);
 void timelines_free(struct timelines *tl);
 struct cpus;
+struct interrupts;
 /* NULL: not asked for, or the trace does not have the queues. */
 const struct cpus *timelines_cpus(const struct timelines *tl);
 /* When the machine stood still, in the order of time: with what CPUs ran only. */
 const struct silence *timelines_silences(const struct timelines *tl, size_t *n);
+/* The same of how long CPUs were in interrupts, see interrupts.h. */
+const struct interrupts *timelines_interrupts(const struct timelines *tl);
 
 /*
  * Switches that must have happened between two that follow each other on a CPU, and are neither in

@@ -62,6 +62,19 @@ static void handle_lost(struct builder *b, const struct event *ev)
 			b->cpus[i].switched = false;
 }
 
+/* A stretch of the CPU has ended, in which prev ran from the end of its last wait on. */
+static void note_stretch(struct builder *b, const struct event *ev, uint32_t prev)
+{
+	const struct thread *th = prev < THREAD_IDLE ? &b->tl->threads[prev] : NULL;
+	uint64_t ran_from_ns = ev->time_ns;
+
+	if (!b->tl->interrupts)
+		return;
+	if (th && !(th->flags & THREAD_RECORDER))
+		ran_from_ns = th->n_waits ? th->waits[th->n_waits - 1].in_ns : th->begin_ns;
+	interrupts_switch(b->tl->interrupts, ev->cpu, prev, ran_from_ns, ev->time_ns);
+}
+
 static void handle_switch(struct builder *b, const struct event *ev)
 {
 	uint32_t prev = ev->tid ? acting(b, ev, ev->tid) : THREAD_IDLE;
@@ -71,6 +84,7 @@ static void handle_switch(struct builder *b, const struct event *ev)
 		state_idles(b, ev->cpu, ev->time_ns);
 	else if (prev != THREAD_NONE)
 		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, ev->pair);
+	note_stretch(b, ev, prev);
 	if (!ev->other) {
 		state_idles(b, ev->cpu, ev->time_ns);
 		return;
@@ -203,6 +217,8 @@ static void handle_more(struct builder *b, const struct event *ev)
 						      i, ev->pair) != 0;
 	else if (ev->kind == EVENT_DISK_DONE)
 		handle_disk_done(b, ev);
+	else if (ev->kind == EVENT_INTERRUPTS)
+		interrupts_took(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
 	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
 		state_ready(b, i, ev);
 }
@@ -251,6 +267,7 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_LOST:
 		handle_lost(b, ev);
+		interrupts_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
 		break;
 	default:
 		handle_more(b, ev);
@@ -322,6 +339,10 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	b.tl->start_ns = ev && ev->time_ns < info->start_ns ? ev->time_ns : info->start_ns;
 	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
 	b.cpus_known_from_ns = b.tl->start_ns;
+	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS) {
+		b.tl->interrupts = interrupts_new(b.tl->start_ns);
+		b.out_of_memory = !b.tl->interrupts;
+	}
 	b.events = events;
 	table_snapshot(&b);
 	progress_begin(PROGRESS_LINK, info->events, info->events);
@@ -346,6 +367,7 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	if (b.tl) {
 		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);
 		finish_silences(b.tl);
+		interrupts_finish(b.tl->interrupts, (uint32_t)b.tl->n_threads);
 	}
 	if (!b.out_of_memory && !err) {
 		b.tl->pairs = event_stream_take_pairs(events);
@@ -353,7 +375,7 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	}
 out:
 	event_stream_free(events);
-	b.out_of_memory |= b.tl && cpus_failed(b.tl->cpus);
+	b.out_of_memory |= b.tl && (cpus_failed(b.tl->cpus) || interrupts_failed(b.tl->interrupts));
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);

@@ -11,6 +11,7 @@
 #include "trace/event_stream.h"
 #include "base/pairs.h"
 #include "cpus.h"
+#include "interrupts.h"
 #include "ready.h"
 #include "timeline.h"
 
@@ -30,9 +31,10 @@ struct timelines {
 	struct pairs pairs; /* kernel and user stack */
 	struct samples samples;
 	struct disk_requests disk_requests;
-	struct cpus *cpus;	  /* NULL: not asked for, or not in the trace */
-	struct silences silences; /* empty where cpus is NULL */
-	uint64_t untraced;	  /* switches that are missing, though no loss says so */
+	struct cpus *cpus;	       /* NULL: not asked for, or not in the trace */
+	struct interrupts *interrupts; /* likewise */
+	struct silences silences;      /* empty where cpus is NULL */
+	uint64_t untraced;	       /* switches that are missing, though no loss says so */
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */

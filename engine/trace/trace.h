@@ -39,6 +39,7 @@ enum event_kind {
 	EVENT_MORE_LOST = CHAINLOG_MORE + CHAINLOG_MORE_LOST, /* n of the kind EVENT_MORE + other */
 	EVENT_READY = CHAINLOG_MORE + CHAINLOG_READY,
 	EVENT_WOKEN_READY = CHAINLOG_MORE + CHAINLOG_WOKEN_READY, /* given as EVENT_READY */
+	EVENT_INTERRUPTS = CHAINLOG_MORE + CHAINLOG_INTERRUPTS,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -68,7 +69,10 @@ struct event {
 	uint32_t object;
 	/* LOST, MORE_LOST: end of the span; DISK_DONE: when the device got it, 0: not known */
 	uint64_t last_ns;
-	/* LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h */
+	/*
+	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS:
+	 * ns
+	 */
 	uint64_t n;
 	uint64_t asked_ns; /* DISK_DONE; 0: not known */
 };

@@ -218,6 +218,7 @@ static int copy_more(struct neutral *n, const struct event *ev)
 	case EVENT_MORE_LOST:
 		return 0;
 	case EVENT_QUEUE:
+	case EVENT_INTERRUPTS:
 		copy.number[0] = ev->n;
 		break;
 	case EVENT_OBJECT:

@@ -141,6 +141,27 @@ static struct synth *disks(void)
 	return m;
 }
 
+/* Interrupts of a thread's time and of the idle loop's, some without a switch, some impossible. */
+static struct synth *interrupts(void)
+{
+	struct synth *m = synth_new();
+
+	synth_info(m,
+		   &(struct chainlog_info) {
+			   .cpus = 2, .more = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_INTERRUPTS });
+	synth_switch(m, 0, 10, 0, 'R', 10, "");
+	synth_interrupts(m, 0, 10, 3);
+	synth_switch(m, 0, 30, 10, 'R', 11, "");
+	synth_interrupts(m, 0, 30, 7);
+	synth_interrupts(m, 0, 30, 7);
+	synth_interrupts(m, 1, 35, 7);
+	synth_switch(m, 0, 40, 11, 'S', 10, "schedule");
+	synth_interrupts(m, 0, 40, UINT64_MAX);
+	encoder_more_lost(synth_encoder(m), 0, CHAINLOG_MORE + CHAINLOG_INTERRUPTS, 3, 50, 60);
+	synth_end(m, 100);
+	return m;
+}
+
 static uint32_t object(struct synth *m, const char *class, const char *name, const char *own,
 		       uint32_t peer, uint32_t owner)
 {
@@ -206,10 +227,11 @@ int main(int argc, char **argv)
 		const char *name;
 		struct synth *m;
 	} seeds[] = {
-		{ "sample", synth_sample() }, { "relay", relay() },
-		{ "ping-pong", ping_pong() }, { "odd", odd() },
-		{ "samples", samples() },     { "queues", queues() },
-		{ "disks", disks() },	      { "objects", objects() },
+		{ "sample", synth_sample() },	{ "relay", relay() },
+		{ "ping-pong", ping_pong() },	{ "odd", odd() },
+		{ "samples", samples() },	{ "queues", queues() },
+		{ "disks", disks() },		{ "objects", objects() },
+		{ "interrupts", interrupts() },
 	};
 	int failed = argc != 2;
 

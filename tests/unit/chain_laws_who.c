@@ -85,7 +85,7 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(names);
-	assert_int_equal(who_ran_new(&ran, tl), 0);
+	assert_int_equal(who_ran_new(&ran, tl, false), 0);
 	assert_int_equal(chains_init(&c, tl, o,
 				     (struct chain_user) { .arg = &sums, .add = add_nothing }),
 			 0);

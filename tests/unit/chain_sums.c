@@ -87,7 +87,7 @@ static void begin(struct explained *e, const struct timelines *tl, unsigned int 
 	assert_int_equal(chains_init(&e->chains, tl, &e->options,
 				     (struct chain_user) { e, label, add, NULL }),
 			 0);
-	assert_int_equal(chain_samples_init(&e->chains.samples, tl, add_ran, e), 0);
+	assert_int_equal(chain_samples_init(&e->chains.samples, tl, add_ran, NULL, e), 0);
 	if (repeats)
 		chains_fold_repeats(&e->chains, joint);
 }

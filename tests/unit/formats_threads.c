@@ -25,6 +25,17 @@ static const char script[] = "0    c0 - R > A\n"
 			     "900  c0 - R > A\n"
 			     "end 1000\n";
 
+/* The last but one of the columns, with a blank before it. */
+static const char *before_last(char *line)
+{
+	size_t end = (size_t)(strrchr(line, ' ') - line);
+
+	while (end && line[end - 1] == ' ')
+		end--;
+	line[end] = '\0';
+	return strrchr(line, ' ');
+}
+
 /* "A 0.800, B 0.310, ...; the last line": names and WAITED. */
 static char *waited(const struct options *o)
 {
@@ -39,7 +50,7 @@ static char *waited(const struct options *o)
 		if (*line == '(')
 			fprintf(out, "%s\n", strstr(line, "WAITED"));
 		else if (sscanf(line, "%*u %*u %16s", name) == 1)
-			fprintf(out, "%s%s\n", name, strrchr(line, ' '));
+			fprintf(out, "%s%s\n", name, before_last(line));
 	}
 	fclose(out);
 	free(table);

@@ -201,6 +201,7 @@ static void on_switch(struct world *w, const struct event *ev)
 	int core = (int)ev->cpu;
 	int prev = actor(w, core, ev->tid, ev->time_ns);
 
+	core_switches(w, core, prev, ev->time_ns);
 	if (prev >= 0)
 		goes_out(w, core, prev, ev);
 	if (ev->other)
@@ -409,6 +410,7 @@ static void on_lost(struct world *w, const struct event *ev)
 		if (ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != c)
 			continue;
 		who_idle_until(w, c, at);
+		core_missed(&w->cores[c], ev->last_ns);
 		w->cores[c].runs = NOBODY;
 		w->cores[c].missed = false;
 		if (w->cores[c].good_from < ev->last_ns + 1)
@@ -544,22 +546,15 @@ static void at_end(struct world *w)
 	}
 }
 
-char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
+struct world *world_of(const struct trace *t)
 {
 	struct trace_cursor *cursor = trace_cursor_new(t);
 	struct world *w = calloc(1, sizeof(*w));
 	struct event ev;
-	char *text;
 
 	if (!w || !cursor)
 		abort();
 	w->t = t;
-	w->depth = asked->depth;
-	w->own = asked->own;
-	w->plain_ends = asked->plain_ends;
-	w->fold_repeats = asked->fold_repeats;
-	w->who_ran = asked->who_ran && trace_info(t)->more >> CHAINLOG_QUEUE & 1 &&
-		     !trace_damage(t)->what;
 	w->start = trace_info(t)->start_ns;
 	w->end = trace_info(t)->end_ns;
 	if (trace_cursor_next(cursor, &ev) && ev.time_ns < w->start)
@@ -567,7 +562,10 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	trace_cursor_free(cursor);
 	cursor = trace_cursor_new(t);
 	for (int c = 0; c < CORES; c++)
-		w->cores[c] = (struct core) { .runs = NOBODY, .good_from = w->start };
+		w->cores[c] = (struct core) { .runs = NOBODY,
+					      .good_from = w->start,
+					      .last = { .to = w->start },
+					      .told = true };
 	world_first_lives(w);
 	while (trace_cursor_next(cursor, &ev)) {
 		if (w->end < ev.time_ns)
@@ -576,8 +574,11 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	}
 	trace_cursor_free(cursor);
 	at_end(w);
-	oracle_explain_all(w, asked->classic);
-	text = oracle_sum_up(w);
+	return w;
+}
+
+void world_free(struct world *w)
+{
 	for (int i = 0; i < w->n_lives; i++) {
 		free(w->lives[i].pieces);
 		free(w->lives[i].sleeps);
@@ -585,8 +586,10 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 		free(w->lives[i].names);
 		free(w->lives[i].placed);
 	}
-	for (int c = 0; c < CORES; c++)
+	for (int c = 0; c < CORES; c++) {
 		free(w->cores[c].idle);
+		free(w->cores[c].taken);
+	}
 	for (size_t i = 0; i < w->n_lines; i++) {
 		free(w->lines[i]);
 		free(w->bases[i]);
@@ -597,5 +600,21 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	free(w->ns);
 	free(w->lives);
 	free(w);
+}
+
+char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
+{
+	struct world *w = world_of(t);
+	char *text;
+
+	w->depth = asked->depth;
+	w->own = asked->own;
+	w->plain_ends = asked->plain_ends;
+	w->fold_repeats = asked->fold_repeats;
+	w->who_ran = asked->who_ran && trace_info(t)->more >> CHAINLOG_QUEUE & 1 &&
+		     !trace_damage(t)->what;
+	oracle_explain_all(w, asked->classic);
+	text = oracle_sum_up(w);
+	world_free(w);
 	return text;
 }

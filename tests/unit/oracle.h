@@ -24,4 +24,11 @@ struct oracle_asked {
 /* Folded lines in ns of all waits and preempted intervals of all threads. To be freed. */
 char *oracle_folded(const struct trace *t, const struct oracle_asked *asked);
 
+/*
+ * What interrupts took, in ns: "TID BEGIN ran NS" for each thread with any of its running time, and
+ * "TID BEGIN NAME NS" for who had the CPU while it was ready, with "[interrupts]" among them. Only
+ * [from_ns, to_ns) counts. Lines are sorted. To be freed.
+ */
+char *oracle_interrupts(const struct trace *t, uint64_t from_ns, uint64_t to_ns);
+
 #endif /* TESTS_ORACLE_H */

@@ -86,6 +86,12 @@ struct life {
 	const struct trace_thread *snap;
 };
 
+/* What interrupts took of a stretch of a core. */
+struct taken {
+	uint64_t from, to, ns;
+	int life;
+};
+
 struct core {
 	int runs;    /* thread, IDLE, NOBODY: not known */
 	bool missed; /* NOBODY because a switch was missed */
@@ -97,6 +103,12 @@ struct core {
 	int n_idle;
 	struct done done;
 	uint64_t dones_bad_until;
+	/* The stretch that the last switch ended, and who was in it; told: of which all is known.
+	 */
+	struct taken last;
+	bool told;
+	struct taken *taken;
+	int n_taken;
 };
 
 struct world {
@@ -114,6 +126,7 @@ struct world {
 	} * still;
 	int n_still;
 	uint64_t heard;
+	bool interrupts;	   /* they have the CPU, and not the thread that they interrupt */
 	uint64_t placed_bad_until; /* changes of queues are missing before */
 	char **lines;
 	uint64_t *ns;
@@ -134,6 +147,10 @@ static inline void *more(void *p, size_t n, size_t size)
 		abort();
 	return p;
 }
+
+/* oracle.c: all that happens in a trace; to be freed by world_free(). */
+struct world *world_of(const struct trace *t);
+void world_free(struct world *w);
 
 /* oracle_life.c */
 /* A stretch of a life; none if it has no length. */
@@ -186,6 +203,16 @@ void line_put_ready(struct world *w, const char *chain, const char *end, int lif
 /* Where a life was in [from, to), all of which it ran: a line of no time for each sample. */
 void line_put_spots(struct world *w, const char *chain, const char *end, const struct life *l,
 		    uint64_t from, uint64_t to);
+/* oracle_interrupts.c: a core switched; interrupts took something up to that; events are missing.
+ */
+void core_switches(struct world *w, int core, int life, uint64_t at);
+void core_was_taken(struct world *w, const struct event *ev);
+void core_missed(struct core *c, uint64_t until);
+/* What they took of a core's time. */
+uint64_t core_taken(const struct core *c, uint64_t from, uint64_t to);
+
+/* oracle_chain.c: explains every wait of every life. */
+void oracle_explain_all(struct world *w, bool classic);
 /* The lines, sorted and summed up. To be freed. */
 char *oracle_sum_up(struct world *w);
 

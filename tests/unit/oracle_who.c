@@ -64,6 +64,9 @@ void who_more(struct world *w, const struct event *ev)
 	int i;
 
 	switch (ev->kind) {
+	case EVENT_INTERRUPTS:
+		core_was_taken(w, ev);
+		break;
 	case EVENT_QUEUE:
 		is_placed(w, ev);
 		break;
@@ -189,7 +192,14 @@ void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, ui
 
 		if (at && at->cpu != NOBODY && at->cpu < CORES)
 			who = runner(w, at->cpu, l->sleeps[p->sleep].throttled, from, &until);
-		put(arg, who, until - from);
+		if (who && w->interrupts && strcmp(who, "[no events]") != 0) {
+			uint64_t taken = core_taken(&w->cores[at->cpu], from, until);
+
+			put(arg, "[interrupts]", taken);
+			put(arg, who, until - from - taken);
+		} else {
+			put(arg, who, until - from);
+		}
 		from = until;
 	}
 }

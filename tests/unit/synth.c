@@ -209,6 +209,18 @@ void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 	MUST(!encoder_more(synth_encoder(m), &ev));
 }
 
+void synth_interrupts(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t took_ns)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_MORE + CHAINLOG_INTERRUPTS,
+		.number = { took_ns },
+	};
+
+	MUST(!encoder_more(synth_encoder(m), &ev));
+}
+
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 {
 	struct chainlog_fields ev = {
@@ -422,6 +434,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_DISK_REQUEST] = "disk request",
 							[EVENT_DISK_DONE] = "disk done",
 							[EVENT_READY] = "ready",
+							[EVENT_INTERRUPTS] = "interrupts",
 							[EVENT_MORE_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);

@@ -121,6 +121,10 @@ static void add_event(struct synth *m, const struct line *l)
 		MUST(!encoder_more_lost(e, cpu, CHAINLOG_MORE + kind, 1, ns, ns_of(word(l, 3))));
 		return;
 	}
+	if (!strcmp(l->words[2], "interrupts")) {
+		synth_interrupts(m, cpu, ns, ns_of(word(l, 3)));
+		return;
+	}
 	a = tid_of(l->words[2]);
 	verb = word(l, 3);
 	b = l->n > 4 && (isupper((unsigned char)*l->words[4]) || *l->words[4] == '-') &&
@@ -217,8 +221,12 @@ struct synth *script_made(const char *script)
 		if (!l.n)
 			continue;
 		if (!strcmp(l.words[0], "queues")) {
-			synth_info(m, &(struct chainlog_info) { .cpus = 2,
-								.more = 1u << CHAINLOG_QUEUE });
+			uint32_t interrupts = *word(&l, 1) ? 1u << CHAINLOG_INTERRUPTS : 0;
+
+			synth_info(m, &(struct chainlog_info) {
+					      .cpus = 2,
+					      .more = 1u << CHAINLOG_QUEUE | interrupts,
+				      });
 		} else if (!strcmp(l.words[0], "others-are")) {
 			others = word(&l, 1);
 		} else if (!strcmp(l.words[0], "thread") || !strcmp(l.words[0], "born")) {

@@ -15,6 +15,7 @@
  *	920 c0 B ran copy;read|main it was running, and is sampled
  *	150 c0 A queued c1          A was put on the queue of CPU 1; "queued!": by its waking
  *	150 c0 A throttled          A may not run: a quota is used up
+ *	150 c0 interrupts 12        they took 12 us up to the switch at that time
  *	150 c0 A asks-disk sub|main A asks a device for something
  *	160 c0 A disk-done vda read 4096 150 155  what A, or -, asked for at 150 and the device got
  *	                            at 155 is done; -: not known when
@@ -24,11 +25,12 @@
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *
- * A first line "queues" says that changes of queues are recorded; "others-are foo" gives all
- *threads but A and B one name. Times are microseconds, with up to three decimals. Threads are
- *capital letters, '-' is the idle loop; each thread that is not declared was there at the start,
- *runnable somewhere, and is called by its letter; "born X" declares one that was not. Stacks are
- *the kernel's, leaf first; a '|' begins the user's part. A's tid is 101, B's 102...
+ * A first line "queues" says that changes of queues are recorded, "queues interrupts" interrupts,
+ *too; "others-are foo" gives all threads but A and B one name. Times are microseconds, with up to
+ *three decimals. Threads are capital letters, '-' is the idle loop; each thread that is not
+ *declared was there at the start, runnable somewhere, and is called by its letter; "born X"
+ *declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part. A's
+ *tid is 101, B's 102...
  */
 #ifndef TESTS_SYNTH_SCRIPT_H
 #define TESTS_SYNTH_SCRIPT_H

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "interrupts.h"
+
+#include <stdlib.h>
+
+#include "grow.h"
+#include "lower_bound.h"
+#include "thread_numbers.h"
+
+/* A stretch between two switches of a CPU, or what a thread ran of it. */
+struct stretch {
+	uint64_t from_ns, to_ns;
+	uint64_t ns;	    /* of it in interrupts */
+	uint64_t before_ns; /* the sum of those before it */
+	uint32_t key;	    /* the CPU or the thread */
+};
+
+/* By key, then time. */
+struct stretches {
+	struct stretch *at;
+	size_t n, cap;
+	size_t *first; /* by key, and one more */
+	uint32_t keys;
+};
+
+/* The last switch of a CPU. */
+struct last {
+	uint64_t from_ns, at_ns; /* the stretch that ended with it */
+	uint64_t ran_from_ns;
+	uint32_t thread;
+	bool open; /* it has not been said yet what interrupts took */
+};
+
+struct interrupts {
+	struct stretches cpus, threads;
+	struct last *last; /* by CPU */
+	size_t n_last, cap_last;
+	uint64_t start_ns; /* where the first stretch of a CPU begins */
+	bool out_of_memory;
+};
+
+struct interrupts *interrupts_new(uint64_t start_ns)
+{
+	struct interrupts *i = calloc(1, sizeof(*i));
+
+	if (i)
+		i->start_ns = start_ns;
+	return i;
+}
+
+static void free_stretches(struct stretches *s)
+{
+	free(s->at);
+	free(s->first);
+}
+
+void interrupts_free(struct interrupts *i)
+{
+	if (!i)
+		return;
+	free_stretches(&i->cpus);
+	free_stretches(&i->threads);
+	free(i->last);
+	free(i);
+}
+
+bool interrupts_failed(const struct interrupts *i)
+{
+	return i && i->out_of_memory;
+}
+
+static struct last *last_of(struct interrupts *i, uint32_t cpu)
+{
+	while (i->n_last <= cpu) {
+		struct last *p = grow_array(i->last, i->n_last, &i->cap_last, sizeof(*p));
+
+		if (!p) {
+			i->out_of_memory = true;
+			return NULL;
+		}
+		i->last = p;
+		p[i->n_last++] = (struct last) { .at_ns = i->start_ns, .thread = THREAD_NONE };
+	}
+	return &i->last[cpu];
+}
+
+void interrupts_switch(struct interrupts *i, uint32_t cpu, uint32_t thread, uint64_t ran_from_ns,
+		       uint64_t at_ns)
+{
+	struct last *last = i ? last_of(i, cpu) : NULL;
+
+	if (!last)
+		return;
+	/* In a loss: what came before it may be missing. */
+	if (at_ns < last->at_ns)
+		last->open = false;
+	else
+		*last = (struct last) { last->at_ns, at_ns, ran_from_ns, thread, true };
+}
+
+void interrupts_lost(struct interrupts *i, uint32_t cpu, uint64_t until_ns)
+{
+	size_t from = cpu, to = (size_t)cpu + 1;
+
+	if (!i)
+		return;
+	if (cpu == UINT32_MAX) {
+		from = 0;
+		to = i->n_last;
+		if (i->start_ns < until_ns)
+			i->start_ns = until_ns;
+	} else if (!last_of(i, cpu)) {
+		return;
+	}
+	for (size_t k = from; k < to; k++)
+		if (i->last[k].at_ns < until_ns)
+			i->last[k] = (struct last) { .at_ns = until_ns, .thread = THREAD_NONE };
+}
+
+static void add(struct interrupts *i, struct stretches *to, uint32_t key, uint64_t from_ns,
+		uint64_t to_ns, uint64_t ns)
+{
+	struct stretch *p;
+
+	if (from_ns >= to_ns)
+		return;
+	p = grow_array(to->at, to->n, &to->cap, sizeof(*p));
+	if (!p) {
+		i->out_of_memory = true;
+		return;
+	}
+	to->at = p;
+	ns = ns < to_ns - from_ns ? ns : to_ns - from_ns;
+	p[to->n++] = (struct stretch) { from_ns, to_ns, ns, 0, key };
+}
+
+void interrupts_took(struct interrupts *i, uint32_t cpu, uint64_t at_ns, uint64_t ns)
+{
+	struct last *last = i && cpu < i->n_last ? &i->last[cpu] : NULL;
+	uint64_t from_ns;
+
+	if (!last || !last->open || last->at_ns != at_ns)
+		return;
+	last->open = false;
+	add(i, &i->cpus, cpu, last->from_ns, at_ns, ns);
+	from_ns = last->ran_from_ns > last->from_ns ? last->ran_from_ns : last->from_ns;
+	if (last->thread < THREAD_IDLE)
+		add(i, &i->threads, last->thread, from_ns, at_ns, ns);
+}
+
+/* Where events are missing, a thread may seem to run on two CPUs: none of its time counts twice. */
+static void follow(struct stretch *s, const struct stretch *last)
+{
+	if (s->from_ns < last->to_ns)
+		s->from_ns = last->to_ns;
+	if (s->ns > s->to_ns - s->from_ns)
+		s->ns = s->to_ns - s->from_ns;
+	s->before_ns = last->before_ns + last->ns;
+}
+
+/* A counting sort: those of one key keep their order. */
+static bool sort(struct stretches *s, uint32_t keys)
+{
+	struct stretch *sorted = malloc((s->n + 1) * sizeof(*sorted));
+
+	s->first = calloc((size_t)keys + 2, sizeof(*s->first));
+	if (!s->first || !sorted) {
+		free(sorted);
+		return false;
+	}
+	/* first[k + 1] becomes where key k begins, then where it ends. */
+	for (size_t k = 0; k < s->n; k++)
+		s->first[s->at[k].key + 2]++;
+	for (uint32_t k = 0; k < keys; k++)
+		s->first[k + 2] += s->first[k + 1];
+	for (size_t k = 0; k < s->n; k++)
+		sorted[s->first[s->at[k].key + 1]++] = s->at[k];
+	for (size_t k = 1; k < s->n; k++)
+		if (sorted[k].key == sorted[k - 1].key)
+			follow(&sorted[k], &sorted[k - 1]);
+	free(s->at);
+	s->at = sorted;
+	s->keys = keys;
+	return true;
+}
+
+void interrupts_finish(struct interrupts *i, uint32_t threads)
+{
+	if (i && (!sort(&i->cpus, (uint32_t)i->n_last) || !sort(&i->threads, threads)))
+		i->out_of_memory = true;
+}
+
+/* Of a stretch's time up to at_ns. */
+static uint64_t up_to(const struct stretch *s, uint64_t at_ns)
+{
+	if (at_ns >= s->to_ns)
+		return s->ns;
+	return (uint64_t)((unsigned __int128)s->ns * (at_ns - s->from_ns) /
+			  (s->to_ns - s->from_ns));
+}
+
+/* The sum of a key's up to at_ns. */
+static uint64_t sum_up_to(const struct stretches *s, uint32_t key, uint64_t at_ns)
+{
+	const struct stretch *first = s->at + s->first[key];
+	size_t n = s->first[key + 1] - s->first[key];
+	size_t k = LOWER_BOUND(m, n, first[m].from_ns < at_ns);
+
+	return k ? first[k - 1].before_ns + up_to(&first[k - 1], at_ns) : 0;
+}
+
+static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, uint64_t to_ns)
+{
+	if (key >= s->keys || from_ns >= to_ns)
+		return 0;
+	return sum_up_to(s, key, to_ns) - sum_up_to(s, key, from_ns);
+}
+
+uint64_t interrupts_of_cpu(const struct interrupts *i, uint32_t cpu, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	return i ? sum(&i->cpus, cpu, from_ns, to_ns) : 0;
+}
+
+uint64_t interrupts_of_thread(const struct interrupts *i, uint32_t thread, uint64_t from_ns,
+			      uint64_t to_ns)
+{
+	return i ? sum(&i->threads, thread, from_ns, to_ns) : 0;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "synth_interrupts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "123.456 c1 A S > B": the time and the CPU. */
+static bool is_switch(const char *line, char at[32], unsigned int *cpu)
+{
+	return strstr(line, " > ") && sscanf(line, "%31s c%u ", at, cpu) == 2;
+}
+
+void schedule_interrupts(struct schedule *s)
+{
+	char **lines = malloc(2 * s->n * sizeof(*lines)), at[32];
+	size_t n = 0;
+
+	if (!lines)
+		abort();
+	for (size_t i = 0; i < s->n; i++) {
+		const char *line = s->lines[i] + (*s->lines[i] == '!');
+		uint64_t took = 1 + schedule_random(s, schedule_random(s, 3) ? 2000 : 60000);
+		unsigned int cpu;
+
+		lines[n++] = s->lines[i];
+		if (!strcmp(line, "queues")) {
+			free(lines[n - 1]);
+			lines[n - 1] = strdup("queues interrupts");
+		}
+		if (!is_switch(line, at, &cpu) || !schedule_random(s, 5))
+			continue;
+		if (asprintf(&lines[n++], "%s c%u interrupts %llu.%03llu", at, cpu,
+			     (unsigned long long)took / 1000, (unsigned long long)took % 1000) < 0)
+			abort();
+	}
+	free(s->lines);
+	s->lines = lines;
+	s->n = n;
+}
