@@ -10,6 +10,7 @@
 
 #include "chain/class_sums.h"
 #include "format.h"
+#include "ran_columns.h"
 #include "words/kernel_stacks.h"
 #include "chain/top_waits.h"
 #include "chain/who_sums.h"
@@ -41,6 +42,7 @@ struct writer {
 	struct chains chains;
 	struct who_ran *who_ran; /* NULL: not known, and without columns */
 	struct who_sums who_had_cpu;
+	struct ran_columns ran;
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the current wait */
 	struct format_totals totals;  /* of all waits written */
 };
@@ -49,8 +51,16 @@ static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
 	struct writer *c = arg;
 
-	(void)node;
 	c->ends_ns[end] += ns;
+	if (end == CHAIN_RUNNING)
+		ran_columns_add(&c->ran, node, ns);
+}
+
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	struct writer *c = arg;
+
+	return ran_columns_label(&c->ran, l);
 }
 
 /* ---- fields --------------------------------------------------------------------------------- */
@@ -78,6 +88,12 @@ static void put_field(struct writer *c, const char *s, size_t len)
 static void put_text(struct writer *c, const char *s)
 {
 	put_field(c, s, strlen(s));
+}
+
+/* The same with a struct writer as arg. */
+static void put_text_of(void *arg, const char *s)
+{
+	put_text(arg, s);
 }
 
 static void put_ns(struct writer *c, uint64_t ns)
@@ -187,6 +203,7 @@ static void put_header(struct writer *c)
 	fputs(has_objects(c) ? ",stack,object" : ",stack", c->out);
 	for (int i = 1; i <= WHO_COLUMNS && c->who_ran; i++)
 		fprintf(c->out, ",had_cpu_%d,had_cpu_%d_ns", i, i);
+	ran_columns_head(&c->ran, c->out);
 	putc('\n', c->out);
 }
 
@@ -257,6 +274,8 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 		err = put_stack(c, waited_for_words(c->names, w->stack));
 	if (!err)
 		err = put_who(c, p);
+	if (!err)
+		err = ran_columns_put(&c->ran, put_text_of, c, c->out);
 	putc('\n', c->out);
 	return err;
 }
@@ -287,6 +306,7 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 	int err;
 
 	memset(c->ends_ns, 0, sizeof(c->ends_ns));
+	ran_columns_begin(&c->ran);
 	if (p->wait->kind == WAIT_SLEEP)
 		chains_explain(&c->chains, chains_head(&c->chains, 1), p->thread, p->wait,
 			       s->blocked_from_ns, s->blocked_to_ns);
@@ -303,6 +323,8 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 static int write_csv(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
+	uint32_t (*label)(void *, const struct link *) =
+		timelines_sampled(in->timelines) ? label_link : NULL;
 	struct names *names = names_new(in->timelines, o);
 	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
 	struct writer c = { .out = out,
@@ -311,10 +333,12 @@ static int write_csv(const struct format_input *in, FILE *out)
 			    .names = names,
 			    .processes = processes_new(in->timelines) };
 	int err = chains_init(&c.chains, in->timelines, o,
-			      (struct chain_user) { .arg = &c, .add = add_end });
+			      (struct chain_user) { .arg = &c, .label = label, .add = add_end });
 
 	if (!s || !c.processes)
 		err = -ENOMEM;
+	if (!err)
+		err = ran_columns_init(&c.ran, &c.chains, names);
 	if (!err)
 		err = who_ran_new(&c.who_ran, in->timelines, true);
 	if (!err) {
@@ -333,6 +357,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	who_ran_free(c.who_ran);
 	who_sums_free(&c.totals.classes);
 	who_sums_free(&c.who_had_cpu);
+	ran_columns_free(&c.ran);
 	processes_free(c.processes);
 	wait_filter_free(s);
 	names_free(names);

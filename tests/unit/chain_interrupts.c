@@ -117,6 +117,8 @@ static void what_a_waker_ran_has_its_part(void **state)
 	      "which ran 700000 ns, of which 43000 ns in interrupts, was");
 	shows("queues interrupts\n" WORKS, "json",
 	      "\"end\":\"running\",\"ns\":700000,\"interrupts_ns\":43000}");
+	shows("queues interrupts\n" WORKS, "csv", ",end_running_interrupts_ns\n");
+	shows("queues interrupts\n" WORKS, "csv", ",43000\n");
 }
 
 static void they_had_the_cpu_in_tables(void **state)

@@ -8,11 +8,12 @@
 
 #include "export_read.h"
 
-#define CSV_HEADER                                                                                 \
+#define STACK_HEADER                                                                               \
 	"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"               \
 	"blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_stack," \
 	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns,"         \
-	"end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_disk_ns,stack\n"
+	"end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_disk_ns,stack"
+#define CSV_HEADER STACK_HEADER "\n"
 
 /* ---- csv ------------------------------------------------------------------------------------ */
 
@@ -70,6 +71,37 @@ static void csv_shows_what_options_choose(void **state)
 	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,,100000,0,0,"
 			       "B,102,102,,usend,0,0,0,0,0,0,0,100000,0,0,umain;usleep\n");
+}
+
+/*
+ * B worked for A for 400 us, of which three samples of four say sort, and waited for C, which ran
+ * for as long, in copy by its one sample: copy has more of the time, sort more of the samples.
+ */
+static void stacks_that_wakers_ran_have_columns(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	expect_text(script_formatted("0   c0 - R > B\n"
+				     "0   c1 - R > A\n"
+				     "0   c2 - R > C\n"
+				     "100 c1 A S > - recv\n"
+				     "150 c0 B ran |sort;main\n"
+				     "200 c0 B ran |sort;main\n"
+				     "250 c0 B ran copy|sort;main\n"
+				     "300 c0 B S > - lock\n"
+				     "500 c2 C ran copy|sort;main\n"
+				     "700 c2 C wakes B wake\n"
+				     "700 c0 - R > B\n"
+				     "800 c0 B ran |sort;main\n"
+				     "900 c0 B wakes A send\n"
+				     "900 c1 - R > A\n"
+				     "end 950\n",
+				     &o, "csv"),
+		    STACK_HEADER ",ran_1,ran_1_ns,ran_2,ran_2_ns,ran_3,ran_3_ns\n"
+				 "100000,900000,900000,,A,101,101,A,sleep,S,,800000,0,0,"
+				 "B,102,102,,send,800000,0,0,0,0,0,0,0,0,0,recv,"
+				 "main;sort;-;copy,500000,main;sort,300000,,\n");
 }
 
 /* What a process may call itself, and what a function may be called, stays in its field. */
@@ -234,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_is_a_wait),
+		cmocka_unit_test(stacks_that_wakers_ran_have_columns),
 		cmocka_unit_test(an_interrupt_as_waker_has_a_handler),
 		cmocka_unit_test(csv_shows_what_options_choose),
 		cmocka_unit_test(hostile_names_stay_in_their_fields),
