@@ -31,10 +31,12 @@ bench-programs: all # how long the BPF programs run
 	@bash bench/programs.sh 5 $(O)
 bench-stacks: all $(O)/chainload-nofp # user stacks of real programs, by this and by other recorders
 	@bash bench/stacks.sh $(O)
+bench-sources: all # what samples, objects, disk requests, interrupts and user stacks cost
+	@bash bench/sources.sh $(O)
 bench-start: all # how long recorders take to begin and to end
 	@bash bench/start.sh $(O)
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
-	bench-hours bench-programs bench-stacks bench-start bench-tables bench-verify
+	bench-hours bench-programs bench-sources bench-stacks bench-start bench-tables bench-verify

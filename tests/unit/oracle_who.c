@@ -2,6 +2,8 @@
 /* Who had the CPU, found by looking at every life and every idle stretch at each instant. */
 #include "oracle_private.h"
 
+#include <string.h>
+
 void who_place(struct world *w, int life, uint64_t at, int cpu)
 {
 	struct life *l = &w->lives[life];
