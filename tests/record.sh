@@ -99,12 +99,12 @@ joined() {
 tries=${TRIES:-1 2 3 4 5 6 7 8 9 10}
 relay="alpha bravo charlie delta"
 recorded relay "$relay" -- relay --rounds 24 --work 2000,3000,4000
-recorded relay_unix_tcp "$relay" -- relay --rounds 5 --work 1500,2500,3500 --hops tcp,unix,tcp
+recorded relay_unix_tcp "$relay" -F 997 -- relay --rounds 5 --work 1500,2500,3500 --hops tcp,unix,tcp
 recorded pingpong "ping pong" -- pingpong --rounds 200 --work 100
-recorded convoy "convoy0 convoy1 convoy2 convoy3" -- convoy --threads 4 --rounds 10 --work 1000
+recorded convoy "convoy0 convoy1 convoy2 convoy3" -F 997 -- convoy --threads 4 --rounds 10 --work 1000
 recorded shares "client worker" -F 997 -- shares --rounds 30 --work 7000,3000,1
 recorded sampled_relay "$relay" -F 997 -- relay --rounds 12 --work 2000,3000,4000
-recorded idle "keeper $(seq -s ' ' -f 'idle%.0f' 0 29)" -- idle --threads 30 --sleep 100000
+recorded idle "keeper $(seq -s ' ' -f 'idle%.0f' 0 29)" -F 997 -- idle --threads 30 --sleep 100000
 recorded disk_reads "disk" -- diskio --rounds 40
 recorded disk_syncs "disk" -- diskio --sync --rounds 20
 recorded things "asker poller faulter syncer" -F 997 -- things --rounds 12 --work 1500 --sleep 1000
@@ -113,7 +113,7 @@ recorded loopdev "loopdev" -- loopdev --rounds 20
 recorded timeout "receiver" -- timeout --rounds 10
 recorded bystander "bystander sleeper" -- bystander --rounds 10
 recorded deep "shallow deep" -- deep --rounds 5
-recorded exec "patient before after exe" -- exec --work 3000,5000
+recorded exec "patient before after exe" -F 997 -- exec --work 3000,5000
 recorded heir "patient leader heir after exe" -- heir --work 3000,5000
 recorded rename "patient larva moth" -- rename --work 3000,5000
 recorded tenants "landlord tenant1 tenant2" -- tenants --work 3000,5000

@@ -97,8 +97,10 @@ for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin "$data"/r
 		fi
 		# shellcheck disable=SC2086
 		timeout 60 "$walk" -q --format=threads --unit=ns --state=all $range "$trace" >"$tmp/threads"
-		# a name may have spaces: numbers are counted from the end
+		# a name may have spaces: numbers are counted from the end, up to the column WAITED
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
+		$1 == "TID" { end = index($0, "WAITED") + 5 }
+		{ $0 = substr($0, 1, end) }
 		$1 == "TID" { for (from_end = NF; $(NF - from_end) != "RUNNING"; from_end--) ; }
 		$1 ~ /^[0-9]+$/ {
 			for (i = 1; i <= 5; i++)

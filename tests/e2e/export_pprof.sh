@@ -121,11 +121,11 @@ pprof -raw "$tmp/relay" | sed -n '/^Mappings/,$p' >"$tmp/mappings"
 grep -qE '\[kernel\] [0-9a-f]{40} \[FN\]$' "$tmp/mappings" || fail "the kernel's build ID: $(cat "$tmp/mappings")"
 grep -qE '/libc\.so\.6 [0-9a-f]{40} \[FN\]$' "$tmp/mappings" || fail "libc's build ID: $(cat "$tmp/mappings")"
 
-# several into one
+# several into one, of the same sample types
 cp "$tmp/folded" "$tmp/both"
-export_to "$tmp/convoy" "$data/convoy.bin"
+export_to "$tmp/pingpong" "$data/pingpong.bin"
 cat "$tmp/folded" >>"$tmp/both"
-pprof -proto -output="$tmp/merged" "$tmp/relay" "$tmp/convoy" >/dev/null
+pprof -proto -output="$tmp/merged" "$tmp/relay" "$tmp/pingpong" >/dev/null
 as_folded "$tmp/merged" >"$tmp/read"
 awk '{ ns = $NF; sub(/ [0-9]+$/, ""); sum[$0] += ns } END { for (l in sum) printf "%s %.0f\n", l, sum[l] }' \
 	"$tmp/both" | sort >"$tmp/sorted"

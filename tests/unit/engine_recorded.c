@@ -73,24 +73,22 @@ static void inline_softirqs_of_loopback_tcp(void **state)
 	shows("relay_unix_tcp", "alpha",
 	      "alpha_waits __local_bh_enable_ip bravo_wakes_alpha charlie_wakes_bravo "
 	      "delta_wakes_charlie",
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
-	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
-	      "delta;--;[timer] 121128822\n"
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
-	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
-	      "delta;[runnable] 356034\n"
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
-	      "charlie_wakes_bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;"
-	      "delta;[running] 17744201\n"
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
-	      "charlie_wakes_bravo;charlie;[runnable] 332732\n"
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;"
-	      "charlie_wakes_bravo;charlie;[running] 12638876\n"
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;"
-	      "[runnable] 118120\n"
-	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;"
-	      "[running] 7724047\n"
-	      "alpha;alpha_waits;[runnable] 392455\n");
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;charlie_wakes_"
+	      "bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;delta;--;[timer] "
+	      "121728252\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;charlie_wakes_"
+	      "bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;delta;[runnable] 221792\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;charlie_wakes_"
+	      "bravo;charlie;--;__local_bh_enable_ip;delta_wakes_charlie;delta;[running] 17833882\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;charlie_wakes_"
+	      "bravo;charlie;[runnable] 2794285\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;--;charlie_wakes_"
+	      "bravo;charlie;[running] 12619460\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;[runnable] "
+	      "224021\n"
+	      "alpha;alpha_waits;--;__local_bh_enable_ip;bravo_wakes_alpha;bravo;[running] "
+	      "7665610\n"
+	      "alpha;alpha_waits;[runnable] 285783\n");
 }
 
 static void ping_and_pong(void **state)
@@ -121,40 +119,33 @@ static void a_convoy(void **state)
 	(void)state;
 	/* 10 rounds of 1 ms by each of four. */
 	shows("convoy", "convoy0", "convoy_waits convoy_unlocks",
-	      "convoy0;convoy_unlocks;[preempted] 3045959\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
-	      "--;convoy_unlocks;convoy3;[runnable] 24291\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
-	      "--;convoy_unlocks;convoy3;[running] 1011409\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
-	      "[runnable] 57969\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;"
-	      "[running] 1015916\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;[runnable] 7334\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;[running] 1007211\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy1;"
-	      "--;convoy_unlocks;convoy3;[running] 4031259\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy1;"
-	      "[runnable] 27281\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy1;"
-	      "[running] 4027100\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
-	      "--;convoy_unlocks;convoy1;[runnable] 13240\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
-	      "--;convoy_unlocks;convoy1;[running] 1004326\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
-	      "[runnable] 10579\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;"
-	      "[running] 1007853\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;[runnable] 234419\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;[running] 5103872\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;--;convoy_unlocks;convoy1;"
-	      "[runnable] 21950\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;--;convoy_unlocks;convoy1;"
-	      "[running] 3021704\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;[runnable] 22051\n"
-	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;[running] 3993604\n"
-	      "convoy0;convoy_waits;[runnable] 3566371\n");
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;--;convoy_"
+	      "unlocks;convoy3;[running] 312984\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;[runnable] "
+	      "4019\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;[running] "
+	      "1002564\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy3;--;convoy_"
+	      "unlocks;convoy2;[running] 1022399\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy3;[runnable] "
+	      "26065\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy3;[running] "
+	      "3288797\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy3;[running];"
+	      "convoy_waits 822200\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;[runnable] 9056617\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;[running] 5078622\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;--;convoy_unlocks;convoy3;[running] "
+	      "1021401\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;[runnable] 15603\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy2;[running] 1021704\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;--;convoy_unlocks;convoy2;[runnable] "
+	      "20816\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;--;convoy_unlocks;convoy2;[running] "
+	      "1020440\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;[runnable] 4575\n"
+	      "convoy0;convoy_waits;--;convoy_unlocks;convoy3;[running] 2024087\n"
+	      "convoy0;convoy_waits;[runnable] 155226\n");
 }
 
 static void idle_threads_and_their_keeper(void **state)
@@ -162,10 +153,10 @@ static void idle_threads_and_their_keeper(void **state)
 	(void)state;
 	/* The keeper sleeps 100 ms and works 2. */
 	shows("idle", "idle7", "idle_waits keeper_wakes_all",
-	      "idle7;idle_waits;--;keeper_wakes_all;keeper;--;[timer] 100015999\n"
-	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[runnable] 4047018\n"
-	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[running] 2166807\n"
-	      "idle7;idle_waits;[runnable] 561502\n");
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;--;[timer] 100116208\n"
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[runnable] 609900\n"
+	      "idle7;idle_waits;--;keeper_wakes_all;keeper;[running] 2131642\n"
+	      "idle7;idle_waits;[runnable] 336802\n");
 }
 
 static void device_interrupts_end_reads(void **state)
@@ -284,15 +275,13 @@ static void before_and_after_an_exec(void **state)
 	(void)state;
 	/* Works 3 ms before and 5 ms after the exec, sleeps 20 ms before each. */
 	shows("exec", "patient", "patient_waits before_wakes_patient after_wakes_patient",
-	      "patient;patient_waits;--;after_wakes_patient;after;--;"
-	      "[timer] 20066438\n"
-	      "patient;patient_waits;--;after_wakes_patient;after;[runnable] 4591780\n"
-	      "patient;patient_waits;--;after_wakes_patient;after;[running] 5889922\n"
-	      "patient;patient_waits;--;before_wakes_patient;before;--;"
-	      "[timer] 19994173\n"
-	      "patient;patient_waits;--;before_wakes_patient;before;[runnable] 21961\n"
-	      "patient;patient_waits;--;before_wakes_patient;before;[running] 3026072\n"
-	      "patient;patient_waits;[runnable] 4879588\n");
+	      "patient;patient_waits;--;after_wakes_patient;after;--;[timer] 20069315\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;[runnable] 11540741\n"
+	      "patient;patient_waits;--;after_wakes_patient;after;[running] 6330206\n"
+	      "patient;patient_waits;--;before_wakes_patient;before;--;[timer] 201329\n"
+	      "patient;patient_waits;--;before_wakes_patient;before;[runnable] 15589101\n"
+	      "patient;patient_waits;--;before_wakes_patient;before;[running] 3046821\n"
+	      "patient;patient_waits;[runnable] 354288\n");
 }
 
 static void exec_by_a_thread_that_does_not_lead(void **state)
