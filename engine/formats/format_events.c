@@ -214,7 +214,7 @@ static void put_event(const struct printer *p, const struct event *ev)
 	}
 	if (ev->no_waker)
 		putc('?', out);
-	else
+	else if (ev->kind != EVENT_INTERRUPTS) /* they are no thread's */
 		put_thread(p, ev->tid);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
@@ -250,7 +250,7 @@ static void put_event(const struct printer *p, const struct event *ev)
 		put_disk_done(p, ev);
 		break;
 	case EVENT_INTERRUPTS:
-		fprintf(out, " took %" PRIu64 " ns since the last switch", ev->n);
+		fprintf(out, "took %" PRIu64 " ns since the last switch", ev->n);
 		break;
 	case EVENT_OBJECT:
 		put_object(p, " waits for ", trace_object(p->t, ev->object));
