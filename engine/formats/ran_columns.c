@@ -111,7 +111,8 @@ int ran_columns_put(struct ran_columns *r, void (*put)(void *arg, const char *te
 		return 0;
 	ran_sums_sort(&r->ran, r->names);
 	for (size_t i = 0; i < r->ran.n; i += n) {
-		struct ran_sum *of = ran_sums_of(&r->ran, r->ran.at[i].node, &n);
+		const struct ran_sum *sums = r->ran.table.at;
+		struct ran_sum *of = ran_sums_of(&r->ran, sums[1 + i].node, &n);
 
 		r->out_of_memory |= !share(r, of, n);
 	}

@@ -21,7 +21,8 @@ int report_chain_init(struct report_chain *c, const struct timelines *tl, const 
 {
 	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	return c->kernel ? chain_samples_init(&c->samples, tl, ran_sums_add, NULL, &c->ran) : -ENOMEM;
+	return c->kernel ? chain_samples_init(&c->samples, tl, ran_sums_add, NULL, &c->ran)
+			 : -ENOMEM;
 }
 
 void report_chain_free(struct report_chain *c)

@@ -297,7 +297,7 @@ static void laws_hold(const struct timelines *tl)
 	}
 }
 
-static void on_schedules(enum schedule_kind kind, bool agree)
+static void interrupts_on(enum schedule_kind kind, bool agree)
 {
 	for (uint64_t seed = 1; seed <= TRACES; seed++) {
 		struct schedule *s = schedule_new(seed, kind);
@@ -326,20 +326,20 @@ static void on_schedules(enum schedule_kind kind, bool agree)
 static void on_whole_schedules(void **state)
 {
 	(void)state;
-	on_schedules(SCHEDULE_WHOLE, true);
+	interrupts_on(SCHEDULE_WHOLE, true);
 }
 
 static void on_lossy_schedules(void **state)
 {
 	(void)state;
-	on_schedules(SCHEDULE_LOSSY, true);
+	interrupts_on(SCHEDULE_LOSSY, true);
 }
 
 /* Nothing says that events are missing: the engines may differ, the laws hold. */
 static void on_damaged_schedules(void **state)
 {
 	(void)state;
-	on_schedules(SCHEDULE_DAMAGED, false);
+	interrupts_on(SCHEDULE_DAMAGED, false);
 }
 
 static void recorded_agrees(const struct trace *t, const char *name, void *any)

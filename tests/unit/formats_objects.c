@@ -130,8 +130,9 @@ static void the_table_of_threads_has_columns_by_class(void **state)
 	assert_non_null(strstr(
 		text,
 		"LONGEST        WAITED          file           tcp        others    INTERRUPTS\n"));
-	assert_non_null(
-		strstr(text, "0.300         0.550         0.300         0.150         0.100             -\n"));
+	assert_non_null(strstr(
+		text,
+		"0.300         0.550         0.300         0.150         0.100             -\n"));
 	assert_non_null(strstr(text, "; by class: blocked)\n"));
 	free(text);
 	text = script_formatted("0 c0 - R > A\n100 c0 A S > - k\n200 c0 - R > A\nend 300\n", &o,
