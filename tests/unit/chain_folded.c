@@ -363,11 +363,14 @@ static void a_table_of_threads(void **state)
 	o.unit = UNIT_NS;
 	formatted("threads", &o,
 		  "    TID     PID NAME                   RUNNING       BLOCKED      RUNNABLE     "
-		  "PREEMPTED       UNKNOWN      LIFETIME     WAITS       LONGEST        WAITED\n"
+		  "PREEMPTED       UNKNOWN      LIFETIME     WAITS       LONGEST        WAITED    "
+		  "INTERRUPTS\n"
 		  "    101     101 A                       150000        800000         30000      "
-		  "   20000             0       1000000         1        830000        830000\n"
+		  "   20000             0       1000000         1        830000        830000      "
+		  "       -\n"
 		  "                all of them             150000             -         30000      "
-		  "   20000             -             -         1        830000        830000\n"
+		  "   20000             -             -         1        830000        830000      "
+		  "       -\n"
 		  "(times in ns; 1 threads; WAITED: blocked, runnable)\n");
 }
 
