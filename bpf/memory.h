@@ -27,15 +27,19 @@ extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 		__p;                            \
 	})
 
-/* A field of the struct at p, which may point anywhere: 0 if it cannot be read. */
-#define FIELD(type, p, field)                                           \
-	({                                                              \
-		typeof(((struct type *)0)->field) __v;                  \
-		if (can_cast)                                           \
-			__v = CAST(type, p)->field;                     \
-		else                                                    \
-			__v = BPF_CORE_READ((struct type *)(p), field); \
-		__v;                                                    \
+/*
+ * A field of the struct at p, which may point anywhere: 0 if it cannot be read. p is taken out
+ * first: of a struct of our own in it, BPF_CORE_READ() would ask for the kernel's.
+ */
+#define FIELD(type, p, field)                               \
+	({                                                  \
+		typeof(((struct type *)0)->field) __v;      \
+		struct type *__base = (void *)(p);          \
+		if (can_cast)                               \
+			__v = CAST(type, __base)->field;    \
+		else                                        \
+			__v = BPF_CORE_READ(__base, field); \
+		__v;                                        \
 	})
 
 #define WORD(p) FIELD(rb_node, p, __rb_parent_color)

@@ -46,7 +46,7 @@ function time(ns) {
 // Rows of --format=threads in ns: name, tid, pid, then the times, without the lifetime.
 function threadsOf(...options) {
 	return walk("--format=threads", "--unit=ns", ...options).split("\n").slice(1, -3).map((line) => {
-		const [, tid, pid, name, rest] = line.match(/^ *(\d+) +(\d+|\?) (.{16,}?)((?: +\d+){8}) +\d+$/);
+		const [, tid, pid, name, rest] = line.match(/^ *(\d+) +(\d+|\?) (.{16,}?)((?: +\d+){8}) +\d+ +[-\d]+$/);
 		const n = rest.trim().split(/ +/).map(Number);
 		return [name.trim(), tid, pid === "?" ? "" : pid, ...n.slice(0, 5).map(time), String(n[6]), time(n[7])];
 	});
