@@ -36,6 +36,6 @@ slow lookup
 shows 'gateway slept in .*poll < ask_name for poll udp 127\.0\.0\.1:[0-9]*, until a timer' 80
 slow logger
 shows 'logd slept in .*nanosleep.* < (nap|rotate) for sleep 20ms' 80
-has 'service <- logd, for pipe .*logd/[0-9]* service/[0-9]*'
+has 'service <- logd, for pipe [0-9]* .*logd/[0-9]*'
 slow pool
 shows 'pool slept in .* < wait_for_part for futex [0-9]*:pool\+0x' 80

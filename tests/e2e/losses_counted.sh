@@ -9,7 +9,7 @@ started="$started $!"
 "$cap" -o "$tmp/trace" --buffer-size 64K 3 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
 started="$started $recorder"
-wait_for "the recorder is at work" 10 has_bytes "$tmp/trace" 20000
+wait_for "the recorder is at work" 10 has_bytes "$tmp/trace" 2000
 kill -STOP $recorder
 sleep 0.5
 kill -CONT $recorder

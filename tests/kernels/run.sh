@@ -15,8 +15,7 @@ O=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
-kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-amd64@bullseye linux-image-arm64
-	linux-image-arm64-16k@trixie}
+kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-amd64@bullseye linux-image-arm64}
 guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
 	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh kernels/guest/samples.sh e2e/objects.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
