@@ -80,6 +80,10 @@ enum options_given {
 	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
 	GIVEN_PLAIN_ENDS = 1 << 25,
 	GIVEN_FOLD_REPEATS = 1 << 26,
+	/* How a chain is followed and written: nothing to a table of one row for many waits. */
+	GIVEN_OF_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+			  GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS |
+			  GIVEN_VIEW | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
 };
 
 #define OPTIONS_DEPTH_DEFAULT 6

@@ -151,8 +151,6 @@ const struct format format_hist = {
 	.summary = "log2 histogram of the waits' lengths",
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW |
-		   GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
+	.refuses = GIVEN_OF_CHAINS,
 	.write = write_hist,
 };

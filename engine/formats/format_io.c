@@ -204,10 +204,7 @@ const struct format format_io = {
 	.summary = "a table of what disks were asked for: how long it took, by whom",
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
-		   GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW | GIVEN_NO_IDLE | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS | GIVEN_OBJECTS | GIVEN_OF_OBJECTS |
-		   GIVEN_ENDED,
+	.refuses = GIVEN_OF_CHAINS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |
+		   GIVEN_BY_NAME | GIVEN_OF_OBJECTS | GIVEN_ENDED,
 	.write = write_io,
 };

@@ -200,8 +200,6 @@ const struct format format_objects = {
 	.wants_timelines = true,
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS | GIVEN_VIEW |
-		   GIVEN_BY_NAME | GIVEN_OBJECTS | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME,
 	.write = write_objects,
 };
