@@ -1,53 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What each source of a recording costs in the kernel, as a share of the CPU time: the run time of its BPF
-# programs by the kernel's own measure (sysctl kernel.bpf_stats_enabled, which costs some 40 ns a run itself).
-# What a source does within the programs for switches and wakings is the difference to these without it.
-# Medians of ROUNDS (3).
+# programs (run_time.sh). What a source does within the programs for switches and wakings is the difference to
+# these without it. Medians of ROUNDS (3).
 #   bench/sources.sh BUILD_DIR [ROUNDS]
 #   WORKLOADS="pipe messaging mariadb"   as in overhead.sh; mariadb is left out if it is not installed
 # pipe's share is of one CPU, as both ends are on one; the others' of all.
 set -eu
-export LC_ALL=C # the decimal point
-# shellcheck source=bench/mariadb.sh
-. "$(dirname "$0")/mariadb.sh"
+# shellcheck source=bench/run_time.sh
+. "$(dirname "$0")/run_time.sh"
 O=$(cd "$1" && pwd)
 rounds=${2:-3}
-workloads=${WORKLOADS:-pipe messaging mariadb}
-dir=$(mktemp -d)
-export dir
-clean_up() {
-	sysctl -q kernel.bpf_stats_enabled="$enabled"
-	mariadb_stop
-	rm -rf "$dir"
-}
-enabled=$(sysctl -n kernel.bpf_stats_enabled)
-# shellcheck source=bench/begin.sh
-. "$(dirname "$0")/begin.sh"
-
-pipe() { taskset -c 0 perf bench --format simple sched pipe -l 100000; }
-messaging() { perf bench --format simple sched messaging -g 10 -l 300; }
-mariadb() { mariadb_load 3000; }
-# run WORKLOAD: how long it took, in us, and then the programs of this very recorder, which is the parent: others
-# may be recording, too.
-run() {
-	local from=${EPOCHREALTIME/./}
-	"$1" >/dev/null
-	echo $((${EPOCHREALTIME/./} - from)) >"$dir/us"
-	cat /proc/$PPID/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' >"$dir/ids"
-	bpftool prog show -j >"$dir/programs"
-}
-export -f pipe messaging mariadb run mariadb_load mariadb_sysbench
-
-case " $workloads " in *" mariadb "*)
-	if [ -z "$(mariadb_missing)" ]; then
-		mariadb_start
-	else
-		echo "left out: mariadb: no $(mariadb_missing | tr '\n' ' ')"
-		workloads=${workloads/mariadb/}
-	fi
-	;;
-esac
+start_workloads
 sysctl -q kernel.bpf_stats_enabled=1
 # "WORKLOAD ROUND WITHOUT US PROGRAM NS RUNS"
 for round in $(seq "$rounds"); do
@@ -58,11 +22,8 @@ for round in $(seq "$rounds"); do
 			user) option=-K ;;
 			*) option=--$without ;;
 			esac
-			"$O/chaincap" -q ${option:+"$option"} -o "$dir/trace" -- bash -c "run $w" >/dev/null 2>"$dir/err"
-			tr '}' '\n' <"$dir/programs" |
-				sed -n 's/.*"id":\([0-9]*\),.*"name":"\(on_[a-z_]*\)".*"run_time_ns":\([0-9]*\),"run_cnt":\([0-9]*\).*/\1 \2 \3 \4/p' |
-				while read -r id name ns runs; do
-					grep -qx "$id" "$dir/ids" || continue
+			run_times_of "$w" "$O/chaincap" -q ${option:+"$option"} |
+				while read -r name ns runs; do
 					echo "$w $round $without $(cat "$dir/us") $name $ns $runs"
 				done
 		done

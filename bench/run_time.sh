@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# To be sourced by what measures how long the recorder's BPF programs run, by the kernel's own measure (sysctl
+# kernel.bpf_stats_enabled, which costs some 40 ns a run itself): steadier than what a whole workload loses, on a
+# machine that others use too. Workloads as in overhead.sh: $workloads, or
+# WORKLOADS of the environment. $dir is removed in the end.
+export LC_ALL=C # the decimal point
+# shellcheck source=bench/mariadb.sh
+. "$(dirname "$0")/mariadb.sh"
+dir=$(mktemp -d)
+export dir
+clean_up() {
+	sysctl -q kernel.bpf_stats_enabled="$enabled"
+	mariadb_stop
+	rm -rf "$dir"
+}
+enabled=$(sysctl -n kernel.bpf_stats_enabled)
+# shellcheck source=bench/begin.sh
+. "$(dirname "$0")/begin.sh"
+
+workloads=${WORKLOADS:-pipe messaging mariadb}
+pipe() { taskset -c 0 perf bench --format simple sched pipe -l 100000; }
+messaging() { perf bench --format simple sched messaging -g 10 -l 300; }
+mariadb() { mariadb_load 3000; }
+# run WORKLOAD: how long it took, in us, and then the programs of this very recorder, which is the parent: others
+# may be recording, too.
+run() {
+	local from=${EPOCHREALTIME/./}
+	"$1" >/dev/null
+	echo $((${EPOCHREALTIME/./} - from)) >"$dir/us"
+	cat /proc/$PPID/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' >"$dir/ids"
+	bpftool prog show -j >"$dir/programs"
+}
+export -f pipe messaging mariadb run mariadb_load mariadb_sysbench
+
+# run_times_of WORKLOAD CHAINCAP [OPTION...]: records the workload; a line "PROGRAM NS RUNS" for each BPF program
+# of the recorder; what the recorder said is in $dir/err, how long the workload took in $dir/us.
+run_times_of() {
+	local workload=$1 id name ns runs
+	shift
+	"$@" -o "$dir/trace" -- bash -c "run $workload" >/dev/null 2>"$dir/err"
+	tr '}' '\n' <"$dir/programs" |
+		sed -n 's/.*"id":\([0-9]*\),.*"name":"\(on_[a-z_]*\)".*"run_time_ns":\([0-9]*\),"run_cnt":\([0-9]*\).*/\1 \2 \3 \4/p' |
+		while read -r id name ns runs; do
+			grep -qx "$id" "$dir/ids" || continue
+			echo "$name $ns $runs"
+		done
+}
+
+# start_workloads: takes those out of $workloads that cannot run here, and starts the server of mariadb.
+start_workloads() {
+	case " $workloads " in *" mariadb "*)
+		if [ -z "$(mariadb_missing)" ]; then
+			mariadb_start
+		else
+			echo "left out: mariadb: no $(mariadb_missing | tr '\n' ' ')"
+			workloads=${workloads/mariadb/}
+		fi
+		;;
+	esac
+}
