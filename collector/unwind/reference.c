@@ -2,6 +2,8 @@
 #include "unwind/reference.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,13 +107,65 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static Dwfl *open_process(struct reference *r, pid_t pid)
+/*
+ * Opens what is mapped at base, by the mapping itself: the name may be another file for this
+ * process, whose root is another, or by now.
+ */
+static int find_mapped(Dwfl_Module *module, void **pid, const char *name, Dwarf_Addr base,
+		       char **file_name, Elf **elf)
+{
+	char path[80];
+	unsigned long start, end;
+	int fd = -1;
+	FILE *maps;
+
+	if (*name != '/') /* the vDSO: from the process's memory */
+		return dwfl_linux_proc_find_elf(module, pid, name, base, file_name, elf);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)(intptr_t)*pid);
+	maps = fopen(path, "re");
+	while (maps && fscanf(maps, "%lx-%lx%*[^\n]", &start, &end) == 2) {
+		if (start != base)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)(intptr_t)*pid,
+			 start, end);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		break;
+	}
+	if (maps)
+		fclose(maps);
+	if (fd >= 0)
+		*file_name = strdup(name);
+	return fd;
+}
+
+/* Opens its file at once, while the process is there. */
+static int open_module(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
+		       void *pid)
+{
+	GElf_Addr bias;
+
+	(void)name;
+	(void)start;
+	*userdata = pid;
+	dwfl_module_getelf(module, &bias);
+	return DWARF_CB_OK;
+}
+
+/* By name, as a debugger does, or by_mapping, which takes longer. */
+static Dwfl *open_process(struct reference *r, pid_t pid, bool by_mapping)
 {
 	static char *debuginfo_path;
-	static const Dwfl_Callbacks files = {
-		.find_elf = dwfl_linux_proc_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.debuginfo_path = &debuginfo_path,
+	static const Dwfl_Callbacks files[] = {
+		{
+			.find_elf = dwfl_linux_proc_find_elf,
+			.find_debuginfo = dwfl_standard_find_debuginfo,
+			.debuginfo_path = &debuginfo_path,
+		},
+		{
+			.find_elf = find_mapped,
+			.find_debuginfo = dwfl_standard_find_debuginfo,
+			.debuginfo_path = &debuginfo_path,
+		},
 	};
 	static const Dwfl_Thread_Callbacks threads = {
 		.next_thread = next_thread,
@@ -119,9 +173,11 @@ static Dwfl *open_process(struct reference *r, pid_t pid)
 		.memory_read = read_memory,
 		.set_initial_registers = set_registers,
 	};
-	Dwfl *dwfl = dwfl_begin(&files);
+	Dwfl *dwfl = dwfl_begin(&files[by_mapping]);
 
+	/* The modules first, as dwfl_attach_state() opens some itself. */
 	if (dwfl && !dwfl_linux_proc_report(dwfl, pid) && !dwfl_report_end(dwfl, NULL, NULL) &&
+	    !(by_mapping && dwfl_getmodules(dwfl, open_module, (void *)(intptr_t)pid, 0)) &&
 	    dwfl_attach_state(dwfl, NULL, pid, &threads, r))
 		return dwfl;
 	if (dwfl)
@@ -136,7 +192,8 @@ static void drop_process(struct process *p)
 	*p = (struct process) { 0 };
 }
 
-static struct process *find_process(struct reference *r, const struct wire_copy *c, uint32_t image)
+static struct process *find_process(struct reference *r, const struct wire_copy *c, uint32_t image,
+				    bool by_mapping)
 {
 	struct process *oldest = r->processes;
 
@@ -153,7 +210,7 @@ static struct process *find_process(struct reference *r, const struct wire_copy 
 		.space = c->space,
 		.image = image,
 		.used = ++r->uses,
-		.dwfl = open_process(r, (pid_t)c->tgid),
+		.dwfl = open_process(r, (pid_t)c->tgid, by_mapping),
 	};
 	return oldest;
 }
@@ -224,11 +281,12 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 	if (end == WIRE_END_GUESSED)
 		return REFERENCE_NONE;
 	r->copy = c;
-	p = find_process(r, c, image);
+	p = find_process(r, c, image, false);
 	result = compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
 	if (result != REFERENCE_DIFFERS)
 		return result;
-	/* Its mappings may have been read in the middle of an exec: read them again. */
+	/* Read in the middle of an exec, or other files have these names for that process. */
 	drop_process(p);
-	return compare(r, find_process(r, c, image)->dwfl, frames, n, end == WIRE_END_WHOLE);
+	p = find_process(r, c, image, true);
+	return compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
 }

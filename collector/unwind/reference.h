@@ -2,7 +2,8 @@
 /*
  * reference.h - for --verify: unwinds a copied stack a second time, by libdwfl, which has code of
  * its own for the mappings in /proc, the files, their call frame information and the frames, and
- * compares. It opens files by name, as a debugger does, and takes about 100 us for each stack.
+ * compares. It opens files by name, as a debugger does, and once more by their mappings if a stack
+ * differs: the name may be another file for that process. It takes about 100 us for each stack.
  */
 #ifndef UNWIND_REFERENCE_H
 #define UNWIND_REFERENCE_H
