@@ -15,31 +15,13 @@ static void gives(const char *script, const struct options *o, const char *expec
 	expect_text(script_formatted(script, o, "hist"), expected);
 }
 
-/* A waits 1.999, 2 and 3 us, B 9 us. */
-static const char lengths[] = "0      c0 - R > A\n"
-			      "0      c1 - R > B\n"
-			      "0      c2 - R > C\n"
-			      "10     c0 A S > - a\n"
-			      "11.999 c2 C wakes A w\n"
-			      "11.999 c0 - R > A\n"
-			      "20     c0 A S > - a\n"
-			      "21     c2 C wakes A w\n"
-			      "22     c0 - R > A\n"
-			      "30     c0 A S > - a\n"
-			      "33     c2 C wakes A w\n"
-			      "33     c0 - R > A\n"
-			      "40     c1 B S > - b\n"
-			      "49     c2 C wakes B w\n"
-			      "49     c1 - R > B\n"
-			      "end 100\n";
-
 static void lengths_by_powers_of_two(void **state)
 {
 	struct options o;
 
 	(void)state;
 	options_init(&o);
-	gives(lengths, &o,
+	gives(script_lengths, &o,
 	      "        msecs                  : count     distribution\n"
 	      "        0.000 -> 0.001         : 1        |********************                    "
 	      "|\n"
@@ -50,7 +32,7 @@ static void lengths_by_powers_of_two(void **state)
 	      "        0.008 -> 0.015         : 1        |********************                    "
 	      "|\n");
 	o.parts = PART_BLOCKED; /* the second wait is 1 us asleep */
-	gives(lengths, &o,
+	gives(script_lengths, &o,
 	      "        msecs                  : count     distribution\n"
 	      "        0.000 -> 0.001         : 2        "
 	      "|****************************************|\n"
@@ -61,7 +43,7 @@ static void lengths_by_powers_of_two(void **state)
 	      "        0.008 -> 0.015         : 1        |********************                    "
 	      "|\n");
 	o.min_wait_ns = 1000000;
-	gives(lengths, &o, "");
+	gives(script_lengths, &o, "");
 }
 
 static void lengths_are_whole_where_the_window_cuts(void **state)
@@ -72,7 +54,7 @@ static void lengths_are_whole_where_the_window_cuts(void **state)
 	options_init(&o);
 	o.from_ns = 31500; /* in A's wait of 3 us, of which it leaves 1.5 */
 	o.to_ns = 41000;   /* in B's wait of 9 us, of which it leaves 1 */
-	gives(lengths, &o,
+	gives(script_lengths, &o,
 	      "        msecs                  : count     distribution\n"
 	      "        0.000 -> 0.001         : 0        |                                        "
 	      "|\n"
@@ -91,7 +73,7 @@ static void lengths_by_name_and_in_ns(void **state)
 	(void)state;
 	options_init(&o);
 	o.by_name = true;
-	gives(lengths, &o,
+	gives(script_lengths, &o,
 	      "name = B\n"
 	      "        msecs                  : count     distribution\n"
 	      "        0.000 -> 0.001         : 0        |                                        "
@@ -110,7 +92,7 @@ static void lengths_by_name_and_in_ns(void **state)
 	      "        0.002 -> 0.003         : 2        "
 	      "|****************************************|\n");
 	o.top = 1;
-	gives(lengths, &o,
+	gives(script_lengths, &o,
 	      "name = B\n"
 	      "        msecs                  : count     distribution\n"
 	      "        0.000 -> 0.001         : 0        |                                        "
@@ -130,7 +112,7 @@ static void lengths_by_name_and_in_ns(void **state)
 	      "|****************************************|\n");
 	o.unit = UNIT_NS;
 	o.max_wait_ns = 1999;
-	gives(lengths, &o,
+	gives(script_lengths, &o,
 	      "name = A\n"
 	      "     nsecs               : count     distribution\n"
 	      "         0 -> 1          : 0        |                                        |\n"

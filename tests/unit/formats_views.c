@@ -157,24 +157,6 @@ static void hostile_names_in_json(void **state)
 	      "\"pieces\":[{\"links\":[],\"end\":\"not woken\",\"ns\":900000}]}\n");
 }
 
-/* A waits 1.999, 2 and 3 us, B 9 us. */
-static const char lengths[] = "0      c0 - R > A\n"
-			      "0      c1 - R > B\n"
-			      "0      c2 - R > C\n"
-			      "10     c0 A S > - a\n"
-			      "11.999 c2 C wakes A w\n"
-			      "11.999 c0 - R > A\n"
-			      "20     c0 A S > - a\n"
-			      "21     c2 C wakes A w\n"
-			      "22     c0 - R > A\n"
-			      "30     c0 A S > - a\n"
-			      "33     c2 C wakes A w\n"
-			      "33     c0 - R > A\n"
-			      "40     c1 B S > - b\n"
-			      "49     c2 C wakes B w\n"
-			      "49     c1 - R > B\n"
-			      "end 100\n";
-
 /* ---- wakers --------------------------------------------------------------------------------- */
 
 static void who_wakes_whom(void **state)
@@ -197,7 +179,7 @@ static void who_wakes_whom(void **state)
 	      "(times in ms; 3 pairs)\n");
 	o.top = 1;
 	o.unit = UNIT_NS;
-	gives(lengths, &o, "wakers",
+	gives(script_lengths, &o, "wakers",
 	      "WAKER             TARGET               COUNT         BLOCKED         LONGEST\n"
 	      "C                 B                        1            9000            9000\n"
 	      "[other]                                    3            5999            3000\n"

@@ -276,6 +276,23 @@ const char script_chain[] = "0    c0 - R > B\n"
 			    "1000 c1 A S > - ksleep;ksys|usleep;umain\n"
 			    "end 2000\n";
 
+const char script_lengths[] = "0      c0 - R > A\n"
+			      "0      c1 - R > B\n"
+			      "0      c2 - R > C\n"
+			      "10     c0 A S > - a\n"
+			      "11.999 c2 C wakes A w\n"
+			      "11.999 c0 - R > A\n"
+			      "20     c0 A S > - a\n"
+			      "21     c2 C wakes A w\n"
+			      "22     c0 - R > A\n"
+			      "30     c0 A S > - a\n"
+			      "33     c2 C wakes A w\n"
+			      "33     c0 - R > A\n"
+			      "40     c1 B S > - b\n"
+			      "49     c2 C wakes B w\n"
+			      "49     c1 - R > B\n"
+			      "end 100\n";
+
 struct options script_options(uint32_t tid)
 {
 	static uint32_t tids[2];

@@ -26,11 +26,11 @@
  *	end 1000
  *
  * A first line "queues" says that changes of queues are recorded, "queues interrupts" interrupts,
- *too; "others-are foo" gives all threads but A and B one name. Times are microseconds, with up to
- *three decimals. Threads are capital letters, '-' is the idle loop; each thread that is not
- *declared was there at the start, runnable somewhere, and is called by its letter; "born X"
- *declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part. A's
- *tid is 101, B's 102...
+ * too; "others-are foo" gives all threads but A and B one name. Times are microseconds, with up to
+ * three decimals. Threads are capital letters, '-' is the idle loop; each thread that is not
+ * declared was there at the start, runnable somewhere, and is called by its letter; "born X"
+ * declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part. A's
+ * tid is 101, B's 102...
  */
 #ifndef TESTS_SYNTH_SCRIPT_H
 #define TESTS_SYNTH_SCRIPT_H
@@ -45,6 +45,9 @@ struct synth *script_made(const char *script);
 
 /* A waits for B, which waits for an interrupt that hits C; then A is preempted, and sleeps on. */
 extern const char script_chain[];
+
+/* A waits 1.999, 2 and 3 us, B 9 us. */
+extern const char script_lengths[];
 
 /* The usual options, but one thread only: 101 is A. Two of different parity may be in use at once.
  */
