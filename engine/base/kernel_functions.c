@@ -90,6 +90,20 @@ static const struct {
 	/* Softirqs that a thread runs where it allows them again. */
 	{ "__local_bh_enable_ip", KFUNC_OWN_WORK },
 	{ "do_softirq", KFUNC_OWN_WORK },
+	/*
+	 * Before these allow them (net/ipv4/udp.c, net/core/sock.c, arch/x86/kernel/fpu) they have
+	 * sent nothing that could be received there.
+	 */
+	{ "__skb_recv_udp", KFUNC_SENDS_NOTHING },
+	{ "lock_sock_nested", KFUNC_SENDS_NOTHING },
+	{ "copy_fpstate_to_sigframe", KFUNC_SENDS_NOTHING },
+	{ "restore_fpregs_from_user", KFUNC_SENDS_NOTHING },
+	{ "fpu_clone", KFUNC_SENDS_NOTHING },
+	{ "kernel_fpu_end", KFUNC_SENDS_NOTHING },
+	/* kernel/softirq.c, net/core/dev.c: threads that do the network's work for others. */
+	{ "run_ksoftirqd", KFUNC_DELIVERER },
+	{ "napi_threaded_poll*", KFUNC_DELIVERER },
+	{ "run_backlog_napi", KFUNC_DELIVERER },
 	/* After an interrupt, on the way back to user mode, the thread itself runs again. */
 	{ "irqentry_exit_to_user_mode", KFUNC_OWN_WORK },
 	{ "exit_to_user_mode_prepare", KFUNC_OWN_WORK },

@@ -23,12 +23,14 @@ enum kernel_function {
 	KFUNC_PLUMBING = 1 << 11, /* the same in nearly all stacks: scheduler, entry code, start */
 	/* Handles an interrupt; threads run it as well, for resent, nested and threaded ones. */
 	KFUNC_IRQ_FLOW = 1 << 12,
-	KFUNC_THREAD_ROOT = 1 << 13, /* where a thread begins: no interrupt is below it */
-	KFUNC_EVENT_LOOP = 1 << 14,  /* waits for work, or for the answer to a question */
-	KFUNC_TIMER = 1 << 15,	     /* calls what is due when a timer expires */
-	KFUNC_NETWORK = 1 << 16,     /* the way of packets that were received */
-	KFUNC_REQUEST = 1 << 17,     /* ends block requests, after telling the recorder */
-	KFUNC_PIPE = 1 << 18,	     /* uses a pipe, or closes it */
+	KFUNC_THREAD_ROOT = 1 << 13,   /* where a thread begins: no interrupt is below it */
+	KFUNC_EVENT_LOOP = 1 << 14,    /* waits for work, or for the answer to a question */
+	KFUNC_TIMER = 1 << 15,	       /* calls what is due when a timer expires */
+	KFUNC_NETWORK = 1 << 16,       /* the way of packets that were received */
+	KFUNC_REQUEST = 1 << 17,       /* ends block requests, after telling the recorder */
+	KFUNC_PIPE = 1 << 18,	       /* uses a pipe, or closes it */
+	KFUNC_DELIVERER = 1 << 19,     /* the loop of a thread that receives packets for others */
+	KFUNC_SENDS_NOTHING = 1 << 20, /* softirqs that run where it allows them are others' */
 };
 
 /*

@@ -169,10 +169,13 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	add_time(arg, node, end, 0, ns);
 }
 
-/* Waiting for the device and in its queue is one cause. */
-static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+/*
+ * Waiting for the device and in its queue is one cause; and what the network brought is, whatever
+ * socket it was for: the cause says what its sleep was for, mostly.
+ */
+static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
 {
-	add_time(arg, node, CHAIN_DISK, disk_what_kind(what), ns);
+	add_time(arg, node, end, end == CHAIN_DISK ? disk_what_kind(what) : 0, ns);
 }
 
 /* Time that add_time() gets or has got: who had the CPU. What a quota took is a cause of its own.
@@ -397,7 +400,8 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	c->trace = timelines_trace(tl);
 	c->names = names;
 	c->filter = f;
-	err = chains_init(&c->chains, tl, o, (struct chain_user) { c, label_link, add, add_disk });
+	err = chains_init(&c->chains, tl, o,
+			  (struct chain_user) { c, label_link, add, add_detail });
 	if (!err)
 		err = who_ran_new(&c->who_ran, tl, true);
 	chains_ask_who(&c->chains, c->who_ran, add_who, c);

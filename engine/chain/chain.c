@@ -57,7 +57,7 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		.intervals_per_chain = 8,
 		.intervals_per_block = 16,
 		.add = user.add,
-		.disk = user.disk,
+		.detail = user.detail,
 		.add_arg = user.arg,
 	};
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
@@ -227,7 +227,7 @@ static void explain(struct chains *c, uint32_t node, const struct wait *w, uint6
 	else if (end == CHAIN_DISK)
 		chains_add_disk_window(c, link, disk_request_of(c->timelines, w), from_ns, to_ns);
 	else if (chain_end_is_interrupt(end))
-		c->add(c->add_arg, link, end, to_ns - from_ns);
+		chains_add_interrupted(c, link, end, w, to_ns - from_ns);
 	else if (chain_has(chain, w->waker))
 		c->add(c->add_arg, link, CHAIN_LOOP, to_ns - from_ns);
 	else
@@ -258,12 +258,14 @@ static uint32_t who_of_key(uint32_t key)
 	return key - CHAIN_ENDS - WHO_OTHERS;
 }
 
-/* Numbers of names are below. */
+/* Numbers of names are below; those of what disks did and of objects are fewer than either has. */
 #define KEY_DISK (UINT32_C(1) << 30)
+#define KEY_NETWORK (UINT32_C(3) << 29)
 
-static void add_disk_to_totals(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+static void add_detail_to_totals(void *arg, uint32_t node, enum chain_end end, uint32_t what,
+				 uint64_t ns)
 {
-	totals_add(arg, node, KEY_DISK | what, ns);
+	totals_add(arg, node, (end == CHAIN_DISK ? KEY_DISK : KEY_NETWORK) | what, ns);
 }
 
 static void add_who_to_totals(void *arg, uint32_t node, uint32_t who, uint64_t ns)
@@ -294,13 +296,13 @@ static void build(struct chains *c, struct running_totals *t, uint32_t root, uin
 	const struct chain_member waker = { thread, &nobody };
 	void (*add)(void *, uint32_t, enum chain_end, uint64_t) = c->add;
 	struct chain_samples samples = c->samples;
-	void (*disk)(void *, uint32_t, uint32_t, uint64_t) = c->disk;
+	void (*detail)(void *, uint32_t, enum chain_end, uint32_t, uint64_t) = c->detail;
 	chain_who_fn who = c->who;
 	uint32_t block = c->intervals_per_block;
 	void *add_arg = c->add_arg, *who_arg = c->who_arg;
 
 	c->add = add_to_totals;
-	c->disk = disk ? add_disk_to_totals : NULL;
+	c->detail = detail ? add_detail_to_totals : NULL;
 	c->who = who ? add_who_to_totals : NULL;
 	c->add_arg = c->who_arg = c->samples.arg = t;
 	c->samples.ran = add_ran_to_totals;
@@ -321,7 +323,7 @@ static void build(struct chains *c, struct running_totals *t, uint32_t root, uin
 	}
 	totals_end_block(t, th->n_waits / block);
 	c->add = add;
-	c->disk = disk;
+	c->detail = detail;
 	c->who = who;
 	c->add_arg = add_arg;
 	c->who_arg = who_arg;
@@ -371,8 +373,10 @@ static uint64_t add_blocks(struct chains *c, const struct running_totals *t, uin
 			c->samples.interrupted(c->samples.arg, at, ns);
 		else if (key.b & KEY_RAN)
 			c->samples.ran(c->samples.arg, at, key.b & ~KEY_RAN, (int64_t)ns);
+		else if ((key.b & KEY_NETWORK) == KEY_NETWORK)
+			c->detail(c->add_arg, at, CHAIN_NETWORK, key.b & ~KEY_NETWORK, ns);
 		else if (key.b & KEY_DISK)
-			c->disk(c->add_arg, at, key.b & ~KEY_DISK, ns);
+			c->detail(c->add_arg, at, CHAIN_DISK, key.b & ~KEY_DISK, ns);
 		else
 			c->who(c->who_arg, at, who_of_key(key.b), ns);
 		sum += key.b < CHAIN_ENDS || (key.b & (KEY_RAN | KEY_DISK)) == KEY_DISK ? ns : 0;

@@ -57,8 +57,11 @@ struct chain_user {
 	uint32_t (*label)(void *arg, const struct link *l);
 	/* ns of the wait go to the chain that leads to node and ends there. */
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
-	/* If not NULL, gets what ends in CHAIN_DISK, in place of add(). what: see disk_end.h */
-	void (*disk)(void *arg, uint32_t node, uint32_t what, uint64_t ns);
+	/*
+	 * If not NULL, gets what ends in CHAIN_DISK (what: see disk_end.h) in place of add(), and
+	 * of CHAIN_NETWORK that of which the socket is known (what: the object that it is).
+	 */
+	void (*detail)(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns);
 };
 
 /*
@@ -116,7 +119,7 @@ struct chains {
 	struct known_hop *known;
 	struct waker_totals *totals;
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
-	void (*disk)(void *arg, uint32_t node, uint32_t what, uint64_t ns);
+	void (*detail)(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns);
 	void *add_arg;
 	chain_who_fn who; /* NULL: not asked for */
 	void *who_arg;
@@ -192,6 +195,11 @@ void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct w
 /* The same of the time in which the waker of a wait with WAIT_WAKER_RAN had no CPU. */
 void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
 			   uint64_t from_ns, uint64_t to_ns, int64_t count);
+/* The socket (an object) for which w was, that packets ended; 0: not known, or not shown. */
+uint32_t chain_socket_of(const struct timelines *tl, const struct options *o, const struct wait *w);
+/* Adds ns of w, whose chain ends at node with an interrupt that is not CHAIN_DISK. */
+void chains_add_interrupted(struct chains *c, uint32_t node, enum chain_end end,
+			    const struct wait *w, uint64_t ns);
 /* Adds ns of a stage of a request to the time that ends at node in CHAIN_DISK. */
 void chains_add_disk(struct chains *c, uint32_t node, const struct disk_request *r,
 		     enum disk_stage stage, uint64_t ns);

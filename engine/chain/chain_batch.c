@@ -280,8 +280,10 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 	}
 	if (!link || chain_end_is_interrupt(end)) {
 		ns = back_to(s, w->out_ns);
-		if (ns)
-			c->add(c->add_arg, link ? link : node, end, ns);
+		if (ns && link)
+			chains_add_interrupted(c, link, end, w, ns);
+		else if (ns)
+			c->add(c->add_arg, node, end, ns);
 		return;
 	}
 	/* Windows that end in the middle of the sleep. */
@@ -500,8 +502,12 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 		chains_add_disk_window(c, link, disk_request_of(c->timelines, w), from_ns, to_ns);
 		return;
 	}
-	if (!link || chain_end_is_interrupt(end)) {
-		c->add(c->add_arg, link ? link : head, end, to_ns - from_ns);
+	if (!link) {
+		c->add(c->add_arg, head, end, to_ns - from_ns);
+		return;
+	}
+	if (chain_end_is_interrupt(end)) {
+		chains_add_interrupted(c, link, end, w, to_ns - from_ns);
 		return;
 	}
 	add_window(b, 1, link, w, from_ns, 1);

@@ -44,6 +44,8 @@ void chains_explain_classic(struct chains *c, uint32_t head, uint32_t thread, co
 	/* The last wakeup may have been long before: of its stages there is nothing to say. */
 	if (end == CHAIN_DISK)
 		chains_add_disk(c, node, disk_request_of(c->timelines, w), DISK_WHOLE, ns);
+	else if (chain_end_is_interrupt(end))
+		chains_add_interrupted(c, node, end, w, ns);
 	else
 		c->user.add(c->user.arg, node, end, ns);
 }

@@ -109,6 +109,10 @@ struct disk_key {
 	uint32_t what, none[4];
 };
 
+struct object_key {
+	uint32_t object, none[5];
+};
+
 struct wakeup_key {
 	struct link link; /* all 0 if there is none */
 	uint32_t end, wakee;
@@ -259,6 +263,19 @@ uint32_t part_disk(struct part_cache *c, uint32_t what)
 						 disk_stage_name(disk_what_stage(what)));
 		pthread_mutex_unlock(&c->parts->lock);
 		text_free(&text);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t part_object(struct part_cache *c, uint32_t object)
+{
+	struct object_key key = { object, { 0 } };
+	uint32_t *slot = slot_of(c, &key, sizeof(key));
+
+	if (slot && !*slot) {
+		pthread_mutex_lock(&c->parts->lock);
+		*slot = frame_list_of_object(c->parts->lists, object);
+		pthread_mutex_unlock(&c->parts->lock);
 	}
 	return slot ? *slot : 0;
 }

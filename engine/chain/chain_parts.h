@@ -75,6 +75,8 @@ uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times);
 uint32_t part_who(struct part_cache *c, uint32_t who);
 /* What a block device was at: see disk_end.h. */
 uint32_t part_disk(struct part_cache *c, uint32_t what);
+/* What was waited for (an object of the trace), as classes or in full as the options say. */
+uint32_t part_object(struct part_cache *c, uint32_t object);
 /* l NULL: there is no waker, end is why. */
 uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end,
 		     uint32_t wakee);

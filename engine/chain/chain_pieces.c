@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is said of a piece of a chain beside its end: who had the CPU, what a disk was at. */
+/*
+ * What is said of a piece of a chain beside its end: who had the CPU, what a disk was at, to which
+ * socket packets came.
+ */
 #include "chain.h"
 
 /* ---- who had the CPU ------------------------------------------------------------------------ */
@@ -44,6 +47,31 @@ void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *w
 			   from_ns, to_ns, count);
 }
 
+/* ---- the network ---------------------------------------------------------------------------- */
+
+uint32_t chain_socket_of(const struct timelines *tl, const struct options *o, const struct wait *w)
+{
+	struct stack_pair slept = timelines_pair(tl, w->stack);
+	uint32_t id = slept.ready ? slept.ready : slept.object;
+	const struct trace_object *socket = trace_object(timelines_trace(tl), id);
+
+	/* Sockets of the network have an address of their own. */
+	return socket && socket->own && o->objects != OBJECTS_NONE ? id : 0;
+}
+
+void chains_add_interrupted(struct chains *c, uint32_t node, enum chain_end end,
+			    const struct wait *w, uint64_t ns)
+{
+	uint32_t socket = 0;
+
+	if (end == CHAIN_NETWORK && c->detail)
+		socket = chain_socket_of(c->timelines, c->options, w);
+	if (socket && ns)
+		c->detail(c->add_arg, node, end, socket, ns);
+	else
+		c->add(c->add_arg, node, end, ns);
+}
+
 /* ---- disks ---------------------------------------------------------------------------------- */
 
 void chains_add_disk(struct chains *c, uint32_t node, const struct disk_request *r,
@@ -51,8 +79,8 @@ void chains_add_disk(struct chains *c, uint32_t node, const struct disk_request 
 {
 	if (!ns)
 		return;
-	if (c->disk)
-		c->disk(c->add_arg, node, disk_what(r->kind, stage), ns);
+	if (c->detail)
+		c->detail(c->add_arg, node, CHAIN_DISK, disk_what(r->kind, stage), ns);
 	else
 		c->add(c->add_arg, node, CHAIN_DISK, ns);
 }

@@ -95,12 +95,14 @@ static void add_piece(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	node_sums_add(&f->sums, node, end, ns);
 }
 
-static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
 {
 	struct folder *f = arg;
 
-	add_piece(f, node, CHAIN_DISK, ns);
-	node_sums_add_above(&f->sums, node, CHAIN_DISK, part_disk(&f->parts, what), ns);
+	add_piece(f, node, end, ns);
+	node_sums_add_above(
+		&f->sums, node, end,
+		end == CHAIN_DISK ? part_disk(&f->parts, what) : part_object(&f->parts, what), ns);
 }
 
 /* A chain_ran_fn. */
@@ -127,8 +129,9 @@ static void count_wait(struct folder *f, uint32_t head, const struct wait *w, co
 	else
 		link = chains_link(c, head, w, c->depth, true, &end);
 	/* Of time that is divided there may be several rows. */
-	node_sums_add_waits(&f->sums, link ? link : head, end == CHAIN_DISK ? CHAIN_NO_END : end,
-			    1);
+	if (end == CHAIN_DISK || end == CHAIN_NETWORK)
+		end = CHAIN_NO_END;
+	node_sums_add_waits(&f->sums, link ? link : head, end, 1);
 }
 
 static void keep_long(struct folder *f, struct long_wait w)
@@ -285,7 +288,7 @@ static int folder_init(struct folder *f)
 	f->names = names_new(tl, o);
 	f->filter = f->names ? wait_filter_new(tl, o, f->names) : NULL;
 	err = chains_init(&f->chains, tl, o,
-			  (struct chain_user) { f, label_link, add_piece, add_disk });
+			  (struct chain_user) { f, label_link, add_piece, add_detail });
 	if (fold_folds_repeats(fold))
 		chains_fold_repeats(&f->chains, chain_joint_is_label);
 	if (!err && wants_samples(fold))

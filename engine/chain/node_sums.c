@@ -44,7 +44,8 @@ void node_sums_add_waits(struct node_sums *s, uint32_t node, uint32_t end, uint3
 }
 
 /* Ends above which more stands than the end itself. */
-static const enum chain_end divided[] = { CHAIN_RUNNABLE, CHAIN_PREEMPTED, CHAIN_DISK };
+static const enum chain_end divided[] = { CHAIN_RUNNABLE, CHAIN_PREEMPTED, CHAIN_DISK,
+					  CHAIN_NETWORK };
 
 #define N_DIVIDED ((uint32_t)(sizeof(divided) / sizeof(divided[0])))
 

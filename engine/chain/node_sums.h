@@ -42,8 +42,8 @@ static inline void node_sums_add(struct node_sums *s, uint32_t node, enum chain_
 void node_sums_add_waits(struct node_sums *s, uint32_t node, uint32_t end, uint32_t waits);
 /*
  * ns of the time of (node, end) are of part (a number from chain_parts.h), which stands above the
- * end: whoever had the CPU of CHAIN_RUNNABLE and CHAIN_PREEMPTED, the disk of CHAIN_DISK. Other
- * ends have no such part.
+ * end: whoever had the CPU of CHAIN_RUNNABLE and CHAIN_PREEMPTED, the disk of CHAIN_DISK, the
+ * socket of CHAIN_NETWORK. Other ends have no such part.
  */
 void node_sums_add_above(struct node_sums *s, uint32_t node, enum chain_end end, uint32_t part,
 			 uint64_t ns);

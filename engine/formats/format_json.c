@@ -232,6 +232,26 @@ static void put_disk(struct writer *j, uint32_t what)
 		fprintf(j->out, ",\"stage\":\"%.*s\"", (int)strlen(stage) - 2, stage + 1);
 }
 
+/* An object as a member, after a comma: what was waited for. Nothing if it is not known. */
+static void put_object(struct writer *j, const char *name, uint32_t object)
+{
+	const struct trace_object *o = trace_object(j->trace, object);
+	uint32_t peer = names_object_peer(j->names, object);
+	uint32_t holder = names_object_holder(j->names, object);
+
+	if (!o)
+		return;
+	fprintf(j->out, ",\"%s\":{", name);
+	put_string(j, "class", trace_string(j->trace, o->class));
+	putc(',', j->out);
+	put_string(j, "name", trace_string(j->trace, o->name));
+	if (peer)
+		fprintf(j->out, ",\"peer\":%" PRIu32, peer);
+	if (holder)
+		fprintf(j->out, ",\"held_by\":%" PRIu32, holder);
+	putc('}', j->out);
+}
+
 /* Whom else the last waker of a piece served; nothing if nobody. */
 static void put_served(struct writer *j, uint32_t node)
 {
@@ -265,6 +285,8 @@ static void put_piece(struct writer *j, const struct wait_piece *p)
 	fprintf(j->out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64, (int)strlen(end) - 2, end + 1, p->ns);
 	if (p->end == CHAIN_DISK)
 		put_disk(j, p->what);
+	if (p->end == CHAIN_NETWORK)
+		put_object(j, "socket", p->what);
 	if (j->wait.facts.who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
 		put_who(j, p->node);
 	if (p->end == CHAIN_RUNNING) {
@@ -287,25 +309,6 @@ static void put_flags(struct writer *j, const struct wait *w)
 	if (wait_throttled(w))
 		fprintf(j->out, "%s\"throttled\"", n ? "," : "");
 	fputs("],", j->out);
-}
-
-static void put_object(struct writer *j, const char *name, uint32_t object)
-{
-	const struct trace_object *o = trace_object(j->trace, object);
-	uint32_t peer = names_object_peer(j->names, object);
-	uint32_t holder = names_object_holder(j->names, object);
-
-	if (!o)
-		return;
-	fprintf(j->out, "\"%s\":{", name);
-	put_string(j, "class", trace_string(j->trace, o->class));
-	putc(',', j->out);
-	put_string(j, "name", trace_string(j->trace, o->name));
-	if (peer)
-		fprintf(j->out, ",\"peer\":%" PRIu32, peer);
-	if (holder)
-		fprintf(j->out, ",\"held_by\":%" PRIu32, holder);
-	fputs("},", j->out);
 }
 
 /* What the thread waited for, and of several what was ready; nothing if that is not known. */
@@ -341,11 +344,11 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 	else
 		fprintf(j->out, "\"%c\",", w->state);
 	put_flags(j, w);
-	fprintf(j->out,
-		"\"blocked\":%" PRIu64 ",\"runnable\":%" PRIu64 ",\"preempted\":%" PRIu64 ",",
+	fprintf(j->out, "\"blocked\":%" PRIu64 ",\"runnable\":%" PRIu64 ",\"preempted\":%" PRIu64,
 		s->blocked_to_ns - s->blocked_from_ns, preempted ? 0 : off_ns,
 		preempted ? off_ns : 0);
 	put_objects(j, w->stack);
+	putc(',', j->out);
 	put_stack(j, "stack", w->stack, UINT32_MAX, true);
 	fputs(",\"pieces\":[", j->out);
 	for (size_t i = 0; i < j->wait.n; i++) {

@@ -257,6 +257,32 @@ static void put_stages(struct tree *t, const struct tree_item *i)
 	putc(')', t->out);
 }
 
+/*
+ * " for tcp 10.0.0.5:5432 client/77": the socket to which packets came, of several the one with the
+ * most time; nothing if it is not known.
+ */
+static void put_socket(struct tree *t, const struct tree_item *i)
+{
+	const struct pair_table *sockets = &t->wait.sockets;
+	const uint64_t *ns = sockets->at;
+	uint32_t most = 0, others = 0, text;
+
+	for (uint32_t id = 1; id <= sockets->keys.n; id++) {
+		if (sockets->keys.at[id].a != i - t->wait.items)
+			continue;
+		others += most != 0;
+		if (!most || ns[id] > ns[most])
+			most = id;
+	}
+	if (!most)
+		return;
+	text = words_of_object(t->names, sockets->keys.at[most].b);
+	t->out_of_memory |= !text;
+	fprintf(t->out, " for %s", names_text(t->names, text));
+	if (others)
+		fprintf(t->out, " and %" PRIu32 " more", others);
+}
+
 /* What the interrupt of a link was. */
 static void put_interrupt(struct tree *t, const struct tree_item *i)
 {
@@ -285,6 +311,7 @@ static void put_link(struct tree *t, const struct tree_item *i, unsigned int lev
 	if (l->waker == THREAD_NONE) {
 		put_interrupt(t, i);
 		put_handler(t, l);
+		put_socket(t, i);
 		if (!classic) {
 			fputs(": ", t->out);
 			put_time(t, i->total_ns);

@@ -44,9 +44,9 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	add_piece(arg, (struct wait_piece) { ns, node, end, 0 });
 }
 
-static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
 {
-	add_piece(arg, (struct wait_piece) { ns, node, CHAIN_DISK, what });
+	add_piece(arg, (struct wait_piece) { ns, node, end, what });
 }
 
 /* The wait's own time: the node of its head. */
@@ -154,7 +154,8 @@ int wait_pieces_init(struct wait_pieces *t, const struct timelines *tl, const st
 	int err;
 
 	*t = (struct wait_pieces) { .names = names };
-	err = chains_init(&t->chains, tl, o, (struct chain_user) { t, label_link, add, add_disk });
+	err = chains_init(&t->chains, tl, o,
+			  (struct chain_user) { t, label_link, add, add_detail });
 	if (!err)
 		err = wait_facts_init(&t->facts, &t->chains, NULL, NULL);
 	return err;

@@ -15,7 +15,7 @@ struct wait_piece {
 	uint64_t ns;
 	uint32_t node;
 	uint32_t end;  /* enum chain_end */
-	uint32_t what; /* of CHAIN_DISK: see chain/disk_end.h */
+	uint32_t what; /* of CHAIN_DISK: see chain/disk_end.h; of CHAIN_NETWORK: an object, or 0 */
 };
 
 struct wait_pieces {

@@ -138,14 +138,15 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 		t->out_of_memory = true;
 }
 
-static void add_disk(void *arg, uint32_t node, uint32_t what, uint64_t ns)
+static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
 {
 	struct wait_tree *t = arg;
 	struct tree_item *i = item_of(t, node);
+	struct pair_table *to = end == CHAIN_DISK ? &t->disks : &t->sockets;
 
 	if (i)
-		i->ends_ns[CHAIN_DISK] += ns;
-	t->out_of_memory |= !i || !pair_table_add(&t->disks, (uint32_t)(i - t->items), what, ns);
+		i->ends_ns[end] += ns;
+	t->out_of_memory |= !i || !pair_table_add(to, (uint32_t)(i - t->items), what, ns);
 }
 
 /* Of struct wait_facts. */
@@ -208,6 +209,7 @@ int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
 	t->n_items = t->n_nodes = 0;
 	wait_facts_clear(&t->facts);
 	pair_table_clear(&t->disks, sizeof(uint64_t));
+	pair_table_clear(&t->sockets, sizeof(uint64_t));
 	if (p->wait->kind == WAIT_SLEEP)
 		chains_explain(&t->chains, chains_head(&t->chains, 1), p->thread, p->wait,
 			       p->shown.blocked_from_ns, p->shown.blocked_to_ns);
@@ -222,7 +224,8 @@ int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct
 	int err;
 
 	*t = (struct wait_tree) { .timelines = tl, .names = names };
-	err = chains_init(&t->chains, tl, o, (struct chain_user) { t, label_link, add, add_disk });
+	err = chains_init(&t->chains, tl, o,
+			  (struct chain_user) { t, label_link, add, add_detail });
 	chains_fold_repeats(&t->chains, joint_of);
 	if (!err)
 		err = wait_facts_init(&t->facts, &t->chains, place_of, t);
@@ -234,6 +237,7 @@ void wait_tree_free(struct wait_tree *t)
 	chains_free(&t->chains);
 	wait_facts_free(&t->facts);
 	pair_table_free(&t->disks);
+	pair_table_free(&t->sockets);
 	intern_free(&t->links);
 	free(t->label);
 	pairs_free(&t->labels);

@@ -24,10 +24,11 @@ struct wait_tree {
 	const struct timelines *timelines;
 	struct names *names;
 	struct chains chains;
-	struct wait_facts facts; /* by item */
-	struct pair_table disks; /* ns by (item, what): see chain/disk_end.h */
-	struct intern links;	 /* struct link */
-	uint32_t *label;	 /* by the id of a link; 0: not made yet */
+	struct wait_facts facts;   /* by item */
+	struct pair_table disks;   /* ns by (item, what): see chain/disk_end.h */
+	struct pair_table sockets; /* ns by (item, object): to which packets came */
+	struct intern links;	   /* struct link */
+	uint32_t *label;	   /* by the id of a link; 0: not made yet */
 	size_t cap_label;
 	struct pairs labels; /* (waker, joint): equal lines are one link */
 	struct link *link;   /* by label: the first link that got it */

@@ -205,6 +205,12 @@ uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *ab
 	return take_list(f);
 }
 
+uint32_t frame_list_of_object(struct frame_lists *f, uint32_t object)
+{
+	add_frame(f, names_object(f->names, object, names_full_objects(f->names)), NULL);
+	return take_list(f);
+}
+
 uint32_t frame_of_text(struct frame_lists *f, const char *raw)
 {
 	uint32_t text = names_clean(f->names, raw);

@@ -40,6 +40,8 @@ uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const ch
 uint32_t frame_list_text(struct frame_lists *f, const char *raw);
 /* Of two; above may be NULL. */
 uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *above);
+/* What was waited for (an object of the trace), in full if stacks show it so. */
+uint32_t frame_list_of_object(struct frame_lists *f, uint32_t object);
 /* Any text as a frame. */
 uint32_t frame_of_text(struct frame_lists *f, const char *raw);
 

@@ -78,10 +78,34 @@ static struct waker_context interrupt(struct kernel_stacks *k, struct trace_stac
 	return c;
 }
 
+/* Whether a thread that runs softirqs at s.frames[i] does so for others: it has sent nothing. */
+static bool works_for_others(struct kernel_stacks *k, struct trace_stack s, uint32_t i)
+{
+	while (i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_OWN_WORK)
+		i++;
+	return i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_SENDS_NOTHING;
+}
+
+/*
+ * Whether a thread received packets for others in the frames up to s.frames[i], which is its loop,
+ * or allows softirqs: then the network was the cause.
+ */
+static bool is_delivery(struct kernel_stacks *k, struct trace_stack s, uint32_t i,
+			struct waker_context *context)
+{
+	unsigned int flags = kernel_frame_flags(k, s.frames[i]);
+
+	if (!(flags & KFUNC_DELIVERER) && !(flags & KFUNC_OWN_WORK && works_for_others(k, s, i)))
+		return false;
+	*context = interrupt(k, s, i + 1);
+	return context->source == IRQ_NETWORK;
+}
+
 static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
 	uint32_t i, loop = s.n, inside = 0, flow = 0;
+	struct waker_context context;
 	unsigned int root = s.n ? kernel_frame_flags(k, s.frames[s.n - 1]) : 0;
 
 	/* From the leaf on: the first frame that decides interrupted all frames after it. */
@@ -90,6 +114,8 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 
 		if (flags & KFUNC_IRQ_ENTRY)
 			break;
+		if (!idle && is_delivery(k, s, i, &context))
+			return context;
 		if (flags & KFUNC_OWN_WORK && !idle)
 			return (struct waker_context) { .frames = s.n };
 		if (flags & KFUNC_IRQ_INSIDE)

@@ -24,6 +24,7 @@ enum irq_source {
 /*
  * A waker is a task, which is then the cause; or an interrupt that borrowed the current thread's
  * CPU. The frames below the interrupt belong to a thread that has nothing to do with the wakeup.
+ * ksoftirqd and other threads that receive packets for everybody count as an interrupt then.
  */
 struct waker_context {
 	bool interrupt;

@@ -54,3 +54,14 @@ uint32_t waited_for_words(struct names *n, uint32_t pair)
 	}
 	return adopt(n, &b);
 }
+
+uint32_t words_of_object(struct names *n, uint32_t object)
+{
+	uint32_t text = names_object(n, object, true);
+	struct text_buf b = { 0 };
+
+	if (!text)
+		return 0;
+	put_words(n, text, &b);
+	return adopt(n, &b);
+}

@@ -200,7 +200,7 @@ skeleton() {
 		count = split($0, frame, ";")
 		line = frame[1]
 		link = 0
-		for (end = 2; end < count && frame[end] != "[running]" && frame[end] != "[on-CPU]"; end++)
+		for (end = 2; end < count && frame[end] !~ /^\[(running|on-CPU|network)\]$/; end++)
 			;
 		for (i = 2; i <= count; i++) {
 			waker = link && frame[end] !~ /^\[(interrupt|timer|network)\]$/ && i == end - 1

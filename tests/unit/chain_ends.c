@@ -76,18 +76,149 @@ static void what_is_nearest_to_the_leaf(void **state)
 		"wake;bio_done;asm_common_interrupt;[interrupt]");
 }
 
-static void a_thread_is_no_end(void **state)
+/* Whoever runs ksoftirqd's loop has not sent what it receives; what else it does is its work. */
+static void a_thread_that_receives_for_others(void **state)
+{
+	(void)state;
+	ends_in("B", "wake;ready;net_rx_action;handle_softirqs;run_ksoftirqd;kthread",
+		"wake;ready;net_rx_action;handle_softirqs;run_ksoftirqd;[network]");
+	ends_in("B", "wake;ready;__napi_poll;napi_threaded_poll_loop;napi_threaded_poll;kthread",
+		"wake;ready;__napi_poll;napi_threaded_poll_loop;[network]");
+	ends_in("B", "wake;ready;process_backlog;run_backlog_napi;kthread",
+		"wake;ready;process_backlog;run_backlog_napi;[network]");
+	/* A thread that allows softirqs, and has not sent. */
+	ends_in("B",
+		"wake;ready;net_rx_action;do_softirq.part.0;__local_bh_enable_ip;"
+		"__skb_recv_udp;udp_recvmsg",
+		"wake;ready;net_rx_action;do_softirq.part.0;[network]");
+	ends_in("B", "wake;ready;process_backlog;__local_bh_enable_ip;lock_sock_nested;tcp_recvmsg",
+		"wake;ready;process_backlog;__local_bh_enable_ip;[network]");
+	/* An interrupt that hit it is not of its doing. */
+	ends_in("B", "wake;bio_done;asm_common_interrupt;net_rx_action;run_ksoftirqd;kthread",
+		"wake;bio_done;asm_common_interrupt;[interrupt]");
+}
+
+static void a_thread_is_no_other_end(void **state)
+{
+	static const char *const stacks[] = {
+		"wake;timeout;call_timer_fn;run_timer_softirq;run_ksoftirqd;kthread",
+		"wake;tcp_write_timer;call_timer_fn;net_rx_action;run_ksoftirqd;kthread",
+		"wake;tasklet;run_ksoftirqd;kthread",
+		"wake;ready;net_rx_action;do_softirq;__local_bh_enable_ip;__dev_queue_xmit;send",
+		"wake;ready;net_rx_action;do_softirq;__local_bh_enable_ip;send;lock_sock_nested",
+		"wake;timeout;call_timer_fn;do_softirq;__local_bh_enable_ip;__skb_recv_udp",
+		"wake;net_rx_action;kthread",
+	};
+	struct options o = script_options(101);
+	char script[500], line[500];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		snprintf(script, sizeof(script),
+			 "0   c0 - R > B\n"
+			 "100 c1 A S > - recv\n"
+			 "900 c0 B wakes A %s\n"
+			 "900 c1 - R > A\n"
+			 "end 1000\n",
+			 stacks[i]);
+		snprintf(line, sizeof(line), "A;recv;--;%s;B;[running] 800\n", stacks[i]);
+		expect_text(script_folded(script, &o), line);
+	}
+}
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+#define RX "wake;ready;net_rx_action;asm_common_interrupt"
+
+/* A waits for B, which waits for the network: first by a socket, then by one of several things. */
+static const char server[] = "0   c0 - R > C\n"
+			     "0   c1 - R > A\n"
+			     "0   c2 - R > B\n"
+			     "100 c1 A S > - recv|main for=tcp:10.0.0.5:80\n"
+			     "100 c2 B S > - recv|serve for=tcp:10.0.0.7:5432\n"
+			     "500 c0 C wakes B " RX "\n"
+			     "500 c2 - R > B\n"
+			     "500 c2 B S > - poll|serve for=epoll:7:5\n"
+			     "700 c0 C wakes B wake;ready;net_rx_action;run_ksoftirqd;kthread\n"
+			     "700 c0 B ready tcp:10.0.0.8:5432\n"
+			     "701 c2 - R > B\n"
+			     "701 c2 B S > - poll|serve for=epoll:7:5\n"
+			     "800 c0 C wakes B " RX "\n"
+			     "800 c2 - R > B\n"
+			     "900 c2 B wakes A wake;send|serve\n"
+			     "900 c1 - R > A\n"
+			     "920 c1 A S > - recv|main for=tcp:10.0.0.5:80\n"
+			     "980 c0 C wakes A " RX "\n"
+			     "980 c1 - R > A\n"
+			     "end 1000\n";
+
+static void the_socket_to_which_packets_came(void **state)
 {
 	struct options o = script_options(101);
 
 	(void)state;
-	expect_text(script_folded("0   c0 - R > B\n"
-				  "100 c1 A S > - recv\n"
-				  "900 c0 B wakes A wake;net_rx_action;run_ksoftirqd;kthread\n"
-				  "900 c1 - R > A\n"
-				  "end 1000\n",
-				  &o),
-		    "A;recv;--;wake;net_rx_action;run_ksoftirqd;kthread;B;[running] 800\n");
+	expect_text(script_folded(server, &o),
+		    "A;main;[tcp];-;recv;--;" RX ";[network];[tcp] 60\n"
+		    "A;main;[tcp];-;recv;--;wake;send;-;serve;B;--;" RX ";[network] 99\n"
+		    "A;main;[tcp];-;recv;--;wake;send;-;serve;B;--;" RX ";[network];[tcp] 400\n"
+		    "A;main;[tcp];-;recv;--;wake;send;-;serve;B;--;wake;ready;net_rx_action;"
+		    "run_ksoftirqd;[network];[tcp] 200\n"
+		    "A;main;[tcp];-;recv;--;wake;send;-;serve;B;[runnable] 1\n"
+		    "A;main;[tcp];-;recv;--;wake;send;-;serve;B;[running] 100\n");
+	o.objects = OBJECTS_FULL;
+	expect_text(script_folded(server, &o),
+		    "A;main;[tcp 10.0.0.5:80];-;recv;--;" RX ";[network];[tcp 10.0.0.5:80] 60\n"
+		    "A;main;[tcp 10.0.0.5:80];-;recv;--;wake;send;-;serve;B;--;" RX
+		    ";[network] 99\n"
+		    "A;main;[tcp 10.0.0.5:80];-;recv;--;wake;send;-;serve;B;--;" RX
+		    ";[network];[tcp 10.0.0.7:5432] 400\n"
+		    "A;main;[tcp 10.0.0.5:80];-;recv;--;wake;send;-;serve;B;--;wake;ready;"
+		    "net_rx_action;run_ksoftirqd;[network];[tcp 10.0.0.8:5432] 200\n"
+		    "A;main;[tcp 10.0.0.5:80];-;recv;--;wake;send;-;serve;B;[runnable] 1\n"
+		    "A;main;[tcp 10.0.0.5:80];-;recv;--;wake;send;-;serve;B;[running] 100\n");
+	o.objects = OBJECTS_NONE;
+	o.user = false;
+	expect_text(script_folded(server, &o),
+		    "A;recv;--;" RX ";[network] 60\n"
+		    "A;recv;--;wake;send;B;--;" RX ";[network] 499\n"
+		    "A;recv;--;wake;send;B;--;wake;ready;net_rx_action;run_ksoftirqd;[network] "
+		    "200\n"
+		    "A;recv;--;wake;send;B;[runnable] 1\n"
+		    "A;recv;--;wake;send;B;[running] 100\n");
+	o.no_ends = true;
+	expect_text(script_folded(server, &o),
+		    "A;recv;--;" RX " 60\n"
+		    "A;recv;--;wake;send;B 101\n"
+		    "A;recv;--;wake;send;B;--;" RX " 499\n"
+		    "A;recv;--;wake;send;B;--;wake;ready;net_rx_action;run_ksoftirqd 200\n");
+}
+
+/* In what is read, too: of several sockets the one with the most time. */
+static void the_socket_in_words(void **state)
+{
+	struct options o = script_options(101);
+	char *text;
+
+	(void)state;
+	text = script_formatted(server, &o, "tree");
+	assert_non_null(strstr(text, "woken by the network (asm_common_interrupt) for "
+				     "tcp 10.0.0.7:5432: 400.000 us\n"));
+	assert_non_null(strstr(text, "woken by the network (run_ksoftirqd) for "
+				     "tcp 10.0.0.8:5432: 200.000 us\n"));
+	free(text);
+	text = script_formatted(server, &o, "json");
+	assert_non_null(strstr(text, "\"end\":\"network\",\"ns\":400000,"
+				     "\"socket\":{\"class\":\"tcp\","
+				     "\"name\":\"10.0.0.7:5432\"}}"));
+	assert_non_null(strstr(text, "\"end\":\"network\",\"ns\":99000}"));
+	free(text);
+	text = script_formatted(server, &o, "csv");
+	assert_non_null(strstr(text, ",699000,")); /* end_network_ns is of all of them */
+	free(text);
+	text = script_formatted(server, &o, "causes");
+	assert_non_null(strstr(text, "B slept in recv | serve for tcp 10.0.0.7:5432, until the "
+				     "network brought something"));
+	free(text);
 }
 
 /* ---- disks ---------------------------------------------------------------------------------- */
@@ -234,7 +365,10 @@ int main(void)
 		cmocka_unit_test(the_network),
 		cmocka_unit_test(anything_else),
 		cmocka_unit_test(what_is_nearest_to_the_leaf),
-		cmocka_unit_test(a_thread_is_no_end),
+		cmocka_unit_test(a_thread_that_receives_for_others),
+		cmocka_unit_test(a_thread_is_no_other_end),
+		cmocka_unit_test(the_socket_to_which_packets_came),
+		cmocka_unit_test(the_socket_in_words),
 		cmocka_unit_test(a_disk_by_stages),
 		cmocka_unit_test(a_disk_within_a_window),
 		cmocka_unit_test(the_last_one_that_was_done),

@@ -321,6 +321,23 @@ static void one_of_several_things_ends_a_wait(void **state)
 	      "A;main;loop;[epoll];[tcp];-;ep_poll;--;wake;-;send;B;[running] 300\n");
 }
 
+/* The first example of section 11. */
+static void the_network_ends_a_wait_of_the_waker(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > C\n"
+	      "100 c1 A S > - |ask;main for=unix\n"
+	      "100 c2 B S > - |query;serve for=tcp\n"
+	      "700 c0 C wakes B wake;ready;net_rx_action;run_ksoftirqd;kthread\n"
+	      "700 c2 - R > B\n"
+	      "900 c2 B wakes A wake;send\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;main;ask;[unix];--;wake;send;B;--;wake;ready;net_rx_action;run_ksoftirqd;"
+	      "[network];[tcp] 600\n"
+	      "A;main;ask;[unix];--;wake;send;B;[running] 200\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +359,7 @@ int main(void)
 		cmocka_unit_test(classic_ends_at_an_interrupt),
 		cmocka_unit_test(a_loss_hides_the_waker),
 		cmocka_unit_test(one_of_several_things_ends_a_wait),
+		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,14 +43,31 @@ static void make_plain(const struct trace *t, char *text)
 		if (len >= n && !strcmp(text + len - n, ends[i]))
 			strcpy(text + len - n, ";[interrupt]");
 	}
+	/* What stands above these is not shown either. */
 	if (strstr(text, ";[disk "))
 		strcpy(strstr(text, ";[disk "), ";[interrupt]");
+	if (strstr(text, ";[network];["))
+		strcpy(strstr(text, ";[network];["), ";[interrupt]");
 }
 
-/* "[tcp 10.0.0.5:80 server/7]" becomes "[tcp]" in the head, before the first link. */
+/* Cuts off the socket above [network]; *text is it then, or "". */
+static char *cut_socket(char *text)
+{
+	char *at = strstr(text, ";[network];["), *socket;
+
+	if (!at)
+		return strdup("");
+	at += strlen(";[network]");
+	socket = strdup(at);
+	*at = '\0';
+	return socket;
+}
+
+/* "[tcp 10.0.0.5:80 server/7]" becomes "[tcp]" in the head, before the first link, and at the end.
+ */
 static void make_classes(const struct trace *t, char *text)
 {
-	char *end = strstr(text, ";--;"), *p = text, *space, *close;
+	char *socket = cut_socket(text), *end = strstr(text, ";--;"), *p = text, *space, *close;
 
 	(void)t;
 	while ((p = strstr(p, ";[")) && (!end || p < end)) {
@@ -62,6 +79,11 @@ static void make_classes(const struct trace *t, char *text)
 			end -= close - space;
 		memmove(space, close, strlen(close) + 1);
 	}
+	space = strchr(socket, ' ');
+	if (space)
+		strcpy(space, "]");
+	strcat(text, socket);
+	free(socket);
 }
 
 /* Whether the frame of len bytes is the class of an object of the trace: "[tcp]". */
@@ -78,11 +100,13 @@ static bool is_class(const struct trace *t, const char *frame, size_t len)
 	return false;
 }
 
-/* Leaves out the classes in the head, before the first link. */
+/* Leaves out the classes in the head, before the first link, and at the end. */
 static void make_none(const struct trace *t, char *text)
 {
+	char *socket = cut_socket(text);
 	char *name_end = strchr(text, ';'), *p = name_end, *end, *links = strstr(text, ";--;");
 
+	free(socket);
 	while (p && *p && p != links) {
 		end = strchrnul(p + 1, ';');
 		if (is_class(t, p + 1, (size_t)(end - p) - 1)) {

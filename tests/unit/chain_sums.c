@@ -61,6 +61,16 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 	add_line(e, node, chain_end_name(end), ns);
 }
 
+static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
+{
+	struct explained *e = arg;
+	char text[48];
+
+	e->ns += ns;
+	snprintf(text, sizeof(text), "%s %u", chain_end_name(end), what);
+	add_line(e, node, text, ns);
+}
+
 static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
 {
 	struct explained *e = arg;
@@ -85,7 +95,7 @@ static void begin(struct explained *e, const struct timelines *tl, unsigned int 
 	options_init(&e->options);
 	e->options.depth = depth;
 	assert_int_equal(chains_init(&e->chains, tl, &e->options,
-				     (struct chain_user) { e, label, add, NULL }),
+				     (struct chain_user) { e, label, add, add_detail }),
 			 0);
 	assert_int_equal(chain_samples_init(&e->chains.samples, tl, add_ran, NULL, e), 0);
 	if (repeats)

@@ -4,6 +4,21 @@
 
 #include "oracle_private.h"
 
+static const char *said_by(struct world *w, const struct sleep *s, uint32_t n);
+
+static bool allows_softirqs(const char *f)
+{
+	return !strcmp(f, "__local_bh_enable_ip") || !strcmp(f, "do_softirq") ||
+	       !strncmp(f, "do_softirq.", 11);
+}
+
+static bool sends_nothing(const char *f)
+{
+	return !strcmp(f, "__skb_recv_udp") || !strcmp(f, "lock_sock_nested") ||
+	       !strcmp(f, "kernel_fpu_end") || !strcmp(f, "copy_fpstate_to_sigframe") ||
+	       !strcmp(f, "restore_fpregs_from_user") || !strcmp(f, "fpu_clone");
+}
+
 /* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
 static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 {
@@ -14,15 +29,26 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 		char buf[300];
 		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
 
-		if (s->waker != IDLE &&
-		    (!strcmp(f, "__local_bh_enable_ip") || !strncmp(f, "do_softirq", 10)) &&
-		    (f[10] == 0 || f[10] == '.' || f[0] == '_'))
-			return 0;
+		if (s->waker != IDLE && allows_softirqs(f)) {
+			uint32_t k = i;
+
+			while (k < st.n &&
+			       allows_softirqs(frame_name(w, st.frames[k], buf, sizeof(buf))))
+				k++;
+			f = k < st.n ? frame_name(w, st.frames[k], buf, sizeof(buf)) : "";
+			return sends_nothing(f) && !strcmp(said_by(w, s, i + 1), "network") ? 2 + i
+											    : 0;
+		}
 		if (s->waker != IDLE &&
 		    (!strcmp(f, "task_work_run") || !strcmp(f, "arch_do_signal_or_restart") ||
 		     !strncmp(f, "exit_to_user_mode_", 18) ||
 		     !strcmp(f, "irqentry_exit_to_user_mode") || !strcmp(f, "do_notify_resume")))
 			return 0;
+		if (s->waker != IDLE &&
+		    (!strcmp(f, "run_ksoftirqd") || !strcmp(f, "run_backlog_napi") ||
+		     !strncmp(f, "napi_threaded_poll", 18)) &&
+		    !strcmp(said_by(w, s, i + 1), "network"))
+			return 2 + i;
 		if (idle_at == st.n && (!strcmp(f, "do_idle") || !strcmp(f, "cpu_startup_entry")))
 			idle_at = i;
 		if (!strncmp(f, "asm_sysvec_", 11) || !strncmp(f, "sysvec_", 7) ||
@@ -43,9 +69,8 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 	return s->waker == IDLE ? 1 + idle_at : 0;
 }
 
-/* What the interrupt of n frames had to say: of all that the frames name, what is nearest to the
- * leaf. */
-static const char *interrupt_end(struct world *w, const struct sleep *s, uint32_t n)
+/* What n frames have to say: of all that they name, what is nearest to the leaf. */
+static const char *said_by(struct world *w, const struct sleep *s, uint32_t n)
 {
 	static const struct {
 		const char *name, *end;
@@ -74,7 +99,7 @@ static const char *interrupt_end(struct world *w, const struct sleep *s, uint32_
 	};
 	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
 
-	for (uint32_t i = 0; i < n && !w->plain_ends; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		char buf[300];
 		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
 		size_t len = strcspn(f, ".");
@@ -90,16 +115,38 @@ static const char *interrupt_end(struct world *w, const struct sleep *s, uint32_
 	return "interrupt";
 }
 
+/* "[network];[tcp]", where it is known to which socket packets came. */
+static void put_network(struct world *w, const char *chain, const struct sleep *s, uint64_t ns)
+{
+	const struct trace_object *object = trace_object(w->t, s->object), *ready;
+	char *longer;
+
+	ready = object ? trace_object(w->t, s->ready) : NULL;
+	object = ready ? ready : object;
+	if (!object || !*trace_string(w->t, object->own)) {
+		line_put(w, chain, "network", ns);
+		return;
+	}
+	if (asprintf(&longer, "%s;[network]", chain) < 0)
+		abort();
+	line_put(w, longer, trace_string(w->t, object->class), ns);
+	free(longer);
+}
+
 /* [from, to) ended with an interrupt; timed: also when a disk got what it was asked for counts. */
 static void put_interrupted(struct world *w, const char *chain, const struct sleep *s, uint32_t n,
 			    uint64_t from, uint64_t to, bool timed)
 {
 	static const char *const ops[] = { "read", "write", "flush", "discard", "zero", "other" };
-	const char *end = interrupt_end(w, s, n);
+	const char *end = w->plain_ends ? "interrupt" : said_by(w, s, n);
 	const struct trace_object *disk = trace_object(w->t, s->done.disk);
 	uint64_t issued = s->done.issued;
 	char *longer;
 
+	if (!strcmp(end, "network")) {
+		put_network(w, chain, s, to - from);
+		return;
+	}
 	if (strcmp(end, "disk")) {
 		line_put(w, chain, end, to - from);
 		return;

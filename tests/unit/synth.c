@@ -233,6 +233,14 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 	MUST(!encoder_more(synth_encoder(m), &ev));
 }
 
+/* Sockets have an address of their own. */
+static uint32_t object_of(struct encoder *e, const char *class, const char *name)
+{
+	const char *own = strcmp(class, "tcp") ? "" : "tcp own:1";
+
+	return encoder_object(e, &(struct encoder_object) { class, name, own, 0, 0 });
+}
+
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
 		     const char *name)
 {
@@ -241,7 +249,7 @@ void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *cla
 		.time_ns = ns,
 		.cpu = cpu,
 		.kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
-		.number[0] = encoder_object(e, &(struct encoder_object) { class, name, "", 0, 0 }),
+		.number[0] = object_of(e, class, name),
 	};
 
 	MUST(ev.number[0] && !encoder_more(e, &ev));
@@ -256,7 +264,7 @@ void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const
 		.cpu = cpu,
 		.kind = CHAINLOG_MORE + CHAINLOG_READY,
 		.tid = tid,
-		.number[0] = encoder_object(e, &(struct encoder_object) { class, name, "", 0, 0 }),
+		.number[0] = object_of(e, class, name),
 	};
 
 	MUST(ev.number[0] && !encoder_more(e, &ev));

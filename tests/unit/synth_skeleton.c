@@ -69,6 +69,9 @@ static char *reduce(char *line, const char *thread, const char *functions)
 			end_at = n;
 		frames[n++] = f;
 	}
+	/* The socket to which packets came, too. */
+	if (!end_at && n > 2 && !strcmp(frames[n - 2], "[network]"))
+		end_at = n - 2;
 	end_at = end_at ? end_at : n - 1;
 	if (strcmp(frames[0], thread))
 		return NULL;

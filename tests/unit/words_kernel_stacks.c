@@ -142,12 +142,14 @@ static void a_cut_stack_is_still_an_interrupt(void **state)
 		 "wake;bio_done;asm_common_interrupt;[interrupt]");
 }
 
-static void ksoftirqd_is_a_thread(void **state)
+static void ksoftirqd_is_a_thread_unless_it_receives(void **state)
 {
 	(void)state;
-	woken_by("B", "wake;net_rx_action;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread",
-		 "wake;net_rx_action;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread;B;"
+	woken_by("B", "wake;rcu_do_batch;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread",
+		 "wake;rcu_do_batch;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread;B;"
 		 "[running]");
+	woken_by("B", "wake;net_rx_action;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread",
+		 "wake;net_rx_action;handle_softirqs;run_ksoftirqd;[network]");
 }
 
 static void a_thread_that_handles_interrupts(void **state)
@@ -193,7 +195,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_only_sounds_like_an_entry),
 		cmocka_unit_test(the_idle_loop_is_never_a_cause),
 		cmocka_unit_test(a_cut_stack_is_still_an_interrupt),
-		cmocka_unit_test(ksoftirqd_is_a_thread),
+		cmocka_unit_test(ksoftirqd_is_a_thread_unless_it_receives),
 		cmocka_unit_test(a_thread_that_handles_interrupts),
 	};
 
