@@ -16,8 +16,11 @@
 #include "format.h"
 #include "perfetto.h"
 #include "perfetto_samples.h"
+#include "chain/chain.h"
+#include "chain/disk_end.h"
 #include "timeline/processes.h"
 #include "chain/wait_filter.h"
+#include "words/disk_names.h"
 #include "words/waited_for.h"
 
 /* The kinds of interned strings: with a number of that kind, the key of the string. */
@@ -31,6 +34,9 @@ enum string_kind {
 	STRING_HANDLER, /* number: kernel stack */
 	STRING_IDLE_HANDLER,
 	STRING_OBJECT,	/* number: stack pair */
+	STRING_END,	/* number: enum chain_end */
+	STRING_DISK,	/* number: kind of a request */
+	STRING_SOCKET,	/* number: object */
 	STRING_THREADS, /* + the thread's index; number: its name */
 };
 
@@ -40,6 +46,7 @@ struct writer {
 	FILE *out;
 	const struct timelines *timelines;
 	const struct trace *trace;
+	const struct options *options;
 	struct names *names;
 	struct wait_filter *filter;
 	struct kernel_stacks *kernel;
@@ -174,6 +181,62 @@ static void put_waker_stack(struct writer *p, enum perfetto_arg arg, const struc
 		define_text(p, value, names_waker_stack(p->names, w->waker_stack, context));
 }
 
+/* "[disk vda read]" */
+static void put_disk(struct writer *p, const struct wait *w)
+{
+	uint32_t kind = disk_request_of(p->timelines, w)->kind, value;
+	struct disk_request_kind k = timelines_disk_request_kind(p->timelines, kind);
+	struct text_buf name = { 0 };
+	uint32_t text;
+
+	if (!put_arg(p, PERFETTO_END, kind, STRING_DISK, &value))
+		return;
+	text_puts(&name, "[");
+	disk_names_put(p->trace, k.disk, k.op, &name);
+	text_puts(&name, "]");
+	text = name.failed ? 0 : names_clean(p->names, name.p);
+	define_text(p, value, text);
+	text_free(&name);
+}
+
+/* "[network] tcp 10.0.0.5:5432 server/77" */
+static void put_network(struct writer *p, uint32_t socket)
+{
+	uint32_t text, value;
+	struct text_buf s = { 0 };
+
+	if (!put_arg(p, PERFETTO_END, socket, STRING_SOCKET, &value))
+		return;
+	text = words_of_object(p->names, socket);
+	text_puts(&s, chain_end_name(CHAIN_NETWORK));
+	text_puts(&s, " ");
+	text_puts(&s, names_text(p->names, text));
+	p->out_of_memory |= !text || s.failed;
+	if (!s.failed)
+		define(p, value, s.p, s.len);
+	text_free(&s);
+}
+
+/* What ended a wait, if that was an interrupt. */
+static void put_end(struct writer *p, const struct wait *w)
+{
+	struct waker_context context;
+	enum chain_end end =
+		chain_next(p->timelines, p->kernel, p->options, w, UINT32_MAX, &context);
+	uint32_t socket = 0, value;
+
+	if (!chain_end_is_interrupt(end))
+		return;
+	if (end == CHAIN_NETWORK)
+		socket = chain_socket_of(p->timelines, p->options, w);
+	if (end == CHAIN_DISK)
+		put_disk(p, w);
+	else if (socket)
+		put_network(p, socket);
+	else if (put_arg(p, PERFETTO_END, end, STRING_END, &value))
+		define(p, value, chain_end_name(end), strlen(chain_end_name(end)));
+}
+
 /* "NAME (tid 123)" */
 static void put_thread(struct writer *p, enum perfetto_arg arg, uint32_t thread, uint64_t at_ns)
 {
@@ -279,6 +342,7 @@ static void put_blocked(struct writer *p, uint64_t track, const struct wait *w,
 	if (has_waker(w)) {
 		struct waker_context context = context_of_waking(p, w);
 
+		put_end(p, w);
 		if (context.interrupt)
 			put_handler(p, w, context);
 		else
@@ -419,7 +483,9 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 {
 	struct options o = *in->options;
 	uint64_t start_ns = timelines_start_ns(in->timelines);
-	struct writer p = { .out = out, .timelines = in->timelines, .trace = in->trace };
+	struct writer p = {
+		.out = out, .timelines = in->timelines, .trace = in->trace, .options = &o
+	};
 	int err = -ENOMEM;
 
 	if (!(o.given & GIVEN_STATE))

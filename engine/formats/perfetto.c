@@ -103,6 +103,11 @@ static const char *const slice_names[] = { NULL,       "running",   "blocked",
 static const char *const arg_names[] = { NULL,	  "stack",	 "state", "flags",
 					 "waker", "waker_stack", "wakee" };
 
+/* Interned when they are needed first, which in most traces they are not. */
+static const char *const later_arg_names[] = {
+	[PERFETTO_OBJECT] = "object", [PERFETTO_END] = "end"
+};
+
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
 
 #define BUFFER_BYTES 65536u
@@ -113,8 +118,8 @@ struct perfetto {
 	struct proto b;	       /* packets to be written, the last one incomplete */
 	struct proto interned; /* InternedData of that packet */
 	struct pairs strings[PERFETTO_SETS];
-	size_t packet, event; /* where they begin in b */
-	bool has_object;      /* the name of PERFETTO_OBJECT is interned: most traces need it not */
+	size_t packet, event;		/* where they begin in b */
+	bool has_arg[PERFETTO_END + 1]; /* of later_arg_names: it is interned */
 	bool out_of_memory;
 };
 
@@ -315,9 +320,10 @@ void perfetto_arg(struct perfetto *p, enum perfetto_arg arg, uint32_t value)
 {
 	size_t begin = proto_begin(&p->b, EVENT_DEBUG_ANNOTATIONS);
 
-	if (arg == PERFETTO_OBJECT && !p->has_object) {
-		intern(p, INTERNED_ANNOTATION_NAMES, arg, "object", strlen("object"));
-		p->has_object = true;
+	if (later_arg_names[arg] && !p->has_arg[arg]) {
+		intern(p, INTERNED_ANNOTATION_NAMES, arg, later_arg_names[arg],
+		       strlen(later_arg_names[arg]));
+		p->has_arg[arg] = true;
 	}
 	proto_uint(&p->b, ANNOTATION_NAME_IID, arg);
 	proto_uint(&p->b, ANNOTATION_STRING_VALUE_IID, value);

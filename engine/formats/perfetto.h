@@ -37,6 +37,7 @@ enum perfetto_arg {
 	PERFETTO_WAKER_STACK,
 	PERFETTO_WAKEE,
 	PERFETTO_OBJECT, /* what was waited for */
+	PERFETTO_END,	 /* what ended it, if that was no thread */
 };
 
 /* The sets of interned strings; each has its own numbers. */

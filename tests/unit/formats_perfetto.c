@@ -286,7 +286,8 @@ static void interrupts_wake_from_a_track_of_their_own(void **state)
 		    "thread B 102/102\n"
 		    "B 0 + running\n"
 		    "B 300000 -\n"
-		    "B 300000 + blocked stack=klock state=D waker=[interrupt] hrtimer_wakeup"
+		    "B 300000 + blocked stack=klock state=D end=[timer] waker=[interrupt] "
+		    "hrtimer_wakeup"
 		    " waker_stack=try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;"
 		    "asm_sysvec_apic_timer_interrupt\n"
 		    "B 700000 -\n"
@@ -297,6 +298,53 @@ static void interrupts_wake_from_a_track_of_their_own(void **state)
 		    "asm_sysvec_apic_timer_interrupt ~1>\n"
 		    "B 700000 + running >~1\n"
 		    "B 2000000 -\n");
+}
+
+/* A disk is said without its stages, the network with the socket to which packets came. */
+static void what_ended_a_wait_is_an_argument(void **state)
+{
+	static const char script[] = "0   c0 - R > C\n"
+				     "0   c1 - R > A\n"
+				     "100 c1 A S > - recv for=tcp:10.0.0.5:80\n"
+				     "200 c0 C wakes A net_rx_action;asm_common_interrupt\n"
+				     "200 c1 - R > A\n"
+				     "300 c1 A S > - poll\n"
+				     "400 c0 C wakes A net_rx_action;asm_common_interrupt\n"
+				     "400 c1 - R > A\n"
+				     "500 c1 A S > - fsync for=file:/db\n"
+				     "599 c0 A disk-done vda write 4096 500 550\n"
+				     "600 c0 C wakes A blk_update_request;asm_common_interrupt\n"
+				     "600 c1 - R > A\n"
+				     "700 c1 A S > - wait\n"
+				     "800 c0 C wakes A ipi;asm_common_interrupt\n"
+				     "800 c1 - R > A\n"
+				     "end 1000\n";
+	static const char *const ends[] = {
+		" object=tcp 10.0.0.5:80 state=S end=[network] tcp 10.0.0.5:80 waker=[interrupt] ",
+		"A 300000 + blocked stack=poll state=S end=[network] waker=[interrupt] ",
+		" object=file /db state=S end=[disk vda write] waker=[interrupt] ",
+		"A 700000 + blocked stack=wait state=S end=[interrupt] waker=[interrupt] ",
+	};
+	struct options o = script_options(101);
+	char *text;
+
+	(void)state;
+	text = events(script_exported(script, &o, "perfetto"));
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!strstr(text, ends[i]))
+			fail_msg("expected %s in\n%s", ends[i], text);
+	free(text);
+	o.plain_ends = true;
+	text = events(script_exported(script, &o, "perfetto"));
+	for (size_t i = 0; i < 4; i++) {
+		const char *end = text;
+
+		for (size_t k = 0; k <= i && end; k++)
+			end = strstr(end + 1, " end=");
+		assert_non_null(end);
+		assert_int_equal(strncmp(end, " end=[interrupt] ", 17), 0);
+	}
+	free(text);
 }
 
 /* Slices are cut to the window; an arrow needs both of its ends in it. */
@@ -496,6 +544,7 @@ int main(void)
 		cmocka_unit_test(a_thread_is_a_track_and_a_waking_an_arrow),
 		cmocka_unit_test(samples_are_on_the_tracks_of_their_threads),
 		cmocka_unit_test(interrupts_wake_from_a_track_of_their_own),
+		cmocka_unit_test(what_ended_a_wait_is_an_argument),
 		cmocka_unit_test(a_window_of_time_cuts_slices),
 		cmocka_unit_test(waits_that_are_not_chosen_are_gaps),
 		cmocka_unit_test(losses_are_unknown_slices),
