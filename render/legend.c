@@ -15,11 +15,11 @@ static bool is_end(enum ramp ramp)
 	return ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN;
 }
 
-/* Ends on which there can be more: samples, who had the CPU, the parts of a request. */
+/* Ends on which there can be more: samples, who had the CPU, the parts of a request, a socket. */
 static bool has_more(enum ramp ramp)
 {
 	return ramp == RAMP_RUNNING || ramp == RAMP_RUNNABLE || ramp == RAMP_PREEMPTED ||
-	       ramp == RAMP_DISK;
+	       ramp == RAMP_DISK || ramp == RAMP_NETWORK;
 }
 
 /*

@@ -166,6 +166,27 @@ test("the table says who ended the waiting and what was waited for", async () =>
 	near((await frame(page, "[queued]")).w, 1180, 1, "only what was queued");
 });
 
+test("the socket above the network is no end, and not what was waited for", async () => {
+	const page = await open(render([
+		"alpha;main;ask;[unix /s];-;entry;--;wake;send;bravo;--;wake;irq;[network];[tcp 10.0.0.5:5432] 600",
+		"alpha;main;ask;[unix /s];-;entry;--;wake;irq;[network] 300",
+		"alpha;main;ask;[unix /s];-;entry;--;wake;send;bravo;[running] 100",
+	]));
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
+		["off-CPU", "1st waker 100%", "2nd 60%", "object 100%", "network 90%", "running 10%"], "legend");
+	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
+		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
+	await page.keyboard.press("t");
+	await page.getByRole("tab", { name: "By waker" }).click();
+	is(await rows(), ["70.00% bravo", "30.00% [network]"], "who ended it");
+	await page.getByRole("tab", { name: "By object" }).click();
+	is(await rows(), ["100.00% [unix /s]"], "what for");
+	await page.keyboard.press("Escape");
+	await clickLegend(page, "network");
+	is((await labels(page)).includes("[running]"), false, "only the network");
+	is((await labels(page)).includes("[tcp 10.0.0.5:5432]"), true, "with its socket");
+});
+
 test("the frame of generated code is no object", async () => {
 	const page = await open(render(["alpha;main;[anon];read;[pipe];-;entry;--;wake;[anon];send;bravo;[running] 9"]));
 	const fills = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")]
