@@ -66,7 +66,9 @@ static int by_end_and_frames(const void *pa, const void *pb, void *lists)
 	const struct chain_ran *a = pa, *b = pb;
 	int order = by_end(a, b->node, b->end);
 
-	return order ? order : frame_lists_compare_lines(lists, a->list, b->list);
+	if (!order)
+		order = frame_lists_compare_lines(lists, a->list, b->list);
+	return order ? order : frame_lists_compare(lists, a->list, b->list);
 }
 
 /* Sorts the samples, and adds up those of one row in one place. */
@@ -89,21 +91,66 @@ static void merge_ran(struct chain_rows *r)
 	r->n_ran = n;
 }
 
+/* Shares out ns to the places ran[0..n), which are one folded line. */
+static int share_line(uint64_t ns, const struct chain_ran *ran, size_t n, uint64_t *samples,
+		      uint64_t *shares)
+{
+	for (size_t k = 0; k < n; k++)
+		samples[k] = ran[k].samples;
+	return share_out(ns, samples, n, shares);
+}
+
+/* How many of the places ran[0..n), in order, are one folded line with the first. */
+static size_t places_of_line(const struct chain_rows *r, const struct chain_ran *ran, size_t n)
+{
+	size_t k = 1;
+
+	while (k < n &&
+	       !frame_lists_compare_lines(chain_parts_lists(r->parts), ran[0].list, ran[k].list))
+		k++;
+	return k;
+}
+
+/*
+ * Shares out ns to the places ran[0..n): first to folded lines, so that what is left over goes to
+ * the same one as there, and then to the places of each. numbers: 3 * n, the first n are the
+ * shares.
+ */
+static int share_places(const struct chain_rows *r, uint64_t ns, const struct chain_ran *ran,
+			size_t n, uint64_t *numbers)
+{
+	uint64_t *shares = numbers, *samples = numbers + n, *of_line = numbers + 2 * n;
+	size_t lines = 0;
+	int err;
+
+	for (size_t k = 0, len; k < n; k += len, lines++) {
+		len = places_of_line(r, ran + k, n - k);
+		samples[lines] = 0;
+		for (size_t i = 0; i < len; i++)
+			samples[lines] += ran[k + i].samples;
+	}
+	err = share_out(ns, samples, lines, of_line);
+	lines = 0;
+	for (size_t k = 0, len; k < n && !err; k += len, lines++) {
+		len = places_of_line(r, ran + k, n - k);
+		err = share_line(of_line[lines], ran + k, len, samples, shares + k);
+	}
+	return err;
+}
+
 /*
  * Makes rows of the places ran[0..n), which are those of the i-th row; rows that end running count
- * no waits. numbers: 2 * n.
+ * no waits. numbers: 3 * n.
  */
 static int share_row(struct chain_rows *r, size_t i, const struct chain_ran *ran, size_t n,
 		     uint64_t *numbers)
 {
-	uint64_t *samples = numbers, *shares = numbers + n;
+	const uint64_t *shares = numbers;
 	struct chain_row row = r->at[i];
 	bool placed = false;
 	int err;
 
-	for (size_t k = 0; k < n; k++)
-		samples[k] = ran[k].samples;
-	err = share_out(row.ns, samples, n, shares);
+	err = share_places(r, row.ns, ran, n, numbers);
 	for (size_t k = 0; k < n && !err; k++) {
 		if (!shares[k])
 			continue;
@@ -126,7 +173,7 @@ int chain_rows_share_ran(struct chain_rows *r)
 	if (!r->n_ran)
 		return 0;
 	merge_ran(r);
-	numbers = malloc(2 * r->n_ran * sizeof(*numbers));
+	numbers = malloc(3 * r->n_ran * sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
 	for (size_t i = 0, rows = r->n; i < rows && !err; i++) {

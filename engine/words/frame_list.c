@@ -293,7 +293,7 @@ int frame_lists_compare_lines(const struct frame_lists *f, uint32_t a, uint32_t 
 		if (c != d)
 			return c < d ? -1 : 1;
 	}
-	return n_a != n_b ? compare_numbers(n_a, n_b) : frame_lists_compare(f, a, b);
+	return compare_numbers(n_a, n_b);
 }
 
 uint32_t frame_lists_end(const struct frame_lists *f)

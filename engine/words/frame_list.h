@@ -60,7 +60,7 @@ struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame);
 /* Their order by content, which does not depend on how they are numbered: < 0, 0, > 0. */
 int frames_compare(const struct frame_lists *f, uint32_t a, uint32_t b);
 int frame_lists_compare(const struct frame_lists *f, uint32_t a, uint32_t b);
-/* Of two lists, root first, the order of their folded lines; of equal lines the order above. */
+/* Of two lists, root first, the order of their folded lines; 0: they are one line. */
 int frame_lists_compare_lines(const struct frame_lists *f, uint32_t a, uint32_t b);
 /* One more than the highest number of a list, of a frame. */
 uint32_t frame_lists_end(const struct frame_lists *f);

@@ -82,7 +82,7 @@ static char *as_folded(struct chain_rows *r)
 	return as_text(lines, n);
 }
 
-/* The same lines without what stands above [running]. Frees text. To be freed. */
+/* The same lines without what stands above [running], [on-CPU]. Frees text. To be freed. */
 static char *without_samples(char *text)
 {
 	struct line *lines = calloc(strlen(text) + 1, sizeof(*lines));
@@ -91,43 +91,45 @@ static char *without_samples(char *text)
 
 	assert_non_null(lines);
 	while ((line = strsep(&rest, "\n"))) {
-		char *weight = strrchr(line, ' '), *end = strstr(line, "[running];");
+		char *weight = strrchr(line, ' '), *ran = strstr(line, "[running];");
+		char *on_cpu = strstr(line, "[on-CPU];");
 
 		if (!weight)
 			continue;
 		*weight++ = '\0';
-		if (end)
-			end[strlen("[running]")] = '\0';
+		if (ran)
+			ran[strlen("[running]")] = '\0';
+		if (on_cpu)
+			on_cpu[strlen("[on-CPU]")] = '\0';
 		lines[n++] = (struct line) { strdup(line), strtoull(weight, NULL, 10) };
 	}
 	free(text);
 	return as_text(lines, n);
 }
 
-/* Whether threads of several processes have one name. Rows of a group follow each other. */
+/* Whether row i is the first of its group: rows of a group follow each other. */
+static bool begins_group(const struct chain_rows *r, size_t i)
+{
+	return !i || r->at[i].group != r->at[i - 1].group;
+}
+
+/* Whether threads of several processes have one name. */
 static bool has_namesakes(const struct chain_rows *r)
 {
 	for (size_t i = 1; i < r->n; i++)
-		if (r->at[i].group != r->at[i - 1].group &&
-		    chain_parts_group(r->parts, r->at[i].group).name ==
-			    chain_parts_group(r->parts, r->at[i - 1].group).name)
-			return true;
+		for (size_t k = 0; k < i && begins_group(r, i); k++)
+			if (begins_group(r, k) &&
+			    chain_parts_group(r->parts, r->at[i].group).name ==
+				    chain_parts_group(r->parts, r->at[k].group).name)
+				return true;
 	return false;
 }
 
-static void table_is_folded(const struct trace *t, const struct options *o)
+/* Line by line, whatever the rows are of. */
+static void expect_lines(const struct trace *t, const struct options *o, struct chain_rows *rows)
 {
-	char *expected = trace_folded(t, o), *got;
-	struct timelines *tl;
-	struct fold *fold, *by_name;
-	struct chain_rows *rows;
-	struct chain_summary sums;
-	uint64_t waits = 0, ns = 0;
+	char *expected = trace_folded(t, o), *got = as_folded(rows);
 
-	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
-	rows = fold_rows(fold);
-	got = as_folded(rows);
 	/*
 	 * Without delimiters different chains can be one line, and share their samples; so can
 	 * threads of one name in several processes.
@@ -138,6 +140,32 @@ static void table_is_folded(const struct trace *t, const struct options *o)
 	}
 	expect_text(got, expected);
 	free(expected);
+}
+
+static void rows_are_lines(const struct trace *t, const struct options *o)
+{
+	struct timelines *tl;
+	struct fold *fold;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	expect_lines(t, o, fold_rows(fold));
+	fold_free(fold);
+	timelines_free(tl);
+}
+
+static void table_is_folded(const struct trace *t, const struct options *o)
+{
+	struct timelines *tl;
+	struct fold *fold, *by_name;
+	struct chain_rows *rows;
+	struct chain_summary sums;
+	uint64_t waits = 0, ns = 0;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	rows = fold_rows(fold);
+	expect_lines(t, o, rows);
 	assert_int_equal(fold_new(&by_name, tl, o, FOLD_BY_NAME), 0);
 	sums = *fold_summary(by_name);
 	fold_free(by_name);
@@ -201,6 +229,79 @@ static void rows_are_folded_lines_on_random_schedules(void **state)
 	for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
 		on_schedule(seed, (enum schedule_kind)(seed % 5),
 			    table_is_folded_whatever_the_options, NULL);
+}
+
+/*
+ * What is left over when a time is shared out in whole nanoseconds goes to the same line. B runs
+ * for most of A's wait, and is sampled as often at each place.
+ */
+static void a_nanosecond_left_over_goes_to_the_same_line(void **state)
+{
+	/* Folded lines are sorted by bytes: "f2;" is before "f;". Each name is one line. */
+	static const struct {
+		const char *places[4];
+		const char *expected;
+	} cases[] = {
+		{ { "|f", "|f2", NULL },
+		  "A;recv;--;wake;B;[running];f 401\n"
+		  "A;recv;--;wake;B;[running];f2 400\n" },
+		{ { "|x;f", "|x;f2", NULL },
+		  "A;recv;--;wake;B;[running];f2;x 401\n"
+		  "A;recv;--;wake;B;[running];f;x 400\n" },
+		{ { "|f@liba", "|f@libb", "|e", NULL },
+		  "A;recv;--;wake;B;[running];e 267\n"
+		  "A;recv;--;wake;B;[running];f 534\n" },
+		{ { "|g@liba", "|f", "|g@libb", "|e" },
+		  "A;recv;--;wake;B;[running];e 200\n"
+		  "A;recv;--;wake;B;[running];f 200\n"
+		  "A;recv;--;wake;B;[running];g 401\n" },
+	};
+	struct options o = script_options(101);
+
+	(void)state;
+	o.unit = UNIT_NS;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char script[500], *text = stpcpy(script, "0 c0 - R > B\n0.100 c1 A S > - recv\n");
+		struct synth *m;
+		struct trace *t;
+
+		for (size_t k = 0; k < 4 && cases[i].places[k]; k++)
+			text += sprintf(text, "0.%zu c0 B ran %s\n", 200 + k, cases[i].places[k]);
+		strcpy(text, "0.901 c0 B wakes A wake\n0.901 c1 - R > A\nend 1\n");
+		m = script_made(script);
+		t = synth_open(m);
+		expect_text(trace_folded(t, &o), cases[i].expected);
+		table_is_folded(t, &o);
+		trace_close(t);
+		synth_free(m);
+	}
+}
+
+/* The law on many schedules, all of which have samples. */
+static void samples_share_out_alike_on_random_schedules(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.unit = UNIT_NS;
+	o.parts = PART_ALL;
+	for (uint64_t seed = 1; seed <= 2 * SCHEDULES; seed++) {
+		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 5));
+		struct synth *m;
+		struct trace *t;
+		char *script;
+
+		schedule_sample(s);
+		script = schedule_script(s);
+		m = script_made(script);
+		t = synth_open(m);
+		rows_are_lines(t, &o);
+		trace_close(t);
+		synth_free(m);
+		free(script);
+		schedule_free(s);
+	}
 }
 
 static void rows_are_folded_lines_of_recorded_traces(void **state)
@@ -441,6 +542,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_folded_lines_on_random_schedules),
 		cmocka_unit_test(rows_are_folded_lines_of_recorded_traces),
+		cmocka_unit_test(a_nanosecond_left_over_goes_to_the_same_line),
+		cmocka_unit_test(samples_share_out_alike_on_random_schedules),
 		cmocka_unit_test(rows_are_folded_lines_of_many_slices),
 		cmocka_unit_test(rows_do_not_depend_on_the_number_of_cpus),
 		cmocka_unit_test(groups_are_names_in_processes),

@@ -83,6 +83,24 @@ struct encoder *synth_encoder(struct synth *m)
 	return m->e;
 }
 
+/* "copy@liba": the symbol copy of the file /lib/liba. */
+static void name_frame(struct encoder *e, const struct name *n)
+{
+	char *symbol = strdup(n->text), *file, path[64];
+	uint32_t module = 0;
+
+	MUST(symbol);
+	file = strchr(symbol, '@');
+	if (file) {
+		*file++ = '\0';
+		snprintf(path, sizeof(path), "/lib/%s", file);
+		module = encoder_module(e, path, NULL, 0);
+		MUST(module);
+	}
+	MUST(!encoder_name(e, n->frame, symbol, module, 0));
+	free(symbol);
+}
+
 static uint32_t frame(struct synth *m, int user, const char *text, size_t len)
 {
 	struct encoder *e = synth_encoder(m);
@@ -105,7 +123,7 @@ static uint32_t frame(struct synth *m, int user, const char *text, size_t len)
 		m->space = encoder_space(e, 1, "/bin/made");
 	n->frame = encoder_frame(e, user ? m->space : 0, base + 16 * (uint64_t)i);
 	MUST(n->frame);
-	MUST(!encoder_name(e, n->frame, n->text, 0, 0));
+	name_frame(e, n);
 	return n->frame;
 }
 

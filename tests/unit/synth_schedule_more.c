@@ -11,8 +11,11 @@
 /* A line of its own at a time from from_ns to to_ns. */
 static char *sample_line(struct schedule *s, const char *running, uint64_t from_ns, uint64_t to_ns)
 {
-	static const char *const stacks[] = { "copy;read;entry|fetch;main", "|sort;main",
-					      "|parse;main", "", "fault;entry|sort;main" };
+	/* One name in two files; a name that is the begin of another one. */
+	static const char *const stacks[] = {
+		"copy;read;entry|fetch;main", "|sort;main",	 "|parse;main",	    "",
+		"fault;entry|sort;main",      "|sort@liba;main", "|sort@libb;main", "|sort;main2"
+	};
 	unsigned int cpu = (unsigned int)schedule_random(s, s->cpus);
 	uint64_t ns = from_ns + schedule_random(s, to_ns - from_ns + 1);
 	char who = running[cpu], *line;

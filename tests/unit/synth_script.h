@@ -29,8 +29,8 @@
  * too; "others-are foo" gives all threads but A and B one name. Times are microseconds, with up to
  * three decimals. Threads are capital letters, '-' is the idle loop; each thread that is not
  * declared was there at the start, runnable somewhere, and is called by its letter; "born X"
- * declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part. A's
- * tid is 101, B's 102...
+ * declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part; a
+ * frame "copy@liba" is copy of the file /lib/liba. A's tid is 101, B's 102...
  */
 #ifndef TESTS_SYNTH_SCRIPT_H
 #define TESTS_SYNTH_SCRIPT_H
