@@ -111,14 +111,16 @@ void trace_file_report(const struct trace_file *t, const struct session *s, cons
 	if (s->options->verbosity > 0)
 		fprintf(stderr,
 			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "
-			"mapping %llu, file not readable %llu, no symbol %llu, of them told apart "
+			"mapping %llu, too many %llu, file not readable %llu, no symbol %llu, of "
+			"them told apart "
 			"%llu, no perf map %llu)\n",
 			(unsigned long long)stats->kernel_named,
 			(unsigned long long)stats->kernel_frames,
 			(unsigned long long)stats->user_named,
 			(unsigned long long)stats->user_frames, (unsigned long long)stats->unmapped,
-			(unsigned long long)stats->no_file, (unsigned long long)stats->no_symbol,
-			(unsigned long long)stats->bounded, (unsigned long long)stats->no_perf_map);
+			(unsigned long long)stats->too_many, (unsigned long long)stats->no_file,
+			(unsigned long long)stats->no_symbol, (unsigned long long)stats->bounded,
+			(unsigned long long)stats->no_perf_map);
 }
 
 void trace_file_free(struct trace_file *t)

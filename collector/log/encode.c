@@ -63,14 +63,11 @@ void encoder_free(struct encoder *e)
 	more_blocks_free(&e->more);
 	for (size_t i = 0; i < ENCODER_LISTS; i++)
 		free(e->lists[i].block);
-	intern_free(&e->strings);
-	intern_free(&e->frames);
-	intern_free(&e->stacks);
-	intern_free(&e->objects);
+	recent_free(&e->strings);
+	recent_free(&e->frames);
+	recent_free(&e->stacks);
+	recent_free(&e->objects);
 	free(e->tids);
-	free(e->stack_ids.of);
-	free(e->object_ids.of);
-	free(e->space_frames);
 	free(e);
 }
 
@@ -287,9 +284,9 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 					   .lost = e->lost,
 					   .kernel_events = kernel_events,
 					   .sideband_lost = sideband_lost,
-					   .stacks = e->last_stack,
-					   .frames = e->frames.n,
-					   .strings = e->forgotten_strings + e->strings.n,
+					   .stacks = e->stacks.last,
+					   .frames = e->frames.last,
+					   .strings = e->strings.last,
 					   .threads = e->n_tids,
 					   .more_events = e->more.events,
 					   .more_lost = e->more.lost,
@@ -308,9 +305,9 @@ void encoder_counts(const struct encoder *e, struct encoder_counts *out)
 		.more = e->more.events - e->more.losses,
 		.more_lost = e->more.lost,
 		.bytes = e->bytes,
-		.stacks = e->last_stack,
-		.frames = e->frames.n,
-		.strings = e->forgotten_strings + e->strings.n,
+		.stacks = e->stacks.last,
+		.frames = e->frames.last,
+		.strings = e->strings.last,
 	};
 	memcpy(out->ends, e->ends, sizeof(out->ends));
 }

@@ -5,8 +5,8 @@
  * (each distinct one is defined once); it does no I/O: finished blocks go to a sink.
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
- * until encoder_flush(). Memory is bounded: of strings and stacks the recent ones are recognized,
- * the frames of one space and of all have a limit, and so have objects with a name.
+ * until encoder_flush(). Memory is bounded: of strings, frames, stacks and objects those that came
+ * lately are recognized (recent.h).
  */
 #ifndef ENCODE_H
 #define ENCODE_H

@@ -6,22 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
-
 #define BUILD_ID_MAX 64u /* SHA-1 has 20 bytes, others 8 to 32 */
-/* Stacks that are recognized when they come again: some half a million. */
-#define STACKS_KEPT_BYTES (24u << 20)
-/* Strings that are recognized when they come again. Programs choose their threads' names. */
-#define STRINGS_KEPT_BYTES (64u << 20)
 /*
- * Frames of one space, and of all: a program can run at as many addresses as it likes. The largest
- * have some hundred thousand. A frame takes some 100 bytes here and in the symbolizer.
+ * What is recognized when it comes again: half of this at least, the most recent. Programs choose
+ * their threads' names, run at as many addresses as they like, and a server has an object for each
+ * connection. The largest programs have some hundred thousand frames, of 50 bytes here.
  */
-#define SPACE_FRAMES_MAX (1u << 20)
-#define FRAMES_MAX (8u << 20)
-#define SPACES_MAX (16u << 20)
-/* Objects with a name: a server has one for each connection. */
-#define OBJECTS_MAX (1u << 20)
+#define STRINGS_KEPT_BYTES (32u << 20)
+#define FRAMES_KEPT_BYTES (32u << 20)
+#define STACKS_KEPT_BYTES (32u << 20)
+#define OBJECTS_KEPT_BYTES (16u << 20)
+/* Readers have a table of them. */
+#define SPACES_MAX (1u << 28)
 
 uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
 {
@@ -34,13 +30,7 @@ uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
 		len = ENCODER_STRING_MAX;
 	if (e->elsewhere.string)
 		return e->elsewhere.string(e->elsewhere.string_ctx, s, len);
-	if (e->strings.arena_len > STRINGS_KEPT_BYTES) {
-		e->forgotten_strings += e->strings.n;
-		intern_free(&e->strings);
-	}
-	id = intern_id(&e->strings, s, len, &is_new);
-	if (id)
-		id += e->forgotten_strings;
+	id = recent_id(&e->strings, STRINGS_KEPT_BYTES, s, len, &is_new);
 	if (!is_new)
 		return id;
 	p = encoder_begin_item(e, CHAINLOG_BLOCK_STRINGS, &err);
@@ -57,38 +47,18 @@ uint32_t encoder_string_id(struct encoder *e, const char *s)
 	return s ? encoder_string(e, s, strlen(s)) : 0;
 }
 
-/* How many frames the space has; NULL when out of memory. */
-static uint32_t *space_frames(struct encoder *e, uint32_t space)
-{
-	if (space >= e->space_frames_cap) {
-		size_t cap = ((size_t)space + 512) * 2;
-		uint32_t *n = realloc(e->space_frames, cap * sizeof(*n));
-
-		if (!n)
-			return NULL;
-		memset(n + e->space_frames_cap, 0, (cap - e->space_frames_cap) * sizeof(*n));
-		e->space_frames = n;
-		e->space_frames_cap = cap;
-	}
-	return &e->space_frames[space];
-}
-
 static uint32_t put_frame(struct encoder *e, uint32_t space, uint64_t addr, uint32_t generation)
 {
 	struct chainlog_list *l = &e->lists[CHAINLOG_BLOCK_FRAMES];
-	uint32_t *n = space ? space_frames(e, space) : NULL, id;
 	uint64_t key[2] = { (uint64_t)generation << 32 | space, addr };
+	uint32_t id;
 	bool is_new;
 	uint8_t *p;
 	int err;
 
-	if (space && (!n || *n >= SPACE_FRAMES_MAX || e->frames.n >= FRAMES_MAX))
-		return intern_find(&e->frames, key, sizeof(key));
-	id = intern_id(&e->frames, key, sizeof(key), &is_new);
+	id = recent_id(&e->frames, FRAMES_KEPT_BYTES, key, sizeof(key), &is_new);
 	if (!is_new)
 		return id;
-	if (n)
-		++*n;
 	p = encoder_begin_item(e, CHAINLOG_BLOCK_FRAMES, &err);
 	if (!p)
 		return 0;
@@ -108,7 +78,7 @@ uint32_t encoder_kernel_frame(struct encoder *e, uint64_t addr, uint32_t generat
 
 uint32_t encoder_stack_reserve(struct encoder *e)
 {
-	return ++e->last_stack;
+	return ++e->stacks.last;
 }
 
 static int put_stack_end(struct encoder *e, uint32_t id, enum chainlog_stack_end end)
@@ -150,43 +120,22 @@ int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames,
 	return end == CHAINLOG_STACK_UNKNOWN ? 0 : put_stack_end(e, id, end);
 }
 
-/*
- * Where the id of the next key goes after n that are interned, made before it is interned; NULL
- * when out of memory.
- */
-static uint32_t *next_place(struct encoder_ids *ids, uint32_t n)
-{
-	uint32_t *of = grow_array(ids->of, n, &ids->cap, sizeof(*of));
-
-	if (!of)
-		return NULL;
-	ids->of = of;
-	return &of[n];
-}
-
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end)
 {
-	uint32_t key[CHAINLOG_STACK_MAX + 1], i, *place;
+	uint32_t key[CHAINLOG_STACK_MAX + 1], id;
 	bool is_new;
 
 	if (n > CHAINLOG_STACK_MAX) {
 		n = CHAINLOG_STACK_MAX;
 		end = CHAINLOG_STACK_DEPTH;
 	}
-	/* A stack that comes again after this is another one to the reader. */
-	if (e->stacks.arena_len > STACKS_KEPT_BYTES)
-		intern_free(&e->stacks);
 	key[0] = end;
 	memcpy(key + 1, frames, n * sizeof(*frames));
-	place = next_place(&e->stack_ids, e->stacks.n);
-	i = place ? intern_id(&e->stacks, key, (n + 1) * sizeof(*key), &is_new) : 0;
-	if (!i)
-		return 0;
+	id = recent_id(&e->stacks, STACKS_KEPT_BYTES, key, (n + 1) * sizeof(*key), &is_new);
 	if (!is_new)
-		return e->stack_ids.of[i - 1];
-	*place = encoder_stack_reserve(e);
-	return encoder_stack_define(e, e->last_stack, frames, n, end) ? 0 : e->last_stack;
+		return id;
+	return encoder_stack_define(e, id, frames, n, end) ? 0 : id;
 }
 
 uint32_t encoder_module(struct encoder *e, const char *path, const uint8_t *build_id, size_t len)
@@ -254,20 +203,18 @@ int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t
 
 uint32_t encoder_object_reserve(struct encoder *e)
 {
-	return ++e->last_object;
+	return ++e->objects.last;
 }
 
 static struct chainlog_object object_key(struct encoder *e, const struct encoder_object *o)
 {
-	struct chainlog_object key = { .class = encoder_string_id(e, o->class) };
-
-	if (e->objects.n < OBJECTS_MAX) {
-		key.name = *o->name ? encoder_string_id(e, o->name) : 0;
-		key.own = *o->own ? encoder_string_id(e, o->own) : 0;
-		key.peer = o->peer;
-		key.owner = o->owner;
-	}
-	return key;
+	return (struct chainlog_object) {
+		.class = encoder_string_id(e, o->class),
+		.name = *o->name ? encoder_string_id(e, o->name) : 0,
+		.own = *o->own ? encoder_string_id(e, o->own) : 0,
+		.peer = o->peer,
+		.owner = o->owner,
+	};
 }
 
 static int put_object(struct encoder *e, uint32_t id, const struct chainlog_object *key)
@@ -299,17 +246,15 @@ int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_o
 uint32_t encoder_object(struct encoder *e, const struct encoder_object *o)
 {
 	struct chainlog_object key = object_key(e, o);
-	uint32_t i, *place;
+	uint32_t id;
 	bool is_new;
 
-	place = next_place(&e->object_ids, e->objects.n);
-	i = key.class && place ? intern_id(&e->objects, &key, sizeof(key), &is_new) : 0;
-	if (!i)
+	if (!key.class)
 		return 0;
+	id = recent_id(&e->objects, OBJECTS_KEPT_BYTES, &key, sizeof(key), &is_new);
 	if (!is_new)
-		return e->object_ids.of[i - 1];
-	*place = encoder_object_reserve(e);
-	return put_object(e, *place, &key) ? 0 : *place;
+		return id;
+	return put_object(e, id, &key) ? 0 : id;
 }
 
 /* Counts the distinct threads. */

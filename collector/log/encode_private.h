@@ -8,30 +8,19 @@
 
 #include "chainlog_write.h"
 #include "encode.h"
-#include "intern.h"
 #include "more_blocks.h"
+#include "recent.h"
 
 /* Longer strings are cut: a demangled template name has no bound. */
 #define ENCODER_STRING_MAX 4000u
 
 enum { ENCODER_LISTS = CHAINLOG_BLOCKS };
 
-/* The ids of interned keys: reserved ids, which nothing bounds, are not interned. */
-struct encoder_ids {
-	uint32_t *of; /* by intern id - 1 */
-	size_t cap;
-};
-
 struct encoder {
 	encoder_sink sink;
 	void *ctx;
 	uint64_t bytes, events, lost;
-	struct intern strings, frames, stacks, objects;
-	struct encoder_ids stack_ids, object_ids;
-	uint32_t last_stack, last_object;
-	uint32_t forgotten_strings; /* whose ids come before those of `strings` */
-	uint32_t *space_frames;	    /* by space id: how many; of the kernel not counted */
-	size_t space_frames_cap;
+	struct recent strings, frames, stacks, objects;
 	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks defined */
 	uint32_t modules, spaces;
 	uint8_t *tids; /* one bit for each that was seen */

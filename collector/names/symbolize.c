@@ -212,8 +212,8 @@ void symbolizer_free(struct symbolizer *s)
 	free(s->generated);
 	free(s->modules);
 	free(s->nameless);
-	free(s->spaces);
-	free(s->file_spaces);
+	space_table_free(&s->spaces);
+	free(s->file_sources);
 	free(s->frames);
 	free(s);
 }

@@ -41,6 +41,7 @@ struct symbolizer_stats {
 	uint64_t user_frames, user_named;
 	/* User frames without a name, by reason; together user_frames - user_named. */
 	uint64_t unmapped;    /* in no executable mapping: mostly code without frame pointers */
+	uint64_t too_many;    /* more than are kept for the end */
 	uint64_t no_file;     /* the file could not be opened in time, or not be read */
 	uint64_t no_symbol;   /* no symbol of the file covers it: stripped */
 	uint64_t bounded;     /* ... but the bounds of its function are known: part of no_symbol */

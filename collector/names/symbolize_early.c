@@ -70,6 +70,7 @@ static void take_frames(struct symbolizer *s, struct early *e)
 		if (grown) {
 			e->frames = grown;
 			grown[e->n++] = *f;
+			s->file_sources[f->source - 1].frames--;
 		} else {
 			s->frames[kept++] = *f;
 		}
@@ -111,8 +112,8 @@ static void let_go(struct symbolizer *s, uint32_t id)
 	if (code_files_is_mapped(s->files, id))
 		return;
 	code_files_let_go(s->files, id, -1, 0);
-	if (is_gone && id <= s->n_file_spaces && s->file_spaces[id - 1]) {
-		s->file_spaces[id - 1] = 0;
+	if (is_gone && id <= s->n_file_sources && s->file_sources[id - 1].space) {
+		s->file_sources[id - 1].space = 0;
 		code_files_put(s->files, id);
 	}
 }

@@ -240,7 +240,9 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
 		(void)name_kernel_frame(s, frame, addr, &sym);
 		return;
 	}
-	p = grow_array(s->nameless, s->n_nameless, &s->cap_nameless, sizeof(*s->nameless));
+	p = s->n_nameless < NAMELESS_MAX
+		    ? grow_array(s->nameless, s->n_nameless, &s->cap_nameless, sizeof(*s->nameless))
+		    : NULL;
 	if (!p)
 		return;
 	s->nameless = p;

@@ -14,6 +14,7 @@
 #include "perfmap.h"
 #include "reader.h"
 #include "kernel/sideband.h"
+#include "space_table.h"
 #include "symbolize.h"
 
 /*
@@ -33,6 +34,13 @@ struct user_frame {
 #define ROOTS_MAX 1024u
 /* Processes with generated code that gets names. */
 #define GENERATED_MAX 65536u
+/*
+ * Frames that wait for their names: of one file or process, and of all; and of the kernel. A
+ * program can run at as many addresses as it likes.
+ */
+#define SOURCE_FRAMES_MAX (1u << 20)
+#define FRAMES_MAX (8u << 20)
+#define NAMELESS_MAX (1u << 20)
 
 /* A process image with frames in generated code. */
 struct generated {
@@ -40,6 +48,13 @@ struct generated {
 	struct perfmap_place place;
 	int fd;		  /* its perf map; negative: it did not exist at the last attempt */
 	uint32_t jitdump; /* code_files id of its jitdump, which is held; 0: it has none */
+	uint32_t frames;  /* that wait for their names */
+};
+
+/* A file as a source of frames. */
+struct file_source {
+	uint32_t space;	 /* the encoder's, 0: it has none; holds the file */
+	uint32_t frames; /* that wait for their names */
 };
 
 struct kernel_frame {
@@ -77,10 +92,9 @@ struct symbolizer {
 	uint64_t replaced_ns; /* when code was last mapped over other code, as far as is known */
 	struct code_files *files;
 	struct images *images;
-	struct image **spaces; /* by space id - 1; NULL: not one of ours */
-	uint32_t n_spaces;
-	uint32_t *file_spaces; /* by code_files id - 1: the encoder's space of the file, or 0 */
-	uint32_t n_file_spaces;
+	struct space_table spaces;	  /* images by space id */
+	struct file_source *file_sources; /* by code_files id - 1 */
+	uint32_t n_file_sources;
 	uint32_t forget_at; /* number of images at which ended ones are looked for */
 	uint64_t vdso_len;  /* of the vdso of programs of our own word size */
 

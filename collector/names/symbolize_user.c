@@ -17,21 +17,6 @@
 /* ---- address spaces ---------------------------------------------------------------------------
  */
 
-static bool keep_space(struct symbolizer *s, struct image *i)
-{
-	if (i->space > s->n_spaces) {
-		struct image **spaces = realloc(s->spaces, i->space * 2 * sizeof(struct image *));
-
-		if (!spaces)
-			return false;
-		memset(spaces + s->n_spaces, 0, (i->space * 2 - s->n_spaces) * sizeof(*spaces));
-		s->spaces = spaces;
-		s->n_spaces = i->space * 2;
-	}
-	s->spaces[i->space - 1] = i;
-	return true;
-}
-
 uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 {
 	struct image *i;
@@ -47,7 +32,7 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 		return 0;
 	if (!i->space) {
 		i->space = encoder_space(s->enc, tgid, image_exe(i));
-		if (i->space && !keep_space(s, i))
+		if (i->space && !space_table_put(&s->spaces, i->space, i))
 			i->space = 0;
 	}
 	return i->space;
@@ -72,7 +57,7 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 
 static struct image *space_image(const struct symbolizer *s, uint32_t space)
 {
-	return space && space <= s->n_spaces ? s->spaces[space - 1] : NULL;
+	return space_table_get(&s->spaces, space);
 }
 
 bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns)
@@ -148,11 +133,11 @@ static void forget_generated(struct symbolizer *s, struct image *i)
 
 void symbolizer_forget_space(struct symbolizer *s, uint32_t space)
 {
-	struct image *i = space && space <= s->n_spaces ? s->spaces[space - 1] : NULL;
+	struct image *i = space_image(s, space);
 
 	if (!i)
 		return;
-	s->spaces[space - 1] = NULL;
+	space_table_remove(&s->spaces, space);
 	if (i->generated)
 		forget_generated(s, i);
 	images_release(s->images, i);
@@ -167,12 +152,12 @@ void symbolizer_forget_ended(struct symbolizer *s)
 	count = images_count(s->images);
 	if (count < s->forget_at)
 		return;
-	for (uint32_t i = 0; i < s->n_spaces; i++) {
-		struct image *image = s->spaces[i];
+	for (uint32_t id = 1; (id = space_table_next(&s->spaces, id)); id++) {
+		struct image *image = space_image(s, id);
 
-		if (!image || !image->expired)
+		if (!image->expired)
 			continue;
-		s->spaces[i] = NULL;
+		space_table_remove(&s->spaces, id);
 		images_release(s->images, image);
 	}
 	/* Amortized: going over all images costs no more than making them did. */
@@ -183,28 +168,36 @@ void symbolizer_forget_ended(struct symbolizer *s)
 /* ---- frames -----------------------------------------------------------------------------------
  */
 
+/* NULL when out of memory. */
+static struct file_source *file_source(struct symbolizer *s, uint32_t file)
+{
+	if (file > s->n_file_sources) {
+		uint32_t n = file * 2;
+		struct file_source *grown = realloc(s->file_sources, n * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		memset(grown + s->n_file_sources, 0, (n - s->n_file_sources) * sizeof(*grown));
+		s->file_sources = grown;
+		s->n_file_sources = n;
+	}
+	return &s->file_sources[file - 1];
+}
+
 /* The encoder's space for a file; 0 when out of memory. */
 static uint32_t file_space(struct symbolizer *s, uint32_t file)
 {
-	uint32_t *space;
+	struct file_source *source = file_source(s, file);
 
-	if (file > s->n_file_spaces) {
-		uint32_t n = file * 2, *grown = realloc(s->file_spaces, n * sizeof(*grown));
-
-		if (!grown)
-			return 0;
-		memset(grown + s->n_file_spaces, 0, (n - s->n_file_spaces) * sizeof(*grown));
-		s->file_spaces = grown;
-		s->n_file_spaces = n;
-	}
-	space = &s->file_spaces[file - 1];
-	if (!*space) {
-		*space = encoder_space(s->enc, 0, code_files_path(s->files, file));
+	if (!source)
+		return 0;
+	if (!source->space) {
+		source->space = encoder_space(s->enc, 0, code_files_path(s->files, file));
 		/* Keeps the file's id from being reused. */
-		if (*space)
+		if (source->space)
 			code_files_hold(s->files, file);
 	}
-	return *space;
+	return source->space;
 }
 
 void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, uint64_t time_ns)
@@ -295,49 +288,79 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 		g->fd = -1; /* opened again at the end */
 	}
 	g->jitdump = find_jitdump(s, i);
+	g->frames = 0;
 	i->generated = n + 1;
 	return GENERATED | n;
+}
+
+/* Where the code is that was at addr in space at time_ns. False: in no mapping. */
+static bool find_place(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
+		       struct symbolizer_place *p)
+{
+	const struct mapping *m = mapping_at(s, space, addr, time_ns);
+
+	*p = (struct symbolizer_place) { 0 };
+	if (!m)
+		return false;
+	switch (code_files_kind(s->files, m->file)) {
+	case CODE_GENERATED:
+		p->source = generated_source(s, space_image(s, space));
+		p->offset = addr;
+		break;
+	case CODE_VDSO:
+		p->source = m->file;
+		/* Another size: the vdso of 32-bit programs on a 64-bit kernel. */
+		p->offset = m->end - m->start == s->vdso_len ? addr - m->start : OFFSET_UNKNOWN;
+		break;
+	case CODE_FILE:
+	case CODE_SPECIAL:
+		p->source = m->file;
+		p->offset = addr - m->start + m->pgoff;
+		break;
+	}
+	return p->source;
+}
+
+/* How many frames of the source wait for their names; NULL when out of memory. */
+static uint32_t *frames_of(struct symbolizer *s, uint32_t source)
+{
+	struct file_source *file;
+
+	if (source & GENERATED)
+		return &s->generated[source & ~GENERATED].frames;
+	file = file_source(s, source);
+	return file ? &file->frames : NULL;
+}
+
+/* False: out of memory, or too many wait for their names already. */
+static bool add_frame(struct symbolizer *s, const struct user_frame *u)
+{
+	uint32_t *n = frames_of(s, u->source);
+	struct user_frame *grown;
+
+	if (!n || *n == SOURCE_FRAMES_MAX || s->n_frames == FRAMES_MAX)
+		return false;
+	grown = grow_array(s->frames, s->n_frames, &s->cap_frames, sizeof(*grown));
+	if (!grown)
+		return false;
+	s->frames = grown;
+	grown[s->n_frames++] = *u;
+	++*n;
+	return true;
 }
 
 void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint64_t addr,
 		      uint64_t time_ns)
 {
-	struct user_frame u = { .frame = frame, .time_ns = time_ns };
-	const struct mapping *m;
-	struct image *i = space_image(s, space);
-	void *p;
+	struct symbolizer_place p;
 
 	s->stats.user_frames++;
-	m = mapping_at(s, space, addr, time_ns);
-	p = m ? grow_array(s->frames, s->n_frames, &s->cap_frames, sizeof(*s->frames)) : NULL;
-	if (!p) {
+	if (!find_place(s, space, addr, time_ns, &p))
 		s->stats.unmapped++;
-		return;
-	}
-	s->frames = p;
-	switch (code_files_kind(s->files, m->file)) {
-	case CODE_GENERATED:
-		u.source = generated_source(s, i);
-		u.offset = addr;
-		break;
-	case CODE_VDSO:
-		u.source = m->file;
-		/* Another size: the vdso of 32-bit programs on a 64-bit kernel. */
-		u.offset = m->end - m->start == s->vdso_len ? addr - m->start : OFFSET_UNKNOWN;
-		break;
-	case CODE_FILE:
-	case CODE_SPECIAL:
-		u.source = m->file;
-		u.offset = addr - m->start + m->pgoff;
-		break;
-	}
-	if (!u.source) {
-		s->stats.unmapped++;
-		return;
-	}
-	if (!(u.source & GENERATED))
-		code_files_hold(s->files, u.source);
-	s->frames[s->n_frames++] = u;
+	else if (!add_frame(s, &(struct user_frame) { p.source, frame, p.offset, time_ns }))
+		s->stats.too_many++;
+	else if (!(p.source & GENERATED))
+		code_files_hold(s->files, p.source);
 }
 
 /* ---- for the flight recorder ------------------------------------------------------------------
@@ -346,17 +369,14 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
 struct symbolizer_place symbolizer_place(struct symbolizer *s, uint32_t space, uint64_t addr,
 					 uint64_t time_ns)
 {
-	struct symbolizer_place p = { 0 };
-	uint32_t n = s->n_frames;
+	struct symbolizer_place p;
 
 	s->keeps_places = true;
-	/* Makes an entry of s->frames, which is taken out again at once. */
-	symbolizer_frame(s, 0, space, addr, time_ns);
-	if (s->n_frames == n)
-		return p;
-	s->n_frames = n;
-	p.source = s->frames[n].source;
-	p.offset = s->frames[n].offset;
+	s->stats.user_frames++;
+	if (!find_place(s, space, addr, time_ns, &p))
+		s->stats.unmapped++;
+	else if (!(p.source & GENERATED))
+		code_files_hold(s->files, p.source);
 	return p;
 }
 
@@ -368,20 +388,9 @@ void symbolizer_release(struct symbolizer *s, const struct symbolizer_place *p)
 
 void symbolizer_placed_frame(struct symbolizer *s, uint32_t frame, const struct symbolizer_place *p)
 {
-	struct user_frame *grown;
-
 	s->stats.user_frames++;
-	grown = p->source ? grow_array(s->frames, s->n_frames, &s->cap_frames, sizeof(*grown))
-			  : NULL;
-	if (!grown) {
+	if (!p->source)
 		s->stats.unmapped++;
-		return;
-	}
-	s->frames = grown;
-	grown[s->n_frames++] = (struct user_frame) {
-		.source = p->source,
-		.frame = frame,
-		.offset = p->offset,
-		.time_ns = UINT64_MAX,
-	};
+	else if (!add_frame(s, &(struct user_frame) { p->source, frame, p->offset, UINT64_MAX }))
+		s->stats.too_many++;
 }

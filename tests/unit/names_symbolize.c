@@ -168,6 +168,27 @@ static uint64_t kernel_address(const char *name)
 	return addr;
 }
 
+/* A program can jump to any byte of what it has mapped; others' functions have names as before. */
+static void frames_of_one_process_have_a_limit(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	const size_t len = (1u << 20) + 100;
+	uint8_t *code = mmap(NULL, len, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t frame;
+
+	(void)state;
+	assert_true(code != MAP_FAILED);
+	for (size_t i = 0; i < len; i++)
+		assert_int_not_equal(seen(t, getpid(), (uint64_t)(uintptr_t)code + i), 0);
+	frame = seen(t, getpid(), (uint64_t)(uintptr_t)a_function_of_our_own + 1);
+	finish(t);
+	assert_int_equal(t->stats.too_many, 100);
+	assert_int_equal(t->stats.no_perf_map, 1u << 20);
+	expect(t, frame, "a_function_of_our_own", self_exe, 1);
+	munmap(code, len);
+	end(t);
+}
+
 static void kernel_functions_are_named_at_once(void **state)
 {
 	struct trace *t = begin(SYMBOLIZER_KERNEL);
@@ -241,6 +262,7 @@ int main(void)
 		cmocka_unit_test(the_vdso_is_named),
 		cmocka_unit_test(generated_code_is_named_by_the_perf_map),
 		cmocka_unit_test(what_cannot_be_named_is_counted_by_its_reason),
+		cmocka_unit_test(frames_of_one_process_have_a_limit),
 		cmocka_unit_test(kernel_functions_are_named_at_once),
 		cmocka_unit_test(a_bpf_program_loaded_later_is_named),
 	};

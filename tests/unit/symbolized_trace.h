@@ -71,8 +71,8 @@ static inline void finish(struct trace *t)
 	assert_int_equal(symbolizer_finish(t->s, &t->stats), 0);
 	assert_int_equal(encoder_flush(t->enc), 0);
 	assert_int_equal(t->stats.user_frames - t->stats.user_named,
-			 t->stats.unmapped + t->stats.no_file + t->stats.no_symbol +
-				 t->stats.no_perf_map);
+			 t->stats.unmapped + t->stats.too_many + t->stats.no_file +
+				 t->stats.no_symbol + t->stats.no_perf_map);
 }
 
 static inline void end(struct trace *t)
