@@ -525,6 +525,11 @@ const char *code_files_path(const struct code_files *f, uint32_t id)
 	return f->files[id - 1].path;
 }
 
+struct code_roots *code_files_roots(const struct code_files *f)
+{
+	return f->roots;
+}
+
 int code_files_root(const struct code_files *f, uint32_t id)
 {
 	uint32_t root = f->files[id - 1].root;

@@ -95,32 +95,16 @@ int code_roots_get(struct code_roots *r, uint32_t tgid, uint32_t *id)
 		if (!free_id && !r->roots[i].refs)
 			free_id = i + 1;
 	}
-	if (!free_id)
-		goto out;
+	if (!free_id) {
+		close(found.fd);
+		return -EMFILE;
+	}
 	r->roots[free_id - 1] = found;
 	*id = free_id;
 	return 0;
 out:
 	close(found.fd);
 	return 0;
-}
-
-int code_root_open(uint32_t tgid)
-{
-	struct root own, found;
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
-	if (!open_root(&found, path))
-		return -1;
-	if (open_root(&own, "/")) {
-		close(own.fd);
-		if (is_same_root(&own, &found)) {
-			close(found.fd);
-			return -1;
-		}
-	}
-	return found.fd;
 }
 
 void code_roots_put(struct code_roots *r, uint32_t id)

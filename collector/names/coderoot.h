@@ -17,17 +17,14 @@ struct code_roots *code_roots_new(void);
 void code_roots_free(struct code_roots *r);
 
 /*
- * The root of process tgid: *id > 0 holds one reference, 0 is our own. Returns 0, or -ESRCH (with
- * *id 0) if it cannot be opened.
+ * The root of process tgid: *id > 0 holds one reference, 0 is our own. Returns 0; with *id 0,
+ * -ESRCH if it cannot be opened, -EMFILE if there are too many.
  */
 int code_roots_get(struct code_roots *r, uint32_t tgid, uint32_t *id);
 void code_roots_put(struct code_roots *r, uint32_t id);
 
 /* Its O_PATH descriptor, which stays the table's; id 0: our own root. */
 int code_roots_dir(const struct code_roots *r, uint32_t id);
-
-/* The root of process tgid as a descriptor to close; -1: it is our own, or cannot be opened. */
-int code_root_open(uint32_t tgid);
 
 /*
  * Opens path below a root directory for reading, without following symbolic links out of it, if it

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "coderoot.h"
 #include "kernel/deadline.h"
 #include "lower_bound.h"
 
@@ -51,28 +50,28 @@ static int read_status(uint32_t tgid, uint32_t *ns_pid, uid_t *uid)
 	return has_uid ? 0 : -ESRCH;
 }
 
-int perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root)
+int perfmap_locate(struct perfmap_place *place, uint32_t tgid, struct code_roots *roots)
 {
 	uid_t uid;
 
-	*place = (struct perfmap_place) { .root = -1, .ns_pid = tgid };
+	*place = (struct perfmap_place) { .roots = roots, .ns_pid = tgid };
 	if (read_status(tgid, &place->ns_pid, &uid))
 		return -ESRCH;
 	place->uid = uid;
-	if (keep_root)
-		place->root = code_root_open(tgid);
+	if (roots)
+		place->is_lost = code_roots_get(roots, tgid, &place->root) == -EMFILE;
 	return 0;
 }
 
 void perfmap_forget(struct perfmap_place *place)
 {
-	if (place->root >= 0)
-		close(place->root);
-	place->root = -1;
+	if (place->root)
+		code_roots_put(place->roots, place->root);
+	place->root = 0;
 }
 
 /* root: that of the process; -1: ours. Returns a descriptor or a negative errno. */
-static int open_map(const struct perfmap_place *place, int root)
+static int open_map(uint32_t ns_pid, uint32_t uid, int root)
 {
 	struct open_how how = {
 		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
@@ -83,7 +82,7 @@ static int open_map(const struct perfmap_place *place, int root)
 	int own = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	long fd;
 
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", place->ns_pid);
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", ns_pid);
 	fd = syscall(SYS_openat2, root < 0 ? own : root, path, &how, sizeof(how));
 	if (fd < 0)
 		fd = errno == ELOOP ? -EPERM : -errno;
@@ -91,7 +90,7 @@ static int open_map(const struct perfmap_place *place, int root)
 		close(own);
 	if (fd < 0)
 		return (int)fd;
-	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != place->uid)) {
+	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != uid)) {
 		close((int)fd);
 		return -EPERM;
 	}
@@ -99,14 +98,14 @@ static int open_map(const struct perfmap_place *place, int root)
 }
 
 struct opening {
-	struct perfmap_place place;
+	uint32_t ns_pid, uid;
 	int err; /* out */
 };
 
 static int run_opening(void *opening, int root)
 {
 	struct opening *o = opening;
-	int fd = open_map(&o->place, root);
+	int fd = open_map(o->ns_pid, o->uid, root);
 
 	o->err = fd < 0 ? fd : 0;
 	return fd < 0 ? -1 : fd;
@@ -115,11 +114,12 @@ static int run_opening(void *opening, int root)
 /* The process chooses the file system, which need not answer. */
 int perfmap_open(const struct perfmap_place *place)
 {
-	struct opening o = { .place = *place };
-	int fd, err;
+	struct opening o = { .ns_pid = place->ns_pid, .uid = place->uid };
+	int root = place->root ? code_roots_dir(place->roots, place->root) : -1, fd, err;
 
-	err = deadline_call(run_opening, deadline_process(place->ns_pid), &o, sizeof(o),
-			    place->root, &fd);
+	if (place->is_lost)
+		return -ENOENT;
+	err = deadline_call(run_opening, deadline_process(place->ns_pid), &o, sizeof(o), root, &fd);
 	if (err || fd >= 0)
 		return err ? err : fd;
 	return o.err ? o.err : -EMFILE;

@@ -11,19 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coderoot.h"
+
 /* Where a process's perf map is or will be; most are written late, when the process ends. */
 struct perfmap_place {
-	int root;	 /* its root directory, owned; -1: the same as ours, or not kept */
+	struct code_roots *roots; /* borrowed; NULL: all are taken for ours */
+	uint32_t root;		  /* its root directory, of which it holds a reference; 0: ours */
+	bool is_lost;		  /* its root is another one, and there are too many */
 	uint32_t ns_pid; /* its PID in its own PID namespace, which is in the file's name */
 	uint32_t uid;	 /* its effective user */
 };
 
 /*
- * Fills *place for process tgid; keep_root: keeps its root directory open if it is not ours. If the
- * process has ended it returns -ESRCH: then the map is looked for in our root, and must be root's.
+ * Fills *place for process tgid, whose root directory is kept open in roots if it is not ours. If
+ * the process has ended it returns -ESRCH: then the map is looked for in our root, and must be
+ * root's.
  */
-int perfmap_locate(struct perfmap_place *place, uint32_t tgid, bool keep_root);
-/* Closes the root directory. */
+int perfmap_locate(struct perfmap_place *place, uint32_t tgid, struct code_roots *roots);
+/* Returns the root directory. */
 void perfmap_forget(struct perfmap_place *place);
 
 /*

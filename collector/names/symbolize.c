@@ -44,7 +44,7 @@ static void locate_perf_map(const struct symbolizer *s, struct image *i)
 		return;
 	i->place = malloc(sizeof(*i->place));
 	if (i->place)
-		(void)perfmap_locate(i->place, i->tgid, s->n_generated < ROOTS_MAX);
+		(void)perfmap_locate(i->place, i->tgid, code_files_roots(s->files));
 }
 
 static void take_mapping(struct symbolizer *s, const struct sideband_record *r)

@@ -30,8 +30,8 @@ struct user_frame {
 #define GENERATED 0x80000000u
 #define OFFSET_UNKNOWN UINT64_MAX
 
-/* Processes with generated code whose root directories, or perf maps, are kept open. */
-#define ROOTS_MAX 1024u
+/* Processes with generated code whose perf maps are kept open. */
+#define MAPS_OPEN_MAX 1024u
 /* Processes with generated code that gets names. */
 #define GENERATED_MAX 65536u
 /*

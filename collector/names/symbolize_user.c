@@ -276,14 +276,14 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 	n = (uint32_t)(g - s->generated);
 	g->tgid = i->tgid;
 	/* The process may have changed its user since it mapped the code. */
-	if (perfmap_locate(&g->place, i->tgid, n < ROOTS_MAX) && i->place) {
+	if (perfmap_locate(&g->place, i->tgid, code_files_roots(s->files)) && i->place) {
 		g->place = *i->place;
-		i->place->root = -1;
+		i->place->root = 0;
 	}
 	g->fd = perfmap_open(&g->place);
 	if (g->fd >= 0)
 		perfmap_forget(&g->place);
-	if (g->fd >= 0 && n >= ROOTS_MAX) {
+	if (g->fd >= 0 && n >= MAPS_OPEN_MAX) {
 		close(g->fd);
 		g->fd = -1; /* opened again at the end */
 	}

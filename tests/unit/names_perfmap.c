@@ -50,7 +50,7 @@ static int open_own(void)
 	struct perfmap_place place;
 	int fd;
 
-	perfmap_locate(&place, (uint32_t)getpid(), true);
+	perfmap_locate(&place, (uint32_t)getpid(), NULL);
 	fd = perfmap_open(&place);
 	perfmap_forget(&place);
 	return fd;
@@ -191,10 +191,10 @@ static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **st
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	close(ready[1]);
-	perfmap_locate(&place, (uint32_t)pid, true);
+	perfmap_locate(&place, (uint32_t)pid, NULL);
 	close(go[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	perfmap_locate(&gone, (uint32_t)pid, true);
+	perfmap_locate(&gone, (uint32_t)pid, NULL);
 	assert_int_equal(place.ns_pid, (uint32_t)pid);
 	snprintf(own_map, sizeof(own_map), "/tmp/perf-%d.map", pid);
 	write_map("1000 100 late\n");
@@ -215,6 +215,7 @@ static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **st
 static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **state)
 {
 	char root[] = "/tmp/perfmap-root-XXXXXX", path[128];
+	struct code_roots *roots;
 	struct perfmap_place place;
 	int pid[2], written[2], status, fd;
 	pid_t outer, inner = 0;
@@ -256,12 +257,14 @@ static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **sta
 	}
 	assert_int_equal(read(pid[0], &inner, sizeof(inner)), (ssize_t)sizeof(inner));
 	assert_int_equal(read(written[0], &c, 1), 1);
-	perfmap_locate(&place, (uint32_t)inner, true);
+	roots = code_roots_new();
+	perfmap_locate(&place, (uint32_t)inner, roots);
 	kill(inner, SIGKILL);
 	waitpid(outer, &status, 0);
 	assert_int_equal(place.ns_pid, 1);
 	fd = perfmap_open(&place); /* it is gone, and its root still held */
 	perfmap_forget(&place);
+	code_roots_free(roots);
 	snprintf(path, sizeof(path), "%s/tmp/perf-1.map", root);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/tmp", root);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,6 +21,10 @@
 #include "names/elfsym.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
+
+#define CONTAINED 20
+/* Processes are forgotten after 5 s; on a loaded machine all takes longer. */
+#define SECONDS_MAX 30
 
 static void a_process_that_came_and_went_is_named_even_if_its_file_is_deleted(void **state)
 {
@@ -344,6 +349,78 @@ static void a_fork_storm_costs_little(void **state)
 	assert_true(poll_ns / CHILDREN < 2000000);
 	end(t);
 }
+
+/* Descriptors of this process for that directory. */
+static int open_directories(const char *dir)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		char link[40], to[64] = "";
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (readlink(link, to, sizeof(to) - 1) > 0)
+			n += !strcmp(to, dir);
+	}
+	return n;
+}
+
+/* In another root directory, with memory for generated code. */
+static _Noreturn void be_contained(const char *root, int ready, int until)
+{
+	char c;
+
+	if (chroot(root) || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				 0) == MAP_FAILED)
+		_exit(1);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	_exit(read(until, &c, 1) != 0);
+}
+
+/* A sandbox has a root of its own for each program, a container one for thousands. */
+static void the_root_of_processes_is_open_once_and_as_long_as_they_live(void **state)
+{
+	char root[] = "/tmp/names-root.XXXXXX", c;
+	int ready[2], until[2], status;
+	uint64_t until_ns;
+	struct trace *t;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for chroot\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(until), 0);
+	t = begin(SYMBOLIZER_USER);
+	for (int i = 0; i < CONTAINED; i++) {
+		if (!fork()) {
+			close(until[1]);
+			be_contained(root, ready[1], until[0]);
+		}
+		assert_int_equal(read(ready[0], &c, 1), 1);
+		symbolizer_poll(t->s);
+	}
+	assert_int_equal(open_directories(root), 1);
+	close(until[1]);
+	for (int i = 0; i < CONTAINED; i++)
+		assert_true(wait(&status) > 0 && !status);
+	until_ns = now_ns() + SECONDS_MAX * 1000000000ull;
+	while (open_directories(root) && now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(10000);
+	}
+	assert_int_equal(open_directories(root), 0);
+	finish(t);
+	end(t);
+	close(until[0]);
+	close(ready[0]);
+	close(ready[1]);
+	rmdir(root);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +433,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stripped_program_is_named_by_its_debug_file),
 		cmocka_unit_test(an_exec_makes_another_address_space),
 		cmocka_unit_test(a_fork_storm_costs_little),
+		cmocka_unit_test(the_root_of_processes_is_open_once_and_as_long_as_they_live),
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "child"))
