@@ -27,6 +27,7 @@ void schedule_interrupts(struct schedule *s)
 		if (!strcmp(line, "queues")) {
 			free(lines[n - 1]);
 			lines[n - 1] = strdup("queues interrupts");
+			continue;
 		}
 		if (!is_switch(line, at, &cpu) || !schedule_random(s, 5))
 			continue;
