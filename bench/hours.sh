@@ -125,7 +125,7 @@ sample() {
 		[ "$p" = "$recorder" ] && mine=$kib || others=$((others + ${kib:-0}))
 		# shellcheck disable=SC2012 # numbers
 		files=$((files + $(ls "/proc/$p/fd" 2>/dev/null | wc -l)))
-		cpu=$(awk -v so_far="$cpu" '{ printf "%.0f\n", so_far + $14 + $15 }' "/proc/$p/stat" 2>/dev/null || echo "$cpu")
+		cpu=$(awk -v so_far="$cpu" '{ printf "%.0f\n", so_far + $14 + $15 + $16 + $17 }' "/proc/$p/stat" 2>/dev/null || echo "$cpu")
 	done
 	maps=$(wc -l <"/proc/$recorder/maps")
 	# shellcheck disable=SC2012

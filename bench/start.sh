@@ -8,6 +8,8 @@
 #   BUSY=8                                          threads for each CPU; 0: idle only
 #   POSSIBLE="2 64 200"                             instead: by how many CPUs there can be, in guests of
 #                                                   qemu with two of them, by software emulation
+#   CPUS="2 8 32"                                   likewise: by how many there are; the emulation runs
+#                                                   one at a time, so what counts is how it grows
 # "begins" is when the command that is to be recorded is let go; a shell that prints the time is that
 # command, so its own start is included. The recording then lasts a second. "both" is all the rest of
 # the time, for offcputime, which does not say when it begins, too.
@@ -26,12 +28,16 @@ clean_up() {
 # shellcheck source=bench/begin.sh
 . "$(dirname "$0")/begin.sh"
 
-if [ "${POSSIBLE:-}" ]; then
-	for n in $POSSIBLE; do
-		POSSIBLE=$n KERNELS=linux-image-amd64 GUEST=kernels/guest/start.sh \
-			sh "$(dirname "$0")/../tests/kernels/run.sh" "$O" >"$dir/log" || cat "$dir/log" >&2
-		sed -n 's/^ *note: //p' "$dir/log"
-	done
+# guest CPUS POSSIBLE: "" for the default
+guest() {
+	CPUS=$1 POSSIBLE=$2 KERNELS=linux-image-amd64 GUEST=kernels/guest/start.sh \
+		sh "$(dirname "$0")/../tests/kernels/run.sh" "$O" >"$dir/log" || cat "$dir/log" >&2
+	sed -n 's/^ *note: //p' "$dir/log"
+}
+possible=${POSSIBLE:-} cpus=${CPUS:-}
+if [ "$possible$cpus" ]; then
+	for n in $possible; do guest "" "$n"; done
+	for n in $cpus; do guest "$n" ""; done
 	exit
 fi
 

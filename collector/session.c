@@ -481,8 +481,7 @@ static int finish(struct session *s, int err)
 	if (!err)
 		check_accounts(s);
 	err = s->sink->finish(s, err);
-	s->readers_ns = readers_free(s->readers);
-	s->readers = NULL;
+	s->readers_ns = readers_stop(s->readers);
 	if (!err && s->options->verbosity >= 0)
 		report_recorder(s);
 	return err;

@@ -50,17 +50,23 @@ static uint64_t to_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
 }
 
-uint64_t readers_free(struct readers *r)
+uint64_t readers_stop(struct readers *r)
 {
 	struct rusage used = { 0 };
 
-	if (!r)
+	if (!r || r->socket < 0)
 		return 0;
 	close(r->socket);
+	r->socket = -1;
 	while (wait4(r->pid, NULL, 0, &used) < 0 && errno == EINTR)
 		;
-	free(r);
 	return to_ns(used.ru_utime) + to_ns(used.ru_stime);
+}
+
+void readers_free(struct readers *r)
+{
+	(void)readers_stop(r);
+	free(r);
 }
 
 int readers_start(struct readers **out, const struct readers_also *also)
@@ -105,12 +111,17 @@ int readers_pid(const struct readers *r)
 	return r->pid;
 }
 
+static bool can_fork(const struct readers *r)
+{
+	return r && r->socket >= 0;
+}
+
 /* Has a process started, which answers on the socket that is returned; or a negative errno. */
 static int fork_process(const struct readers *r, const struct reader_start *start)
 {
 	int sockets[2], err = 0;
 
-	if (!r)
+	if (!can_fork(r))
 		return -ENOTSUP;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
@@ -137,7 +148,8 @@ static void follow(pid_t pid, int *nice)
 
 int readers_fork(struct readers *r)
 {
-	follow(r->pid, &r->nice); /* what it forks has its nice value */
+	if (can_fork(r))
+		follow(r->pid, &r->nice); /* what it forks has its nice value */
 	return fork_process(r, &(struct reader_start) { .is_also = 1 });
 }
 
@@ -282,9 +294,9 @@ static int start(struct reader **out, struct readers *r, uint64_t patience_ns)
 	int socket;
 
 	*out = NULL;
-	if (r && patience_ns == PATIENCE_NS)
+	if (can_fork(r) && patience_ns == PATIENCE_NS)
 		follow(r->pid, &r->nice);
-	else if (r)
+	else if (can_fork(r))
 		set_nice(r->pid, &r->nice, r->usual);
 	socket = fork_process(r, &first);
 	if (socket < 0)

@@ -43,9 +43,12 @@ struct readers_also {
  */
 int readers_start(struct readers **out, const struct readers_also *also);
 /*
- * NULL is allowed. Open readers end. Returns the nanoseconds on a CPU that all of them took.
+ * Ends all of them, open ones too; none can be started any more. Returns the nanoseconds on a CPU
+ * that they took. NULL is allowed.
  */
-uint64_t readers_free(struct readers *r);
+uint64_t readers_stop(struct readers *r);
+/* After all who may use it are gone. NULL is allowed. */
+void readers_free(struct readers *r);
 /* The process from which the others are forked. */
 int readers_pid(const struct readers *r);
 

@@ -4,7 +4,8 @@
 # folder $1 in an initramfs, and runs there the tests in guest/ and some of ../e2e: run.sh BUILD_DIR
 #   KERNELS   meta packages of the kernels (default below), with @SUITE those of another release
 #   GUEST     paths of the tests below tests/ (default below)
-#   POSSIBLE  how many CPUs the guest can have; it has two
+#   CPUS      how many CPUs the guest has (default: 2); from 9 on it has 4 GiB of memory
+#   POSSIBLE  how many CPUs it can have (default: those)
 #   BOOT_SECONDS  how long a guest may take for all (default below)
 # Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
 # packages are fetched into $1/kernels, and of each only the kernel image and some modules are kept there. For another
@@ -21,6 +22,8 @@ guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verif
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
 modules="configfs null_blk e1000" # what these need of what kernels have as modules, in this order
 boot_seconds=${BOOT_SECONDS:-900}
+cpus=${CPUS:-2} memory=1G
+[ "$cpus" -le 8 ] || memory=4G
 store=$O/kernels
 passed=0 failed=0 skipped=0 qemu=
 
@@ -221,7 +224,7 @@ boot() {
 	# One CPU of the guest at a time: with a thread for each, qemu 7.2 can go on for ever running a
 	# breakpoint that the kernel has long patched away again, which it does at each attaching.
 	# shellcheck disable=SC2086 # a list
-	timeout -k 10 $boot_seconds $qemu_command -accel tcg,thread=single ${ICOUNT:+-icount $ICOUNT} -smp 2 -m 1G \
+	timeout -k 10 $boot_seconds $qemu_command -accel tcg,thread=single ${ICOUNT:+-icount $ICOUNT} -smp "$cpus" -m "$memory" \
 		-nodefaults -no-user-config -display none -no-reboot \
 		-serial "file:$tmp/console" -chardev "file,id=out,path=$tmp/out64" \
 		-kernel "$1" -initrd "$tmp/initramfs" \

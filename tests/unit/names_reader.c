@@ -140,14 +140,19 @@ static void a_reader_that_dies_takes_no_other_with_it(void **state)
 	assert_int_equal(reader_open(&first, readers, fd, &file), 0);
 	assert_int_equal(kill(child_of(readers_pid(readers)), SIGKILL), 0);
 	assert_int_equal(reader_open(&second, readers, fd, &file), 0);
-	close(fd);
 	(void)reader_offsets(first, &offset, 1);
 	assert_int_equal(reader_find(first, count, &named), -EPIPE);
 	assert_int_equal(reader_offsets(second, &offset, 1), 0);
 	assert_int_equal(reader_find(second, count, &named), 0);
 	reader_close(first);
 	reader_close(second);
-	assert_true(readers_free(readers) > 0);
+	/* After the end of all, who asks still is told so. */
+	assert_true(readers_stop(readers) > 0);
+	assert_int_equal(reader_open(&first, readers, fd, &file), -ENOTSUP);
+	assert_int_equal(readers_fork(readers), -ENOTSUP);
+	readers_end(readers, 1);
+	close(fd);
+	readers_free(readers);
 }
 
 static void a_recording_whose_readers_died_is_whole_but_for_names(void **state)

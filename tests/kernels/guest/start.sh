@@ -6,13 +6,14 @@
 needs_bpf
 ms() { awk '{ printf "%.0f\n", $1 * 1000 }' "$@"; }
 possible=$(sed 's/.*-//' /sys/devices/system/cpu/possible)
+online=$(grep -c '^processor' /proc/cpuinfo)
 for _ in 1 2 3; do
 	from=$(ms /proc/uptime)
 	"$cap" -v -o "$tmp/trace" -- cat /proc/uptime >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chaincap" 0 $?
 	to=$(ms /proc/uptime)
 	begin=$(ms "$tmp/out")
-	echo "note: $((possible + 1)) CPUs: begins after $((begin - from)) ms, finished after $((to - begin)) ms"
+	echo "note: $online CPUs of $((possible + 1)): begins after $((begin - from)) ms, finished after $((to - begin)) ms"
 done
 read_info "$tmp/trace"
 expect "events in the log and lost" "$counted" $((events + lost))
