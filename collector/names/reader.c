@@ -39,6 +39,7 @@ struct reader {
 	int nice;
 	uint64_t patience_ns;
 	size_t n_asked, n_answered;
+	bool has_read; /* generated code: it has told whether it could be read */
 	struct reader_request request;
 	uint8_t answers[READER_ANSWERS_BYTES];
 };
@@ -502,6 +503,13 @@ static int say_addresses(struct reader *rd, const struct perfmap_address *a, siz
 	return err;
 }
 
+static int say_maps(struct reader *rd, int perf_map, int jitdump)
+{
+	int err = perf_map >= 0 ? say(rd, READER_PERF_MAP, 0, 0, perf_map) : 0;
+
+	return err || jitdump < 0 ? err : say(rd, READER_JITDUMP, 0, 0, jitdump);
+}
+
 int reader_generated(struct readers *r, int perf_map, int jitdump, const struct perfmap_address *a,
 		     size_t n, reader_take_fn fn, void *ctx)
 {
@@ -510,10 +518,7 @@ int reader_generated(struct readers *r, int perf_map, int jitdump, const struct 
 
 	if (err)
 		return err;
-	if (perf_map >= 0)
-		err = say(rd, READER_PERF_MAP, 0, 0, perf_map);
-	if (!err && jitdump >= 0)
-		err = say(rd, READER_JITDUMP, 0, 0, jitdump);
+	err = say_maps(rd, perf_map, jitdump);
 	if (!err)
 		err = say_addresses(rd, a, n);
 	if (!err)
@@ -524,4 +529,42 @@ int reader_generated(struct readers *r, int perf_map, int jitdump, const struct 
 		err = hear_answers(rd, n, fn, ctx);
 	reader_close(rd);
 	return err;
+}
+
+int reader_begin_code(struct reader **out, struct readers *r, int perf_map, int jitdump)
+{
+	int err = start(out, r, COPY_PATIENCE_NS);
+
+	if (err)
+		return err;
+	err = say_maps(*out, perf_map, jitdump);
+	if (err) {
+		reader_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+int reader_ask_code(struct reader *rd, const struct perfmap_address *a, size_t n)
+{
+	int err = hear_hello(rd);
+
+	if (!err)
+		err = say_addresses(rd, a, n);
+	if (!err)
+		err = say(rd, READER_FIND_CODE, 0, 0, -1);
+	rd->n_asked = n;
+	return err;
+}
+
+int reader_found_code(struct reader *rd, reader_take_fn fn, void *ctx)
+{
+	struct reader_told told;
+	int err;
+
+	if (rd->has_read)
+		return reader_found(rd, fn, ctx);
+	err = hear_exactly(rd, &told, sizeof(told));
+	rd->has_read = true;
+	return err ? err : told.result ? told.result : -EAGAIN;
 }

@@ -116,12 +116,18 @@ int reader_find(struct reader *rd, reader_take_fn fn, void *ctx);
  *     of the answers; reader_close(), or reader_kill() of one that takes too long.
  *
  * They return 0, -EAGAIN, or as reader_open() and reader_find(). fd stays the caller's.
+ *
+ * For generated code, reader_begin_code() with descriptors as for reader_generated(), and when it
+ * has something to say, reader_ask_code(); then reader_found_code() until it is not -EAGAIN.
  */
 int reader_begin(struct reader **out, struct readers *r, int fd);
 bool reader_wait(struct reader *rd, uint64_t wait_ns);
 int reader_begun(struct reader *rd, struct reader_file *file);
 int reader_find_begin(struct reader *rd);
 int reader_found(struct reader *rd, reader_take_fn fn, void *ctx);
+int reader_begin_code(struct reader **out, struct readers *r, int perf_map, int jitdump);
+int reader_ask_code(struct reader *rd, const struct perfmap_address *a, size_t n);
+int reader_found_code(struct reader *rd, reader_take_fn fn, void *ctx);
 /* rd may be NULL. */
 void reader_kill(struct reader *rd, struct readers *r);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of files that are closed while the recording goes on. */
+/* Names of files, and of processes with generated code, that go while the recording goes on. */
 #include "symbolize_private.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define WAIT_NS 20000000u /* at the end, for the last reader, each time */
 
 struct early {
-	uint32_t files[FILES_MAX]; /* ids, ascending; each with a reference */
+	uint32_t files[FILES_MAX]; /* sources, ascending; of files each with a reference */
 	uint32_t n_files, file;	   /* those before `file` are done */
 	struct user_frame *frames; /* theirs, sorted */
 	size_t n, at, cap;	   /* those before `at` are named */
@@ -49,7 +49,7 @@ void early_free(struct early *e)
 
 /* ---- collecting ---------------------------------------------------------------------------- */
 
-static int by_id(const void *a, const void *b)
+static int by_source(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -65,12 +65,12 @@ static void take_frames(struct symbolizer *s, struct early *e)
 		const struct user_frame *f = &s->frames[i];
 		struct user_frame *grown = NULL;
 
-		if (bsearch(&f->source, e->files, e->n_files, sizeof(f->source), by_id))
+		if (bsearch(&f->source, e->files, e->n_files, sizeof(f->source), by_source))
 			grown = grow_array(e->frames, e->n, &e->cap, sizeof(*grown));
 		if (grown) {
 			e->frames = grown;
 			grown[e->n++] = *f;
-			s->file_sources[f->source - 1].frames--;
+			--*symbolize_waiting(s, f->source);
 		} else {
 			s->frames[kept++] = *f;
 		}
@@ -93,9 +93,12 @@ static void gather(struct symbolizer *s, struct early *e)
 		code_files_hold(s->files, id);
 		e->files[e->n_files++] = id;
 	}
+	for (id = 0; e->n_files < FILES_MAX && s->ended_generated && id < s->n_generated; id++)
+		if (s->generated[id].has_ended)
+			e->files[e->n_files++] = GENERATED | id;
 	if (!e->n_files)
 		return;
-	qsort(e->files, e->n_files, sizeof(e->files[0]), by_id);
+	qsort(e->files, e->n_files, sizeof(e->files[0]), by_source);
 	take_frames(s, e);
 }
 
@@ -122,10 +125,14 @@ static void finish_file(struct symbolizer *s, struct early *e)
 {
 	uint32_t id = e->files[e->file++];
 
-	let_go(s, id);
-	for (size_t i = 0; i < e->group.n; i++)
+	if (id & GENERATED) {
+		symbolize_free_generated(s, &s->generated[id & ~GENERATED]);
+	} else {
+		let_go(s, id);
+		for (size_t i = 0; i < e->group.n; i++)
+			code_files_put(s->files, id);
 		code_files_put(s->files, id);
-	code_files_put(s->files, id);
+	}
 	e->at += e->group.n;
 	e->group.n = 0;
 }
@@ -145,12 +152,37 @@ static int ask(struct symbolizer *s, struct early *e, const struct reader_file *
 	return err;
 }
 
+static int ask_code(struct early *e)
+{
+	struct perfmap_address *a = symbolize_addresses(&e->group);
+	int err = a ? reader_ask_code(e->reader, a, e->group.n) : -ENOMEM;
+
+	free(a);
+	e->is_asked = true;
+	return err;
+}
+
+/* As go_on(). */
+static int go_on_code(struct symbolizer *s, struct early *e)
+{
+	int err;
+
+	if (!e->is_asked) {
+		err = ask_code(e);
+		s->stats.files_read += !err;
+		return err ? err : -EAGAIN;
+	}
+	return reader_found_code(e->reader, symbolize_take_code, &e->naming);
+}
+
 /* Returns 0: the file is done; -EAGAIN: its reader has more to say; or another negative errno. */
 static int go_on(struct symbolizer *s, struct early *e)
 {
 	struct reader_file file;
 	int err;
 
+	if (e->files[e->file] & GENERATED)
+		return go_on_code(s, e);
 	if (!e->is_asked) {
 		err = reader_begun(e->reader, &file);
 		if (err)
@@ -162,31 +194,44 @@ static int go_on(struct symbolizer *s, struct early *e)
 	return reader_found(e->reader, symbolize_take_name, &e->naming);
 }
 
+static int begin_code(struct symbolizer *s, struct early *e, struct generated *p)
+{
+	int perf_map, jitdump;
+
+	symbolize_open_generated(s, &e->group, p, &perf_map, &jitdump);
+	if (perf_map < 0 && jitdump < 0)
+		return -ENOENT;
+	return reader_begin_code(&e->reader, s->readers, perf_map, jitdump);
+}
+
 static int begin(struct symbolizer *s, struct early *e)
 {
 	uint32_t id = e->files[e->file];
-	int fd = code_files_open(s->files, id);
+	int fd;
 
 	e->group = symbolize_group(e->frames + e->at, e->n - e->at);
-	e->naming = (struct naming) {
-		.s = s,
-		.g = &e->group,
-		.path = code_files_path(s->files, id),
-	};
+	e->naming = (struct naming) { .s = s, .g = &e->group };
 	e->is_asked = false;
 	e->began_ns = clock_now_ns();
 	s->stats.files++;
+	if (id & GENERATED)
+		return begin_code(s, e, &s->generated[id & ~GENERATED]);
+	e->naming.path = code_files_path(s->files, id);
+	fd = code_files_open(s->files, id);
 	return fd < 0 ? fd : reader_begin(&e->reader, s->readers, fd);
 }
 
 /* The reader has ended, or takes too long: what has no name is told by file and offset. */
 static int end_reader(struct symbolizer *s, struct early *e)
 {
-	int err = 0;
+	bool is_code = e->files[e->file] & GENERATED;
+	int err;
 
-	if (!e->is_asked)
+	if (!e->is_asked && !is_code)
 		e->group.module = encoder_module(s->enc, e->naming.path, NULL, 0);
-	err = symbolize_rest(&e->naming, e->is_asked ? &s->stats.no_symbol : &s->stats.no_file);
+	err = symbolize_rest(&e->naming, is_code       ? &s->stats.no_perf_map
+					 : e->is_asked ? &s->stats.no_symbol
+						       : &s->stats.no_file);
 	reader_kill(e->reader, s->readers);
 	e->reader = NULL;
 	finish_file(s, e);
@@ -229,7 +274,8 @@ int early_step(struct symbolizer *s)
 	int err = 0;
 
 	/* Nothing to do: two loads. */
-	if (!e || (e->file == e->n_files && !code_files_has_unused(s->files)))
+	if (!e ||
+	    (e->file == e->n_files && !code_files_has_unused(s->files) && !s->ended_generated))
 		return 0;
 	until_ns = clock_now_ns() + STEP_NS;
 	do

@@ -207,8 +207,7 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t id)
 
 /* ---- generated code ------------------------------------------------------------------------ */
 
-/* The n frames as addresses, to be freed. NULL: out of memory. */
-static struct perfmap_address *to_addresses(const struct group *g)
+struct perfmap_address *symbolize_addresses(const struct group *g)
 {
 	struct perfmap_address *a = calloc(g->n, sizeof(*a));
 
@@ -220,7 +219,7 @@ static struct perfmap_address *to_addresses(const struct group *g)
 	return a;
 }
 
-static int take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name)
+int symbolize_take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name)
 {
 	struct naming *n = ctx;
 
@@ -234,25 +233,34 @@ static int take_code(void *ctx, size_t i, const struct reader_answer *a, const c
 	return n->err;
 }
 
+void symbolize_open_generated(struct symbolizer *s, struct group *g, struct generated *p,
+			      int *perf_map, int *jitdump)
+{
+	char path[40];
+
+	*jitdump = p->jitdump ? code_files_open(s->files, p->jitdump) : -1;
+	if (p->fd < 0)
+		p->fd = perfmap_open(&p->place); /* many are written when the process ends */
+	*perf_map = p->fd;
+	snprintf(path, sizeof(path), p->fd < 0 ? "//anon" : "/tmp/perf-%u.map", p->place.ns_pid);
+	g->module = encoder_module(
+		s->enc, *jitdump >= 0 ? code_files_path(s->files, p->jitdump) : path, NULL, 0);
+}
+
 /* By the perf map and the jitdump. */
 static int name_generated(struct symbolizer *s, struct group *g, struct generated *p)
 {
-	struct perfmap_address *a = to_addresses(g);
+	struct perfmap_address *a = symbolize_addresses(g);
 	struct naming *n = malloc(sizeof(*n));
-	int fd = p->jitdump ? code_files_open(s->files, p->jitdump) : -1, err = -ENOMEM;
-	char path[40];
+	int perf_map, jitdump, err = -ENOMEM;
 
 	s->stats.files++;
 	if (!a || !n)
 		goto out;
-	if (p->fd < 0)
-		p->fd = perfmap_open(&p->place); /* many are written when the process ends */
-	snprintf(path, sizeof(path), p->fd < 0 ? "//anon" : "/tmp/perf-%u.map", p->place.ns_pid);
-	g->module = encoder_module(s->enc, fd >= 0 ? code_files_path(s->files, p->jitdump) : path,
-				   NULL, 0);
+	symbolize_open_generated(s, g, p, &perf_map, &jitdump);
 	*n = (struct naming) { .s = s, .g = g };
-	if ((p->fd >= 0 || fd >= 0) &&
-	    !reader_generated(s->readers, p->fd, fd, a, g->n, take_code, n))
+	if ((perf_map >= 0 || jitdump >= 0) &&
+	    !reader_generated(s->readers, perf_map, jitdump, a, g->n, symbolize_take_code, n))
 		s->stats.files_read++;
 	err = symbolize_rest(n, &s->stats.no_perf_map);
 out:

@@ -45,6 +45,7 @@ struct user_frame {
 /* A process image with frames in generated code. */
 struct generated {
 	uint32_t tgid; /* 0: the entry is free */
+	bool has_ended;
 	struct perfmap_place place;
 	int fd;		  /* its perf map; negative: it did not exist at the last attempt */
 	uint32_t jitdump; /* code_files id of its jitdump, which is held; 0: it has none */
@@ -105,7 +106,8 @@ struct symbolizer {
 	struct early *early; /* NULL: nothing has been named early */
 	int early_err;	     /* of the encoder */
 	struct generated *generated;
-	uint32_t n_generated, free_generated; /* entries, and free ones among them */
+	/* Entries; among them free ones, and those of processes that have ended. */
+	uint32_t n_generated, free_generated, ended_generated;
 
 	struct readers *readers; /* borrowed; NULL: user functions get no names */
 	struct asker *asker;	 /* borrowed; NULL: servers are not asked */
@@ -135,10 +137,11 @@ void symbolize_take_in(struct symbolizer *s);
 
 /*
  * Names the frames of files that are not to stay open (code_files_unused()) and closes these files:
- * one that was deleted cannot be opened again at the end, and in hours there are thousands. Nothing
- * is waited for: a process without rights reads one file after the other (reader.h), and each step
- * takes the answers that are there. Debug files are looked for in the recorder's own /usr/lib/debug
- * alone. Returns 0 or the encoder's error. Frames that have their name are no longer in s->frames.
+ * one that was deleted cannot be opened again at the end, and in hours there are thousands;
+ * likewise of generated code of processes that have ended. Nothing is waited for: a process without
+ * rights reads one file after the other (reader.h), and each step takes the answers that are there.
+ * Debug files are looked for in the recorder's own /usr/lib/debug alone. Returns 0 or the encoder's
+ * error. Frames that have their name are no longer in s->frames.
  */
 int early_step(struct symbolizer *s);
 /* Whether a reader is at work: then the next step is to come in a few ms. */
@@ -152,7 +155,7 @@ void early_free(struct early *e);
 /* The encoder cuts longer names. */
 #define NAME_MAX_BYTES 4000
 
-/* The frames of one file, sorted by offset, and its module id in the trace. */
+/* The frames of one source, sorted by offset, and its module id in the trace. */
 struct group {
 	const struct user_frame *frames;
 	size_t n;
@@ -186,6 +189,18 @@ int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint6
 int symbolize_rest(struct naming *n, uint64_t *count);
 /* A reader_take_fn; ctx is a struct naming. */
 int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name);
+/*
+ * For generated code: opens the perf map and the jitdump (negative: there is none; both stay p's),
+ * and defines the module. The group's frames as addresses, to be freed; NULL: out of memory. A
+ * reader_take_fn. Frees the entry of a process that has ended, whose frames all have their names.
+ */
+void symbolize_open_generated(struct symbolizer *s, struct group *g, struct generated *p,
+			      int *perf_map, int *jitdump);
+struct perfmap_address *symbolize_addresses(const struct group *g);
+int symbolize_take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name);
+void symbolize_free_generated(struct symbolizer *s, struct generated *p);
+/* How many frames of the source wait for their names; NULL when out of memory. */
+uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source);
 /* A debugfile_offer_fn; reader is a struct reader. */
 bool symbolize_offer_debug(void *reader, int fd, enum debugfile_claim claim);
 /* Asks the reader for the frames. Returns 0 or a negative errno. */

@@ -115,10 +115,8 @@ uint64_t symbolizer_vdso_bytes(const struct symbolizer *s)
 	return s->vdso_len;
 }
 
-static void forget_generated(struct symbolizer *s, struct image *i)
+void symbolize_free_generated(struct symbolizer *s, struct generated *g)
 {
-	struct generated *g = &s->generated[i->generated - 1];
-
 	perfmap_forget(&g->place);
 	if (g->fd >= 0)
 		close(g->fd);
@@ -128,7 +126,17 @@ static void forget_generated(struct symbolizer *s, struct image *i)
 	g->jitdump = 0;
 	g->tgid = 0;
 	s->free_generated++;
-	i->generated = 0;
+	s->ended_generated -= g->has_ended;
+	g->has_ended = false;
+}
+
+/* What it was seen in is named soon (symbolize_early.c). */
+static void end_generated(struct symbolizer *s, const struct image *i)
+{
+	if (!i->generated)
+		return;
+	s->generated[i->generated - 1].has_ended = true;
+	s->ended_generated++;
 }
 
 void symbolizer_forget_space(struct symbolizer *s, uint32_t space)
@@ -139,7 +147,8 @@ void symbolizer_forget_space(struct symbolizer *s, uint32_t space)
 		return;
 	space_table_remove(&s->spaces, space);
 	if (i->generated)
-		forget_generated(s, i);
+		symbolize_free_generated(s, &s->generated[i->generated - 1]);
+	i->generated = 0;
 	images_release(s->images, i);
 }
 
@@ -158,6 +167,7 @@ void symbolizer_forget_ended(struct symbolizer *s)
 		if (!image->expired)
 			continue;
 		space_table_remove(&s->spaces, id);
+		end_generated(s, image);
 		images_release(s->images, image);
 	}
 	/* Amortized: going over all images costs no more than making them did. */
@@ -289,6 +299,7 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 	}
 	g->jitdump = find_jitdump(s, i);
 	g->frames = 0;
+	g->has_ended = false;
 	i->generated = n + 1;
 	return GENERATED | n;
 }
@@ -321,8 +332,7 @@ static bool find_place(struct symbolizer *s, uint32_t space, uint64_t addr, uint
 	return p->source;
 }
 
-/* How many frames of the source wait for their names; NULL when out of memory. */
-static uint32_t *frames_of(struct symbolizer *s, uint32_t source)
+uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source)
 {
 	struct file_source *file;
 
@@ -335,7 +345,7 @@ static uint32_t *frames_of(struct symbolizer *s, uint32_t source)
 /* False: out of memory, or too many wait for their names already. */
 static bool add_frame(struct symbolizer *s, const struct user_frame *u)
 {
-	uint32_t *n = frames_of(s, u->source);
+	uint32_t *n = symbolize_waiting(s, u->source);
 	struct user_frame *grown;
 
 	if (!n || *n == SOURCE_FRAMES_MAX || s->n_frames == FRAMES_MAX)

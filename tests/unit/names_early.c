@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files that were deleted while they were mapped: named and closed while the recording goes on. */
+/*
+ * Files that were deleted while they were mapped, and generated code of processes that ended: named
+ * and closed while the recording goes on.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +16,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbolized_trace.h"
@@ -22,6 +27,7 @@
 #define LIBRARIES 30
 /* Mappings are forgotten after 5 s; on a loaded machine all takes longer. */
 #define SECONDS_MAX 30
+#define FORGOTTEN_NS 5500000000u
 
 static char folder[] = "/tmp/names-early.XXXXXX";
 
@@ -51,8 +57,8 @@ static void copy(const char *from, const char *to)
 	close(out);
 }
 
-/* Descriptors of this process that lead into the folder. */
-static int open_files(void)
+/* Descriptors of this process for paths that begin so. */
+static int open_below(const char *path_begin)
 {
 	DIR *fds = opendir("/proc/self/fd");
 	struct dirent *d;
@@ -64,10 +70,15 @@ static int open_files(void)
 
 		snprintf(path, sizeof(path), "/proc/self/fd/%s", d->d_name);
 		if (readlink(path, to, sizeof(to) - 1) > 0)
-			n += !strncmp(to, folder, strlen(folder));
+			n += !strncmp(to, path_begin, strlen(path_begin));
 	}
 	closedir(fds);
 	return n;
+}
+
+static int open_files(void)
+{
+	return open_below(folder);
 }
 
 /* Loads a copy of the library, is seen in its function, deletes the copy and unloads it. */
@@ -145,11 +156,76 @@ static void what_has_no_name_yet_gets_it_at_the_end(void **state)
 	rmdir(folder);
 }
 
+/* Tells where it has memory for generated code, and waits. */
+static _Noreturn void generate(int tell, int until)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t addr = (uint64_t)(uintptr_t)code;
+	char path[40], c;
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = code == MAP_FAILED ? NULL : fopen(path, "w");
+	if (!map || fprintf(map, "%llx 100 generated\n", (unsigned long long)addr) < 0 ||
+	    fclose(map) || write(tell, &addr, sizeof(addr)) != sizeof(addr))
+		_exit(1);
+	_exit(read(until, &c, 1) != 0);
+}
+
+/* In hours, a runtime is started thousands of times. */
+static void generated_code_is_named_when_its_process_has_ended(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint64_t until_ns, addr;
+	int tell[2], until[2], status;
+	uint32_t frame;
+	char path[40];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(tell), 0);
+	assert_int_equal(pipe(until), 0);
+	pid = fork();
+	if (!pid) {
+		close(until[1]);
+		generate(tell[1], until[0]);
+	}
+	assert_int_equal(read(tell[0], &addr, sizeof(addr)), sizeof(addr));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	frame = seen(t, pid, addr + 8);
+	assert_int_equal(open_below(path), 1);
+	assert_int_equal(unlink(path), 0);
+	close(until[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	until_ns = now_ns() + FORGOTTEN_NS;
+	while (now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(10000);
+	}
+	symbolizer_forget_ended(t->s);
+	until_ns = now_ns() + SECONDS_MAX * 1000000000ull;
+	while (open_below(path) && now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(1000);
+	}
+	assert_int_equal(open_below(path), 0);
+	assert_int_equal(encoder_flush(t->enc), 0);
+	expect(t, frame, "generated", path, 8);
+	finish(t);
+	assert_int_equal(t->stats.user_named, 1);
+	end(t);
+	close(until[0]);
+	close(tell[0]);
+	close(tell[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deleted_libraries_are_named_and_closed_while_recording),
 		cmocka_unit_test(what_has_no_name_yet_gets_it_at_the_end),
+		cmocka_unit_test(generated_code_is_named_when_its_process_has_ended),
 	};
 
 	return cmocka_run_group_tests_name("names_early", tests, NULL, NULL);
