@@ -16,12 +16,28 @@ struct sleep {
 	uint64_t from_ns, to_ns;
 };
 
+/* A chain_ran_fn. */
+static void add_ran(void *arg, uint32_t lane, uint32_t pair, int64_t count)
+{
+	struct report_chain *c = arg;
+
+	ran_sums_add(&c->ran, lane, pair, count);
+}
+
+/* A chain_interrupted_fn. */
+static void add_interrupted(void *arg, uint32_t lane, uint64_t ns)
+{
+	struct report_chain *c = arg;
+
+	c->lanes[lane].interrupted_ns += ns;
+}
+
 int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
 		      struct names *names)
 {
 	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	return c->kernel ? chain_samples_init(&c->samples, tl, ran_sums_add, NULL, &c->ran)
+	return c->kernel ? chain_samples_init(&c->samples, tl, add_ran, add_interrupted, c)
 			 : -ENOMEM;
 }
 
@@ -54,7 +70,7 @@ static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handle
 		return LANE_NONE;
 	}
 	c->lanes = p;
-	p[c->n_lanes] = (struct report_lane) { thread, handler, end };
+	p[c->n_lanes] = (struct report_lane) { thread, handler, end, 0 };
 	return (uint32_t)c->n_lanes++;
 }
 
@@ -205,7 +221,7 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 
 	add_window(c, lane, alive_from, to_ns);
 	if (chain_samples_wanted(&c->samples))
-		chain_samples_add(&c->samples, lane, waker->thread, from_ns, to_ns, 1);
+		chain_samples_window(&c->samples, lane, waker->thread, from_ns, to_ns);
 	for (uint32_t i = thread_position(th, from_ns);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];

@@ -27,9 +27,10 @@ enum {
 
 /* A thread or an interrupt in the picture; lane 0 is the thread that waited. */
 struct report_lane {
-	uint32_t thread;  /* THREAD_NONE: an interrupt */
-	uint32_t handler; /* of an interrupt: frame id; 0: unknown */
-	uint32_t end;	  /* of an interrupt: what it was, enum chain_end */
+	uint32_t thread;	 /* THREAD_NONE: an interrupt */
+	uint32_t handler;	 /* of an interrupt: frame id; 0: unknown */
+	uint32_t end;		 /* of an interrupt: what it was, enum chain_end */
+	uint64_t interrupted_ns; /* of a thread's part CHAIN_RUNNING: what interrupts took */
 };
 
 /* The wait waited for what a lane's thread did in [from, to). */

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "report_chain.h"
 #include "report_json.h"
+#include "timeline/interrupts.h"
 #include "words/place.h"
 #include "words/waited_for.h"
 
@@ -100,14 +101,17 @@ static void put_string(struct report_writer *w, const char *s)
 	fwrite(p, 1, w->buf.len - (size_t)(p - w->buf.p), w->out);
 }
 
-static void put_sums(struct report_writer *w, uint32_t step, const struct thread_sums *s)
+static void put_sums(struct report_writer *w, uint32_t step, const struct thread_row *row)
 {
+	const struct thread_sums *s = &row->sums;
+
 	report_put_number(w, step);
 	report_put_number(w, (int64_t)s->running_ns);
 	report_put_number(w, (int64_t)s->blocked_ns);
 	report_put_number(w, (int64_t)s->runnable_ns);
 	report_put_number(w, (int64_t)s->preempted_ns);
 	report_put_number(w, (int64_t)s->unknown_ns);
+	report_put_number(w, (int64_t)row->interrupted_ns);
 }
 
 static void step_window(const struct report_steps *s, uint32_t i, uint64_t *from, uint64_t *to)
@@ -116,17 +120,28 @@ static void step_window(const struct report_steps *s, uint32_t i, uint64_t *from
 	*to = i + 1 < s->n ? *from + s->step_ns : s->to_ns;
 }
 
-static struct thread_sums rest_sums(const struct report *r, uint64_t from, uint64_t to)
+static struct thread_row thread_part(const struct report *r, uint32_t thread, uint64_t from,
+				     uint64_t to)
+{
+	const struct timelines *tl = r->in->timelines;
+	const struct interrupts *interrupts = timelines_interrupts(tl);
+
+	return (struct thread_row) {
+		.sums = thread_sums(timelines_thread(tl, thread), from, to),
+		.interrupted_ns = interrupts_of_thread(interrupts, thread, from, to),
+	};
+}
+
+static struct thread_row rest_part(const struct report *r, uint64_t from, uint64_t to)
 {
 	struct thread_row total = { 0 };
 
 	for (size_t i = r->n_rows; i < r->n_threads; i++) {
-		const struct thread *th = timelines_thread(r->in->timelines, r->rows[i].thread);
-		struct thread_row one = { .sums = thread_sums(th, from, to) };
+		struct thread_row one = thread_part(r, r->rows[i].thread, from, to);
 
 		thread_row_add(&total, &one);
 	}
-	return total.sums;
+	return total;
 }
 
 /* Leaves out steps in which the thread slept throughout. */
@@ -139,14 +154,13 @@ static void put_steps(struct report_writer *w, uint32_t row)
 
 	report_begin_list(w, "steps");
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct thread_sums sums;
+		struct thread_row part;
 
 		step_window(s, i, &from, &to);
-		sums = rest ? rest_sums(r, from, to)
-			    : thread_sums(timelines_thread(r->in->timelines, r->rows[row].thread),
-					  from, to);
-		if (rest || sums.blocked_ns != to - from)
-			put_sums(w, i, &sums);
+		part = rest ? rest_part(r, from, to)
+			    : thread_part(r, r->rows[row].thread, from, to);
+		if (rest || part.sums.blocked_ns != to - from)
+			put_sums(w, i, &part);
 	}
 	putc(']', w->out);
 }
@@ -329,10 +343,12 @@ int report_json_write(struct report *r, FILE *out)
 	r->n_waits_written = 0;
 	fprintf(out,
 		"{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"step\":%" PRIu64 ",\"n\":%" PRIu32
-		",\"cpus\":%" PRIu32 ",\"sampled\":%s,\"mode\":\"%s\",\n\"rows\":[",
+		",\"cpus\":%" PRIu32
+		",\"sampled\":%s,\"interrupts\":%s,\"mode\":\"%s\",\n\"rows\":[",
 		s->from_ns - start, s->to_ns - start, s->step_ns, s->n,
 		trace_info(r->in->trace)->cpus,
 		timelines_sampled(r->in->timelines) ? "true" : "false",
+		timelines_interrupts(r->in->timelines) ? "true" : "false",
 		r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");
 	for (uint32_t row = 0; row <= r->n_rows; row++)
 		put_row(&w, row);

@@ -346,6 +346,10 @@ static void put_thread(FILE *out, const struct report *r, uint32_t row)
 	}
 	fprintf(out, "<td>%" PRIu64 "</td><td>", r->counts.row_waits[row]);
 	put_time(out, r->counts.row_longest_ns[row]);
+	if (timelines_interrupts(r->in->timelines)) {
+		fputs("</td><td>", out);
+		put_time(out, t->interrupted_ns);
+	}
 	fputs("</td></tr>\n", out);
 }
 
@@ -353,13 +357,19 @@ void report_page_tables(FILE *out, const struct report *r)
 {
 	fprintf(out,
 		"<section id=\"threads\">\n<h2>Threads</h2>\n"
-		"<p class=\"note\">%" PRIu32 " of %zu threads, those that ran most.</p>\n"
+		"<p class=\"note\">%" PRIu32 " of %zu threads, those that ran most.%s</p>\n"
 		"<div class=\"scroll\"><table><thead><tr>",
-		r->n_rows, r->n_threads);
+		r->n_rows, r->n_threads,
+		timelines_interrupts(r->in->timelines)
+			? " Interrupts: how much of Running they took."
+			: "");
 	fputs("<th>Name</th><th>TID</th><th>PID</th><th>Running</th><th>Asleep</th>"
 	      "<th>Runnable</th><th>Preempted</th><th>Unknown</th><th>Waits</th>"
-	      "<th>Longest</th></tr></thead>\n<tbody>\n",
+	      "<th>Longest</th>",
 	      out);
+	if (timelines_interrupts(r->in->timelines))
+		fputs("<th>Interrupts</th>", out);
+	fputs("</tr></thead>\n<tbody>\n", out);
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		put_thread(out, r, i);
 	if (r->n_threads > r->n_rows)

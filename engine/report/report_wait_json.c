@@ -7,14 +7,16 @@
 #include <inttypes.h>
 
 #include "report_json.h"
+#include "timeline/interrupts.h"
 
-/* How an off-CPU interval is drawn; data.js has the same order (STATES). */
-enum off_cpu {
-	OFF_BLOCKED,
-	OFF_RUNNABLE,
-	OFF_PREEMPTED,
-	OFF_UNKNOWN,
-	OFF_MANY, /* several intervals, too short to be drawn one by one */
+/* How a part of a thread's time is drawn; data.js has the same order (STATES). */
+enum state {
+	STATE_BLOCKED,
+	STATE_RUNNABLE,
+	STATE_PREEMPTED,
+	STATE_UNKNOWN,
+	STATE_MANY,    /* several off-CPU intervals, too short to be drawn one by one */
+	STATE_RUNNING, /* written only where interrupts took some of it: otherwise the rest */
 };
 
 #define FINEST 300   /* intervals shorter than 1/300 of the drawn time are joined */
@@ -25,34 +27,52 @@ struct view {
 	uint64_t zero_ns, from_ns, to_ns; /* the wait's start; the drawn time */
 };
 
-/* slept: the stack pair of what is shown as one sleep; 0: none. */
-static void put_interval(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
-			 enum off_cpu what, uint32_t slept)
+/* more: what else is known of it; -1: nothing. */
+static void put_stretch(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
+			enum state what, int64_t more)
 {
-	if (from < f->from_ns)
-		from = f->from_ns;
-	if (to > f->to_ns)
-		to = f->to_ns;
-	if (from >= to)
-		return;
 	report_put_number(w, (int64_t)(from - f->zero_ns));
 	report_put_number(w, (int64_t)(to - from));
 	report_put_number(w, what);
-	report_put_number(w, slept ? (int64_t)report_place(w, slept) : -1);
+	report_put_number(w, more);
+}
+
+/* slept: the stack pair of what is shown as one sleep; 0: none. */
+static void put_interval(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
+			 enum state what, uint32_t slept)
+{
+	from = clip_ns(from, f->from_ns, f->to_ns);
+	to = clip_ns(to, f->from_ns, f->to_ns);
+	if (from < to)
+		put_stretch(w, f, from, to, what, slept ? (int64_t)report_place(w, slept) : -1);
+}
+
+/* The thread ran: says what interrupts took of that. */
+static void put_running(struct report_writer *w, const struct view *f, uint32_t thread,
+			uint64_t from, uint64_t to)
+{
+	const struct interrupts *interrupts = timelines_interrupts(w->r->in->timelines);
+	uint64_t ns;
+
+	from = clip_ns(from, f->from_ns, f->to_ns);
+	to = clip_ns(to, f->from_ns, f->to_ns);
+	ns = interrupts_of_thread(interrupts, thread, from, to);
+	if (ns)
+		put_stretch(w, f, from, to, STATE_RUNNING, (int64_t)ns);
 }
 
 static void put_one(struct report_writer *w, const struct view *f, const struct wait *s)
 {
 	switch (s->kind) {
 	case WAIT_SLEEP:
-		put_interval(w, f, s->out_ns, s->wake_ns, OFF_BLOCKED, s->stack);
-		put_interval(w, f, s->wake_ns, s->in_ns, OFF_RUNNABLE, 0);
+		put_interval(w, f, s->out_ns, s->wake_ns, STATE_BLOCKED, s->stack);
+		put_interval(w, f, s->wake_ns, s->in_ns, STATE_RUNNABLE, 0);
 		break;
 	case WAIT_PREEMPTED:
-		put_interval(w, f, s->out_ns, s->in_ns, OFF_PREEMPTED, 0);
+		put_interval(w, f, s->out_ns, s->in_ns, STATE_PREEMPTED, 0);
 		break;
 	default:
-		put_interval(w, f, s->out_ns, s->in_ns, OFF_UNKNOWN, 0);
+		put_interval(w, f, s->out_ns, s->in_ns, STATE_UNKNOWN, 0);
 	}
 }
 
@@ -72,10 +92,14 @@ static uint32_t typical_stack(const struct wait *w, uint32_t n)
 }
 
 /* Skips short intervals by binary search: there may be millions. */
-static void put_intervals(struct report_writer *w, const struct view *f, const struct thread *th)
+static void put_stretches(struct report_writer *w, const struct view *f, uint32_t thread)
 {
-	uint64_t finest = (f->to_ns - f->from_ns) / FINEST;
+	const struct thread *th = timelines_thread(w->r->in->timelines, thread);
+	uint64_t finest = (f->to_ns - f->from_ns) / FINEST, ran_from = th->begin_ns;
 	uint32_t i = thread_position(th, f->from_ns);
+
+	if (i)
+		ran_from = th->waits[i - 1].in_ns;
 
 	while (i < th->n_waits && th->waits[i].out_ns < f->to_ns) {
 		const struct wait *s = &th->waits[i];
@@ -87,13 +111,16 @@ static void put_intervals(struct report_writer *w, const struct view *f, const s
 			if (next <= i)
 				next = i + 1;
 		}
+		put_running(w, f, thread, ran_from, s->out_ns);
+		ran_from = th->waits[next - 1].in_ns;
 		if (next == i + 1)
 			put_one(w, f, s);
 		else
-			put_interval(w, f, s->out_ns, th->waits[next - 1].in_ns, OFF_MANY,
+			put_interval(w, f, s->out_ns, ran_from, STATE_MANY,
 				     typical_stack(s, next - i));
 		i = next;
 	}
+	put_running(w, f, thread, ran_from, th->end_ns);
 }
 
 /*
@@ -144,8 +171,8 @@ static void put_lane(struct report_writer *w, const struct report_lane *l, const
 	report_put_number(w, (int64_t)(th->end_ns - f->zero_ns));
 	putc(']', w->out);
 	report_begin_list(w, "stretches");
-	put_intervals(w, f, th);
-	putc(']', w->out);
+	put_stretches(w, f, l->thread);
+	fprintf(w->out, "],\"interrupted\":%" PRIu64, l->interrupted_ns);
 	put_samples(w, f, l->thread);
 	putc('}', w->out);
 }

@@ -73,6 +73,40 @@ test("report: with a time range the thread table is that of --from and --to", as
 	is(times(await cells(p, "#threads tbody tr")), times(want), "names and times");
 });
 
+test("report: what interrupts took stands in the table, in the lanes and where the time went", async () => {
+	const p = await show(report(trace("relay_unix_tcp")));
+	// The column behind those by class, as --format=threads has it, by TID.
+	const lines = walk("--format=threads", "--unit=ns", trace("relay_unix_tcp")).split("\n");
+	const end = lines[0].indexOf("INTERRUPTS") + "INTERRUPTS".length;
+	const want = lines.slice(1, -3).map((l) => l.trim().split(/ +/)[0] + " " + time(+l.slice(end - 14, end)));
+	is(want.some((s) => !s.endsWith(" 0")), true, "interrupts took some time");
+	is((await cells(p, "#threads thead tr"))[0][10], "Interrupts", "the column");
+	is((await cells(p, "#threads tbody tr")).map((r) => r[1] + " " + r[10]).sort(), want.sort(), "the table");
+	// The longest wait's wakers: the tree says the same of them.
+	const q = await show(report(trace("relay_unix_tcp"), "-c", "^alpha$", "--top=1"));
+	const w = (await data(q)).waits[0], names = (await data(q)).strings, RUNNING = 5;
+	const tree = walk("--format=tree", "-c", "^alpha$", "--top=1", trace("relay_unix_tcp"));
+	is(w.lanes.filter((l) => l.interrupted).map((l) => names[l.name] + " " + (l.interrupted / 1000).toFixed(3) + " us"),
+		[...tree.matchAll(/woken by (\w+) \(\d+\), which ran [^,]*, of which ([\d.]+ us) in interrupts/g)].map((m) => m[1] + " " + m[2]),
+		"what interrupts took of the wakers' running");
+	// The lanes show a margin around the wait, too.
+	for (const lane of w.lanes.filter((l) => l.interrupted)) {
+		const ran = [...lane.stretches.keys()].filter((i) => i % 4 === 2 && lane.stretches[i] === RUNNING);
+		is(ran.every((i) => lane.stretches[i + 1] <= lane.stretches[i - 1]), true, "no more than the stretch");
+		is(ran.reduce((sum, i) => sum + lane.stretches[i + 1], 0) >= lane.interrupted, true, "all of it is in the lane");
+	}
+	const titles = await q.evaluate(() => [...document.querySelectorAll(".opened .timeline rect.running title")].map((e) => e.textContent));
+	has(titles.join("\n"), " of it in interrupts", "the lanes");
+	const bravo = w.lanes.find((l) => names[l.name] === "bravo");
+	has(await q.evaluate(() => document.querySelector(".opened .words .parts").textContent),
+		"ran, " + time(bravo.interrupted) + " of it in interrupts", "where the time went");
+});
+
+test("report: a trace that does not say what interrupts took has no column for it", async () => {
+	const p = await show(report(trace("relay")));
+	is((await cells(p, "#threads thead tr"))[0].includes("Interrupts"), false, "the column");
+});
+
 test("report: the histogram is that of --format=hist, also for one thread", async () => {
 	const p = await show(report(trace("relay")));
 	const counts = async () => (await cells(p, "#lengths-chart tr")).map((r) => +r[3]).join(" ");

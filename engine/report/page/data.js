@@ -3,7 +3,7 @@
 // Texts and threads are indexes into tables; lists of figures are flat, in groups. Times are ns.
 const data = JSON.parse(document.getElementById("report-data").textContent);
 
-const STATES = ["blocked", "runnable", "preempted", "unknown", "many"];
+const STATES = ["blocked", "runnable", "preempted", "unknown", "many", "running"];
 const NOT_WOKEN = 2, NO_WAKING = 4, SINCE_START = 8, NEW = 16;
 
 const text = (i) => i < 0 ? "" : data.strings[i];
@@ -40,12 +40,13 @@ const rangeFrom = () => stepFrom(shown.first);
 const rangeTo = () => shown.end >= data.n ? data.to : stepFrom(shown.end);
 const inRange = (step) => step >= shown.first && step < shown.end;
 
-// For each row of the table: its thread (null: all threads without a row), its five times in each step.
+// For each row of the table: its thread (null: all threads without a row), its five times in each step, and
+// how much of the first of them interrupts took.
 const rows = data.rows.map((row) => {
 	const thread = row.thread < 0 ? null : threads[row.thread];
 	const steps = Array.from({ length: data.n }, (_, i) =>
-		thread ? [0, stepFrom(i + 1) - stepFrom(i), 0, 0, 0] : [0, 0, 0, 0, 0]);
-	for (const [i, ...times] of groups(row.steps, 6))
+		thread ? [0, stepFrom(i + 1) - stepFrom(i), 0, 0, 0, 0] : [0, 0, 0, 0, 0, 0]);
+	for (const [i, ...times] of groups(row.steps, 7))
 		steps[i] = times;
 	return { row, thread, steps };
 });
@@ -54,7 +55,7 @@ const shownRows = () => rows.filter((r) => fits(r.thread));
 
 // The totals of a row over the selected steps.
 function sums(r) {
-	const all = { times: [0, 0, 0, 0, 0], waits: 0, longest: 0 };
+	const all = { times: [0, 0, 0, 0, 0, 0], waits: 0, longest: 0 };
 	for (let i = shown.first; i < shown.end; i++)
 		r.steps[i].forEach((ns, k) => { all.times[k] += ns; });
 	for (const [step, , count] of groups(r.row.lengths, 3))

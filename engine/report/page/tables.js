@@ -36,8 +36,9 @@ function classBar(r) {
 }
 
 function figures(r) {
-	const s = sums(r);
-	return [name(r), r.thread ? r.thread.tid : 0, r.thread ? r.thread.pid : 0, ...s.times, s.waits, s.longest];
+	const s = sums(r), [interrupts] = s.times.splice(5);
+	return [name(r), r.thread ? r.thread.tid : 0, r.thread ? r.thread.pid : 0, ...s.times, s.waits, s.longest,
+		...data.interrupts ? [interrupts] : []];
 }
 
 // The threads of the recorded command, then other programs, then those without a name; most work first.
@@ -52,7 +53,7 @@ function showThreads() {
 		const label = r.thread ? element("button", { type: "button", class: "open", title: "this thread alone",
 			onclick: () => choose({ who: String(r.thread.tid) }) }, isolated(f[0])) : f[0];
 		return element("tr", {}, element("td", {}, label), numberCell(f[1], String(f[1] || "")), numberCell(f[2], String(f[2] || "")),
-			...f.slice(3, 8).map(timeCell), numberCell(f[8]), timeCell(f[9]), ...classesKnown ? [classBar(r)] : []);
+			...f.slice(3, 8).map(timeCell), numberCell(f[8]), ...f.slice(9).map(timeCell), ...classesKnown ? [classBar(r)] : []);
 	}));
 	showOrder(threadTable);
 }

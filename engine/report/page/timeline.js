@@ -39,15 +39,17 @@ function stretches(lane, from, to) {
 		if (until > at)
 			all.push({ from: at, to: until, what: "running" });
 	};
-	for (const [begin, len, what, place] of groups(lane.stretches, 4)) {
+	for (const [begin, len, what, more] of groups(lane.stretches, 4)) {
 		run(begin);
-		all.push({ from: begin, to: begin + len, what: STATES[what], place });
+		const s = { from: begin, to: begin + len, what: STATES[what] };
+		all.push(s.what === "running" ? { ...s, interrupted: more } : { ...s, place: more });
 		at = begin + len;
 	}
 	run(Math.min(to, gone));
 	return all;
 }
 
+const interruptWords = (ns) => ns ? ", " + time(ns) + " of it in interrupts" : "";
 const placeWords = { blocked: " in ", many: ", the longest in " };
 
 function drawLane(g, lane, windows, y, x, from, to, soft) {
@@ -57,7 +59,7 @@ function drawLane(g, lane, windows, y, x, from, to, soft) {
 		const rect = drawn("rect", { class: s.what + (isSoft ? " soft" : ""), x: x(begin), y: y - height / 2,
 			width: Math.max(0.6, x(end) - x(begin)), height });
 		rect.append(drawn("title", {}, laneName(lane) + " " + doing[s.what] + (s.place >= 0 ? (placeWords[s.what] || " in ") + text(s.place) : "") +
-			": " + time(s.to - s.from)));
+			": " + time(s.to - s.from) + interruptWords(s.interrupted)));
 		g.append(rect);
 	};
 	for (const s of stretches(lane, from, to)) {
@@ -177,7 +179,7 @@ function explained(svg) {
 }
 
 // The meaning of the colours.
-const legend = () => element("p", { class: "legend note" }, ...[["running", "works"], ...STATES.map((s) => [s, doing[s]])]
+const legend = () => element("p", { class: "legend note" }, ...[["running", "works"], ...STATES.slice(0, -1).map((s) => [s, doing[s]])]
 	.map(([s, words]) => element("span", {}, drawn("svg", { width: 16, height: 10, "aria-hidden": "true" },
 		drawn("rect", { class: s, width: 16, height: 10 })), " " + words)),
 	...data.sampled ? [element("span", {}, drawn("svg", { width: 8, height: 10, "aria-hidden": "true" },
@@ -189,13 +191,13 @@ const endWords = { "[running]": "ran", "[runnable]": "was runnable", "[interrupt
 	"[loop]": "is in this chain already" };
 
 // What a row's threads did: "ran: 61 % in deflate < ..., 20 % in ...".
-function partWords(end, n, places, ran) {
+function partWords({ end, n, places, interrupted, ns }, ran) {
 	if (data.ends[end] === "[short sleeps]")
 		return "slept " + n + " times" + (places.length ? ", in " + places.map(text).join(", ") : "");
 	const words = endWords[data.ends[end]] ?? data.ends[end];
-	if (data.ends[end] !== "[running]" || !ran.length)
+	if (data.ends[end] !== "[running]")
 		return words;
-	return words + ": " + ran.map(({ n, all, stack }) => percent(n, all) + " in " + text(stack)).join("; ");
+	return words + (interrupted * 100 >= ns ? interruptWords(interrupted) : "") + (ran.length ? ": " : "") + ran.map(({ n, all, stack }) => percent(n, all) + " in " + text(stack)).join("; ");
 }
 
 // Where the time went by row, largest first.
@@ -206,14 +208,16 @@ function partsOf(w, rows) {
 		const row = rowOf[lane] || { label: laneName(w.lanes[lane]), lanes: [lane] };
 		// Short sleeps are kept apart by what they were.
 		const key = row.label + " " + end + " " + (n ? place : "");
-		const sum = sums.get(key) || { row, end, ns: 0, n: 0, places: place >= 0 ? [place] : [] };
+		const sum = sums.get(key) || { row, end, ns: 0, n: 0, interrupted: 0,
+			places: place >= 0 ? [place] : [] };
 		sum.ns += ns;
 		sum.n += n;
+		sum.interrupted += w.lanes[lane].interrupted || 0;
 		sums.set(key, sum);
 	}
 	const ran = (row) => [...groups(w.ran, 4)].filter(([lane]) => row.lanes.length === 1 && row.lanes[0] === lane)
 		.map(([, n, all, stack]) => ({ n, all, stack }));
-	const parts = [...sums.values()].map((p) => ({ who: p.row.label, what: partWords(p.end, p.n, p.places, ran(p.row)), ns: p.ns }));
+	const parts = [...sums.values()].map((p) => ({ who: p.row.label, what: partWords(p, ran(p.row)), ns: p.ns }));
 	if (w.off)
 		parts.push({ who: laneName(w.lanes[0]), what: w.preempted ? "was preempted" : "was runnable after it was woken", ns: w.off });
 	return parts.sort((a, b) => b.ns - a.ns);
