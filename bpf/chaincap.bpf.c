@@ -165,6 +165,7 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 #include "objects.h"
 #include "ready.h"
 #include "interrupts.h"
+#include "steal.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -441,6 +442,8 @@ int on_stacks(unsigned long long *ctx)
 		record_throttled(task, now);
 	if (is_switch && time_interrupts)
 		record_interrupts(now);
+	if (is_switch)
+		record_steal(task, now);
 out:
 	*(volatile __u64 *)&k->busy = 0;
 	return 0;

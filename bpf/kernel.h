@@ -17,7 +17,12 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rq {
+	__u64 prev_steal_time; /* with CONFIG_PARAVIRT */
+};
+
 struct cfs_rq {
+	struct rq *rq;	    /* with CONFIG_FAIR_GROUP_SCHED */
 	int throttle_count; /* with CONFIG_CFS_BANDWIDTH */
 };
 

@@ -46,7 +46,7 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.recorder_tgid = (uint32_t)getpid(),
 		.command_tgid = (uint32_t)s->command.pid,
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
-		.more = 1u << CHAINLOG_QUEUE |
+		.more = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL |
 			(s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
 			(s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),
 	};

@@ -232,6 +232,10 @@ int print_summary(const char *name, const struct format_input *in)
 	print_coverage(name, in->trace);
 	if (!in->timelines)
 		return 0;
+	/* Not what is rounded to nothing. */
+	if (timelines_steal_ns(in->timelines) >= 500000)
+		fprintf(stderr, "the hypervisor took %.3f s of the CPUs' time\n",
+			seconds(timelines_steal_ns(in->timelines)));
 	if (in->options->command)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)

@@ -180,7 +180,9 @@ enum chainlog_more {
 	 * and softirqs. Not written where that is 0.
 	 */
 	CHAINLOG_INTERRUPTS = 11,
-	CHAINLOG_MORE_KINDS = 12,
+	/* ns: the same of the time that a hypervisor took from a virtual machine's CPU */
+	CHAINLOG_STEAL = 12,
+	CHAINLOG_MORE_KINDS = 13,
 };
 /*
  * Kinds from here on are short forms, without fields, of the most frequent kinds: n further, an

@@ -29,6 +29,7 @@ enum wire_kind {
 	WIRE_DISK_DONE,
 	WIRE_READY,
 	WIRE_INTERRUPTS,
+	WIRE_STEAL,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -159,6 +160,11 @@ struct wire_ready { /* right after a waking: which of several things ended the w
 struct wire_interrupts { /* right after a WIRE_SWITCH, at the same time */
 	struct wire_record r;
 	__u64 ns; /* of the time since the CPU's last one, in interrupts and softirqs */
+};
+
+struct wire_steal { /* likewise */
+	struct wire_record r;
+	__u64 ns; /* of that time the hypervisor ran something else */
 };
 
 struct wire_stack {

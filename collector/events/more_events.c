@@ -14,6 +14,7 @@ uint32_t more_events_kind(uint32_t wire_kind)
 		[WIRE_DISK_DONE] = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
 		[WIRE_READY] = CHAINLOG_MORE + CHAINLOG_READY,
 		[WIRE_INTERRUPTS] = CHAINLOG_MORE + CHAINLOG_INTERRUPTS,
+		[WIRE_STEAL] = CHAINLOG_MORE + CHAINLOG_STEAL,
 	};
 
 	return wire_kind < WIRE_KINDS ? kinds[wire_kind] : 0;
@@ -83,6 +84,9 @@ int more_events_encode(struct more_events *m, const struct wire_record *r)
 		break;
 	case WIRE_INTERRUPTS:
 		ev.number[0] = ((const struct wire_interrupts *)(const void *)r)->ns;
+		break;
+	case WIRE_STEAL:
+		ev.number[0] = ((const struct wire_steal *)(const void *)r)->ns;
 		break;
 	case WIRE_READY: {
 		const struct wire_ready *ready = (const void *)r;

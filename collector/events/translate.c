@@ -286,6 +286,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_DISK_DONE] = sizeof(struct wire_disk_done),
 		[WIRE_READY] = sizeof(struct wire_ready),
 		[WIRE_INTERRUPTS] = sizeof(struct wire_interrupts),
+		[WIRE_STEAL] = sizeof(struct wire_steal),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_SAMPLE] = sizeof(struct wire_sample),

@@ -7,7 +7,7 @@
 #include "lower_bound.h"
 #include "running_totals.h"
 #include "timeline/cpus.h"
-#include "timeline/interrupts.h"
+#include "timeline/taken.h"
 
 /*
  * The time that each name had on a CPU, as running totals over blocks of changes: a long wait among
@@ -18,8 +18,8 @@
 struct who_ran {
 	const struct timelines *timelines;
 	const struct cpus *cpus;
-	const struct interrupts *interrupts; /* NULL: not told apart */
-	struct running_totals *totals;	     /* by CPU; of (who, 0) */
+	const struct taken *interrupts, *steal; /* NULL: not told apart */
+	struct running_totals *totals;		/* by CPU; of (who, 0) */
 	uint32_t n_cpus;
 };
 
@@ -34,6 +34,8 @@ const char *who_text(uint32_t who)
 		return "[no events]";
 	case WHO_INTERRUPTS:
 		return "[interrupts]";
+	case WHO_STEAL:
+		return "[steal]";
 	default:
 		return NULL;
 	}
@@ -53,11 +55,33 @@ static uint64_t end_of(const struct who_ran *r, const struct change *c, size_t n
 	return i + 1 < n ? c[i + 1].from_ns : timelines_end_ns(r->timelines);
 }
 
-/* What interrupts took of the time that who had. */
-static uint64_t taken_from(const struct who_ran *r, uint32_t who, uint32_t cpu, uint64_t from_ns,
-			   uint64_t to_ns)
+/* A time on a CPU, and what was taken from who had it. */
+struct had {
+	uint64_t own, interrupts, steal;
+};
+
+/* still: no interrupts, as there were no events. */
+static struct had had_in(const struct who_ran *r, uint32_t who, bool still, uint32_t cpu,
+			 uint64_t from_ns, uint64_t to_ns)
 {
-	return who == WHO_UNKNOWN ? 0 : interrupts_of_cpu(r->interrupts, cpu, from_ns, to_ns);
+	struct had had = { .own = to_ns - from_ns };
+
+	if (who == WHO_UNKNOWN)
+		return had;
+	if (!still)
+		had.interrupts = taken_of_cpu(r->interrupts, cpu, from_ns, to_ns);
+	had.own -= had.interrupts;
+	had.steal = taken_of_cpu(r->steal, cpu, from_ns, to_ns);
+	if (had.steal > had.own)
+		had.steal = had.own;
+	had.own -= had.steal;
+	return had;
+}
+
+static void total(struct running_totals *t, uint32_t who, uint64_t ns)
+{
+	if (ns)
+		totals_add(t, who, 0, ns);
 }
 
 static bool sum_up(struct who_ran *r, uint32_t cpu)
@@ -69,22 +93,19 @@ static bool sum_up(struct who_ran *r, uint32_t cpu)
 	c = cpus_ran(r->cpus, cpu, &n);
 	/* Only whole blocks are asked for. */
 	for (size_t i = 0; i < n / BLOCK * BLOCK; i++) {
-		uint64_t end = end_of(r, c, n, i);
-
 		uint32_t who = who_of(r->timelines, &c[i]);
-		uint64_t taken = taken_from(r, who, cpu, c[i].from_ns, end);
+		struct had had = had_in(r, who, false, cpu, c[i].from_ns, end_of(r, c, n, i));
 
-		if (end > c[i].from_ns + taken)
-			totals_add(t, who, 0, end - c[i].from_ns - taken);
-		if (taken)
-			totals_add(t, WHO_INTERRUPTS, 0, taken);
+		total(t, who, had.own);
+		total(t, WHO_INTERRUPTS, had.interrupts);
+		total(t, WHO_STEAL, had.steal);
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(t, (uint32_t)(i / BLOCK));
 	}
 	return !t->out_of_memory;
 }
 
-int who_ran_new(struct who_ran **out, const struct timelines *tl, bool interrupts)
+int who_ran_new(struct who_ran **out, const struct timelines *tl, bool taken)
 {
 	const struct cpus *cpus = timelines_cpus(tl);
 	struct who_ran *r;
@@ -97,7 +118,8 @@ int who_ran_new(struct who_ran **out, const struct timelines *tl, bool interrupt
 		return -ENOMEM;
 	r->timelines = tl;
 	r->cpus = cpus;
-	r->interrupts = interrupts ? timelines_interrupts(tl) : NULL;
+	r->interrupts = taken ? timelines_interrupts(tl) : NULL;
+	r->steal = taken ? timelines_steal(tl) : NULL;
 	r->totals = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->totals));
 	for (; r->totals && r->n_cpus < cpus_number(cpus); r->n_cpus++)
 		if (!sum_up(r, r->n_cpus))
@@ -142,12 +164,11 @@ static void give(const struct share *s, uint32_t who, uint64_t ns)
 static void give_time(const struct share *s, uint32_t cpu, uint32_t who, uint64_t from_ns,
 		      uint64_t to_ns)
 {
-	/* While the machine stood still nothing took it from the thread that had the CPU. */
-	bool still = s->still && who < WHO_NAMES;
-	uint64_t taken = still ? 0 : taken_from(s->ran, who, cpu, from_ns, to_ns);
+	struct had had = had_in(s->ran, who, s->still && who < WHO_NAMES, cpu, from_ns, to_ns);
 
-	give(s, who, to_ns - from_ns - taken);
-	give(s, WHO_INTERRUPTS, taken);
+	give(s, who, had.own);
+	give(s, WHO_INTERRUPTS, had.interrupts);
+	give(s, WHO_STEAL, had.steal);
 }
 
 /* What the CPU ran in [from_ns, to_ns). */

@@ -14,21 +14,25 @@
 #define WHO_THROTTLED (UINT32_MAX - 2)	/* nobody, as a quota was used up */
 #define WHO_STILL (UINT32_MAX - 3)	/* nobody: the whole machine stood still */
 #define WHO_INTERRUPTS (UINT32_MAX - 4) /* interrupts and softirqs, see who_ran_new() */
-#define WHO_NAMES (UINT32_MAX - 4)	/* names are below */
-#define WHO_OTHERS 5u			/* which are so many */
+#define WHO_STEAL (UINT32_MAX - 5)	/* a hypervisor, likewise */
+#define WHO_NAMES (UINT32_MAX - 5)	/* names are below */
+#define WHO_OTHERS 6u			/* which are so many */
 
-/* "[idle CPU]", "[throttled]", "[no events]", "[interrupts]"; NULL: a name, or not known. */
+/*
+ * "[idle CPU]", "[throttled]", "[no events]", "[interrupts]", "[steal]"; NULL: a name, or not
+ * known.
+ */
 const char *who_text(uint32_t who);
 
 struct who_ran;
 
 /*
  * *out is NULL if tl does not have what CPUs ran (timelines_new_with_cpus()); who_ran_share() then
- * knows nothing. interrupts: of the time that a CPU was in interrupts they had it, not the thread
- * that they interrupted, if the trace has that time. Returns 0 or -ENOMEM. tl must outlive it.
- * Several threads may use it.
+ * knows nothing. taken: of the time that a CPU was in interrupts they had it, not the thread that
+ * they interrupted, and of what a hypervisor took it had it, if the trace has these. Returns 0 or
+ * -ENOMEM. tl must outlive it. Several threads may use it.
  */
-int who_ran_new(struct who_ran **out, const struct timelines *tl, bool interrupts);
+int who_ran_new(struct who_ran **out, const struct timelines *tl, bool taken);
 void who_ran_free(struct who_ran *r);
 
 /* ns of the time went to who; may be called several times for one who. */

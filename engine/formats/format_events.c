@@ -39,6 +39,7 @@ static const char *const kind_names[] = {
 	[EVENT_DISK_DONE] = "done",
 	[EVENT_MORE_LOST] = "lost",
 	[EVENT_INTERRUPTS] = "interrupts",
+	[EVENT_STEAL] = "steal",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -214,7 +215,7 @@ static void put_event(const struct printer *p, const struct event *ev)
 	}
 	if (ev->no_waker)
 		putc('?', out);
-	else if (ev->kind != EVENT_INTERRUPTS) /* they are no thread's */
+	else if (ev->kind != EVENT_INTERRUPTS && ev->kind != EVENT_STEAL) /* no thread's */
 		put_thread(p, ev->tid);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
@@ -250,6 +251,7 @@ static void put_event(const struct printer *p, const struct event *ev)
 		put_disk_done(p, ev);
 		break;
 	case EVENT_INTERRUPTS:
+	case EVENT_STEAL:
 		fprintf(out, "took %" PRIu64 " ns since the last switch", ev->n);
 		break;
 	case EVENT_OBJECT:

@@ -12,6 +12,7 @@ struct totals {
 	uint64_t lost_spans;   /* time spans in which events are missing */
 	uint64_t lost_unknown; /* those of them without a count of events */
 	uint64_t untraced;     /* switches missing between two recorded ones, at least */
+	uint64_t steal_ns;     /* what a hypervisor took of the CPUs */
 	uint64_t stacks, cut_stacks;
 	uint64_t ends[CHAINLOG_STACK_ENDS]; /* user stacks */
 	uint64_t frames[2], named[2];	    /* kernel, user */
@@ -83,6 +84,8 @@ static int read_events(const struct trace *t, struct totals *sum)
 		err = count_untraced(&on, &ev, sum);
 		if (err)
 			goto out;
+		if (ev.kind == EVENT_STEAL)
+			sum->steal_ns += ev.n;
 		if (ev.kind == EVENT_LOST) {
 			sum->lost_spans++;
 			sum->lost_unknown += !ev.n;
@@ -151,6 +154,7 @@ static void put_more(const struct trace_info *i, FILE *out)
 		[EVENT_OBJECT] = "objects",
 		[EVENT_READY] = "ready",
 		[EVENT_INTERRUPTS] = "interrupts",
+		[EVENT_STEAL] = "steals",
 		[EVENT_DISK_REQUEST] = "disk_requests",
 		[EVENT_DISK_DONE] = "disk_requests_done",
 	};
@@ -205,6 +209,9 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 		put_text(out, "kernel_counted", "");
 	}
 	put_more(i, out);
+	/* Of a virtual machine: when it had work and its hypervisor ran something else. */
+	if (i->events_of[EVENT_STEAL])
+		put_number(out, "hypervisor_took_ns", sum->steal_ns);
 }
 
 static void put_named(FILE *out, const char *key, uint64_t named, uint64_t all)

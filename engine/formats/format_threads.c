@@ -10,7 +10,7 @@
 #include "chain/top_waits.h"
 #include "chain/who_sums.h"
 #include "class_columns.h"
-#include "timeline/interrupts.h"
+#include "timeline/taken.h"
 #include "format_threads.h"
 
 static int by_running(const void *pa, const void *pb)
@@ -39,7 +39,8 @@ static struct thread_row row_of(const struct timelines *tl, struct wait_filter *
 
 	wait_filter_window(s, &from_ns, &to_ns);
 	r.sums = thread_sums(th, from_ns, to_ns);
-	r.interrupted_ns = interrupts_of_thread(timelines_interrupts(tl), thread, from_ns, to_ns);
+	r.interrupted_ns = taken_of_thread(timelines_interrupts(tl), thread, from_ns, to_ns);
+	r.stolen_ns = taken_of_thread(timelines_steal(tl), thread, from_ns, to_ns);
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct chosen_wait chosen = { .wait = &th->waits[i], .thread = thread };
 		uint64_t len;
@@ -85,6 +86,7 @@ void thread_row_add(struct thread_row *total, const struct thread_row *r)
 	total->waited_ns += r->waited_ns;
 	total->waits += r->waits;
 	total->interrupted_ns += r->interrupted_ns;
+	total->stolen_ns += r->stolen_ns;
 	if (total->longest_ns < r->longest_ns)
 		total->longest_ns = r->longest_ns;
 }
@@ -114,13 +116,18 @@ static void put_row(FILE *out, const struct options *o, const struct thread_row 
 	format_put_time(out, o, 13, r->waited_ns);
 }
 
-/* How much of RUNNING went to interrupts: after the columns by class. */
-static void put_interrupts(FILE *out, const struct format_input *in, const struct thread_row *r)
+/*
+ * How much of RUNNING went to interrupts, and if it took any to a hypervisor: after the columns by
+ * class.
+ */
+static void put_taken(FILE *out, const struct format_input *in, const struct thread_row *r)
 {
 	if (timelines_interrupts(in->timelines))
 		format_put_time(out, in->options, 13, r->interrupted_ns);
 	else
 		fprintf(out, " %13s", "-");
+	if (timelines_steal(in->timelines))
+		format_put_time(out, in->options, 13, r->stolen_ns);
 }
 
 /* What WAITED adds up. */
@@ -195,6 +202,8 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		"WAITS", "LONGEST", "WAITED");
 	class_columns_head(classes, out);
 	fprintf(out, " %13s", "INTERRUPTS");
+	if (timelines_steal(in->timelines))
+		fprintf(out, " %13s", "STEAL");
 	fputs(who->ran ? "  HAD THE CPU MEANWHILE\n" : "\n", out);
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
@@ -220,7 +229,7 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		fprintf(out, " %-16s", name);
 		put_row(out, o, &rows[i], true);
 		class_columns_put(classes, o, i, 1, out);
-		put_interrupts(out, in, &rows[i]);
+		put_taken(out, in, &rows[i]);
 		put_who(out, who, &who->one, names);
 		putc('\n', out);
 	}
@@ -228,14 +237,14 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
 		put_row(out, o, &other, false);
 		class_columns_put(classes, o, top, n - top, out);
-		put_interrupts(out, in, &other);
+		put_taken(out, in, &other);
 		put_who(out, who, &who->other, names);
 		putc('\n', out);
 	}
 	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
 	put_row(out, o, &total, false);
 	class_columns_put(classes, o, 0, n, out);
-	put_interrupts(out, in, &total);
+	put_taken(out, in, &total);
 	put_who(out, who, &who->total, names);
 	fprintf(out, "\n(times in %s; %zu threads; ", format_time_unit(o), n);
 	put_chosen(out, o);

@@ -12,7 +12,7 @@
 #include "report.h"
 #include "report_chain.h"
 #include "report_json.h"
-#include "timeline/interrupts.h"
+#include "timeline/taken.h"
 #include "words/place.h"
 #include "words/waited_for.h"
 
@@ -124,11 +124,11 @@ static struct thread_row thread_part(const struct report *r, uint32_t thread, ui
 				     uint64_t to)
 {
 	const struct timelines *tl = r->in->timelines;
-	const struct interrupts *interrupts = timelines_interrupts(tl);
+	const struct taken *interrupts = timelines_interrupts(tl);
 
 	return (struct thread_row) {
 		.sums = thread_sums(timelines_thread(tl, thread), from, to),
-		.interrupted_ns = interrupts_of_thread(interrupts, thread, from, to),
+		.interrupted_ns = taken_of_thread(interrupts, thread, from, to),
 	};
 }
 

@@ -30,7 +30,8 @@ void timelines_free(struct timelines *tl)
 	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
 	silences_free(&tl->silences);
-	interrupts_free(tl->interrupts);
+	taken_free(tl->interrupts);
+	taken_free(tl->steal);
 	free(tl);
 }
 
@@ -45,9 +46,19 @@ const struct silence *timelines_silences(const struct timelines *tl, size_t *n)
 	return tl->silences.at;
 }
 
-const struct interrupts *timelines_interrupts(const struct timelines *tl)
+const struct taken *timelines_interrupts(const struct timelines *tl)
 {
 	return tl->interrupts;
+}
+
+const struct taken *timelines_steal(const struct timelines *tl)
+{
+	return tl->steal;
+}
+
+uint64_t timelines_steal_ns(const struct timelines *tl)
+{
+	return tl->steal_ns;
 }
 
 uint64_t timelines_untraced(const struct timelines *tl)

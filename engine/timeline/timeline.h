@@ -120,13 +120,17 @@ int timelines_new(struct timelines **out, const struct trace *t);
 int timelines_new_with_cpus(struct timelines **out, const struct trace *t);
 void timelines_free(struct timelines *tl);
 struct cpus;
-struct interrupts;
+struct taken;
 /* NULL: not asked for, or the trace does not have the queues. */
 const struct cpus *timelines_cpus(const struct timelines *tl);
 /* When the machine stood still, in the order of time: with what CPUs ran only. */
 const struct silence *timelines_silences(const struct timelines *tl, size_t *n);
-/* The same of how long CPUs were in interrupts, see interrupts.h. */
-const struct interrupts *timelines_interrupts(const struct timelines *tl);
+/* The same of how long CPUs were in interrupts, see taken.h. */
+const struct taken *timelines_interrupts(const struct timelines *tl);
+/* The same of what a hypervisor took; NULL also where it took nothing. */
+const struct taken *timelines_steal(const struct timelines *tl);
+/* All that it took, of all CPUs. */
+uint64_t timelines_steal_ns(const struct timelines *tl);
 
 /*
  * Switches that must have happened between two that follow each other on a CPU, and are neither in

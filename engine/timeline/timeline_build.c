@@ -68,11 +68,12 @@ static void note_stretch(struct builder *b, const struct event *ev, uint32_t pre
 	const struct thread *th = prev < THREAD_IDLE ? &b->tl->threads[prev] : NULL;
 	uint64_t ran_from_ns = ev->time_ns;
 
-	if (!b->tl->interrupts)
+	if (!b->tl->interrupts && !b->tl->steal)
 		return;
 	if (th && !(th->flags & THREAD_RECORDER))
 		ran_from_ns = th->n_waits ? th->waits[th->n_waits - 1].in_ns : th->begin_ns;
-	interrupts_switch(b->tl->interrupts, ev->cpu, prev, ran_from_ns, ev->time_ns);
+	taken_switch(b->tl->interrupts, ev->cpu, prev, ran_from_ns, ev->time_ns);
+	taken_switch(b->tl->steal, ev->cpu, prev, ran_from_ns, ev->time_ns);
 }
 
 static void handle_switch(struct builder *b, const struct event *ev)
@@ -199,6 +200,13 @@ static void handle_disk_done(struct builder *b, const struct event *ev)
 	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
 }
 
+static void handle_steal(struct builder *b, const struct event *ev)
+{
+	taken_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
+	if (ev->n <= UINT64_MAX - b->tl->steal_ns)
+		b->tl->steal_ns += ev->n;
+}
+
 /* Of a thread that is not known yet there is nothing to say. */
 static void handle_more(struct builder *b, const struct event *ev)
 {
@@ -218,7 +226,9 @@ static void handle_more(struct builder *b, const struct event *ev)
 	else if (ev->kind == EVENT_DISK_DONE)
 		handle_disk_done(b, ev);
 	else if (ev->kind == EVENT_INTERRUPTS)
-		interrupts_took(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
+		taken_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
+	else if (ev->kind == EVENT_STEAL)
+		handle_steal(b, ev);
 	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
 		state_ready(b, i, ev);
 }
@@ -267,7 +277,8 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_LOST:
 		handle_lost(b, ev);
-		interrupts_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
+		taken_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
+		taken_lost(b->tl->steal, ev->cpu, ev->last_ns);
 		break;
 	default:
 		handle_more(b, ev);
@@ -340,8 +351,12 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
 	b.cpus_known_from_ns = b.tl->start_ns;
 	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS) {
-		b.tl->interrupts = interrupts_new(b.tl->start_ns);
+		b.tl->interrupts = taken_new(b.tl->start_ns);
 		b.out_of_memory = !b.tl->interrupts;
+	}
+	if (with_cpus && info->more & 1u << CHAINLOG_STEAL) {
+		b.tl->steal = taken_new(b.tl->start_ns);
+		b.out_of_memory |= !b.tl->steal;
 	}
 	b.events = events;
 	table_snapshot(&b);
@@ -367,7 +382,13 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	if (b.tl) {
 		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);
 		finish_silences(b.tl);
-		interrupts_finish(b.tl->interrupts, (uint32_t)b.tl->n_threads);
+		taken_finish(b.tl->interrupts, (uint32_t)b.tl->n_threads);
+		taken_finish(b.tl->steal, (uint32_t)b.tl->n_threads);
+		/* Most machines have no hypervisor that takes anything. */
+		if (!b.tl->steal_ns) {
+			taken_free(b.tl->steal);
+			b.tl->steal = NULL;
+		}
 	}
 	if (!b.out_of_memory && !err) {
 		b.tl->pairs = event_stream_take_pairs(events);
@@ -375,7 +396,8 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	}
 out:
 	event_stream_free(events);
-	b.out_of_memory |= b.tl && (cpus_failed(b.tl->cpus) || interrupts_failed(b.tl->interrupts));
+	b.out_of_memory |= b.tl && (cpus_failed(b.tl->cpus) || taken_failed(b.tl->interrupts) ||
+				    taken_failed(b.tl->steal));
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);

@@ -11,7 +11,7 @@
 #include "trace/event_stream.h"
 #include "base/pairs.h"
 #include "cpus.h"
-#include "interrupts.h"
+#include "taken.h"
 #include "ready.h"
 #include "timeline.h"
 
@@ -31,10 +31,12 @@ struct timelines {
 	struct pairs pairs; /* kernel and user stack */
 	struct samples samples;
 	struct disk_requests disk_requests;
-	struct cpus *cpus;	       /* NULL: not asked for, or not in the trace */
-	struct interrupts *interrupts; /* likewise */
-	struct silences silences;      /* empty where cpus is NULL */
-	uint64_t untraced;	       /* switches that are missing, though no loss says so */
+	struct cpus *cpus;	  /* NULL: not asked for, or not in the trace */
+	struct taken *interrupts; /* likewise */
+	struct taken *steal;	  /* likewise */
+	uint64_t steal_ns;	  /* all of it */
+	struct silences silences; /* empty where cpus is NULL */
+	uint64_t untraced;	  /* switches that are missing, though no loss says so */
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */

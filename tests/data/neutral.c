@@ -219,6 +219,7 @@ static int copy_more(struct neutral *n, const struct event *ev)
 		return 0;
 	case EVENT_QUEUE:
 	case EVENT_INTERRUPTS:
+	case EVENT_STEAL:
 		copy.number[0] = ev->n;
 		break;
 	case EVENT_OBJECT:

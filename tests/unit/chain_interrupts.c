@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How much time interrupts took (chain-semantics, section 9): made events in, tables out; and
- * on random schedules the second engine's results, and what must hold for all of them.
+ * How much time interrupts and a hypervisor took (chain-semantics, section 9): made events in,
+ * tables out; and on random schedules the second engine's results, and what must hold for all of
+ * them.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "oracle.h"
 #include "synth_interrupts.h"
 #include "synth_many.h"
-#include "timeline/interrupts.h"
+#include "timeline/taken.h"
 
 #define TRACES 1500
 
@@ -61,8 +62,8 @@ static void shows(const char *script, const char *format, const char *part)
 	free(text);
 }
 
-/* The column INTERRUPTS of a thread; "" if there is no such thread. To be freed. */
-static char *interrupts_of(const char *script, const char *name)
+/* A column of a thread; "" if there is no such thread. To be freed. */
+static char *cell_of(const char *script, const char *heading, const char *name)
 {
 	struct options o = all_waits();
 	char *table = script_formatted(script, &o, "threads"), *rest = table, *line, *end;
@@ -70,9 +71,9 @@ static char *interrupts_of(const char *script, const char *name)
 	size_t column = 0;
 
 	line = strsep(&rest, "\n");
-	end = strstr(line, "INTERRUPTS");
+	end = strstr(line, heading);
 	assert_non_null(end);
-	column = (size_t)(end - line) + strlen("INTERRUPTS");
+	column = (size_t)(end - line) + strlen(heading);
 	while ((line = strsep(&rest, "\n"))) {
 		if (sscanf(line, "%*s %*s %31s", found) != 1 || strcmp(found, name))
 			continue;
@@ -85,9 +86,9 @@ static char *interrupts_of(const char *script, const char *name)
 	return cell;
 }
 
-static void took(const char *script, const char *name, const char *expected)
+static void took(const char *script, const char *heading, const char *name, const char *expected)
 {
-	char *got = interrupts_of(script, name);
+	char *got = cell_of(script, heading, name);
 
 	assert_string_equal(got, expected);
 	free(got);
@@ -96,15 +97,15 @@ static void took(const char *script, const char *name, const char *expected)
 static void a_threads_running_time_has_what_interrupts_took(void **state)
 {
 	(void)state;
-	took("queues interrupts\n" WORKS, "B", "54000");
-	took("queues interrupts\n" WORKS, "D", "30000");
-	took("queues interrupts\n" WORKS, "A", "0");
+	took("queues interrupts\n" WORKS, "INTERRUPTS", "B", "54000");
+	took("queues interrupts\n" WORKS, "INTERRUPTS", "D", "30000");
+	took("queues interrupts\n" WORKS, "INTERRUPTS", "A", "0");
 }
 
 static void where_it_is_not_known_there_is_none(void **state)
 {
 	(void)state;
-	took("queues\n" WORKS, "B", "-");
+	took("queues\n" WORKS, "INTERRUPTS", "B", "-");
 	shows("queues\n" WORKS, "tree", "which ran 700000 ns, was");
 	shows("queues\n" WORKS, "json", "\"end\":\"running\",\"ns\":700000}");
 }
@@ -155,7 +156,7 @@ static void what_came_before_a_loss_is_not_said_of_what_came_after(void **state)
 	     "500 c0 B S > -\n"
 	     "500 c0 interrupts 90\n"
 	     "end 600\n",
-	     "B", "80000");
+	     "INTERRUPTS", "B", "80000");
 }
 
 static void without_its_switch_it_says_nothing(void **state)
@@ -168,7 +169,83 @@ static void without_its_switch_it_says_nothing(void **state)
 	     "500 c0 interrupts 30\n"
 	     "510 c0 interrupts 5\n"
 	     "end 600\n",
-	     "B", "20000");
+	     "INTERRUPTS", "B", "20000");
+}
+
+/* ---- what a hypervisor takes ---------------------------------------------------------------- */
+
+/* The same, of which a hypervisor takes 100 us of B's first stretch, and 20 us of D's. */
+#define STOLEN                          \
+	"queues interrupts\n"           \
+	"0    c0 - R > B\n"             \
+	"0    c1 - R > A\n"             \
+	"100  c1 A S > - recv;main\n"   \
+	"500  c0 B R > D\n"             \
+	"500  c0 interrupts 50\n"       \
+	"500  c0 steal 100\n"           \
+	"600  c0 D S > B\n"             \
+	"600  c0 interrupts 30\n"       \
+	"600  c0 steal 20\n"            \
+	"900  c0 B wakes A send;work\n" \
+	"930  c1 - R > A\n"             \
+	"1000 c0 B S > -\n"             \
+	"1000 c1 A S > -\n"             \
+	"end 1000\n"
+
+static void a_hypervisor_had_the_cpu_too(void **state)
+{
+	(void)state;
+	shows(STOLEN, "tree", "was runnable 100000 ns: 50 % D, 30 % [interrupts], 20 % [steal]");
+	shows(STOLEN, "threads", "  50 % D, 30 % [interrupts], 20 % [steal]\n");
+	/* B's time and D's. */
+	shows(STOLEN, "threads", " INTERRUPTS         STEAL ");
+	took(STOLEN, "STEAL", "B", "100000");
+	took(STOLEN, "STEAL", "D", "20000");
+	took(STOLEN, "STEAL", "A", "0");
+}
+
+static void a_machine_from_which_nothing_was_taken_has_no_column(void **state)
+{
+	struct options o = all_waits();
+	char *table = script_formatted("queues interrupts\n" WORKS, &o, "threads");
+
+	(void)state;
+	assert_null(strstr(table, "STEAL"));
+	free(table);
+}
+
+/* More than interrupts leave of a stretch is not taken: 80 of the 100 us, and then 50. */
+static void both_take_no_more_than_there_is(void **state)
+{
+	(void)state;
+	shows("queues interrupts\n"
+	      "0   c0 - R > B\n"
+	      "100 c0 B R > D\n"
+	      "200 c0 D S > B\n"
+	      "200 c0 interrupts 80\n"
+	      "200 c0 steal 50\n"
+	      "300 c0 B S > -\n"
+	      "end 300\n",
+	      "threads", "  80 % [interrupts], 20 % [steal]\n");
+}
+
+/* A machine that stood still: a hypervisor had the CPU for as long as it says. */
+static void of_a_silence_it_has_its_part(void **state)
+{
+	static const char busy[] = "0   c0 - R > B\n";
+	char script[4096] = "queues interrupts\n";
+
+	(void)state;
+	strcat(script, busy);
+	for (int i = 1; i < 40; i++)
+		snprintf(script + strlen(script), sizeof(script) - strlen(script),
+			 "%d c0 B ran work\n", 1000 * i);
+	strcat(script, "40000 c0 B R > D\n"
+		       "440000 c0 D S > B\n"
+		       "440000 c0 steal 300000\n"
+		       "440100 c0 B S > -\n"
+		       "end 440200\n");
+	shows(script, "threads", "  75 % [steal], 25 % [no events]\n");
 }
 
 /* ---- on many schedules ---------------------------------------------------------------------- */
@@ -184,12 +261,17 @@ static void put_thread(const struct out *o, const struct timelines *tl, const st
 		       uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct thread *th = timelines_thread(tl, thread);
-	uint64_t ns = interrupts_of_thread(timelines_interrupts(tl), thread, from_ns, to_ns);
+	const struct taken *tables[] = { timelines_interrupts(tl), timelines_steal(tl) };
 	struct who_sums sums = { .unknown = NULL };
 
-	if (ns)
-		fprintf(o->f, "%u %llu ran %llu\n", th->tid, (unsigned long long)th->begin_ns,
-			(unsigned long long)ns);
+	for (int i = 0; i < 2; i++) {
+		uint64_t ns = taken_of_thread(tables[i], thread, from_ns, to_ns);
+
+		if (ns)
+			fprintf(o->f, "%u %llu %s %llu\n", th->tid,
+				(unsigned long long)th->begin_ns, i ? "had" : "ran",
+				(unsigned long long)ns);
+	}
 	for (uint32_t k = 0; k < th->n_waits; k++) {
 		const struct wait *w = &th->waits[k];
 
@@ -272,33 +354,39 @@ static void engines_agree(const struct trace *t, const struct timelines *tl, con
 }
 
 /* Parts add up, and nothing is longer than the time that it is of. */
-static void laws_hold(const struct timelines *tl)
+static void laws_of(const struct timelines *tl, const struct taken *i)
 {
-	const struct interrupts *i = timelines_interrupts(tl);
 	uint64_t start = timelines_start_ns(tl), end = timelines_end_ns(tl);
 	uint64_t step = (end - start) / 700 + 1;
 
 	for (uint32_t k = 0; k < timelines_threads(tl); k++) {
 		const struct thread *th = timelines_thread(tl, k);
-		uint64_t of_waits = 0, in_steps = 0, all = interrupts_of_thread(i, k, 0, end);
+		uint64_t of_waits = 0, in_steps = 0, all = taken_of_thread(i, k, 0, end);
 
 		for (uint64_t at = start; at < end; at += step) {
 			uint64_t to = at + step < end ? at + step : end;
 
-			in_steps += interrupts_of_thread(i, k, at, to);
-			assert_true(interrupts_of_thread(i, k, at, to) <= to - at);
+			in_steps += taken_of_thread(i, k, at, to);
+			assert_true(taken_of_thread(i, k, at, to) <= to - at);
 		}
 		for (uint32_t w = 0; w < th->n_waits; w++)
-			of_waits +=
-				interrupts_of_thread(i, k, th->waits[w].out_ns, th->waits[w].in_ns);
+			of_waits += taken_of_thread(i, k, th->waits[w].out_ns, th->waits[w].in_ns);
 		assert_int_equal(in_steps, all);
 		assert_int_equal(of_waits, 0);
 		assert_true(all <= thread_sums(th, 0, end).running_ns);
 	}
 }
 
+static void laws_hold(const struct timelines *tl)
+{
+	laws_of(tl, timelines_interrupts(tl));
+	laws_of(tl, timelines_steal(tl));
+}
+
 static void interrupts_on(enum schedule_kind kind, bool agree)
 {
+	bool stolen = false;
+
 	for (uint64_t seed = 1; seed <= TRACES; seed++) {
 		struct schedule *s = schedule_new(seed, kind);
 		struct timelines *tl;
@@ -312,6 +400,7 @@ static void interrupts_on(enum schedule_kind kind, bool agree)
 		t = synth_open(m);
 		assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
 		assert_non_null(timelines_interrupts(tl));
+		stolen |= timelines_steal(tl) != NULL;
 		if (agree)
 			engines_agree(t, tl, script);
 		laws_hold(tl);
@@ -321,6 +410,7 @@ static void interrupts_on(enum schedule_kind kind, bool agree)
 		free(script);
 		schedule_free(s);
 	}
+	assert_true(stolen);
 }
 
 static void on_whole_schedules(void **state)
@@ -374,6 +464,10 @@ int main(void)
 		cmocka_unit_test(in_folded_lines_whom_they_interrupted_had_it),
 		cmocka_unit_test(what_came_before_a_loss_is_not_said_of_what_came_after),
 		cmocka_unit_test(without_its_switch_it_says_nothing),
+		cmocka_unit_test(a_hypervisor_had_the_cpu_too),
+		cmocka_unit_test(a_machine_from_which_nothing_was_taken_has_no_column),
+		cmocka_unit_test(both_take_no_more_than_there_is),
+		cmocka_unit_test(of_a_silence_it_has_its_part),
 		cmocka_unit_test(on_whole_schedules),
 		cmocka_unit_test(on_lossy_schedules),
 		cmocka_unit_test(on_damaged_schedules),

@@ -565,7 +565,7 @@ struct world *world_of(const struct trace *t)
 		w->cores[c] = (struct core) { .runs = NOBODY,
 					      .good_from = w->start,
 					      .last = { .to = w->start },
-					      .told = true };
+					      .told = { true, true } };
 	world_first_lives(w);
 	while (trace_cursor_next(cursor, &ev)) {
 		if (w->end < ev.time_ns)
@@ -588,7 +588,8 @@ void world_free(struct world *w)
 	}
 	for (int c = 0; c < CORES; c++) {
 		free(w->cores[c].idle);
-		free(w->cores[c].taken);
+		for (int by = 0; by < TAKERS; by++)
+			free(w->cores[c].taken[by]);
 	}
 	for (size_t i = 0; i < w->n_lines; i++) {
 		free(w->lines[i]);

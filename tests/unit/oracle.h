@@ -25,7 +25,8 @@ struct oracle_asked {
 char *oracle_folded(const struct trace *t, const struct oracle_asked *asked);
 
 /*
- * What interrupts took, in ns: "TID BEGIN ran NS" for each thread with any of its running time, and
+ * What interrupts took, in ns: "TID BEGIN ran NS" for each thread with any of its running time, the
+ * same of a hypervisor: "TID BEGIN had NS", and
  * "TID BEGIN NAME NS" for who had the CPU while it was ready, with "[interrupts]" among them. Only
  * [from_ns, to_ns) counts. Lines are sorted. To be freed.
  */

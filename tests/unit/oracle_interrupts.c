@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What interrupts took, found by looking at every stretch of every core at each question. */
+/* What interrupts and a hypervisor took, found by looking at every stretch of every core at each
+ * question. */
 #include "oracle_private.h"
 
 #include <stdio.h>
@@ -9,8 +10,8 @@ void core_switches(struct world *w, int core, int life, uint64_t at)
 {
 	struct core *c = &w->cores[core];
 
-	c->told = at < c->last.to;
-	if (!c->told)
+	c->told[INTERRUPTS] = c->told[HYPERVISOR] = at < c->last.to;
+	if (at >= c->last.to)
 		c->last = (struct taken) { c->last.to, at, 0, life };
 }
 
@@ -18,20 +19,21 @@ void core_missed(struct core *c, uint64_t until)
 {
 	if (c->last.to < until) {
 		c->last = (struct taken) { .to = until };
-		c->told = true;
+		c->told[INTERRUPTS] = c->told[HYPERVISOR] = true;
 	}
 }
 
 void core_was_taken(struct world *w, const struct event *ev)
 {
 	struct core *c = &w->cores[ev->cpu];
+	enum taker by = ev->kind == EVENT_STEAL ? HYPERVISOR : INTERRUPTS;
 
-	if (c->told || c->last.to != ev->time_ns)
+	if (c->told[by] || c->last.to != ev->time_ns)
 		return;
-	c->told = true;
+	c->told[by] = true;
 	c->last.ns = ev->n;
-	c->taken = more(c->taken, (size_t)c->n_taken, sizeof(*c->taken));
-	c->taken[c->n_taken++] = c->last;
+	c->taken[by] = more(c->taken[by], (size_t)c->n_taken[by], sizeof(**c->taken));
+	c->taken[by][c->n_taken[by]++] = c->last;
 }
 
 /* They come evenly: of [s.from, at) of a stretch s. */
@@ -44,13 +46,14 @@ static uint64_t up_to(struct taken s, uint64_t at)
 	return at >= s.to ? ns : (uint64_t)((unsigned __int128)ns * (at - s.from) / len);
 }
 
-uint64_t core_taken(const struct core *c, uint64_t from, uint64_t to)
+uint64_t core_taken(const struct core *c, enum taker by, uint64_t from, uint64_t to)
 {
+	const struct taken *taken = c->taken[by];
 	uint64_t ns = 0;
 
-	for (int i = 0; i < c->n_taken; i++)
-		if (c->taken[i].from < c->taken[i].to)
-			ns += up_to(c->taken[i], to) - up_to(c->taken[i], from);
+	for (int i = 0; i < c->n_taken[by]; i++)
+		if (taken[i].from < taken[i].to)
+			ns += up_to(taken[i], to) - up_to(taken[i], from);
 	return ns;
 }
 
@@ -66,13 +69,13 @@ static uint64_t ran_since(const struct life *l, uint64_t at)
 }
 
 /* Of the running time of a life, on all cores. */
-static uint64_t of_life(const struct world *w, int life, uint64_t from, uint64_t to)
+static uint64_t of_life(const struct world *w, int life, enum taker by, uint64_t from, uint64_t to)
 {
 	uint64_t ns = 0;
 
 	for (int c = 0; c < CORES; c++)
-		for (int i = 0; i < w->cores[c].n_taken; i++) {
-			struct taken s = w->cores[c].taken[i];
+		for (int i = 0; i < w->cores[c].n_taken[by]; i++) {
+			struct taken s = w->cores[c].taken[by][i];
 			uint64_t since;
 
 			if (s.life != life)
@@ -138,7 +141,8 @@ char *oracle_interrupts(const struct trace *t, uint64_t from_ns, uint64_t to_ns)
 	for (int i = 0; i < w->n_lives; i++) {
 		const struct life *l = &w->lives[i];
 
-		put_line(&o, l, "ran", of_life(w, i, from_ns, to_ns));
+		put_line(&o, l, "ran", of_life(w, i, INTERRUPTS, from_ns, to_ns));
+		put_line(&o, l, "had", of_life(w, i, HYPERVISOR, from_ns, to_ns));
 		o.n_who = 0;
 		for (int k = 0; k < l->n_pieces; k++) {
 			const struct piece *p = &l->pieces[k];

@@ -86,7 +86,13 @@ struct life {
 	const struct trace_thread *snap;
 };
 
-/* What interrupts took of a stretch of a core. */
+/* What interrupts, or a hypervisor, took of a stretch of a core. */
+enum taker {
+	INTERRUPTS,
+	HYPERVISOR,
+	TAKERS,
+};
+
 struct taken {
 	uint64_t from, to, ns;
 	int life;
@@ -106,9 +112,9 @@ struct core {
 	/* The stretch that the last switch ended, and who was in it; told: of which all is known.
 	 */
 	struct taken last;
-	bool told;
-	struct taken *taken;
-	int n_taken;
+	bool told[TAKERS];
+	struct taken *taken[TAKERS];
+	int n_taken[TAKERS];
 };
 
 struct world {
@@ -203,13 +209,12 @@ void line_put_ready(struct world *w, const char *chain, const char *end, int lif
 /* Where a life was in [from, to), all of which it ran: a line of no time for each sample. */
 void line_put_spots(struct world *w, const char *chain, const char *end, const struct life *l,
 		    uint64_t from, uint64_t to);
-/* oracle_interrupts.c: a core switched; interrupts took something up to that; events are missing.
- */
+/* oracle_interrupts.c: a core switched; something was taken up to that; events are missing. */
 void core_switches(struct world *w, int core, int life, uint64_t at);
 void core_was_taken(struct world *w, const struct event *ev);
 void core_missed(struct core *c, uint64_t until);
-/* What they took of a core's time. */
-uint64_t core_taken(const struct core *c, uint64_t from, uint64_t to);
+/* What one of them took of a core's time. */
+uint64_t core_taken(const struct core *c, enum taker by, uint64_t from, uint64_t to);
 
 /* oracle_chain.c: explains every wait of every life. */
 void oracle_explain_all(struct world *w, bool classic);

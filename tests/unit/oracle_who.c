@@ -67,6 +67,7 @@ void who_more(struct world *w, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_INTERRUPTS:
+	case EVENT_STEAL:
 		core_was_taken(w, ev);
 		break;
 	case EVENT_QUEUE:
@@ -194,14 +195,19 @@ void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, ui
 
 		if (at && at->cpu != NOBODY && at->cpu < CORES)
 			who = runner(w, at->cpu, l->sleeps[p->sleep].throttled, from, &until);
-		if (who && w->interrupts && strcmp(who, "[no events]") != 0) {
-			uint64_t taken = core_taken(&w->cores[at->cpu], from, until);
+		if (who && w->interrupts) {
+			const struct core *c = &w->cores[at->cpu];
+			bool still = !strcmp(who, "[no events]");
+			uint64_t in = still ? 0 : core_taken(c, INTERRUPTS, from, until);
+			uint64_t stolen = core_taken(c, HYPERVISOR, from, until);
 
-			put(arg, "[interrupts]", taken);
-			put(arg, who, until - from - taken);
-		} else {
-			put(arg, who, until - from);
+			if (stolen > until - from - in)
+				stolen = until - from - in;
+			put(arg, "[interrupts]", in);
+			put(arg, "[steal]", stolen);
+			from += in + stolen;
 		}
+		put(arg, who, until - from);
 		from = until;
 	}
 }

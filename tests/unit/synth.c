@@ -227,12 +227,12 @@ void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 	MUST(!encoder_more(synth_encoder(m), &ev));
 }
 
-void synth_interrupts(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t took_ns)
+void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns)
 {
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_INTERRUPTS,
+		.kind = CHAINLOG_MORE + (steal ? CHAINLOG_STEAL : CHAINLOG_INTERRUPTS),
 		.number = { took_ns },
 	};
 
@@ -461,6 +461,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_DISK_DONE] = "disk done",
 							[EVENT_READY] = "ready",
 							[EVENT_INTERRUPTS] = "interrupts",
+							[EVENT_STEAL] = "steal",
 							[EVENT_MORE_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);

@@ -49,7 +49,8 @@ void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const c
 /* The thread is put on the queue of a CPU; woken: by the waking before. */
 void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
 		  bool woken);
-void synth_interrupts(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t took_ns);
+/* Interrupts, or a hypervisor (steal), took so much of what the last switch of this CPU ended. */
+void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns);
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* The thread that this CPU has just switched out waits for an object. */
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,

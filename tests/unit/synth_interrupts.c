@@ -11,9 +11,19 @@ static bool is_switch(const char *line, char at[32], unsigned int *cpu)
 	return strstr(line, " > ") && sscanf(line, "%31s c%u ", at, cpu) == 2;
 }
 
+static char *taken_line(const char *at, unsigned int cpu, const char *what, uint64_t ns)
+{
+	char *line;
+
+	if (asprintf(&line, "%s c%u %s %llu.%03llu", at, cpu, what, (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000) < 0)
+		abort();
+	return line;
+}
+
 void schedule_interrupts(struct schedule *s)
 {
-	char **lines = malloc(2 * s->n * sizeof(*lines)), at[32];
+	char **lines = malloc(3 * s->n * sizeof(*lines)), at[32];
 	size_t n = 0;
 
 	if (!lines)
@@ -29,11 +39,12 @@ void schedule_interrupts(struct schedule *s)
 			lines[n - 1] = strdup("queues interrupts");
 			continue;
 		}
-		if (!is_switch(line, at, &cpu) || !schedule_random(s, 5))
+		if (!is_switch(line, at, &cpu))
 			continue;
-		if (asprintf(&lines[n++], "%s c%u interrupts %llu.%03llu", at, cpu,
-			     (unsigned long long)took / 1000, (unsigned long long)took % 1000) < 0)
-			abort();
+		if (schedule_random(s, 5))
+			lines[n++] = taken_line(at, cpu, "interrupts", took);
+		if (!schedule_random(s, 3))
+			lines[n++] = taken_line(at, cpu, "steal", schedule_random(s, 3) * took + 1);
 	}
 	free(s->lines);
 	s->lines = lines;

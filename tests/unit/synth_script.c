@@ -121,8 +121,8 @@ static void add_event(struct synth *m, const struct line *l)
 		MUST(!encoder_more_lost(e, cpu, CHAINLOG_MORE + kind, 1, ns, ns_of(word(l, 3))));
 		return;
 	}
-	if (!strcmp(l->words[2], "interrupts")) {
-		synth_interrupts(m, cpu, ns, ns_of(word(l, 3)));
+	if (!strcmp(l->words[2], "interrupts") || !strcmp(l->words[2], "steal")) {
+		synth_taken(m, cpu, ns, *l->words[2] == 's', ns_of(word(l, 3)));
 		return;
 	}
 	a = tid_of(l->words[2]);
@@ -221,11 +221,12 @@ struct synth *script_made(const char *script)
 		if (!l.n)
 			continue;
 		if (!strcmp(l.words[0], "queues")) {
-			uint32_t interrupts = *word(&l, 1) ? 1u << CHAINLOG_INTERRUPTS : 0;
+			uint32_t taken = 1u << CHAINLOG_INTERRUPTS | 1u << CHAINLOG_STEAL;
 
 			synth_info(m, &(struct chainlog_info) {
 					      .cpus = 2,
-					      .more = 1u << CHAINLOG_QUEUE | interrupts,
+					      .more = 1u << CHAINLOG_QUEUE |
+						      (*word(&l, 1) ? taken : 0),
 				      });
 		} else if (!strcmp(l.words[0], "others-are")) {
 			others = word(&l, 1);
