@@ -90,8 +90,11 @@ static void print_ends(const struct chain_summary *s, const struct timelines *tl
 /* The chosen waits that had not ended when the trace did; each is its thread's last. */
 struct unwoken {
 	uint64_t waits, ns;
-	uint64_t stuck;
-	uint32_t thread[STUCK_SHOWN]; /* those that look like a deadlock */
+	uint64_t stuck; /* at a lock, or in state D */
+	struct {
+		uint32_t thread;
+		uint32_t holder; /* TID; 0: not known */
+	} of[STUCK_SHOWN];
 };
 
 static int find_unwoken(const struct timelines *tl, const struct options *given, struct unwoken *u)
@@ -106,6 +109,7 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 	for (uint32_t i = 0; f && i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
+		uint32_t object;
 
 		if (!th->n_waits || !wait_filter_thread(f, i))
 			continue;
@@ -114,9 +118,12 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 			continue;
 		u->waits++;
 		u->ns += chosen_wait_ns(&c);
-		if (wait_looks_stuck(tl, names_kernel_stacks(names), c.wait) &&
-		    u->stuck++ < STUCK_SHOWN)
-			u->thread[u->stuck - 1] = i;
+		if (!wait_looks_stuck(tl, names_kernel_stacks(names), c.wait) ||
+		    u->stuck++ >= STUCK_SHOWN)
+			continue;
+		object = timelines_pair(tl, c.wait->stack).object;
+		u->of[u->stuck - 1].thread = i;
+		u->of[u->stuck - 1].holder = names_object_holder(names, object);
 	}
 	wait_filter_free(f);
 	names_free(names);
@@ -139,14 +146,18 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 			u.waits, seconds(u.ns));
 	if (!u.stuck)
 		return 0;
-	fprintf(stderr, "%" PRIu64 " of %s that nobody woke look like a deadlock: ", u.stuck,
-		o->ended ? "those" : "the sleepers");
+	/* Whether it is a deadlock, or a lock that is held for long, a trace that ends cannot tell.
+	 */
+	fprintf(stderr, "%" PRIu64 " of %s that nobody woke %s at a lock, or in state D: ", u.stuck,
+		o->ended ? "those" : "the sleepers", u.stuck == 1 ? "is" : "are");
 	for (uint64_t i = 0; i < u.stuck && i < STUCK_SHOWN; i++) {
-		const struct thread *th = timelines_thread(tl, u.thread[i]);
+		const struct thread *th = timelines_thread(tl, u.of[i].thread);
 
 		fprintf(stderr, "%s-t %" PRIu32 " (", i ? ", " : "", th->tid);
 		print_clean(stderr, trace_string(timelines_trace(tl),
-						 timelines_name(tl, u.thread[i], th->end_ns)));
+						 timelines_name(tl, u.of[i].thread, th->end_ns)));
+		if (u.of[i].holder)
+			fprintf(stderr, "; -t %" PRIu32 " holds it", u.of[i].holder);
 		putc(')', stderr);
 	}
 	fputs(u.stuck > STUCK_SHOWN ? ", ...\n" : "\n", stderr);

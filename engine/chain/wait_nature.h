@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * wait_nature.h - what a sleep was for, by its stack and by its outcome: for work that a thread has
- * not got (--no-idle), or for a lock that nobody gave back. The manual page says how.
+ * not got (--no-idle), or for a lock that nobody gave it. The manual page says how.
  */
 #ifndef ENGINE_WAIT_NATURE_H
 #define ENGINE_WAIT_NATURE_H
@@ -11,7 +11,7 @@
 
 /*
  * True if w, a wait of thread, only waited for work: in a function in which threads have nothing to
- * do; or until the trace's end, unless it looks like a deadlock; or in an event loop that was not
+ * do; or until the trace's end, unless it is at a lock or in state D; or in an event loop that was not
  * ended by an answer.
  */
 bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the summary says of sleepers that nobody woke. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chainlog_more.h"
+#include "diagnostics.h"
+#include "synth_script.h"
+
+/* The summary of all threads, with those that nobody woke. To be freed. */
+static char *summary_of(const struct trace *t)
+{
+	struct options o = script_options(101);
+	struct format_input in = { .trace = t, .options = &o };
+	FILE *own = stderr, *f;
+	struct timelines *tl;
+	char *text;
+	size_t len;
+	int err;
+
+	o.tids = (struct id_list) { NULL, 0 };
+	assert_int_equal(timelines_new(&tl, t), 0);
+	in.timelines = tl;
+	f = open_memstream(&text, &len);
+	stderr = f;
+	err = print_summary("trace", &in);
+	stderr = own;
+	fclose(f);
+	assert_int_equal(err, 0);
+	timelines_free(tl);
+	return text;
+}
+
+static void says(const struct trace *t, const char *line)
+{
+	char *text = summary_of(t);
+
+	if (!strstr(text, line))
+		fail_msg("no line\n%s\nin\n%s", line, text);
+	assert_null(strstr(text, "deadlock"));
+	free(text);
+}
+
+static void of_script(const char *script, const char *line)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+
+	says(t, line);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* A plain file lock that is held for longer than the recording, and two mutexes of two threads. */
+static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
+{
+	(void)state;
+	of_script("thread A S schedule;locks_lock_inode_wait;flock_lock|flock;main\nend 1000\n",
+		  "\n1 of the sleepers that nobody woke is at a lock, or in state D: -t 101 (A)\n");
+	of_script("thread A S futex_wait|__lll_lock_wait;pthread_mutex_lock;f\n"
+		  "thread B S futex_wait|__lll_lock_wait;pthread_mutex_lock;g\n"
+		  "thread C S futex_wait|pthread_cond_wait;h\n"
+		  "end 1000\n",
+		  "\n2 of the sleepers that nobody woke are at a lock, or in state D: "
+		  "-t 101 (A), -t 102 (B)\n");
+}
+
+static void at_most_four_are_named(void **state)
+{
+	(void)state;
+	of_script("thread A D schedule\nthread B D schedule\nthread C D schedule\n"
+		  "thread D D schedule\nthread E D schedule\nend 1000\n",
+		  "\n5 of the sleepers that nobody woke are at a lock, or in state D: "
+		  "-t 101 (A), -t 102 (B), -t 103 (C), -t 104 (D), ...\n");
+}
+
+static void who_holds_the_lock_is_said_if_it_is_known(void **state)
+{
+	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_MORE + CHAINLOG_OBJECT };
+	struct encoder_object lock = { "futex", "7:0x10", "", 202, 0 };
+	struct synth *m = synth_new();
+	struct trace *t;
+
+	(void)state;
+	synth_thread(m, 101, "client");
+	synth_switch(m, 0, 100, 101, 'S', 0, "rt_mutex_slowlock");
+	ev.number[0] = encoder_object(synth_encoder(m), &lock);
+	assert_int_equal(encoder_more(synth_encoder(m), &ev), 0);
+	synth_end(m, 300);
+	t = synth_open(m);
+	says(t, "-t 101 (client; -t 202 holds it)\n");
+	trace_close(t);
+	synth_free(m);
+}
+
+static void who_waits_for_work_is_not_named(void **state)
+{
+	struct synth *m = script_made("thread A S futex_wait|pthread_cond_wait;h\nend 1000\n");
+	struct trace *t = synth_open(m);
+	char *text = summary_of(t);
+
+	(void)state;
+	assert_null(strstr(text, "at a lock"));
+	free(text);
+	trace_close(t);
+	synth_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_at_a_lock_is_named_and_not_called_a_deadlock),
+		cmocka_unit_test(at_most_four_are_named),
+		cmocka_unit_test(who_holds_the_lock_is_said_if_it_is_known),
+		cmocka_unit_test(who_waits_for_work_is_not_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
