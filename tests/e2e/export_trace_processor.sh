@@ -40,14 +40,16 @@ for trace in "$tests/data/relay.bin" "$tests/data/lost.bin" "$tests/data/shares.
 		"SELECT 'nested', count(*) FROM slice WHERE category = 'thread_state' AND depth > 0" \
 		"SELECT 'arrow', w.name GLOB 'wakes *', r.name, r.ts >= w.ts, count(*) FROM flow
 			JOIN slice w ON slice_out = w.id JOIN slice r ON slice_in = r.id GROUP BY 2, 3, 4" \
+		"SELECT DISTINCT 'end', string_value FROM args WHERE key = 'debug.end' ORDER BY string_value" \
 		"SELECT DISTINCT 'argument', key FROM args WHERE key GLOB 'debug.*' ORDER BY key" \
 		"SELECT 'stack', count(*) FROM slice JOIN args USING (arg_set_id) WHERE args.key = 'debug.stack'
 			AND string_value GLOB '*thread_main;alpha_runs;alpha_waits;*;schedule;__schedule'"
 	expect "$trace: errors" "" "$(grep ^error "$tmp/rows")"
 	expect "$trace: slices inside others" "nested	0" "$(grep ^nested "$tmp/rows")"
 	expect "$trace: kinds of arrows" "arrow	1	running	1" "$(grep ^arrow "$tmp/rows" | cut -f1-4)"
-	expect "$trace: arguments" "debug.flags ${object}debug.stack debug.state debug.wakee debug.waker debug.waker_stack " \
+	expect "$trace: arguments" "debug.end debug.flags ${object}debug.stack debug.state debug.wakee debug.waker debug.waker_stack " \
 		"$(grep ^argument "$tmp/rows" | cut -f2 | tr '\n' ' ')"
+	expect "$trace: what ended waits" "[interrupt] [timer] " "$(grep ^end "$tmp/rows" | cut -f2 | tr '\n' ' ')"
 	# a name may have spaces: the numbers are the last eight
 	timeout 60 "$walk" -q --format=threads --unit=ns --state=all "$trace" |
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
