@@ -71,9 +71,14 @@ struct rt_mutex_waiter {
 	struct rt_mutex_base *lock;
 };
 
+typedef struct {
+	__u64 ctx_id; /* x86-64: no other address space ever has it */
+} mm_context_t;
+
 struct mm_struct {
 	unsigned long start_code, end_data, start_brk;
 	unsigned long exec_vm;
+	mm_context_t context;
 };
 
 /* The registers of user code when it entered the kernel. */

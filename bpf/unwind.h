@@ -410,6 +410,18 @@ static __always_inline void send_check(void *ring, const struct wire_kind_state 
 
 /* ---- one user stack ------------------------------------------------------------------------ */
 
+/* The stack in c has ended, or the collector has to go on, at the stack pointer. */
+static __always_inline void learn_top(__u64 *top, const struct wire_copy *c, __u64 end)
+{
+	__u64 sp = c->regs[DWARF_SP], rest = (c->top & ~TOP_IS_CUT) - sp;
+
+	if (end == WIRE_END_WHOLE)
+		*top = sp;
+	else if (end != UNWIND_ASK || !rest || rest > TOP_MAX)
+		/* A little more, so that the next copy includes the frame where it was cut. */
+		*top = (sp + 64) | TOP_IS_CUT;
+}
+
 /*
  * Unwinds the current thread, task, from its registers. Stores the frames in w->scratch and why
  * they end in k->end, and continues the hash in k->hash. Returns the number of frames; or 0, and in
@@ -423,7 +435,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	__u32 which = stack_kind(kind);
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
 	__u64 *top = bpf_map_lookup_elem(&tops, &slot), pc = user_pc(regs), sp = user_sp(regs);
-	__u64 key, hash;
+	__u64 key, hash, ended_at = 0;
 	struct wire_copy *c;
 
 	if (!u || !top)
@@ -444,7 +456,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	if (HAS_LINK_REGISTER)
 		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
 	begin_layout(u, refined_key(c, key));
-	hash = hash_by_layout(u, &end);
+	hash = hash_by_layout(u, &end, &ended_at);
 	if (hash && !verify) {
 		*id = recent_of(hash);
 		if (*id) {
@@ -453,6 +465,9 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			if (end < WIRE_ENDS)
 				k->ends[end]++;
 			k->known_user++;
+			/* The hint was wrong, and would be the next time, too. */
+			if (c->base + c->len != (c->top & ~TOP_IS_CUT))
+				*top = ended_at;
 			return 0;
 		}
 	}
@@ -468,8 +483,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		if (k->end != UNWIND_ASK && hash != user_stack_hash(k, c->n))
 			k->mismatches_user++;
 	}
-	/* A cut stack: a little more, so that the next copy includes the frame where it was cut. */
-	*top = k->end == WIRE_END_WHOLE ? c->regs[DWARF_SP] : (c->regs[DWARF_SP] + 64) | TOP_IS_CUT;
+	learn_top(top, c, k->end);
 	if (k->end == UNWIND_ASK) {
 		*id = send_copy(ring, k, w, c, now, task, regs);
 		if (*id)
@@ -478,7 +492,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	} else {
 		hash = user_stack_hash(k, c->n);
 		if (!u->unfit && recent_of(hash))
-			keep_layout(u, hash, k->end);
+			keep_layout(u, hash, k->end, *top);
 		if (verify)
 			send_check(ring, k, w, c, now, task, regs);
 	}

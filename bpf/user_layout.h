@@ -17,28 +17,36 @@
 #define BPF_USER_LAYOUT_H
 
 #define USER_LAYOUTS (1u << 12)
-#define USER_LAYOUT_WORDS 48 /* a stack that needs more is always unwound */
+#define USER_LAYOUT_WORDS 46 /* a stack that needs more is always unwound */
 /* Flag of a slot: its word is a frame pointer. */
 #define USER_LAYOUT_FP 0x8000u
 
+/* Eight cache lines; what is looked at first is in the first one. */
 struct user_layout {
 	__u64 key;	  /* address space, leaf, and how far its stack reaches */
 	__u64 hash;	  /* the stack's hash in the table of recent stacks */
-	__u64 leaf_fp;	  /* the frame pointer at the leaf, less base, */
-	__u32 by_fp;	  /* if a frame was found by it */
-	__u32 no_fp;	  /* enum fp_nature, if the stack ends for that: of the word */
-	__u32 no_fp_slot; /* at this place (see fp_slot), in a frame */
-	__u64 no_fp_sp;	  /* with this stack pointer, less base */
+	__u64 leaf_fp;	  /* the frame pointer at the leaf, less base, if a frame was found by it */
+	__u64 no_fp_sp;	  /* of no_fp: the stack pointer, less base */
+	__u32 top;	  /* where it ended, as in tops, less base */
 	__u32 version;	  /* odd while it is written */
-	__u32 end;	  /* enum wire_stack_end */
-	__u32 n;	  /* words */
-	__u16 slots[USER_LAYOUT_WORDS]; /* words from base, the leaf's stack pointer */
-	__u64 words[USER_LAYOUT_WORDS]; /* what they hold; frame pointers less base */
+	__u16 no_fp_slot; /* of no_fp: its place (see fp_slot), in a frame */
+	__u8 no_fp;	  /* enum fp_nature, if the stack ends for that: of the word */
+	__u8 by_fp;	  /* a frame was found by leaf_fp */
+	__u16 end;	  /* enum wire_stack_end */
+	__u16 n;	  /* words */
+	__u16 slots[USER_LAYOUT_WORDS + 2]; /* words from base, the leaf's stack pointer */
+	__u64 words[USER_LAYOUT_WORDS];	    /* what they hold; frame pointers less base */
 };
 
-/* By the low bits of the key, or these with the last bit inverted. */
+_Static_assert(sizeof(struct user_layout) == 512, "entries begin where cache lines do");
+
+/*
+ * By the low bits of the key, or these with the last bit inverted: rather the first place, at which
+ * is looked first. What can be mapped begins with a page; nobody maps it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, USER_LAYOUTS);
 	__type(key, __u32);
 	__type(value, struct user_layout);
@@ -111,7 +119,7 @@ static __always_inline void list_word(struct unwinding *u, __u32 slot, __u64 wor
 	}
 	u->layout.slots[n] = (__u16)slot;
 	u->layout.words[n] = word;
-	u->layout.n = n + 1;
+	u->layout.n = (__u16)(n + 1);
 }
 
 /* The slot of the word at addr. If the copy does not have it: FP_LISTED, and the stack is unfit. */
@@ -144,8 +152,8 @@ static __always_inline void list_no_fp(struct unwinding *u, __u32 nature)
 {
 	if (u->fp_slot == FP_LISTED) /* its value is known */
 		return;
-	u->layout.no_fp = nature;
-	u->layout.no_fp_slot = u->fp_slot;
+	u->layout.no_fp = (__u8)nature;
+	u->layout.no_fp_slot = (__u16)u->fp_slot;
 	u->layout.no_fp_sp = u->c.regs[DWARF_SP] - u->c.base;
 }
 
@@ -180,23 +188,45 @@ static __always_inline void add_fork(struct unwinding *u, const struct user_layo
 	u->layout.key = mix(u->layout.key, u->layout.words[at]);
 }
 
-static __always_inline struct user_layout *layout_place(__u64 key, __u64 hash)
+/* The first or the second place (way 0 or 1) of a layout with this key. */
+static __always_inline struct user_layout *layout_at(__u64 key, __u32 way)
 {
-	__u32 slot = ((__u32)key ^ (__u32)(hash >> 40 & 1)) & (USER_LAYOUTS - 1);
+	__u32 slot = ((__u32)key ^ way) & (USER_LAYOUTS - 1);
 
 	return bpf_map_lookup_elem(&user_layouts, &slot);
 }
 
-/* Keeps the layout of the stack just unwound, which has this hash in the table of recent stacks. */
-static __always_inline void keep_layout(struct unwinding *u, __u64 hash, __u32 end)
+/* The place for the layout of the stack with this hash: its own, a free one, or another stack's. */
+static __always_inline struct user_layout *layout_place(__u64 key, __u64 hash)
 {
-	struct user_layout *l = layout_place(u->layout.key, hash);
+	struct user_layout *first = layout_at(key, 0), *second = layout_at(key, 1);
+
+	if (!first || !second)
+		return NULL;
+	if (!first->key || (first->key == key && first->hash == hash))
+		return first;
+	if (!second->key || (second->key == key && second->hash == hash))
+		return second;
+	return hash >> 40 & 1 ? second : first;
+}
+
+/*
+ * Keeps the layout of the stack just unwound, which has this hash in the table of recent stacks,
+ * and ended at this top.
+ */
+static __always_inline void keep_layout(struct unwinding *u, __u64 hash, __u32 end, __u64 top)
+{
+	struct user_layout *l;
 	__u32 version;
 
-	if (l && l->key == u->layout.key && l->hash != hash) {
-		add_fork(u, l);
-		l = layout_place(u->layout.key, hash);
+	for (__u32 way = 0; way < 2; way++) {
+		l = layout_at(u->layout.key, way);
+		if (l && l->key == u->layout.key && l->hash != hash) {
+			add_fork(u, l);
+			break;
+		}
 	}
+	l = layout_place(u->layout.key, hash);
 	if (!l)
 		return;
 	version = *(volatile __u32 *)&l->version;
@@ -205,16 +235,18 @@ static __always_inline void keep_layout(struct unwinding *u, __u64 hash, __u32 e
 		return;
 	l->key = u->layout.key;
 	l->hash = hash;
+	l->top = (__u32)(top - u->c.base);
 	l->leaf_fp = u->layout.leaf_fp;
 	l->by_fp = u->layout.by_fp;
 	l->no_fp = u->layout.no_fp;
 	l->no_fp_slot = u->layout.no_fp_slot;
 	l->no_fp_sp = u->layout.no_fp_sp;
-	l->end = end;
+	l->end = (__u16)end;
 	l->n = u->layout.n;
 	__builtin_memcpy(l->slots, u->layout.slots, sizeof(l->slots));
 	__builtin_memcpy(l->words, u->layout.words, sizeof(l->words));
-	__sync_fetch_and_add(&l->version, 1);
+	/* Not an addition, which without a result orders nothing. */
+	__sync_val_compare_and_swap(&l->version, version + 1, version + 2);
 }
 
 /* ---- before a stack is unwound ------------------------------------------------------------- */
@@ -280,27 +312,29 @@ static __always_inline bool ends_alike(const struct user_layout *l, const struct
 }
 
 /*
- * The hash of the stack whose leaf and copy are in u, and in *end why it ends; 0 if no layout fits.
- * A layout that changes meanwhile (version) is not used.
+ * The hash of the stack whose leaf and copy are in u, and in *end and *top why and where it ends; 0
+ * if no layout fits. A layout that changes meanwhile (version) is not used.
  */
-static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *end)
+static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *end, __u64 *top)
 {
 	__u64 key = u->layout.key, fp = u->c.regs[DWARF_FP] - u->c.base, hash;
-	__u32 slot = (__u32)key & (USER_LAYOUTS - 1), version;
-	const struct user_layout *l;
+	struct user_layout *l;
+	__u32 version;
 
-	for (__u32 way = 0; way < 2; way++, slot ^= 1) {
-		l = bpf_map_lookup_elem(&user_layouts, &slot);
+	for (__u32 way = 0; way < 2; way++) {
+		l = layout_at(key, way);
 		if (!l)
 			return 0;
-		version = *(volatile __u32 *)&l->version;
-		if (l->key != key || (version & 1) || (l->by_fp && l->leaf_fp != fp) ||
-		    !has_words(l, &u->c) || !ends_alike(l, &u->c))
+		if (*(volatile __u64 *)&l->key != key)
+			continue;
+		version = read_in_order(&l->version);
+		if ((version & 1) || *(volatile __u64 *)&l->key != key ||
+		    (l->by_fp && l->leaf_fp != fp) || !has_words(l, &u->c) || !ends_alike(l, &u->c))
 			continue;
 		hash = l->hash;
 		*end = l->end;
-		barrier();
-		if (*(volatile __u32 *)&l->version == version)
+		*top = u->c.base + l->top;
+		if (read_in_order(&l->version) == version)
 			return hash;
 	}
 	return 0;

@@ -28,12 +28,13 @@ static __always_inline bool has_user_stack(struct task_struct *t)
 	       !is_recorder(t->tgid);
 }
 
-/* Identifies an address space, by process and exec: in another one, addresses are other code. */
+/*
+ * Identifies a process and its address space: in another one, addresses are other code. Of the
+ * child of a vfork() it is not the parent's.
+ */
 static __always_inline __u64 space_of(struct task_struct *t)
 {
-	__u64 start_ns = UNTRUSTED(task_struct, t)->group_leader->start_time;
-
-	return mix((__u64)t->tgid << 32 ^ t->self_exec_id, start_ns);
+	return mix(space_number(t), (__u64)t->tgid << 32);
 }
 
 /* By what recents and stacks have the user stack whose first n frames were mixed into k->hash. */
