@@ -64,6 +64,18 @@ static void print_coverage(const char *name, const struct trace *t)
 		trace_damage(t)->what ? ", and those in the damaged part" : "");
 }
 
+/* What a hypervisor took, if it is a thousandth of all time: it always takes a little. */
+static void print_steal(const struct timelines *tl)
+{
+	const struct trace_info *i = trace_info(timelines_trace(tl));
+	double all = seconds(i->end_ns - i->start_ns) * i->cpus;
+	double taken = seconds(timelines_steal_ns(tl));
+
+	if (taken > 0 && taken * 1000 >= all)
+		fprintf(stderr, "the hypervisor took %.3f s of the CPUs' time, %.1f %%\n", taken,
+			all > 0 ? 100 * taken / all : 100);
+}
+
 /* The shares of the ends in the blocked time, the largest first. */
 static void print_ends(const struct chain_summary *s, const struct timelines *tl)
 {
@@ -243,10 +255,7 @@ int print_summary(const char *name, const struct format_input *in)
 	print_coverage(name, in->trace);
 	if (!in->timelines)
 		return 0;
-	/* Not what is rounded to nothing. */
-	if (timelines_steal_ns(in->timelines) >= 500000)
-		fprintf(stderr, "the hypervisor took %.3f s of the CPUs' time\n",
-			seconds(timelines_steal_ns(in->timelines)));
+	print_steal(in->timelines);
 	if (in->options->command)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)

@@ -57,6 +57,18 @@ static void of_script(const char *script, const char *line)
 	synth_free(m);
 }
 
+static void of_script_not(const char *script, const char *part)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	char *text = summary_of(t);
+
+	assert_null(strstr(text, part));
+	free(text);
+	trace_close(t);
+	synth_free(m);
+}
+
 /* A plain file lock that is held for longer than the recording, and two mutexes of two threads. */
 static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
 {
@@ -69,6 +81,17 @@ static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
 		  "end 1000\n",
 		  "\n2 of the sleepers that nobody woke are at a lock, or in state D: "
 		  "-t 101 (A), -t 102 (B)\n");
+}
+
+static void what_a_hypervisor_took_is_said_if_it_is_a_thousandth(void **state)
+{
+	(void)state;
+	/* Of 1000 us of two CPUs. */
+	of_script("queues interrupts\n0 c0 - R > A\n900 c0 A S > -\n900 c0 steal 20\nend 1000\n",
+		  "\nthe hypervisor took 0.000 s of the CPUs' time, 1.0 %\n");
+	of_script_not(
+		"queues interrupts\n0 c0 - R > A\n900 c0 A S > -\n900 c0 steal 1.9\nend 1000\n",
+		"hypervisor");
 }
 
 static void at_most_four_are_named(void **state)
@@ -101,15 +124,8 @@ static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 
 static void who_waits_for_work_is_not_named(void **state)
 {
-	struct synth *m = script_made("thread A S futex_wait|pthread_cond_wait;h\nend 1000\n");
-	struct trace *t = synth_open(m);
-	char *text = summary_of(t);
-
 	(void)state;
-	assert_null(strstr(text, "at a lock"));
-	free(text);
-	trace_close(t);
-	synth_free(m);
+	of_script_not("thread A S futex_wait|pthread_cond_wait;h\nend 1000\n", "at a lock");
 }
 
 int main(void)
@@ -117,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_at_a_lock_is_named_and_not_called_a_deadlock),
 		cmocka_unit_test(at_most_four_are_named),
+		cmocka_unit_test(what_a_hypervisor_took_is_said_if_it_is_a_thousandth),
 		cmocka_unit_test(who_holds_the_lock_is_said_if_it_is_known),
 		cmocka_unit_test(who_waits_for_work_is_not_named),
 	};
