@@ -51,8 +51,7 @@ void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t threa
 	uint64_t ns = 0;
 
 	if (s->interrupted)
-		ns = taken_of_thread(timelines_interrupts(s->timelines), thread, from_ns,
-					  to_ns);
+		ns = taken_of_thread(timelines_interrupts(s->timelines), thread, from_ns, to_ns);
 	if (ns)
 		s->interrupted(s->arg, node, ns);
 	chain_samples_add(s, node, thread, from_ns, to_ns, 1);

@@ -11,8 +11,8 @@
 
 /*
  * True if w, a wait of thread, only waited for work: in a function in which threads have nothing to
- * do; or until the trace's end, unless it is at a lock or in state D; or in an event loop that was not
- * ended by an answer.
+ * do; or until the trace's end, unless it is at a lock or in state D; or in an event loop that was
+ * not ended by an answer.
  */
 bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
 		  const struct wait *w);
