@@ -39,6 +39,7 @@ struct slot {
 	uint64_t time_ns;
 	uint32_t tgid, space;	   /* of a user stack that can be defined again; 0: of others */
 	bool is_fluid;		   /* a kernel stack that can be */
+	bool in_doubt;		   /* a user stack that was cut where it was not sure */
 	struct stack_addrs *addrs; /* of both; NULL: the store has them */
 };
 
@@ -135,17 +136,21 @@ static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *
 
 /*
  * Fills ids with a user stack's frames; returns how many. In code without frame pointers the walk
- * goes astray: from the first return address that lies in no code on, nothing is a frame.
+ * goes astray: from the first return address that lies in no code on, nothing is a frame. Nor is
+ * what was found by the rules of other code: *in_doubt.
  */
 static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
-			  uint32_t n, uint32_t *ids)
+			  uint32_t n, uint32_t *ids, bool *in_doubt)
 {
 	uint32_t i = 0;
 
-	for (; space && i < n; i++) {
+	*in_doubt = false;
+	while (space && i < n && !*in_doubt) {
 		if (i && !symbolizer_is_code(m->sym, space, addrs[i], time_ns))
 			break;
 		ids[i] = m->store.frame(m->store.ctx, space, addrs[i], time_ns);
+		*in_doubt = symbolizer_doubts(m->sym, space, addrs[i], time_ns);
+		i++;
 	}
 	return i;
 }
@@ -216,13 +221,14 @@ static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainl
 
 /* Without memory for its addresses the stack keeps its first meaning. */
 static void remember_user_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s,
-				uint32_t space)
+				uint32_t space, bool in_doubt)
 {
 	if (!m->store.addrs)
 		k->addrs = keep_addrs(s);
 	if (m->store.addrs || k->addrs) {
 		k->tgid = s->tgid;
 		k->space = space;
+		k->in_doubt = in_doubt;
 	}
 }
 
@@ -256,8 +262,8 @@ static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
 		n = kernel_frames(m, time_ns, addrs, n_addrs, ids);
 	} else {
 		k->space = symbolizer_space(m->sym, k->tgid, time_ns);
-		n = user_frames(m, k->space, time_ns, addrs, n_addrs, ids);
-		if (n < n_addrs)
+		n = user_frames(m, k->space, time_ns, addrs, n_addrs, ids, &k->in_doubt);
+		if (n < n_addrs || k->in_doubt)
 			end = CHAINLOG_STACK_NO_RULE;
 	}
 	k->id = m->store.stack(m->store.ctx, ids, n, end, time_ns);
@@ -280,7 +286,7 @@ static uint32_t slot_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 
 	if (!k)
 		return m->store.reserve(m->store.ctx, time_ns);
-	if (k->id && !(k->id & UNDEFINED) && !holds(m, k, time_ns))
+	if (k->id && !(k->id & UNDEFINED) && (k->in_doubt || !holds(m, k, time_ns)))
 		return redefine(m, k, time_ns);
 	if (!k->id) {
 		id = m->store.reserve(m->store.ctx, time_ns);
@@ -334,7 +340,7 @@ bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id)
 		k = &m->layouts[wire_layout(wire_id) % WIRE_LAYOUTS];
 	else if (wire_id & WIRE_STACK_ONCE || k->wire_id != wire_id)
 		return false;
-	return k->id && !(k->id & UNDEFINED) && !k->is_fluid;
+	return k->id && !(k->id & UNDEFINED) && !k->is_fluid && !k->in_doubt;
 }
 
 void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)
@@ -355,6 +361,7 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 	uint32_t ids[WIRE_STACK_MAX], id, space = 0;
 	enum chainlog_stack_end end;
 	struct slot *k = NULL;
+	bool in_doubt = false;
 	uint64_t event_ns;
 	size_t n;
 
@@ -370,15 +377,15 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 	end = stack_end(s->n, s->end);
 	if (s->tgid) {
 		space = symbolizer_space(m->sym, s->tgid, s->r.time_ns);
-		n = user_frames(m, space, s->r.time_ns, s->frames, s->n, ids);
-		if (n < s->n)
+		n = user_frames(m, space, s->r.time_ns, s->frames, s->n, ids, &in_doubt);
+		if (n < s->n || in_doubt)
 			end = CHAINLOG_STACK_NO_RULE;
 	} else {
 		n = kernel_frames(m, s->r.time_ns, s->frames, s->n, ids);
 	}
 	event_ns = k ? k->time_ns : 0;
 	if (k && space && !k->tgid)
-		remember_user_stack(m, k, s, space);
+		remember_user_stack(m, k, s, space, in_doubt);
 	else if (k && !s->tgid)
 		remember_kernel_stack(m, k, s);
 	/* An event after a change of code has other frames: its stack stays undefined. */

@@ -70,7 +70,12 @@ void bpf_session_rule(void *session, uint64_t key, uint64_t rule)
 	for (uint32_t i = 0; i < WIRE_RULE_WAYS; i++) {
 		if ((bucket->check[i] ^ bucket->rule[i]) == key && bucket->rule[i] == rule)
 			return;
-		if ((bucket->check[i] ^ bucket->rule[i]) == key || !bucket->rule[i])
+		/* Its own place, before a free one. */
+		if ((bucket->check[i] ^ bucket->rule[i]) == key) {
+			way = i;
+			break;
+		}
+		if (!bucket->rule[i])
 			way = i;
 	}
 	if (way == WIRE_RULE_WAYS)

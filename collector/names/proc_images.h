@@ -42,8 +42,11 @@ struct image {
 	bool by_exec;	      /* `older` is the program that called exec */
 	bool replaces;	      /* `older` is the same program with other code at some address */
 	uint64_t replaced_ns; /* when a newer image did that to this one; 0: none did */
-	bool overflowed;      /* had too many mappings: none is known any more */
-	uint32_t copied;      /* mappings that were copied for its process since copied_ns */
+	/* What was mapped from doubt_ns on was not known to the BPF side before sure_ns; 0: it was.
+	 */
+	uint64_t doubt_ns, sure_ns;
+	bool overflowed; /* had too many mappings: none is known any more */
+	uint32_t copied; /* mappings that were copied for its process since copied_ns */
 	uint64_t copied_ns;
 	bool ended;
 	bool expired;		     /* ended, and kept only because of its space */

@@ -85,6 +85,28 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		s->replaced_ns = r->time_ns;
 	if ((new_image != i || new_image->overflowed) && s->on_replace)
 		s->on_replace(s->on_replace_ctx, r->tgid);
+	if (new_image == i)
+		return;
+	new_image->doubt_ns = r->time_ns < i->sure_ns ? i->doubt_ns : r->time_ns;
+	new_image->sure_ns = clock_now_ns();
+}
+
+/* The BPF side gave the child its parent's rules, maybe of code that was there before. */
+static void take_fork(struct symbolizer *s, const struct sideband_record *r)
+{
+	const struct image *parent = images_find(s->images, r->parent, r->time_ns);
+	struct image *child;
+
+	images_fork(s->images, r->tgid, r->parent, r->time_ns);
+	if (!parent || r->time_ns >= parent->sure_ns || r->tgid == r->parent)
+		return;
+	child = images_find(s->images, r->tgid, r->time_ns);
+	if (!child)
+		return;
+	if (s->on_replace)
+		s->on_replace(s->on_replace_ctx, r->tgid);
+	child->doubt_ns = parent->doubt_ns;
+	child->sure_ns = clock_now_ns();
 }
 
 static void take_record(void *ctx, const struct sideband_record *r)
@@ -96,7 +118,7 @@ static void take_record(void *ctx, const struct sideband_record *r)
 		take_mapping(s, r);
 		break;
 	case SIDEBAND_FORK:
-		images_fork(s->images, r->tgid, r->parent, r->time_ns);
+		take_fork(s, r);
 		break;
 	case SIDEBAND_EXEC:
 		images_exec(s->images, r->tgid, r->time_ns, r->name);

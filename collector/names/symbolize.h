@@ -133,6 +133,11 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
  * are not known.
  */
 bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
+/*
+ * Whether code at addr had been mapped over other code so shortly before time_ns that the BPF side
+ * may still have unwound by the rules of that one: then who called it is not known.
+ */
+bool symbolizer_doubts(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
 
 /* What is at an address: a byte of a file. */
 struct symbolizer_code {

@@ -105,6 +105,17 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 	return true;
 }
 
+bool symbolizer_doubts(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	struct image *i = space_image(s, space);
+	const struct mapping *m;
+
+	if (!i || time_ns >= i->sure_ns)
+		return false;
+	m = find_mapping(s, i, addr, time_ns);
+	return m && m->time_ns >= i->doubt_ns;
+}
+
 struct code_files *symbolizer_files(struct symbolizer *s)
 {
 	return s->files;

@@ -164,9 +164,10 @@ static const struct unwind_rule stub_rule = {
 #endif
 };
 
+/* Not while the BPF side would take it for the rule of the code that was there before. */
 static void teach(const struct walk *w, uint64_t rule)
 {
-	if (w->u->teach)
+	if (w->u->teach && !symbolizer_doubts(w->u->sym, w->space, w->look, w->copy->r.time_ns))
 		w->u->teach(w->u->teach_ctx, wire_rule_key(w->copy->space, w->look), rule);
 }
 
