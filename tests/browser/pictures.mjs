@@ -3,8 +3,10 @@
 //     CHROMIUM=... node pictures.mjs RELAY.svg ../../docs flamegraph hover zoom-search dark table menu phone
 // where RELAY.svg is
 //     chainwalk -c '^(alpha|bravo|charlie|delta)$' tests/data/relay.bin | flamegraph
-// docs/chain.png is the picture "light" of alpha's waits alone; bench/database_pictures.sh makes those
-// of a database.
+// docs/chain.png is the picture "light" of alpha's waits alone, of a trace that says what was waited for:
+//     chaincap -F 0 -- chainload relay --rounds 30 --work 2000,3000,4000
+//     chainwalk --within alpha_waits -t TID | flamegraph --title "What alpha waited for"
+// bench/database_pictures.sh makes those of a database.
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
@@ -33,7 +35,7 @@ const box = (page, label, k = 0) => page.evaluate(([want, n]) => {
 // The whole of it, ends and root, up to a height that still fits into a document.
 const whole = async (page) => {
 	const height = await page.evaluate(() => Math.ceil(document.documentElement.getBoundingClientRect().height));
-	await page.setViewportSize({ width: 1000, height: Math.min(Math.max(height, 300), 1280) });
+	await page.setViewportSize({ width: 1000, height: Math.min(Math.max(height, 300), 1440) });
 	await end(page);
 };
 
