@@ -358,6 +358,25 @@ static void disks_in_other_formats(void **state)
 	free(text);
 }
 
+/*
+ * What md asks its members for has the array's name, as the recorder takes it down in the thread
+ * that asks: of two copies the wait is over with the later one.
+ */
+static void an_array_is_one_device(void **state)
+{
+	(void)state;
+	folds("99  c1 A asks-disk submit|main\n"
+	      "99  c1 A asks-disk submit|main\n"
+	      "100 c1 A S > - fsync\n"
+	      "499 c0 A disk-done md0 write 4096 99 150\n"
+	      "899 c0 A disk-done md0 write 4096 99 300\n"
+	      "900 c0 B wakes A " BIO "\n"
+	      "900 c1 - R > A",
+	      false,
+	      "A;fsync;--;" BIO ";[disk md0 write];[device] 600\n"
+	      "A;fsync;--;" BIO ";[disk md0 write];[queued] 200\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +389,7 @@ int main(void)
 		cmocka_unit_test(the_socket_to_which_packets_came),
 		cmocka_unit_test(the_socket_in_words),
 		cmocka_unit_test(a_disk_by_stages),
+		cmocka_unit_test(an_array_is_one_device),
 		cmocka_unit_test(a_disk_within_a_window),
 		cmocka_unit_test(the_last_one_that_was_done),
 		cmocka_unit_test(a_disk_that_is_not_known),

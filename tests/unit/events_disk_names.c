@@ -27,6 +27,10 @@ static void as_the_kernel_does(void **state)
 	is_called("vda", "vda");
 	is_called("", "");
 	is_called("cciss!c0d0", "cciss/c0d0");
+	/* Arrays of md: by number, partitionable, by name. */
+	is_called("md127", "md127");
+	is_called("md_d0", "md_d0");
+	is_called("md_home", "md_home");
 	/* Without a terminator. */
 	is_called("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
 }
