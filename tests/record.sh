@@ -37,7 +37,7 @@ wanted() {
 keep_best() {
 	name=$1
 	shift
-	./neutral trace.bin neutral.bin chaincap chainload "$@"
+	./neutral trace.bin neutral.bin chainload "$@"
 	any=$(echo "$@" | tr ' ' '|')
 	if [ "$name" != lost ] && ./chainwalk -q -c "^($any)\$" neutral.bin | grep -q ';\[unknown\] '; then
 		return
