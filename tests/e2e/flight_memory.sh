@@ -26,6 +26,7 @@ highest() {
 # window, less than 1.3 % and 0.7 MiB.
 bounded() {
 	before=$(highest 2)
+	! is_sanitized || return 0
 	all=$((before / 1024))
 	for _ in 1 2 3 4 5 6 7 8 9; do
 		later=$(highest 2)

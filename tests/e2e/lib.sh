@@ -59,6 +59,16 @@ skip() {
 	exit 77
 }
 
+# With AddressSanitizer programs take several times the time and the memory.
+is_sanitized() {
+	grep -q __asan_init "$cap"
+}
+
+# only_plain WHAT: ends a test that has run with the sanitizers, but before this is judged.
+only_plain() {
+	! is_sanitized || skip "no fault so far; judged without sanitizers only: $1"
+}
+
 # For tests that record. Nothing else is a reason to skip one.
 needs_bpf() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"

@@ -21,6 +21,7 @@ $(cat "$tmp/err")"
 	expect "an earlier trace, after chaincap $what" precious "$(cat "$tmp/trace")"
 }
 
+! is_sanitized || skip "AddressSanitizer reads /proc, too"
 refuses "in a PID namespace of its own" unshare -pf --mount-proc
 grep -q -- '--pid=host' "$tmp/err" || fail "what to do is not said in
 $(cat "$tmp/err")"

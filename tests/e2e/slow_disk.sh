@@ -45,6 +45,7 @@ expect_at_least "events lost" 1000 "$lost" "$tmp/info"
 expect "events in the log and lost" "$counted" $((events + lost))
 grep -q '^complete: yes' "$tmp/info" || fail "the trace is not complete
 $(cat "$tmp/info")"
+only_plain memory
 expect_at_most "KiB of memory, at most" $((64 * 1024)) "$late"
 expect_at_most "KiB of memory more after four seconds more" 8192 $((late - early))
 echo "note: $events events, $lost lost; at most $early KiB of memory after 3 s, $late after 7 s"
