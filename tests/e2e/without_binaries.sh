@@ -4,6 +4,7 @@
 # /proc or file system at hand where it can be hidden, it gives the same bytes.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
+! is_sanitized || skip "AddressSanitizer reads /proc, too"
 cp "$load" "$tmp/chainload"
 load=$tmp/chainload
 record "$tmp/trace" relay --rounds 3
