@@ -67,10 +67,11 @@ $(diff "$tmp/sorted" "$tmp/read" | head -10)"
 	done
 done
 
-# With samples: what was run stands above [running], and own running time is a value of its own.
+# With samples: what was run stands above [running], and own running time is a value of its own. These two are alone
+# with their names: profiles keep processes apart, and so share out the time of each by its own samples.
 for options in '--state=blocked' '--state=running' '--state=all --depth=1'; do
 	# shellcheck disable=SC2086
-	export_to "$tmp/profile" "$data/shares.bin" $options
+	export_to "$tmp/profile" "$data/shares.bin" -c '^(client|worker)$' $options
 	as_folded "$tmp/profile" >"$tmp/read"
 	sort "$tmp/folded" >"$tmp/sorted"
 	cmp -s "$tmp/sorted" "$tmp/read" || fail "samples [$options]: folded lines, and what pprof read

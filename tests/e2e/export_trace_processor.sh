@@ -50,14 +50,19 @@ for trace in "$tests/data/relay.bin" "$tests/data/lost.bin" "$tests/data/shares.
 	expect "$trace: arguments" "debug.end debug.flags ${object}debug.stack debug.state debug.wakee debug.waker debug.waker_stack " \
 		"$(grep ^argument "$tmp/rows" | cut -f2 | tr '\n' ' ')"
 	expect "$trace: what ended waits" "[interrupt] [timer] " "$(grep ^end "$tmp/rows" | cut -f2 | tr '\n' ' ')"
-	# a name may have spaces: the numbers are the last eight
+	# Names have spaces: a number ends where its column's head does.
 	timeout 60 "$walk" -q --format=threads --unit=ns --state=all "$trace" |
-		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
-		$1 == "TID" { for (from_end = NF; $(NF - from_end) != "RUNNING"; from_end--) ; }
+		awk '$1 == "TID" {
+			for (i = split("running blocked runnable preempted unknown", state, " "); i > 0; i--)
+				end[i] = index($0, " " toupper(state[i])) + length(state[i])
+		}
 		$1 ~ /^[0-9]+$/ {
-			for (i = 1; i <= 5; i++)
-				sum[$1 "\t" state[i]] += $(NF - from_end - 1 + i)
-		} END { for (s in sum) if (sum[s]) printf "thread\t%s\t%.0f\n", s, sum[s] }' | sort >"$tmp/expected"
+			for (i in state) {
+				n = split(substr($0, 1, end[i]), left, " ")
+				if (left[n])
+					printf "thread\t%s\t%s\t%s\n", $1, state[i], left[n]
+			}
+		}' | sort >"$tmp/expected"
 	grep ^thread "$tmp/rows" | sort >"$tmp/got"
 	cmp -s "$tmp/expected" "$tmp/got" || fail "$trace: --format=threads, and the trace processor
 $(diff "$tmp/expected" "$tmp/got" | head -10)"

@@ -106,12 +106,12 @@ static void what_a_worker_ran(void **state)
 	(void)state;
 	/* 30 rounds: it sorts for 7 ms and hashes for 3. */
 	shows("shares", "client", "client_waits worker_wakes_client worker_sorts worker_hashes",
-	      "client;client_waits;--;worker_wakes_client;worker;[runnable] 1856321\n"
+	      "client;client_waits;--;worker_wakes_client;worker;[runnable] 2212650\n"
 	      "client;client_waits;--;worker_wakes_client;worker;[running];worker_hashes "
-	      "90041375\n"
+	      "90335666\n"
 	      "client;client_waits;--;worker_wakes_client;worker;[running];worker_sorts "
-	      "211097001\n"
-	      "client;client_waits;[runnable] 1658330\n");
+	      "210416000\n"
+	      "client;client_waits;[runnable] 1838679\n");
 }
 
 static void a_convoy(void **state)
