@@ -13,7 +13,8 @@ expect_work "deep" deep "$(weight "$deep;[running]" "$tmp/chains")" "$tmp/chains
 timer=$(weight "$deep;--;[timer]" "$tmp/chains")
 expect_at_least "deep's timer" $((rounds * 5000000 / 3)) "$timer" "$tmp/chains"
 expect_at_most "deep's timer" $((rounds * 10000000)) "$timer" "$tmp/chains"
-expect "other ends than these" "" "$(grep -v -e ";deep;\[running\] " -e ";deep;\[runnable\] " -e ';\[\(timer\|interrupt\|queued\|device\)\] ' "$tmp/chains")"
+# At its start deep's page faults may wait for the main thread, which is mapping memory.
+expect "other ends than these" "" "$(grep -v -e ';deep;--;chainload;' -e ";deep;\[running\] " -e ";deep;\[runnable\] " -e ';\[\(timer\|interrupt\|queued\|device\)\] ' "$tmp/chains")"
 expect_at_least "deep_descends in one stack" 100 "$(grep ';deep_wakes_shallow;' "$tmp/folded" | head -1 |
 	tr ';' '\n' | grep -c '^deep_descends$')"
 expect_at_least "stacks that were cut" 2 "$("$walk" -q --format=info "$tmp/trace" 2>/dev/null |
