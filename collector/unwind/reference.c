@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kernel/address.h"
 #include "unwind/rule.h"
@@ -116,6 +117,7 @@ static int find_mapped(Dwfl_Module *module, void **pid, const char *name, Dwarf_
 {
 	char path[80];
 	unsigned long start, end;
+	struct stat st;
 	int fd = -1;
 	FILE *maps;
 
@@ -128,7 +130,8 @@ static int find_mapped(Dwfl_Module *module, void **pid, const char *name, Dwarf_
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)(intptr_t)*pid,
 			 start, end);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (!stat(path, &st) && S_ISREG(st.st_mode)) /* and no device */
+			fd = open(path, O_RDONLY | O_CLOEXEC);
 		break;
 	}
 	if (maps)
