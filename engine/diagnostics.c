@@ -158,8 +158,7 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 			u.waits, seconds(u.ns));
 	if (!u.stuck)
 		return 0;
-	/* Whether it is a deadlock, or a lock that is held for long, a trace that ends cannot tell.
-	 */
+	/* A deadlock, or a lock that is held for long: a trace that ends cannot tell which. */
 	fprintf(stderr, "%" PRIu64 " of %s that nobody woke %s at a lock, or in state D: ", u.stuck,
 		o->ended ? "those" : "the sleepers", u.stuck == 1 ? "is" : "are");
 	for (uint64_t i = 0; i < u.stuck && i < STUCK_SHOWN; i++) {

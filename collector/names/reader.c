@@ -231,14 +231,19 @@ static int say(struct reader *rd, enum reader_op op, uint32_t arg, uint32_t n, i
 	return sandbox_send(rd->socket, &rd->request, len, fd) == (ssize_t)len ? 0 : -EPIPE;
 }
 
-static int ask(struct reader *rd, enum reader_op op, uint32_t arg, int fd)
+static int hear_result(struct reader *rd)
 {
 	struct reader_told told;
+	int err = hear_exactly(rd, &told, sizeof(told));
+
+	return err ? err : told.result;
+}
+
+static int ask(struct reader *rd, enum reader_op op, uint32_t arg, int fd)
+{
 	int err = say(rd, op, arg, 0, fd);
 
-	if (!err)
-		err = hear_exactly(rd, &told, sizeof(told));
-	return err ? err : told.result;
+	return err ? err : hear_result(rd);
 }
 
 /* Takes a message of answers, which come from a stranger. */
@@ -503,28 +508,34 @@ static int say_addresses(struct reader *rd, const struct perfmap_address *a, siz
 	return err;
 }
 
-static int say_maps(struct reader *rd, int perf_map, int jitdump)
+static int begin_code(struct reader **out, struct readers *r, uint64_t patience_ns, int perf_map,
+		      int jitdump)
 {
-	int err = perf_map >= 0 ? say(rd, READER_PERF_MAP, 0, 0, perf_map) : 0;
+	int err = start(out, r, patience_ns);
 
-	return err || jitdump < 0 ? err : say(rd, READER_JITDUMP, 0, 0, jitdump);
+	if (err)
+		return err;
+	if (perf_map >= 0)
+		err = say(*out, READER_PERF_MAP, 0, 0, perf_map);
+	if (!err && jitdump >= 0)
+		err = say(*out, READER_JITDUMP, 0, 0, jitdump);
+	if (err) {
+		reader_close(*out);
+		*out = NULL;
+	}
+	return err;
 }
 
 int reader_generated(struct readers *r, int perf_map, int jitdump, const struct perfmap_address *a,
 		     size_t n, reader_take_fn fn, void *ctx)
 {
 	struct reader *rd;
-	int err = start(&rd, r, PATIENCE_NS);
+	int err = begin_code(&rd, r, PATIENCE_NS, perf_map, jitdump);
 
-	if (err)
-		return err;
-	err = say_maps(rd, perf_map, jitdump);
 	if (!err)
-		err = say_addresses(rd, a, n);
+		err = reader_ask_code(rd, a, n);
 	if (!err)
-		err = hear_hello(rd);
-	if (!err)
-		err = ask(rd, READER_FIND_CODE, 0, -1);
+		err = hear_result(rd);
 	if (!err)
 		err = hear_answers(rd, n, fn, ctx);
 	reader_close(rd);
@@ -533,16 +544,7 @@ int reader_generated(struct readers *r, int perf_map, int jitdump, const struct 
 
 int reader_begin_code(struct reader **out, struct readers *r, int perf_map, int jitdump)
 {
-	int err = start(out, r, COPY_PATIENCE_NS);
-
-	if (err)
-		return err;
-	err = say_maps(*out, perf_map, jitdump);
-	if (err) {
-		reader_close(*out);
-		*out = NULL;
-	}
-	return err;
+	return begin_code(out, r, COPY_PATIENCE_NS, perf_map, jitdump);
 }
 
 int reader_ask_code(struct reader *rd, const struct perfmap_address *a, size_t n)
@@ -559,12 +561,11 @@ int reader_ask_code(struct reader *rd, const struct perfmap_address *a, size_t n
 
 int reader_found_code(struct reader *rd, reader_take_fn fn, void *ctx)
 {
-	struct reader_told told;
 	int err;
 
 	if (rd->has_read)
 		return reader_found(rd, fn, ctx);
-	err = hear_exactly(rd, &told, sizeof(told));
+	err = hear_result(rd);
 	rd->has_read = true;
-	return err ? err : told.result ? told.result : -EAGAIN;
+	return err ? err : -EAGAIN;
 }

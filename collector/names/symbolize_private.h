@@ -189,15 +189,14 @@ int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint6
 int symbolize_rest(struct naming *n, uint64_t *count);
 /* A reader_take_fn; ctx is a struct naming. */
 int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name);
-/*
- * For generated code: opens the perf map and the jitdump (negative: there is none; both stay p's),
- * and defines the module. The group's frames as addresses, to be freed; NULL: out of memory. A
- * reader_take_fn. Frees the entry of a process that has ended, whose frames all have their names.
- */
+/* Of generated code: opens p's perf map and jitdump (negative: none), and defines g's module. */
 void symbolize_open_generated(struct symbolizer *s, struct group *g, struct generated *p,
 			      int *perf_map, int *jitdump);
+/* The group's frames as addresses, to be freed; NULL: out of memory. */
 struct perfmap_address *symbolize_addresses(const struct group *g);
+/* A reader_take_fn for generated code; ctx is a struct naming. */
 int symbolize_take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name);
+/* Frees the entry of a process of which no frame waits for its name. */
 void symbolize_free_generated(struct symbolizer *s, struct generated *p);
 /* How many frames of the source wait for their names; NULL when out of memory. */
 uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source);

@@ -33,8 +33,7 @@ struct wait_facts {
 int wait_facts_init(struct wait_facts *f, struct chains *c,
 		    uint32_t (*place_of)(void *arg, uint32_t node), void *arg);
 void wait_facts_free(struct wait_facts *f);
-/* How much of what the wakers at a place ran went to interrupts, in ns; 0 too where that is not
- * known. */
+/* The ns of what the wakers at a place ran that went to interrupts; 0 also if not known. */
 uint64_t wait_facts_interrupted(const struct wait_facts *f, uint32_t place);
 /* Forgets those of the wait before. */
 void wait_facts_clear(struct wait_facts *f);

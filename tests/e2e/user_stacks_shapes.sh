@@ -157,5 +157,5 @@ for try in 1 2 3; do
 	echo "note: try $try: $missing did not go to sleep while they were recorded"
 done
 judge
-[ -z "$bad" ] || only_plain "stacks that are found in time"
+[ -z "$bad" ] || only_plain "stacks that are found in time:$bad"
 [ -z "$bad" ] || fail "user stacks that are not right:$bad"

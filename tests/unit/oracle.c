@@ -418,42 +418,6 @@ static void on_lost(struct world *w, const struct event *ev)
 	}
 }
 
-/* The thread has just gone to sleep. */
-static void on_object(struct world *w, const struct event *ev)
-{
-	int i = ev->tid ? world_find(w, ev->tid) : NOBODY;
-	struct life *l = i == NOBODY ? NULL : &w->lives[i];
-	struct sleep *s =
-		l && (l->now == SLEEPS || l->now == WOKEN) ? &l->sleeps[l->n_sleeps - 1] : NULL;
-
-	if (s && s->out_ns == ev->time_ns && s->pair == ev->other)
-		s->object = ev->object;
-}
-
-/* A disk was done, or it is not known what it did. */
-static void on_disk(struct world *w, const struct event *ev)
-{
-	struct core *c = &w->cores[ev->cpu];
-
-	c->done = (struct done) { false };
-	if (ev->kind == EVENT_MORE_LOST && c->dones_bad_until < ev->last_ns + 1)
-		c->dones_bad_until = ev->last_ns + 1;
-	if (ev->kind == EVENT_DISK_DONE && ev->time_ns >= c->dones_bad_until &&
-	    !trace_damage(w->t)->what)
-		c->done = (struct done) { true, ev->last_ns, ev->object, (uint32_t)ev->n & 7 };
-}
-
-/* The thread has just been woken. */
-static void on_ready(struct world *w, const struct event *ev)
-{
-	int i = world_find(w, ev->tid);
-	struct life *l = i == NOBODY ? NULL : &w->lives[i];
-	struct sleep *s = l && l->now == WOKEN ? &l->sleeps[l->n_sleeps - 1] : NULL;
-
-	if (s && l->woken_at == ev->time_ns && s->out_ns < ev->time_ns && s->object && !s->ready)
-		s->ready = ev->object;
-}
-
 static void on_event(struct world *w, const struct event *ev)
 {
 	struct life *l;
@@ -500,20 +464,20 @@ static void on_event(struct world *w, const struct event *ev)
 		l->spots[l->n_spots++] = (struct spot) { ev->time_ns, ev->kstack, ev->ustack };
 		break;
 	case EVENT_OBJECT:
-		on_object(w, ev);
+		object_awaited(w, ev);
 		break;
 	case EVENT_READY:
-		on_ready(w, ev);
+		object_ready(w, ev);
 		break;
 	case EVENT_LOST:
 		on_lost(w, ev);
 		break;
 	case EVENT_DISK_DONE:
-		on_disk(w, ev);
+		object_done(w, ev);
 		break;
 	default:
 		if (ev->kind == EVENT_MORE_LOST && ev->other == CHAINLOG_DISK_DONE)
-			on_disk(w, ev);
+			object_done(w, ev);
 		who_more(w, ev);
 		break;
 	}

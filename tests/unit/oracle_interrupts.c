@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What interrupts and a hypervisor took, found by looking at every stretch of every core at each
- * question. */
+/* What interrupts and a hypervisor took: each question looks at every stretch of every core. */
 #include "oracle_private.h"
 
 #include <stdio.h>

@@ -174,6 +174,11 @@ int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace
 int world_get(struct world *w, uint32_t tid, uint64_t at);
 void world_first_lives(struct world *w);
 
+/* oracle_objects.c: the events that say what sleepers waited for, and what ended it. */
+void object_awaited(struct world *w, const struct event *ev);
+void object_done(struct world *w, const struct event *ev);
+void object_ready(struct world *w, const struct event *ev);
+
 /* oracle_who.c: which CPU ran what, and on whose queue threads were. */
 void who_place(struct world *w, int life, uint64_t at, int cpu);
 /* The thread, ready since ready, comes on the CPU. */
