@@ -145,7 +145,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out);
  */
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx);
 
-bool bpf_session_learning(struct bpf_session *s); /* there were samples since the last call */
+bool bpf_session_learning(struct bpf_session *s); /* there were some samples since the last call */
 uint32_t bpf_session_layouts(const struct bpf_session *s);   /* in the tree */
 uint64_t bpf_session_forgotten(const struct bpf_session *s); /* layouts that were in it */
 uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come online */

@@ -40,7 +40,7 @@ struct bpf_session {
 	uint32_t swept_at;  /* newest stack id at the last sweep */
 	struct slot_finder *finder;
 	struct layouts *layouts;  /* in the tree */
-	bool learning;		  /* atomic: samples came since somebody asked */
+	uint32_t n_samples;	  /* atomic: that came since somebody asked */
 	struct stack_trie trie;	  /* in memory shared with BPF */
 	struct wire_rules *rules; /* likewise; NULL: user stacks are not unwound */
 	uint64_t *generations;	  /* likewise, by the low bits of the tgid */

@@ -157,7 +157,10 @@ int bpf_session_recycle(struct bpf_session *s)
 	return err;
 }
 
+/* There are rare stacks all the time: for those it is not worth it to read the rings sooner. */
+#define LEARNING_LEAST 4u
+
 bool bpf_session_learning(struct bpf_session *s)
 {
-	return __atomic_exchange_n(&s->learning, false, __ATOMIC_RELAXED);
+	return __atomic_exchange_n(&s->n_samples, 0, __ATOMIC_RELAXED) >= LEARNING_LEAST;
 }
