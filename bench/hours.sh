@@ -7,7 +7,8 @@
 #   SECONDS   3600 by default; a line each EVERY seconds (SECONDS / 30, at least 10)
 #   OPTION    for chaincap, such as --flight=30s: it then writes a trace with each line
 #   PACE=200  programs and libraries a second, about
-# Flat is what the last lines show of it: the last quarter beside the second one.
+# Flat is what grows by 5 % at most over the last half, by the line that fits its samples best; the
+# first half fills what is bounded.
 set -eu
 export LC_ALL=C
 O=$(cd "$1" && pwd)
@@ -153,16 +154,32 @@ done
 kill -INT $recorder 2>/dev/null || true
 wait $recorder && status=0 || status=$?
 
-echo "the last quarter beside the second one:"
-awk '{ t[NR] = $1; mine[NR] = $2; files[NR] = $4; maps[NR] = $5 }
-	function middle(v, from, to,    i, sum) { for (i = from; i < to; i++) sum += v[i]; return sum / (to - from) }
+echo "over the last half:"
+awk '{ t[NR] = $1; mine[NR] = $2 / 1024; others[NR] = $3 / 1024; files[NR] = $4; maps[NR] = $5 }
+	# By the method of least squares: where the line begins and ends.
+	function judge(what, unit, v,    i, n, first, mt, mv, tt, tv, growth, from, to) {
+		first = int(NR / 2) + 1
+		n = NR - first + 1
+		for (i = first; i <= NR; i++) {
+			mt += t[i] / n
+			mv += v[i] / n
+		}
+		for (i = first; i <= NR; i++) {
+			tt += (t[i] - mt) ^ 2
+			tv += (t[i] - mt) * (v[i] - mv)
+		}
+		from = mv + tv / tt * (t[first] - mt)
+		to = mv + tv / tt * (t[NR] - mt)
+		growth = from > 0 ? 100 * (to - from) / from : 0
+		printf "%s from %.1f%s to %.1f%s, %+.1f %%: %s\n", what, from, unit, to, unit, growth,
+			(growth > 5 ? "grows" : "flat")
+	}
 	END {
-		q = int(NR / 4)
-		if (q < 1) { print "too few lines"; exit }
-		printf "anon %.1f MiB, then %.1f; files %.1f, then %.1f; maps %.1f, then %.1f\n",
-			middle(mine, q + 1, 2 * q + 1) / 1024, middle(mine, NR - q + 1, NR + 1) / 1024,
-			middle(files, q + 1, 2 * q + 1), middle(files, NR - q + 1, NR + 1),
-			middle(maps, q + 1, 2 * q + 1), middle(maps, NR - q + 1, NR + 1)
+		if (NR < 4) { print "too few lines"; exit }
+		judge("memory of the recorder", " MiB", mine)
+		judge("memory of the others", " MiB", others)
+		judge("descriptors", "", files)
+		judge("mappings of the recorder", "", maps)
 	}' "$dir/samples"
 last=$(find "$dir" -name 'trace*' -size +0 | sort | tail -n 1)
 echo "lost by tenths of the time of ${last##*/} (events, then mappings in all):"
