@@ -457,6 +457,11 @@ void code_files_put_mapping(struct code_files *f, uint32_t id)
 	code_files_put(f, id);
 }
 
+bool code_files_is_open(const struct code_files *f, uint32_t id)
+{
+	return f->files[id - 1].fd >= 0;
+}
+
 bool code_files_is_mapped(const struct code_files *f, uint32_t id)
 {
 	return f->files[id - 1].mapped;

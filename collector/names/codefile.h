@@ -57,6 +57,7 @@ const char *code_files_path(const struct code_files *f, uint32_t id);
  * -ENOENT or another negative errno if that fails; -ESTALE: what is there is another file.
  */
 int code_files_open(struct code_files *f, uint32_t id);
+bool code_files_is_open(const struct code_files *f, uint32_t id);
 /* The root directories of processes, the table's. */
 struct code_roots *code_files_roots(const struct code_files *f);
 /* Closes the file's descriptor after the last reading. */

@@ -5,8 +5,8 @@
  * A symbolizer watches what the machine maps and runs during the recording: perf's sideband (mmap,
  * fork, exec, exit, BPF programs) from the moment it is made, /proc for what ran before. So a
  * process that has ended, a deleted binary or one in a container still gets names. Kernel addresses
- * are named at once, user addresses at the end, file by file; files without recorded addresses are
- * never parsed.
+ * are named at once, user addresses at the end, file by file, or before that where the file goes or
+ * very many wait; files without recorded addresses are never parsed.
  *
  * One thread uses a symbolizer. Process ids are those of the initial PID namespace, times are
  * CLOCK_MONOTONIC nanoseconds.
@@ -46,13 +46,14 @@ struct symbolizer_stats {
 	uint64_t no_symbol;   /* no symbol of the file covers it: stripped */
 	uint64_t bounded;     /* ... but the bounds of its function are known: part of no_symbol */
 	uint64_t no_perf_map; /* generated code, and its process left no perf-PID.map */
-	uint64_t sideband_lost;	    /* sideband records lost by the kernel */
-	uint64_t lookup_us;	    /* duration of symbolizer_finish() */
-	uint32_t files, files_read; /* files and perf maps with recorded frames; readable ones */
-	uint32_t processes;	    /* address spaces of processes seen */
-	uint32_t overflowed;	    /* of these, with more mappings than are kept */
-	int kernel_error;   /* why kernel names are missing: negative errno; 0: they are not */
-	int sideband_error; /* likewise the sideband: short-lived processes then lack names */
+	uint64_t sideband_lost; /* sideband records lost by the kernel */
+	uint64_t lookup_us;	/* duration of symbolizer_finish() */
+	/* Files and perf maps with recorded frames, each as often as it was read; readable ones. */
+	uint32_t files, files_read;
+	uint32_t processes;  /* address spaces of processes seen */
+	uint32_t overflowed; /* of these, with more mappings than are kept */
+	int kernel_error;    /* why kernel names are missing: negative errno; 0: they are not */
+	int sideband_error;  /* likewise the sideband: short-lived processes then lack names */
 };
 
 /*

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of files, and of processes with generated code, that go while the recording goes on. */
+/*
+ * Names of files, and of processes with generated code, that go while the recording goes on; and of
+ * files with many frames.
+ */
 #include "symbolize_private.h"
 
 #include <errno.h>
@@ -13,6 +16,8 @@
  */
 #define GATHER_NS 1000000000u
 #define FILES_MAX 256u
+/* When so many frames wait, those of the files that have most of them do not wait for the end. */
+#define WAITING_MANY (1u << 18)
 /* What one step takes at most: a program that just begins may be gone in a few ms. And how long a
  * reader may take before its file is closed without names. */
 #define STEP_NS 500000u
@@ -79,6 +84,36 @@ static void take_frames(struct symbolizer *s, struct early *e)
 	symbolize_sort(e->frames, e->n);
 }
 
+static bool has_many(const struct symbolizer *s)
+{
+	return s->n_frames >= WAITING_MANY && !s->asker;
+}
+
+static bool is_listed(const struct early *e, uint32_t source)
+{
+	for (uint32_t i = 0; i < e->n_files; i++)
+		if (e->files[i] == source)
+			return true;
+	return false;
+}
+
+/*
+ * Adds the files of which more frames wait than of each if FILES_MAX files had all: there are fewer
+ * of these. More is done for names at the end: where there are servers to be asked, for files of
+ * containers, and for those that could not be opened.
+ */
+static void gather_many(struct symbolizer *s, struct early *e)
+{
+	for (uint32_t id = 1; e->n_files < FILES_MAX && id <= s->n_file_sources; id++) {
+		if (s->file_sources[id - 1].frames <= s->n_frames / FILES_MAX ||
+		    !code_files_is_open(s->files, id) || code_files_root(s->files, id) >= 0 ||
+		    is_listed(e, id))
+			continue;
+		code_files_hold(s->files, id);
+		e->files[e->n_files++] = id;
+	}
+}
+
 static void gather(struct symbolizer *s, struct early *e)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -96,6 +131,8 @@ static void gather(struct symbolizer *s, struct early *e)
 	for (id = 0; e->n_files < FILES_MAX && s->ended_generated && id < s->n_generated; id++)
 		if (s->generated[id].has_ended)
 			e->files[e->n_files++] = GENERATED | id;
+	if (has_many(s))
+		gather_many(s, e);
 	if (!e->n_files)
 		return;
 	qsort(e->files, e->n_files, sizeof(e->files[0]), by_source);
@@ -274,8 +311,8 @@ int early_step(struct symbolizer *s)
 	int err = 0;
 
 	/* Nothing to do: two loads. */
-	if (!e ||
-	    (e->file == e->n_files && !code_files_has_unused(s->files) && !s->ended_generated))
+	if (!e || (e->file == e->n_files && !code_files_has_unused(s->files) &&
+		   !s->ended_generated && !has_many(s)))
 		return 0;
 	until_ns = clock_now_ns() + STEP_NS;
 	do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Files that were deleted while they were mapped, and generated code of processes that ended: named
- * and closed while the recording goes on.
+ * and closed while the recording goes on. Of files with many frames, these are named then.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,12 +220,54 @@ static void generated_code_is_named_when_its_process_has_ended(void **state)
 	close(tell[1]);
 }
 
+/* As symbolize_early.c has it. */
+#define WAITING_MANY (1u << 18)
+
+/* A large program that never ends: its frames do not all wait for the end of the recording. */
+static void many_frames_are_named_while_recording(void **state)
+{
+	uint64_t until_ns = now_ns() + SECONDS_MAX * 1000000000ull, start;
+	struct trace *t = begin(SYMBOLIZER_USER);
+	void *lib = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
+	struct encoder_counts before, after;
+	uint32_t first;
+
+	(void)state;
+	assert_non_null(lib);
+	start = (uint64_t)(uintptr_t)dlsym(lib, "fegetround");
+	first = seen(t, getpid(), start + 1);
+	for (uint32_t i = 1; i < WAITING_MANY - 1; i++)
+		seen(t, getpid(), start + 1 + i % 1000);
+	symbolizer_poll(t->s);
+	assert_false(symbolizer_is_naming(t->s));
+	seen(t, getpid(), start + 2);
+	while (!symbolizer_is_naming(t->s) && now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(1000);
+	}
+	while (symbolizer_is_naming(t->s) && now_ns() < until_ns) {
+		symbolizer_poll(t->s);
+		usleep(1000);
+	}
+	assert_int_equal(encoder_flush(t->enc), 0);
+	expect(t, first, "fegetround", library_of("fegetround"), 1);
+	/* Nothing is left for the end, and the file can still be seen in. */
+	encoder_counts(t->enc, &before);
+	seen(t, getpid(), start + 1);
+	finish(t);
+	encoder_counts(t->enc, &after);
+	assert_in_range(after.bytes - before.bytes, 0, 1000);
+	end(t);
+	dlclose(lib);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deleted_libraries_are_named_and_closed_while_recording),
 		cmocka_unit_test(what_has_no_name_yet_gets_it_at_the_end),
 		cmocka_unit_test(generated_code_is_named_when_its_process_has_ended),
+		cmocka_unit_test(many_frames_are_named_while_recording),
 	};
 
 	return cmocka_run_group_tests_name("names_early", tests, NULL, NULL);
