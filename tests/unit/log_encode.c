@@ -59,7 +59,7 @@ static void a_million_stacks_do_not_stay_in_memory(void **state)
 		if (i % 1000 == 0 && in_use() > most)
 			most = in_use();
 	}
-	assert_in_range(most - at_first, FIGURES, 64u << 20);
+	assert_in_range(most - at_first, FIGURES, 32u << 20);
 	assert_int_equal(stack(e, 999999), last);
 	/* That one is forgotten, so it is defined once more. */
 	assert_int_equal(stack(e, 0), last + 1);
@@ -82,9 +82,9 @@ static void frames_do_not_stay_in_memory(void **state)
 		assert_int_equal(encoder_frame(e, 0, 1), often);
 		most = in_use() > most ? in_use() : most;
 	}
-	assert_in_range(most - at_first, FIGURES, 64u << 20);
+	assert_in_range(most - at_first, FIGURES, 32u << 20);
 	/* The last ones are known, and so are as many as the largest programs have. */
-	for (uint64_t addr = 2700000; addr < 3000000; addr++)
+	for (uint64_t addr = 2850000; addr < 3000000; addr++)
 		assert_int_equal(encoder_frame(e, space, addr), addr + 2);
 	assert_int_equal(encoder_frame(e, encoder_space(e, 2, "other"), 2999999), last + 1);
 	/* The first one is forgotten, so it is defined once more. */
@@ -107,7 +107,7 @@ static void names_of_threads_do_not_stay_in_memory(void **state)
 		if (i % 1000 == 0 && in_use() > most)
 			most = in_use();
 	}
-	assert_in_range(most - at_first, FIGURES, 64u << 20);
+	assert_in_range(most - at_first, FIGURES, 16u << 20);
 	encoder_counts(e, &c);
 	assert_int_equal(c.strings, 10000000);
 	/* Ids go on where they were. */
@@ -144,7 +144,7 @@ static void objects_do_not_stay_in_memory(void **state)
 			most = in_use();
 	}
 	/* With the strings, their names. */
-	assert_in_range(most - at_first, FIGURES, 96u << 20);
+	assert_in_range(most - at_first, FIGURES, 24u << 20);
 	assert_int_equal(encoder_object(e, &o), last);
 	snprintf(name, sizeof(name), "0");
 	assert_int_equal(encoder_object(e, &o), last + 1);
