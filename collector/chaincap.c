@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "memory.h"
 #include "options.h"
 #include "session.h"
 #include "signals.h"
@@ -134,6 +135,7 @@ int main(int argc, char **argv)
 		return command_error_status(err);
 	}
 	catch_signals(&o);
+	memory_begin();
 	command_line = join(argc, argv);
 	err = session_run(&o, command_line ? command_line : "", &requests, &result);
 	free(command_line);

@@ -10,6 +10,7 @@
 #include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "kernel/deadline.h"
+#include "memory.h"
 #include "names/debugfile.h"
 #include "names/reader.h"
 #include "session_private.h"
@@ -317,6 +318,7 @@ static int flush(struct session *s)
 	if (!err)
 		err = s->sink->flush(s, now);
 	user_stacks_forget_idle(s->user_stacks);
+	memory_give_back(&s->given_back_ns, now);
 	s->last_flush_ns = now;
 	bpf_session_poll(s->bpf);
 	s->sink->counts(s, &shown);

@@ -82,6 +82,7 @@ struct session {
 	uint64_t start_ns, end_ns;
 	uint64_t drained_ns; /* all CPUs are drained up to then */
 	uint64_t last_flush_ns;
+	uint64_t given_back_ns;	 /* see memory_give_back() */
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;

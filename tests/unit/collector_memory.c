@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the recorder frees does not stay with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+#define STACKS 2000
+#define STACK_BYTES 24000
+#define SECOND_NS 1000000000ull
+
+static size_t anonymous_bytes(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	size_t kib = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) && sscanf(line, "RssAnon: %zu", &kib) != 1)
+		;
+	fclose(f);
+	assert_true(kib > 0);
+	return kib << 10;
+}
+
+/* Stacks wait for rules, and other tables grow meanwhile. */
+static void a_burst_is_given_back(void **state)
+{
+	static void *stacks[STACKS], *others[STACKS];
+	size_t before = anonymous_bytes(), most;
+	uint64_t last_ns = 100 * SECOND_NS;
+
+	(void)state;
+	for (int i = 0; i < STACKS; i++) {
+		stacks[i] = malloc(STACK_BYTES);
+		others[i] = malloc(100);
+		assert_true(stacks[i] && others[i]);
+		memset(stacks[i], 1, STACK_BYTES);
+	}
+	for (int i = 0; i < STACKS; i++)
+		free(stacks[i]);
+	most = anonymous_bytes();
+	assert_in_range(most - before, STACKS * STACK_BYTES * 9 / 10, SIZE_MAX);
+	memory_give_back(&last_ns, 109 * SECOND_NS);
+	assert_int_equal(last_ns, 100 * SECOND_NS);
+	assert_in_range(anonymous_bytes(), most - (1 << 20), SIZE_MAX);
+	memory_give_back(&last_ns, 110 * SECOND_NS);
+	assert_int_equal(last_ns, 110 * SECOND_NS);
+	/* Of the six pages of each, one is shared with what lies beside it. */
+	assert_in_range(anonymous_bytes(), 0, before + (most - before) / 4);
+	for (int i = 0; i < STACKS; i++)
+		free(others[i]);
+}
+
+/* As a table of kernel functions is, when it is read anew. */
+static void large_arrays_stay_out_of_the_heap(void **state)
+{
+	void *volatile p = malloc(16 << 20);
+	size_t mapped;
+
+	(void)state;
+	free(p);
+	mapped = mallinfo2().hblks;
+	p = malloc(256 << 10);
+	assert_non_null(p);
+	assert_int_equal(mallinfo2().hblks, mapped + 1);
+	free(p);
+	assert_int_equal(mallinfo2().hblks, mapped);
+}
+
+int main(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	print_message("skipped: AddressSanitizer has a malloc() of its own\n");
+	return 0;
+#else
+	const struct CMUnitTest tests[] = {
+		/* While there is nothing free in the heap. */
+		cmocka_unit_test(large_arrays_stay_out_of_the_heap),
+		cmocka_unit_test(a_burst_is_given_back),
+	};
+
+	memory_begin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+#endif
+}
