@@ -152,12 +152,13 @@ void images_overflow(struct images *im, struct image *i)
 
 void images_map(struct images *im, struct image *i, const struct mapping *m)
 {
-	/* What this mapping replaced is older images' only. */
-	uint64_t covered = i->replaces && i->start_ns == m->time_ns ? m->end : m->start;
+	/* What this mapping replaced, maybe a piece in its middle, is older images' only. */
+	bool replaces = i->replaces && i->start_ns == m->time_ns;
+	uint64_t covered = replaces ? m->end : m->start;
 	struct mapping *list = NULL;
 	struct map_list *l;
 
-	if (m->start >= m->end || i->overflowed || is_known(im, i, m))
+	if (m->start >= m->end || i->overflowed || (!replaces && is_known(im, i, m)))
 		goto drop;
 	l = own_list(im, i, m->start, covered);
 	if (l && l->n < MAPPINGS_MAX && im->n_mappings < ALL_MAPPINGS_MAX)

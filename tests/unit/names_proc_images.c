@@ -180,6 +180,22 @@ static void code_in_the_place_of_other_code_begins_another_image(void **state)
 	assert_int_equal(images_count(w->im), 3);
 }
 
+/* No unmapping is told: the smaller library lay in the middle of where the larger one had been. */
+static void a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "host");
+	replace(w, P, 110, 0x8000, 0x4000, "/lib/large");
+	replace(w, P, 200, 0x9000, 0x1000, "/lib/small");
+	replace(w, P, 300, 0x8000, 0x4000, "/lib/large");
+	assert_string_equal(at(w, P, 0x9500, 199), "/lib/large");
+	assert_string_equal(at(w, P, 0x9500, 299), "/lib/small");
+	assert_string_equal(at(w, P, 0x9500, 300), "/lib/large");
+	assert_string_equal(at(w, P, 0x8500, 300), "/lib/large");
+	assert_int_equal(images_count(w->im), 3);
+}
+
 static void a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records(void **state)
 {
 	struct world *w = *state;
@@ -332,6 +348,7 @@ int main(void)
 		TEST(a_later_mapping_hides_an_earlier_one_from_then_on),
 		TEST(the_same_mapping_again_takes_no_memory),
 		TEST(code_in_the_place_of_other_code_begins_another_image),
+		TEST(a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile),
 		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
 		TEST(an_unknown_process_has_no_image),
 		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
