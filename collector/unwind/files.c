@@ -21,7 +21,7 @@ struct file {
 	uint32_t id;	 /* code_files id, of which it holds a reference; 0: free */
 	uint32_t serial; /* never reused */
 	struct rules_file rules;
-	bool is_missing; /* it cannot be opened: no rules */
+	bool is_missing; /* it cannot be opened: its rules are not known */
 	uint64_t used_ns;
 };
 
@@ -295,8 +295,9 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64
 
 	if (!is_known && !file->is_missing && !ask(f, file, offset, false))
 		is_known = find_known(f, file, offset, &r);
+	/* Of a file that was deleted in time nothing is guessed: most have rules. */
 	if (!is_known)
-		r.kind = file->is_missing ? UNWIND_NONE : UNWIND_UNKNOWN;
+		r.kind = file->is_missing ? UNWIND_HARD : UNWIND_UNKNOWN;
 	return r;
 }
 
