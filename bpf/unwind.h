@@ -361,6 +361,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	c->tgid = owner->tgid;
 	c->tid = owner->pid;
 	c->sp = user_sp(regs);
+	c->switches = owner->nvcsw + owner->nivcsw;
 	__builtin_memcpy(c->frames, w->scratch.frames, sizeof(c->frames));
 	/* A sample's leaf hardly comes again: its rule has time. */
 	if (k->kind != WIRE_CPU_SAMPLE && now - k->woken_ns > WAKE_NS) {
@@ -450,6 +451,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		c->sp_lost = 0;
 	}
 	c->end = WIRE_END_UNKNOWN;
+	c->known = WIRE_KNOWN_NOT;
 	c->top = *top;
 	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
 	key = mix(mix(mix(mix(space, c->space), pc), pc - c->look), c->top - sp);
@@ -476,11 +478,12 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	unwind_frames(k, w, u);
 	if (hash && verify) {
 		/* Its rules may have been forgotten since: this is no stack to compare with. */
+		c->known = hash == user_stack_hash(k, c->n) ? WIRE_KNOWN : WIRE_KNOWN_AS_OTHER;
 		if (k->end == UNWIND_ASK)
 			k->unverified_user++;
 		else
 			k->verified_user++;
-		if (k->end != UNWIND_ASK && hash != user_stack_hash(k, c->n))
+		if (k->end != UNWIND_ASK && c->known == WIRE_KNOWN_AS_OTHER)
 			k->mismatches_user++;
 	}
 	learn_top(top, c, k->end);

@@ -190,12 +190,9 @@ static int find_asleep(struct user_stacks *u)
 {
 	bool in_time = clock_now_ns() < u->asleep_until_ns;
 	const struct wire_copy *c = sleepers_next(u->sleepers, in_time);
-	uint64_t beyond = unwinder_beyond(u->unwinder);
 	int err = in_time ? unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed) : -ETIME;
 
-	/* The copy is of that sleep. */
-	if ((err && err != -EAGAIN) ||
-	    (beyond != unwinder_beyond(u->unwinder) && !sleepers_slept(u->sleepers))) {
+	if (err && err != -EAGAIN) {
 		complete_leaf(u, c->id, c->tgid, c->r.time_ns, c->frames[0]);
 		return record_completed(u);
 	}

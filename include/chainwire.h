@@ -380,6 +380,13 @@ static inline __u32 wire_rule_bucket(__u64 key)
 	return (__u32)key & (WIRE_RULE_BUCKETS - 1);
 }
 
+/* --verify: of a stack that is unwound all the same. */
+enum wire_known {
+	WIRE_KNOWN_NOT,
+	WIRE_KNOWN,	     /* it would have been known again, as what it is */
+	WIRE_KNOWN_AS_OTHER, /* as another stack */
+};
+
 /* A stack that the BPF side cannot unwind to its end, right before the event that it is for. */
 #define WIRE_COPY_WORDS 3072 /* of 8 bytes; a value of a map by CPU is 32 KiB at most */
 #define WIRE_REGISTERS 33    /* by DWARF's numbers, pc last; x86-64 has 17 */
@@ -390,9 +397,12 @@ struct wire_copy {
 	struct wire_record r;
 	__u32 id; /* 0: for no event; --verify, to compare with all of the frames */
 	__u32 tgid, tid;
-	__u32 sp_lost;	   /* 1: the stack pointer in regs is a lower bound only */
-	__u32 n;	   /* frames found so far, at least the leaf */
-	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
+	__u32 sp_lost; /* 1: the stack pointer in regs is a lower bound only */
+	__u32 n;       /* frames found so far, at least the leaf */
+	__u32 end;     /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
+	__u32 known;   /* enum wire_known */
+	__u32 pad;
+	__u64 switches;	   /* context switches of the thread, with one that it is in */
 	__u64 sp;	   /* of the leaf */
 	__u64 space;	   /* for wire_rule_key() */
 	__u64 look;	   /* address that the last frame is looked up by */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,6 @@ static bool is_asleep(const struct asleep *a)
 
 	if (!is_at(a))
 		return false;
-	if (a->switches == ASLEEP_UNCOUNTED)
-		return true;
 	if (!read_text(a->tgid, a->tid, "status", text, sizeof(text)))
 		return false;
 	n = strstr(text, voluntary);
@@ -127,7 +126,7 @@ static size_t read_memory(uint32_t tgid, uint64_t addr, void *buf, size_t len)
 struct reading {
 	struct asleep who;
 	uint64_t addr;
-	uint32_t len;	/* in: wanted; 0: nothing but whether it sleeps; out: read */
+	uint32_t len;	/* in: wanted; out: read */
 	uint32_t is_it; /* out: it sleeps */
 	uint8_t data[ASLEEP_READ_MAX];
 };
@@ -139,11 +138,7 @@ static int run_reading(void *reading, int none)
 	struct reading *r = reading;
 
 	(void)none;
-	if (r->len) {
-		r->is_it = is_at(&r->who);
-		r->len =
-			r->is_it ? (uint32_t)read_memory(r->who.tgid, r->addr, r->data, r->len) : 0;
-	}
+	r->len = is_at(&r->who) ? (uint32_t)read_memory(r->who.tgid, r->addr, r->data, r->len) : 0;
 	r->is_it = is_asleep(&r->who);
 	return -1;
 }
@@ -157,13 +152,6 @@ static bool call(const struct asleep *a, struct reading *r)
 	return !deadline_call(run_reading, deadline_process(a->tgid), r,
 			      offsetof(struct reading, data) + r->len, -1, &none) &&
 	       r->is_it;
-}
-
-bool asleep_is(const struct asleep *a)
-{
-	struct reading r = { .len = 0 };
-
-	return call(a, &r);
 }
 
 size_t asleep_read(const struct asleep *a, uint64_t addr, void *buf, size_t len)

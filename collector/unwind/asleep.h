@@ -9,7 +9,6 @@
 #ifndef UNWIND_ASLEEP_H
 #define UNWIND_ASLEEP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,15 +17,11 @@ struct asleep {
 	uint32_t tgid, tid;
 	uint64_t sp, pc;
 	/*
-	 * Context switches that it has made. If the number was read while it was off its CPU, it
-	 * has not run since; ASLEEP_UNCOUNTED: it may have come back to where it was.
+	 * Context switches that it had made when it was off its CPU: with the same number it has
+	 * not run since, and come back to where it was.
 	 */
 	uint64_t switches;
 };
-#define ASLEEP_UNCOUNTED UINT64_MAX
-
-/* Whether it sleeps there. False also if its process does not answer in time. */
-bool asleep_is(const struct asleep *a);
 
 #define ASLEEP_READ_MAX (16u << 10)
 

@@ -53,7 +53,7 @@ static void append(struct later *l, struct entry *e)
 
 bool later_add(struct later *l, const struct wire_copy *c, size_t len)
 {
-	struct asleep who = { c->tgid, c->tid, c->sp, c->frames[0], ASLEEP_UNCOUNTED };
+	struct asleep who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
 	size_t room = c->len <= SHORT_BYTES ? len + MORE_BYTES : len;
 	struct entry *e;
 

@@ -122,6 +122,7 @@ const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
 	c->n = 1;
 	c->end = WIRE_END_UNKNOWN;
 	c->sp = t->regs[UNWIND_SP];
+	c->switches = t->switches;
 	c->space = t->space;
 	c->look = t->look;
 	c->registers = 1;
@@ -135,11 +136,4 @@ const struct wire_copy *sleepers_next(struct sleepers *s, bool read)
 		c->len = (uint32_t)asleep_read(&who, c->base, c->words, ASLEEP_READ_MAX);
 	}
 	return c;
-}
-
-bool sleepers_slept(const struct sleepers *s)
-{
-	struct asleep who = sleep_of(&s->current);
-
-	return asleep_is(&who);
 }

@@ -35,10 +35,5 @@ const struct wire_copy *sleepers_next(struct sleepers *s, bool read);
  * memory.
  */
 bool sleepers_put_back(struct sleepers *s);
-/*
- * Whether the thread that sleepers_next() returned last has not run since it was listed. If so,
- * what was read of its memory meanwhile matches its registers, as the record's words always do.
- */
-bool sleepers_slept(const struct sleepers *s);
 
 #endif /* UNWIND_SLEEPERS_H */

@@ -19,7 +19,7 @@ struct unwinder {
 	struct unwind_files *files;
 	unwinder_teach_fn teach;
 	void *teach_ctx;
-	uint64_t stacks, beyond;
+	uint64_t stacks;
 };
 
 /* One stack being unwound. */
@@ -94,16 +94,15 @@ static bool has_beyond(const struct walk *w, uint64_t addr)
 	return at < w->beyond_len && w->beyond_len - at >= sizeof(uint64_t);
 }
 
-/* Reads a word beyond the copy, if the thread is still where it was when it was copied. */
+/* Reads a word beyond the copy, if the thread has not run since it was copied. */
 static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 {
 	const struct wire_copy *c = w->copy;
-	struct asleep who = { c->tgid, c->tid, c->sp, c->frames[0], ASLEEP_UNCOUNTED };
+	struct asleep who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
 
 	if (!c->tid || addr >= USER_END) /* without a thread: see later.h */
 		return false;
 	if (!has_beyond(w, addr)) {
-		w->u->beyond++;
 		w->beyond_at = addr - addr % (BEYOND_BYTES / 2);
 		w->beyond_len = asleep_read(&who, w->beyond_at, w->beyond, BEYOND_BYTES);
 	}
@@ -385,11 +384,6 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		out->end = WIRE_END_GUESSED;
 	u->stacks += !w.is_late;
 	return w.is_late ? -EAGAIN : 0;
-}
-
-uint64_t unwinder_beyond(const struct unwinder *u)
-{
-	return u->beyond;
 }
 
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns)

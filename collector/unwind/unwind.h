@@ -49,9 +49,6 @@ bool unwinder_takes(const struct wire_copy *c, size_t len);
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);
 
-/* How often memory beyond a copy was read so far, of a thread that may have run since. */
-uint64_t unwinder_beyond(const struct unwinder *u);
-
 /* Drops the files that were not used for a minute. Call it now and then. */
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns);
 

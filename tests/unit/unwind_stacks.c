@@ -462,6 +462,64 @@ static void a_stack_beyond_the_copy_is_cut_and_says_so(void **state)
 	expect_same(f, f->stack.n);
 }
 
+/* How many context switches it has made. */
+static uint64_t switches_of(pid_t pid)
+{
+	unsigned long long n, sum = 0;
+	char path[40], line[200];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1)
+			sum += n;
+	fclose(f);
+	return sum;
+}
+
+/* It may be where it was, but have come there by another way. */
+static void beyond_the_copy_only_a_thread_is_read_that_has_not_run_since(void **state)
+{
+	struct fixture *f = *state;
+	int pipes[2], status;
+	uint32_t whole;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[0], STDIN_FILENO);
+		through_qsort();
+		_exit(0);
+	}
+	wait_until_asleep(pid, false);
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, &status, __WALL), pid);
+	copy_thread(&f->copy, pid, pid);
+	assert_int_equal(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	wait_until_asleep(pid, false);
+	f->copy.switches = switches_of(pid);
+	complete(f);
+	whole = f->stack.n;
+	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	f->copy.len = 200;
+	complete(f);
+	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->stack.n, whole);
+	f->copy.switches--;
+	complete(f);
+	assert_int_equal(f->stack.end, WIRE_END_UNREADABLE);
+	assert_in_range(f->stack.n, 1, whole - 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 static void what_is_no_code_is_no_frame(void **state)
 {
 	struct fixture *f = *state;
@@ -575,6 +633,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_stack_of_too_many_frames_is_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stack_beyond_the_copy_is_cut_and_says_so, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			beyond_the_copy_only_a_thread_is_read_that_has_not_run_since, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_code_is_no_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(in_a_file_that_was_gone_too_soon_nothing_is_guessed,
 						setup, teardown),
