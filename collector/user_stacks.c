@@ -8,6 +8,7 @@
 
 #include "kernel/clock.h"
 #include "unwind/later.h"
+#include "unwind/mismatch.h"
 #include "unwind/reference.h"
 #include "unwind/rule.h"
 #include "unwind/sleepers.h"
@@ -22,6 +23,8 @@
 /* A stack waits for a rule for this long; between two rounds of asking, at the end. */
 #define LATER_MAX_NS 5000000000u
 #define LATER_MS 1
+/* As many stacks that differ are printed. */
+#define PRINTED_MAX 20u
 
 struct user_stacks {
 	bpf_record_fn record;
@@ -37,6 +40,7 @@ struct user_stacks {
 	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
 	uint64_t verified, mismatches; /* stacks compared, and those that differ, */
 	uint64_t unverified;	       /* and those that could not be compared */
+	uint32_t printed;	       /* of those that differ */
 	struct wire_stack completed;
 };
 
@@ -82,21 +86,29 @@ void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn t
 	u->ctx = ctx;
 }
 
+/* Compares what is recorded of the stack. */
 static void compare(struct user_stacks *u, const struct wire_copy *c, const __u64 *frames,
 		    uint32_t n, uint32_t end)
 {
 	uint32_t space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
-	enum reference_result result = reference_compare(u->reference, c, space, frames, n, end);
+	enum reference_result result;
+	uint32_t found = n;
+	bool in_doubt;
 
-	/* Other code may have been mapped before the other unwinder looked. */
-	if (result == REFERENCE_DIFFERS && !symbolizer_holds(u->sym, space, clock_now_ns()))
+	n = symbolizer_believes(u->sym, space, frames, n, c->r.time_ns, &in_doubt);
+	if (n < found || in_doubt)
+		end = WIRE_END_NO_RULE;
+	result = reference_compare(u->reference, c, space, frames, n, end);
+	/* Before the other unwinder looked, other code was mapped, by an exec maybe. */
+	if (result == REFERENCE_DIFFERS &&
+	    symbolizer_space(u->sym, c->tgid, clock_now_ns()) != space)
 		result = REFERENCE_NONE;
 	u->verified += result != REFERENCE_NONE;
 	u->unverified += result == REFERENCE_NONE;
 	u->mismatches += result == REFERENCE_DIFFERS;
-	if (result == REFERENCE_DIFFERS && u->verbose)
-		fprintf(stderr, "chaincap: process %u at %#llx: a stack differs\n", c->tgid,
-			(unsigned long long)frames[0]);
+	if ((result == REFERENCE_DIFFERS || c->known == WIRE_KNOWN_AS_OTHER) && u->verbose &&
+	    u->printed++ < PRINTED_MAX)
+		mismatch_print(u->sym, u->reference, c, frames, n, end);
 }
 
 static int record_completed(struct user_stacks *u)

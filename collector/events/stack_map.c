@@ -142,17 +142,10 @@ static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *
 static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
 			  uint32_t n, uint32_t *ids, bool *in_doubt)
 {
-	uint32_t i = 0;
-
-	*in_doubt = false;
-	while (space && i < n && !*in_doubt) {
-		if (i && !symbolizer_is_code(m->sym, space, addrs[i], time_ns))
-			break;
+	n = symbolizer_believes(m->sym, space, addrs, n, time_ns, in_doubt);
+	for (uint32_t i = 0; i < n; i++)
 		ids[i] = m->store.frame(m->store.ctx, space, addrs[i], time_ns);
-		*in_doubt = symbolizer_doubts(m->sym, space, addrs[i], time_ns);
-		i++;
-	}
-	return i;
+	return n;
 }
 
 _Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&

@@ -96,6 +96,7 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 		.kind = code_files_kind(s->files, m->file),
 		.file = m->file,
 		.offset = addr - m->start + m->pgoff,
+		.since_ns = m->time_ns,
 	};
 	if (out->kind == CODE_VDSO) {
 		out->offset = addr - m->start;
@@ -114,6 +115,30 @@ bool symbolizer_doubts(struct symbolizer *s, uint32_t space, uint64_t addr, uint
 		return false;
 	m = find_mapping(s, i, addr, time_ns);
 	return m && m->time_ns >= i->doubt_ns;
+}
+
+uint32_t symbolizer_believes(struct symbolizer *s, uint32_t space, const __u64 *frames, uint32_t n,
+			     uint64_t time_ns, bool *in_doubt)
+{
+	uint32_t i = 0;
+
+	*in_doubt = false;
+	while (space && i < n && !*in_doubt) {
+		if (i && !symbolizer_is_code(s, space, frames[i], time_ns))
+			break;
+		*in_doubt = symbolizer_doubts(s, space, frames[i], time_ns);
+		i++;
+	}
+	return i;
+}
+
+struct symbolizer_span symbolizer_span(const struct symbolizer *s, uint32_t space)
+{
+	const struct image *i = space_image(s, space);
+
+	if (!i)
+		return (struct symbolizer_span) { 0 };
+	return (struct symbolizer_span) { i->start_ns, i->replaced_ns, i->doubt_ns, i->sure_ns };
 }
 
 struct code_files *symbolizer_files(struct symbolizer *s)

@@ -293,3 +293,9 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 	p = find_process(r, c, image, true);
 	return compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
 }
+
+const __u64 *reference_frames(const struct reference *r, uint32_t *n)
+{
+	*n = r->n;
+	return r->frames;
+}

@@ -37,4 +37,7 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 					uint32_t image, const __u64 *frames, uint32_t n,
 					uint32_t end);
 
+/* The frames that it found last, as many as *n. Valid until the next call. */
+const __u64 *reference_frames(const struct reference *r, uint32_t *n);
+
 #endif /* UNWIND_REFERENCE_H */
