@@ -28,7 +28,7 @@ static inline uint64_t addr_of_child_function(void)
 	return (uint64_t)(uintptr_t)a_function_of_the_child + 2;
 }
 
-static char self_exe[4096];
+__attribute__((unused)) static char self_exe[4096];
 
 struct child {
 	pid_t pid;
