@@ -79,12 +79,16 @@ static __always_inline __u64 rule_space(struct task_struct *t, __u64 own)
 	__u32 slot = (__u32)t->tgid & (WIRE_GENERATIONS - 1);
 	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
 	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
-	__u64 exec_vm = UNTRUSTED(task_struct, t)->mm->exec_vm;
+	__u64 exec_vm = UNTRUSTED(task_struct, t)->mm->exec_vm, space;
 
 	if (!generation || !h)
 		return 0;
-	if (h->own == own && h->exec_vm == exec_vm && h->generation == *generation)
-		return h->space;
+	if (h->own == own && h->exec_vm == exec_vm && h->generation == *generation) {
+		space = h->space;
+		/* Another child may have been given the place meanwhile. */
+		if (read_in_order(&h->own) == own)
+			return space;
+	}
 	return mix(own, *generation << 32 ^ exec_vm);
 }
 
@@ -99,9 +103,11 @@ static __always_inline void inherit_rules(struct task_struct *parent, struct tas
 	    !UNTRUSTED(task_struct, parent)->mm)
 		return;
 	h->own = 0;
+	barrier();
 	h->space = rule_space(parent, space_of(parent));
 	h->exec_vm = mm->exec_vm;
 	h->generation = *generation;
+	barrier();
 	h->own = space_of(child);
 }
 
