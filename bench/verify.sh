@@ -75,6 +75,7 @@ while [ $kernel -lt "$wanted" ]; do
 	read -r a b c d e < <(sed -n 's/^chaincap: verified: //p' "$dir/err" | tr -cs '0-9\n' ' ')
 	kernel=$((kernel + a)) kernel_differ=$((kernel_differ + b)) user=$((user + c)) user_differ=$((user_differ + d))
 	user_none=$((user_none + e))
+	[ "$d" -eq 0 ] || sed -n '/a stack differs/,/^chaincap: [0-9]* events/p' "$dir/err" >&2
 	read -r a b _ < <(sed -n 's/^chaincap: kernel stacks: //p' "$dir/err" | tr -cs '0-9\n' ' ')
 	known=$((known + a)) walked=$((walked + b))
 	events=$((events + $(sed -n 's/^chaincap: \([0-9]*\) events.*/\1/p' "$dir/err")))
