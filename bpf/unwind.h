@@ -482,6 +482,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	w->scratch.frames[0] = pc;
 	k->hash = mix(k->hash, pc);
 	unwind_frames(k, w, u);
+	if (verify)
+		c->last_rule = (__u32)(rule_of(c->space, c->look) & 0xff);
 	if (hash && verify) {
 		/* Its rules may have been forgotten since: this is no stack to compare with. */
 		c->known = hash == user_stack_hash(k, c->n) ? WIRE_KNOWN : WIRE_KNOWN_AS_OTHER;

@@ -397,11 +397,11 @@ struct wire_copy {
 	struct wire_record r;
 	__u32 id; /* 0: for no event; --verify, to compare with all of the frames */
 	__u32 tgid, tid;
-	__u32 sp_lost; /* 1: the stack pointer in regs is a lower bound only */
-	__u32 n;       /* frames found so far, at least the leaf */
-	__u32 end;     /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
-	__u32 known;   /* enum wire_known */
-	__u32 pad;
+	__u32 sp_lost;	   /* 1: the stack pointer in regs is a lower bound only */
+	__u32 n;	   /* frames found so far, at least the leaf */
+	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
+	__u32 known;	   /* enum wire_known */
+	__u32 last_rule;   /* --verify: kind of the rule with which the frames ended */
 	__u64 switches;	   /* context switches of the thread, with one that it is in */
 	__u64 sp;	   /* of the leaf */
 	__u64 space;	   /* for wire_rule_key() */

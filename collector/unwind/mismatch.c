@@ -44,8 +44,8 @@ static void print_way(const struct wire_copy *c, uint32_t n, uint32_t end)
 	if (c->id)
 		fprintf(stderr, "completed by the recorder from frame %u on\n", c->n - 1);
 	else
-		fprintf(stderr, "by the rules of the BPF side, %s\n",
-			c->known <= WIRE_KNOWN_AS_OTHER ? known[c->known] : "?");
+		fprintf(stderr, "by the rules of the BPF side, the last of kind %u; %s\n",
+			c->last_rule, c->known <= WIRE_KNOWN_AS_OTHER ? known[c->known] : "?");
 }
 
 static void print_span(const struct symbolizer *sym, uint32_t space, const struct wire_copy *c)
