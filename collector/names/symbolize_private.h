@@ -139,9 +139,10 @@ void symbolize_take_in(struct symbolizer *s);
  * Names the frames of files that are not to stay open (code_files_unused()) and closes these files:
  * one that was deleted cannot be opened again at the end, and in hours there are thousands;
  * likewise of generated code of processes that have ended. When very many frames wait, those of the
- * files with the most of them are named, too. Nothing is waited for: a process without rights reads one file after the other (reader.h), and each step takes the answers that are there.
- * Debug files are looked for in the recorder's own /usr/lib/debug alone. Returns 0 or the encoder's
- * error. Frames that have their name are no longer in s->frames.
+ * files with the most of them are named, too. Nothing is waited for: a process without rights reads
+ * one file after the other (reader.h), and each step takes the answers that are there. Debug files
+ * are looked for in the recorder's own /usr/lib/debug alone. Returns 0 or the encoder's error.
+ * Frames that have their name are no longer in s->frames.
  */
 int early_step(struct symbolizer *s);
 /* Whether a reader is at work: then the next step is to come in a few ms. */

@@ -23,8 +23,7 @@ void later_free(struct later *l);
 /*
  * Appends a copy of the record of len bytes. If that has the first bytes of the stack only, more of
  * them are read now, if the thread has not run since; the copy has no thread then, so that it is
- * not looked at again. False: the queue is full, or out of
- * memory.
+ * not looked at again. False: the queue is full, or out of memory.
  */
 bool later_add(struct later *l, const struct wire_copy *c, size_t len);
 /* The number of records. */
