@@ -129,6 +129,30 @@ static void more_mappings_than_a_process_may_have_give_no_wrong_names(void **sta
 	assert_null(at(w, P, 0x2800, 140));
 }
 
+/* Of processes with as many as one may have, each a copy of the first one's and another. */
+static void mappings_of_all_processes_have_a_bound(void **state)
+{
+	struct world *w = *state;
+	size_t at_first = in_use();
+
+	images_exec(w->im, P, 100, "mapper");
+	for (uint64_t i = 0; i < 65535; i++)
+		map(w, P, 110, (2 * i + 2) * 0x1000, i % 2 ? "/tmp/one" : "/tmp/second");
+	for (uint32_t i = 1; i < 64; i++) {
+		images_fork(w->im, P + i, P, 120);
+		map(w, P + i, 130, 0x40000000, "/tmp/third");
+		assert_string_equal(at(w, P + i, 0x40000800, 140), "/tmp/third");
+	}
+	assert_int_equal(images_overflowed(w->im), 0);
+	images_fork(w->im, P + 64, P, 120);
+	map(w, P + 64, 130, 0x40000000, "/tmp/third");
+	assert_int_equal(images_overflowed(w->im), 1);
+	assert_null(at(w, P + 64, 0x40000800, 140));
+	assert_null(at(w, P + 64, 0x2800, 140));
+	assert_string_equal(at(w, P + 63, 0x2800, 140), "/tmp/second");
+	assert_in_range(in_use() - at_first, FIGURES, 200u << 20);
+}
+
 static void files_with_long_names_fill_their_table_and_no_more(void **state)
 {
 	struct world *w = *state;
@@ -285,6 +309,7 @@ int main(void)
 		TEST(swapping_a_mapping_takes_little_memory),
 		TEST(swapping_with_many_mappings_loses_the_names_and_not_the_memory),
 		TEST(more_mappings_than_a_process_may_have_give_no_wrong_names),
+		TEST(mappings_of_all_processes_have_a_bound),
 		TEST(files_with_long_names_fill_their_table_and_no_more),
 		cmocka_unit_test(ten_million_segments_are_refused),
 		cmocka_unit_test(twenty_symbol_tables_take_no_more_than_a_large_one),

@@ -261,6 +261,46 @@ static void many_frames_are_named_while_recording(void **state)
 	dlclose(lib);
 }
 
+/* Of many processes with generated code, all of which get their names at the end. */
+static void few_perf_maps_stay_open(void **state)
+{
+	enum { PROCESSES = 1100, OPEN = 1024 };
+	static pid_t pids[PROCESSES];
+	struct trace *t = begin(SYMBOLIZER_USER);
+	int before = open_below("/tmp/perf-"), tell[2], until[2], status;
+	char path[40];
+	uint64_t addr;
+
+	(void)state;
+	assert_int_equal(pipe(tell), 0);
+	assert_int_equal(pipe(until), 0);
+	for (int i = 0; i < PROCESSES; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			close(until[1]);
+			generate(tell[1], until[0]);
+		}
+		assert_int_equal(read(tell[0], &addr, sizeof(addr)), sizeof(addr));
+		seen(t, pids[i], addr + 8);
+	}
+	assert_int_equal(open_below("/tmp/perf-") - before, OPEN);
+	close(until[1]);
+	for (int i = 0; i < PROCESSES; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	finish(t);
+	assert_int_equal(t->stats.user_named, PROCESSES);
+	end(t);
+	for (int i = 0; i < PROCESSES; i++) {
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", pids[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	close(until[0]);
+	close(tell[0]);
+	close(tell[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +308,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_name_yet_gets_it_at_the_end),
 		cmocka_unit_test(generated_code_is_named_when_its_process_has_ended),
 		cmocka_unit_test(many_frames_are_named_while_recording),
+		cmocka_unit_test(few_perf_maps_stay_open),
 	};
 
 	return cmocka_run_group_tests_name("names_early", tests, NULL, NULL);

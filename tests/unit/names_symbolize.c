@@ -9,10 +9,12 @@
 #include <bpf/bpf.h>
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbolized_trace.h"
@@ -189,6 +191,44 @@ static void frames_of_one_process_have_a_limit(void **state)
 	end(t);
 }
 
+/* Of processes that run at as many addresses as one may; each is a copy of this one. */
+static void frames_of_all_processes_have_a_limit(void **state)
+{
+	enum { PROCESSES = 9 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	const uint32_t each = (1u << 20) - 1000;
+	uint8_t *code = mmap(NULL, each, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t now, first = (uint64_t)(uintptr_t)code;
+	pid_t pids[PROCESSES];
+
+	(void)state;
+	assert_true(code != MAP_FAILED);
+	for (int i = 0; i < PROCESSES; i++) {
+		uint32_t space;
+
+		pids[i] = fork();
+		if (!pids[i]) {
+			pause();
+			_exit(0);
+		}
+		now = now_ns();
+		space = symbolizer_space(t->s, (uint32_t)pids[i], now);
+		assert_true(space != 0);
+		for (uint32_t k = 0; k < each; k++)
+			symbolizer_frame(t->s, 1, space, first + k, now);
+	}
+	assert_int_not_equal(seen(t, getpid(), (uint64_t)(uintptr_t)a_function_of_our_own + 1), 0);
+	finish(t);
+	assert_int_equal(t->stats.too_many, PROCESSES * each + 1 - (8u << 20));
+	assert_int_equal(t->stats.no_perf_map, 8u << 20);
+	for (int i = 0; i < PROCESSES; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	munmap(code, each);
+	end(t);
+}
+
 static void kernel_functions_are_named_at_once(void **state)
 {
 	struct trace *t = begin(SYMBOLIZER_KERNEL);
@@ -263,6 +303,7 @@ int main(void)
 		cmocka_unit_test(generated_code_is_named_by_the_perf_map),
 		cmocka_unit_test(what_cannot_be_named_is_counted_by_its_reason),
 		cmocka_unit_test(frames_of_one_process_have_a_limit),
+		cmocka_unit_test(frames_of_all_processes_have_a_limit),
 		cmocka_unit_test(kernel_functions_are_named_at_once),
 		cmocka_unit_test(a_bpf_program_loaded_later_is_named),
 	};
