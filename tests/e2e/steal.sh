@@ -1,56 +1,102 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a hypervisor took from a virtual machine's CPUs: the trace has what the kernel's own counter grew by.
+# What a hypervisor took from a virtual machine's CPUs: between two marks the trace has of each CPU, to the
+# nanosecond, what its counter in the kernel grew by, as a program that reads nothing else saw it; and that
+# counter is the one of /proc/stat.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
+[ -x "$build/count_events" ] || fail "no $build/count_events: make unit builds it"
+[ "$(awk '$1 == "cpu" { print $9 }' /proc/stat)" -gt 0 ] || skip "no hypervisor has ever taken anything here"
 
-# Hundredths of a second since boot, of all CPUs.
-stolen() {
-	awk '$1 == "cpu" { print $9 }' /proc/stat
-}
-grown() {
-	[ "$(stolen)" -ge "$1" ]
-}
-
-cpus=$(grep -c '^cpu[0-9]' /proc/stat)
 # Every CPU is busy, and switches often.
+cpus=$(grep -c '^cpu[0-9]' /proc/stat)
 i=0
 while [ $i -lt "$cpus" ]; do
 	"$load" relay --hops pipe --seconds 60 --rounds 100000000 --work 1000 >"$tmp/told.$i" 2>&1 &
 	started="$started $!"
 	i=$((i + 1))
 done
-before=$(stolen)
-begin_recording "$tmp/trace"
-from=$(stolen)
-# More than what rounding may do.
-i=0
-while [ $i -lt 120 ] && ! grown $((from + 2 * cpus + 2)); do
-	sleep 0.1
-	i=$((i + 1))
+# of_each_cpu: the number and the hundredths of a second since boot
+of_each_cpu() {
+	awk '$1 ~ /^cpu[0-9]/ { print substr($1, 4), $9 }' /proc/stat
+}
+of_each_cpu >"$tmp/before"
+mkfifo "$tmp/marks"
+timeout 60 "$build/count_events" "$cap" -F 0 -o "$tmp/trace" <"$tmp/marks" >"$tmp/counted" 2>"$tmp/err" &
+counter=$!
+started="$started $counter"
+exec 3>"$tmp/marks"
+wait_for "the recorder is at work" 15 has_bytes "$tmp/trace" 2000
+recorder=$(awk '$1 == "recorder" { print $2 }' "$tmp/counted")
+started="$started $recorder"
+# grown: what the counters grew by from the first mark of each CPU to the last one, ns
+grown() {
+	awk '$1 == "mark" { if (!($2 in first)) first[$2] = $5; last[$2] = $5 }
+		END { for (cpu in first) sum += last[cpu] - first[cpu]; printf "%.0f\n", sum }' "$tmp/counted"
+}
+# Until 5 ms were taken, or for 10 s.
+for _ in 1 2 3 4 5 6 7 8 9 10 11; do
+	sleep 1
+	echo mark >&3
+	[ "$(grown)" -lt 5000000 ] || break
 done
-to=$(stolen)
-end_recording
-after=$(stolen)
-[ "$after" -gt 0 ] || skip "no hypervisor has ever taken anything here"
+sleep 0.5
+of_each_cpu >"$tmp/after"
+kill -INT "$recorder"
+exec 3>&-
+wait $counter
+expect_exit "chaincap beside count_events" 0 $?
 
-ours=$("$walk" -q -f info "$tmp/trace" | sed -n 's/^hypervisor_took_ns: //p')
-echo "note: ${ours:-0} ns here, $((to - from)) to $((after - before)) hundredths of a second in /proc/stat"
-# /proc/stat rounds each CPU's sum down. What comes before a CPU's first switch is not told.
-[ "${ours:-0}" -ge $(((to - from - cpus) * 10000000)) ] && [ "${ours:-0}" -le $(((after - before + cpus) * 10000000)) ] ||
-	fail "the trace has ${ours:-0} ns, /proc/stat $((to - from)) to $((after - before)) hundredths of a second on $cpus CPUs"
-
+read_info "$tmp/trace"
+expect "events lost" 0 "$lost"
+grep -q '^more_accounted: yes$' "$tmp/info" || fail "the events do not add up: $(cat "$tmp/info")"
+ours=$(sed -n 's/^hypervisor_took_ns: //p' "$tmp/info")
 "$walk" -q --all -f events "$tmp/trace" >"$tmp/events"
 expect "the events' sum" "${ours:-0}" "$(awk '$3 == "steal" { sum += $5 } END { printf "%.0f\n", sum }' "$tmp/events")"
+
+# Between each mark of a CPU and the next one.
+awk '
+	NR == FNR { if ($1 == "mark") { counted[$3] = $5; cpus[$2] } next }
+	{ cpu = substr($2, 2) + 0 }
+	$3 == "steal" { told[cpu] += $5; next }
+	$3 == "rename" && $NF in counted {
+		marks++
+		if (cpu in last && told[cpu] - told_at[cpu] != counted[$NF] - last[cpu]) {
+			printf "%s: told %.0f ns since the mark before, the kernel counted %.0f\n", $NF,
+				told[cpu] - told_at[cpu], counted[$NF] - last[cpu]
+			bad++
+		}
+		last[cpu] = counted[$NF]
+		told_at[cpu] = told[cpu]
+	}
+	END {
+		for (mark in counted) all++
+		printf "%.0f of %.0f marks compared\n", marks, all
+		exit bad || marks != all
+	}' "$tmp/counted" "$tmp/events" >"$tmp/compared" || fail "not what the kernel counted
+$(cat "$tmp/compared")"
+awk '
+	FILENAME ~ /before$/ { before[$1] = $2; next }
+	FILENAME ~ /after$/ { after[$1] = $2; next }
+	$1 == "mark" && ($5 < before[$2] * 10000000 || $5 >= (after[$2] + 1) * 10000000) {
+		printf "%s: %.0f ns, /proc/stat %.0f to %.0f\n", $3, $5, before[$2], after[$2]
+		bad++
+	}
+	END { exit bad }' "$tmp/before" "$tmp/after" "$tmp/counted" >"$tmp/compared.stat" || fail "not the counter of /proc/stat
+$(cat "$tmp/compared.stat")"
+took=$(grown)
+echo "note: $took ns between the marks, $(cat "$tmp/compared")"
+[ "$took" -gt 0 ] || skip "judged nothing: the kernel counted nothing that a hypervisor took, for 10 s"
+
 "$walk" -q --all -f threads --unit ns "$tmp/trace" >"$tmp/threads"
-[ "${ours:-0}" -eq 0 ] || head -n 1 "$tmp/threads" | grep -q ' STEAL' || fail "no column:
+head -n 1 "$tmp/threads" | grep -q ' STEAL' || fail "no column:
 $(cat "$tmp/threads")"
 # No thread lost more than the CPUs did.
 awk 'NR == 1 { end = index($0, "STEAL") + 4 }
 	/all of them/ { line = substr($0, 1, end); sub(/.* /, "", line); print line }' "$tmp/threads" >"$tmp/sum"
-[ "${ours:-0}" -eq 0 ] || [ "$(cat "$tmp/sum")" -le "$ours" ] || fail "threads lost $(cat "$tmp/sum") ns of $ours"
+expect_at_most "ns of threads" "$ours" "$(cat "$tmp/sum")" "$tmp/threads"
 # The summary says it from a thousandth of the CPUs' time on.
 "$walk" --all -f threads "$tmp/trace" 2>"$tmp/summary" >/dev/null
 says=$(grep -c "^the hypervisor took [0-9.]* s of the CPUs' time, [0-9.]* %\$" "$tmp/summary")
-expect "a line of the summary" "$(awk -v ours="${ours:-0}" -v ns="$(duration "$tmp/trace")" -v cpus="$cpus" \
-	'BEGIN { print (ours > 0 && ours * 1000 >= ns * cpus) + 0 }')" "$says"
+expect "a line of the summary" "$(awk -v ours="$ours" -v ns="$(duration "$tmp/trace")" -v cpus="$cpus" \
+	'BEGIN { printf "%.0f\n", (ours > 0 && ours * 1000 >= ns * cpus) }')" "$says"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * count_events.bpf.c - counts, on each CPU, the events that a recorder ought to see, and nothing
- * else: no ring, no stacks, nothing that could be lost.
+ * count_events.bpf.c - counts, on each CPU, the events that a recorder ought to see, and notes what
+ * a hypervisor took of the CPU; nothing else: no ring, no stacks, nothing that could be lost.
  */
 #include "../../bpf/kernel.h"
 
@@ -17,8 +17,11 @@ const volatile __u32 marker_tgid = 0;
 
 struct cpu_count {
 	__u64 events;
+	__u64 steal_ns; /* at its last switch, since boot; 0: not known */
 	__u64 n_marks;
-	__u64 marks[MARKS]; /* events before the n-th mark on this CPU */
+	struct {
+		__u64 events, steal_ns; /* as they were at the n-th mark on this CPU */
+	} marks[MARKS];
 };
 
 struct {
@@ -65,11 +68,22 @@ static __always_inline bool is_nobody(const struct task_struct *t)
 	return !t->pid || is_recorder(t);
 }
 
+/* Of the CPU whose run queue the thread is on. */
+static __always_inline void note_steal(const struct task_struct *t)
+{
+	struct cpu_count *c = this_cpu();
+
+	if (c && bpf_core_field_exists(struct cfs_rq, rq) &&
+	    bpf_core_field_exists(struct rq, prev_steal_time))
+		c->steal_ns = BPF_CORE_READ(t, se.cfs_rq, rq, prev_steal_time);
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(unsigned long long *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 
+	note_steal(next);
 	return is_nobody(prev) && is_nobody(next) ? 0 : count();
 }
 
@@ -114,8 +128,10 @@ int on_rename(unsigned long long *ctx)
 		return 0;
 	if ((__u32)task->tgid == marker_tgid) {
 		n = c->n_marks++;
-		if (n < MARKS)
-			c->marks[n] = c->events;
+		if (n < MARKS) {
+			c->marks[n].events = c->events;
+			c->marks[n].steal_ns = c->steal_ns;
+		}
 	}
 	c->events++;
 	return 0;

@@ -9,8 +9,10 @@
  * marks of a CPU both must have counted the same. (An interrupt within a mark can put one event on
  * different sides of it: hence three.)
  *
- * Prints "recorder PID", then for each mark "mark CPU NAME EVENTS", and exits with the recorder's
- * status. At the end of standard input it waits for the recorder.
+ * Prints "recorder PID", then for each mark "mark CPU NAME EVENTS STEAL_NS", and exits with the
+ * recorder's status. STEAL_NS is what a hypervisor had taken of the CPU since boot, at its last
+ * switch before the mark; 0 if that is not known. At the end of standard input it waits for the
+ * recorder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +39,10 @@
 
 /* As the BPF side has it. */
 struct cpu_count {
-	__u64 events, n_marks, marks[MARKS];
+	__u64 events, steal_ns, n_marks;
+	struct {
+		__u64 events, steal_ns;
+	} marks[MARKS];
 };
 
 struct counter {
@@ -104,8 +109,9 @@ static int mark(struct counter *c)
 	err = bpf_map_lookup_elem(bpf_map__fd(c->skel->maps.counts), &zero, counts);
 	for (int cpu = 0; !err && cpu < c->cpus; cpu++)
 		for (unsigned int n = first; n < c->n_marks && n < counts[cpu].n_marks; n++)
-			printf("mark %d mark-%d-%u %llu\n", cpu, cpu, n,
-			       (unsigned long long)counts[cpu].marks[n]);
+			printf("mark %d mark-%d-%u %llu %llu\n", cpu, cpu, n,
+			       (unsigned long long)counts[cpu].marks[n].events,
+			       (unsigned long long)counts[cpu].marks[n].steal_ns);
 	fflush(stdout);
 out:
 	free(counts);
