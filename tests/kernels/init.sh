@@ -11,6 +11,9 @@ mount -t devtmpfs dev /dev
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts
 mount -t tmpfs tmp /tmp
+# Other recorders read these.
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs /sys/kernel/tracing
 for module in $(echo "${modules:-}" | tr , ' '); do
 	[ ! -e "/modules/$module.ko" ] || insmod "/modules/$module.ko"
 done
@@ -21,14 +24,14 @@ export PATH TMPDIR HOME
 exec </dev/null >/dev/console 2>&1
 
 cd /tests || exit 1
-out=${out:-ttyS1} # on the kernel's command line: the second serial line
+out=${out:-ttyS1} # on the kernel's command line: the second serial line; and how long a test may take
 passed=0 failed=0
 [ -z "${only:-}" ] || echo "/tests/$only" >list
 echo "guest: kernel $(uname -r)"
 while read -r t; do
 	name=$(basename "$t" .sh)
 	begin=$(date +%s)
-	timeout 240 bash "$t" /build >/tmp/log 2>&1 </dev/null
+	timeout "${seconds:-240}" bash "$t" /build >/tmp/log 2>&1 </dev/null
 	status=$?
 	took=$(($(date +%s) - begin))
 	# Nothing that these tests need can be missing here, so that to skip one is to fail.

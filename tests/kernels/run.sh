@@ -6,7 +6,8 @@
 #   GUEST     paths of the tests below tests/ (default below)
 #   CPUS      how many CPUs the guest has (default: 2); from 9 on it has 4 GiB of memory
 #   POSSIBLE  how many CPUs it can have (default: those)
-#   BOOT_SECONDS  how long a guest may take for all (default below)
+#   TOOLS     programs of this machine that are there, too, with 2 GiB of memory (of its own architecture only)
+#   BOOT_SECONDS, TEST_SECONDS  how long a guest may take for all, and for a test (defaults below)
 # Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
 # packages are fetched into $1/kernels, and of each only the kernel image and some modules are kept there. For another
 # architecture than this machine's, a folder with its libraries is made there too (sysroot.sh), and the
@@ -21,8 +22,10 @@ guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verif
 	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh kernels/guest/samples.sh e2e/objects.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
 modules="configfs null_blk e1000" # what these need of what kernels have as modules, in this order
-boot_seconds=${BOOT_SECONDS:-900}
-cpus=${CPUS:-2} memory=1G
+boot_seconds=${BOOT_SECONDS:-900} test_seconds=${TEST_SECONDS:-240}
+tools=${TOOLS:-}
+cpus=${CPUS:-2} memory=${tools:+2G}
+memory=${memory:-1G}
 [ "$cpus" -le 8 ] || memory=4G
 store=$O/kernels
 passed=0 failed=0 skipped=0 qemu=
@@ -199,6 +202,9 @@ initramfs() {
 		cp -L "$sysroot$(find_file $tool /usr/bin /bin)" "$root/bin/$tool"
 	done
 	cp -L "$sysroot$(find_file mawk /usr/bin)" "$root/bin/awk"
+	for tool in $tools; do
+		[ $arch != "$native" ] || cp -L "$(command -v "$tool")" "$root/bin" || return 1
+	done
 	for program in chaincap chainwalk flamegraph chainload chainload-nofp classes; do
 		cp "$programs/$program" "$root/build"
 	done
@@ -230,7 +236,7 @@ boot() {
 		-kernel "$1" -initrd "$tmp/initramfs" \
 		-netdev "user,id=net,restrict=on,guestfwd=tcp:10.0.2.9:7-cmd:sh $PWD/kernels/answer.sh" \
 		-device e1000,netdev=net,romfile= \
-		-append "console=$console out=$out modules=$(echo $modules | tr " " ,) quiet panic=-1 no_timer_check rdinit=/init ${only:+only=$only} ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
+		-append "console=$console out=$out seconds=$test_seconds modules=$(echo $modules | tr " " ,) quiet panic=-1 no_timer_check rdinit=/init ${only:+only=$only} ${POSSIBLE:+possible_cpus=$POSSIBLE}" </dev/null >"$tmp/qemu" 2>&1 &
 	qemu=$!
 	wait $qemu
 	status=$?
