@@ -74,6 +74,21 @@ check_rights() {
 	expect "$1: NoNewPrivs" 1 "$(awk '$1 == "NoNewPrivs:" { print $2 }' "/proc/$2/status")"
 }
 
+# check_readers WHAT PID: those that read strangers' files for it have no rights at all.
+check_readers() {
+	readers=$(awk -v parent="$2" '
+		$1 == "Name:" { is_it = $2 == "chaincap-reader" } # of 15 characters
+		$1 == "PPid:" && is_it && $2 == parent { split(FILENAME, part, "/"); print part[3] }' \
+		/proc/[0-9]*/status 2>/dev/null)
+	[ "$readers" ] || fail "$1: nobody is there to read files"
+	for pid in $readers; do
+		for set in CapEff CapPrm CapInh CapAmb; do
+			expect "$1: $set of $pid, which reads files" 0000000000000000 \
+				"$(awk -v set="$set:" '$1 == set { print $2 }' "/proc/$pid/status")"
+		done
+	done
+}
+
 # while_recording WHAT COMMAND...: looks at the rights of a recording that is under way.
 while_recording() {
 	what=$1
@@ -84,6 +99,7 @@ while_recording() {
 	started="$started $recorder"
 	wait_for "$what records" 15 has_bytes "$trace" 2000
 	check_rights "$what" $recorder
+	check_readers "$what" $recorder
 	kill -INT $recorder
 	wait $recorder
 	expect_exit "$what" 0 $?

@@ -20,8 +20,11 @@ for _ in 1 2 3; do
 	kill $! && wait $! 2>/dev/null
 	"$walk" -q --format=events "$tmp/trace" | grep '\[000\] \(switch\|waking\) ' >"$tmp/events"
 	expect_at_least "events on CPU 0" 1000 "$(wc -l <"$tmp/events")"
+	# Of the pair alone, and when one of them falls asleep: others switch without being woken.
+	grep 'switch p[io]ng/[0-9]* S -> \|waking .* -> p[io]ng/' "$tmp/events" >"$tmp/pair"
+	expect_at_least "events of the pair on CPU 0" 500 "$(wc -l <"$tmp/pair")"
 	for end in first last; do
-		alone=$(if [ $end = first ]; then cat "$tmp/events"; else tac "$tmp/events"; fi |
+		alone=$(if [ $end = first ]; then cat "$tmp/pair"; else tac "$tmp/pair"; fi |
 			awk '$3 == "waking" { exit } { n++ } END { printf "%.0f\n", n }')
 		expect_at_most "switches without a waking, $end" $alone_most "$alone" "$tmp/err"
 	done
