@@ -70,6 +70,9 @@ struct world {
 	struct rules_window window;
 	uint64_t offset;
 	bool is_signal;
+	/* What the last answer was about. */
+	const struct rules_file *heard_of;
+	uint64_t heard_at;
 };
 
 static void take_answer(void *world, struct rules_file *f, uint64_t offset,
@@ -77,11 +80,11 @@ static void take_answer(void *world, struct rules_file *f, uint64_t offset,
 {
 	struct world *w = world;
 
-	(void)f;
-	(void)offset;
 	if (window)
 		w->window = *window;
 	w->is_signal = is_it;
+	w->heard_of = f;
+	w->heard_at = offset;
 }
 
 static void begin_with(struct world *w, const struct readers_also *also)
@@ -104,21 +107,34 @@ static int find(struct world *w)
 	return rules_find(w->rules, &w->file, w->offset);
 }
 
-/* Opens this program if it is not open, and finds a rule in it, on a busy machine, too. */
-static int find_again(struct world *w)
+/*
+ * Opens the file if it is not open, and asks for a rule in it until there is an answer: on a busy
+ * machine that may come after the question was given up.
+ */
+static int find_in(struct world *w, struct rules_file *f, int fd, uint64_t offset)
 {
 	int err = -EAGAIN;
 
+	w->heard_of = NULL;
 	for (int i = 0; err == -EAGAIN && i < 100; i++) {
 		if (i)
 			usleep(50000);
-		err = find(w);
-		if (err == -ENOTCONN)
-			err = rules_open(w->rules, &w->file, self);
+		rules_poll(w->rules);
+		if (w->heard_of == f && w->heard_at == offset)
+			return 0;
+		err = rules_find(w->rules, f, offset);
+		if (err != -ENOTCONN)
+			continue;
+		err = rules_open(w->rules, f, fd);
 		if (!err)
-			err = find(w);
+			err = rules_find(w->rules, f, offset);
 	}
 	return err;
+}
+
+static int find_again(struct world *w)
+{
+	return find_in(w, &w->file, self, w->offset);
 }
 
 static pid_t reader_of(const struct world *w)
@@ -169,11 +185,7 @@ static void another_owners_files_are_read_by_another(void **state)
 	fd = mkstemp(path);
 	assert_true(fd >= 0 && !fchown(fd, SANDBOX_NOBODY, SANDBOX_NOBODY));
 	assert_int_equal(rules_open(w.rules, &other, fd), 0);
-	for (int i = 0; i < 100 && rules_find(w.rules, &other, 0); i++) {
-		usleep(50000);
-		rules_poll(w.rules);
-	}
-	assert_int_equal(rules_find(w.rules, &other, 0), 0);
+	assert_int_equal(find_in(&w, &other, fd, 0), 0);
 	assert_int_equal(w.window.n, 0); /* it is empty */
 	assert_true(other.process != w.file.process);
 	/* The first one has not seen it. */
@@ -257,7 +269,7 @@ static void one_that_died_is_started_again(void **state)
 
 static void one_that_hangs_costs_its_rules_and_little_time(void **state)
 {
-	uint64_t start_ns, first_ns, more_ns, restarts, late;
+	uint64_t start_ns, first_ns, more_ns, restarts, late_before, late;
 	struct world w;
 	pid_t pid;
 
@@ -267,6 +279,7 @@ static void one_that_hangs_costs_its_rules_and_little_time(void **state)
 	pid = reader_of(&w);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	usleep(10000);
+	rules_trouble(w.rules, &restarts, &late_before);
 	start_ns = clock_now_ns();
 	assert_int_equal(find(&w), -EAGAIN);
 	first_ns = clock_now_ns() - start_ns;
@@ -279,7 +292,7 @@ static void one_that_hangs_costs_its_rules_and_little_time(void **state)
 	assert_true(first_ns >= 4 * MS && first_ns < 1000 * MS);
 	assert_true(more_ns < 1000 * MS);
 	rules_trouble(w.rules, &restarts, &late);
-	assert_int_equal(late, 1);
+	assert_int_equal(late, late_before + 1);
 	/* It goes on: so do the rules. */
 	assert_int_equal(kill(pid, SIGCONT), 0);
 	assert_int_equal(find_again(&w), 0);
