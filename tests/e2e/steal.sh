@@ -34,10 +34,18 @@ grown() {
 	awk '$1 == "mark" { if (!($2 in first)) first[$2] = $5; last[$2] = $5 }
 		END { for (cpu in first) sum += last[cpu] - first[cpu]; printf "%.0f\n", sum }' "$tmp/counted"
 }
+marks() {
+	grep -c '^mark ' "$tmp/counted"
+}
+has_more_marks() {
+	[ "$(marks)" -gt "$1" ]
+}
 # Until 5 ms were taken, or for 10 s.
 for _ in 1 2 3 4 5 6 7 8 9 10 11; do
 	sleep 1
+	before=$(marks)
 	echo mark >&3
+	wait_for "the next marks" 10 has_more_marks "$before"
 	[ "$(grown)" -lt 5000000 ] || break
 done
 sleep 0.5
