@@ -129,18 +129,26 @@ static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
  * recognized by the first word on the stack, which is the return address of a call; on arm64 by the
  * link register, if it leads to code that has rules, which is another function's.
  */
-static bool is_stub(struct walk *w)
+static bool may_be_stub(const struct walk *w)
 {
-	uint64_t ret, pc = w->regs[UNWIND_PC], time_ns = w->copy->r.time_ns;
+	return w->out->n == 1 && w->has_all && w->look == w->regs[UNWIND_PC] - 1;
+}
+
+/* The return address if it is a stub. */
+static bool read_stub_return(struct walk *w, uint64_t *ret)
+{
+	if (!UNWIND_HAS_LINK)
+		return read_word(w, w->regs[UNWIND_SP], ret);
+	*ret = address_plain_user(w->regs[UNWIND_RA]);
+	return true;
+}
+
+static bool is_stub(struct walk *w, uint64_t ret)
+{
+	uint64_t time_ns = w->copy->r.time_ns;
 	struct symbolizer_code code;
 	struct unwind_rule r;
 
-	if (w->out->n != 1 || !w->has_all || w->look != pc - 1)
-		return false;
-	if (UNWIND_HAS_LINK)
-		ret = address_plain_user(w->regs[UNWIND_RA]);
-	else if (!read_word(w, w->regs[UNWIND_SP], &ret))
-		return false;
 	if (!symbolizer_code(w->u->sym, w->space, ret - 1, time_ns, &code) ||
 	    code.kind != CODE_FILE ||
 	    !unwind_files_is_call(w->u->files, code.file, code.offset + 1, time_ns))
@@ -327,6 +335,7 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 static bool step(struct walk *w)
 {
 	struct unwind_rule r;
+	uint64_t ret;
 
 	if (!find_rule(w, &r)) {
 		teach(w, wire_rule(WIRE_RULE_NO_CODE, 0, 0, 0));
@@ -335,8 +344,13 @@ static bool step(struct walk *w)
 			w->out->n--;
 		return stop(w, WIRE_END_NO_RULE);
 	}
-	if (r.kind == UNWIND_NONE && is_stub(w))
-		r = stub_rule;
+	if (r.kind == UNWIND_NONE && may_be_stub(w)) {
+		/* Without it, it is not known whether this is a stub: that is no rule to teach. */
+		if (!read_stub_return(w, &ret))
+			return stop(w, WIRE_END_UNREADABLE);
+		if (is_stub(w, ret))
+			r = stub_rule;
+	}
 	w->is_late = unwind_files_late(w->u->files);
 	if (w->is_late || r.kind == UNWIND_UNKNOWN)
 		return stop(w, WIRE_END_NO_RULE);

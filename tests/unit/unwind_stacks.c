@@ -462,6 +462,47 @@ static void a_stack_beyond_the_copy_is_cut_and_says_so(void **state)
 	expect_same(f, f->stack.n);
 }
 
+#if defined(__x86_64__)
+/* read(2) as Go and musl have it: no frame, and nothing that describes one. */
+long read_by_stub(int fd, void *buf, size_t len);
+__asm__(".text\n"
+	".type read_by_stub, @function\n"
+	"read_by_stub:\n"
+	"\txor %eax, %eax\n"
+	"\tsyscall\n"
+	"\tret\n"
+	".size read_by_stub, . - read_by_stub\n");
+
+static void in_a_stub(void)
+{
+	char byte;
+
+	sink += (int)read_by_stub(STDIN_FILENO, &byte, 1);
+}
+
+/* Else its caller is missing in all later stacks. */
+static void a_stub_whose_return_address_is_unreadable_teaches_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t taught;
+	uint32_t len;
+
+	unwind_child(f, in_a_stub, false);
+	taught = f->taught;
+	len = f->copy.len;
+	f->copy.len = 0;
+	complete(f);
+	assert_int_equal(f->stack.end, WIRE_END_UNREADABLE);
+	assert_int_equal(f->stack.n, 1);
+	assert_int_equal(f->taught, taught);
+	f->copy.len = len;
+	complete(f);
+	assert_true(f->stack.n > 2);
+	assert_in_range(f->stack.frames[1], (uintptr_t)in_a_stub, (uintptr_t)in_a_stub + 100);
+	assert_true(f->taught > taught);
+}
+#endif
+
 /* How many context switches it has made. */
 static uint64_t switches_of(pid_t pid)
 {
@@ -636,6 +677,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(
 			beyond_the_copy_only_a_thread_is_read_that_has_not_run_since, setup,
 			teardown),
+#if defined(__x86_64__)
+		cmocka_unit_test_setup_teardown(
+			a_stub_whose_return_address_is_unreadable_teaches_nothing, setup, teardown),
+#endif
 		cmocka_unit_test_setup_teardown(what_is_no_code_is_no_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(in_a_file_that_was_gone_too_soon_nothing_is_guessed,
 						setup, teardown),
