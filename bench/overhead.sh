@@ -193,22 +193,13 @@ done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
 echo "rounds $rounds, pipe loops $loops, window $window s, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
-awk -v loops="$loops" -v workloads="$workloads" -v recorders="$recorders" '
-function sorted(key, v,    n, i, j, t) {
-	n = split(list[key], v, " ")
-	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-	return n
-}
-function median(key,    n, v) {
-	n = sorted(key, v)
-	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
+awk -v loops="$loops" -v workloads="$workloads" -v recorders="$recorders" "$(cat "$(dirname "$0")/median.awk")"'
+function middle(key) { return median(list[key]) }
 function quartiles(key,    n, v) {
-	n = sorted(key, v)
+	n = sorted(list[key], v)
 	return sprintf("%.0f..%.0f", v[int((n + 3) / 4)], v[n + 1 - int((n + 3) / 4)])
 }
-function lost(key) { return (1 - 1 / (1 + median(key "slower") / 100)) * 100 } # percent of the work
+function lost(key) { return (1 - 1 / (1 + middle(key "slower") / 100)) * 100 } # percent of the work
 function put(key, value) { list[key] = list[key] " " value }
 {
 	key = $1 " " $2 " "
@@ -231,16 +222,16 @@ END {
 	format = "%-10s %-11s %8s %7s %10s %9s %9s %9s %6s %8s %5s %9s\n"
 	printf format, "workload", "recorder", "seconds", "slower", "quartiles", "more CPU", "ns/event", "B/event", "lost", "own CPU", "MiB", "finish s"
 	for (w = 1; w <= m; w++) {
-		printf format, work[w], "none", sprintf("%.3f", median("none " work[w])), "", "", "", "", "", "", "", "", ""
+		printf format, work[w], "none", sprintf("%.3f", middle("none " work[w])), "", "", "", "", "", "", "", "", ""
 		for (r = 1; r <= n; r++) {
 			key = rec[r] " " work[w] " "
 			is_log = (key "b") in list
-			printf format, work[w], rec[r], sprintf("%.3f", median(key "s")),
-				sprintf("%.0f%%", median(key "slower")), quartiles(key "slower"),
-				sprintf("%.0f%%", median(key "cpu")),
-				work[w] == "pipe" ? sprintf("%.0f", median(key "ns")) : "-",
-				is_log ? sprintf("%.1f", median(key "b")) : "-", is_log ? median(key "l") : "-",
-				sprintf("%.2f", median(key "own")), median(key "mib"), sprintf("%.2f", median(key "late"))
+			printf format, work[w], rec[r], sprintf("%.3f", middle(key "s")),
+				sprintf("%.0f%%", middle(key "slower")), quartiles(key "slower"),
+				sprintf("%.0f%%", middle(key "cpu")),
+				work[w] == "pipe" ? sprintf("%.0f", middle(key "ns")) : "-",
+				is_log ? sprintf("%.1f", middle(key "b")) : "-", is_log ? middle(key "l") : "-",
+				sprintf("%.2f", middle(key "own")), middle(key "mib"), sprintf("%.2f", middle(key "late"))
 		}
 		key = "chaincap " work[w] " "
 		if (!((key "s") in list))
@@ -252,11 +243,11 @@ END {
 			ratio = ratio sprintf("%s: chaincap ", work[w])
 			if (work[w] == "pipe")
 				ratio = ratio sprintf("adds %.2f times what %s adds to an event\n",
-					median(key "ns") / median(peer " pipe ns"), peer)
+					middle(key "ns") / middle(peer " pipe ns"), peer)
 			else
 				ratio = ratio sprintf("loses %.0f %%, %.2f times what %s loses; by CPU time %.2f times\n",
 					lost(key), lost(key) / lost(peer " " work[w] " "), peer,
-					median(key "cpu") / median(peer " " work[w] " cpu"))
+					middle(key "cpu") / middle(peer " " work[w] " cpu"))
 		}
 	}
 	printf "%s", ratio

@@ -25,17 +25,7 @@ for round in $(seq "$rounds"); do
 done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 echo "rounds $rounds, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
-awk '
-function sorted(list, v,    n, i, j, t) {
-	n = split(list, v, " ")
-	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-	return n
-}
-function median(list,    n, v) {
-	n = sorted(list, v)
-	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
+awk "$(cat "$(dirname "$0")/median.awk")"'
 { place = $2 " " $3 }
 !(place in seen) { seen[place]; places[++n_places] = place }
 $4 == "walks" { known[place] += $5; walked[place] += $6; next }

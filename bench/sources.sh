@@ -33,13 +33,7 @@ done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
 echo "rounds $rounds, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
-awk -v cpus="$(nproc)" -v workloads="$workloads" -v rounds="$rounds" '
-function median(list,    n, i, j, t, v) {
-	n = split(list, v, " ")
-	for (i = 2; i <= n; i++)
-		for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
+awk -v cpus="$(nproc)" -v workloads="$workloads" -v rounds="$rounds" "$(cat "$(dirname "$0")/median.awk")"'
 # What the programs for switches and wakings took for a switch, in ns, of a recording without something.
 function each(key) { return switches[key] ? ns[key " stacks"] / switches[key] : 0 }
 {

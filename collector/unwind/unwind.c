@@ -134,7 +134,7 @@ static bool may_be_stub(const struct walk *w)
 	return w->out->n == 1 && w->has_all && w->look == w->regs[UNWIND_PC] - 1;
 }
 
-/* The return address if it is a stub. */
+/* Where it would return to as a stub. False: that cannot be read. */
 static bool read_stub_return(struct walk *w, uint64_t *ret)
 {
 	if (!UNWIND_HAS_LINK)
@@ -345,7 +345,7 @@ static bool step(struct walk *w)
 		return stop(w, WIRE_END_NO_RULE);
 	}
 	if (r.kind == UNWIND_NONE && may_be_stub(w)) {
-		/* Without it, it is not known whether this is a stub: that is no rule to teach. */
+		/* It may be one or not, so nothing is taught. */
 		if (!read_stub_return(w, &ret))
 			return stop(w, WIRE_END_UNREADABLE);
 		if (is_stub(w, ret))

@@ -5,7 +5,6 @@
 # and a recorder that is stopped.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-[ -x "$build/count_events" ] || fail "no $build/count_events: make unit builds it"
 
 # marked FILE: the log's count of events on each CPU before each mark, "CPU NAME EVENTS LOST_WITHOUT_CPU".
 marked() {
@@ -22,15 +21,7 @@ marked() {
 # count_beside NAME BUFFER HOW THREADS: records a load of about a second between marks.
 count_beside() {
 	trace=$tmp/$1.trace
-	mkfifo "$tmp/$1.marks"
-	timeout 60 "$build/count_events" "$cap" -F 0 -o "$trace" --buffer-size "$2" --threads "$4" \
-		<"$tmp/$1.marks" >"$tmp/$1.counted" 2>"$tmp/err" &
-	counter=$!
-	started="$started $counter"
-	exec 3>"$tmp/$1.marks"
-	wait_for "$1: the recorder is at work" 15 has_bytes "$trace" 2000
-	recorder=$(awk '$1 == "recorder" { print $2 }' "$tmp/$1.counted")
-	started="$started $recorder"
+	begin_counting "$1" --buffer-size "$2" --threads "$4"
 	echo mark >&3
 	sleep 0.2
 	busy 20
@@ -50,10 +41,7 @@ count_beside() {
 	sleep 0.3 # in which the rings are emptied, so that the marks are kept
 	echo mark >&3
 	sleep 0.3
-	kill -INT "$recorder"
-	exec 3>&-
-	wait $counter
-	expect_exit "$1: chaincap beside count_events" 0 $?
+	end_counting
 	read_info "$trace"
 	timeout 60 "$walk" -q --format=events "$trace" >"$tmp/$1.events" 2>"$tmp/err"
 	expect_exit "chainwalk --format=events" "0 3" $?

@@ -428,6 +428,31 @@ duration() {
 	"$walk" --format=info "$1" 2>/dev/null | awk '$1 == "duration_s:" { sub(/[.]/, "", $2); printf "%.0f\n", $2 }'
 }
 
+# begin_counting NAME OPTION...: a recording in $tmp/NAME.trace, whose recorder is $recorder, beside programs that
+# do nothing but count (tests/tools/count_events.c). A line to descriptor 3 makes marks; what was counted is in
+# $tmp/NAME.counted.
+begin_counting() {
+	[ -x "$build/count_events" ] || fail "no $build/count_events: make unit builds it"
+	name=$1
+	shift
+	mkfifo "$tmp/$name.marks"
+	timeout 60 "$build/count_events" "$cap" -F 0 -o "$tmp/$name.trace" "$@" \
+		<"$tmp/$name.marks" >"$tmp/$name.counted" 2>"$tmp/err" &
+	counter=$!
+	started="$started $counter"
+	exec 3>"$tmp/$name.marks"
+	wait_for "$name: the recorder is at work" 15 has_bytes "$tmp/$name.trace" 2000
+	recorder=$(awk '$1 == "recorder" { print $2 }' "$tmp/$name.counted")
+	started="$started $recorder"
+}
+# end_counting: ends what begin_counting began last.
+end_counting() {
+	kill -INT "$recorder"
+	exec 3>&-
+	wait $counter
+	expect_exit "$name: chaincap beside count_events" 0 $?
+}
+
 # has_pprof: whether go tool pprof runs here, as pprof does from then on.
 has_pprof() {
 	HOME=$tmp PPROF_TMPDIR=$tmp GOTOOLCHAIN=local GOTELEMETRY=off

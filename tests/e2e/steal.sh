@@ -5,7 +5,6 @@
 # counter is the one of /proc/stat.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-[ -x "$build/count_events" ] || fail "no $build/count_events: make unit builds it"
 [ "$(awk '$1 == "cpu" { print $9 }' /proc/stat)" -gt 0 ] || skip "no hypervisor has ever taken anything here"
 
 # Every CPU is busy, and switches often.
@@ -21,21 +20,14 @@ of_each_cpu() {
 	awk '$1 ~ /^cpu[0-9]/ { print substr($1, 4), $9 }' /proc/stat
 }
 of_each_cpu >"$tmp/before"
-mkfifo "$tmp/marks"
-timeout 60 "$build/count_events" "$cap" -F 0 -o "$tmp/trace" <"$tmp/marks" >"$tmp/counted" 2>"$tmp/err" &
-counter=$!
-started="$started $counter"
-exec 3>"$tmp/marks"
-wait_for "the recorder is at work" 15 has_bytes "$tmp/trace" 2000
-recorder=$(awk '$1 == "recorder" { print $2 }' "$tmp/counted")
-started="$started $recorder"
+begin_counting steal
 # grown: what the counters grew by from the first mark of each CPU to the last one, ns
 grown() {
 	awk '$1 == "mark" { if (!($2 in first)) first[$2] = $5; last[$2] = $5 }
-		END { for (cpu in first) sum += last[cpu] - first[cpu]; printf "%.0f\n", sum }' "$tmp/counted"
+		END { for (cpu in first) sum += last[cpu] - first[cpu]; printf "%.0f\n", sum }' "$tmp/steal.counted"
 }
 marks() {
-	grep -c '^mark ' "$tmp/counted"
+	grep -c '^mark ' "$tmp/steal.counted"
 }
 has_more_marks() {
 	[ "$(marks)" -gt "$1" ]
@@ -50,16 +42,13 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11; do
 done
 sleep 0.5
 of_each_cpu >"$tmp/after"
-kill -INT "$recorder"
-exec 3>&-
-wait $counter
-expect_exit "chaincap beside count_events" 0 $?
+end_counting
 
-read_info "$tmp/trace"
+read_info "$tmp/steal.trace"
 expect "events lost" 0 "$lost"
 grep -q '^more_accounted: yes$' "$tmp/info" || fail "the events do not add up: $(cat "$tmp/info")"
 ours=$(sed -n 's/^hypervisor_took_ns: //p' "$tmp/info")
-"$walk" -q --all -f events "$tmp/trace" >"$tmp/events"
+"$walk" -q --all -f events "$tmp/steal.trace" >"$tmp/events"
 expect "the events' sum" "${ours:-0}" "$(awk '$3 == "steal" { sum += $5 } END { printf "%.0f\n", sum }' "$tmp/events")"
 
 # Between each mark of a CPU and the next one.
@@ -81,7 +70,7 @@ awk '
 		for (mark in counted) all++
 		printf "%.0f of %.0f marks compared\n", marks, all
 		exit bad || marks != all
-	}' "$tmp/counted" "$tmp/events" >"$tmp/compared" || fail "not what the kernel counted
+	}' "$tmp/steal.counted" "$tmp/events" >"$tmp/compared" || fail "not what the kernel counted
 $(cat "$tmp/compared")"
 awk '
 	FILENAME ~ /before$/ { before[$1] = $2; next }
@@ -90,13 +79,13 @@ awk '
 		printf "%s: %.0f ns, /proc/stat %.0f to %.0f\n", $3, $5, before[$2], after[$2]
 		bad++
 	}
-	END { exit bad }' "$tmp/before" "$tmp/after" "$tmp/counted" >"$tmp/compared.stat" || fail "not the counter of /proc/stat
+	END { exit bad }' "$tmp/before" "$tmp/after" "$tmp/steal.counted" >"$tmp/compared.stat" || fail "not the counter of /proc/stat
 $(cat "$tmp/compared.stat")"
 took=$(grown)
 echo "note: $took ns between the marks, $(cat "$tmp/compared")"
 [ "$took" -gt 0 ] || skip "judged nothing: the kernel counted nothing that a hypervisor took, for 10 s"
 
-"$walk" -q --all -f threads --unit ns "$tmp/trace" >"$tmp/threads"
+"$walk" -q --all -f threads --unit ns "$tmp/steal.trace" >"$tmp/threads"
 head -n 1 "$tmp/threads" | grep -q ' STEAL' || fail "no column:
 $(cat "$tmp/threads")"
 # No thread lost more than the CPUs did.
@@ -104,7 +93,7 @@ awk 'NR == 1 { end = index($0, "STEAL") + 4 }
 	/all of them/ { line = substr($0, 1, end); sub(/.* /, "", line); print line }' "$tmp/threads" >"$tmp/sum"
 expect_at_most "ns of threads" "$ours" "$(cat "$tmp/sum")" "$tmp/threads"
 # The summary says it from a thousandth of the CPUs' time on.
-"$walk" --all -f threads "$tmp/trace" 2>"$tmp/summary" >/dev/null
+"$walk" --all -f threads "$tmp/steal.trace" 2>"$tmp/summary" >/dev/null
 says=$(grep -c "^the hypervisor took [0-9.]* s of the CPUs' time, [0-9.]* %\$" "$tmp/summary")
-expect "a line of the summary" "$(awk -v ours="$ours" -v ns="$(duration "$tmp/trace")" -v cpus="$cpus" \
+expect "a line of the summary" "$(awk -v ours="$ours" -v ns="$(duration "$tmp/steal.trace")" -v cpus="$cpus" \
 	'BEGIN { printf "%.0f\n", (ours > 0 && ours * 1000 >= ns * cpus) }')" "$says"

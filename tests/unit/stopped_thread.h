@@ -19,6 +19,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,6 +97,16 @@ static inline bool read_registers(pid_t tid, __u64 *regs)
 	assert_int_equal(ptrace(PTRACE_GETREGSET, tid, NT_ARM_SYSTEM_CALL, &number), 0);
 	return *(int *)number.iov_base != -1;
 #endif
+}
+
+/* Stops a thread of a child, which is traced from then on. */
+static inline void stop_thread(pid_t tid)
+{
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, tid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL), 0);
+	assert_int_equal(waitpid(tid, &status, __WALL), tid);
 }
 
 /* What the BPF side would send of a stopped thread. */

@@ -26,6 +26,7 @@
 #include "unwind/rule.h"
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
+#include "watched_child.h"
 
 /* ---- what the processes do ----------------------------------------------------------------- */
 
@@ -205,9 +206,7 @@ static int unwind_child(struct fixture *f, void (*fn)(void), bool second)
 		_exit(0);
 	}
 	tid = wait_until_asleep(pid, second);
-	assert_int_equal(ptrace(PTRACE_SEIZE, tid, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL), 0);
-	assert_int_equal(waitpid(tid, &status, __WALL), tid);
+	stop_thread(tid);
 	copy_thread(&f->copy, pid, tid);
 	end = unwind_by_libdwfl(pid, tid, &f->reference);
 	symbolizer_poll(f->sym);
@@ -378,9 +377,7 @@ static void beyond_the_copy_only_a_thread_is_read_that_has_not_run_since(void **
 		_exit(0);
 	}
 	wait_until_asleep(pid, false);
-	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
-	assert_int_equal(waitpid(pid, &status, __WALL), pid);
+	stop_thread(pid);
 	copy_thread(&f->copy, pid, pid);
 	assert_int_equal(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
 	wait_until_asleep(pid, false);
@@ -413,52 +410,22 @@ static void what_is_no_code_is_no_frame(void **state)
 	expect_same(f, 1);
 }
 
-/* Starts a copy of this program, at a path as for mkstemp(), which sleeps in libc at once. */
-static pid_t start_copy(char *path, int *input)
-{
-	int pipes[2], from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	int to = mkstemp(path);
-	char buf[65536];
-	ssize_t n;
-	pid_t pid;
-
-	assert_true(from >= 0 && to >= 0);
-	while ((n = read(from, buf, sizeof(buf))) > 0)
-		assert_int_equal(write(to, buf, (size_t)n), n);
-	assert_int_equal(fchmod(to, 0700), 0);
-	close(from);
-	close(to);
-	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
-	pid = fork();
-	if (!pid) {
-		dup2(pipes[0], STDIN_FILENO);
-		execl(path, path, "sleep", (char *)NULL);
-		_exit(1);
-	}
-	close(pipes[0]);
-	*input = pipes[1];
-	return pid;
-}
-
 /* It has rules, which nobody knows any more, and no frame pointers maybe. */
 static void in_a_file_that_was_gone_too_soon_nothing_is_guessed(void **state)
 {
 	struct fixture *f = *state;
-	char path[] = "/tmp/unwind-test-XXXXXX";
-	int status, input;
-	pid_t pid;
+	struct child c;
+	char path[64];
 
-	pid = start_copy(path, &input);
-	wait_until_asleep(pid, false);
-	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
-	assert_int_equal(waitpid(pid, &status, __WALL), pid);
-	copy_thread(&f->copy, pid, pid);
-	unwind_by_libdwfl(pid, pid, &f->reference);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, __WALL);
+	copy_self(path);
+	c = start_child(path, NULL);
+	wait_until_asleep(c.pid, false);
+	stop_thread(c.pid);
+	copy_thread(&f->copy, c.pid, c.pid);
+	unwind_by_libdwfl(c.pid, c.pid, &f->reference);
+	kill(c.pid, SIGKILL);
+	end_child(&c);
 	unlink(path);
-	close(input);
 	symbolizer_poll(f->sym);
 	complete(f);
 	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
@@ -530,9 +497,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_record_that_is_none_is_refused, setup, teardown),
 	};
 
-	if (argc == 2 && !strcmp(argv[1], "sleep")) {
-		recurse(2);
-		return 0;
-	}
+	if (argc == 2 && !strcmp(argv[1], "child"))
+		return be_child();
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
 }
