@@ -40,8 +40,8 @@ function each(key) { return switches[key] ? ns[key " stacks"] / switches[key] : 
 	key = $1 " " $2 " " $3
 	cpu[key] = $4 * 1000 * ($1 == "pipe" ? 1 : cpus)
 	all[key] += $6
-	source = $5 ~ /^on_(switch|waking|wakeup_new)$/ ? "stacks" : $5 == "on_sample" ? "samples" :
-		$5 == "on_data" ? "objects" : $5 ~ /^on_disk_/ ? "disk" :
+	source = $5 ~ /^on_(switch|waking|wakeup_new)$/ ? "stacks" : $5 == "on_sample" ? "samples" : \
+		$5 == "on_data" ? "objects" : $5 ~ /^on_disk_/ ? "disk" : \
 		$5 ~ /^on_(softirq|device_irq|timer_irq)/ ? "interrupts" : "others"
 	ns[key " " source] += $6
 	if ($5 == "on_switch")

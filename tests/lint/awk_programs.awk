@@ -4,7 +4,7 @@
 #
 # mawk converts a calculated number from 2^31 on by OFMT ("3e+09"), and %d stops at 2147483647. Calculated
 # is what has an operator in it, and any variable to which something is added. mawk has no {n,m} in
-# expressions and none of gawk's own functions.
+# expressions, no ? or : at the end of a line and none of gawk's own functions.
 
 # begin_program(TEXT): the quote with which an awk program begins in this text of the shell's, else "";
 # the text after the quote goes into rest.
@@ -36,6 +36,8 @@ function check(code,    words, n, i, printed) {
 		complain("mawk does not have this")
 	if (code ~ /[])A-Za-z.][{][0-9]+,?[0-9]*[}][^ ;]*\//)
 		complain("mawk has no {n,m} in expressions")
+	if (code ~ /^[^#]*[?:]$/)
+		complain("mawk reads no further after ? or : at the end of a line")
 
 	# Text, expressions, subscripts and fields contain operators that do not calculate what is printed.
 	gsub(/"([^"\\]|\\.)*"|\001[^\001]*\001|~ *\/([^\/\\]|\\.)*\//, "", code)

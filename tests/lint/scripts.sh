@@ -10,8 +10,9 @@ scripts="$(find . -type d \( -name node_modules -o -name 'build*' -o -name .git 
 status=0
 
 # The check itself: each of these has to be reported.
-for bad in 'print $2 + 0' '{ sum += $1 } END { print sum' 'printf "%d\n", $2' '$1 ~ /^[0-9]{3}$/ { print'; do
-	if printf "awk '{ %s }'\n" "$bad" | awk -f tests/lint/awk_programs.awk >/dev/null; then
+for bad in 'print $2 + 0' '{ sum += $1 } END { print sum' 'printf "%d", $2' '$1 ~ /^[0-9]{3}$/ { print' \
+	'x = $1 ?\n1 : 2' 'x = $1 ? 1 :\n2'; do
+	if printf "awk '{ %b }'\n" "$bad" | awk -f tests/lint/awk_programs.awk >/dev/null; then
 		echo "tests/lint/awk_programs.awk does not find { $bad }"
 		status=1
 	fi
