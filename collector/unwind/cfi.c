@@ -14,9 +14,15 @@
 
 #define NAMES_MAX_BYTES (1u << 20)
 #define SECTIONS_MAX 4096u
-/* Budget of CPU time for a file: a start, and more with each address searched (libdw: 5 us). */
-#define PATIENCE_NS 100000000u
-#define PATIENCE_EACH_NS 100000u
+/*
+ * Budget of CPU time for a file: 0.1 s at once, a tenth of the time over all, and a little for each
+ * search (libdw: 5 us). The CPU time in a virtual machine has in it for how long that itself waited
+ * for a CPU, maybe 0.1 s: so who has used up more pays back that much, and can then be searched
+ * again.
+ */
+#define PATIENCE_NS 100000000
+#define PATIENCE_PART 10
+#define FREE_NS 100000u
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -28,7 +34,8 @@ struct cfi {
 	struct elfsym *elf;
 	Dwarf_CFI *dwarf;
 	size_t bytes;
-	uint64_t searched_ns, patience_ns;
+	int64_t left_ns; /* of its budget, */
+	uint64_t at_ns;	 /* at this time */
 };
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -103,7 +110,8 @@ int cfi_open(struct cfi **out, int fd)
 	}
 	c->elf = e;
 	c->bytes = (size_t)bytes;
-	c->patience_ns = PATIENCE_NS;
+	c->left_ns = PATIENCE_NS;
+	c->at_ns = clock_now_ns();
 	*out = c;
 	return 0;
 fail:
@@ -294,19 +302,34 @@ static bool find_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, u
 	return true;
 }
 
-bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end)
+static bool may_search(struct cfi *c)
 {
-	uint64_t start_ns = clock_thread_cpu_ns();
+	uint64_t now_ns = clock_now_ns();
+
+	c->left_ns += (int64_t)((now_ns - c->at_ns) / PATIENCE_PART);
+	if (c->left_ns > PATIENCE_NS)
+		c->left_ns = PATIENCE_NS;
+	c->at_ns = now_ns;
+	return c->left_ns > 0;
+}
+
+static void spend(struct cfi *c, uint64_t took_ns)
+{
+	uint64_t most_ns = (uint64_t)(c->left_ns + PATIENCE_NS), ns;
+
+	ns = took_ns > FREE_NS ? took_ns - FREE_NS : 0;
+	c->left_ns -= (int64_t)(ns < most_ns ? ns : most_ns);
+}
+
+int cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end)
+{
+	uint64_t start_ns;
 	bool is_found;
 
-	/* There may be a rule: that is not known, and nothing may be guessed in its place. */
-	if (c->searched_ns > c->patience_ns) {
-		*rule = (struct unwind_rule) { .kind = UNWIND_HARD };
-		*end = UINT64_MAX;
-		return true;
-	}
+	if (!may_search(c))
+		return -EAGAIN;
+	start_ns = clock_thread_cpu_ns();
 	is_found = find_row(c, offset, rule, end);
-	c->searched_ns += clock_thread_cpu_ns() - start_ns;
-	c->patience_ns += PATIENCE_EACH_NS;
-	return is_found;
+	spend(c, clock_thread_cpu_ns() - start_ns);
+	return is_found ? 0 : -ENOENT;
 }

@@ -2,12 +2,11 @@
 /*
  * cfi.h - the call frame information (.eh_frame) of one ELF file, read by libdw. Any user may have
  * written the file: only processes without rights read it (rules_process.c), its sizes are checked
- * before libdw sees it, and a file that takes too long to search has no rules from then on.
+ * before libdw sees it, and searching it takes a tenth of the time at most.
  */
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "rule.h"
@@ -27,10 +26,11 @@ void cfi_close(struct cfi *c);
 size_t cfi_bytes(const struct cfi *c);
 
 /*
- * The rule for the byte at this offset of the file, which holds up to the byte *end; false if it
- * has none. Where it begins libdw does not know: after DW_CFA_restore_state it says another place.
- * A file whose search takes too long has UNWIND_HARD everywhere from then on.
+ * Finds the rule for the byte at this offset of the file, which holds up to the byte *end. Where it
+ * begins libdw does not know: after DW_CFA_restore_state it says another place. Returns 0; -ENOENT:
+ * it has none; or -EAGAIN: searching the file has taken too long by now, so whether it has one is
+ * known later only.
  */
-bool cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end);
+int cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end);
 
 #endif /* UNWIND_CFI_H */

@@ -28,6 +28,8 @@
 #define WAIT_MAX_NS 5000000u
 /* A process has the recorder's priority, but not for more than this with one question. */
 #define HURRY_NS 100000000u
+/* A file that is not to be searched for a while is asked for again after this time. */
+#define AGAIN_NS 20000000u
 #define NICE_NONE 20
 
 struct question {
@@ -230,6 +232,10 @@ static int take_answers(struct rules *r, struct process *p)
 		if (!q.file)
 			continue;
 		q.file->bytes = a.bytes;
+		if (a.err == -EAGAIN) {
+			q.file->again_ns = clock_now_ns() + AGAIN_NS;
+			continue;
+		}
 		r->on_answer(r->ctx, q.file, q.offset, q.of_call ? NULL : &a.window, a.is_it);
 	}
 	if (err == -EPIPE) {
@@ -362,7 +368,7 @@ static int ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_c
 		return -EIO;
 	if (!p)
 		return -ENOTCONN;
-	if (p->n == QUESTIONS || is_asked(p, &q))
+	if (p->n == QUESTIONS || is_asked(p, &q) || f->again_ns > q.asked_ns)
 		return -EAGAIN;
 	if (is_used_up(p)) {
 		end(r, p);
@@ -377,6 +383,8 @@ static int ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_c
 	p->questions[(p->first + p->n++) % QUESTIONS] = q;
 	/* One that has others to answer is late already. */
 	err = p->n == 1 ? wait_for_answer(r, p) : -EAGAIN;
+	if (!err && f->again_ns > q.asked_ns)
+		err = -EAGAIN;
 	r->late += err == -EAGAIN;
 	return err;
 }

@@ -39,9 +39,10 @@ struct rules_window {
 struct rules_file {
 	uint32_t index; /* set by the caller: no other open file has it */
 	uint32_t major, minor, owner;
-	uint64_t process; /* serial number of the one that has it open; 0: none */
-	uint32_t deaths;  /* of processes that were reading it */
-	uint64_t bytes;	  /* that its call frame information takes */
+	uint64_t process;  /* serial number of the one that has it open; 0: none */
+	uint32_t deaths;   /* of processes that were reading it */
+	uint64_t bytes;	   /* that its call frame information takes */
+	uint64_t again_ns; /* before this time it is not asked for */
 };
 
 struct rules;
@@ -70,8 +71,8 @@ void rules_close(struct rules *r, struct rules_file *f);
 /*
  * Asks for the rules around an offset of the file; is_it: there is none, but the code there is that
  * to which signal handlers return. Returns 0: on_answer() has got the answer; -EAGAIN: it gets it
- * later, in rules_poll() or in another call; -ENOTCONN: the file has to be opened (again); or
- * another negative errno: it has no rules.
+ * later, in rules_poll() or in another call, or when it is asked again; -ENOTCONN: the file has to
+ * be opened (again); or another negative errno: it has no rules.
  */
 int rules_find(struct rules *r, struct rules_file *f, uint64_t offset);
 /* The same for is_it: whether a call ends before the offset. */

@@ -26,7 +26,7 @@ struct rules_request {
 
 struct rules_answer {
 	uint32_t serial; /* of the request */
-	int32_t err;	 /* of opening the file: 0, or a negative errno */
+	int32_t err;	 /* -EAGAIN: it is not known yet, and to be asked again */
 	uint64_t bytes;	 /* that its call frame information takes */
 	uint32_t is_it;	 /* the code there is a call, or a signal's return if there is no rule */
 	struct rules_window window;

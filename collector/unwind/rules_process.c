@@ -15,51 +15,60 @@
 #define ALIGNMENT 16u
 
 struct file {
-	int fd; /* 0: not open */
-	int err;
-	struct cfi *cfi; /* NULL: see err */
+	int fd;		 /* 0: not open */
+	struct cfi *cfi; /* NULL: it has none that can be read */
 };
 
 /* ---- windows ------------------------------------------------------------------------------- */
 
-/*
- * Rows from `at` on, up to the window's end or as many as there is room for. Where there is no rule
- * it goes on at the next place where a function may begin, and at the offset that was asked for.
- */
-static void find_rows(struct cfi *c, uint64_t base, uint64_t at, uint64_t offset,
-		      struct rules_window *w)
+static void add_row(struct rules_window *w, uint64_t at, uint64_t to, const struct unwind_rule *r)
 {
-	uint64_t end = base + RULES_WINDOW, next;
-
-	w->n = 0;
-	w->from = (uint16_t)(at - base);
-	while (at < end && w->n < RULES_ROWS_MAX) {
-		struct unwind_rule rule = { .kind = UNWIND_NONE };
-
-		if (!cfi_row(c, at, &rule, &next)) {
-			next = (at | (ALIGNMENT - 1)) + 1;
-			if (at < offset && offset < next)
-				next = offset;
-		}
-		w->starts[w->n] = (uint8_t)(at - base);
-		w->rules[w->n++] = rule;
-		at = next < end ? next : end;
-	}
-	w->to = (uint16_t)(at - base);
+	w->starts[w->n] = (uint8_t)at;
+	w->rules[w->n++] = *r;
+	w->to = (uint16_t)(to < RULES_WINDOW ? to : RULES_WINDOW);
 }
 
-/* False: there is no rule at the offset. */
-static bool find_window(struct cfi *c, uint64_t offset, struct rules_window *w)
+/*
+ * Adds rows from w->to on, up to the window's end, as many as there is room and time for. Where
+ * there is no rule it goes on at the next place where a function may begin, and at the one that was
+ * asked for. Places are counted from base, where the window begins in the file.
+ */
+static void add_rows(struct cfi *c, uint64_t base, uint64_t asked, struct rules_window *w)
 {
-	uint64_t base = offset - offset % RULES_WINDOW, end;
-	struct unwind_rule rule;
+	while (w->to < RULES_WINDOW && w->n < RULES_ROWS_MAX) {
+		struct unwind_rule rule = { .kind = UNWIND_NONE };
+		uint64_t at = w->to, next;
+		int err = cfi_row(c, base + at, &rule, &next);
 
-	if (!cfi_row(c, offset, &rule, &end))
-		return false;
-	find_rows(c, base, base, offset, w);
-	if (w->to <= offset - base)
-		find_rows(c, base, offset, offset, w);
-	return true;
+		if (err == -EAGAIN)
+			return;
+		if (err) {
+			next = base + (at | (ALIGNMENT - 1)) + 1;
+			if (at < asked && base + asked < next)
+				next = base + asked;
+		}
+		add_row(w, at, next - base, &rule);
+	}
+}
+
+/* Returns 0, or what cfi_row() says of the offset. */
+static int find_window(struct cfi *c, uint64_t offset, struct rules_window *w)
+{
+	uint64_t asked = offset % RULES_WINDOW, base = offset - asked, end;
+	struct unwind_rule rule;
+	int err = cfi_row(c, offset, &rule, &end);
+
+	if (err)
+		return err;
+	add_rows(c, base, asked, w);
+	if (w->to > asked)
+		return 0;
+	/* There was no room, or no time: from the one that was asked for. */
+	w->n = 0;
+	w->from = (uint16_t)asked;
+	add_row(w, asked, end - base, &rule);
+	add_rows(c, base, asked, w);
+	return 0;
 }
 
 /* ---- the conversation ---------------------------------------------------------------------- */
@@ -78,20 +87,21 @@ static void open_file(struct file *f, int fd)
 	if (fd < 0)
 		return;
 	f->fd = fd;
-	f->err = cfi_open(&f->cfi, fd);
+	(void)cfi_open(&f->cfi, fd);
 }
 
 static void answer(int socket, const struct rules_request *q, struct file *f)
 {
-	struct rules_answer a = { .serial = q->serial, .err = f->fd ? f->err : -EBADF };
+	struct rules_answer a = { .serial = q->serial };
 
 	a.bytes = f->cfi ? cfi_bytes(f->cfi) : 0;
+	if (q->op == RULES_FIND)
+		a.err = f->cfi ? find_window(f->cfi, q->offset, &a.window) : -ENOENT;
 	/* Without call frame information the code still says something. */
 	if (q->op == RULES_CALL)
 		a.is_it = f->fd && code_is_call(f->fd, q->offset);
-	else if (f->fd && !(f->cfi && find_window(f->cfi, q->offset, &a.window)))
-		/* Return addresses are looked up one byte lower. */
-		a.is_it = code_is_signal_return(f->fd, q->offset + 1);
+	else if (a.err == -ENOENT) /* return addresses are looked up one byte lower */
+		a.is_it = f->fd && code_is_signal_return(f->fd, q->offset + 1);
 	if (sandbox_send(socket, &a, sizeof(a), -1) != sizeof(a))
 		_exit(1);
 }
