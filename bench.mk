@@ -29,6 +29,8 @@ bench-hours: all # memory, descriptors and loss over an hour, beside a load that
 	@bash bench/hours.sh $(O)
 bench-programs: all # how long the BPF programs run
 	@bash bench/programs.sh 5 $(O)
+bench-picture: all $(O)/bench/cost # from the command line to the picture of a busy database, beside perf
+	@bash bench/picture.sh $(O)
 bench-sizes: all # bytes an event of servers, with what was waited for and without
 	@bash bench/sizes.sh $(O)
 bench-stacks: all $(O)/chainload-nofp # user stacks of real programs, by this and by other recorders
@@ -41,4 +43,4 @@ bench-verify: all # compares stacks known without a walk with walked ones; takes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
-	bench-hours bench-programs bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify
+	bench-hours bench-picture bench-programs bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify
