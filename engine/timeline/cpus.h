@@ -39,13 +39,13 @@ uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uin
 
 struct cpus *cpus_new(void);
 void cpus_free(struct cpus *c);
-/* True: some of it is missing as there was no memory. */
+/* True: it is incomplete, because memory ran out. */
 bool cpus_failed(const struct cpus *c);
-/* From from_ns on, which is not before what it ran before, the CPU runs the thread. */
+/* The CPU runs the thread from from_ns on, which is not earlier than in the previous call. */
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread);
-/* What was taken for an idle stretch up to now was none. */
+/* The CPU turned out not to have been idle, if that was the last thing noted. */
 void cpus_forget_idle(struct cpus *c, uint32_t cpu);
-/* From from_ns on the thread is on the queue of cpu, or on one that is not known: CPU_NONE. */
+/* The thread is on the run queue of cpu from from_ns on; CPU_NONE: on an unknown one. */
 void cpus_place(struct cpus *c, uint32_t thread, uint64_t from_ns, uint32_t cpu);
 /* Changes of queues may be missing in [from_ns, last_ns]. */
 void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * samples.h - where threads were while they ran (chain-semantics, section 8): samples by thread, in
- * the order of time. They say nothing of when a thread ran: one that lies in no running stretch of
- * its thread's timeline is not kept.
+ * the order of time. They do not determine when a thread ran: a sample at a time at which its
+ * thread does not run by its timeline is dropped.
  */
 #ifndef ENGINE_SAMPLES_H
 #define ENGINE_SAMPLES_H

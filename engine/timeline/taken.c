@@ -7,19 +7,19 @@
 #include "lower_bound.h"
 #include "thread_numbers.h"
 
-/* A stretch between two switches of a CPU, or what a thread ran of it. */
+/* The time between two switches of a CPU, or the part of it in which a thread ran. */
 struct stretch {
 	uint64_t from_ns, to_ns;
-	uint64_t ns;	    /* of it taken */
-	uint64_t before_ns; /* the sum of those before it */
+	uint64_t ns;	    /* how much of it was taken */
+	uint64_t before_ns; /* the sum of ns of all earlier ones with this key */
 	uint32_t key;	    /* the CPU or the thread */
 };
 
-/* By key, then time. */
+/* Sorted by key, then time. */
 struct stretches {
 	struct stretch *at;
 	size_t n, cap;
-	size_t *first; /* by key, and one more */
+	size_t *first; /* by key: its first one; and the end */
 	uint32_t keys;
 };
 
@@ -28,7 +28,7 @@ struct last {
 	uint64_t from_ns, at_ns; /* the stretch that ended with it */
 	uint64_t ran_from_ns;
 	uint32_t thread;
-	bool open; /* it has not been said yet what was taken */
+	bool open; /* its event with what was taken has not come yet */
 };
 
 struct taken {
@@ -190,7 +190,7 @@ void taken_finish(struct taken *i, uint32_t threads)
 		i->out_of_memory = true;
 }
 
-/* Of a stretch's time up to at_ns. */
+/* How much of the stretch was taken up to at_ns, in proportion. */
 static uint64_t up_to(const struct stretch *s, uint64_t at_ns)
 {
 	if (at_ns >= s->to_ns)

@@ -37,10 +37,10 @@ enum wait_flags {
 	WAIT_NOT_WOKEN = 2, /* still asleep at the end of the trace; wake = in = its end */
 	WAIT_NO_WAKING = 4, /* it ended, or became unknown, without a recorded waking: wake = in */
 	WAIT_SINCE_START = 8, /* began before the trace did; out = the trace's start */
-	WAIT_NEW = 16,	      /* a new thread's way to its first run; out = wake */
+	WAIT_NEW = 16,	      /* from a thread's start to its first run; out = wake */
 	WAIT_UNFINISHED = 32, /* no switch-in was seen; in = where the state becomes unknown */
-	WAIT_WAKER_RAN = 64,  /* its waker, a thread, ran from out + waker_at to wake; before, it
-				 had no CPU */
+	/* Its waker, a thread, had no CPU from out to out + waker_at, and then ran until wake. */
+	WAIT_WAKER_RAN = 64,
 	WAIT_FLAGS = 127,
 };
 
@@ -53,7 +53,7 @@ extern const struct wait_flag_name {
 #define WAIT_WAKER_BITS 22
 #define WAIT_WAKER_MAX ((UINT32_C(1) << WAIT_WAKER_BITS) - 1)
 
-/* Most of the memory is waits, so that their fields have as many bits as they need. */
+/* Most of the memory is waits, so their fields have no more bits than they need. */
 struct wait {
 	uint64_t out_ns, wake_ns, in_ns;
 	uint32_t stack;		      /* off-CPU: a stack pair, see timelines_pair(); 0 none */
@@ -61,9 +61,9 @@ struct wait {
 	uint32_t waker : THREAD_BITS; /* thread index, THREAD_IDLE or THREAD_NONE */
 	uint32_t flags : 7;	      /* enum wait_flags, or-ed */
 	/*
-	 * With WAIT_WAKER_RAN, ns after out_ns. Else the number of the waker's off-CPU intervals
-	 * before wake_ns, or WAIT_WAKER_MAX: see wait_waker_pos(). Of a preempted interval, 1: it
-	 * is wait_throttled().
+	 * With WAIT_WAKER_RAN, ns after out_ns. Else, in a sleep, the number of the waker's off-CPU
+	 * intervals before wake_ns, or WAIT_WAKER_MAX if it does not fit: see wait_waker_pos(). In
+	 * a preempted interval, 1 if it is wait_throttled().
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
 	uint32_t kind : 2; /* enum wait_kind */
@@ -72,7 +72,7 @@ struct wait {
 
 _Static_assert(sizeof(struct wait) == 40, "a wait has no padding");
 
-/* The thread might not run, as a quota of its control group was used up. */
+/* Whether the thread was off its CPU because the quota of its control group was used up. */
 static inline bool wait_throttled(const struct wait *w)
 {
 	return w->kind == WAIT_PREEMPTED && w->waker_at;
@@ -88,7 +88,7 @@ struct thread {
 	uint32_t tid, tgid; /* tgid 0: not known */
 	uint32_t flags;	    /* enum thread_flags, or-ed */
 	uint32_t name;	    /* string id: its first name; see timelines_name() */
-	uint32_t renames;   /* how many other names it had later on */
+	uint32_t renames;   /* how many names it got later */
 	uint32_t parent;    /* thread that started it; THREAD_NONE: not known */
 	uint32_t n_waits;
 	struct wait *waits;
@@ -106,14 +106,14 @@ struct thread_sums {
 /* A kernel and a user stack (ids of the trace, 0 none) that were recorded together. */
 struct stack_pair {
 	uint32_t kstack, ustack;
-	uint32_t object;  /* of a wait: what for (id of the trace); 0: not known */
-	uint32_t ready;	  /* of a wait for any of several: the one that ended it; 0: not known */
-	uint32_t request; /* of a waker: the number of that whose end made it wake; 0: none */
+	uint32_t object;  /* of a wait: what was waited for (id of the trace); 0: not known */
+	uint32_t ready;	  /* if that was several things: the one that ended it; 0: not known */
+	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
 };
 
 /*
- * Builds all timelines of t, which must outlive them. 0; -ENOMEM; -EBADMSG if there is a malformed
- * event in a trace that is not checked, see trace_open_bytes().
+ * Builds all timelines of t, which must outlive them. Returns 0, *out to be freed; -ENOMEM; or
+ * -EBADMSG if there is a malformed event in a trace that was not checked, see trace_open_bytes().
  */
 int timelines_new(struct timelines **out, const struct trace *t);
 /* The same, with what CPUs ran and how long they were in interrupts, if the trace has that. */
@@ -123,18 +123,18 @@ struct cpus;
 struct taken;
 /* NULL: not asked for, or the trace does not have the queues. */
 const struct cpus *timelines_cpus(const struct timelines *tl);
-/* When the machine stood still, in the order of time: with what CPUs ran only. */
+/* When the machine stood still, in the order of time; only if timelines_cpus() is not NULL. */
 const struct silence *timelines_silences(const struct timelines *tl, size_t *n);
-/* The same of how long CPUs were in interrupts, see taken.h. */
+/* How long CPUs were in interrupts, see taken.h. NULL: not asked for, or not in the trace. */
 const struct taken *timelines_interrupts(const struct timelines *tl);
-/* The same of what a hypervisor took; NULL also where it took nothing. */
+/* The same for the time that a hypervisor took; NULL also if it took none. */
 const struct taken *timelines_steal(const struct timelines *tl);
-/* All that it took, of all CPUs. */
+/* The sum of that, over all CPUs, in ns. */
 uint64_t timelines_steal_ns(const struct timelines *tl);
 
 /*
- * Switches that must have happened between two that follow each other on a CPU, and are neither in
- * the trace nor among its losses: some kernels and hosts hide those of some threads.
+ * The number of switches that must have happened between two recorded ones of a CPU, but are
+ * neither in the trace nor among its losses: some kernels and hosts hide those of some threads.
  */
 uint64_t timelines_untraced(const struct timelines *tl);
 
@@ -155,7 +155,7 @@ uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the h
 
 /* The pair of the same stacks alone: those of different requests are different pairs. */
 uint32_t timelines_plain_pair(const struct timelines *tl, uint32_t pair);
-/* What block devices were asked for, in the order in which it was done. */
+/* Requests to block devices, in the order in which they were done. */
 const struct disk_request *timelines_disk_requests(const struct timelines *tl, size_t *n);
 /* The request of a waker's pair. */
 const struct disk_request *timelines_disk_request(const struct timelines *tl, uint32_t number);
@@ -173,14 +173,14 @@ static inline uint64_t clip_ns(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
 	return ns < from_ns ? from_ns : ns > to_ns ? to_ns : ns;
 }
 
-/* The interval with the thread's start and who started it; NULL if that is not known. */
+/* The interval that begins with the thread's start; its waker started it. NULL: not known. */
 static inline const struct wait *thread_birth(const struct thread *th)
 {
 	return th->n_waits && th->waits[0].flags & WAIT_NEW ? &th->waits[0] : NULL;
 }
 /* Number of the thread's off-CPU intervals that end at or before at_ns (binary search). */
 uint32_t thread_position(const struct thread *th, uint64_t at_ns);
-/* How many of the waker's off-CPU intervals end before w, which has a waker, was woken. */
+/* The number of the waker's off-CPU intervals that end before it woke w. */
 static inline uint32_t wait_waker_pos(const struct thread *waker, const struct wait *w)
 {
 	bool known = !(w->flags & WAIT_WAKER_RAN) && w->waker_at < WAIT_WAKER_MAX;

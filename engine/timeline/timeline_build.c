@@ -62,8 +62,8 @@ static void handle_lost(struct builder *b, const struct event *ev)
 			b->cpus[i].switched = false;
 }
 
-/* A stretch of the CPU has ended, in which prev ran from the end of its last wait on. */
-static void note_stretch(struct builder *b, const struct event *ev, uint32_t prev)
+/* Tells those that sum up interrupts and steal that prev has run, since its last interval's end. */
+static void note_ran(struct builder *b, const struct event *ev, uint32_t prev)
 {
 	const struct thread *th = prev < THREAD_IDLE ? &b->tl->threads[prev] : NULL;
 	uint64_t ran_from_ns = ev->time_ns;
@@ -85,7 +85,7 @@ static void handle_switch(struct builder *b, const struct event *ev)
 		state_idles(b, ev->cpu, ev->time_ns);
 	else if (prev != THREAD_NONE)
 		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, ev->pair);
-	note_stretch(b, ev, prev);
+	note_ran(b, ev, prev);
 	if (!ev->other) {
 		state_idles(b, ev->cpu, ev->time_ns);
 		return;
@@ -174,7 +174,7 @@ static void handle_exit(struct builder *b, const struct event *ev)
 		b->live[i].exiting = true;
 }
 
-/* It changes no timeline: what a thread did when is known from its switches and wakings alone. */
+/* Keeps a sample. It changes no timeline: these follow from switches and wakings alone. */
 static void handle_sample(struct builder *b, const struct event *ev)
 {
 	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid), ev->cpu };
@@ -207,7 +207,7 @@ static void handle_steal(struct builder *b, const struct event *ev)
 		b->tl->steal_ns += ev->n;
 }
 
-/* Of a thread that is not known yet there is nothing to say. */
+/* The other kinds of MORE_EVENTS. Those about a thread that is not known yet have no effect. */
 static void handle_more(struct builder *b, const struct event *ev)
 {
 	uint32_t i = table_find(b, ev->tid);
@@ -286,8 +286,7 @@ static void handle_event(struct builder *b, const struct event *ev)
 	}
 }
 
-/* What was ready, into the waits that it ended. A note of a wait that became another says nothing.
- */
+/* Adds what was ready to the waits that it ended, unless the wait was changed after the note. */
 static void apply_ready(struct builder *b)
 {
 	for (size_t i = 0; i < b->ready.n && !b->out_of_memory; i++) {
@@ -300,6 +299,7 @@ static void apply_ready(struct builder *b)
 	}
 }
 
+/* Whether the thread of a sample runs at that time by its timeline. */
 static bool in_running_time(void *arg, const struct sample *s)
 {
 	const struct builder *b = arg;
@@ -326,78 +326,95 @@ static void finish_silences(struct timelines *tl)
 	silences_finish(&tl->silences, ran_ns, tl->samples.n);
 }
 
-static int build(struct timelines **out, const struct trace *t, bool with_cpus)
+/* Prepares for the first event, which may be NULL. with_cpus: see timelines_new_with_cpus(). */
+static void begin(struct builder *b, const struct trace *t, const struct event *first,
+		  bool with_cpus)
 {
 	const struct trace_info *info = trace_info(t);
-	struct event_stream *events = event_stream_new(t);
-	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
-	const struct event *ev;
-	uint64_t n = 0;
-	int err = 0;
+	struct timelines *tl = b->tl;
 
-	*out = NULL;
-	b.out_of_memory = !b.tl || !events;
+	tl->trace = t;
+	tl->start_ns = first && first->time_ns < info->start_ns ? first->time_ns : info->start_ns;
+	tl->end_ns = info->end_ns > tl->start_ns ? info->end_ns : tl->start_ns;
+	b->cpus_known_from_ns = tl->start_ns;
 	/* A damaged trace may lack changes of queues, and does not say so. */
-	if (!b.out_of_memory && with_cpus && info->more & 1u << CHAINLOG_QUEUE &&
-	    !trace_damage(t)->what) {
-		b.tl->cpus = cpus_new();
-		b.out_of_memory = !b.tl->cpus;
+	if (with_cpus && info->more & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what) {
+		tl->cpus = cpus_new();
+		b->out_of_memory |= !tl->cpus;
 	}
-	if (b.out_of_memory)
-		goto out;
-	ev = event_stream_next(events);
-	b.tl->trace = t;
-	b.tl->start_ns = ev && ev->time_ns < info->start_ns ? ev->time_ns : info->start_ns;
-	b.tl->end_ns = info->end_ns > b.tl->start_ns ? info->end_ns : b.tl->start_ns;
-	b.cpus_known_from_ns = b.tl->start_ns;
 	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS) {
-		b.tl->interrupts = taken_new(b.tl->start_ns);
-		b.out_of_memory = !b.tl->interrupts;
+		tl->interrupts = taken_new(tl->start_ns);
+		b->out_of_memory |= !tl->interrupts;
 	}
 	if (with_cpus && info->more & 1u << CHAINLOG_STEAL) {
-		b.tl->steal = taken_new(b.tl->start_ns);
-		b.out_of_memory |= !b.tl->steal;
+		tl->steal = taken_new(tl->start_ns);
+		b->out_of_memory |= !tl->steal;
 	}
-	b.events = events;
-	table_snapshot(&b);
-	progress_begin(PROGRESS_LINK, info->events, info->events);
-	for (; ev && !b.out_of_memory; ev = event_stream_next(events)) {
-		b.out_of_memory = b.tl->cpus && note_silence(&b.tl->silences, ev);
-		if (b.tl->end_ns < ev->time_ns)
-			b.tl->end_ns = ev->time_ns;
-		handle_event(&b, ev);
+	table_snapshot(b);
+}
+
+static void handle_events(struct builder *b, const struct event *ev)
+{
+	uint64_t all = trace_info(b->tl->trace)->events, n = 0;
+
+	progress_begin(PROGRESS_LINK, all, all);
+	for (; ev && !b->out_of_memory; ev = event_stream_next(b->events)) {
+		b->out_of_memory = b->tl->cpus && note_silence(&b->tl->silences, ev);
+		if (b->tl->end_ns < ev->time_ns)
+			b->tl->end_ns = ev->time_ns;
+		handle_event(b, ev);
 		if (++n % PROGRESS_EVENTS == 0)
 			progress_add(PROGRESS_EVENTS);
 	}
 	progress_end();
-	err = event_stream_error(events);
-	for (size_t i = 0; i < b.tl->n_threads && !b.out_of_memory && !err; i++)
-		state_end(&b, (uint32_t)i);
-	table_finish(&b);
-	if (b.tl)
-		disk_requests_finish(&b.tl->disk_requests);
-	if (!b.out_of_memory && !err)
-		samples_keep(&b.tl->samples, in_running_time, &b);
-	b.out_of_memory |= samples_sort(&b.tl->samples, (uint32_t)b.tl->n_threads) != 0;
-	if (b.tl) {
-		cpus_finish(b.tl->cpus, (uint32_t)b.tl->n_threads);
-		finish_silences(b.tl);
-		taken_finish(b.tl->interrupts, (uint32_t)b.tl->n_threads);
-		taken_finish(b.tl->steal, (uint32_t)b.tl->n_threads);
-		/* Most machines have no hypervisor that takes anything. */
-		if (!b.tl->steal_ns) {
-			taken_free(b.tl->steal);
-			b.tl->steal = NULL;
-		}
+}
+
+/* Ends all timelines after the last event, and puts what belongs to them in order. */
+static void finish(struct builder *b)
+{
+	struct timelines *tl = b->tl;
+	uint32_t n_threads = (uint32_t)tl->n_threads;
+
+	for (uint32_t i = 0; i < n_threads && !b->out_of_memory; i++)
+		state_end(b, i);
+	table_finish(b);
+	disk_requests_finish(&tl->disk_requests);
+	if (!b->out_of_memory)
+		samples_keep(&tl->samples, in_running_time, b);
+	b->out_of_memory |= samples_sort(&tl->samples, n_threads) != 0;
+	cpus_finish(tl->cpus, n_threads);
+	finish_silences(tl);
+	taken_finish(tl->interrupts, n_threads);
+	taken_finish(tl->steal, n_threads);
+	/* Most machines have no hypervisor that takes anything. */
+	if (!tl->steal_ns) {
+		taken_free(tl->steal);
+		tl->steal = NULL;
 	}
-	if (!b.out_of_memory && !err) {
-		b.tl->pairs = event_stream_take_pairs(events);
-		apply_ready(&b);
+	b->out_of_memory |=
+		cpus_failed(tl->cpus) || taken_failed(tl->interrupts) || taken_failed(tl->steal);
+	if (b->out_of_memory)
+		return;
+	tl->pairs = event_stream_take_pairs(b->events);
+	apply_ready(b);
+}
+
+static int build(struct timelines **out, const struct trace *t, bool with_cpus)
+{
+	struct builder b = { .tl = calloc(1, sizeof(*b.tl)), .events = event_stream_new(t) };
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (b.tl && b.events) {
+		const struct event *first = event_stream_next(b.events);
+
+		begin(&b, t, first, with_cpus);
+		handle_events(&b, first);
+		err = event_stream_error(b.events);
+		if (!err)
+			finish(&b);
 	}
-out:
-	event_stream_free(events);
-	b.out_of_memory |= b.tl && (cpus_failed(b.tl->cpus) || taken_failed(b.tl->interrupts) ||
-				    taken_failed(b.tl->steal));
+	event_stream_free(b.events);
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);
@@ -405,12 +422,11 @@ out:
 	table_free(&b);
 	if (b.out_of_memory)
 		err = -ENOMEM;
-	if (err) {
+	if (err)
 		timelines_free(b.tl);
-		return err;
-	}
-	*out = b.tl;
-	return 0;
+	else
+		*out = b.tl;
+	return err;
 }
 
 int timelines_new(struct timelines **out, const struct trace *t)

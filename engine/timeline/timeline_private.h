@@ -107,7 +107,7 @@ struct cpu {
 
 struct builder {
 	struct timelines *tl;
-	const struct event_stream *events;
+	struct event_stream *events;
 	struct live *live; /* by thread */
 	size_t cap_threads, cap_live;
 	struct cpu *cpus;

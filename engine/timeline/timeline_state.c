@@ -9,12 +9,12 @@
  *
  *     any but DEAD -- switch-in, or the thread acts --> RUNNING
  *     UNKNOWN ------- waking -------------------------> WOKEN
- *     any but DEAD -- loss ---------------------------> UNKNOWN
+ *     any but DEAD -- loss ---------------------------> UNKNOWN (see below)
  *     RUNNING ------- another thread is on its CPU ---> UNKNOWN
- *     any ----------- the tid is taken over ----------> DEAD (fork, exec)
+ *     any ----------- another thread has its tid -----> DEAD (fork, exec)
  *
- * Events that contradict the state (a switch-in of a RUNNING thread, one that acts while ASLEEP)
- * have their effect, too, but make what came before unknown: state_give_up(). A CPU:
+ * An event that contradicts the state (a switch-in of a RUNNING thread, an act of one that is
+ * ASLEEP) has its effect, too, and the time before it becomes unknown: state_give_up(). A CPU:
  *
  *     UNKNOWN -- first event --> THREAD or IDLE, which has been there since known_from_ns
  *     THREAD, IDLE -- switch --> THREAD or IDLE, through UNSEEN between the event's two halves
@@ -99,8 +99,8 @@ void state_settle(struct builder *b, uint32_t thread, uint64_t now_ns)
 }
 
 /*
- * The thread runs where it is seen, and has since since_ns; unless that CPU's events are being lost
- * just then.
+ * The thread is seen on the CPU at now_ns, and has run there since since_ns. But while that CPU's
+ * events are being lost, both become unknown.
  */
 static void now_runs(struct builder *b, struct cpu *c, uint32_t cpu, uint32_t thread,
 		     uint64_t since_ns, uint64_t now_ns)
@@ -153,7 +153,7 @@ void state_give_up(struct builder *b, uint32_t thread, uint64_t now_ns)
 	}
 }
 
-/* Of a wait that was woken. */
+/* The waker_pos of a wait that was woken. */
 static uint32_t waker_pos(const struct builder *b, const struct wait *w)
 {
 	return w->waker < THREAD_IDLE ? wait_waker_pos(&b->tl->threads[w->waker], w) : 0;
@@ -164,7 +164,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 	struct cpu *c = state_cpu(b, cpu);
 	struct live *l = &b->live[thread];
 	uint64_t since_ns = now_ns;
-	bool all_along; /* it has run since the CPU is known: nothing else was seen there */
+	bool all_along; /* it has run since the CPU has been known: nothing else was seen there */
 
 	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
 		return;
@@ -183,7 +183,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 		else
 			since_ns = l->since_ns;
 	} else if (all_along && l->state == LIVE_RUNNING && l->cpu == LIVE_NO_CPU) {
-		/* As the snapshot says. */
+		/* The list of threads says that it was running. */
 		since_ns = c->known_from_ns;
 	} else if (all_along && l->assumed && c->known_from_ns <= l->open.out_ns) {
 		/* It was running, not asleep; a waking was an early one. */
@@ -207,7 +207,6 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns)
 {
 	struct cpu *c = state_cpu(b, cpu);
-
 	uint64_t since_ns = now_ns;
 
 	if (!c || c->runs == CPU_IDLE)
@@ -315,7 +314,7 @@ void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t 
 
 	if (l->state == LIVE_RUNNING || l->state == LIVE_DEAD)
 		return;
-	/* The wakeup puts it there, although it takes a moment. */
+	/* The wakeup has put it there, and the event comes a moment later. */
 	if (woken && l->state == LIVE_WOKEN && l->losses == b->n_losses)
 		now_ns = l->open.wake_ns;
 	cpus_place(b->tl->cpus, thread, now_ns, cpu);

@@ -10,7 +10,7 @@ static struct wait *append(struct builder *b, uint32_t thread, const struct wait
 	struct live *l = &b->live[thread];
 
 	if (th->n_waits == l->cap_waits) {
-		/* By half once it is large: this is nearly all the memory there is. */
+		/* Grows by only half, because waits are nearly all of the memory. */
 		size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
 		struct wait *p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
 
