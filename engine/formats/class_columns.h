@@ -13,8 +13,8 @@
 struct class_columns {
 	struct names *names;
 	uint64_t (*ns)[CLASS_COLUMNS + 1]; /* by row; the last is all other classes */
-	uint32_t classes[CLASS_COLUMNS];   /* string ids: of those with most time, */
-	size_t n;			   /* so many */
+	uint32_t classes[CLASS_COLUMNS];   /* string ids of the classes with most time */
+	size_t n;			   /* how many of these there are */
 	bool shown;			   /* the trace says what was waited for */
 };
 

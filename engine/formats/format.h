@@ -18,14 +18,14 @@
 struct folded;
 struct import_report;
 
-/* The totals of the selected waits, for the summary, from a format that adds them up anyway. */
+/* The totals of the selected waits, for the summary; from a format that computes them anyway. */
 struct format_totals {
 	bool known;
 	struct chain_summary sums;
-	struct who_sums classes; /* of what was waited for: see chain/class_sums.h */
+	struct who_sums classes; /* time by class of object: see chain/class_sums.h */
 };
 
-/* What a format is written from. */
+/* The input of a format. */
 struct format_input {
 	const struct trace *trace;
 	const struct import_report *import; /* of imported text; NULL: a trace of chaincap */
@@ -52,7 +52,7 @@ struct format {
 	bool running;	   /* shows running time, too (--state running) */
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
 	enum format_several several;
-	unsigned int refuses; /* enum options_given, or-ed: without a meaning here, bad usage */
+	unsigned int refuses; /* enum options_given, or-ed: these options are bad usage here */
 	/*
 	 * Writes the result to out. Returns 0 or a negative errno. Write errors are not returned:
 	 * the caller checks ferror(out).
@@ -65,7 +65,7 @@ struct format {
 	int (*fold)(const struct format_input *in, const char *root, struct folded *lines);
 };
 
-/* Hands on the totals of a fold, if they are needed. */
+/* Passes the totals of a fold to the caller, if they are needed. */
 static inline void format_take_totals(const struct format_input *in, struct fold *f)
 {
 	if (in->totals)
@@ -101,7 +101,7 @@ static inline void format_put_time(FILE *out, const struct options *o, int width
 		fprintf(out, " %*" PRIu64 ".%03" PRIu64, width - 4, ns / 1000, ns % 1000);
 }
 
-/* The unit of these, for the table's note. */
+/* The unit of such times, for the table's note. */
 static inline const char *format_time_unit(const struct options *o)
 {
 	return format_in_ms(o) ? "ms" : o->unit == UNIT_NS ? "ns" : "us";

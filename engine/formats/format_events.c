@@ -145,7 +145,7 @@ static void put_stack(const struct printer *p, uint32_t id)
 		fputs("\t[cut]\n", p->out);
 }
 
-/* Of the kind whose events an EVENT_MORE_LOST reports as lost. */
+/* The name of the kind whose events an EVENT_MORE_LOST reports as lost. */
 static const char *more_name(const struct event *ev)
 {
 	uint32_t kind = EVENT_MORE + ev->other;

@@ -164,7 +164,7 @@ static void put_link(struct writer *j, const struct link *l)
 	putc('}', j->out);
 }
 
-/* Who had the CPU in a piece that waited for one. */
+/* Writes who had the CPU in a piece of time that waited for one. */
 static void put_who(struct writer *j, uint32_t node)
 {
 	struct who_sums *s = &j->who_had_cpu;

@@ -20,12 +20,13 @@
 #define NAME_WIDTH_MAX 64
 #define NOT_KNOWN "not known"
 
-/* Equal names are one object. */
+/* A row for each name: objects with equal names are one. */
 struct row {
-	uint32_t name; /* text, in full; that of "": what was waited for is not known */
+	uint32_t name; /* text, in full; "": it is not known what was waited for */
 	struct wait_sums sums;
 	uint64_t p50_ns, p99_ns;
-	/* Who waited, and who ended it, for most of the time: texts; and how many others did. */
+	/* Texts: who waited most of the time, and who ended most of it; and how many others there
+	 * were. */
 	uint32_t waiter, ender;
 	uint32_t waiters, enders;
 };

@@ -23,21 +23,22 @@
 #include "words/disk_names.h"
 #include "words/waited_for.h"
 
-/* The kinds of interned strings: with a number of that kind, the key of the string. */
+/* An interned string is identified by one of these kinds and a number. */
 enum string_kind {
 	STRING_OFF_CPU, /* number: stack pair */
-	STRING_TASK,	/* the waker's frames of a stack pair, which differ by its context */
+	/* Number: stack pair of a waker. Which of its frames are shown depends on the context: */
+	STRING_TASK,
 	STRING_INTERRUPT,
-	STRING_IDLE, /* an interrupt in the idle loop */
-	STRING_STATE,
-	STRING_FLAGS,
-	STRING_HANDLER, /* number: kernel stack */
-	STRING_IDLE_HANDLER,
-	STRING_OBJECT,	/* number: stack pair */
-	STRING_END,	/* number: enum chain_end */
-	STRING_DISK,	/* number: kind of a request */
-	STRING_SOCKET,	/* number: object */
-	STRING_THREADS, /* + the thread's index; number: its name */
+	STRING_IDLE,	     /* an interrupt in the idle loop */
+	STRING_STATE,	     /* number: letter */
+	STRING_FLAGS,	     /* number: flags, or-ed */
+	STRING_HANDLER,	     /* number: kernel stack */
+	STRING_IDLE_HANDLER, /* likewise, in the idle loop */
+	STRING_OBJECT,	     /* number: stack pair */
+	STRING_END,	     /* number: enum chain_end */
+	STRING_DISK,	     /* number: kind of disk request */
+	STRING_SOCKET,	     /* number: object */
+	STRING_THREADS,	     /* + the thread's index; number: its name */
 };
 
 #define TRACK_INTERRUPTS 1u
@@ -150,6 +151,21 @@ static void define_text(struct writer *p, uint32_t value, uint32_t text)
 	define(p, value, s, strlen(s));
 }
 
+/* Defines prefix, text and suffix, joined, as a string of the set. text: 0 when out of memory. */
+static void define_joined(struct writer *p, enum perfetto_set set, uint32_t id, const char *prefix,
+			  uint32_t text, const char *suffix)
+{
+	struct text_buf s = { 0 };
+
+	text_puts(&s, prefix);
+	text_puts(&s, names_text(p->names, text));
+	text_puts(&s, suffix);
+	p->out_of_memory |= !text || s.failed;
+	if (!s.failed)
+		perfetto_define(p->perfetto, set, id, s.p, s.len);
+	text_free(&s);
+}
+
 /* The stack in which w's thread slept. */
 static void put_off_cpu(struct writer *p, const struct wait *w)
 {
@@ -202,19 +218,11 @@ static void put_disk(struct writer *p, const struct wait *w)
 /* "[network] tcp 10.0.0.5:5432 server/77" */
 static void put_network(struct writer *p, uint32_t socket)
 {
-	uint32_t text, value;
-	struct text_buf s = { 0 };
+	uint32_t value;
 
-	if (!put_arg(p, PERFETTO_END, socket, STRING_SOCKET, &value))
-		return;
-	text = words_of_object(p->names, socket);
-	text_puts(&s, chain_end_name(CHAIN_NETWORK));
-	text_puts(&s, " ");
-	text_puts(&s, names_text(p->names, text));
-	p->out_of_memory |= !text || s.failed;
-	if (!s.failed)
-		define(p, value, s.p, s.len);
-	text_free(&s);
+	if (put_arg(p, PERFETTO_END, socket, STRING_SOCKET, &value))
+		define_joined(p, PERFETTO_ARG_VALUES, value, "[network] ",
+			      words_of_object(p->names, socket), "");
 }
 
 /* What ended a wait, if that was an interrupt. */
@@ -241,18 +249,12 @@ static void put_end(struct writer *p, const struct wait *w)
 static void put_thread(struct writer *p, enum perfetto_arg arg, uint32_t thread, uint64_t at_ns)
 {
 	uint32_t text = names_thread(p->names, thread, at_ns), value;
-	struct text_buf s = { 0 };
 	char tid[24];
 
 	if (!put_arg(p, arg, text, STRING_THREADS + thread, &value))
 		return;
 	snprintf(tid, sizeof(tid), " (tid %u)", timelines_thread(p->timelines, thread)->tid);
-	text_puts(&s, names_text(p->names, text));
-	text_puts(&s, tid);
-	p->out_of_memory |= !text || s.failed;
-	if (!s.failed)
-		define(p, value, s.p, s.len);
-	text_free(&s);
+	define_joined(p, PERFETTO_ARG_VALUES, value, "", text, tid);
 }
 
 /* "[interrupt] handler" */
@@ -260,18 +262,11 @@ static void put_handler(struct writer *p, const struct wait *w, struct waker_con
 {
 	uint32_t kstack = timelines_pair(p->timelines, w->waker_stack).kstack;
 	uint32_t kind = w->waker == THREAD_IDLE ? STRING_IDLE_HANDLER : STRING_HANDLER;
-	uint32_t text, value;
-	struct text_buf s = { 0 };
+	uint32_t handler = irq_handler(p->kernel, kstack, context.frames), value;
 
-	if (!put_arg(p, PERFETTO_WAKER, kstack, kind, &value))
-		return;
-	text = names_frame(p->names, irq_handler(p->kernel, kstack, context.frames));
-	text_puts(&s, "[interrupt] ");
-	text_puts(&s, names_text(p->names, text));
-	p->out_of_memory |= !text || s.failed;
-	if (!s.failed)
-		define(p, value, s.p, s.len);
-	text_free(&s);
+	if (put_arg(p, PERFETTO_WAKER, kstack, kind, &value))
+		define_joined(p, PERFETTO_ARG_VALUES, value, "[interrupt] ",
+			      names_frame(p->names, handler), "");
 }
 
 static void put_state(struct writer *p, const struct wait *w)
@@ -366,7 +361,7 @@ static void put_preempted(struct writer *p, uint64_t track, const struct wait *w
 
 /* ---- samples -------------------------------------------------------------------------------- */
 
-/* A stretch in which the thread ran, and its samples. */
+/* Time in which the thread ran, and its samples. */
 static void put_running(struct writer *p, uint64_t track, uint32_t thread, uint64_t from_ns,
 			uint64_t to_ns, uint64_t flow)
 {
@@ -390,19 +385,12 @@ static void put_waking(struct writer *p, uint32_t thread, const struct wait *w, 
 	struct waker_context context = context_of_waking(p, w);
 	uint64_t track = context.interrupt ? interrupts_track(p) : track_of(p, w->waker);
 	uint32_t text = names_thread(p->names, thread, w->wake_ns), name;
-	struct text_buf s = { 0 };
 	bool is_new;
 
 	name = perfetto_string(p->perfetto, PERFETTO_EVENT_NAMES, text, 0, &is_new);
 	perfetto_begin_instant(p->perfetto, track, w->wake_ns, name, flow);
-	if (is_new) {
-		text_puts(&s, "wakes ");
-		text_puts(&s, names_text(p->names, text));
-		p->out_of_memory |= !text || s.failed;
-		if (!s.failed)
-			perfetto_define(p->perfetto, PERFETTO_EVENT_NAMES, name, s.p, s.len);
-		text_free(&s);
-	}
+	if (is_new)
+		define_joined(p, PERFETTO_EVENT_NAMES, name, "wakes ", text, "");
 	put_thread(p, PERFETTO_WAKEE, thread, w->wake_ns);
 	if (context.interrupt)
 		put_handler(p, w, context);
@@ -490,7 +478,7 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	/* A track without a sleep would look as if the trace did not know what was there. */
+	/* A sleep that did not end is shown, too: a gap would look like missing data. */
 	if (!(o.given & GIVEN_ENDED))
 		o.ended = false;
 	p.names = names_new(in->timelines, &o);

@@ -10,7 +10,7 @@ struct thread_row {
 	struct thread_sums sums;    /* within the selected window of time */
 	uint64_t waited_ns;	    /* the shown parts of its selected waits */
 	uint64_t waits, longest_ns; /* of its selected sleeps */
-	/* Of its running time, what interrupts and a hypervisor took; 0 if it is not known. */
+	/* How much of its running time interrupts and a hypervisor took; 0 if it is not known. */
 	uint64_t interrupted_ns, stolen_ns;
 	uint32_t thread;
 };

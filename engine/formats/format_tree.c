@@ -28,8 +28,8 @@ struct tree {
 	const struct options *options;
 	struct names *names;
 	struct wait_tree wait;	 /* the current one */
-	struct who_sums who_had; /* the CPU: of the clause at hand */
-	/* Of the last heading; a thread that was renamed gets a new one. */
+	struct who_sums who_had; /* who had the CPU, for the clause that is being written */
+	/* What the last heading was for; a thread that was renamed gets a new one. */
 	uint32_t thread, name;
 	bool out_of_memory;
 };

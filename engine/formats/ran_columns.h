@@ -16,10 +16,10 @@
 
 #define RAN_COLUMNS 3u
 
-/* Of one wait at a time. All zero is empty. */
+/* For one wait at a time. All zero is empty. */
 struct ran_columns {
 	struct names *names;
-	bool sampled, interrupts;  /* which there are */
+	bool sampled, interrupts;  /* what the trace has */
 	struct intern links;	   /* struct link; their ids are the labels */
 	struct pair_table running; /* ns by (node, 0) */
 	struct pair_table stacks;  /* struct ran_stack by (text, 0) */

@@ -25,12 +25,12 @@ struct row_lengths {
 
 /* Returns 0 or -ENOMEM. */
 int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns);
-/* By row, then length. */
+/* Sorts by row, then length. */
 void row_lengths_sort(struct row_lengths *l);
-/* Of n > 0 sorted lengths the nearest rank: the shortest one not shorter than p percent of all. */
+/* The p-th percentile of n > 0 sorted lengths: the shortest that is not below p percent of all. */
 uint64_t row_percentile(const struct row_length *sorted, size_t n, unsigned int p);
 
-/* Time of a row by somebody: a text. */
+/* The share of a row's time that somebody has. who: a text. */
 struct row_share {
 	uint32_t row, who;
 	uint64_t ns;

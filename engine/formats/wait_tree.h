@@ -15,7 +15,7 @@
 
 struct tree_item {
 	uint32_t parent, label; /* parent: an item */
-	uint32_t times;		/* so many links in a row were like this one */
+	uint32_t times;		/* how many equal links in a row it stands for */
 	uint64_t ends_ns[CHAIN_ENDS];
 	uint64_t total_ns; /* all that goes through this node */
 };
