@@ -217,7 +217,7 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 		print_range_warning(name, timelines, o);
 		r->n_missing += print_missing(name, timelines, o);
 	}
-	/* Of several traces one may have what was asked for. */
+	/* It is an error only if none of the traces has what was asked for. */
 	err = r->n_missing == n_traces(o) ? -ESRCH : open_output(r);
 	if (err)
 		goto out;

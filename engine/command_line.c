@@ -284,7 +284,7 @@ static const struct row *row_of(int opt)
 	return NULL;
 }
 
-/* word, of which len bytes are a name, begins with "--" and is like no option, or like one. */
+/* Complains about a word that begins with "--" and is no option; len: bytes of its name. */
 static int complain_mistyped(struct setting *s, const char *word, size_t len)
 {
 	char name[40];
@@ -374,7 +374,8 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 	}
 	o->traces = argv + optind;
 	o->n_traces = (size_t)(argc - optind);
-	/* Who chooses threads wants to see them; of a whole machine most sleep all the time. */
+	/* If no threads were chosen, leave out waits without an end: most threads of a machine
+	 * sleep all the time. */
 	if (!(o->given & (GIVEN_WHO | GIVEN_ENDED)))
 		o->ended = true;
 	if (o->full_objects || o->no_objects)

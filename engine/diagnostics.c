@@ -197,7 +197,7 @@ static void print_totals(const struct chain_summary *s, const struct timelines *
 		seconds(s->blocked_ns), seconds(s->runnable_ns));
 	if (s->preempted_ns)
 		fprintf(stderr, ", preempted %.3f s", seconds(s->preempted_ns));
-	/* Not what is rounded to nothing. */
+	/* Less would be printed as 0.000 s. */
 	if (s->not_shown_ns >= 500000)
 		fprintf(stderr, "; preempted %.3f s not shown: --state all",
 			seconds(s->not_shown_ns));

@@ -24,21 +24,21 @@ enum options_unit {
 enum options_view {
 	VIEW_CHAIN,
 	VIEW_WAKEUP, /* waker stacks only */
-	VIEW_IO,     /* what disks were asked for: who asked, for what, how long it took */
+	VIEW_IO,     /* requests to disks: who asked, for what, how long it took */
 };
 
-/* The first frame of each line of a trace. */
+/* What the first frame of each line is. */
 enum options_root {
-	ROOT_HOST,  /* where it was recorded */
+	ROOT_HOST,  /* the machine on which the trace was recorded */
 	ROOT_TRACE, /* its path */
 	ROOT_CLASS, /* what was waited for */
 	ROOT_NONE,
 };
 
-/* What is shown of what threads wait for. */
+/* How the objects are shown that threads wait for. */
 enum options_objects {
-	OBJECTS_CLASS,
-	OBJECTS_FULL,
+	OBJECTS_CLASS, /* "[file]" */
+	OBJECTS_FULL,  /* "[file /etc/passwd]" */
 	OBJECTS_NONE,
 };
 
@@ -80,7 +80,7 @@ enum options_given {
 	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
 	GIVEN_PLAIN_ENDS = 1 << 25,
 	GIVEN_FOLD_REPEATS = 1 << 26,
-	/* How a chain is followed and written: nothing to a table of one row for many waits. */
+	/* How chains are followed and written: without effect on a table that shows no chains. */
 	GIVEN_OF_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 			  GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS |
 			  GIVEN_VIEW | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
@@ -128,48 +128,49 @@ struct options {
 	bool format_given;
 
 	/*
-	 * Whose waits: of each list that is not empty at least one entry must match. So two -t add
-	 * up, and a -c narrows a -p down.
+	 * Whose waits: for each list that is not empty, at least one entry must match. So a second
+	 * -t adds a thread, and -c restricts -p.
 	 */
 	struct process_list processes; /* -p */
-	struct process_list trees;     /* --tree-of: and all that these started */
+	struct process_list trees;     /* --tree-of: these and all that they started */
 	struct id_list tids;
-	struct regex_list names;	   /* -c: the thread's name */
-	bool all_threads;		   /* --all: also if the trace is of a command */
-	uint32_t command;		   /* process of the command whose tree is shown; 0: all */
-	struct regex_list within, without; /* off-CPU frames: all of within, none of without */
-	struct regex_list waits_for;	   /* --object: what for, in full */
-	struct word_list classes;	   /* --class: what for */
+	struct regex_list names; /* -c: the thread's name */
+	bool all_threads;	 /* --all: also if the trace is of a command */
+	uint32_t command;	 /* process of the command whose tree is shown; 0: all */
+	/* Frames of the off-CPU stack: each of within must match one, and none of without any. */
+	struct regex_list within, without;
+	struct regex_list waits_for; /* --object: the full name of the object waited for */
+	struct word_list classes;    /* --class: its class */
 	bool no_kthreads;
-	bool no_idle;	/* without waits for work (chain/wait_nature.h) */
-	bool ended;	/* only waits that ended within the trace */
-	bool not_woken; /* --not-woken: and those that did not, also of a whole machine */
+	bool no_idle;	/* leave out waits for work (chain/wait_nature.h) */
+	bool ended;	/* --ended: only waits that ended within the trace */
+	bool not_woken; /* --not-woken: others, too, even if they are not of a command */
 
 	/*
-	 * From the start of the trace. The part of a wait in [from_ns, to_ns) is shown; to_ns
-	 * UINT64_MAX: no end.
+	 * Times since the start of the trace: the part of a wait in [from_ns, to_ns) is shown.
+	 * to_ns UINT64_MAX: up to the end.
 	 */
 	uint64_t from_ns, to_ns;
 	/* Length of the whole wait, both bounds included. */
 	uint64_t min_wait_ns, max_wait_ns;
 	unsigned int parts; /* enum options_part, or-ed */
 	/*
-	 * Letters of the sleep states that are shown, such as "SD"; "": any. They hold for the
-	 * runnable part after a sleep as well; preempted parts have no sleep state.
+	 * Letters of the sleep states that are shown, such as "SD"; "": any. They also select the
+	 * runnable part after a sleep; preempted parts have no sleep state.
 	 */
 	char states[8];
 
 	/* What is shown of a chain. */
 	bool blocked_stacks, annotate, no_ends, no_delim;
 	bool plain_ends;	     /* all interrupts end in [interrupt] */
-	bool fold_repeats;	     /* links that repeat the one before them are one */
-	bool who_ran;		     /* who had the CPU, above [runnable] and [preempted] */
-	bool kernel, user;	     /* which frames: both unless -K or -U */
-	bool inlined;		     /* functions that were inlined are frames */
-	struct path_list debug_dirs; /* where debug files are */
-	bool debuginfod;	     /* and on servers */
+	bool fold_repeats;	     /* links that repeat the one before them are shown once */
+	bool who_ran;		     /* show who had the CPU, above [runnable] and [preempted] */
+	bool kernel, user;	     /* frames that are shown: both, unless -K or -U */
+	bool inlined;		     /* show inlined functions as frames */
+	struct path_list debug_dirs; /* folders with debug files */
+	bool debuginfod;	     /* ask servers for debug files, too */
 	enum options_root root;
-	enum options_objects objects;
+	enum options_objects objects;  /* follows from the next two */
 	bool full_objects, no_objects; /* --objects, --no-objects */
 	bool by_name;		       /* histograms: one for each thread name */
 	enum options_unit unit;
@@ -194,12 +195,12 @@ int id_list_add(struct id_list *l, uint32_t id);
 int word_list_add(struct word_list *l, const char *word, size_t len);
 int path_list_add(struct path_list *l, const char *path);
 /*
- * Compiles text, which must outlive the list. 0, -ENOMEM, or -EINVAL: it is no regular expression,
- * and why, a line without a newline, says what is wrong with it.
+ * Compiles text, which must outlive the list, and adds it. Returns 0; -ENOMEM; or -EINVAL if it is
+ * not a regular expression: then why gets the reason, as a line without a newline.
  */
 int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size);
-/* True if an expression of the list matches s. */
 bool word_list_has(const struct word_list *l, const char *word);
+/* Whether an expression of the list matches s. */
 bool regex_list_match(const struct regex_list *l, const char *s);
 
 #endif /* ENGINE_OPTIONS_H */

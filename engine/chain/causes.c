@@ -66,7 +66,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 	return p[id];
 }
 
-/* Who is responsible at the end of a chain, and where. */
+/* The cause to which a chain's end belongs: who is responsible, and where. */
 static struct cause_key key_of(const struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
 	const struct pair *nodes = c->chains.nodes.at;
@@ -85,7 +85,7 @@ static struct cause_key key_of(const struct causes *c, uint32_t node, uint32_t e
 	return key;
 }
 
-/* 1 + the number of the cause; 0: out of memory. */
+/* 1 + the index of the cause; 0: out of memory. */
 static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
 	struct cause_key key = key_of(c, node, end, disk);
@@ -112,7 +112,7 @@ static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end, uint32
 	return id;
 }
 
-/* The part of the current wait that goes to a cause. */
+/* Adds ns of the current wait to a cause's part of it. */
 static void add_part(struct causes *c, uint32_t cause, uint64_t ns)
 {
 	size_t had = c->cap_parts;
@@ -135,7 +135,7 @@ static void add_part(struct causes *c, uint32_t cause, uint64_t ns)
 	part[cause] += ns;
 }
 
-/* The chain with its cause; NULL: out of memory. */
+/* The sum for a chain, with its cause; NULL: out of memory. */
 static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
 	uint32_t key = disk ? 2 * THROTTLED + disk : end;
@@ -170,15 +170,17 @@ static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 }
 
 /*
- * Waiting for the device and in its queue is one cause; and what the network brought is, whatever
- * socket it was for: the cause says what its sleep was for, mostly.
+ * The time that a request waits in the queue and the time for which the device has it are one
+ * cause. So is the network for all sockets: a cause says what its sleep was mostly for.
  */
 static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
 {
 	add_time(arg, node, end, end == CHAIN_DISK ? disk_what_kind(what) : 0, ns);
 }
 
-/* Time that add_time() gets or has got: who had the CPU. What a quota took is a cause of its own.
+/*
+ * Notes who had the CPU in ns of the time that add_time() gets. Time that a quota took is moved to
+ * a cause of its own.
  */
 static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
 {
@@ -213,7 +215,7 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 	p[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
-/* Whom the wakers served in whose time the chains of the current wait end. */
+/* Counts whom else the last wakers in the chains of the current wait served meanwhile. */
 static void count_served(struct causes *c)
 {
 	for (size_t i = 0; i < c->n_windows && !c->out_of_memory; i++) {
@@ -229,7 +231,7 @@ static void count_served(struct causes *c)
 	c->n_windows = 0;
 }
 
-/* Nine tenths of the thread's life in the trace, or more. */
+/* Whether the wait is nine tenths of the thread's life in the trace, or more. */
 static bool is_whole_life(const struct causes *c, const struct chosen_wait *p)
 {
 	const struct thread *th = timelines_thread(c->timelines, p->thread);

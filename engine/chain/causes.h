@@ -20,15 +20,15 @@ struct cause {
 	uint32_t disk; /* CHAIN_DISK: what it did (see timelines_disk_request_kind()) */
 	uint32_t who;  /* the last thread of the chain, by name */
 	/*
-	 * Of a sleep: its place; of a waker that ran: from where it woke most often; of a preempted
-	 * thread: where it ran, by the samples.
+	 * For a sleep: its place; for a waker that ran: the place where it woke most often; for a
+	 * preempted thread: where it ran, by the samples.
 	 */
 	uint32_t where;
-	uint32_t what;	/* of a sleep: what it was for, mostly */
+	uint32_t what;	/* for a sleep: what it was mostly for */
 	uint32_t by;	/* the handler of the interrupt that ended its sleep */
-	uint32_t had;	/* of one that had no CPU, who had it: "61 % gzip, 39 % make" */
-	bool throttled; /* it had none as the quota of its control group was used up */
-	/* Of a thread that was preempted: in so many of the waits a quota was used up as well. */
+	uint32_t had;	/* if it had no CPU, who had it: "61 % gzip, 39 % make" */
+	bool throttled; /* it had no CPU because the quota of its control group was used up */
+	/* For a preempted thread: in how many of the waits a quota was used up as well. */
 	uint64_t quota_waits;
 	uint32_t id; /* of causes_put_served() */
 	bool itself; /* there is no waker in the chain: who is the thread whose wait it is */

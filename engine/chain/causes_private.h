@@ -11,7 +11,7 @@
 #include "served.h"
 #include "who_had.h"
 
-/* Of a chain's end, beside its enum chain_end: a quota was used up. */
+/* A flag that is added to a chain's enum chain_end: a quota was used up. */
 #define THROTTLED 0x100u
 
 /* What counts of a head or a link. Texts; 0: there is none. */

@@ -99,7 +99,8 @@ static void explain(struct chains *c, uint32_t node, const struct wait *w, uint6
 
 /*
  * Adds the part of one of the waker's off-CPU intervals that lies in the window: its sleep goes to
- * whoever woke it, at once, the rest to the window's sums. waker: the waker and all before it.
+ * the thread that woke it, at once, the rest to the window's sums. waker: the waker and all before
+ * it.
  */
 static void take(struct chains *c, struct waker_window *win, const struct wait *w,
 		 uint32_t links_left, const struct chain_member *waker)
@@ -178,7 +179,7 @@ static void follow(struct chains *c, uint32_t node, const struct wait *woke, uin
 	uint64_t at_once = 0, running;
 	uint32_t i;
 
-	/* Not while totals are built: their nodes are none of this wait's. */
+	/* Not while totals are built, whose nodes are not those of this wait. */
 	if (c->window && c->add == c->user.add)
 		c->window(c->window_arg, node, waker->thread, from_ns, to_ns);
 	if (woke->flags & WAIT_WAKER_RAN) {

@@ -5,8 +5,8 @@
  * link is shown is up to the caller, who gives each link a label.
  *
  * Chains are nodes of a tree: a node is its parent and a label; the root of a chain is its head's
- * node. The result is a number of (node, end, ns): the chain of links from the head down to the
- * node, why it ends there, and how long that was.
+ * node. The result is a list of (node, end, ns): the chain of links from the head down to the node,
+ * why it ends there, and how long that was.
  */
 #ifndef ENGINE_CHAIN_H
 #define ENGINE_CHAIN_H
@@ -23,10 +23,10 @@ enum chain_end {
 	CHAIN_RUNNING,	 /* the last waker ran */
 	CHAIN_RUNNABLE,	 /* it had no CPU */
 	CHAIN_PREEMPTED, /* only of a thread's own time */
-	CHAIN_INTERRUPT, /* an interrupt woke; what for is not known */
-	CHAIN_TIMER,	 /* one that said that a timer expired */
-	CHAIN_NETWORK,	 /* one that brought packets */
-	CHAIN_DISK,	 /* one that said that a block device was done: see disk_end.h */
+	CHAIN_INTERRUPT, /* an interrupt of another or an unknown kind woke */
+	CHAIN_TIMER,	 /* an interrupt woke because a timer expired */
+	CHAIN_NETWORK,	 /* an interrupt woke because packets came in */
+	CHAIN_DISK,	 /* an interrupt woke because a block device was done: see disk_end.h */
 	CHAIN_UNKNOWN,	 /* missing from the trace */
 	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
 	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
@@ -51,39 +51,40 @@ static inline bool chain_end_is_interrupt(enum chain_end end)
 struct chain_user {
 	void *arg;
 	/*
-	 * The label (never 0) of a link: the same for links that differ only in the thread. NULL:
-	 * all links are alike.
+	 * Returns the label of a link, equal for links that differ only in the thread; 0: out of
+	 * memory. NULL: all links have the same label.
 	 */
 	uint32_t (*label)(void *arg, const struct link *l);
-	/* ns of the wait go to the chain that leads to node and ends there. */
+	/* Adds ns to the chain that leads to node and ends there. */
 	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
 	/*
-	 * If not NULL, gets what ends in CHAIN_DISK (what: see disk_end.h) in place of add(), and
-	 * of CHAIN_NETWORK that of which the socket is known (what: the object that it is).
+	 * If not NULL, is called in place of add() for CHAIN_DISK (what: see disk_end.h), and for
+	 * CHAIN_NETWORK if the socket is known (what: the object).
 	 */
 	void (*detail)(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns);
 };
 
 /*
- * Of a label: the same number for links between threads of one name that meet in the same place.
+ * Returns a number for a label that is equal for links between threads of the same names in the
+ * same place.
  */
 typedef uint32_t (*chain_joint_fn)(const void *arg, uint32_t label);
-/* One for labels that have just what such links have in common. */
+/* A chain_joint_fn for labels that differ only where such links do. */
 uint32_t chain_joint_is_label(const void *arg, uint32_t label);
 
-/* In ns of the time that add() gets for node and CHAIN_RUNNABLE, who had the CPU. */
+/* Says that in ns of the time that add() gets for node and CHAIN_RUNNABLE, `who` had the CPU. */
 typedef void (*chain_who_fn)(void *arg, uint32_t node, uint32_t who, uint64_t ns);
 
 /*
- * The waker of node's last link is looked at in [from_ns, to_ns), at the end of which it woke. Like
- * samples, not for windows for which running totals are used.
+ * Says that [from_ns, to_ns) of the timeline of waker, the waker of node's last link, is explained;
+ * the waking was at to_ns. Not called where running totals are used (nor are samples reported).
  */
 typedef void (*chain_window_fn)(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns,
 				uint64_t to_ns);
 
 struct waker_totals;
 
-/* A slot of a cache: the link to whoever ended waits with the same stacks by the same waker. */
+/* A slot of a cache: the link for waits with these stacks that this waker ended. */
 struct known_hop {
 	uint32_t waker, waker_stack, stack;
 	uint32_t how;	/* whether it is a chain's first link, and whether it started the wakee */
@@ -101,9 +102,9 @@ struct chains {
 	chain_joint_fn joint; /* NULL: all links count */
 	uint32_t *links;      /* with joint, by node: its links, repeated ones counted once */
 	size_t n_links;
-	uint32_t hops; /* links to where chains_explain() is at the moment */
+	uint32_t hops; /* number of links to where chains_explain() is at the moment */
 	struct chain_user user;
-	/* Set by chain_samples_init() after chains_init() where wanted. */
+	/* Optional: set by chain_samples_init() after chains_init(). */
 	struct chain_samples samples;
 	bool out_of_memory; /* sticky: the result is not complete */
 	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
@@ -129,24 +130,24 @@ struct chains {
 };
 
 /*
- * Uses the mode, the depth, and the options that say what is shown of a link. 0 or -ENOMEM. To be
- * ended with chains_free(), also after an error. What is given must outlive it.
+ * Prepares c. Of o it uses the mode, the depth, and the options that say what is shown of a link.
+ * tl and o are borrowed. 0 or -ENOMEM; call chains_free() in both cases.
  */
 int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
 		struct chain_user user);
 void chains_free(struct chains *c);
 /*
- * From now on a link that repeats the one before it, by what joint says of both, does not count for
- * the depth; joint gets the user's arg.
+ * From now on a link does not count for the depth if it repeats the one before it: if joint returns
+ * the same number for both. joint gets the user's arg.
  */
 void chains_fold_repeats(struct chains *c, chain_joint_fn joint);
-/* From now on fn gets who had the CPU. r, which may be NULL, must outlive c. */
+/* From now on fn is told who had the CPU. r, which may be NULL, must outlive c. */
 void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn, void *arg);
 
 /* From now on fn gets the windows of chains_explain(). */
 void chains_ask_windows(struct chains *c, chain_window_fn fn, void *arg);
 
-/* The node below parent; that of a chain's head. 0: out of memory, and sets out_of_memory. */
+/* The node with this label below parent (0: a head's). 0 when out of memory: sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
 {
 	uint32_t node = label ? pairs_id(&c->nodes, parent, label) : 0;
@@ -168,7 +169,7 @@ static inline bool chains_repeats(const struct chains *c, uint32_t parent, uint3
 	       c->joint(c->user.arg, label) == c->joint(c->user.arg, c->nodes.at[parent].b);
 }
 
-/* chains_node() of a link. The first one is for chains with joint. */
+/* chains_node() for a link. chains_counted_node() does this for chains with joint. */
 uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label);
 static inline uint32_t chains_link_node(struct chains *c, uint32_t parent, uint32_t label)
 {
@@ -187,15 +188,15 @@ static inline uint32_t chains_head(struct chains *c, uint32_t label)
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns);
 /*
- * Tells the user who had the CPU in [from_ns, to_ns), a part of w, an interval of thread, in which
- * it was ready; count times. It is time of node's.
+ * Tells the user who had the CPU in [from_ns, to_ns), a part of node's time: in it the thread was
+ * ready, within its interval w. The time counts `count` times.
  */
 void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct wait *w,
 		uint64_t from_ns, uint64_t to_ns, int64_t count);
 /* The same of the time in which the waker of a wait with WAIT_WAKER_RAN had no CPU. */
 void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
 			   uint64_t from_ns, uint64_t to_ns, int64_t count);
-/* The socket (an object) for which w was, that packets ended; 0: not known, or not shown. */
+/* The socket (an object) for which w, which packets ended, was; 0: not known, or not shown. */
 uint32_t chain_socket_of(const struct timelines *tl, const struct options *o, const struct wait *w);
 /* Adds ns of w, whose chain ends at node with an interrupt that is not CHAIN_DISK. */
 void chains_add_interrupted(struct chains *c, uint32_t node, enum chain_end end,

@@ -7,43 +7,43 @@
 #include "link_cache.h"
 #include "lower_bound.h"
 
-/* Windows of a level that are collected before they are worked on: these fit into a cache. */
+/* The most windows of a level that are collected before they are swept: these fit into a cache. */
 #define LEVEL_MAX 32768u
 
-/* count windows [from_ns, to_ns) on a waker's time; to_ns is where it woke. */
+/* `count` equal windows [from_ns, to_ns) of a waker's time; the waking is at to_ns. */
 struct equal_windows {
 	uint64_t from_ns, to_ns;
 	int32_t count; /* bounded by the number of threads: each is in one wait at a time */
 	uint32_t pos;  /* about how many of the waker's off-CPU intervals begin before to_ns */
 };
 
-/* Windows of one chain on one waker's time; places count from 1. */
+/* The windows of one chain and waker, as a list; numbers of windows count from 1. */
 struct group {
-	uint32_t first, last; /* in the order in which they were added */
+	uint32_t first, last; /* the windows that were added first and last */
 	uint32_t n;
 };
 
-/* A place on the way back in time: +count where windows end, -count where they begin. */
+/* An instant in a backward sweep: +count where windows end, -count where they begin. */
 struct edge {
 	uint64_t ns;
 	int32_t count;
-	uint32_t pos;
+	uint32_t pos; /* as in the windows that end here; 0: not known */
 };
 
-/* All windows with the same number of links left. */
+/* All windows that are the same number of links away from their waits. */
 struct level {
-	struct equal_windows *windows; /* LEVEL_MAX, as of what follows; NULL: never used yet */
-	uint32_t *before; /* by window: the place of the one added to its group before; 0: none */
-	uint32_t n;
-	struct group *groups; /* by id - 1 */
+	struct equal_windows *windows; /* LEVEL_MAX of them; NULL: not allocated yet */
+	uint32_t *before;     /* by window: the one added to its group before it; 0: none */
+	uint32_t n;	      /* windows */
+	struct group *groups; /* by id - 1; LEVEL_MAX of them */
 	struct pairs keys;    /* of the groups: (node, waker) */
-	struct edge *edges;   /* of the group that is worked on, and room for sorting */
-	size_t cap_edges;
+	struct edge *edges;   /* of the group that is swept, and room for sorting */
+	size_t cap_edges;     /* without that room */
 };
 
 struct chain_batch {
 	struct chains *chains;
-	struct level *levels; /* by links followed, from 1 on */
+	struct level *levels; /* by number of links, from 1 on */
 	uint32_t n_levels;
 	struct link_cache links;
 };
@@ -100,7 +100,7 @@ static void level_init(struct level *l)
 	l->groups = NULL;
 }
 
-/* The group of a node and a waker; NULL: out of memory. */
+/* The group of a node and a waker, which may be new; NULL: out of memory. */
 static inline struct group *group_of(struct level *l, uint32_t node, uint32_t waker)
 {
 	struct group *g;
@@ -118,6 +118,10 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 	return g;
 }
 
+/*
+ * Adds `count` windows [from_ns, w->wake_ns) on the time of w's waker, to which node leads; count
+ * may be negative. If w says that the waker ran all the time, they are attributed at once.
+ */
 static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
 		       uint64_t from_ns, int32_t count)
 {
@@ -156,11 +160,11 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 
 /* ---- one waker's time ----------------------------------------------------------------------- */
 
-/* A way back in time over the edges of a group. */
+/* A sweep back in time over the edges of a group. */
 struct sweep {
-	const struct edge *edge, *end;
-	uint64_t ns;
-	int64_t count; /* of windows that cover the instant before ns */
+	const struct edge *edge, *end; /* the edges that are still to come */
+	uint64_t ns;		       /* where it is */
+	int64_t count;		       /* of windows that cover the instant before ns */
 };
 
 /* Goes back to ns. Returns the time in between, counted once for each window that covers it. */
@@ -178,7 +182,7 @@ static inline uint64_t back_to(struct sweep *s, uint64_t ns)
 	return sum;
 }
 
-/* As back_to() over a stretch in which the waker ran: counts its samples there. */
+/* As back_to(), over time in which the waker ran: counts its samples there, too. */
 static uint64_t back_over_samples(struct chains *c, struct sweep *s, struct sample_way *way,
 				  uint32_t node, uint64_t ns)
 {
@@ -199,7 +203,9 @@ static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sa
 	return sample_way_has(way, ns) ? back_over_samples(c, s, way, node, ns) : back_to(s, ns);
 }
 
-/* Tells who had the CPU in what back_to(s, ns) is going to count; all of it is of w, an interval.
+/*
+ * Attributes the time that back_to(s, ns) is going to count to those who had the CPU. All of it is
+ * in w, one of the waker's intervals.
  */
 static void who_back_to(struct chain_batch *b, struct sweep s, uint64_t ns, struct pair group,
 			const struct wait *w)
@@ -217,7 +223,10 @@ static void who_back_to(struct chain_batch *b, struct sweep s, uint64_t ns, stru
 	}
 }
 
-/* How many of the off-CPU intervals begin before ns, at most most; hint may be near it. */
+/*
+ * How many of the first `most` off-CPU intervals begin before ns. hint: a guess, which may be
+ * wrong.
+ */
 static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t most, uint32_t hint)
 {
 	uint32_t i;
@@ -234,7 +243,7 @@ static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t 
 	return (uint32_t)LOWER_BOUND(k, most, th->waits[k].out_ns < ns);
 }
 
-/* As far as windows cover it, a sleep that ended when a block device was done. */
+/* Attributes a sleep that a block device ended, as far as windows cover it. */
 static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const struct wait *w)
 {
 	const struct disk_request *r = disk_request_of(c->timelines, w);
@@ -245,7 +254,10 @@ static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const s
 	chains_add_disk(c, node, r, r->issued_ns ? DISK_QUEUED : DISK_WHOLE, back_to(s, w->out_ns));
 }
 
-/* The link to whoever ended w, a sleep of the waker of node, which is at this level. */
+/*
+ * The node one link further: to who or what ended w, a sleep of the waker that node, at this level,
+ * leads to. 0: there is none, and *end says why.
+ */
 static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t node,
 				 const struct wait *w, enum chain_end *end)
 {
@@ -260,7 +272,7 @@ static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t
 	return 0;
 }
 
-/* The blocked part of one of the waker's sleeps. */
+/* Sweeps over the blocked part of w, one of the waker's sleeps. */
 static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct sweep *s,
 			       uint32_t node, const struct wait *w)
 {
@@ -286,7 +298,8 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 			c->add(c->add_arg, node, end, ns);
 		return;
 	}
-	/* Windows that end in the middle of the sleep. */
+	/* Windows on the next waker end at w->wake_ns. Of those that end earlier, subtract the
+	 * rest. */
 	if (s->ns < w->wake_ns && s->count)
 		add_window(b, level + 1, link, w, s->ns, (int32_t)-s->count);
 	for (; s->edge < s->end && s->edge->ns > w->out_ns; s->edge++) {
@@ -298,7 +311,7 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 	s->ns = w->out_ns;
 }
 
-/* All windows of one group: edges, latest first. */
+/* Sweeps over all windows of one group. Its edges are sorted, latest first. */
 static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group,
 			const struct edge *edges, const struct edge *end)
 {
@@ -309,7 +322,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 	uint64_t running = 0, runnable = 0, unknown;
 	uint32_t i = th->n_waits, node = group.a;
 
-	unknown = back_to(&s, th->end_ns); /* after the thread's end; before its birth: below */
+	unknown = back_to(&s, th->end_ns); /* time after the thread's end */
 	for (;;) {
 		const struct wait *w;
 
@@ -346,7 +359,7 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		if (thread_birth(th)) {
 			struct wait birth = *thread_birth(th);
 
-			/* Until its start, all of them waited for whoever started it. */
+			/* Before it existed, all windows waited for the thread that started it. */
 			birth.out_ns = 0;
 			sweep_sleep(b, level, &s, node, &birth);
 		} else {
@@ -431,11 +444,14 @@ static struct edge *edges_of(struct level *l, struct group g, bool last_first)
 	return edges + 2 * g.n;
 }
 
-/* How many groups ahead memory is asked for: first what the other takes, then the intervals. */
+/*
+ * How many groups ahead memory is prefetched: first the windows, which are needed to know what
+ * intervals to prefetch.
+ */
 #define AHEAD_WINDOWS 16u
 #define AHEAD_INTERVALS 8u
 
-/* Asks for the windows of a group that is to come, and for the waker's intervals at another's. */
+/* Prefetches the windows of one later group, and for another the waker's intervals. */
 static inline void prefetch_ahead(const struct chain_batch *b, const struct level *l, uint32_t i,
 				  bool last_first)
 {

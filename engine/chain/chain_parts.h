@@ -71,9 +71,9 @@ uint32_t part_link(struct part_cache *c, const struct link *l);
  */
 uint32_t part_link_joint(struct part_cache *c, const struct link *l);
 uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times);
-/* Who had the CPU: see who_ran.h. */
+/* The list for who had the CPU: see who_ran.h. */
 uint32_t part_who(struct part_cache *c, uint32_t who);
-/* What a block device was at: see disk_end.h. */
+/* The list for a request and its stage: see disk_end.h. */
 uint32_t part_disk(struct part_cache *c, uint32_t what);
 /* What was waited for (an object of the trace), as classes or in full as the options say. */
 uint32_t part_object(struct part_cache *c, uint32_t object);

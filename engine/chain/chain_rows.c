@@ -55,6 +55,7 @@ int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
 
 /* ---- samples -------------------------------------------------------------------------------- */
 
+/* Compares the row of ran with (node, end). */
 static int by_end(const struct chain_ran *ran, uint32_t node, uint32_t end)
 {
 	return ran->node != node ? compare_numbers(ran->node, node)
@@ -71,7 +72,7 @@ static int by_end_and_frames(const void *pa, const void *pb, void *lists)
 	return order ? order : frame_lists_compare(lists, a->list, b->list);
 }
 
-/* Sorts the samples, and adds up those of one row in one place. */
+/* Sorts the samples, and adds up those of the same row and place. */
 static void merge_ran(struct chain_rows *r)
 {
 	size_t n = 0;
@@ -91,7 +92,7 @@ static void merge_ran(struct chain_rows *r)
 	r->n_ran = n;
 }
 
-/* Shares out ns to the places ran[0..n), which are one folded line. */
+/* Shares out ns to the places ran[0..n), which give the same folded line. 0 or -ENOMEM. */
 static int share_line(uint64_t ns, const struct chain_ran *ran, size_t n, uint64_t *samples,
 		      uint64_t *shares)
 {
@@ -100,7 +101,7 @@ static int share_line(uint64_t ns, const struct chain_ran *ran, size_t n, uint64
 	return share_out(ns, samples, n, shares);
 }
 
-/* How many of the places ran[0..n), in order, are one folded line with the first. */
+/* How many of the first places of ran[0..n), which are sorted, give the same folded line. */
 static size_t places_of_line(const struct chain_rows *r, const struct chain_ran *ran, size_t n)
 {
 	size_t k = 1;
@@ -112,9 +113,9 @@ static size_t places_of_line(const struct chain_rows *r, const struct chain_ran 
 }
 
 /*
- * Shares out ns to the places ran[0..n): first to folded lines, so that what is left over goes to
- * the same one as there, and then to the places of each. numbers: 3 * n, the first n are the
- * shares.
+ * Shares out ns to the places ran[0..n): first to folded lines, so that each gets as much as when
+ * lines are written (folded.h), then within each line to its places. numbers: room for 3 * n; the
+ * first n become the shares. 0 or -ENOMEM.
  */
 static int share_places(const struct chain_rows *r, uint64_t ns, const struct chain_ran *ran,
 			size_t n, uint64_t *numbers)
@@ -139,8 +140,8 @@ static int share_places(const struct chain_rows *r, uint64_t ns, const struct ch
 }
 
 /*
- * Makes rows of the places ran[0..n), which are those of the i-th row; rows that end running count
- * no waits. numbers: 3 * n.
+ * Replaces the i-th row by one row for each of its places ran[0..n) with a share. (Its waits are
+ * not shared out: rows that end running have none.) numbers: room for 3 * n. 0 or -ENOMEM.
  */
 static int share_row(struct chain_rows *r, size_t i, const struct chain_ran *ran, size_t n,
 		     uint64_t *numbers)
@@ -211,7 +212,7 @@ static int by_frames(const void *pa, const void *pb, void *lists)
 	return frame_lists_compare(lists, *(const uint32_t *)pa, *(const uint32_t *)pb);
 }
 
-/* By group, then from the last link back to the head. */
+/* By group, then number of links, then the first difference from the last link to the head. */
 static int by_content(const struct order *o, const struct chain_row *a, const struct chain_row *b)
 {
 	const struct chain_parts *parts = o->rows->parts;
@@ -250,7 +251,7 @@ static int by_place(const void *pa, const void *pb, void *arg)
 				: compare_numbers(a->above, b->above);
 }
 
-/* NULL: out of memory. */
+/* The place of each list in the order of content, to be freed; NULL: out of memory. */
 static uint32_t *rank_lists(struct frame_lists *lists)
 {
 	uint32_t end = frame_lists_end(lists);
@@ -284,7 +285,7 @@ static int most_used_first(const void *pa, const void *pb, void *lists)
 				  : frames_compare(lists, a->frame, b->frame);
 }
 
-/* Numbers the frames that are used, those first that are used most: small numbers are short. */
+/* Numbers the frames that are used, most used first, as small numbers are shorter. 0 or -ENOMEM. */
 static int number_frames(struct chain_rows *r)
 {
 	struct frame_lists *lists = chain_parts_lists(r->parts);
@@ -292,7 +293,7 @@ static int number_frames(struct chain_rows *r)
 	struct use *uses;
 	size_t n_frames, n;
 
-	/* The frames of all ends exist from here on, so that there will be no new ones. */
+	/* Create the frames of all ends now, as later there must be no new ones. */
 	for (int end = 0; end < CHAIN_ENDS; end++)
 		if (!frame_of_text(lists, chain_end_name((enum chain_end)end)))
 			return -ENOMEM;
@@ -383,7 +384,9 @@ static void mark_path(const struct chain_rows *r, uint32_t node, bool *marked)
 		marked[node] = true;
 }
 
-/* Keeps the rows of the widest lines; the others are added up in other[on the CPU]. 0 or -ENOMEM.
+/*
+ * Keeps the rows of the `top` widest lines, and adds up the others: in other[1] if they end on the
+ * CPU, else in other[0]. 0 or -ENOMEM.
  */
 static int keep_top(struct chain_rows *r, uint64_t top, struct chain_row other[2])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * chain_rows.h - the result of folding: rows of a chain, why it ends, whose waits these are, how
- * long. A chain consists of frames, which are numbered; joined by ';' they are a folded line
+ * chain_rows.h - the result of folding. A row has a chain, why it ends, whose waits these are, and
+ * their time. A chain consists of frames, which are numbered; joined by ';' they are a folded line
  * (folded.h).
  */
 #ifndef ENGINE_CHAIN_ROWS_H
@@ -9,7 +9,7 @@
 
 #include "chain_parts.h"
 
-/* A row without an end: see waits. */
+/* The end of a row that only counts waits: see struct chain_row. */
 #define CHAIN_NO_END CHAIN_ENDS
 /* What --top left out, as one line, so that sums stay whole. */
 #define CHAIN_OTHER "[other]"
@@ -17,30 +17,30 @@
 struct chain_row {
 	uint64_t ns;
 	/*
-	 * Each wait is counted once, in the row of its direct waker and not in the rows of the
-	 * chain beyond. Where the waker is a thread, that is a row without an end and without time;
-	 * so counts add up along the stacks, too. 0 if they were not asked for.
+	 * Each wait is counted once, in the row of its direct waker and not in the rows of the rest
+	 * of its chain. If the waker is a thread, that is a row with CHAIN_NO_END and without time,
+	 * so that counts add up along the stacks as times do. 0 if counts were not asked for.
 	 */
 	uint64_t waits;
 	uint32_t group; /* whose waits: see chain_parts_group() */
 	/* In the tree of chains: group, below it the head, below that links. 0: CHAIN_OTHER. */
 	uint32_t node;
-	uint32_t links; /* how many wakers there are in the chain */
+	uint32_t links; /* number of wakers in the chain */
 	uint32_t end;	/* enum chain_end, or CHAIN_NO_END */
-	uint32_t above; /* number of the part above the end: who ran, or where; 0: none */
+	uint32_t above; /* list of the frames above the end: who ran, or where; 0: none */
 };
 
 /*
- * Samples of the time of a row that ends running: they share it out, by chain_rows_share_ran() or
- * when rows become lines (folded.h).
+ * Samples in the time of a row that ends running. The time is divided among them, by
+ * chain_rows_share_ran() or when rows become lines (folded.h).
  */
 struct chain_ran {
 	uint32_t node, end; /* as in the row */
-	uint32_t list;	    /* of frames: where it ran */
+	uint32_t list;	    /* of frames: where the thread ran */
 	uint64_t samples;
 };
 
-/* What they were made from must outlive them. */
+/* nodes and parts are borrowed. All zero but for these is a valid empty value. */
 struct chain_rows {
 	struct chain_row *at;
 	size_t n, cap;
@@ -62,38 +62,39 @@ int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
 int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
 		   uint64_t waits);
 /*
- * Splits the rows that have samples in proportion (chain-semantics, section 8): a row for each
- * place where there were some, which stands above the end. None are left then. 0 or -ENOMEM.
+ * Splits each row that has samples in proportion to them (chain-semantics, section 8): into a row
+ * for each place that was sampled, whose frames stand above the end. Removes all samples. 0 or
+ * -ENOMEM.
  */
 int chain_rows_share_ran(struct chain_rows *r);
 /*
- * Puts the rows in order, group by group. With top, only the rows of the `top` widest folded lines
- * are kept; last rows with node 0 have the sums of the others, one of them (its end is
- * CHAIN_ON_CPU) of running time. Rows and frames stand in the order in which they were numbered;
- * by_content: if that is a matter of chance, because several threads took part, by what they are. 0
- * or -ENOMEM.
+ * Sorts the rows by group, chain and end. With top (0: all), only the rows of the `top` widest
+ * folded lines are kept; the others are added up in one or two last rows with node 0, of which one
+ * is for running time (its end is CHAIN_ON_CPU). Groups, chains and frames are ordered by their
+ * numbers; or with by_contents by their texts, which is needed when several threads assigned the
+ * numbers, so that these depend on chance. 0 or -ENOMEM.
  */
-int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_content);
+int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents);
 void chain_rows_free(struct chain_rows *r);
 
 /*
- * The frames of a row by number, leaf first, its end included; *n: how many, 0 when out of memory.
- * Valid until the next call.
+ * The numbers of a row's frames, leaf first, its end included. *n: how many; 0 when out of memory.
+ * The result is valid until the next call.
  */
 const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n);
-/* Frames are numbered from 1 without gaps; two that differ in any field differ in number. */
+/* Numbers of frames are below this. They begin at 1; different frames have different numbers. */
 uint32_t chain_rows_frames_end(const struct chain_rows *r);
+/* The frame with this number. */
 struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame);
 
-/*
- * A row in parts: the lists of its head and links, the last link first, in path; returns how many.
- * chain_row_end() is the text of its end, or CHAIN_OTHER; NULL if it has none or none is shown.
+/* Puts the frame lists of a row's links, last link first, and its head into path. Returns how many.
  */
 #define CHAIN_PATH_MAX (OPTIONS_DEPTH_MAX + 1)
 size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 		      uint32_t path[CHAIN_PATH_MAX]);
+/* The text of a row's end, or CHAIN_OTHER; NULL: it has no end, or ends are not shown. */
 const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row);
-/* The list of frames above that; 0: there is none, or ends are not shown. */
+/* The list of frames above the end; 0: there is none, or ends are not shown. */
 uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row);
 
 #endif /* ENGINE_CHAIN_ROWS_H */

@@ -206,7 +206,7 @@ static inline bool next_part(struct reading *r)
 	return r->left;
 }
 
-/* By bytes. Lines that begin alike nearly always have the same first parts. */
+/* Compares bytes. Lines that begin alike nearly always have the same first parts. */
 static int by_text(const void *pa, const void *pb, void *lines)
 {
 	struct reading a = reading_of(lines, *(const struct folded_line *const *)pa);
@@ -244,7 +244,7 @@ static int compare_lines(const struct folded_line *a, const struct folded_line *
 	return by_text(&a, &b, lines);
 }
 
-/* By base; below it first the times, then the samples by their text. */
+/* Orders by base, and below it first the times, then the samples by their text. */
 static int by_base(const void *pa, const void *pb, void *lines)
 {
 	const struct sharing *a = pa, *b = pb;

@@ -49,7 +49,7 @@ struct link_cache {
 uint32_t link_cache_ask(struct link_cache *x, uint32_t node, const struct wait *w,
 			uint32_t links_left, bool first, enum chain_end *end);
 
-/* The key of the link to whoever woke w. False: there is none, or the waker has several names. */
+/* The key of the link to the waker of w. False: there is none, or the waker has several names. */
 static inline bool link_cache_key(const struct link_cache *x, const struct wait *w,
 				  struct known_link *key)
 {
@@ -74,7 +74,7 @@ static inline struct known_link *link_cache_slot(struct link_cache *x, const str
 	return &x->known[hash_pair(key->stack, key->name ^ key->slept) % KNOWN_LINKS];
 }
 
-/* The link to whoever woke w, link_cache_pack(); 0: not known, or there is no link. */
+/* The link to the waker of w, see link_cache_pack(); 0: not in the cache, or there is no link. */
 static inline uint32_t link_cache_label(struct link_cache *x, const struct wait *w)
 {
 	const struct known_link *known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "on_cpu.h"
 
-/* A stretch has the name that the thread had at its beginning, as a wait has. */
+/* Reports [from_ns, to_ns) under the name that the thread had at its beginning, as for a wait. */
 static void add_stretch(const struct timelines *tl, uint32_t thread, uint64_t from_ns,
 			uint64_t to_ns, enum chain_end end, struct on_cpu_user user)
 {
@@ -24,7 +24,7 @@ void on_cpu_walk(const struct timelines *tl, uint32_t thread, uint64_t from_ns, 
 	const struct thread *th = timelines_thread(tl, thread);
 	uint64_t begin = clip_ns(th->begin_ns, from_ns, to_ns);
 	uint64_t end = clip_ns(th->end_ns, from_ns, to_ns), at = begin;
-	/* Unknown intervals without anything between them are one stretch: [unknown, at). */
+	/* Unknown intervals that follow each other are reported as one: [unknown, at). */
 	uint64_t unknown = begin;
 
 	for (uint32_t i = thread_position(th, begin); i < th->n_waits; i++) {

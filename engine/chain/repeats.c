@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of a node as it was. */
+/* What becomes of a node. */
 struct place {
 	uint32_t into;	/* the node into which it is folded */
 	uint32_t depth; /* 0: a group, 1: a head, from there on links */

@@ -5,9 +5,10 @@
 
 #include "base/kernel_functions.h"
 
-/* Frames of a part of a stack that say what it waits for; callers of these are about the work. */
+/* How many leaf frames say what a stack waits for; their callers say what the work is. */
 #define FRAMES_THAT_TELL 3
-/* Of who may have answered: so much work may lie between question and answer. */
+/* How many sleeps of a possible answerer are looked at: it may sleep that often before it answers.
+ */
 #define SLEEPS_BACK 64
 
 /* ---- locks ---------------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ const char *who_text(uint32_t who)
 	}
 }
 
-/* Who a CPU ran from this change on. */
+/* The thread, by name, or WHO_*, that a CPU ran from this change on. */
 static uint32_t who_of(const struct timelines *tl, const struct change *c)
 {
 	if (c->to == THREAD_NONE)

@@ -215,7 +215,7 @@ static void handle_lost(struct import_feed *f, const struct import_cpu *c,
 	put_loss(f, ev->cpu, ev->n, c->last_ns, ev->time_ns);
 }
 
-/* Of the idle loop, and before the first switch, they say nothing. */
+/* Samples of the idle loop, and from before the first switch, are dropped. */
 static void handle_sample(struct import_feed *f, const struct import_event *ev,
 			  const struct import_stack *stack)
 {

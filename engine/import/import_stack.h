@@ -37,7 +37,7 @@ struct import_stacks {
 };
 
 /*
- * Recognizes a call chain that repeats, without searching its end: compares the one that is likely
+ * Recognizes a call chain that repeats, without searching its end: compares the likely one
  * for who with the text at p, of which len bytes are in memory; an empty line must follow. Returns
  * its length and sets *stack; 0: it differs. who is any number: call chains with the same who tend
  * to be equal.

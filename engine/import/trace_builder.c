@@ -9,7 +9,7 @@
 #include "intern.h"
 #include "more_blocks.h"
 
-/* Kept free before the first block for INFO, which is complete only at the end. */
+/* Room before the first block for INFO, which is complete only at the end. */
 #define INFO_ROOM (CHAINLOG_FRONT + CHAINLOG_INFO_SIZE)
 #define FIRST_BYTES (1u << 20)
 
@@ -32,7 +32,7 @@ struct trace_builder {
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-/* Adds a finished block; NULL: there is none. */
+/* Adds a finished block; block may be NULL: then there is none. */
 static void add_block(struct trace_builder *b, const uint8_t *block, size_t len)
 {
 	if (!block || b->failed)
@@ -61,8 +61,8 @@ static void flush_list(struct trace_builder *b, enum chainlog_block type)
 }
 
 /*
- * Returns where an item of a list goes, with room for CHAINLOG_ITEM_MAX bytes and len more. NULL:
- * out of memory. chainlog_list_end_item() ends the item.
+ * Returns the place for the next item of a list, with room for CHAINLOG_ITEM_MAX + len bytes; NULL
+ * when out of memory. End the item with chainlog_list_end_item().
  */
 static uint8_t *begin_item(struct trace_builder *b, enum chainlog_block type, size_t len)
 {
@@ -341,28 +341,24 @@ void trace_builder_throttled(struct trace_builder *b, uint32_t cpu, uint64_t ns,
 void trace_builder_queue(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
 			 uint32_t queue, bool woken)
 {
-	struct chainlog_fields ev = {
-		.time_ns = ns,
-		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_QUEUE,
-		.tid = tid,
-		.number = { (uint64_t)queue << 1 | woken },
-	};
-
-	b->failed |= more_blocks_put(&b->more, &ev, take_block, b) != 0;
+	add_more(b, &(struct chainlog_fields) {
+			    .time_ns = ns,
+			    .cpu = cpu,
+			    .kind = CHAINLOG_MORE + CHAINLOG_QUEUE,
+			    .tid = tid,
+			    .number = { (uint64_t)queue << 1 | woken },
+		    });
 }
 
 void trace_builder_lost_queues(struct trace_builder *b, uint64_t n, uint64_t first_ns,
 			       uint64_t last_ns)
 {
-	struct chainlog_fields ev = {
-		.time_ns = first_ns,
-		.kind = CHAINLOG_MORE + CHAINLOG_MORE_LOST,
-		.other = CHAINLOG_QUEUE,
-		.number = { n, last_ns - first_ns },
-	};
-
-	b->failed |= more_blocks_put(&b->more, &ev, take_block, b) != 0;
+	add_more(b, &(struct chainlog_fields) {
+			    .time_ns = first_ns,
+			    .kind = CHAINLOG_MORE + CHAINLOG_MORE_LOST,
+			    .other = CHAINLOG_QUEUE,
+			    .number = { n, last_ns - first_ns },
+		    });
 }
 
 uint64_t trace_builder_events(const struct trace_builder *b)
@@ -370,7 +366,7 @@ uint64_t trace_builder_events(const struct trace_builder *b)
 	return b->events;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- begin and end ------------------------------------------------------------------------- */
 
 struct trace_builder *trace_builder_new(void)
 {

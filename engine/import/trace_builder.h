@@ -58,16 +58,16 @@ void trace_builder_exit(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint
 /* The thread was running, and where. */
 void trace_builder_sample(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
 			  uint32_t kstack, uint32_t ustack);
-/* The thread, just preempted, may not run, as its control group's quota is used up. */
+/* The thread was just preempted because the CPU quota of its control group is used up. */
 void trace_builder_throttled(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* n events of a CPU (-1: not known which) are missing in [first_ns, last_ns]. */
 void trace_builder_lost(struct trace_builder *b, int cpu, uint64_t n, uint64_t first_ns,
 			uint64_t last_ns);
 
-/* The thread is put on the run queue of CPU queue, woken: by the waking before. */
+/* The thread is put on the run queue of CPU `queue`. woken: the preceding waking did that. */
 void trace_builder_queue(struct trace_builder *b, uint32_t cpu, uint64_t ns, uint32_t tid,
 			 uint32_t queue, bool woken);
-/* Of these may be missing in [first_ns, last_ns], n or more. */
+/* n or more such events may be missing in [first_ns, last_ns]. */
 void trace_builder_lost_queues(struct trace_builder *b, uint64_t n, uint64_t first_ns,
 			       uint64_t last_ns);
 

@@ -75,7 +75,7 @@ static bool is_unknown(const struct report *r, const struct cause *c)
 	return c->end == CHAIN_UNKNOWN || !strcmp(names_text(r->names, c->who), "[unknown]");
 }
 
-/* The causes with most time, those that nobody knows behind the others. */
+/* Chooses the causes with most time; unknown ones come last. */
 static int make_causes(struct report *r)
 {
 	uint64_t shown = causes_shown(r->in->options);

@@ -34,15 +34,15 @@ struct report {
 	struct fold *fold;
 	struct thread_row *rows; /* in the page's order, see report_thread_group() */
 	size_t n_threads;	 /* in rows */
-	uint32_t n_rows;	 /* of them on the page: the first ones */
+	uint32_t n_rows;	 /* how many of them are on the page: the first ones */
 	struct thread_row rest;	 /* the others, added up */
 	uint32_t *row_of;	 /* by thread: its row; n_rows: one of the others */
 	struct report_counts counts;
 	struct report_wait *waits; /* the examples of causes, then the longest first */
 	size_t n_waits;
 	const struct trace_loss *losses; /* the trace's */
-	size_t n_all_losses, n_losses;	 /* n_losses: listed, the first ones */
-	size_t n_waits_written;		 /* that had room; set by report_json_write() */
+	size_t n_all_losses, n_losses;	 /* n_losses: how many are listed, from the first on */
+	size_t n_waits_written;		 /* how many had room; set by report_json_write() */
 };
 
 /*
@@ -64,7 +64,10 @@ enum report_group report_thread_group(const struct report *r, uint32_t thread);
  */
 int report_json_write(struct report *r, FILE *out);
 
-/* The sections of the page, as they are visible without a script. */
+/*
+ * The functions below write the sections of the page, as they are visible without a script. Write
+ * errors are left in ferror(out).
+ */
 /* The heading. */
 void report_page_heading(FILE *out, const struct report *r);
 /* The trace's properties, the totals. */

@@ -38,7 +38,7 @@ struct report_counts {
 	uint32_t n_rows;
 	/* Numbers of waits (uint64_t), by (row * REPORT_SLOTS + slot, step). */
 	struct pair_table lengths;
-	/* Of struct report_wakeups, by (row * (REPORT_WAKERS + 1) + waker, step). */
+	/* struct report_wakeups, by (row * (REPORT_WAKERS + 1) + waker, step). */
 	struct pair_table wakeups;
 	/* Time asleep (uint64_t), by (row * REPORT_CLASSES + class, step). */
 	struct pair_table asleep;
@@ -48,7 +48,7 @@ struct report_counts {
 	uint32_t wakers[REPORT_WAKERS]; /* text ids */
 	uint32_t n_wakers;
 	bool other_wakers; /* number n_wakers is in use, for all other wakers */
-	/* By row * steps.n + step: the longest wait that ended there. */
+	/* The longest wait that ended in a step, by row * steps.n + step. */
 	uint64_t *longest_ns;
 	uint64_t *row_waits, *row_longest_ns; /* by row, over all steps */
 };

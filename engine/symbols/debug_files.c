@@ -18,9 +18,9 @@
 
 #define SYSTEM_DIR "/usr/lib/debug"
 #define BUILD_ID_MAX 64u /* bytes */
-/* Of a folder that was mistaken for one of debug files, no more than this is looked at. */
+/* No more files are looked at, in case a folder is not one of debug files at all. */
 #define FILES_MAX 1000000u
-/* What all requests to servers together may take. */
+/* The longest that all requests to servers together may take. */
 #define ASK_SECONDS 300u
 #define URLS "DEBUGINFOD_URLS"
 
@@ -33,7 +33,7 @@ struct indexed {
 
 struct debug_files {
 	const struct path_list *dirs;
-	struct indexed *index; /* by build ID, then the most worth first */
+	struct indexed *index; /* sorted by build ID, then the most useful file first */
 	size_t n, cap;
 	bool is_indexed;
 	char *servers; /* NULL: none is asked */
@@ -41,10 +41,13 @@ struct debug_files {
 	const char *complaint;
 };
 
-/* The sources, after two for each folder: by the path that the build ID gives, by the index. */
+/*
+ * The sources of debug files, after the first ones: each folder of --debug-dir, by the path that
+ * follows from the build ID, and then one source for the index of all these folders.
+ */
 enum {
 	SOURCE_SYSTEM,
-	SOURCE_RECORDED,
+	SOURCE_RECORDED, /* the path in the trace */
 	SOURCE_SERVER_DEBUG,
 	SOURCE_SERVER_PROGRAM,
 	SOURCES,
@@ -108,7 +111,10 @@ char *debug_files_path(struct debug_files *d)
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
-/* A regular file; opening anything else has no effect. */
+/*
+ * Opens a regular file. Returns a negative errno for anything else, whose opening must not have an
+ * effect, as it can for devices and pipes.
+ */
 static int open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -131,6 +137,7 @@ static char *hex_of(const uint8_t *bytes, size_t len)
 	return hex;
 }
 
+/* See struct indexed. */
 static int worth_of(Elf *elf)
 {
 	size_t names;
@@ -222,6 +229,8 @@ static int make_index(struct debug_files *d)
 }
 
 /* ---- candidates ---------------------------------------------------------------------------- */
+
+/* These return a descriptor or a negative errno, and put where the file was found into name. */
 
 static int open_by_id(const char *dir, const char *build_id, char *name, size_t size)
 {

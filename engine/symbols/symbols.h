@@ -24,7 +24,7 @@ void symbols_free(struct symbols *s);
  */
 int symbols_apply(struct symbols *s, struct trace *t);
 
-/* Of all traces so far: frames that had no name, and how many of them have one now. */
+/* Counts over all traces so far: frames that had no name, and how many of them have one now. */
 struct symbols_counts {
 	uint64_t unnamed, named;
 	uint64_t files;	  /* that named any frame */

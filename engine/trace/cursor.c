@@ -22,20 +22,21 @@ struct run {
 };
 
 struct source {
-	struct event ev;   /* its next event */
-	size_t at, end;	   /* of its run: the block after the open one; losses: the next one */
-	size_t number;	   /* of its run: orders events that are otherwise equal */
-	bool losses, more; /* of MORE_EVENTS blocks */
+	struct event ev; /* its next event */
+	size_t at, end;	 /* the blocks of its run that were not opened yet; the losses left */
+	size_t number;	 /* of its run: orders events that are otherwise equal */
+	bool losses;	 /* it is the source of losses */
+	bool more;	 /* its blocks are MORE_EVENTS */
 	struct chainlog_reader reader;
-	uint32_t n_pairs; /* of the reader's pairs: how many have their id */
+	uint32_t n_pairs; /* how many of the reader's pairs of stacks have got their id */
 	struct source *next_free;
 };
 
-/* The last switch and the last waking of a CPU, of which others say more. */
+/* The last switch and the last waking of a CPU, to which later events may add something. */
 struct last_acts {
 	uint64_t switch_ns, waking_ns;
-	uint32_t tid, pair; /* of the thread that was switched out; 0: nobody */
-	uint32_t woken;	    /* 0: nobody */
+	uint32_t tid, pair; /* of the thread that was switched out; 0: none */
+	uint32_t woken;	    /* tid of the wakee; 0: none */
 };
 
 struct trace_cursor {
@@ -45,16 +46,15 @@ struct trace_cursor {
 	size_t n_runs, next_run;
 	struct source **heap;
 	size_t n_heap;
-	bool taken; /* the event of heap[0] */
+	bool taken; /* the event of heap[0] has been returned */
 	struct source *free;
-	struct pairs pairs;
-	uint32_t *thread_pairs; /* of the trace's threads */
-	struct event given;	/* an event with another pair */
+	struct pairs pairs;	/* see trace_cursor_pairs() */
+	uint32_t *thread_pairs; /* by thread in the trace's list: the pair with which it slept */
+	struct event given;	/* an event that was changed by joining it to another */
 	struct disk_join requests;
-	/* By CPU; only if the trace has objects. */
-	struct last_acts *acts;
+	struct last_acts *acts; /* by CPU; only if the trace has objects */
 	uint32_t n_acts;
-	int err;
+	int err; /* a negative errno ends the stream */
 };
 
 /* ---- order --------------------------------------------------------------------------------- */
@@ -83,10 +83,10 @@ static int by_first(const void *pa, const void *pb)
 }
 
 /*
- * With equal times the order must not depend on how CPUs are numbered (law 3 of
- * docs/chain-semantics.md). The kinds' numbers put WAKING before FORK and the others; SWITCH, which
- * is 0, comes last of EVENTS, so that a thread is woken before it is switched to; then MORE_EVENTS,
- * which say more of the ones before; then losses.
+ * The order of events of the same time, which must not depend on how CPUs are numbered (law 3 of
+ * docs/chain-semantics.md): WAKING and the other kinds of EVENTS by number; then SWITCH, although
+ * its number is 0, so that a thread is woken before it is switched to; then MORE_EVENTS, which add
+ * to those; then losses.
  */
 static inline unsigned int kind_rank(uint8_t kind)
 {
@@ -182,12 +182,12 @@ __attribute__((noinline)) static int settle_pair(struct trace_cursor *c, struct 
 	return pair->user ? 0 : -ENOMEM;
 }
 
-/* Sets the stacks of s->ev by their reference in the block. Returns 1 or -ENOMEM. */
+/* Sets the stacks of s->ev, by the number of the pair in its block. Returns 1 or -ENOMEM. */
 static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 {
 	struct chainlog_pair *pair = &s->reader.pairs[ref];
 
-	/* References are given in order: a new one is the next. */
+	/* A block numbers its pairs in the order of their first use, so a new one is the next. */
 	if (ref > s->n_pairs && settle_pair(c, s, pair))
 		return -ENOMEM;
 	s->ev.kstack = pair->kstack;
@@ -196,7 +196,7 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 	return 1;
 }
 
-/* Sets the stacks of s->ev, which its MORE_EVENTS block has by their ids. Returns 1 or -ENOMEM. */
+/* Sets the stacks of s->ev; events of MORE_EVENTS blocks have their ids. Returns 1 or -ENOMEM. */
 static int set_more_stacks(struct trace_cursor *c, struct source *s,
 			   const struct chainlog_fields *ev)
 {
@@ -210,7 +210,7 @@ static int set_more_stacks(struct trace_cursor *c, struct source *s,
 	return out->pair ? 1 : -ENOMEM;
 }
 
-/* The time that was so long ago; 0: not known. */
+/* The time since_ns before time_ns; 0 if that is not known (since_ns is 0, or too large). */
 static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
 {
 	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
@@ -309,7 +309,7 @@ static void stop(struct trace_cursor *c, int err)
 		retire(c, c->heap[--c->n_heap]);
 }
 
-/* Puts a source into the heap. Returns 0 or a negative errno. */
+/* Opens the source of a run, or of the losses, and puts it into the heap. 0 or a negative errno. */
 static int start(struct trace_cursor *c, size_t begin, size_t end, size_t number, bool losses)
 {
 	struct source *s = c->free;
@@ -357,6 +357,7 @@ static int find_runs(struct trace_cursor *c)
 	return c->heap ? 0 : -ENOMEM;
 }
 
+/* Makes the pairs of the threads in the trace's list. 0 or -ENOMEM. */
 static int pair_threads(struct trace_cursor *c)
 {
 	size_t n = c->t->n_threads;
@@ -402,7 +403,7 @@ struct trace_cursor *trace_cursor_new(const struct trace *t)
 	return c;
 }
 
-/* Advances past the event that was taken last. */
+/* Goes to the event after the one that was returned last. */
 static void pass(struct trace_cursor *c)
 {
 	struct source *s = c->heap[0];
@@ -419,7 +420,7 @@ static void pass(struct trace_cursor *c)
 		stop(c, ret);
 }
 
-/* Notes a switch or a waking. 0 or -ENOMEM. */
+/* Notes a switch or a waking as the last one of its CPU. 0 or -ENOMEM. */
 static int note_act(struct trace_cursor *c, const struct event *ev)
 {
 	if (ev->cpu >= c->n_acts) {
@@ -444,8 +445,9 @@ static int note_act(struct trace_cursor *c, const struct event *ev)
 }
 
 /*
- * Joins an EVENT_OBJECT to its switch, an EVENT_WOKEN_READY to its waking. Without these they say
- * nothing. 0 or -ENOMEM.
+ * Joins an EVENT_OBJECT to its switch, or an EVENT_WOKEN_READY to its waking, and puts the result
+ * into c->given. If that switch or waking is missing, the result has no pair, or no object, and has
+ * no effect. 0 or -ENOMEM.
  */
 static int join_act(struct trace_cursor *c, const struct event *ev)
 {
@@ -469,7 +471,7 @@ static int join_act(struct trace_cursor *c, const struct event *ev)
 	return c->given.pair ? 0 : -ENOMEM;
 }
 
-/* Returns 1 if c->given stands for the event, 0 if it stands for itself, or a negative errno. */
+/* Returns 1 if c->given is to be returned in place of the event, 0 if not, or a negative errno. */
 static int join(struct trace_cursor *c, const struct event *ev)
 {
 	int err;
@@ -512,7 +514,7 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 		return NULL;
 	c->taken = true;
 	ev = &c->heap[0]->ev;
-	/* What waits and requests are for are objects. */
+	/* All joins are to objects: without any, there is nothing to join. */
 	if (c->t->objects_end == 1 && ev->kind != EVENT_WOKEN_READY)
 		return ev;
 	given = join(c, ev);

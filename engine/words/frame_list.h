@@ -31,21 +31,21 @@ uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack);
 uint32_t frame_list_name(struct frame_lists *f, uint32_t name);
 /* As names_put_link(). */
 uint32_t frame_list_link(struct frame_lists *f, const struct link *l);
-/* A link that came so many times in a row: the list with "NAME x 6" for the waker's name. */
+/* For a link that occurs several times in a row: its list with "NAME x 6" as the waker's name. */
 uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times);
 /* As names_put_wakeup(). */
 uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
 			   uint32_t wakee);
-/* A list of one frame: a text, cleaned. */
+/* A list of one frame, a cleaned text; */
 uint32_t frame_list_text(struct frame_lists *f, const char *raw);
-/* Of two; above may be NULL. */
+/* and a list of one or two (above may be NULL). */
 uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *above);
 /* What was waited for (an object of the trace), in full if stacks show it so. */
 uint32_t frame_list_of_object(struct frame_lists *f, uint32_t object);
 /* Any text as a frame. */
 uint32_t frame_of_text(struct frame_lists *f, const char *raw);
 
-/* Of a head: what its stack waits for, as its frame says; a text of names, 0: that is not known. */
+/* What the stack of a head waits for, as in its frame; a text of names; 0: it is not known. */
 uint32_t frame_list_object(const struct frame_lists *f, uint32_t list);
 /* The class of that, "[tcp]", or of several things of the one that was ready; "[no object]": none.
  */
@@ -60,7 +60,7 @@ struct chain_frame frame_at(const struct frame_lists *f, uint32_t frame);
 /* Their order by content, which does not depend on how they are numbered: < 0, 0, > 0. */
 int frames_compare(const struct frame_lists *f, uint32_t a, uint32_t b);
 int frame_lists_compare(const struct frame_lists *f, uint32_t a, uint32_t b);
-/* Of two lists, root first, the order of their folded lines; 0: they are one line. */
+/* The order of the folded lines of two lists, root first; 0: they give the same line. */
 int frame_lists_compare_lines(const struct frame_lists *f, uint32_t a, uint32_t b);
 /* One more than the highest number of a list, of a frame. */
 uint32_t frame_lists_end(const struct frame_lists *f);

@@ -11,7 +11,7 @@
 struct kernel_stacks {
 	const struct trace *trace;
 	uint32_t *flags; /* by frame */
-	/* By kernel stack, 0: not read yet; else packed(). */
+	/* The context of a waker, packed(), by its kernel stack; 0: not computed yet. */
 	uint32_t *of_task, *of_idle;
 };
 

@@ -17,14 +17,15 @@ struct names {
 	struct kernel_stacks *kernel;
 	struct intern texts;
 	struct text_buf buf;
-	struct text_buf line; /* of several names */
-	/* Texts by the trace's id, and by stack pair as an off-CPU stack; 0: not made yet. */
-	uint32_t *of_frame, *of_string, *of_pair;
+	struct text_buf line; /* a line of several names */
+	/* The ids of texts that exist already (0: not yet): by the trace's id of the thing, */
+	uint32_t *of_frame, *of_string;
+	uint32_t *of_pair; /* by stack pair, written as an off-CPU stack, */
 	struct object_names *objects;
-	uint32_t *of_object[2]; /* likewise by object, as a class and in full */
-	/* Likewise (uint32_t), by (stack pair, kernel frames << 1 | interrupt). */
+	uint32_t *of_object[2]; /* by object: [0] its class, [1] in full, */
+	/* by (stack pair, kernel frames << 1 | interrupt), written as a waker's stack, */
 	struct pair_table of_waker_stack;
-	/* Likewise of names_stack(), by (stack pair, kernel frames << 1 | with the user's). */
+	/* and by (stack pair, kernel frames << 1 | with user frames), for names_stack(). */
 	struct pair_table of_stack;
 };
 
@@ -103,7 +104,7 @@ static void put_clean(struct text_buf *b, const char *raw)
 	}
 }
 
-/* The id of what has been put into the buffer, which is empty afterwards. */
+/* The id of the text in the buffer, which it empties. 0: out of memory. */
 static uint32_t take_text(struct names *n)
 {
 	uint32_t id = n->buf.failed
@@ -287,8 +288,8 @@ static void put_objects(struct names *n, struct shown_objects what, struct frame
 }
 
 /*
- * ROOT_FIRST begins with the user's part, LEAF_FIRST with the kernel's. what: what the stack waits
- * for, where the user's part meets the kernel's.
+ * ROOT_FIRST begins with the user part, LEAF_FIRST with the kernel part. what: the objects that the
+ * stack waits for, which stand between the two parts.
  */
 static void put_stack(struct names *n, struct shown_stack s, struct shown_objects what,
 		      enum order order, const char *kernel_mark, const char *user_mark,
@@ -312,7 +313,7 @@ static void put_stack(struct names *n, struct shown_stack s, struct shown_object
 		put_frames(n, s.user, order, user_mark, to);
 }
 
-/* Of a thread that slept, or ran. */
+/* The stack with which a thread slept, or of a sample while it ran. */
 static void put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
 {
 	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), names_shown_objects(n, pair),
@@ -445,14 +446,16 @@ uint32_t names_link(struct names *n, const struct link *l)
 	return take_line(n);
 }
 
-/* ---- for reading ---------------------------------------------------------------------------- */
+/* ---- short texts for people ------------------------------------------------------------------ */
 
+/* The most frames of each part that names_stack() shows without -v. */
 enum {
 	KERNEL_SHOWN = 3,
 	USER_SHOWN = 4,
 };
 
-static void write_word(struct names *n, uint32_t frame, FILE *out)
+/* A frame, with file and line if they are known. */
+static void write_frame(struct names *n, uint32_t frame, FILE *out)
 {
 	const char *file;
 	uint32_t line = trace_frame_line(n->trace, frame, &file);
@@ -465,8 +468,11 @@ static void write_word(struct names *n, uint32_t frame, FILE *out)
 	fprintf(out, ":%" PRIu32 ")", line);
 }
 
-/* most UINT32_MAX: all of them, plumbing too. Returns how many frames were written. */
-static uint32_t write_words(struct names *n, struct trace_stack s, uint32_t most, FILE *out)
+/*
+ * Writes at most `most` frames, leaf first, without those that only lead to the function that waits
+ * (KFUNC_PLUMBING); UINT32_MAX: all frames. Returns how many were written.
+ */
+static uint32_t write_frames(struct names *n, struct trace_stack s, uint32_t most, FILE *out)
 {
 	uint32_t shown = 0, left_out = 0;
 
@@ -480,11 +486,13 @@ static uint32_t write_words(struct names *n, struct trace_stack s, uint32_t most
 		}
 		if (shown++)
 			fputs(" < ", out);
-		write_word(n, s.frames[i], out);
+		write_frame(n, s.frames[i], out);
 	}
-	/* A stack of plumbing alone: its leaf is better than nothing. */
-	for (uint32_t i = 0; i < s.n && !shown; i++, shown++)
-		write_word(n, s.frames[i], out);
+	/* If all frames are plumbing, the leaf is better than nothing. */
+	if (s.n && !shown) {
+		write_frame(n, s.frames[0], out);
+		shown = 1;
+	}
 	if (left_out)
 		fputs(" < ...", out);
 	return shown;
@@ -498,11 +506,11 @@ static void write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, 
 	uint32_t shown = 0;
 
 	if (s.kernel.n)
-		shown = write_words(n, s.kernel, all ? UINT32_MAX : KERNEL_SHOWN, out);
+		shown = write_frames(n, s.kernel, all ? UINT32_MAX : KERNEL_SHOWN, out);
 	if (s.user.n) {
 		if (shown)
 			fputs(" | ", out);
-		shown += write_words(n, s.user, all ? UINT32_MAX : USER_SHOWN, out);
+		shown += write_frames(n, s.user, all ? UINT32_MAX : USER_SHOWN, out);
 		fputs(s.cut ? " < ?" : "", out);
 	}
 	if (!shown)

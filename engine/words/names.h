@@ -37,7 +37,7 @@ void names_put(struct text_buf *b, const char *raw);
 uint32_t names_clean(struct names *n, const char *raw);
 /* A string of the trace, cleaned. */
 uint32_t names_string(struct names *n, uint32_t string);
-/* The name (a text) of a waker that came so many times in a row: "NAME x 6". */
+/* The name (a text) of a waker that occurs several times in a row: "NAME x 6". */
 uint32_t names_times(struct names *n, uint32_t name, uint32_t times);
 /* The name of a thread at a time. */
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);

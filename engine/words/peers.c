@@ -81,7 +81,7 @@ static void note_end(struct peers *p, const struct trace_object *o, struct text_
 	text_puts(b, "|");
 	if (!other->len || other->failed || b->failed)
 		return;
-	/* Who takes connections is not known before somebody has taken one. */
+	/* Which process takes a listening socket's connections is known once it has taken one. */
 	if (!is_unconnected(other->p))
 		text_puts(b, other->p);
 	else if (!strncmp(other->p, "udp ", 4))
@@ -130,7 +130,7 @@ static uint32_t owner_of(const struct peers *p, const char *own, const char *oth
 	return id < p->n_owners ? p->owners[id] : 0;
 }
 
-/* Both "udp ADDRESS:PORT": the process that takes what comes to that port, at whatever address. */
+/* end, own: "udp ADDRESS:PORT". The process that receives at that port, at any address. */
 static uint32_t owner_of_port(const struct peers *p, const char *end, const char *own)
 {
 	static const char *const any[] = { "udp 0.0.0.0", "udp [::]" };

@@ -14,7 +14,7 @@ uint32_t waited_for_frames(struct names *n, uint32_t pair, bool in_full);
 /* In words: "tcp 10.0.0.5:5432", "epoll 7:5, ready: tcp 10.0.0.5:5432", "" without an object. */
 uint32_t waited_for_words(struct names *n, uint32_t pair);
 
-/* Of an object of the trace, in words. */
+/* The text for an object of the trace, in words. */
 uint32_t words_of_object(struct names *n, uint32_t object);
 
 #endif /* ENGINE_WAITED_FOR_H */
