@@ -2,8 +2,8 @@
 /*
  * chainlog.h - the trace file as bytes: what chaincap writes and chainwalk reads.
  *
- * This is the only thing the two ends share. docs/trace-format.md specifies the format, well
- * enough to write a reader from it alone; where the two differ, this file is wrong.
+ * The two ends share nothing else. docs/trace-format.md specifies the format completely, so that a
+ * reader can be written from it alone; where the two differ, this file is wrong.
  *
  * A trace is a sequence of blocks and nothing between them. A block is a 16-byte header and a
  * payload; every multi-byte number in the header is little-endian; numbers in payloads are
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is written; 1, which has no flags of wakings, is read as well. */
+/* The version that is written. Version 1, in which wakings have no flags, is read as well. */
 #define CHAINLOG_VERSION 2
 
 /* Block header: byte offsets. The CRC32C covers header bytes 0..11 and then the payload. */
@@ -65,8 +65,8 @@ enum chainlog_stack_end {
 	CHAINLOG_STACK_WHOLE,	   /* its last frame is the outermost one */
 	CHAINLOG_STACK_DEPTH,	   /* it has more frames than a stack can have here */
 	CHAINLOG_STACK_UNREADABLE, /* the stack's memory could not be read */
-	CHAINLOG_STACK_NO_RULE,	   /* how the code keeps its frames is not known */
-	CHAINLOG_STACK_GUESSED,	   /* a frame pointer was believed that may be none */
+	CHAINLOG_STACK_NO_RULE,	   /* no rule says where the caller's frame is */
+	CHAINLOG_STACK_GUESSED,	   /* found by a frame pointer that may not be one, or is 0 */
 	CHAINLOG_STACK_ENDS,
 };
 
@@ -91,15 +91,15 @@ enum chainlog_end_tag {
 	CHAINLOG_END_TIME = 1,		/* CLOCK_MONOTONIC ns at which recording ended */
 	CHAINLOG_END_EVENTS = 2,	/* events in the EVENTS blocks */
 	CHAINLOG_END_LOST = 3,		/* sum of n in the LOST blocks */
-	CHAINLOG_END_KERNEL = 4,	/* events counted in the kernel by an own counter */
+	CHAINLOG_END_KERNEL = 4,	/* events counted in the kernel, by a separate counter */
 	CHAINLOG_END_STACKS = 5,	/* stacks defined */
 	CHAINLOG_END_FRAMES = 6,	/* frames defined */
 	CHAINLOG_END_STRINGS = 7,	/* strings defined */
 	CHAINLOG_END_THREADS = 8,	/* distinct threads seen: a hint for sizing tables */
 	CHAINLOG_END_SIDEBAND_LOST = 9, /* mapping records lost: some user frames may lack names */
-	CHAINLOG_END_MORE_EVENTS = 10,	/* the same of MORE_EVENTS: events in the blocks, */
-	CHAINLOG_END_MORE_LOST = 11,	/* sum of n in their LOST, */
-	CHAINLOG_END_MORE_KERNEL = 12,	/* and the kernel's own counter */
+	CHAINLOG_END_MORE_EVENTS = 10,	/* events in the MORE_EVENTS blocks */
+	CHAINLOG_END_MORE_LOST = 11,	/* sum of n in their events MORE_LOST */
+	CHAINLOG_END_MORE_KERNEL = 12,	/* such events counted in the kernel */
 };
 
 /* After the END block: its file offset (u64) and these 8 bytes. Only saves time; may be absent. */
@@ -122,74 +122,77 @@ enum chainlog_event {
 	CHAINLOG_WAKING = 1,	 /* [waker] wakee [pair] */
 	CHAINLOG_WAKING_NEW = 2, /* as WAKING: a thread's first */
 	CHAINLOG_FORK = 3,	 /* [parent] child tgid_of_child name */
-	CHAINLOG_EXEC = 4,   /* thread old_tid filename: old_tid differs if not the leader called */
+	CHAINLOG_EXEC = 4,   /* thread old_tid filename: old_tid: before it took the leader's tid */
 	CHAINLOG_RENAME = 5, /* thread name */
 	CHAINLOG_EXIT = 6,   /* thread */
 	CHAINLOG_EVENT_KINDS = 7,
 };
 #define CHAINLOG_KIND_MASK 0x07
-/* The acting thread (prev, waker, parent) is the block's last switch's next: reference left out. */
+/* The acting thread (prev, waker, parent) is `next` of the block's last switch, and left out. */
 #define CHAINLOG_F_CURRENT 0x08
 /*
- * The pair is the acting thread's last one (not both 0) in this block, in a SWITCH for a SWITCH,
- * in a WAKING or WAKING_NEW for either of these: left out.
+ * The pair is left out: it is the acting thread's last one in this block that was not (0, 0). For a
+ * SWITCH, its last one in a SWITCH; for a WAKING or WAKING_NEW, in one of these.
  */
 #define CHAINLOG_F_SAME_STACK 0x10
-/* Both stack ids are 0: pair left out. */
+/* The pair is left out: both stack ids are 0. */
 #define CHAINLOG_F_NO_STACK 0x20
 /* SWITCH only: state is 'S'; state is 'R' (still runnable). With neither: one state byte. */
 #define CHAINLOG_F_SLEEP 0x40
 #define CHAINLOG_F_RUNNABLE 0x80
-/* WAKING, WAKING_NEW: the wakee was off its run queue, so this ends a sleep, also an early one. */
+/* WAKING, WAKING_NEW: the wakee was off its run queue, so this ends a sleep, even before SWITCH. */
 #define CHAINLOG_F_OFF_QUEUE 0x40
-/* WAKING: who woke is not known; the reference is left out, and NO_STACK is set. */
+/* WAKING: the waker is not known; its reference is left out, and NO_STACK is set. */
 #define CHAINLOG_F_NO_WAKER 0x80
 
 /*
- * MORE_EVENTS payload: its head is that of EVENTS. An event: kind, ns since the previous one (the
+ * MORE_EVENTS payload: begins as that of EVENTS. An event: kind, ns since the previous one (the
  * first: since first_ns), length of its fields in bytes, fields; all numbers are varints. A reader
- * skips a kind that it does not know, and bytes behind the fields that it knows. So that it can,
- * nothing refers to another event: a thread is its tid, stacks are their two ids.
+ * skips kinds that it does not know, and bytes after the fields that it knows. To make that
+ * possible, no event refers to another: a thread is its tid, stacks are their two ids.
  */
 enum chainlog_more {
 	CHAINLOG_SAMPLE = 0, /* tid kstack ustack: a thread that was running, and where */
 	/*
-	 * tid place: a thread that is ready, or is being woken, was put on the run queue of the CPU
-	 * place / 2; place is odd if by the waking before. Not written where the thread stays on
-	 * the queue of the CPU that it ran on last.
+	 * tid place: a thread that is ready, or is being woken, was put on the run queue of CPU
+	 * place / 2; place is odd if the preceding waking did that. Not written if that is the
+	 * queue of the CPU on which the thread ran last.
 	 */
 	CHAINLOG_QUEUE = 1,
 	CHAINLOG_OBJECT = 2, /* object: what prev of the SWITCH of the same time waits for */
-	/* tid: a thread just preempted may not run, as its group's quota is used up */
+	/* tid: a thread was just preempted because the CPU quota of its group is used up */
 	CHAINLOG_THROTTLED = 4,
-	CHAINLOG_MORE_LOST = 5, /* kind n span: n of a kind are missing, the last one span ns on */
-	/* object: a READY of the thread that the last waking of this CPU, at the same time, woke */
+	/* kind n span: n events of a kind are missing, from this time to span ns later */
+	CHAINLOG_MORE_LOST = 5,
+	/* object: as READY, for the wakee of this CPU's last waking, which has the same time */
 	CHAINLOG_WOKEN_READY = 6,
-	/* tid object: the thread, woken just then, waited for any of several: this one is ready */
+	/* tid object: a thread that was just woken had waited for several: this one is ready */
 	CHAINLOG_READY = 7,
 	CHAINLOG_DISK_REQUEST =
 		8, /* tid kstack ustack: a thread asks a block device for something */
 	/*
 	 * tid disk what since_asked since_issued: a block device has done what tid (0: not known)
-	 * asked for, see chainlog_disk_what(); how many ns ago it was asked, by the DISK_REQUEST of
-	 * that tid and time, and how many ns ago the device got it. 0: not known.
+	 * asked for, see chainlog_disk_what(). since_asked: how many ns ago it was asked, which is
+	 * the time of the DISK_REQUEST of that tid; since_issued: how many ns ago the device got
+	 * it. 0: not known.
 	 */
 	CHAINLOG_DISK_DONE = 9,
 	/*
-	 * ns: of the stretch that ends with the SWITCH of the same time, so much went to interrupts
-	 * and softirqs. Not written where that is 0.
+	 * ns: the time that this CPU was in interrupts and softirqs, up to the SWITCH of the same
+	 * time and since the one before it. Not written if that is 0.
 	 */
 	CHAINLOG_INTERRUPTS = 11,
-	/* ns: the same of the time that a hypervisor took from a virtual machine's CPU */
+	/* ns: likewise the time that the hypervisor took from a virtual machine's CPU */
 	CHAINLOG_STEAL = 12,
 	CHAINLOG_MORE_KINDS = 13,
 };
 /*
- * Kinds from here on are short forms, without fields, of the most frequent kinds: n further, an
- * OBJECT of the object n / 2, or if n is odd a WOKEN_READY of it.
+ * Kinds from here on are short forms of the most frequent kinds, without fields. Kind
+ * CHAINLOG_MORE_SHORT + n means: OBJECT if n is even, WOKEN_READY if n is odd, of object n / 2.
  */
 #define CHAINLOG_MORE_SHORT 32u
-/* Operations of DISK_DONE; a reader takes others for OTHER. */
+
+/* Operations of DISK_DONE; a reader takes others as OTHER. */
 enum chainlog_disk_op {
 	CHAINLOG_DISK_READ,
 	CHAINLOG_DISK_WRITE,
@@ -200,18 +203,19 @@ enum chainlog_disk_op {
 	CHAINLOG_DISK_OPS,
 };
 
-/* The number that stands for an operation and a size. */
+/* The field `what` of a DISK_DONE: an operation and a size in bytes. */
 static inline uint64_t chainlog_disk_what(unsigned int op, uint32_t bytes)
 {
 	return (uint64_t)bytes << 3 | (op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER);
 }
-/* In memory kinds of MORE_EVENTS follow those of EVENTS: this is added to them. */
+
+/* In memory, a kind of MORE_EVENTS is its number plus this, so that it follows those of EVENTS. */
 #define CHAINLOG_MORE 8u
 #define CHAINLOG_KINDS (CHAINLOG_MORE + CHAINLOG_MORE_KINDS)
 
 /*
- * What writer and reader of an EVENTS block remember while they go over it: the threads and stack
- * pairs that it has named, each with its reference, n + 1 for the index n.
+ * What writer and reader of an EVENTS block remember of the threads and stack pairs that it has
+ * referred to. The reference to index n is n + 1.
  */
 struct chainlog_thread {
 	uint32_t tid;
@@ -220,15 +224,13 @@ struct chainlog_thread {
 
 struct chainlog_pair {
 	uint32_t kstack, ustack;
-	uint32_t user; /* whatever the reader's caller makes of it; 0 when the pair is new */
+	uint32_t user; /* for the reader's caller to use as it likes; 0 when the pair is new */
 };
 
 /*
- * A switch's state: the letter that ps shows. R: still runnable (preempted, or it yielded);
- * S D I T t P: sleeping; X Z: it has exited.
- */
-
-/*
+ * The state of a thread is the letter that ps shows, also in a SWITCH. R: runnable (preempted, or
+ * it yielded); S D I T t P: sleeping; X Z: it has exited.
+ *
  * THREADS payload: count, then for each: tid, tgid, start_ns (CLOCK_MONOTONIC), seen_ns (when it
  * was looked at), flags, state byte, name (string id), kernel stack id, user stack id.
  */
@@ -254,7 +256,7 @@ static inline uint8_t *chainlog_put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Any varint; chainlog_get_varint() is for callers. */
+/* Reads a varint of any length. Callers use chainlog_get_varint(). */
 static inline const uint8_t *chainlog_get_long_varint(const uint8_t *p, const uint8_t *end,
 						      uint64_t *v)
 {

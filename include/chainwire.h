@@ -19,12 +19,12 @@ enum wire_kind {
 	WIRE_EXEC,
 	WIRE_RENAME,
 	WIRE_EXIT,
-	WIRE_EVENT_KINDS, /* the ones above are of EVENTS blocks: counted, and accounted for; */
-	/* the next ones are of MORE_EVENTS blocks, and have accounts of their own. */
+	WIRE_EVENT_KINDS, /* above: events of EVENTS blocks; below: of MORE_EVENTS blocks. */
+	/* Events of the two sorts of blocks are counted and accounted for separately. */
 	WIRE_CPU_SAMPLE = WIRE_EVENT_KINDS,
 	WIRE_QUEUE,
 	WIRE_THROTTLED,
-	WIRE_WAITS_FOR, /* has no record: it is the object of a WIRE_SWITCH */
+	WIRE_WAITS_FOR, /* has no record of its own: it is the object of a WIRE_SWITCH */
 	WIRE_DISK_REQUEST,
 	WIRE_DISK_DONE,
 	WIRE_READY,
@@ -47,19 +47,19 @@ struct wire_record {
 };
 
 /*
- * Stack ids are given by the BPF side, from 1, each for one distinct list of frames (kernel), or
- * one of frames and address space (user). 0: there is no stack. With WIRE_STACK_ONCE the id is
- * good for one event only: the next one of that kind on that CPU.
+ * The BPF side assigns stack ids, from 1 on. An id stands for one list of frames; for user stacks,
+ * for a list of frames in one address space. 0: there is no stack. An id with WIRE_STACK_ONCE is
+ * valid for one event only: the next one of that kind on that CPU.
  */
 #define WIRE_STACK_ONCE 0x80000000u
 /* Other ids are assigned in turn, modulo this. */
 #define WIRE_STACK_IDS 0x40000000u
-/* The newest ids, this many, are guaranteed still valid. */
+/* This many of the newest ids are guaranteed to be still valid. */
 #define WIRE_RECENT_IDS 0x10000u
-/* The stack of the layout with the number in the bits below. */
+/* A stack that was found without a walk; the bits below are the number of its layout. */
 #define WIRE_STACK_LAYOUT 0x60000000u
 
-/* That number; 0: it is not such an id. */
+/* The number of the layout in a stack id; 0: the id has none. */
 static inline __u32 wire_layout(__u32 id)
 {
 	return (id & (WIRE_STACK_ONCE | WIRE_STACK_LAYOUT)) == WIRE_STACK_LAYOUT
@@ -118,7 +118,7 @@ struct wire_queue { /* a thread is put on the run queue of a CPU */
 	__u32 place; /* CPU << 1, with 1 if that is part of waking it up */
 };
 
-struct wire_throttled { /* a thread that was just preempted may not run */
+struct wire_throttled { /* a thread was just preempted because its group's CPU quota is used up */
 	struct wire_record r;
 	__u32 tid, pad;
 };
@@ -159,12 +159,12 @@ struct wire_ready { /* right after a waking: which of several things ended the w
 
 struct wire_interrupts { /* right after a WIRE_SWITCH, at the same time */
 	struct wire_record r;
-	__u64 ns; /* of the time since the CPU's last one, in interrupts and softirqs */
+	__u64 ns; /* in interrupts and softirqs, of the time since the CPU's last such record */
 };
 
 struct wire_steal { /* likewise */
 	struct wire_record r;
-	__u64 ns; /* of that time the hypervisor ran something else */
+	__u64 ns; /* in which the hypervisor ran something else, since the CPU's last such record */
 };
 
 struct wire_stack {
@@ -182,8 +182,8 @@ enum wire_stack_end {
 	WIRE_END_WHOLE,	     /* the outermost frame was reached */
 	WIRE_END_DEPTH,	     /* there are more than WIRE_STACK_MAX */
 	WIRE_END_UNREADABLE, /* the stack's memory could not be read */
-	WIRE_END_NO_RULE,    /* how to go on is not known */
-	WIRE_END_GUESSED,    /* a frame pointer was followed that may be none, or a 0 believed */
+	WIRE_END_NO_RULE,    /* no rule says where the caller's frame is */
+	WIRE_END_GUESSED,    /* found by a frame pointer that may not be one, or ended by its 0 */
 	WIRE_ENDS,
 };
 
@@ -196,35 +196,36 @@ struct wire_lost {
 };
 
 /*
- * Knowing a kernel stack again without walking it.
+ * Recognizing a kernel stack without walking it.
  *
- * Where a function's return address lies on the stack is settled by the code that is being run: the
- * unwinder goes from frame to frame by offsets that it looks up by return address. So if the slots
- * in which a walk found its return addresses hold the same addresses again, at the same distances
- * from a fixed point at the leaf end, the walk would find the same stack again. The fixed point is
- * the tracepoint's argument array, which the kernel puts on the stack right where it calls the
- * program. System calls begin with a frame of random size (randomize_kstack_offset): what lies on
- * its root side, the entry code, is at a fixed distance from the stack's other end instead. And
- * interrupts and softirqs run on a stack of the CPU's own (x86-64): its last word, at a fixed
- * distance from the fixed point, says where on the thread's stack the rest begins.
+ * The running code determines where a function's return address lies on the stack: the unwinder
+ * goes from frame to frame by offsets that it looks up by return address. So if the slots in which
+ * a walk found its return addresses hold the same addresses again, at the same distances from a
+ * fixed point at the leaf end, then a walk would find the same stack again. The fixed point is the
+ * tracepoint's argument array, which the kernel puts on the stack right where it calls the program.
+ * There are two exceptions. System calls begin with a frame of random size
+ * (randomize_kstack_offset): what lies on its root side, the entry code, is at a fixed distance
+ * from the root end of the stack instead. And interrupts and softirqs run on a stack of the CPU's
+ * own (x86-64): its last word, at a fixed distance from the fixed point, says where on the thread's
+ * stack the rest begins.
  *
- * The BPF side sends samples of a stack that it walks often; the collector finds the slots in
- * them, and where there is just one way to assign them, it adds the stack to the map "steps".
+ * The BPF side sends samples of a stack that it walks often. The collector searches them for the
+ * slots, and when only one way to assign slots is left, it adds the stack to the map "steps".
  */
 #define WIRE_LAYOUT_FRAMES 48  /* a longer stack is always walked */
-#define WIRE_SAMPLE_WORDS 1024 /* of 8 bytes: how much of stacks a sample has at most, */
-#define WIRE_PART_WORDS 512    /* and of one of them */
+#define WIRE_SAMPLE_WORDS 1024 /* a sample has at most this many words (8 bytes) of stacks, */
+#define WIRE_PART_WORDS 512    /* and this many of each: the CPU's own stack, and the thread's */
 #define WIRE_ROOT_WORDS 64     /* how far from the root end slots are looked for */
 
 struct wire_sample {
 	struct wire_record r;
 	__u64 hash;	 /* of the stack, its key in the map "stacks" */
-	__u32 id, n;	 /* the stack's id; frames, all of them here */
+	__u32 id, n;	 /* the stack's id; the number of its frames, all of which are here */
 	__u32 event;	 /* the kind of event it was walked for */
-	__u32 n_words;	 /* from the fixed point on; */
-	__u32 link;	 /* 0, or the slot with the address from which on the words after it are; */
-	__u32 to_root;	 /* 1: up to the root end; 0: not so far */
-	__u32 cut;	 /* 1: what an interrupt interrupted is cut off the frames */
+	__u32 n_words;	 /* number of words, from the fixed point on */
+	__u32 link;	 /* slot with the address of the words that follow it; 0: there is none */
+	__u32 to_root;	 /* 1: the words reach the root end of the thread's stack */
+	__u32 cut;	 /* 1: the frames of the interrupted code were cut off */
 	__u32 interrupt; /* 1: the last frame is an interrupt's entry */
 	__u64 frames[WIRE_LAYOUT_FRAMES];
 	__u64 words[WIRE_SAMPLE_WORDS];
@@ -233,51 +234,55 @@ struct wire_sample {
 /*
  * The steps form a tree. A step stands for all stacks that begin with the same return addresses. It
  * says where the next return address lies, and that address leads to the next step. This is mostly
- * the next one in the map, which is good for the caches; the others are found by the map
- * "branches". The collector writes while programs read: the field by which a step is found is
- * written last, and nothing changes after it.
+ * the step with the next number, which is good for the caches; the others are found by the map
+ * "branches". The collector writes while programs read: it sets `live` last, and does not change a
+ * live step.
  *
- * A full tree forgets the stacks that came least recently: there are two trees, of which programs
- * follow the one whose root the collector names in tree_root, and which a program reads once. The
- * collector copies what is to be kept into the other tree, before it names that one's root; it
- * clears the old tree only when all programs that may still follow it have ended.
+ * A full tree forgets the stacks that came least recently. For this there are two trees. Programs
+ * follow the one whose root is in tree_root, which each program reads once. The collector copies
+ * what is to be kept into the other tree, then sets tree_root to its root; it clears the old tree
+ * when all programs that may still follow it have ended.
  */
 enum wire_base {
-	WIRE_FROM_LEAF, /* slot words on from the fixed point */
-	WIRE_FROM_ROOT, /* slot words back from the end of the thread's stack */
-	WIRE_FROM_LINK, /* slot words on from the address in the word `link` from the fixed point */
+	WIRE_FROM_LEAF, /* slot words above the fixed point */
+	WIRE_FROM_ROOT, /* slot words below the end of the thread's stack */
+	WIRE_FROM_LINK, /* slot words above the address that is in word `link` */
 };
 
 /*
- * Value of the map "steps", by a number from 1. A stack that has not been cut off ends where it did
- * only if its last address lies as far from the end of the thread's stack: what comes into the
- * kernel from user mode does, and what interrupts the kernel does not.
+ * Value of the map "steps", by number. A stack that was not cut is recognized only if its last
+ * return address lies as far from the end of the thread's stack as before: an entry from user mode
+ * does, and code that interrupts the kernel does not.
  */
 struct wire_step {
-	__u64 ret;   /* the return address that leads here, */
-	__u32 from;  /* from that step; */
-	__u32 live;  /* if this is not 0 */
-	__u32 stack; /* id of the stack that ends here; 0: it goes on */
-	__u16 slot;  /* of a stack's end: words from that address to the end, 0: as it may be */
-	__u16 link;
+	__u64 ret;   /* the return address that leads here */
+	__u32 from;  /* number of the step that it leads from */
+	__u32 live;  /* 0: the step must not be followed */
+	__u32 stack; /* id of the stack that ends here; 0: none, the step has a slot */
+	/*
+	 * Where the next return address lies, see enum wire_base. If a stack ends here: words from
+	 * its last return address to the end of the thread's stack; 0: any number.
+	 */
+	__u16 slot;
+	__u16 link;	/* WIRE_FROM_LINK: words from the fixed point to the link */
 	__u8 base;	/* enum wire_base */
-	__u8 interrupt; /* of a stack's end: it is an interrupt's */
+	__u8 interrupt; /* if a stack ends here: 1: it is an interrupt's */
 	__u8 pad[6];
 };
 
-/* The first step for a kind of event: from the root of a tree, and `ret` is the kind. */
+/* The first step of each kind of event leads from the root of a tree; its `ret` is the kind. */
 #define WIRE_TREES 2
 #define WIRE_TREE_ROOT(tree) ((tree)*WIRE_STEPS)
-/* Instead of a return address: where to look if a step's own slot leads nowhere. */
+/* As `ret`: the step with another slot, to be tried if what is in the first one leads nowhere. */
 #define WIRE_STEP_ELSE (~0ull)
 
-#define WIRE_LAYOUTS 8192     /* stacks that are in the tree are fewer */
+#define WIRE_LAYOUTS 8192     /* more than the stacks in the tree */
 #define WIRE_STEPS (1u << 15) /* of one tree */
 
 /*
- * The map "branches" has the numbers of steps that do not follow the one that leads to them, at one
- * of two places: wire_branch() or wire_other_branch(). A tree has as many places as steps, so that
- * the bit that tells the steps of the trees apart tells their places apart, too.
+ * The map "branches" has the numbers of those steps whose number is not the next one after that of
+ * the step that leads to them, at one of two places: wire_branch() or wire_other_branch(). A tree
+ * has as many places as steps, so the same bit tells the trees' steps and their places apart.
  */
 #define WIRE_BRANCHES WIRE_STEPS
 
@@ -313,36 +318,41 @@ struct wire_range {
  * sends the registers and a copy of the stack (struct wire_copy); the collector completes that
  * stack, and adds rules for all of its addresses.
  *
- * A return address is looked up one byte lower, in the call: that may be its function's last
- * instruction. So is the leaf of a system call; an interrupted instruction is looked up itself.
+ * A return address is looked up one byte lower, within the call instruction, because the call may
+ * be the last instruction of its function. The same is done for the leaf of a system call; an
+ * interrupted instruction is looked up at its own address.
  *
  * A rule: its kind (bits 0 to 7), the offsets from the CFA at which the return address (8 to 15, in
  * words) and the caller's frame pointer (16 to 31, in bytes; 0: unchanged) are saved, and the CFA's
  * own offset (32 to 63, in bytes). The CFA is what the stack pointer is in the caller.
  *
- * On arm64 a return address is in the link register first, and most functions save it beside the
- * frame pointer, at the frame's lower end, where the frame pointer then points. So a frame pointer
- * leads to the caller's frame pointer, but does not say what the stack pointer was: the next frame
- * is found by the frame pointer then, whatever its CFA is counted from.
+ * On arm64 a call puts the return address into the link register. Most functions save it next to
+ * the frame pointer, at the lower end of the frame, and point the frame pointer there. So a frame
+ * pointer leads to the caller's frame pointer, but does not say what the stack pointer was. After
+ * such a step the next frame is found by its frame pointer, whatever its CFA is counted from.
  */
 enum wire_rule_kind {
-	WIRE_RULE_UNKNOWN,   /* there is none in the map */
+	WIRE_RULE_UNKNOWN,   /* no rule in the map */
 	WIRE_RULE_SP,	     /* CFA = sp + offset */
 	WIRE_RULE_FP,	     /* CFA = fp + offset */
 	WIRE_RULE_PLT,	     /* CFA = sp + 8; sp + 16 from byte `offset` of the 16-byte stub on */
 	WIRE_RULE_REALIGNED, /* CFA = *(fp + offset); the caller's fp = *fp */
 	WIRE_RULE_SIGNAL,    /* the kernel saved all registers on the stack */
 	WIRE_RULE_END,	     /* the outermost frame */
-	WIRE_RULE_NONE,	     /* the file has no rule here: by frame pointer, which is a guess */
-	WIRE_RULE_NO_CODE,   /* no code is there: what led here was no frame */
+	WIRE_RULE_NONE,	     /* the file has none for this address: follow the frame pointer */
+	WIRE_RULE_NO_CODE,   /* no code is there: the frame that led here was not one */
 	WIRE_RULE_HARD,	     /* a DWARF expression that no kind above covers */
 	WIRE_RULE_ASK,	     /* only the collector can follow it */
 };
 
-#define WIRE_RA_LINK 0	  /* instead of words, on arm64: it is in the link register, */
-#define WIRE_RA_PAIR 1	  /* or in the word after the frame pointer */
-#define WIRE_NO_LINK 1ull /* what is in the link register is not known */
+/* arm64, in place of the return address's offset: it is in the link register, */
+#define WIRE_RA_LINK 0
+/* or in the word after the saved frame pointer. */
+#define WIRE_RA_PAIR 1
+/* As the link register's value: not known. */
+#define WIRE_NO_LINK 1ull
 
+/* cfa, fp: offsets in bytes; ra_words: of the return address, in words, or WIRE_RA_*. */
 static inline __u64 wire_rule(enum wire_rule_kind kind, int cfa, int fp, int ra_words)
 {
 	return (__u64)kind | (__u64)(ra_words & 0xff) << 8 | (__u64)(fp & 0xffff) << 16 |
@@ -355,8 +365,8 @@ static inline int wire_rule_is_pair(__u64 rule)
 }
 
 /*
- * A bucket of the map "rules". Written while programs read, without a lock: a rule is only taken if
- * check ^ rule is its key, so halves that do not belong together are none.
+ * A bucket of the map "rules". It is written without a lock while programs read: a rule counts only
+ * if check ^ rule is its key, so a half-written one is not taken.
  */
 #define WIRE_RULE_WAYS 4
 #define WIRE_RULE_BUCKETS (1u << 15)
@@ -380,105 +390,112 @@ static inline __u32 wire_rule_bucket(__u64 key)
 	return (__u32)key & (WIRE_RULE_BUCKETS - 1);
 }
 
-/* --verify: of a stack that is unwound all the same. */
+/* --verify unwinds each stack: whether it would have been recognized without that. */
 enum wire_known {
-	WIRE_KNOWN_NOT,
-	WIRE_KNOWN,	     /* it would have been known again, as what it is */
-	WIRE_KNOWN_AS_OTHER, /* as another stack */
+	WIRE_KNOWN_NOT,	     /* no */
+	WIRE_KNOWN,	     /* yes, as the same stack */
+	WIRE_KNOWN_AS_OTHER, /* yes, but as another stack: an error */
 };
 
-/* A stack that the BPF side cannot unwind to its end, right before the event that it is for. */
-#define WIRE_COPY_WORDS 3072 /* of 8 bytes; a value of a map by CPU is 32 KiB at most */
+/* A stack that the BPF side cannot unwind to its end; sent right before its event. */
+#define WIRE_COPY_WORDS 3072 /* of 8 bytes; the value of a per-CPU map has at most 32 KiB */
 #define WIRE_REGISTERS 33    /* by DWARF's numbers, pc last; x86-64 has 17 */
-/* The id of a copy's stack: it is good for one event, like those with WIRE_STACK_ONCE alone. */
+/* These bits are set in the id of such a stack: it is valid for one event, too. */
 #define WIRE_STACK_COPY (WIRE_STACK_ONCE | 0x40000000u)
 
 struct wire_copy {
 	struct wire_record r;
-	__u32 id; /* 0: for no event; --verify, to compare with all of the frames */
+	__u32 id; /* 0: for no event, only to compare the frames with (--verify) */
 	__u32 tgid, tid;
 	__u32 sp_lost;	   /* 1: the stack pointer in regs is a lower bound only */
 	__u32 n;	   /* frames found so far, at least the leaf */
 	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
 	__u32 known;	   /* enum wire_known */
 	__u32 last_rule;   /* --verify: kind of the rule with which the frames ended */
-	__u64 switches;	   /* context switches of the thread, with one that it is in */
+	__u64 switches;	   /* context switches of the thread, a current one included */
 	__u64 sp;	   /* of the leaf */
 	__u64 space;	   /* for wire_rule_key() */
 	__u64 look;	   /* address that the last frame is looked up by */
 	__u32 registers;   /* 1: all of that frame's are known; 0: stack and frame pointer only */
 	__u32 len;	   /* bytes of words */
 	__u64 base;	   /* address of words[0] */
-	__u64 top;	   /* BPF side: where the thread's stack ended the last time, */
-	__u64 hash_before; /* and the hash without the last frame */
+	__u64 top;	   /* for the BPF side alone: where the thread's stack ended last time */
+	__u64 hash_before; /* likewise: the hash without the last frame */
 	__u64 regs[WIRE_REGISTERS];
 	__u64 frames[WIRE_STACK_MAX];
 	__u64 words[WIRE_COPY_WORDS];
 };
 
 /*
- * Value of the map "stacks", by the hash of the frames. The memory of a deleted or replaced value
- * is reused at once, maybe while a program looks at it: so programs read id and check together, and
- * write only hints.
+ * Value of the map "stacks", by the hash of the frames. The kernel reuses the memory of a deleted
+ * or replaced value at once, perhaps while a program still looks at it. So programs read id and
+ * check together, and what they write in place are only hints.
  */
 struct wire_known_stack {
 	__u32 id;
-	__u32 check; /* the hash's upper half */
-	__u32 sent;
-	__u32 walks;  /* kernel stacks: how often it was walked, not being found among the steps */
-	__u32 layout; /* its number among those that are; 0: it is not */
+	__u32 check;  /* the hash's upper half */
+	__u32 sent;   /* 1: the record with its frames has been sent */
+	__u32 walks;  /* kernel stacks: how often it was walked because no steps led to it */
+	__u32 layout; /* number of its layout, once steps lead to it; 0: none do */
 };
 
 /*
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one
- * program, which does not nest on a CPU: the kernel sees to it since 6.1, and before that a waking
- * that interrupts another one is passed over, and counted. So nothing here needs to be atomic but
- * that count. The collector copies it from all CPUs twice a second: what is large is in struct
- * workspace (bpf/stack.h).
+ * program, which does not nest on a CPU: since 6.1 the kernel ensures this, and where it does not,
+ * a waking that interrupts another one is skipped and counted. So only that count needs to be
+ * atomic. The collector copies these structs from all CPUs twice a second, so large things are in
+ * struct workspace (bpf/stack.h).
  */
 struct wire_kind_state {
-	__u64 kind;	     /* once there was one */
-	__u64 seen;	     /* events, kept or not */
-	__u64 nested;	     /* passed over, and not seen */
-	__u64 busy;	     /* a program is at work here */
-	__u64 lost;	     /* of them not kept, in all */
+	__u64 kind;	     /* enum wire_kind, set with the first event */
+	__u64 seen;	     /* events, kept or lost */
+	__u64 nested;	     /* events that were skipped; they are not in seen */
+	__u64 busy;	     /* 1: a program is using this struct */
+	__u64 lost;	     /* events of seen that found no room */
 	__u64 stacks_unsent; /* stacks that did not fit; sent when they are seen again */
-	__u64 pending;	     /* lost, and not yet reported by a WIRE_LOST record */
+	__u64 pending;	     /* events of lost that no WIRE_LOST record has reported yet */
 	__u64 pending_first_ns, pending_last_ns;
-	__u64 walked, known; /* kernel stacks walked, and known again without a walk */
+	__u64 walked, known; /* kernel stacks walked, and recognized without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */
 	__u64 verified, mismatches, verified_user, mismatches_user;
 	__u64 unverified_user; /* stacks that a plain walk could not complete */
-	__u64 fixed_point;     /* where the program's arguments lie, */
-	__u64 stack;	       /* and where the thread's kernel stack begins */
-	__u64 interrupt;       /* the kernel stack just found is that of an interrupt */
-	__u64 hash;	       /* of the user stack just walked, */
-	__u64 tid;	       /* whose it is, */
-	__u64 end;	       /* and enum wire_stack_end */
-	__u64 ends[WIRE_ENDS]; /* user stacks by how they ended, those in a WIRE_COPY left out */
-	__u64 known_user;      /* of these, known again without being unwound */
+	/* Of the event that is being recorded: */
+	__u64 fixed_point; /* address of the program's arguments */
+	__u64 stack;	   /* address of the thread's kernel stack */
+	__u64 interrupt;   /* 1: the kernel stack is that of an interrupt */
+	__u64 hash;	   /* of the user stack, */
+	__u64 tid;	   /* the thread that has it, */
+	__u64 end;	   /* and enum wire_stack_end */
+	/* In all: */
+	__u64 ends[WIRE_ENDS]; /* user stacks by how they ended, without those in a WIRE_COPY */
+	__u64 known_user;      /* those of them that were recognized without being unwound */
 	__u64 woken_ns;	       /* when the collector was last woken for a WIRE_COPY */
 };
 
-/* Processes that the recorder started for itself are in one of two places: this one, or it ^ 1. */
+/*
+ * The table of the processes that the recorder started for itself: a process is at its place, or at
+ * its place ^ 1.
+ */
 #define WIRE_HELPERS 4096
 
 static inline __u32 wire_helper_place(__u32 tgid)
 {
 	return tgid & (WIRE_HELPERS - 1);
 }
+
 /*
- * What a thread waits for in a system call. An object has an id as a stack has one: it is sent when
- * it is new, and events carry the id. Equal keys are one object; the names that the collector gives
- * to two objects may be equal, too.
+ * What a thread waits for in a system call. Objects have ids, as stacks do: an object is sent when
+ * it is new, and events carry its id. An equal key means the same object; the collector may give
+ * the same name to several objects.
  */
 enum wire_object_kind {
-	WIRE_OBJECT_FILE = 1, /* v: inode, device << 32 | generation, mode; path */
+	/* The words in v[], and what is in path: */
+	WIRE_OBJECT_FILE = 1, /* inode, device << 32 | generation, mode; path */
 	WIRE_OBJECT_ANON,     /* of anon_inodefs: descriptor, its operations; path is its name */
-	WIRE_OBJECT_PIPE,     /* inode, device, 1: it has a path */
-	WIRE_OBJECT_INET,     /* WIRE_INET_*, the peer's address (2 words), the own one */
-	WIRE_OBJECT_UNIX,     /* inode, type; path is the own address, or if none the peer's */
-	WIRE_OBJECT_SOCKET,   /* another family, protocol, inode */
+	WIRE_OBJECT_PIPE,     /* inode, device << 32, 1: it has a path */
+	WIRE_OBJECT_INET,     /* WIRE_INET_*, the peer's address (2 words), its own (2 words) */
+	WIRE_OBJECT_UNIX,     /* inode, type; path is its own address, else the peer's */
+	WIRE_OBJECT_SOCKET,   /* of another family: family | protocol << 8, inode */
 	WIRE_OBJECT_FUTEX,    /* address, 1: shared, the thread that holds it (0: not known) */
 	WIRE_OBJECT_CALL,     /* enum wire_call, and its argument */
 	WIRE_OBJECT_KINDS,
@@ -490,15 +507,15 @@ enum wire_object_kind {
 #define WIRE_INET_DPORT 48 /* the peer's */
 
 /*
- * v[1] of WIRE_OBJECT_CALL for WIRE_CALL_SLEEP, else ns: until a time of another clock. For
- * WIRE_CALL_POLL and WIRE_CALL_SELECT it is how many descriptors, rounded to two digits; 0: not
- * known.
+ * v[1] of WIRE_OBJECT_CALL. WIRE_CALL_SLEEP: how long, in ns; WIRE_SLEEP_UNKNOWN: until a time of
+ * another clock. WIRE_CALL_POLL and WIRE_CALL_SELECT: the number of descriptors, rounded to two
+ * digits; 0: not known.
  */
 #define WIRE_SLEEP_UNKNOWN (~0ull)
 
 struct wire_object_key {
 	__u16 kind; /* enum wire_object_kind */
-	__u16 call; /* WIRE_CALL_POLL: the one descriptor of a poll(); else 0 */
+	__u16 call; /* WIRE_CALL_POLL: the object is the only descriptor of a poll(); else 0 */
 	__u32 tgid; /* where the meaning depends on the process; else 0 */
 	__u64 v[5];
 };
@@ -511,26 +528,27 @@ struct wire_object {
 	__u32 id;
 	__u32 owner;	/* process of the thread that was seen waiting */
 	__u32 peer;	/* process at the other end; 0: not known */
-	__u32 path_len; /* of path */
+	__u32 path_len; /* bytes of path */
 	__u32 whole;	/* 1: path begins at the root of the file system */
 	__u16 shared;	/* futexes, 1: the mapping is shared */
-	__u16 again;	/* likewise, 1: the mapping could not be asked for; sent again */
-	__u64 offset; /* futexes: in the file at path, if there is one; .bss lies beyond its end */
-	__u64 inode;  /* likewise, of that file */
+	__u16 again;	/* likewise, 1: the mapping could not be asked for; will be sent again */
+	__u64 offset;	/* likewise, in the file at path, if any; .bss lies beyond its end */
+	__u64 inode;	/* likewise, of that file */
 	struct wire_object_key key;
 	/* Files: the names on the path, the last one first, each with a terminator. */
 	char path[WIRE_OBJECT_PATH + WIRE_NAME_MAX];
 };
 
 /*
- * What the arguments of a system call say of its object: bits 0-4 of an entry of the tables
- * "calls", by number; bits 5-6: the argument in question, from 0.
+ * How to find the object of a system call in its arguments. An entry of the tables "calls", which
+ * are indexed by the call's number, has this in bits 0-4, and in bits 5-6 the number of the
+ * argument, from 0.
  */
 enum wire_call {
 	WIRE_CALL_NONE,
 	WIRE_CALL_FD,	       /* a descriptor */
 	WIRE_CALL_SOCKETCALL,  /* i386: the descriptor is the first word at the address */
-	WIRE_CALL_EPOLL,       /* the same, of an epoll instance */
+	WIRE_CALL_EPOLL,       /* a descriptor of an epoll instance */
 	WIRE_CALL_POLL,	       /* array of descriptors; the next argument is its length */
 	WIRE_CALL_SELECT,      /* number of descriptors; their sets are the next arguments */
 	WIRE_CALL_FUTEX,       /* address; the next argument is the operation */
@@ -550,7 +568,7 @@ enum wire_call {
 #define WIRE_CALLS 512u
 #define WIRE_CALL(how, arg) (WIRE_CALL_##how | (arg) << 5)
 
-/* A thread as the task iterator saw it; a whole number of these is read from the iterator. */
+/* A thread as the task iterator saw it. Reading the iterator gives whole structs. */
 struct wire_thread {
 	__u64 start_ns, seen_ns; /* CLOCK_MONOTONIC */
 	__u32 tid, tgid;
@@ -559,10 +577,10 @@ struct wire_thread {
 	char name[WIRE_COMM_LEN];
 	__u32 n_kernel; /* frames of its kernel stack, leaf first; 0: running, or not readable */
 	/*
-	 * Id of its user stack, 0: it has none. The collector makes the WIRE_STACK record: it
-	 * unwinds from these registers, which the thread had when it entered the kernel, and reads
-	 * the stack's memory later. That memory is of the same sleep if the number of context
-	 * switches has not changed by then.
+	 * Id of its user stack; 0: it has none. The collector makes the WIRE_STACK record: it
+	 * unwinds from regs, the registers with which the thread entered the kernel, and reads the
+	 * stack's memory later. That memory is still of the same sleep if the number of context
+	 * switches has not changed.
 	 */
 	__u32 ustack;
 	__u32 object, pad;	    /* what it waits for; 0: not known */

@@ -92,7 +92,7 @@ static inline void id_index_free(struct id_index *x)
 
 /* ---- hashes -------------------------------------------------------------------------------- */
 
-/* Of two numbers that nobody else chooses: ids. */
+/* Hashes two numbers that no outsider chooses, such as ids. */
 static inline uint32_t hash_pair(uint32_t a, uint32_t b)
 {
 	uint64_t k = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
@@ -119,8 +119,8 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 }
 
 /*
- * Of len bytes, by multiplying as wyhash does. With a seed from hash_seed() nobody can prepare keys
- * that fall into one slot, which matters where a recorded program chooses the keys.
+ * Hashes len bytes, by multiplying as wyhash does. With a seed from hash_seed() nobody can prepare
+ * keys that fall into one slot, which matters where a recorded program chooses the keys.
  */
 static inline uint32_t hash_bytes(uint64_t seed, const void *key, size_t len)
 {

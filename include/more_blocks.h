@@ -17,9 +17,9 @@ typedef int (*more_blocks_sink)(void *ctx, const void *block, size_t len);
 struct more_blocks {
 	struct chainlog_more_writer **cpus; /* NULL: no event yet */
 	uint32_t n_cpus;
-	uint64_t events; /* all of them, and of these */
-	uint64_t losses; /* events that report losses, */
-	uint64_t lost;	 /* of so many events */
+	uint64_t events; /* all events */
+	uint64_t losses; /* those of them that report losses */
+	uint64_t lost;	 /* how many events these report as lost */
 };
 
 static inline void more_blocks_free(struct more_blocks *m)
