@@ -23,11 +23,11 @@ const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* User stacks by call frame information; else by frame pointers. */
 const volatile bool unwinding = true;
-/* What sleeping threads wait for. */
+/* Record what sleeping threads wait for. */
 const volatile bool find_objects = true;
-/* Walk plainly what was known without a walk, compare, and count what differs. */
+/* Walk also those stacks that were found without a walk, compare, and count differences. */
 const volatile bool verify = false;
-/* Frames of a plain walk at most: kernel.perf_event_max_stack, or what a record holds. */
+/* The most frames of a plain walk: kernel.perf_event_max_stack, or what a record holds. */
 const volatile __u32 max_stack = WIRE_STACK_MAX;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
 const volatile bool switch_has_state = true;
@@ -36,8 +36,8 @@ const volatile __u64 address_mask = ~0ull;
 const volatile __u32 stack_size = 16 << 10;
 
 /*
- * CLOCK_MONOTONIC; set by the collector. All programs record from one moment on and up to one,
- * while they are attached and detached one after the other.
+ * CLOCK_MONOTONIC; set by the collector. Programs are attached and detached one after the other,
+ * but all of them record from the same moment to the same moment.
  */
 volatile __u64 record_from_ns = ~0ull, record_until_ns = ~0ull;
 
@@ -114,7 +114,7 @@ static __always_inline bool emit_lost(void *ring, struct wire_kind_state *k)
 	return true;
 }
 
-/* Room for an event of the given size, or NULL, which has then been counted. */
+/* Room for an event of the given size; or NULL, and the event has been counted as lost. */
 #define reserve_event(ring, k, now, size)                            \
 	({                                                           \
 		void *__room = NULL;                                 \
@@ -133,7 +133,7 @@ static __always_inline void fill_record(struct wire_record *r, __u64 now, __u8 k
 	r->cpu = bpf_get_smp_processor_id();
 }
 
-/* So that the collector knows at any moment how many events there were up to the last it has. */
+/* Numbers tell the collector how many events there were up to any that it has. */
 static __always_inline void number_event(struct wire_record *r, const struct wire_kind_state *k)
 {
 	r->seq[0] = (__u8)k->seen;
@@ -141,7 +141,7 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 	r->seq[2] = (__u8)(k->seen >> 16);
 }
 
-/* An event without stacks: counts it and gives the filled-in record, or NULL, counted as lost. */
+/* Counts an event without stacks. Gives its filled-in record, or NULL: it is counted as lost. */
 #define record_event(kind, now, type)                                         \
 	({                                                                    \
 		struct wire_kind_state *__k = kind_state(kind);               \
@@ -170,9 +170,9 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 /* ---- switch and waking --------------------------------------------------------------------- */
 
 /*
- * Switches and wakings are recorded by one program, on_stacks, so that the kernel verifies once how
- * stacks are found. Only programs of raw tracepoints may share one: their arguments are numbers,
- * and what they point to is read as memory that may not be there.
+ * Switches and wakings are recorded by one program, on_stacks, so that the kernel verifies the code
+ * that finds stacks only once. Only programs of raw tracepoints can share one in this way: their
+ * arguments are numbers, and what these point to is read as memory that may not be there.
  */
 
 int on_stacks(unsigned long long *ctx);
@@ -229,8 +229,8 @@ static __always_inline __u32 task_state(struct task_struct *t)
 struct other {
 	__u32 tid, tgid, state;
 	/*
-	 * It has been taken off its run queue: then a waking ends its sleep, although its
-	 * switch-out may still be to come. Else it may only take back a sleep that was about to
+	 * It has been taken off its run queue, so a waking ends its sleep, even if its switch-out
+	 * is still to come. If it has not, a waking may only prevent a sleep that was about to
 	 * begin.
 	 */
 	bool off_queue;
@@ -257,7 +257,7 @@ static __always_inline void read_other(struct task_struct *t, struct other *o)
 						    BPF_CORE_READ(t, se.sched_delayed));
 }
 
-/* A new thread is runnable when it is woken for the first time, as others are not. */
+/* Unlike others, a new thread is runnable already when it is woken for the first time. */
 static __always_inline __u32 waking_kind(const struct other *target)
 {
 	__u32 kind = WIRE_WAKING, zero = 0;
@@ -281,8 +281,8 @@ static __always_inline __u32 switch_state(const unsigned long long *ctx, struct 
 	if (!ctx[0]) /* preempt */
 		state = switch_has_state ? (__u32)ctx[3] : task_state(prev);
 	/*
-	 * Before 6.14 that is what prev wanted to do: if a signal is pending, schedule() makes it
-	 * runnable again. Nobody else sets 0 while it has this run queue locked.
+	 * Before 6.14 that is the state that prev asked for: if a signal is pending, schedule()
+	 * makes it runnable again. Nobody else sets 0 while schedule() has this run queue locked.
 	 */
 	return state && !task_state(prev) ? 0 : state;
 }
@@ -339,9 +339,10 @@ static __always_inline int record_waking(void *ring, struct wire_kind_state *k, 
 }
 
 /*
- * A quota of the group of the current thread, which goes off its CPU ready to run, is used up.
- * Since 6.18 threads are taken off the queue one by one (throttle_cfs_rq_work()), before that whole
- * groups are (throttle_cfs_rq()): the count is of throttled groups from this one up.
+ * Whether the CPU quota of a control group of the current thread, which goes off its CPU ready to
+ * run, is used up. Since 6.18 threads are taken off the queue one by one (throttle_cfs_rq_work()).
+ * Before that, whole groups were (throttle_cfs_rq()): throttle_count is the number of throttled
+ * groups from the thread's own up.
  */
 static __always_inline bool is_throttled(struct task_struct *task)
 {
@@ -369,7 +370,7 @@ int on_stacks(unsigned long long *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tid = task->pid, kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
 	__u32 object = 0;
-	/* sched_switch has a bool there, the others a task. */
+	/* The first argument of sched_switch is a bool, that of the others a task. */
 	bool is_switch = ctx[0] <= 1;
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_kind_state *k;
@@ -391,7 +392,7 @@ int on_stacks(unsigned long long *ctx)
 		other.tid = 0;
 	}
 	if (is_switch) {
-		/* The recorder stands for an idle CPU: between both nothing happens. */
+		/* The recorder counts as idle: a switch between both is none. */
 		if (is_recorder(task->tgid))
 			tid = 0;
 		if (!tid && !other.tid)
@@ -405,8 +406,8 @@ int on_stacks(unsigned long long *ctx)
 	if (!k || !w)
 		return 0;
 	/*
-	 * A thread that wakes itself, not yet asleep, does so with interrupts on: an interrupt's
-	 * waking can re-enter here.
+	 * A thread that wakes itself before it is asleep does so with interrupts on, so an
+	 * interrupt's waking can re-enter here.
 	 */
 	if (*(volatile __u64 *)&k->busy) {
 		__sync_fetch_and_add(&k->nested, 1);
@@ -420,12 +421,12 @@ int on_stacks(unsigned long long *ctx)
 		count_lost(k, now);
 		goto out;
 	}
-	/* Of the idle thread a waking's: it is an interrupt, whose frames are the cause. */
+	/* A waking by the idle thread is one by an interrupt: its frames are the cause. */
 	if (kernel_stacks && (tid || !is_switch))
 		kstack = kernel_stack_id(ctx, k, w, now, kind, task);
 	/*
-	 * Where a thread is preempted says nothing of what it waits for. The thread that an
-	 * interrupt interrupted has no part in what that wakes.
+	 * Where a thread was preempted says nothing about what it waits for; and a thread that an
+	 * interrupt interrupted has no part in what the interrupt wakes.
 	 */
 	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
 		ustack = user_stack_id(ctx, k, w, now, task);
@@ -455,8 +456,8 @@ out:
 /* ---- run queues ---------------------------------------------------------------------------- */
 
 /*
- * A thread gets another run queue: set_task_cpu(), which all changes go through but that of a new
- * thread before its first run. While it is being woken it is on no queue yet.
+ * A thread gets another run queue: set_task_cpu(). All changes go through it, except that of a new
+ * thread before its first run. A thread that is being woken is on no queue yet.
  */
 SEC("tp_btf/sched_migrate_task")
 int on_migrate(unsigned long long *ctx)

@@ -32,7 +32,7 @@ struct asked {
 	char disk[WIRE_DISK_NAME];
 };
 
-/* By bio, until the device gets it. What is merged into another request is never taken out. */
+/* By bio, until the device gets it. An entry of a bio that is merged into a request stays. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
@@ -172,7 +172,7 @@ static __always_inline bool take_asked(struct request *rq, struct asked *a)
 	return false;
 }
 
-/* Of a request that was asked for before the recording began, or by the kernel itself. */
+/* For a request from before the recording, or by the kernel itself: who asked is not known. */
 static __always_inline void begin_unknown(struct request *rq, struct asked *a)
 {
 	a->ns = rq->start_time_ns;

@@ -67,7 +67,7 @@ __noinline __u32 follow_frame_pointers(struct wire_kind_state *k, struct workspa
 		ret = PLAIN_USER(w->block[(slot + 1) & (BLOCK_WORDS - 1)]);
 		s->frames[i] = ret;
 		hash = mix(hash, ret);
-		/* Not a return address: the frame pointer beside it is none, either. */
+		/* This is not a return address, so the word next to it is not a frame pointer. */
 		if (ret < USER_BEGIN || ret >= USER_END)
 			fp = 0;
 	}

@@ -4,8 +4,8 @@
  * timer, which is none of the devices'. Other interrupts between CPUs are not counted. Part of
  * chaincap.bpf.c.
  *
- * They nest, an interrupt in a softirq: the time is that from the outermost entry to its exit. Of a
- * stretch between two switches it is told with the second one.
+ * Interrupts nest, such as one in a softirq: the time from the outermost entry to its exit counts.
+ * The time between two switches is sent with the second one.
  */
 #ifndef BPF_INTERRUPTS_H
 #define BPF_INTERRUPTS_H

@@ -26,7 +26,7 @@ struct {
 	__type(value, __u64);
 } branches SEC(".maps");
 
-/* Of the tree to follow; written by the collector. */
+/* The root of the tree to follow; written by the collector. */
 volatile __u32 tree_root = WIRE_TREE_ROOT(0);
 
 /* Interrupt entry code; written by the collector before anything is attached. */
@@ -125,7 +125,7 @@ __noinline __u32 follow_steps(struct wire_kind_state *k, const struct workspace 
 	return 0;
 }
 
-/* Bytes up to the end of the page: of a CPU's own stack, these can be read at least. */
+/* Bytes up to the end of the page: at least these can be read of a CPU's own stack. */
 static __always_inline __u32 rest_of_page(__u64 addr)
 {
 	return (STACK_PAGE - ((__u32)addr & (STACK_PAGE - 1))) & ~7u;
@@ -160,7 +160,7 @@ __noinline int is_entry(__u64 ret)
 	return 0;
 }
 
-/* The number of frames, of n, that are left when the interrupted code is cut off. */
+/* How many of n frames are left when the interrupted code is cut off. */
 __noinline __u32 cut_at_entry(const struct wire_stack *s, __u32 n)
 {
 	if (!s)
@@ -175,9 +175,9 @@ __noinline __u32 cut_at_entry(const struct wire_stack *s, __u32 n)
 }
 
 /*
- * Sends a sample of the stack just walked, from which the collector learns the slots of its return
- * addresses: the words from the fixed point on. A CPU's own stack ends with its page, and its last
- * word is an address in the thread's stack: the words from there on follow.
+ * Sends a sample of the stack just walked, so that the collector learns the slots of its return
+ * addresses: its words from the fixed point on. If that is on a CPU's own stack, which ends with
+ * its page, the last word there is an address in the thread's stack, whose words follow.
  */
 static __always_inline void send_sample(void *ring, const struct wire_kind_state *k,
 					const struct workspace *w, __u64 now, __u32 kind,
@@ -267,8 +267,8 @@ __noinline __u32 walked_stack_id(struct wire_kind_state *k, struct workspace *w,
 		k->known++;
 		k->verified++;
 		/*
-		 * While the collector forgets stacks, the one just found may have lost its id, and
-		 * have a new one in the map; the collector changes the root before that.
+		 * When the collector forgets stacks, the one just found may have lost its id and
+		 * got a new one in the map. The collector changes the root before that.
 		 */
 		if (id != quick && tree_root == root)
 			k->mismatches++;

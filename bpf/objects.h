@@ -14,7 +14,7 @@ const volatile __u8 calls_32[WIRE_CALLS] = {};
 
 const volatile __u32 page_size = 4096;
 
-/* Where an object is put together: of a switch, of a thread that is listed, of a waking. */
+/* What an object is put together for; each use has memory of its own on each CPU. */
 enum object_use { OBJECT_OF_SWITCH, OBJECT_OF_LISTED, OBJECT_OF_WAKING, OBJECT_USES };
 
 struct {
@@ -103,7 +103,7 @@ static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, _
 	}
 }
 
-/* fd: its descriptor in the process tgid, by which files without a name are called. */
+/* fd: the file's descriptor in the process tgid, which identifies a file of anon_inodefs. */
 static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, __u64 file, __u32 fd)
 {
 	__u64 inode = (__u64)FIELD(file, file, f_inode);
@@ -111,7 +111,7 @@ static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, _
 	unsigned long magic = FIELD(super_block, sb, s_magic);
 	__u32 mode = FIELD(inode, inode, i_mode);
 
-	/* First: their mode is not that of a file, or of any kind. */
+	/* These come first, because the type in their mode is missing or misleading. */
 	if (magic == ANON_INODE_FS_MAGIC || magic == PID_FS_MAGIC) {
 		key->kind = WIRE_OBJECT_ANON;
 		key->tgid = tgid;
@@ -140,16 +140,17 @@ static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, _
 #include "faults.h"
 #include "object_calls.h"
 
-/* ---- the first time ------------------------------------------------------------------------- */
+/* ---- sending a new object ------------------------------------------------------------------- */
 
-#define PATH_NAMES 48 /* and mounts, of a path at most */
+#define PATH_NAMES 48 /* steps of a walk at most: names and mounts */
 
-/* From a name of a path up to the next one, which may be in another mount. */
+/* A walk up a path, from the file to the root; dentry and mount are where it is. */
 struct path_walk {
 	struct wire_object *o;
 	__u64 dentry, mount;
 };
 
+/* One step, for bpf_loop(): puts a name, or goes up to another mount. Returns 1 at the end. */
 static long put_name(__u32 i, struct path_walk *w)
 {
 	__u64 parent = (__u64)FIELD(dentry, w->dentry, d_parent), name, up;
@@ -177,7 +178,7 @@ static long put_name(__u32 i, struct path_walk *w)
 	if (len <= 0 || len > WIRE_NAME_MAX)
 		return 1;
 	w->o->path_len = at + (__u32)len;
-	if (w->dentry == parent) /* the file is in no directory */
+	if (w->dentry == parent) /* the file is in no directory, like a memfd */
 		return 1;
 	w->dentry = parent;
 	return 0;
@@ -214,9 +215,9 @@ static long see_mapping(struct task_struct *t, struct vm_area_struct *vma, struc
 }
 
 /*
- * Where in a file a futex lies. Asks for the process's mappings once, as only one answer can be had
- * while interrupts are off, and without waiting for it. A program's .bss is memory without a file,
- * right behind its data.
+ * Finds where in a file a futex lies. bpf_find_vma() is called only once, as only one call succeeds
+ * while interrupts are off, and it does not wait for the lock. A program's .bss is memory without
+ * a file, so the mapping of the data right before it is asked for.
  */
 static __always_inline void put_mapping(struct wire_object *o, struct task_struct *t)
 {
@@ -268,8 +269,8 @@ static __always_inline void put_unix(struct wire_object *o, __u64 file)
 }
 
 /*
- * Sends the object under this id. t: the thread whose memory a lock is in; NULL: it is none. False:
- * it has to be sent again.
+ * Sends the object under this id. t: the thread in whose memory the object lies, if it is a lock;
+ * may be NULL for others. False: it has to be sent again.
  */
 static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
 					__u64 now, __u32 id, __u64 file)
@@ -319,8 +320,8 @@ static __always_inline void keep_recent(__u64 hash, __u32 id)
 }
 
 /*
- * As id_of_frames(), of an object. 0: there is no room for it now. If it cannot be sent whole now,
- * it is sent the next time.
+ * As id_of_frames(), for an object. 0: the map has no room for it now. An object that could not be
+ * sent whole is sent again when it is seen the next time.
  */
 static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, struct task_struct *t,
 					  __u64 now, __u64 hash, __u64 file)

@@ -98,7 +98,7 @@ static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32
 			       (__u32)saved_call_arg(regs, is_32, 0));
 		return file ? ready_in_epoll(file, fd) : 0;
 	case WIRE_CALL_POLL:
-		/* Of one descriptor the object says all. */
+		/* If there is only one descriptor, the object of the switch says which. */
 		return (__u32)saved_call_arg(regs, is_32, 1) == 1 ? 0 : ready_socket();
 	case WIRE_CALL_SELECT:
 		return ready_socket();

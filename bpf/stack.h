@@ -37,7 +37,7 @@ struct {
 	__type(value, struct recent);
 } recents SEC(".maps");
 
-/* The kinds of events that have stacks, for maps: the three that come first, samples, requests. */
+/* Kinds of events that have stacks: switches, both kinds of wakings, samples, disk requests. */
 #define STACK_KINDS (WIRE_WAKING_NEW + 3)
 
 static __always_inline __u32 stack_kind(__u32 kind)
@@ -47,17 +47,17 @@ static __always_inline __u32 stack_kind(__u32 kind)
 	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 1 : STACK_KINDS - 2;
 }
 
-/*
- * Where the stacks of an event are put together, on each CPU, by stack_kind(): as struct
- * wire_kind_state, it is used by one program at a time.
- */
 #define BLOCK_WORDS 256 /* of 8 bytes */
 
+/*
+ * Memory in which the stacks of an event are put together: one for each CPU and stack_kind(). Like
+ * struct wire_kind_state, it is used by one program at a time.
+ */
 struct workspace {
 	struct wire_stack scratch;
 	struct wire_stack check;   /* --verify: the plain walk */
-	__u64 id;		   /* user_stack.h: of a stack that is known; 0: it is not */
-	__u64 block_at, block_len; /* frame_pointers.h: of what block is a copy, bytes */
+	__u64 id;		   /* user_stack.h: id of a stack that is known; 0: it is not */
+	__u64 block_at, block_len; /* frame_pointers.h: address and bytes of what block has */
 	__u64 block[BLOCK_WORDS];  /* copy of a piece of a stack */
 };
 
@@ -112,7 +112,7 @@ static __always_inline __u32 new_stack_id(void)
 	return (__sync_fetch_and_add(&last_stack_id, 1) & (WIRE_STACK_IDS - 1)) + 1;
 }
 
-/* The id in a value of the map; 0: there is none, or it has just become another stack's. */
+/* The id in a value of the map; 0: known is NULL, or has just become another stack's value. */
 static __always_inline __u32 known_id(const struct wire_known_stack *known, __u64 hash)
 {
 	__u64 both = known ? *(const volatile __u64 *)known : 0;

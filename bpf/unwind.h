@@ -28,13 +28,13 @@ struct {
 } unwindings SEC(".maps");
 
 /*
- * Hint by the low bits of the tid: where the thread's stack ended last time. Reading beyond the end
- * is a page fault, which costs as much as all the rest; reading less is a second copy. Bit 0: the
- * stack was cut there.
+ * A hint, by the low bits of the tid: the address where the thread's stack ended last time. Reading
+ * beyond the end is a page fault, which costs as much as all the rest; reading less takes a second
+ * copy. Bit 0: the stack was cut there.
  */
 #define TOPS (1u << 15)
 #define TOP_IS_CUT 1ull
-#define TOP_MAX (256u << 10) /* if it is farther away, it is another stack's */
+#define TOP_MAX (256u << 10) /* bytes; an end that is farther away is that of another stack */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -45,9 +45,9 @@ struct {
 
 /*
  * By the low bits of the tgid: how often code was mapped over other code, after which an address
- * may have another rule. Written by the collector, which learns of it a moment later; the number of
- * pages of code (exec_vm) changes at once. Both are part of the space in wire_rule_key(), so that
- * all rules of the process are learnt anew.
+ * may have another rule. The collector writes it, a moment after the mapping; the number of pages
+ * of code (exec_vm) changes at once. Both are part of the space in wire_rule_key(), so that after a
+ * change all rules of the process are learnt anew.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -171,7 +171,7 @@ static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)addr);
 }
 
-/* As an enum wire_stack_end: not ended, but the collector has to go on. */
+/* In place of an enum wire_stack_end: the stack goes on, but only the collector can follow it. */
 #define UNWIND_ASK WIRE_ENDS
 
 static __always_inline bool in_link_register(__u64 rule)
@@ -242,7 +242,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		return WIRE_END_NO_RULE;
 	}
 	if (in_link_register(rule)) {
-		/* Known in the leaf and in what a signal interrupted, which may have no frame. */
+		/* It is known in the leaf, and in code that a signal interrupted. */
 		if (cfa < sp || c->regs[DWARF_LR] == WIRE_NO_LINK)
 			return WIRE_END_NO_RULE;
 		*ret = c->regs[DWARF_LR];
@@ -256,7 +256,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 			return WIRE_END_UNREADABLE;
 		list_word(u, slot_of(u, ret_at), PLAIN_USER(*ret));
 	}
-	/* A slot below the stack pointer: the register has been restored already. */
+	/* If the slot is below the stack pointer, the register has been restored already. */
 	if (fp_offset && cfa + fp_offset >= sp) {
 		if (!read_word(c, cfa + fp_offset, &saved))
 			return WIRE_END_UNREADABLE;
@@ -288,7 +288,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	c = &u->c;
 	rule = rule_of(c->space, c->look);
 	end = follow_rule(u, rule, &ret);
-	/* No code is there: the last frame was none, unless it is the leaf. */
+	/* No code is at c->look: drop the last frame, which was not one; but keep the leaf. */
 	if ((rule & 0xff) == WIRE_RULE_NO_CODE && i > 1) {
 		c->n = i - 1;
 		k->hash = c->hash_before;
@@ -322,7 +322,7 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct workspace *w, str
 		end = unwind_step(k, w, u, i);
 	if (end == WIRE_END_WHOLE && u->c.end == WIRE_END_GUESSED)
 		end = WIRE_END_GUESSED;
-	/* What is not readable, or has no rule, may be or have one the next time. */
+	/* Next time the memory may be readable, or have a rule: do not keep how this one went. */
 	if (end == WIRE_END_UNREADABLE || end == UNWIND_ASK)
 		u->unfit = 1;
 	k->end = end;
@@ -331,7 +331,7 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct workspace *w, str
 
 /* ---- asking the collector ------------------------------------------------------------------ */
 
-/* The collector is woken for one copy; it finds those that follow within this time, too. */
+/* The collector is woken at most once in this time, and then finds all copies that were sent. */
 #define WAKE_NS 1000000u
 
 __u32 last_copy_id = 0;
@@ -369,7 +369,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	c->sp = user_sp(regs);
 	c->switches = owner->nvcsw + owner->nivcsw;
 	__builtin_memcpy(c->frames, w->scratch.frames, sizeof(c->frames));
-	/* A sample's leaf hardly comes again: its rule has time. */
+	/* The leaf of a sample rarely comes again, so its rule is not urgent. */
 	if (k->kind != WIRE_CPU_SAMPLE && now - k->woken_ns > WAKE_NS) {
 		k->woken_ns = now;
 		wake = BPF_RB_FORCE_WAKEUP;
@@ -386,8 +386,8 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 }
 
 /*
- * --verify: sends the registers and the stack of the leaf, with the frames that were found, to be
- * unwound once more, if there is room.
+ * --verify: sends the registers and the stack of the leaf, with the frames that were found, so that
+ * the collector unwinds the stack once more and compares; but only if the ring has enough room.
  */
 static __always_inline void send_check(void *ring, const struct wire_kind_state *k,
 				       const struct workspace *w, struct wire_copy *c, __u64 now,
@@ -417,7 +417,7 @@ static __always_inline void send_check(void *ring, const struct wire_kind_state 
 
 /* ---- one user stack ------------------------------------------------------------------------ */
 
-/* The stack in c has ended, or the collector has to go on, at the stack pointer. */
+/* Sets the hint for the next time. c: where unwinding stopped; end: why, or UNWIND_ASK. */
 static __always_inline void learn_top(__u64 *top, const struct wire_copy *c, __u64 end)
 {
 	__u64 sp = c->regs[DWARF_SP], rest = (c->top & ~TOP_IS_CUT) - sp;
@@ -430,9 +430,9 @@ static __always_inline void learn_top(__u64 *top, const struct wire_copy *c, __u
 }
 
 /*
- * Unwinds the current thread, task, from its registers. Stores the frames in w->scratch and why
- * they end in k->end, and continues the hash in k->hash. Returns the number of frames; or 0, and in
- * *id the id of a recent stack, or of one that the collector completes.
+ * Unwinds the current thread, task, from its registers. Returns the number of frames, which are in
+ * w->scratch, with why they end in k->end, and the hash in k->hash continued over them. Or returns
+ * 0, and in *id the id of a recent stack, or of one that the collector completes.
  */
 static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, struct workspace *w,
 					 __u32 kind, __u64 now, struct task_struct *task,
@@ -473,7 +473,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			if (end < WIRE_ENDS)
 				k->ends[end]++;
 			k->known_user++;
-			/* The hint was wrong, and would be the next time, too. */
+			/* The hint was wrong, and would be wrong again. */
 			if (c->base + c->len != (c->top & ~TOP_IS_CUT))
 				*top = ended_at;
 			return 0;
@@ -485,7 +485,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	if (verify)
 		c->last_rule = (__u32)(rule_of(c->space, c->look) & 0xff);
 	if (hash && verify) {
-		/* Its rules may have been forgotten since: this is no stack to compare with. */
+		/* If a rule is missing now, it was forgotten since: nothing to compare with. */
 		c->known = hash == user_stack_hash(k, c->n) ? WIRE_KNOWN : WIRE_KNOWN_AS_OTHER;
 		if (k->end == UNWIND_ASK)
 			k->unverified_user++;

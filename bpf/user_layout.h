@@ -41,8 +41,9 @@ struct user_layout {
 _Static_assert(sizeof(struct user_layout) == 512, "entries begin where cache lines do");
 
 /*
- * By the low bits of the key, or these with the last bit inverted: rather the first place, at which
- * is looked first. What can be mapped begins with a page; nobody maps it.
+ * An entry is at the place of its key's low bits, or of these with the last bit inverted;
+ * preferably at the first place, which is tried first. Mappable, so that entries begin with a page;
+ * never mapped.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -72,7 +73,7 @@ struct {
 	__type(value, struct user_fork);
 } user_forks SEC(".maps");
 
-/* What a register is that is to be the frame pointer in a frame with this stack pointer. */
+/* Whether a register can be the frame pointer of a frame with a given stack pointer. */
 enum fp_nature {
 	FP_MAY_BE,
 	FP_ZERO, /* by the ABI, the outermost frame's */
@@ -245,7 +246,7 @@ static __always_inline void keep_layout(struct unwinding *u, __u64 hash, __u32 e
 	l->n = u->layout.n;
 	__builtin_memcpy(l->slots, u->layout.slots, sizeof(l->slots));
 	__builtin_memcpy(l->words, u->layout.words, sizeof(l->words));
-	/* Not an addition, which without a result orders nothing. */
+	/* A full barrier, which an atomic addition whose result is not used is not. */
 	__sync_val_compare_and_swap(&l->version, version + 1, version + 2);
 }
 

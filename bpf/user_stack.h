@@ -37,7 +37,7 @@ static __always_inline __u64 space_of(struct task_struct *t)
 	return mix(space_number(t), (__u64)t->tgid << 32);
 }
 
-/* By what recents and stacks have the user stack whose first n frames were mixed into k->hash. */
+/* The key in recents and stacks of a user stack whose n frames were mixed into k->hash. */
 static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __u32 n)
 {
 	return mix(mix(k->hash, n), k->end);
