@@ -9,7 +9,7 @@ int haste_begin(void)
 {
 	int nice = getpriority(PRIO_PROCESS, 0);
 
-	/* Not permitted: then it takes its time. */
+	/* Without the permission, the start just takes longer. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
 	return nice;
 }

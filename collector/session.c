@@ -20,11 +20,11 @@
 #define FLUSH_NS 500000000u
 /* The most that one CPU puts into its ring in a second: four times what was measured. */
 #define RING_BYTES_PER_SECOND (80u << 20)
-/* Between two drains, for the stacks of threads that were asleep before. */
+/* Time between two drains for the stacks of threads that were asleep before the recording. */
 #define ASLEEP_SLICE_NS 2000000u
-/* BPF programs timestamp a record before they submit it: at most this much later. */
+/* BPF programs take a record's time before they submit it; at most this much passes between. */
 #define SUBMIT_NS 1000000u
-/* What all requests to debuginfod servers together may take. */
+/* The longest that all requests to debuginfod servers together may take. */
 #define ASK_SECONDS 30u
 
 int session_fail(const struct session *s, const char *what, int err)
@@ -62,13 +62,13 @@ static int prepare_command(struct session *s)
 
 	if (!argv)
 		return 0;
-	haste_end(s->nice); /* not for the command */
+	haste_end(s->nice); /* the command gets the usual priority */
 	err = command_prepare(&s->command, argv);
 	(void)haste_begin();
 	return err ? session_fail(s, argv[0], err) : 0;
 }
 
-/* A flight recorder does not end; what it writes in between has the names that this machine has. */
+/* A flight recorder asks no servers: what it writes has the names that this machine has. */
 static void prepare_asker(struct session *s)
 {
 	const struct options *o = s->options;
@@ -150,7 +150,7 @@ static int make_symbolizer(struct session *s)
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
-/* A process that works for the recorder, and what it has forked. */
+/* Tells the BPF side that pid, and all that it has forked, are processes of the recorder. */
 static void add_helper(struct session *s, pid_t pid)
 {
 	char path[64];
@@ -174,7 +174,7 @@ static int attach(struct session *s)
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 	if (err)
 		return session_fail(s, "cannot record", err);
-	/* From here on the programs see what these fork; nothing is recorded yet. */
+	/* From here on the programs see what these processes fork; nothing is recorded yet. */
 	if (s->readers)
 		add_helper(s, readers_pid(s->readers));
 	if (s->asker)
@@ -190,7 +190,7 @@ static int attach(struct session *s)
 	return 0;
 }
 
-/* After capabilities were dropped, which its threads inherit. */
+/* Call it after capabilities were dropped, so that the threads do not inherit them. */
 static int make_lanes(struct session *s)
 {
 	struct lanes_shared shared = {
@@ -225,7 +225,7 @@ static int begin(struct session *s)
 	err = s->sink->drop_caps();
 	if (err)
 		return session_fail(s, "cannot drop capabilities", err);
-	haste_record(s->nice); /* the threads that are made now do so, too */
+	haste_record(s->nice); /* before make_lanes(): its threads inherit the priority */
 	err = make_lanes(s);
 	if (err)
 		return session_fail(s, "cannot record", err);
@@ -242,17 +242,15 @@ static int begin(struct session *s)
 	return 0;
 }
 
-/* In this order nothing that the command or the machine does is missed. */
+/* The order ensures that nothing that the command or the machine does is missed. */
 static int open_in_haste(struct session *s)
 {
-	int err;
-
-	/* Permissions first: whoever may not record does not empty an earlier trace either. */
-	err = load(s);
+	/* First, as it fails without permission: then an earlier trace is not overwritten. */
+	int err = load(s);
 
 	if (!err)
 		err = s->sink->open(s);
-	/* Before the symbolizer raises the limit of open files: the command keeps its own. */
+	/* Before the symbolizer raises the limit of open files, which the command must keep. */
 	if (!err)
 		err = prepare_command(s);
 	if (!err)
@@ -264,7 +262,8 @@ static int open_in_haste(struct session *s)
 
 static int open_all(struct session *s)
 {
-	/* While a process can be given another user, and nothing is mapped that it could see. */
+	/* These fork: before capabilities are dropped and anything is mapped that they could see.
+	 */
 	prepare_opener();
 	prepare_readers(s);
 	prepare_asker(s);
@@ -292,7 +291,7 @@ static int drain(struct session *s)
 	return n ? (int)n : bpf_session_recycle(s->bpf);
 }
 
-/* Events whose program the kernel skipped: on which CPU, and when exactly, is unknown. */
+/* Reports events whose program the kernel skipped. On which CPU, and when exactly, is unknown. */
 static int report_missed(struct session *s, const struct bpf_counts *c, uint64_t now_ns)
 {
 	uint64_t n = c->missed - s->missed;
@@ -307,7 +306,7 @@ static int flush(struct session *s)
 	struct sink_counts shown;
 	struct bpf_counts c;
 	int err = bpf_session_counts(s->bpf, &c);
-	/* After the counters: what they count as missed lies before it. */
+	/* Read after the counters, so that all events that these count as missed are earlier. */
 	uint64_t now = clock_now_ns();
 
 	if (duration_ns && now - s->start_ns > duration_ns)
@@ -326,7 +325,7 @@ static int flush(struct session *s)
 	return err;
 }
 
-/* How long to sleep: the rings fill to a quarter at most, and the recording ends in time. */
+/* How long to sleep, in ms: the rings fill to a quarter at most, and the recording ends in time. */
 static int wait_ms(const struct session *s, uint64_t now_ns)
 {
 	uint64_t ms = bpf_session_buffer_size(s->bpf) / 4 * 1000 / RING_BYTES_PER_SECOND;
@@ -334,7 +333,7 @@ static int wait_ms(const struct session *s, uint64_t now_ns)
 
 	if (ms > 100)
 		ms = 100;
-	/* A stack is walked each time until it is learnt, which costs ten times as much. */
+	/* Until a stack is learnt it is walked each time, which costs ten times as much. */
 	if (bpf_session_learning(s->bpf) && ms > 5)
 		ms = 5;
 	if (symbolizer_is_naming(s->sym) && ms > 2)
@@ -357,7 +356,10 @@ static bool is_over(struct session *s, uint64_t now_ns)
 static int record(struct session *s)
 {
 	uint64_t now = clock_now_ns();
-	/* The threads that are there go first: a file that is soon cut off has their names. */
+	/*
+	 * The first flush comes as soon as the threads that exist have their stacks, so that also
+	 * the file of a recorder that is killed early has their names.
+	 */
 	bool first = true;
 	int err = 0;
 
@@ -368,7 +370,7 @@ static int record(struct session *s)
 
 		if (wish == SINK_END)
 			break;
-		/* What happened before the wish is still in the rings. */
+		/* Events from before the wish are still in the rings. */
 		if (wish == SINK_FLUSH_NOW)
 			err = drain(s);
 		if (!err && (wish == SINK_FLUSH_NOW || due)) {
@@ -385,7 +387,7 @@ static int record(struct session *s)
 
 /* ---- end ----------------------------------------------------------------------------------- */
 
-/* Takes what is left in the rings, until the accounts balance: kernel = log + lost. */
+/* Reads the rest of the rings, until the accounts balance: kernel = log + lost. */
 static int drain_rest(struct session *s)
 {
 	struct bpf_counts *c = &s->final;
@@ -406,7 +408,7 @@ static int drain_rest(struct session *s)
 			break;
 		poll(NULL, 0, 2);
 	}
-	/* After the rings: what came last may wait for a rule, too. */
+	/* After the rings, whose last stacks may wait for a rule, too. */
 	if (!err)
 		err = user_stacks_asleep_rest(s->user_stacks);
 	return err ? err : report_missed(s, c, s->end_ns);
@@ -433,7 +435,7 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-/* One line where something was unusual; the recorder's own figures with -v. */
+/* Prints a line for anything unusual, and with -v the recorder's own figures. */
 static void report_recorder(const struct session *s)
 {
 	const struct bpf_counts *c = &s->final;
@@ -505,7 +507,7 @@ int session_run(const struct options *o, const char *command_line,
 	err = open_all(&s);
 	if (!err)
 		err = finish(&s, record(&s));
-	/* If it was not started it never will be. */
+	/* A command that has not been started by now is not started at all. */
 	command_abandon(&s.command);
 	/* A signal to the recorder ends the command, too; a full disk does not. */
 	if (signals->stop)

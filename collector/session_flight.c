@@ -47,7 +47,7 @@ static bool dump_path(const char *output, unsigned int n, char *path, size_t siz
 	return len > 0 && (size_t)len < size;
 }
 
-/* Of traces beside each other. */
+/* The highest number in a trace's name. */
 #define NUMBERS_MAX 1000000u
 
 /* The file of -o or, if that has been written, one with the next free number: its name is in path.

@@ -29,8 +29,8 @@ struct sink_counts {
 enum sink_wish { SINK_CONTINUE, SINK_FLUSH_NOW, SINK_END };
 
 /*
- * Where a recording goes. Functions that return int return 0 or a negative errno; open() and
- * begin() have then printed what failed, the others have not.
+ * Where a recording goes. Functions that return int return 0 or a negative errno. If open() or
+ * begin() fail they have printed why; the others have not.
  */
 struct session_sink {
 	/* Opens or checks the output; sets s->sink_state and s->enc. Called before any event. */
@@ -46,17 +46,17 @@ struct session_sink {
 	int (*drop_caps)(void);
 	/* n events on an unknown CPU between the last flush and now_ns were not seen. */
 	int (*lost)(struct session *s, uint64_t n, uint64_t now_ns);
-	/* Asked in every turn. */
+	/* What the session is to do next; called in each turn of its loop. */
 	enum sink_wish (*wish)(struct session *s);
 	/* At least every FLUSH_NS: everything drained so far is to survive the recorder's death. */
 	int (*flush)(struct session *s, uint64_t now_ns);
 	void (*counts)(const struct session *s, struct sink_counts *out);
 	/*
-	 * Completes the recording, which failed if err is not 0: prints the figures of the
-	 * recording, errors too. Returns err or, if that is 0, its own.
+	 * Completes the recording, and prints its figures, or the error. err: 0, or the negative
+	 * errno with which the recording failed. Returns err, or if that is 0, its own error.
 	 */
 	int (*finish)(struct session *s, int err);
-	/* After s->sym is freed. s->sink_state may be NULL. */
+	/* Frees s->sink_state, which may be NULL. Called after s->sym was freed. */
 	void (*close)(struct session *s);
 };
 
@@ -69,13 +69,13 @@ struct session {
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
 	struct readers *readers; /* NULL: user functions get no names */
-	uint64_t readers_ns;	 /* on a CPU, when they have ended */
+	uint64_t readers_ns;	 /* the CPU time that they took, once they have ended */
 	struct asker *asker;	 /* NULL: no servers are asked for names */
 	struct bpf_session *bpf;
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;
 	void *ctx;
-	struct stack_map *stacks; /* the sink's, of a trace that is written at once; or NULL */
+	struct stack_map *stacks; /* the sink's, if several threads may drain; else NULL */
 	struct lanes *lanes;	  /* NULL: this thread drains by itself */
 	struct command command;
 	struct progress progress;
@@ -86,8 +86,8 @@ struct session {
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
-	int nice; /* what it was before haste_begin() */
-	char why[256];
+	int nice;      /* the nice value before haste_begin() */
+	char why[256]; /* why something failed, if errno does not say it; else empty */
 };
 
 extern const struct session_sink session_file_sink, session_flight_sink;
@@ -103,19 +103,19 @@ struct trace_file {
 };
 
 /*
- * Begins a trace in fd, which it takes over; a negative errno instead of a descriptor is printed,
- * with s->why. path is for messages. Returns 0, or a negative errno that is printed;
- * trace_file_free() in both cases.
+ * Begins a trace in fd, which it takes over. fd may be the negative errno with which opening
+ * failed: it is printed, with s->why, and returned. path is for messages. Returns 0, or a negative
+ * errno that has been printed. Call trace_file_free() in both cases.
  */
 int trace_file_open(struct trace_file *t, struct session *s, const char *path, int fd);
 /* The INFO block of a trace that begins at start_ns. Returns 0 or the encoder's negative errno. */
 int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns);
 /*
- * Writes out everything encoded before an error, too, and prints err, or the error of this.
- * Returns the one or the other, or 0.
+ * Writes out everything that was encoded, also before an error. err: 0 or a negative errno so far.
+ * Prints err, or if that is 0, the error of writing; returns what it printed, or 0.
  */
 int trace_file_close(struct trace_file *t, const char *path, int err);
-/* Prints one line on a finished trace, and with -v more. */
+/* Prints a line about a finished trace, and with -v more. */
 void trace_file_report(const struct trace_file *t, const struct session *s, const char *path,
 		       const struct symbolizer_stats *stats);
 void trace_file_free(struct trace_file *t);

@@ -20,10 +20,10 @@
  */
 #define ASLEEP_NS 5000000000u
 #define ASLEEP_AT_END_NS 500000000u
-/* A stack waits for a rule for this long; between two rounds of asking, at the end. */
+/* How long a stack waits for a rule; and the time between two rounds of asking, at the end. */
 #define LATER_MAX_NS 5000000000u
 #define LATER_MS 1
-/* As many stacks that differ are printed. */
+/* How many stacks that differ are printed. */
 #define PRINTED_MAX 20u
 
 struct user_stacks {
@@ -156,7 +156,7 @@ static int try_again(struct user_stacks *u, uint64_t wait_ns)
 		later_rotate(u->later);
 		return 0;
 	}
-	/* Not compared: the other unwinder sees the mappings that the process has now. */
+	/* It is not compared, because the reference unwinder would use the present mappings. */
 	err = record_completed(u);
 	later_drop(u->later);
 	return err;

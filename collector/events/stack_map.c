@@ -8,14 +8,14 @@
 #include "chainlog.h"
 #include "kernel/bpf.h"
 
-/* Flag of a store id that an event got before its stack came (from another CPU's ring). */
+/* Flag of a store id: an event has it, but its stack has not come yet (from another ring). */
 #define UNDEFINED 0x80000000u
 /*
- * Slots. The BPF side uses the last BPF_SESSION_IDS ids, half as many again until its next sweep,
- * and those given while the sweep runs. A power of two.
+ * Number of slots, a power of two. The BPF side uses the last BPF_SESSION_IDS ids, up to half as
+ * many more until old ones are deleted, and those that it assigns during that.
  */
 #define SLOTS (2 * BPF_SESSION_IDS)
-/* A WIRE_STACK_ONCE stack stands right before its event; programs nest a few deep at most. */
+/* How many WIRE_STACK_ONCE stacks are kept. Each stands right before its event in its ring. */
 #define ONCE_SLOTS 16u
 
 /* The addresses of a stack. */
@@ -26,21 +26,22 @@ struct stack_addrs {
 };
 
 /*
- * The BPF side knows stacks by their addresses; when a process loads a library where another one
- * was, or the kernel a module or a BPF program, the same addresses are another stack.
+ * What a wire id or a layout stands for. The BPF side knows stacks by their addresses only. When a
+ * process loads a library where another one was, or the kernel a module or a BPF program, the same
+ * addresses become another stack: it is defined again under another id of the store.
  */
 struct slot {
 	uint32_t wire_id; /* 0: free; layouts have none */
 	uint32_t id;	  /* the store's, or 0; UNDEFINED may be set */
 	/*
-	 * UNDEFINED: time of the last event that refers to it. Else of a kernel stack: id is
-	 * what the addresses were then.
+	 * If UNDEFINED: the time of the last event that refers to it. Else, of a kernel stack: when
+	 * the addresses had the meaning that id has.
 	 */
 	uint64_t time_ns;
-	uint32_t tgid, space;	   /* of a user stack that can be defined again; 0: of others */
-	bool is_fluid;		   /* a kernel stack that can be */
-	bool in_doubt;		   /* a user stack that was cut where it was not sure */
-	struct stack_addrs *addrs; /* of both; NULL: the store has them */
+	uint32_t tgid, space;	   /* of a user stack that can be defined again; else 0 */
+	bool is_fluid;		   /* a kernel stack that can be defined again */
+	bool in_doubt;		   /* a user stack that was cut because the rest was doubtful */
+	struct stack_addrs *addrs; /* if it can be defined again; NULL: the store has them */
 };
 
 struct stack_map {
@@ -53,7 +54,7 @@ struct stack_map {
 		uint32_t wire_id, id;
 	} once[ONCE_SLOTS];
 	uint64_t n_once;
-	uint64_t n_full; /* those for which the BPF side had no room */
+	uint64_t n_full; /* how many of them were sent because the BPF side's map was full */
 };
 
 struct stack_map *stack_map_new(const struct stack_store *store, struct symbolizer *sym)
@@ -95,7 +96,8 @@ static bool is_newer(uint32_t a, uint32_t b)
 	return ((a - b) & (WIRE_STACK_IDS - 1)) < WIRE_STACK_IDS / 2;
 }
 
-/* The slot of a wire id, cleared if it is a new one. NULL: the id is recycled, its slot taken. */
+/* The slot of a wire id, cleared if the id is new. NULL: the id is old, a newer one has its slot.
+ */
 static struct slot *get_slot(struct stack_map *m, uint32_t wire_id)
 {
 	struct slot *k = &m->slots[wire_id % SLOTS];
@@ -135,9 +137,9 @@ static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *
 }
 
 /*
- * Fills ids with a user stack's frames; returns how many. In code without frame pointers the walk
- * goes astray: from the first return address that lies in no code on, nothing is a frame. Nor is
- * what was found by the rules of other code: *in_doubt.
+ * Fills ids with a user stack's frames; returns how many. In code without frame pointers a walk can
+ * go astray: the stack is cut at the first return address that lies in no code. It is also cut
+ * where it may have been unwound by the rules of code that was there before; then *in_doubt is set.
  */
 static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
 			  uint32_t n, uint32_t *ids, bool *in_doubt)
@@ -150,9 +152,9 @@ static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns,
 
 _Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&
 		       (int)CHAINLOG_STACK_GUESSED == (int)WIRE_END_GUESSED,
-	       "both sides count alike");
+	       "enum wire_stack_end has the values of enum chainlog_stack_end");
 
-/* Of n frames that ended as the BPF side says. */
+/* Why a stack of n frames ends; end: what the BPF side says. */
 static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
 {
 	if (end == WIRE_END_UNKNOWN && n == WIRE_STACK_MAX)
@@ -172,7 +174,7 @@ uint32_t stack_map_listed(struct stack_map *m, const struct wire_thread *t)
 	return m->store.stack(m->store.ctx, ids, kept, stack_end(t->n_kernel, end), t->seen_ns);
 }
 
-/* NULL when out of memory. */
+/* A compact copy of the stack's addresses, to be freed; NULL when out of memory. */
 static struct stack_addrs *keep_addrs(const struct wire_stack *s)
 {
 	uint8_t addrs[WIRE_STACK_MAX * CHAINLOG_VARINT_MAX], *p = addrs;
@@ -199,6 +201,7 @@ static struct stack_addrs *copy_addrs(const struct stack_addrs *a)
 	return copy ? memcpy(copy, a, sizeof(*a) + a->len) : NULL;
 }
 
+/* Decodes the addresses; returns how many. addrs has room for WIRE_STACK_MAX. */
 static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainlog_stack_end *end)
 {
 	const uint8_t *p = u->addrs;
@@ -212,7 +215,10 @@ static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainl
 	return u->n;
 }
 
-/* Without memory for its addresses the stack keeps its first meaning. */
+/*
+ * Keeps what it takes to define the stack again. If there is no memory for its addresses, it keeps
+ * its first meaning.
+ */
 static void remember_user_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s,
 				uint32_t space, bool in_doubt)
 {
@@ -225,7 +231,7 @@ static void remember_user_stack(struct stack_map *m, struct slot *k, const struc
 	}
 }
 
-/* Likewise. A kernel stack all in the core kernel always means the same. */
+/* Likewise. A kernel stack that lies in the core kernel as a whole never changes its meaning. */
 static void remember_kernel_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s)
 {
 	k->time_ns = s->r.time_ns;
@@ -240,7 +246,7 @@ static void remember_kernel_stack(struct stack_map *m, struct slot *k, const str
 
 /* ---- stacks -------------------------------------------------------------------------------- */
 
-/* The stack's id from when other code is at its addresses than when it was defined. */
+/* Defines the stack by the code that is at its addresses at time_ns. Returns the new id. */
 static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
 {
 	uint32_t ids[WIRE_STACK_MAX], n_addrs;
@@ -263,7 +269,7 @@ static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
 	return k->id;
 }
 
-/* Whether the stack, which is defined, was at time_ns what it was defined as. */
+/* Whether the addresses of a defined stack still have that meaning at time_ns. */
 static bool holds(struct stack_map *m, const struct slot *k, uint64_t time_ns)
 {
 	if (k->is_fluid)
@@ -297,7 +303,7 @@ static uint32_t once_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
 		if (m->once[i].wire_id == wire_id)
 			return m->once[i].id;
-	/* Its record found no room in the ring: an id that stays undefined shows that. */
+	/* Its record found no room in the ring: the event gets an id that stays undefined. */
 	return m->store.reserve(m->store.ctx, time_ns);
 }
 
@@ -381,7 +387,8 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 		remember_user_stack(m, k, s, space, in_doubt);
 	else if (k && !s->tgid)
 		remember_kernel_stack(m, k, s);
-	/* An event after a change of code has other frames: its stack stays undefined. */
+	/* Define the id that events have already, unless code has changed since the last of them.
+	 */
 	if (k && k->id && holds(m, k, event_ns)) {
 		k->id &= ~UNDEFINED;
 		return m->store.define(m->store.ctx, k->id, ids, n, end);

@@ -19,9 +19,9 @@ struct dump {
 	const struct id_pool *strings;
 	struct symbolizer *sym;
 	struct encoder *out;
-	/* Of out, by the flight's id; 0: none yet. */
+	/* The ids in out, by the flight's ids; 0: none yet. */
 	uint32_t *stack_ids, *frame_ids, *space_ids, *object_ids;
-	uint32_t last_frame; /* of out */
+	uint32_t last_frame; /* the last id in out */
 };
 
 /* Everything is borrowed until dump_end(). Returns 0 or -ENOMEM; dump_end() in both cases. */

@@ -9,8 +9,8 @@
 #include "grow.h"
 
 /*
- * Unused definitions are dropped after they grew by this many bytes and by a quarter, and at least
- * this often, as they keep files open, which memory does not show.
+ * Unused definitions are dropped when definitions have grown by this many bytes and a quarter; and
+ * at least this often, because they keep files open.
  */
 #define COLLECT_BYTES (4u << 20)
 #define COLLECT_NS 10000000000u
@@ -20,23 +20,23 @@ struct loss {
 	int cpu;
 };
 
-/* The kernel's own numbers of one CPU's events: see wire_record.seq. */
+/* What is known of one CPU's events by the kernel's numbers for them (wire_record.seq). */
 struct account {
 	uint64_t last[WIRE_COUNTED_KINDS]; /* number of the last event of each kind */
-	/* Reported as lost, not yet seen as a gap in the numbers; of EVENTS and of MORE_EVENTS. */
+	/* Events reported as lost, less the gaps in the numbers; of EVENTS, of MORE_EVENTS. */
 	int64_t unnumbered[2];
 };
 
 /* Figures of the events of MORE_EVENTS blocks. */
 struct more_account {
-	uint64_t events, lost;		/* since the start, */
-	uint64_t dropped, dropped_lost; /* and of them older than the window */
+	uint64_t events, lost;		/* since the start */
+	uint64_t dropped, dropped_lost; /* those of them that are older than the window */
 };
 
 struct flight {
 	struct flight_options o;
 	struct symbolizer *sym;
-	struct encoder *enc; /* into the window */
+	struct encoder *enc; /* writes into the window */
 	struct event_window window;
 	struct flight_stacks *stacks;
 	struct flight_objects objects;
@@ -44,7 +44,7 @@ struct flight {
 	struct translator *translator; /* from records to enc and stacks */
 	struct trigger *trigger;
 
-	/* The window's beginning: where events are read for the last time and dropped. */
+	/* The beginning of the window, where events are read for the last time and dropped. */
 	uint64_t tail_ns;
 	struct event_view tail;
 	struct threads threads; /* as of tail_ns */
@@ -56,11 +56,11 @@ struct flight {
 	struct account *accounts; /* by CPU */
 	uint64_t events, lost;
 	struct more_account more;
-	uint64_t missed;	/* lost on an unknown CPU: they have no number */
+	uint64_t missed;	/* events lost on an unknown CPU, which have no numbers */
 	uint64_t now_ns;	/* of the last record */
 	uint64_t collected_ns;	/* tail_ns when unused definitions were last dropped */
-	size_t collected_bytes; /* bytes of definitions that this left */
-	uint64_t listing_ns;	/* when threads were listed again; 0: not since the last loss */
+	size_t collected_bytes; /* bytes of definitions that were left then */
+	uint64_t listing_ns;	/* when threads were listed again; 0: no such list is in use */
 	bool lost_since_listing;
 };
 
@@ -139,8 +139,8 @@ int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 /* ---- records of the BPF side --------------------------------------------------------------- */
 
 /*
- * Compares the kernel's number of an event with that of the one before. A gap that no loss
- * announced leaves the accounts unbalanced, where everybody sees it.
+ * Compares the kernel's number of an event with that of the one before. If no loss was reported for
+ * a gap, the accounts stay unbalanced, and check_accounts() reports it.
  */
 static int account(struct flight *f, const struct wire_record *r)
 {
@@ -160,7 +160,7 @@ static int account(struct flight *f, const struct wire_record *r)
 	return 0;
 }
 
-/* The object of a switch is an event without a record: what numbers the switch numbers it, too. */
+/* The object of a switch is an event without a record and number of its own: count it here. */
 static void account_object(struct flight *f, const struct wire_switch *ev)
 {
 	if (!ev->object)
@@ -217,7 +217,7 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-/* In a later listing: events say what the thread does, but perhaps not who it is. */
+/* A thread in a later list: events say what it does, but perhaps not who it is. */
 static int take_listed_again(struct flight *f, const struct thread_state *listed)
 {
 	struct thread_state t = *listed;
@@ -277,7 +277,7 @@ void flight_listing(struct flight *f, uint64_t now_ns)
 	f->lost_since_listing = false;
 }
 
-/* When the window begins after a listing: threads neither listed nor seen since are gone. */
+/* Once the window begins after the list was made, threads that are not in it have ended. */
 static void drop_unlisted(struct flight *f)
 {
 	if (!f->listing_ns || f->tail_ns <= f->listing_ns)

@@ -30,7 +30,7 @@ struct flight;
 
 struct flight_options {
 	uint64_t window_ns;
-	uint32_t cpus;
+	uint32_t cpus; /* number of possible CPUs */
 	size_t max_bytes;
 };
 
@@ -43,7 +43,7 @@ struct flight_counts {
 	/* The same of MORE_EVENTS, whose events are not in those above. */
 	uint64_t more, more_lost, kernel_more, total_kernel_more;
 	uint64_t stacks_once; /* since the start: WIRE_STACK_ONCE records */
-	size_t bytes;	      /* of memory */
+	size_t bytes;	      /* of memory, for events, definitions and losses */
 };
 
 /* All functions that return int return 0 or a negative errno: -ENOMEM, -EBADMSG. */
@@ -51,11 +51,11 @@ struct flight_counts {
 /* NULL when out of memory. */
 struct flight *flight_new(const struct flight_options *o);
 void flight_free(struct flight *f);
-/* For the symbolizer, which must be freed before the flight. */
+/* The encoder that the symbolizer is to define names with; free the symbolizer first. */
 struct encoder *flight_encoder(struct flight *f);
 /*
- * The window begins at start_ns at the earliest. sym is borrowed, as is trigger, which may be NULL;
- * samples go to fn(ctx, ...).
+ * Begins the recording: no window begins before start_ns. sym and trigger (may be NULL) are
+ * borrowed. Samples of stacks go to fn(ctx, ...).
  */
 int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 		 struct trigger *trigger, translator_sample_fn fn, void *ctx);
@@ -72,7 +72,7 @@ int flight_lost(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64
  * CPUs have been drained.
  */
 int flight_flush(struct flight *f, uint64_t horizon_ns);
-/* After a flush: drops what is older than the window, counted back from horizon_ns. */
+/* Drops what is older than window_ns before horizon_ns. Call it after flight_flush(). */
 int flight_forget(struct flight *f, uint64_t horizon_ns);
 
 /*

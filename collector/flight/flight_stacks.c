@@ -23,7 +23,7 @@ struct flight_stacks {
 	struct symbolizer *sym;
 	struct id_pool stacks; /* by why they end, and frame ids */
 	struct id_pool frames; /* by struct frame_key */
-	/* By frame id - 1. The offset of a kernel frame's is its generation. */
+	/* By frame id - 1. The offset of a kernel frame is its generation. */
 	struct symbolizer_place *places;
 	size_t cap_places;
 	struct space *spaces; /* by id - 1 */

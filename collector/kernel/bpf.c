@@ -18,7 +18,10 @@
 #include "caps.h"
 #include "clock.h"
 
-/* The oldest that is tested. 5.15 refuses calls of kernel functions that it lacks, 5.10 atomics. */
+/*
+ * The oldest kernel that is tested. 5.15 refuses calls of kernel functions that it does not have,
+ * 5.10 atomic operations.
+ */
 #define OLDEST "6.1"
 
 #define STACK_LEAST (16u << 10) /* THREAD_SIZE, unless pages are larger */
@@ -83,7 +86,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 	bpf_program__set_autoload(skel->progs.on_timer_irq_done, has_local_timer);
 }
 
-/* Frames that the kernel's own walks give at most; a sysctl, which may have been changed. */
+/* The most frames that the kernel's own walks give: a sysctl, which may have been changed. */
 static uint32_t read_max_stack(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
@@ -139,7 +142,7 @@ static int check_pid_namespace(char *why, size_t why_size)
 	return 0;
 }
 
-/* The programs that record what block devices are asked for. */
+/* Selects whether to load the programs that record requests to block devices. */
 static void load_disk_programs(struct chaincap_bpf *skel, bool wanted)
 {
 	bpf_program__set_autoload(skel->progs.on_disk_bio, wanted);
@@ -148,7 +151,7 @@ static void load_disk_programs(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoload(skel->progs.on_disk_done, wanted);
 }
 
-/* The programs that time interrupts; those for x86's local timer: configure_for_kernel(). */
+/* The same for the programs that time interrupts; x86's local timer: configure_for_kernel(). */
 static void load_interrupt_programs(struct chaincap_bpf *skel, bool wanted)
 {
 	skel->rodata->time_interrupts = wanted;
@@ -158,6 +161,7 @@ static void load_interrupt_programs(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoload(skel->progs.on_device_irq_done, wanted);
 }
 
+/* Puts into why the reason for which loading or attaching failed with err. */
 static void explain(int err, char *why, size_t why_size)
 {
 	char missing[40] = "";
@@ -181,8 +185,9 @@ static void explain(int err, char *why, size_t why_size)
 }
 
 /*
- * -EMFILE if fewer files may be open than there are maps, programs, links, rings and samplers.
- * libbpf takes a map of constants that could not be made for one that the kernel does not know.
+ * -EMFILE if the limit of open files is too low for the maps, programs, links, rings and samplers.
+ * Checked here because libbpf would not report it: if a map of constants cannot be created, it
+ * assumes that the kernel does not know such maps.
  */
 static int check_file_limit(const struct bpf_session *s)
 {
@@ -305,11 +310,10 @@ void bpf_session_poll(struct bpf_session *s)
 		sampler_poll(s->sampler);
 }
 
-/* How far ahead a moment is set: until then all CPUs see the new value. */
+/* How far ahead the begin or end is set, so that all CPUs see the new value before. */
 #define AHEAD_NS 100000u
 
-/* Waits until the moment that was set is there. Returns it, or when it was set, if that was late.
- */
+/* Waits until at_ns, which has just been set. Returns it; or the present, if that is later. */
 static uint64_t await_moment(uint64_t at_ns)
 {
 	uint64_t set_ns = clock_now_ns();
@@ -319,7 +323,7 @@ static uint64_t await_moment(uint64_t at_ns)
 	return set_ns > at_ns ? set_ns : at_ns;
 }
 
-/* A program does not run for an event that interrupts it: the kernel counts these. */
+/* How many events the kernel has skipped because their program was interrupted by them. */
 static uint64_t skipped_runs(const struct bpf_session *s)
 {
 	struct bpf_program *prog;
@@ -473,6 +477,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
 	return 0;
 }
 
+/* Where report_pending() sends its records. */
 struct pending {
 	bpf_record_fn fn;
 	void *ctx;

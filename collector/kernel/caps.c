@@ -31,7 +31,7 @@
 	(BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | \
 	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG) | BIT(CAP_SYS_NICE))
 
-/* Of these, what opening files and /proc files takes. */
+/* Those of them that are needed to open files, and files in /proc. */
 #define OPEN (BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_DAC_READ_SEARCH))
 
 /* Creating files in the directory of the user who called sudo, owned by that user. */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which of the CPUs below n are online now: is_online[cpu]. Where that is not known, all are. */
+/* Sets is_online[cpu] for each CPU below n; if it is not known which are online, for all. */
 void cpus_online(bool *is_online, uint32_t n);
 
 /* The number of the CPU's NUMA node; -1: not known, or the machine has one node only. */

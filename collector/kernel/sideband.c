@@ -18,7 +18,7 @@
 #include "clock.h"
 #include "grow.h"
 
-/* Bytes that wake the collector: a mapping's record does, one of a thread alone does not. */
+/* Bytes that wake the collector: one record of a mapping is enough, one of a thread is not. */
 #define WAKE_BYTES 80
 /* The group of the kernel's own messages about devices (lib/kobject_uevent.c). */
 #define UEVENT_GROUP 1
@@ -39,10 +39,11 @@ struct sideband {
 	struct ring *rings;
 	uint32_t n_rings;
 	int epoll;   /* of the rings; -1: none */
-	int uevents; /* socket: CPUs that come online; -1: none */
+	int uevents; /* socket for the kernel's messages on CPUs and modules; -1: none */
 	size_t page_bytes;
-	uint64_t lost, told_lost; /* records; of them passed on as SIDEBAND_MODULE */
-	uint64_t heard_ns;	  /* messages from before this have been read */
+	uint64_t lost;	    /* lost records */
+	uint64_t told_lost; /* its value when a loss was last passed on (SIDEBAND_MODULE_GONE) */
+	uint64_t heard_ns;  /* messages from before this have been read */
 	struct batch_item *items;
 	size_t n_items, cap_items;
 	uint8_t *bytes; /* copies of the batch's records, 8-byte aligned */
@@ -136,7 +137,10 @@ static int open_ring(struct sideband *sb, int cpu, uint32_t ring_bytes, bool wit
 	return err;
 }
 
-/* Without it, nothing is known of CPUs that come online. */
+/*
+ * Opens the socket on which the kernel reports CPUs that come online, and modules. Returns -1 if
+ * that fails: then these go unnoticed.
+ */
 static int open_uevents(int epoll)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK, .nl_groups = UEVENT_GROUP };
@@ -166,7 +170,7 @@ int sideband_open(struct sideband **out, uint32_t ring_bytes, bool with_tasks)
 	sb->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (sb->epoll < 0)
 		err = -errno;
-	/* Before the CPUs are asked which of them are online. */
+	/* Before the rings, so that no CPU comes online unnoticed after its ring failed to open. */
 	sb->uevents = err ? -1 : open_uevents(sb->epoll);
 	sb->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	sb->rings = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*sb->rings));
@@ -260,10 +264,10 @@ static void copy_out(const struct ring *r, uint64_t at, void *to, size_t size)
 }
 
 /*
- * When the record of h.size bytes at position `at` was written: its last word. The kernel forgets
- * to take back what it adds to the size of a ksymbol record for each reader
- * (perf_event_ksymbol_output()), so that the second one's has a word more than was written: there
- * the time follows the name, which is padded with zeros.
+ * The time of the record of h.size bytes at position `at`: its last word. But in a ksymbol record
+ * h.size may be wrong: the kernel adds the size of the time for each reader of the event and does
+ * not take it back (perf_event_ksymbol_output()), so the second reader's record claims a word more
+ * than was written. There the time is found after the name, which is padded with zeros.
  */
 static uint64_t time_of(const struct ring *r, uint64_t at, const struct perf_event_header *h)
 {
@@ -332,8 +336,7 @@ static int compare_items(const void *a, const void *b)
 }
 
 /*
- * Terminates the string from s to the record's time. The kernel terminates and pads it, but a byte
- * is cheaper than trust.
+ * The string from s to the record's time. The kernel has terminated and padded it; this makes sure.
  */
 static const char *terminated(uint8_t *record, char *s)
 {
@@ -413,10 +416,11 @@ static bool decode(struct sideband *sb, uint8_t *raw, struct sideband_record *r)
 }
 
 /*
- * When a CPU goes offline the kernel turns off its event, and leaves it so when the CPU is back: it
- * can be turned on again without any capability. A CPU that was offline at the beginning has no
- * event, and the capability to open one has been dropped. How many records were lost is unknown in
- * both cases, so each counts as one loss.
+ * Turns the event of a CPU on again (cpu < 0: of all CPUs). When a CPU goes offline the kernel
+ * turns its event off, and does not turn it on when the CPU is back; no capability is needed for
+ * that. A CPU that was offline at the beginning has no event, and the capability to open one has
+ * been dropped. In both cases it is not known how many records were lost, so this counts as one
+ * loss.
  */
 static void revive(struct sideband *sb, int cpu)
 {
@@ -426,7 +430,7 @@ static void revive(struct sideband *sb, int cpu)
 			ioctl(sb->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Something happened to a module since the messages were read the last time. */
+/* Reports that something happened to a module since the messages were last read. */
 static void tell(const struct sideband *sb, enum sideband_kind kind, const char *module,
 		 sideband_handler handler, void *ctx)
 {
@@ -486,7 +490,7 @@ uint64_t sideband_poll(struct sideband *sb, sideband_handler handler, void *ctx)
 		if (decode(sb, sb->bytes + sb->items[i].offset, &r))
 			handler(ctx, &r);
 	}
-	/* Among the lost ones may have been records of kernel code. */
+	/* The lost records may have been of kernel code: report that any may be gone. */
 	if (sb->lost != sb->told_lost)
 		tell(sb, SIDEBAND_MODULE_GONE, "", handler, ctx);
 	sb->told_lost = sb->lost;

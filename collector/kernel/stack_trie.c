@@ -165,7 +165,7 @@ int stack_trie_copy(struct stack_trie *s, const struct stack_trie_choice *choice
 	for (uint32_t i = 1; i <= n; i++) {
 		uint32_t from = steps[i].from - other_root(s);
 
-		/* Of the root, 0 is a valid number. */
+		/* A copy's number 0 means that it was not kept, but the root of a tree may be 0. */
 		if (fates[i].is_kept && (!from || fates[from].copy))
 			fates[i].copy = add(s, fates[from].copy, steps[i].ret, steps[i]);
 	}

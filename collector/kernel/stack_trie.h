@@ -30,7 +30,7 @@ struct stack_trie {
  */
 int stack_trie_add(struct stack_trie *s, const struct stack_slots *l, uint32_t id);
 
-/* Whether there is hardly room for more. */
+/* Whether there is room for only a few more stacks. */
 bool stack_trie_is_full(const struct stack_trie *s);
 
 /* Whether the tree has a return address for which is_gone() holds. */
@@ -38,8 +38,8 @@ bool stack_trie_has(const struct stack_trie *s, bool (*is_gone)(void *ctx, uint6
 		    void *ctx);
 
 /*
- * Which stacks of a tree are to be kept. First drop() is called with the id of each stack that has
- * a return address for which is_gone() holds, then keep() with the id of each.
+ * Chooses the stacks of a tree that are kept. First drop() is called with the id of each stack that
+ * has a return address for which is_gone() holds, then keep() with the id of each.
  */
 struct stack_trie_choice {
 	bool (*is_gone)(void *ctx, uint64_t ret); /* NULL: none is */

@@ -2,11 +2,11 @@
 /*
  * encode.h - turns events and definitions into finished blocks of the trace format
  * (include/chainlog.h). It owns the blocks in the making and the ids of strings, frames and stacks
- * (each distinct one is defined once); it does no I/O: finished blocks go to a sink.
+ * (each is defined once, as far as memory allows); it does no I/O: finished blocks go to a sink.
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
- * until encoder_flush(). Memory is bounded: of strings, frames, stacks and objects those that came
- * lately are recognized (recent.h).
+ * until encoder_flush(). Memory is bounded: only strings, frames, stacks and objects that occurred
+ * recently are recognized (recent.h); others are defined again.
  */
 #ifndef ENCODE_H
 #define ENCODE_H
@@ -50,7 +50,7 @@ struct encoder_counts {
  * Strings are copied. cpu is 0..65535.
  */
 
-/* Makes an encoder that gives its blocks to sink(ctx, ...). NULL when out of memory. */
+/* Makes an encoder that passes its blocks to sink(ctx, ...). NULL when out of memory. */
 struct encoder *encoder_new(encoder_sink sink, void *ctx);
 /* Frees it; what was not flushed is dropped. NULL is allowed. */
 void encoder_free(struct encoder *e);
@@ -89,9 +89,9 @@ uint32_t encoder_kernel_frame(struct encoder *e, uint64_t addr, uint32_t generat
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end);
 /*
- * For a stack that an event names before its frames are known: encoder_stack_reserve() returns an
- * id for the event, encoder_stack_define() defines it later, at most once. Frame ids are dense and
- * ascending: a frame id above all earlier ones is new.
+ * For a stack to which an event refers before its frames are known: encoder_stack_reserve() returns
+ * an id for the event, encoder_stack_define() defines it later, at most once. Frame ids are dense
+ * and ascending: a frame id above all earlier ones is new.
  */
 uint32_t encoder_stack_reserve(struct encoder *e);
 int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames, size_t n,
@@ -114,10 +114,10 @@ int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t
 		 uint64_t offset);
 
 /*
- * What threads wait for: a class ("tcp"), the object's name in it ("": there is none), for a
- * connection its own end ("tcp 10.0.0.1:40000"), and the processes at its other end and at its own
- * one (0: not known). The id of an equal one that was defined before, or of one more; if there are
- * too many, of one without a name. Reserved ids are as those of stacks.
+ * An object that threads wait for: a class ("tcp"), its name in that class ("": none), for a
+ * connection its own end ("tcp 10.0.0.1:40000"), and the processes at the other end and at its own
+ * end (0: not known). Returns the id of an equal object that was defined before, or a new id; if
+ * there are too many, that of one without a name. Ids can be reserved as for stacks.
  */
 struct encoder_object {
 	const char *class, *name, *own;

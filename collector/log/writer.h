@@ -28,8 +28,8 @@ struct writer;
 int writer_open_output(const char *path, char *why, size_t why_size);
 
 /*
- * By the same rules, opens or creates the file path without changing what is in it, so that no
- * other recorder opens it while the descriptor is open. *empty: there is nothing in it.
+ * Opens or creates the file path by the same rules, but does not change its contents. No
+ * other recorder opens it while the descriptor is open. *empty: whether the file is empty.
  */
 int writer_claim_output(const char *path, bool *empty, char *why, size_t why_size);
 

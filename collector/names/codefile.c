@@ -21,9 +21,9 @@
 /* Descriptors kept free for the rest of the program. */
 #define OTHER_FILES 256u
 #define OPEN_MAX_FILES 65536u
-/* What all entries with their paths may take. */
+/* The most memory that all entries and their paths may take. */
 #define TABLE_MAX_BYTES (256u << 20)
-/* Files that stay open although no process maps them: they may be mapped again. */
+/* How many files stay open although no process maps them, because they may be mapped again. */
 #define UNUSED_MAX 256u
 
 struct code_file {
@@ -33,14 +33,14 @@ struct code_file {
 	uint32_t generation; /* 0: not known */
 	char *path;
 	int fd;		 /* -1: not open */
-	uint32_t root;	 /* code_roots id: what its path is relative to */
+	uint32_t root;	 /* code_roots id of the directory that its path is relative to */
 	uint32_t refs;	 /* 0: the slot is free */
-	uint32_t mapped; /* of these, mappings */
+	uint32_t mapped; /* how many of refs are of mappings */
 	bool is_pinning; /* it keeps another mount than our root busy */
-	bool is_unused;	 /* it is in the list of these */
-	bool is_urgent;	 /* and is not to stay open */
-	uint64_t copied; /* bytes, of a copy of the file, which fd is; 0: it is none */
-	uint32_t next;	 /* id: in the bucket, or in the list of free slots */
+	bool is_unused;	 /* it is in the list `unused` */
+	bool is_urgent;	 /* and should be let go as soon as possible */
+	uint64_t copied; /* if fd is a copy of the file: its bytes; else 0 */
+	uint32_t next;	 /* id of the next one in the bucket, or in the list of free slots */
 };
 
 struct code_files {
@@ -50,7 +50,7 @@ struct code_files {
 	size_t cap;
 	uint32_t n_open, max_open;
 	size_t bytes;	  /* of all entries */
-	uint64_t copied;  /* by all files */
+	uint64_t copied;  /* bytes of all copies */
 	uint32_t *unused; /* ids of files that became unmapped, in this order */
 	size_t n_unused, cap_unused;
 	uint32_t buckets[BUCKETS];
@@ -109,19 +109,22 @@ void code_files_free(struct code_files *f)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* What is opened, in a process that may hang (kernel/deadline.h). */
+/* Arguments and results of opening a file, in a process that may hang (kernel/deadline.h). */
 struct opening {
-	uint32_t tgid; /* 0: not by a mapping */
+	uint32_t tgid; /* with start and end: the mapping; 0: open it by its path alone */
 	uint64_t start, end;
 	uint32_t maj, min;
 	uint64_t ino;
-	uint32_t generation; /* out, too */
+	uint32_t generation; /* in and out; 0: not known */
 	int err;	     /* out */
 	bool is_elf;	     /* out */
 	char path[PATH_MAX];
 };
 
-/* By the mapping itself, whatever became of the name. Needs CAP_CHECKPOINT_RESTORE. */
+/*
+ * Opens the file through the mapping, which works whatever became of its name. Needs
+ * CAP_CHECKPOINT_RESTORE.
+ */
 static int open_mapped(const struct opening *o)
 {
 	char link[80];
@@ -134,8 +137,9 @@ static int open_mapped(const struct opening *o)
 }
 
 /*
- * Returns fd if it is the file that was mapped. Anything else may be there by now: users change
- * mappings, names and mounts. Otherwise fd is closed; -1.
+ * Returns fd if it is the file that was mapped; another one may be there by now, as users change
+ * mappings, names and mounts. Otherwise closes fd, sets o->err, and returns -1. fd may be a
+ * negative errno.
  */
 static int prove(struct opening *o, int fd)
 {
@@ -173,7 +177,7 @@ static int open_in(struct opening *o, int root)
 	return fd;
 }
 
-/* root: what the path is relative to; -1: as ours. */
+/* Opens the file, as deadline_call() runs it. root: what the path is relative to; -1: our root. */
 static int run_opening(void *opening, int root)
 {
 	struct opening *o = opening;
@@ -187,7 +191,7 @@ static int run_opening(void *opening, int root)
 	return fd;
 }
 
-/* by: its mapping; NULL: by its path alone. Returns 0 or a negative errno. */
+/* by: the mapping; NULL: opens it by its path alone. Returns 0 or a negative errno. */
 static int open_file(struct code_files *f, struct code_file *c, const struct code_place *by,
 		     bool *is_elf_file)
 {
@@ -224,7 +228,7 @@ static bool has_prefix(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Files that are plain memory. A memfd may hold a program, too. */
+/* Whether the path is that of a file that is plain memory; but a memfd may hold a program. */
 static bool is_memory_file(const char *path)
 {
 	return has_prefix(path, "/memfd:") || has_prefix(path, "/dev/zero") ||
@@ -253,8 +257,8 @@ static char *plain_path(const char *path)
 }
 
 /*
- * The path must be the same, too: inode numbers are reused, and a process can have given the file a
- * name of its own, which others' frames must not get.
+ * The path must be the same, too: inode numbers are reused, and a process may have mapped the file
+ * under a name of its own choice, which must not appear in the frames of other processes.
  */
 static bool is_same(const struct code_file *c, enum code_kind kind, const struct code_place *p,
 		    const char *path)
@@ -310,7 +314,7 @@ static void open_early(struct code_files *f, struct code_file *c, const struct c
 	f->n_open++;
 }
 
-/* The file itself in place of its copy: code is read of it, too. */
+/* Opens the file again in place of its copy, which has no code, only what names take. */
 static void reopen(struct code_files *f, struct code_file *c, const struct code_place *p)
 {
 	int copy = c->fd;
@@ -411,7 +415,7 @@ void code_files_put(struct code_files *f, uint32_t id)
 
 /* ---- letting go ---------------------------------------------------------------------------- */
 
-/* The file system is not asked: it may not answer. */
+/* AT_STATX_DONT_SYNC: does not ask the file system, which may not answer. */
 static bool is_deleted(int fd)
 {
 	struct statx st;
@@ -481,7 +485,7 @@ uint32_t code_files_unused(struct code_files *f)
 		struct code_file *c = &f->files[f->unused[i] - 1];
 
 		id = f->unused[i];
-		/* Things may have changed since. */
+		/* It may have changed since it was put into the list. */
 		if (!c->refs || c->mapped || c->fd < 0 || c->copied)
 			c->is_unused = false;
 		else if (c->is_urgent && !found)

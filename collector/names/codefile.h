@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * codefile.h - the files that processes run code from, each once. A file is opened when its first
+ * codefile.h - the table of files from which processes run code. A file is opened when its first
  * mapping is seen, so that it can still be read after its process, its name or its container is
- * gone. Paths come from the processes themselves, and what they have mapped changes, so what was
- * opened counts only if it is a regular file with the device and inode that the kernel reported
- * (identity.h).
+ * gone. Processes control their paths and change their mappings. So an opened file is used only if
+ * it is a regular file with the device and inode that the kernel reported (identity.h).
+ *
+ * An entry has references, and of these some are mappings: code_files_get() takes one of a mapping.
  */
 #ifndef CODEFILE_H
 #define CODEFILE_H
@@ -26,7 +27,7 @@ struct code_place {
 	uint32_t maj, min;
 	uint64_t ino;
 	uint32_t generation; /* of the inode; 0: not known */
-	const char *path;    /* in the process's root; may end in " (deleted)" */
+	const char *path;    /* below the process's root directory; may end in " (deleted)" */
 };
 
 struct code_files;
@@ -36,55 +37,58 @@ struct code_files *code_files_new(void);
 void code_files_free(struct code_files *f);
 
 /*
- * The file mapped there, as an id > 0 that holds one reference. 0 when out of memory, or if the
- * table, which is bounded, is full.
+ * Returns the id (> 0) of the file mapped there, with a reference of a mapping, to be given back by
+ * code_files_put_mapping(). 0 when out of memory, or if the table, which is bounded, is full.
  */
 uint32_t code_files_get(struct code_files *f, const struct code_place *place);
-/* Takes and returns a reference. A file without any is closed, and its id is reused. */
+/*
+ * Take a reference, and give it back. A file without references is closed, and its id is reused.
+ */
 void code_files_hold(struct code_files *f, uint32_t id);
 void code_files_put(struct code_files *f, uint32_t id);
-/* Likewise for a mapping, which the reference of code_files_get() is, too. */
+/* The same for a reference of a mapping. */
 void code_files_hold_mapping(struct code_files *f, uint32_t id);
 void code_files_put_mapping(struct code_files *f, uint32_t id);
-/* Whether a process has it mapped, as far as is known. */
+/* Whether there are references of mappings: a process has the file mapped, as far as is known. */
 bool code_files_is_mapped(const struct code_files *f, uint32_t id);
 
 enum code_kind code_files_kind(const struct code_files *f, uint32_t id);
 /* Without " (deleted)"; valid as long as the file has references. */
 const char *code_files_path(const struct code_files *f, uint32_t id);
 /*
- * The file's descriptor, which stays the table's; tries once more to open it if it is not open.
- * -ENOENT or another negative errno if that fails; -ESTALE: what is there is another file.
+ * Returns the file's descriptor, which remains the table's. If the file is not open, tries once
+ * more to open it; if that fails, returns a negative errno, -ESTALE if another file is there now.
  */
 int code_files_open(struct code_files *f, uint32_t id);
 bool code_files_is_open(const struct code_files *f, uint32_t id);
-/* The root directories of processes, the table's. */
+/* The root directories of processes, which remain the table's. */
 struct code_roots *code_files_roots(const struct code_files *f);
-/* Closes the file's descriptor after the last reading. */
+/* Closes the file's descriptor, after the file was read for the last time. */
 void code_files_close(struct code_files *f, uint32_t id);
 
 /*
- * A file that is open although no process has it mapped any more, and that is not to stay open: it
- * is on another mount than our root directory, which therefore cannot be unmounted; it is deleted,
- * and takes its room on the disk; or it is the one that is unmapped for longest, of more than some
- * hundred. 0: there is none. It is not returned again until it has been mapped and unmapped.
+ * Returns a file that is open although no process has it mapped any more, and that should be let go
+ * for one of these reasons: it is on another mount than our root directory, which cannot be
+ * unmounted while the file is open; it is deleted, and takes space on the disk until it is closed;
+ * or too many such files are open, and it was unmapped before the others. 0: there is none. A file
+ * is not returned again before it has been mapped and unmapped once more.
  */
 uint32_t code_files_unused(struct code_files *f);
-/* False: there is none; quicker. */
+/* A quick check: false if code_files_unused() would return 0. */
 bool code_files_has_unused(const struct code_files *f);
-/* Of a file that is open: whether it has no name any more; whether its mount is kept busy by it. */
+/* Whether an open file has no name any more; and whether it keeps a mount busy. */
 bool code_files_is_deleted(const struct code_files *f, uint32_t id);
 bool code_files_is_pinning(const struct code_files *f, uint32_t id);
 /*
- * Closes it, with its root directory. copy is opened in its place, and takes bytes of memory;
- * negative: none is.
+ * Closes the file, and gives up its root directory. copy: the descriptor of a copy that takes this
+ * many bytes of memory, which the table takes over in the file's place; negative: there is none.
  */
 void code_files_let_go(struct code_files *f, uint32_t id, int copy, uint64_t bytes);
-/* What all copies take. */
+/* The bytes of all copies. */
 uint64_t code_files_copied(const struct code_files *f);
 
 /*
- * The root directory that the file's path is relative to, as a descriptor for openat() that stays
+ * The root directory that the file's path is relative to, as a descriptor for openat() that remains
  * the table's; -1: our own.
  */
 int code_files_root(const struct code_files *f, uint32_t id);

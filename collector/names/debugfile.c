@@ -19,7 +19,7 @@
 #define DIRECTORY "/usr/lib/debug"
 /* A file name, zeros and a checksum. */
 #define LINK_MAX_BYTES 1024u
-/* Of a larger file no checksum is computed: it would take seconds. */
+/* The checksum of a larger file is not computed, because it would take seconds. */
 #define SUMMED_MAX_BYTES (1ll << 30)
 
 /* ---- .gnu_debugdata ---------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debugfile.h - the functions of a stripped program, from where else they may be: its debug file,
+ * debugfile.h - where to find the functions of a stripped program: in its debug file,
  * installed under the program's build ID or path in /usr/lib/debug or beside the program, on this
  * machine or in the program's container; or the program's "mini debug info", an ELF file compressed
  * with xz in its section .gnu_debugdata (all programs of Fedora and its relatives have it).
  *
  * A file found by its path counts only if its build ID is the program's, or if it has the checksum
  * in the program's .gnu_debuglink. A debug file in a container, or beside a program, was put there
- * by strangers, and the program may run outside of the container, too. It is used only if whoever
+ * by others, and the program may run outside of the container, too. It is used only if those who
  * put it there could have replaced the program as well: it must be on the same file system, and
  * belong to root or to the program's owner. Unpacking mini debug info takes bounded memory, and the
  * result is read like any other untrusted file.
@@ -42,7 +42,7 @@ void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e);
 bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd,
 		    enum debugfile_claim claim);
 
-/* Whether w, as a stranger filled it, is of the form that debugfile_search() takes. */
+/* Whether w, which comes from a reader and may be hostile, is valid for debugfile_search(). */
 bool debugfile_is_sane(const struct debugfile_wanted *w);
 /*
  * Opens what is where the debug file may be, and offers it until fn, which closes fd, returns true;

@@ -167,8 +167,8 @@ static void take_sized(struct elfsym *e, const struct table *t, struct lookup *s
 }
 
 /*
- * Symbols without one, from assembly, reach to the next symbol or the end of their section; unless
- * another symbol at their address has a size, of which they are but another name.
+ * Symbols without a size, from assembly, reach to the next symbol or the end of their section;
+ * unless another symbol at their address has a size: then they are just another name for it.
  */
 static void take_unsized(struct elfsym *e, const struct table *t, struct lookup *s)
 {

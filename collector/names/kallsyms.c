@@ -229,7 +229,7 @@ int kallsyms_load(struct kallsyms *k, const char *path)
 
 	if (!f)
 		return -errno;
-	/* Else each KiB of some MiB is a system call. */
+	/* The default buffer would take a system call for each KiB of several MiB. */
 	setvbuf(f, NULL, _IOFBF, READ_BYTES);
 	put_string(&t, "", 0);
 	if (!t.arena)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of one file, and of all at a time; and how large the file may be. */
+/* Bytes of the copy of one file, of all copies together, and of a file that is copied, at most. */
 #define COPY_MAX_BYTES (64u << 20)
 #define COPIES_MAX_BYTES (128u << 20)
 #define FILE_MAX_BYTES (256 << 20)
@@ -39,7 +39,7 @@ static int copy(struct readers *readers, int from, uint64_t left)
 		err = -errno;
 	if (!err)
 		err = reader_copy(readers, from, to, COPY_MAX_BYTES);
-	/* Who wrote it is not to be trusted. */
+	/* The reader that wrote it is not trusted. */
 	if (!err && (bytes_of(to) > COPY_MAX_BYTES + (1u << 20) || bytes_of(to) > left))
 		err = -EFBIG;
 	if (!err)

@@ -15,7 +15,7 @@
 
 #include "kernel/deadline.h"
 
-/* Of 65536 mappings, whose paths have some hundred characters. */
+/* Enough for 65536 mappings with paths of several hundred characters. */
 #define TEXT_MAX_BYTES (64u << 20)
 
 /* "start-end perms offset major:minor inode   path" */

@@ -15,21 +15,21 @@
 #include "kernel/clock.h"
 #include "kernel/sandbox.h"
 
-/* An answer takes seconds at most, on a loaded machine. */
+/* How long an answer is waited for. It takes seconds at most, on a loaded machine. */
 #define PATIENCE_NS 60000000000u
-/* One that has had no CPU for this long waits for a file system. */
+/* A reader that has used no CPU for this long waits for a file system. */
 #define IDLE_NS 5000000000u
-/* While recording, the rings have to be drained. */
+/* How long while recording, when the rings have to be drained. */
 #define COPY_PATIENCE_NS 100000000u
 #define COPIES_LATE_MAX 5u
-/* How often it is looked whether a reader still has the priority of whoever waits for it. */
+/* How often to check whether a reader still has the priority of the thread that waits for it. */
 #define LOOK_MS 20
 
 struct readers {
 	pid_t pid;
 	int socket;
-	int nice, usual; /* as it is; as it was before the recorder was in a haste */
-	uint32_t late;	 /* copies that were not made in time */
+	int nice, usual; /* nice value now, and before the recorder raised its own priority */
+	uint32_t late;	 /* number of copies that were not made in time */
 };
 
 struct reader {
@@ -39,7 +39,7 @@ struct reader {
 	int nice;
 	uint64_t patience_ns;
 	size_t n_asked, n_answered;
-	bool has_read; /* generated code: it has told whether it could be read */
+	bool has_read; /* generated code: the reader has sent whether it could read the files */
 	struct reader_request request;
 	uint8_t answers[READER_ANSWERS_BYTES];
 };
@@ -98,7 +98,7 @@ int readers_start(struct readers **out, const struct readers_also *also)
 		free(r);
 		return err;
 	}
-	/* It ends before that if it has a right left, or if the kernel has no seccomp. */
+	/* It ends without a hello if it still has a right, or if the kernel has no seccomp. */
 	if (sandbox_receive(r->socket, &hello, sizeof(hello), &fd) != sizeof(hello)) {
 		readers_free(r);
 		return -EPERM;
@@ -117,7 +117,7 @@ static bool can_fork(const struct readers *r)
 	return r && r->socket >= 0;
 }
 
-/* Has a process started, which answers on the socket that is returned; or a negative errno. */
+/* Starts a process. Returns the socket on which it answers, or a negative errno. */
 static int fork_process(const struct readers *r, const struct reader_start *start)
 {
 	int sockets[2], err = 0;
@@ -141,7 +141,7 @@ static void set_nice(pid_t pid, int *nice, int to)
 	*nice = to;
 }
 
-/* Gives the process, which has this nice value, that of whoever waits for it. */
+/* Gives the process, whose nice value is *nice, that of the calling thread. */
 static void follow(pid_t pid, int *nice)
 {
 	set_nice(pid, nice, getpriority(PRIO_PROCESS, 0));
@@ -150,7 +150,7 @@ static void follow(pid_t pid, int *nice)
 int readers_fork(struct readers *r)
 {
 	if (can_fork(r))
-		follow(r->pid, &r->nice); /* what it forks has its nice value */
+		follow(r->pid, &r->nice); /* the forked process inherits it */
 	return fork_process(r, &(struct reader_start) { .is_also = 1 });
 }
 
@@ -161,14 +161,14 @@ void readers_end(struct readers *r, int pid)
 	(void)sandbox_send(r->socket, &end, sizeof(end), -1);
 }
 
-/* ---- talking to one ------------------------------------------------------------------------ */
+/* ---- messages ------------------------------------------------------------------------------ */
 
 static bool is_low_here(void)
 {
 	return sched_getscheduler(0) == SCHED_IDLE;
 }
 
-/* When the recorder has lost its patience, its reader does as well. */
+/* When the recorder has left SCHED_IDLE or raised its priority, its reader follows. */
 static void hurry(struct reader *rd)
 {
 	const struct sched_param none = { 0 };
@@ -183,8 +183,8 @@ static void hurry(struct reader *rd)
 }
 
 /*
- * The next message: its bytes, at most size; -EPIPE; or -ETIMEDOUT, also if its process does
- * nothing for a while, which is then waiting for a file system.
+ * Receives the next message, of at most size bytes. Returns its length; -EPIPE; or -ETIMEDOUT, also
+ * if the reader uses no CPU for a while, because it then waits for a file system.
  */
 static ssize_t hear(struct reader *rd, void *message, size_t size)
 {
@@ -220,7 +220,7 @@ static int hear_exactly(struct reader *rd, void *message, size_t size)
 	return n == -ETIMEDOUT ? -ETIMEDOUT : -EPIPE;
 }
 
-/* Sends the request, with the values that are in it, and fd if it is not -1. */
+/* Sends rd->request with its first n values, and fd if it is not -1. 0 or -EPIPE. */
 static int say(struct reader *rd, enum reader_op op, uint32_t arg, uint32_t n, int fd)
 {
 	size_t len = offsetof(struct reader_request, values) + n * sizeof(rd->request.values[0]);
@@ -246,7 +246,7 @@ static int ask(struct reader *rd, enum reader_op op, uint32_t arg, int fd)
 	return err ? err : hear_result(rd);
 }
 
-/* Takes a message of answers, which come from a stranger. */
+/* Takes one message with answers, which may be hostile: all lengths are checked. */
 static int hear_some(struct reader *rd, reader_take_fn fn, void *ctx)
 {
 	ssize_t got = hear(rd, rd->answers, sizeof(rd->answers));
@@ -291,7 +291,10 @@ void reader_close(struct reader *rd)
 	free(rd);
 }
 
-/* A copy does not have the recorder's priority: it is made while events are recorded. */
+/*
+ * Starts a reader. One with COPY_PATIENCE_NS works while events are recorded, and does not get the
+ * recorder's priority. 0 or a negative errno.
+ */
 static int start(struct reader **out, struct readers *r, uint64_t patience_ns)
 {
 	struct reader_start first = { .is_low = is_low_here() };
@@ -321,7 +324,7 @@ static int start(struct reader **out, struct readers *r, uint64_t patience_ns)
 	return 0;
 }
 
-/* Before its first answer. */
+/* Receives the reader's first message. 0 or a negative errno. */
 static int hear_hello(struct reader *rd)
 {
 	struct reader_hello hello;

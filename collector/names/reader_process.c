@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What reads files, without any rights: everything here works for a stranger. */
+/* The process that reads a file. It has no rights, because the file may take it over. */
 #include "reader_private.h"
 
 #include <errno.h>
@@ -183,7 +183,7 @@ static void answer_all(struct process *p)
 
 /* ---- generated code ------------------------------------------------------------------------ */
 
-/* By the perf map, and where a jitdump knows better, by that. */
+/* Answers by the perf map, or by the jitdump for code that it has. */
 static void answer_code(struct process *p)
 {
 	size_t n = p->n / 2;

@@ -16,7 +16,7 @@
  */
 #define GATHER_NS 1000000000u
 #define FILES_MAX 256u
-/* When so many frames wait, those of the files that have most of them do not wait for the end. */
+/* When this many frames wait, those of the files with the most of them are named early. */
 #define WAITING_MANY (1u << 18)
 /* What one step takes at most: a program that just begins may be gone in a few ms. And how long a
  * reader may take before its file is closed without names. */
@@ -258,7 +258,7 @@ static int begin(struct symbolizer *s, struct early *e)
 	return fd < 0 ? fd : reader_begin(&e->reader, s->readers, fd);
 }
 
-/* The reader has ended, or takes too long: what has no name is told by file and offset. */
+/* The reader has ended, or takes too long: frames without a name get file and offset. */
 static int end_reader(struct symbolizer *s, struct early *e)
 {
 	bool is_code = e->files[e->file] & GENERATED;

@@ -186,11 +186,11 @@ int symbolize_module(struct symbolizer *s, struct group *g, const struct reader_
 		     const char *path);
 /* Without symbols the trace still gets file and offset; the frames are added to *count. */
 int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint64_t *count);
-/* Of a reader that died, the frames that are left have no names. */
+/* After its reader has died: the frames that are left get no names. */
 int symbolize_rest(struct naming *n, uint64_t *count);
 /* A reader_take_fn; ctx is a struct naming. */
 int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name);
-/* Of generated code: opens p's perf map and jitdump (negative: none), and defines g's module. */
+/* For generated code: opens p's perf map and jitdump (negative: none), and defines g's module. */
 void symbolize_open_generated(struct symbolizer *s, struct group *g, struct generated *p,
 			      int *perf_map, int *jitdump);
 /* The group's frames as addresses, to be freed; NULL: out of memory. */

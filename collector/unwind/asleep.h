@@ -3,8 +3,8 @@
  * asleep.h - reads the stack of a thread that has slept since its registers were recorded. Used for
  * stacks that are larger than a copy, and for threads that fell asleep before the recording.
  *
- * Whoever holds a lock of the process's memory, or is in the middle of an exec, lets a reader wait.
- * So all of this is done in a process that is left behind then (kernel/deadline.h).
+ * A process that holds its memory lock, or is in the middle of an exec, makes a reader wait without
+ * end. So another process makes these calls, which is given up if they hang (kernel/deadline.h).
  */
 #ifndef UNWIND_ASLEEP_H
 #define UNWIND_ASLEEP_H

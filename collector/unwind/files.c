@@ -295,7 +295,7 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64
 
 	if (!is_known && !file->is_missing && !ask(f, file, offset, false))
 		is_known = find_known(f, file, offset, &r);
-	/* Of a file that was deleted in time nothing is guessed: most have rules. */
+	/* If the file could not be opened, nothing is guessed, because most files have rules. */
 	if (!is_known)
 		r.kind = file->is_missing ? UNWIND_HARD : UNWIND_UNKNOWN;
 	return r;

@@ -154,7 +154,7 @@ static int open_module(Dwfl_Module *module, void **userdata, const char *name, D
 	return DWARF_CB_OK;
 }
 
-/* By name, as a debugger does, or by_mapping, which takes longer. */
+/* Opens the process's files by name, as a debugger does; or by_mapping, which takes longer. */
 static Dwfl *open_process(struct reference *r, pid_t pid, bool by_mapping)
 {
 	static char *debuginfo_path;
@@ -265,7 +265,7 @@ static enum reference_result compare(struct reference *r, Dwfl *dwfl, const __u6
 	if (r->left_copy)
 		r->n = r->sure;
 	both = r->n < n ? r->n : n;
-	/* Of the leaf alone nothing is known, unless it is all of the stack. */
+	/* The leaf alone proves nothing, unless it is the whole stack. */
 	if (!both || (both == 1 && !(whole && is_whole)))
 		return REFERENCE_NONE;
 	for (uint32_t i = 1; i < both; i++)

@@ -161,7 +161,7 @@ static struct process *process_of(struct rules *r, const struct rules_file *f)
 	return NULL;
 }
 
-/* ---- answers, which come from a stranger --------------------------------------------------- */
+/* ---- answers, which may be hostile --------------------------------------------------------- */
 
 static bool is_sane_rule(const struct unwind_rule *r)
 {

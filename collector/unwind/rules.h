@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rules.h - reads the rules for unwinding out of files in processes without rights
- * (names/reader.h), because strangers made these files. One process reads all files of one owner on
- * one file system: a file can change the rules of those only whose owner has made it, too. Such a
- * process has these files open and a socket; what it tells is checked. If it dies it is started
- * again. If it does not answer in time (kernel/patience.h) the recorder goes on, and asks again
- * later: it costs time until a stack is known, never events.
+ * (names/reader.h), because these files may be hostile. One process reads all files of one owner on
+ * one file system, so that a hostile file can change the rules only of files of its own owner. Such
+ * a process has these files and a socket open, and its answers are checked. If it dies it is
+ * started again. If it does not answer in time (kernel/patience.h) the recorder goes on, and asks
+ * again later: then a stack is known later, but no event is lost.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H
@@ -17,9 +17,9 @@
 #include "names/reader.h"
 #include "rule.h"
 
-/* Open at a time; the index of a file is below. */
+/* How many files may be open at a time; the index of a file is below this. */
 #define RULES_FILES_MAX 256u
-/* What the call frame information of all files together takes at most, in bytes. */
+/* The most bytes that the call frame information of all files together may take. */
 #define RULES_BYTES_MAX (128u << 20)
 
 /* Rules are read for the neighbouring bytes, too: up to this many, from a multiple of it on. */
@@ -27,7 +27,7 @@
 #define RULES_ROWS_MAX 12u
 /*
  * The rules for the bytes [from, to) of a window. rules[i] holds from starts[i] on up to the next
- * row. UNWIND_NONE: that is to be asked. No row at all: the byte asked for has no rule.
+ * row. UNWIND_NONE: ask for these bytes separately. No row at all: the byte asked for has no rule.
  */
 struct rules_window {
 	uint16_t from, to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rules_private.h - what the recorder (rules.c) and the processes that read call frame information
- * (rules_process.c) say to each other. The recorder asks, and checks what it is told.
+ * rules_private.h - the messages between the recorder (rules.c) and the processes that read call
+ * frame information (rules_process.c). The recorder asks, and checks the answers.
  */
 #ifndef UNWIND_RULES_PRIVATE_H
 #define UNWIND_RULES_PRIVATE_H

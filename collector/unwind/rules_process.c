@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What reads call frame information, without any rights: everything here works for a stranger. */
+/* The process that reads call frame information. It has no rights, because a file may take it over.
+ */
 #include "rules_private.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 
 #define FP_FRAME 16u /* the caller's frame pointer, and the return address */
 #define USER_END (1ull << 56)
-/* Read at once beyond a copy, from a multiple of the half of it. */
+/* How much is read at once beyond a copy, from a multiple of half of this on. */
 #define BEYOND_BYTES 8192u
 
 struct unwinder {
@@ -30,13 +30,13 @@ struct walk {
 	uint32_t space; /* id from the symbolizer */
 	uint64_t look;	/* address that the current frame is looked up by */
 	uint64_t regs[UNWIND_REGISTERS];
-	bool has_all; /* registers are known, not just sp and fp */
+	bool has_all; /* all registers are known, not only sp and fp */
 	bool sp_lost; /* the value of sp is a lower bound only */
 	bool has_guessed;
-	bool is_late;	    /* a rule is not known yet */
-	uint64_t beyond_at; /* what was read beyond the copy: from there, */
-	size_t beyond_len;  /* as many bytes */
-	uint8_t beyond[BEYOND_BYTES];
+	bool is_late;		      /* a rule is not known yet */
+	uint64_t beyond_at;	      /* address of what was read beyond the copy, */
+	size_t beyond_len;	      /* its length in bytes, */
+	uint8_t beyond[BEYOND_BYTES]; /* and the bytes */
 };
 
 struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
@@ -69,8 +69,8 @@ void unwinder_free(struct unwinder *u)
 /* ---- rules --------------------------------------------------------------------------------- */
 
 /*
- * The rule for the current frame. UNWIND_UNKNOWN: what is mapped there is not known, so neither is
- * the rule. False: no code is there, so the address is no frame.
+ * Finds the rule for the current frame: UNWIND_UNKNOWN if it is not known what is mapped there.
+ * Returns false if no code is there, so that the address is not a frame.
  */
 static bool find_rule(const struct walk *w, struct unwind_rule *r)
 {
@@ -124,17 +124,17 @@ static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
 }
 
 /*
- * System calls written in assembly often have no rule: in musl, and in glibc's clone3(), where no
- * rule would be right for both parent and child. Such a stub has no frame of its own. It is
- * recognized by the first word on the stack, which is the return address of a call; on arm64 by the
- * link register, if it leads to code that has rules, which is another function's.
+ * System call stubs written in assembly often have no rule: in musl, and in glibc's clone3(), where
+ * no rule would be right for both parent and child. Such a stub has no frame of its own. It is
+ * recognized by the first word on the stack, if that is the address after a call instruction; on
+ * arm64 by the link register, if it leads to code with rules, as that is in another function.
  */
 static bool may_be_stub(const struct walk *w)
 {
 	return w->out->n == 1 && w->has_all && w->look == w->regs[UNWIND_PC] - 1;
 }
 
-/* Where it would return to as a stub. False: that cannot be read. */
+/* Where the leaf would return to if it is a stub. False: that cannot be read. */
 static bool read_stub_return(struct walk *w, uint64_t *ret)
 {
 	if (!UNWIND_HAS_LINK)
@@ -143,6 +143,7 @@ static bool read_stub_return(struct walk *w, uint64_t *ret)
 	return true;
 }
 
+/* Whether the leaf, which may be a stub, is one; ret: where it would return to. */
 static bool is_stub(struct walk *w, uint64_t ret)
 {
 	uint64_t time_ns = w->copy->r.time_ns;
@@ -171,7 +172,10 @@ static const struct unwind_rule stub_rule = {
 #endif
 };
 
-/* Not while the BPF side would take it for the rule of the code that was there before. */
+/*
+ * Gives the BPF side the rule for the current frame; but not while it would take this for the rule
+ * of code that was there before.
+ */
 static void teach(const struct walk *w, uint64_t rule)
 {
 	if (w->u->teach && !symbolizer_doubts(w->u->sym, w->space, w->look, w->copy->r.time_ns))
@@ -207,7 +211,7 @@ static bool stop(struct walk *w, enum wire_stack_end why)
 	return false;
 }
 
-/* sp is that of the caller, of whose other registers nothing is known now. */
+/* Goes to the caller, whose stack pointer is sp. The other registers are not known any more. */
 static void leave_frame(struct walk *w, uint64_t sp)
 {
 	w->regs[UNWIND_SP] = sp;
@@ -230,7 +234,7 @@ static bool step_by_frame_pointer(struct walk *w)
 {
 	uint64_t fp = w->regs[UNWIND_FP], caller, ret;
 
-	/* By the ABI, the outermost frame's is 0; but without a rule it may be data. */
+	/* By the ABI it is 0 in the outermost frame; but without a rule, it may be data. */
 	if (!fp)
 		return stop(w, WIRE_END_GUESSED);
 	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
@@ -345,7 +349,7 @@ static bool step(struct walk *w)
 		return stop(w, WIRE_END_NO_RULE);
 	}
 	if (r.kind == UNWIND_NONE && may_be_stub(w)) {
-		/* It may be one or not, so nothing is taught. */
+		/* Whether it is one depends on the stack, so the BPF side gets no rule for it. */
 		if (!read_stub_return(w, &ret))
 			return stop(w, WIRE_END_UNREADABLE);
 		if (is_stub(w, ret))

@@ -26,14 +26,15 @@ struct unwinder_stats {
 	uint64_t stacks;    /* completed */
 	uint64_t looked_up; /* addresses looked up in a file */
 	uint32_t files;	    /* whose call frame information is in memory */
-	size_t bytes;	    /* that this information takes, in processes of their own; */
-	uint64_t restarts;  /* of such processes, */
-	uint64_t late;	    /* and answers that they did not give in time */
+	size_t bytes;	    /* memory for it, in the processes that read it */
+	uint64_t restarts;  /* of such processes */
+	uint64_t late;	    /* answers that they did not give in time */
 };
 
 /*
- * sym and readers are borrowed; readers were started with rules_reader (rules.h), without them
- * (NULL) all stacks are cut. fn may be NULL. NULL when out of memory.
+ * sym and readers are borrowed. readers must have been started with rules_reader (rules.h); NULL:
+ * all stacks are cut. fn(ctx, ...) gets the rules that were found; may be NULL. Returns NULL when
+ * out of memory.
  */
 struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
 			      void *ctx);
@@ -42,9 +43,9 @@ void unwinder_free(struct unwinder *u);
 /* Whether the lengths in a record of len bytes are consistent. */
 bool unwinder_takes(const struct wire_copy *c, size_t len);
 /*
- * Completes the stack of a record of len bytes. *out is filled as a WIRE_STACK record for the same
- * event. Returns 0; -EAGAIN if a rule is not known yet, without which *out is cut; or -EBADMSG if
- * unwinder_takes() refuses the record.
+ * Completes the stack of a record of len bytes, and fills *out as a WIRE_STACK record for the same
+ * event. Returns 0; -EAGAIN if a rule is not known yet, in which case *out is cut there; or
+ * -EBADMSG if unwinder_takes() refuses the record.
  */
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);
