@@ -23,12 +23,12 @@ static const struct {
 struct thread {
 	enum server_role role;
 	uint32_t tid;
-	uint32_t next[2]; /* in the list of READY ones, and in any other that it is in */
-	uint32_t caller;  /* whose job this is */
-	uint32_t mutex;
-	uint32_t cpu; /* where it ran last */
+	uint32_t next[2]; /* next thread in the READY list, and in an OTHER list */
+	uint32_t caller;  /* the thread for which it does its job */
+	uint32_t mutex;	  /* the one that it has, or waits for */
+	uint32_t cpu;	  /* where it ran last */
 	unsigned int kind, step;
-	uint64_t work_ns; /* to be done before its next step */
+	uint64_t work_ns; /* CPU time that it takes until its next step */
 	bool asleep, answered;
 };
 
@@ -42,8 +42,8 @@ struct list {
 struct cpu {
 	uint32_t current; /* or NOBODY: the idle loop */
 	struct list ready;
-	uint64_t next_ns;  /* when it has something to do; UINT64_MAX: never */
-	uint64_t since_ns; /* current's work_ns are counted from here */
+	uint64_t next_ns;  /* when it next has something to do; UINT64_MAX: never */
+	uint64_t since_ns; /* when current began its work_ns, or went on with it */
 	uint64_t slice_ns; /* when its time slice is over */
 };
 
@@ -84,7 +84,7 @@ static uint64_t random_below(struct server *s, uint64_t below)
 	return (s->random >> 11) % below;
 }
 
-/* Around the mean, with a tail. */
+/* A random time around the mean, with a tail. */
 static uint64_t some(struct server *s, uint64_t mean)
 {
 	uint64_t ns = mean / 2 + random_below(s, mean);
@@ -96,7 +96,7 @@ static unsigned int some_kind(struct server *s)
 {
 	uint64_t most = SERVER_KINDS;
 
-	/* As on real servers, two or three kinds are nearly all there is. */
+	/* As on real servers, two or three kinds make up nearly everything. */
 	while (most > 1 && random_below(s, 24))
 		most = most / 2 + most % 2;
 	return (unsigned int)random_below(s, most);
@@ -175,7 +175,7 @@ static void note(struct server *s, int err)
 		s->err = err;
 }
 
-/* Until the current thread's work is done, or its slice is over. */
+/* Sets c->next_ns to when the current thread's work is done, or its slice is over. */
 static void work_on(const struct server *s, struct cpu *c)
 {
 	uint64_t done_ns = s->now + s->threads[c->current].work_ns;
@@ -184,7 +184,7 @@ static void work_on(const struct server *s, struct cpu *c)
 	c->next_ns = done_ns < c->slice_ns ? done_ns : c->slice_ns;
 }
 
-/* The CPU goes over to whoever is next there. */
+/* The CPU switches to the next ready thread, or to the idle loop. */
 static void switch_away(struct server *s, uint32_t cpu, char state, struct server_stack stack)
 {
 	struct cpu *c = &s->cpus[cpu];
@@ -211,7 +211,8 @@ static void wake(struct server *s, uint32_t cpu, uint32_t target, struct server_
 	note(s, encoder_waking(s->e, cpu, s->now, CHAINLOG_WAKING, tid_of(s, s->cpus[cpu].current),
 			       t->tid, stack.kernel, stack.user));
 	t->asleep = false;
-	/* Where it ran last if that is idle, else an idle one, else where it ran last. */
+	/* It goes to the CPU where it ran last; but if that is not idle and another one is, there.
+	 */
 	for (uint32_t i = 0; i < s->o->cpus; i++) {
 		uint32_t other = (t->cpu + i) % s->o->cpus;
 
@@ -232,7 +233,7 @@ static void wake(struct server *s, uint32_t cpu, uint32_t target, struct server_
 
 /* ---- what threads do ------------------------------------------------------------------------ */
 
-/* What a step comes to: work until the next one, or sleep. */
+/* The outcome of a step: to work until the next step, or to sleep. */
 struct deed {
 	bool sleep;
 	char state;
@@ -261,7 +262,7 @@ static void give_job(struct server *s, uint32_t cpu, uint32_t me, uint32_t calle
 	wake(s, cpu, free, stack_at(s, me, PLACE_GIVE_JOB));
 }
 
-/* True if there was a job to take; else it is to sleep. */
+/* Takes the next job. False: there is none, and the thread is to sleep. */
 static bool take_job(struct server *s, uint32_t me)
 {
 	struct thread *t = &s->threads[me];
@@ -275,7 +276,7 @@ static bool take_job(struct server *s, uint32_t me)
 	return true;
 }
 
-/* Answers a caller, who may still be on its way to sleep: then nobody is to be woken. */
+/* Answers a caller. One that is not asleep yet finds the answer, and is not woken. */
 static void reply(struct server *s, uint32_t cpu, uint32_t me, uint32_t caller)
 {
 	s->threads[caller].answered = true;
@@ -305,14 +306,14 @@ static void unlock(struct server *s, uint32_t cpu, uint32_t me)
 		wake(s, cpu, next, stack_at(s, me, PLACE_UNLOCK));
 }
 
-/* For the whole trace they have been waiting, and now it is about to end. */
+/* Wakes n of the idle threads, which have slept during the whole trace, shortly before its end. */
 static void wake_idle(struct server *s, uint32_t cpu, uint32_t me, uint32_t n)
 {
 	while (n-- && s->ending < s->o->idle)
 		wake(s, cpu, s->first_idle + s->ending++, stack_at(s, me, PLACE_GIVE_JOB));
 }
 
-/* What each role asks of the next one, and how its steps go on. */
+/* For each role: the role that it asks, its work between steps, how often it asks, and locks. */
 static const struct {
 	enum server_role asks;
 	uint32_t work_ns, one_in, locks_one_in;

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A node to be laid out, and what its first frame gets. */
+/* A node to be laid out, and the fields of its first frame. */
 struct todo {
 	uint32_t node, parent, depth, link, part;
 	double start;
@@ -50,7 +50,7 @@ static void sort_few(struct sibling *s, uint32_t n)
 	}
 }
 
-/* Collect the node's children into w->sib, from left to right. Their number, or -ENOMEM. */
+/* Collects the node's children in w->sib, from left to right. Returns their number, or -ENOMEM. */
 static int64_t gather(struct work *w, uint32_t node)
 {
 	const struct tree *t = w->t;
@@ -130,7 +130,7 @@ static enum layout_part part_above(const struct name_table *names, uint32_t name
 	return PART_PLAIN;
 }
 
-/* Add all frames of a node; td then holds what its children start from. */
+/* Adds all frames of a node; afterwards td has the values with which its children start. */
 static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 {
 	const struct tree_node *node = &t->node[td->node];
@@ -148,7 +148,7 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 	}
 }
 
-/* What decides if a frame is kept: its counts; of a difference those of the larger side. */
+/* The count by which a frame is kept or left out; of a difference, that of the larger side. */
 static double weight(const struct tree *t, uint32_t node)
 {
 	double after = t->node[node].total;
@@ -156,7 +156,7 @@ static double weight(const struct tree *t, uint32_t node)
 	return t->diff ? fmax(after, after - t->delta[node].total) : after;
 }
 
-/* Push the node's children so that the leftmost is popped first. */
+/* Pushes the node's children so that the leftmost is popped first. */
 static int push_children(struct work *w, struct layout *l, const struct todo *td, uint32_t frame)
 {
 	const struct tree *t = w->t;
@@ -228,7 +228,7 @@ static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *his
 	return least;
 }
 
-/* All of it will be written: one call is cheaper than a fault a page. Failing is harmless. */
+/* Maps the pages in one call, which is cheaper than a page fault for each. Failing is harmless. */
 static void will_fill(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -243,7 +243,7 @@ static void will_fill(void *p, size_t bytes)
 #endif
 }
 
-/* Room for all frames of at least l->least; no frame has more counts than its caller. */
+/* Allocates room for all frames of at least l->least. No frame has more than its caller. */
 static int make_room(struct layout *l, const struct tree *t)
 {
 	size_t n = 1;

@@ -146,7 +146,7 @@ static enum ramp js(const char *s, size_t len)
 	return has(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
 }
 
-/* Own code, other code in Rust, and the standard library, as inferno tells them. */
+/* Tells the standard library, other code in Rust, and the rest apart as inferno does. */
 static enum ramp rust(const char *s, size_t len)
 {
 	static const char *const traits[] = { "as core::", "as std::", "as alloc::" };
@@ -160,7 +160,7 @@ static enum ramp rust(const char *s, size_t len)
 	return has(s, len, "::") ? RAMP_YELLOW : RAMP_RED;
 }
 
-/* Packages, the standard library, own code, and what is not Python, by the file in the name. */
+/* By the file in the name: packages, the standard library, own code, and what is not Python. */
 static enum ramp python(const char *s, size_t len)
 {
 	if (ends_with(s, len, "_[k]"))
@@ -181,7 +181,7 @@ static enum ramp perl(const char *s, size_t len)
 	return ends_with(s, len, "_[k]") ? RAMP_ORANGE : RAMP_RED;
 }
 
-/* Those that chaincap records, and the kernel's names of anonymous files. */
+/* The classes that chaincap records, and the kernel's names of anonymous files. */
 const char *palette_object_class(size_t i)
 {
 	static const char *const classes[] = {

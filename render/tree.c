@@ -169,8 +169,8 @@ static int new_child(struct tree *t, uint32_t parent, uint32_t label, uint32_t l
 }
 
 /*
- * Split the node after `keep` names of its label. It keeps its index, parent and these names; a new
- * child takes the other names, the children and the counts.
+ * Splits the node after `keep` names of its label. It keeps its index, parent and these names; a
+ * new child takes the other names, the children and the counts. 0 or a negative errno.
  */
 static int split_node(struct tree *t, uint32_t node, uint32_t keep)
 {
@@ -223,7 +223,7 @@ void tree_free(struct tree *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* Add the names id[0..n) as one new node below `at`. */
+/* Adds the names id[0..n) as one new node below `at`. 0 or a negative errno. */
 static int add_tail(struct tree *t, uint32_t at, const uint32_t *id, uint32_t n, uint32_t *node)
 {
 	int err = t->label_cap - t->labels < n ? grow_labels(t, t->labels + n) : 0;

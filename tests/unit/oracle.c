@@ -3,7 +3,7 @@
 
 #include "oracle_private.h"
 
-/* Every event of a thread begins here. */
+/* Called first for every event of a thread. */
 static void touch(struct life *l, uint64_t at)
 {
 	l->touched = true;
@@ -26,6 +26,7 @@ static void evict(struct world *w, int core)
 	c->runs = NOBODY;
 }
 
+/* Life i is seen on the core at this time, and has run there since then. */
 static void runs_here(struct world *w, int core, int i, uint64_t at, uint64_t since)
 {
 	struct life *l = &w->lives[i];
@@ -57,6 +58,7 @@ static void take_off_core(struct world *w, int i)
 	}
 }
 
+/* Life i does something on the core, so it runs there. */
 static void acts(struct world *w, int core, int i, uint64_t at)
 {
 	struct core *c = &w->cores[core];
@@ -91,6 +93,7 @@ static void acts(struct world *w, int core, int i, uint64_t at)
 	l->loss_while_on = always && w->lossy;
 }
 
+/* The life that acts on the core under this tid. */
 static int who_acts(struct world *w, int core, uint32_t tid, uint64_t at)
 {
 	int i = world_find(w, tid), on = w->cores[core].runs;
@@ -98,8 +101,7 @@ static int who_acts(struct world *w, int core, uint32_t tid, uint64_t at)
 	/* exec by a thread that is not the leader: it takes the dead leader's tid. */
 	if (on >= 0 && (i == NOBODY || w->lives[i].now == DEAD) && w->lives[on].tgid == tid &&
 	    w->lives[on].tid != tid) {
-		/* world_find() takes the youngest with a tid: the dead one must not have it any
-		 * more. */
+		/* world_find() returns the youngest life with a tid, which must not be the dead. */
 		if (i != NOBODY)
 			w->lives[i].tid = 0;
 		w->lives[on].tid = tid;
@@ -301,7 +303,7 @@ static int new_life(struct world *w, uint32_t tid, uint64_t at)
 	return world_born(w, tid, at, s && s->start_ns > w->start && s->start_ns <= at ? s : NULL);
 }
 
-/* Somebody woke it, and that is all that is known. */
+/* A waking by an unknown waker. */
 static void is_woken_somehow(struct world *w, int i, uint64_t at)
 {
 	struct life *l = &w->lives[i];
@@ -393,7 +395,7 @@ static void on_lost(struct world *w, const struct event *ev)
 		if (l->guessed && l->now == SLEEPS && l->snap->seen_ns <= at)
 			l->guessed = false;
 		if (l->now == WOKEN && l->early_is_it && !l->sure) {
-			/* Whether a later waking came is not known any more. */
+			/* A later waking may be among the lost events. */
 			l->now = SLEEPS;
 			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
 		}
@@ -424,7 +426,7 @@ static void on_event(struct world *w, const struct event *ev)
 	int i;
 
 	if (ev->cpu >= CORES && ev->cpu != EVENT_CPU_UNKNOWN)
-		abort(); /* a trace for another engine */
+		abort(); /* the oracle is for traces of few CPUs */
 	who_hears(w, ev);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
@@ -495,7 +497,7 @@ static void at_end(struct world *w)
 		l->end = w->end;
 		touch(l, w->end);
 		if (l->now == WOKEN && l->early_is_it && !l->sure) {
-			/* Nothing came of it: it was for something else. */
+			/* The early waking did not end this sleep: the thread never ran again. */
 			l->now = SLEEPS;
 			l->sleeps[l->n_sleeps - 1].waker = NOBODY;
 		}
