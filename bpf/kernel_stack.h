@@ -9,22 +9,9 @@
 
 #define STACK_PAGE 4096u
 
-/* Both maps are written by the collector, which has them mapped. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WIRE_TREES *WIRE_STEPS);
-	__type(key, __u32);
-	__type(value, struct wire_step);
-} steps SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WIRE_TREES *WIRE_BRANCHES);
-	__type(key, __u32);
-	__type(value, __u64);
-} branches SEC(".maps");
+/* Both are written by the collector. */
+struct wire_step steps[WIRE_TREES * WIRE_STEPS] TABLE;
+__u64 branches[WIRE_TREES * WIRE_BRANCHES] TABLE;
 
 /* The root of the tree to follow; written by the collector. */
 volatile __u32 tree_root = WIRE_TREE_ROOT(0);
@@ -52,28 +39,23 @@ static __always_inline __u64 word_at(const struct workspace *w, __u64 addr, __u6
 /* The step with the number no, if the return address ret leads to it from `from`; else NULL. */
 static __always_inline const struct wire_step *step_of(__u32 no, __u32 from, __u64 ret)
 {
-	const struct wire_step *s = bpf_map_lookup_elem(&steps, &no);
+	const struct wire_step *s = ELEMENT(steps, no);
 
-	return s && s->ret == ret && s->from == from && *(volatile __u32 *)&s->live ? s : NULL;
+	return s->ret == ret && s->from == from && *(volatile __u32 *)&s->live ? s : NULL;
 }
 
 /* The step to which ret leads from *from, or NULL. *from becomes its number. */
 static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 {
-	__u32 no = *from + 1, slot;
+	__u32 no = *from + 1;
 	const struct wire_step *s = step_of(no, *from, ret);
-	const __u64 *branch;
 
 	if (!s) {
-		slot = wire_branch(*from, ret);
-		branch = bpf_map_lookup_elem(&branches, &slot);
-		no = branch ? (__u32)*branch : 0;
+		no = (__u32)*ELEMENT(branches, wire_branch(*from, ret));
 		s = step_of(no, *from, ret);
 	}
 	if (!s) {
-		slot = wire_other_branch(*from, ret);
-		branch = bpf_map_lookup_elem(&branches, &slot);
-		no = branch ? (__u32)*branch : 0;
+		no = (__u32)*ELEMENT(branches, wire_other_branch(*from, ret));
 		s = step_of(no, *from, ret);
 	}
 	if (s)

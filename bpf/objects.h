@@ -308,17 +308,6 @@ static __always_inline __u64 hash_key(const struct wire_object_key *key)
 	return h;
 }
 
-static __always_inline void keep_recent(__u64 hash, __u32 id)
-{
-	__u32 slot = (__u32)hash & (RECENT - 1);
-	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
-
-	if (!r)
-		return;
-	*(volatile __u64 *)&r->hash = hash;
-	*(volatile __u64 *)&r->tag = hash ^ id;
-}
-
 /*
  * As id_of_frames(), for an object. 0: the map has no room for it now. An object that could not be
  * sent whole is sent again when it is seen the next time.

@@ -30,12 +30,7 @@ struct recent {
 	__u64 hash, tag; /* tag: hash ^ id */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RECENT);
-	__type(key, __u32);
-	__type(value, struct recent);
-} recents SEC(".maps");
+static struct recent recents[RECENT] TABLE;
 
 /* Kinds of events that have stacks: switches, both kinds of wakings, samples, disk requests. */
 #define STACK_KINDS (WIRE_WAKING_NEW + 3)
@@ -177,11 +172,10 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
  */
 static __always_inline __u32 recent_of(__u64 hash)
 {
-	__u32 slot = (__u32)hash & (RECENT - 1);
-	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
+	struct recent *r = ELEMENT(recents, hash);
 	__u64 tag;
 
-	if (!r || r->hash != hash)
+	if (r->hash != hash)
 		return 0;
 	tag = *(volatile __u64 *)&r->tag ^ hash;
 	if (!(tag >> 32) && tag &&
@@ -190,21 +184,26 @@ static __always_inline __u32 recent_of(__u64 hash)
 	return 0;
 }
 
+static __always_inline void keep_recent(__u64 hash, __u32 id)
+{
+	struct recent *r = ELEMENT(recents, hash);
+
+	*(volatile __u64 *)&r->hash = hash;
+	*(volatile __u64 *)&r->tag = hash ^ id;
+}
+
 /* As id_of_frames(), but looks at the recent stacks first. */
 static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, struct workspace *w,
 				       __u64 now, struct task_struct *owner, __u32 n, __u64 hash)
 {
-	__u32 slot = (__u32)hash & (RECENT - 1), id = recent_of(hash);
-	struct recent *r = bpf_map_lookup_elem(&recents, &slot);
+	__u32 id = recent_of(hash);
 	struct wire_known_stack *known;
 
 	if (id)
 		return id;
 	id = id_of_frames(ring, k, w, now, owner, n, hash, &known);
-	if (r && known && known->sent) {
-		*(volatile __u64 *)&r->hash = hash;
-		*(volatile __u64 *)&r->tag = hash ^ id;
-	}
+	if (known && known->sent)
+		keep_recent(hash, id);
 	return id;
 }
 

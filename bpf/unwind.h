@@ -9,13 +9,7 @@
 #define USER_PAGE 4096u
 
 /* Written by the collector. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WIRE_RULE_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct wire_rules);
-} rules SEC(".maps");
+struct wire_rules rules[WIRE_RULE_BUCKETS] TABLE;
 
 #include "user_layout.h"
 
@@ -36,12 +30,7 @@ struct {
 #define TOP_IS_CUT 1ull
 #define TOP_MAX (256u << 10) /* bytes; an end that is farther away is that of another stack */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TOPS);
-	__type(key, __u32);
-	__type(value, __u64);
-} tops SEC(".maps");
+static __u64 tops[TOPS] TABLE;
 
 /*
  * By the low bits of the tgid: how often code was mapped over other code, after which an address
@@ -49,13 +38,7 @@ struct {
  * of code (exec_vm) changes at once. Both are part of the space in wire_rule_key(), so that after a
  * change all rules of the process are learnt anew.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WIRE_GENERATIONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} generations SEC(".maps");
+__u64 generations[WIRE_GENERATIONS] TABLE;
 
 /*
  * By the low bits of the tgid: a forked process uses its parent's rules for as long as it has its
@@ -66,47 +49,36 @@ struct inherited {
 	__u64 exec_vm, generation; /* the child's, when it was forked */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WIRE_GENERATIONS);
-	__type(key, __u32);
-	__type(value, struct inherited);
-} heirs SEC(".maps");
+static struct inherited heirs[WIRE_GENERATIONS] TABLE;
 
 /* The space for wire_rule_key() of the process of t, which has an mm; own: space_of(t). */
 static __always_inline __u64 rule_space(struct task_struct *t, __u64 own)
 {
-	__u32 slot = (__u32)t->tgid & (WIRE_GENERATIONS - 1);
-	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
-	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
-	__u64 exec_vm = UNTRUSTED(task_struct, t)->mm->exec_vm, space;
+	__u64 generation = *ELEMENT(generations, t->tgid), space;
+	struct inherited *h = ELEMENT(heirs, t->tgid);
+	__u64 exec_vm = UNTRUSTED(task_struct, t)->mm->exec_vm;
 
-	if (!generation || !h)
-		return 0;
-	if (h->own == own && h->exec_vm == exec_vm && h->generation == *generation) {
+	if (h->own == own && h->exec_vm == exec_vm && h->generation == generation) {
 		space = h->space;
 		/* Another child may have been given the place meanwhile. */
 		if (read_in_order(&h->own) == own)
 			return space;
 	}
-	return mix(own, *generation << 32 ^ exec_vm);
+	return mix(own, generation << 32 ^ exec_vm);
 }
 
 static __always_inline void inherit_rules(struct task_struct *parent, struct task_struct *child)
 {
-	__u32 slot = (__u32)child->tgid & (WIRE_GENERATIONS - 1);
-	__u64 *generation = bpf_map_lookup_elem(&generations, &slot);
-	struct inherited *h = bpf_map_lookup_elem(&heirs, &slot);
+	struct inherited *h = ELEMENT(heirs, child->tgid);
 	struct mm_struct *mm = UNTRUSTED(task_struct, child)->mm;
 
-	if (!generation || !h || child->tgid == parent->tgid || !mm ||
-	    !UNTRUSTED(task_struct, parent)->mm)
+	if (child->tgid == parent->tgid || !mm || !UNTRUSTED(task_struct, parent)->mm)
 		return;
 	h->own = 0;
 	barrier();
 	h->space = rule_space(parent, space_of(parent));
 	h->exec_vm = mm->exec_vm;
-	h->generation = *generation;
+	h->generation = *ELEMENT(generations, child->tgid);
 	barrier();
 	h->own = space_of(child);
 }
@@ -114,11 +86,8 @@ static __always_inline void inherit_rules(struct task_struct *parent, struct tas
 static __always_inline __u64 rule_of(__u64 space, __u64 addr)
 {
 	__u64 key = wire_rule_key(space, addr), rule;
-	__u32 bucket = wire_rule_bucket(key);
-	const volatile struct wire_rules *r = bpf_map_lookup_elem(&rules, &bucket);
+	const volatile struct wire_rules *r = ELEMENT(rules, wire_rule_bucket(key));
 
-	if (!r)
-		return 0;
 #pragma unroll
 	for (int i = 0; i < WIRE_RULE_WAYS; i++) {
 		rule = r->rule[i];
@@ -438,14 +407,13 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 					 __u32 kind, __u64 now, struct task_struct *task,
 					 struct pt_regs *regs, __u64 space, __u32 *id)
 {
-	__u32 slot = (__u32)task->pid & (TOPS - 1), end = 0;
-	__u32 which = stack_kind(kind);
+	__u32 which = stack_kind(kind), end = 0;
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
-	__u64 *top = bpf_map_lookup_elem(&tops, &slot), pc = user_pc(regs), sp = user_sp(regs);
+	__u64 *top = ELEMENT(tops, task->pid), pc = user_pc(regs), sp = user_sp(regs);
 	__u64 key, hash, ended_at = 0;
 	struct wire_copy *c;
 
-	if (!u || !top)
+	if (!u)
 		return 0;
 	c = &u->c;
 	c->space = rule_space(task, space);

@@ -42,16 +42,9 @@ _Static_assert(sizeof(struct user_layout) == 512, "entries begin where cache lin
 
 /*
  * An entry is at the place of its key's low bits, or of these with the last bit inverted;
- * preferably at the first place, which is tried first. Mappable, so that entries begin with a page;
- * never mapped.
+ * preferably at the first place, which is tried first.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, USER_LAYOUTS);
-	__type(key, __u32);
-	__type(value, struct user_layout);
-} user_layouts SEC(".maps");
+static struct user_layout user_layouts[USER_LAYOUTS] TABLE;
 
 /*
  * Stacks with the same key that differ: in the word at this slot. What is there is added to the
@@ -66,12 +59,7 @@ struct user_fork {
 #define USER_FORKS_DEEP 4 /* of one key */
 #define NO_FORK USER_LAYOUT_WORDS
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, USER_FORKS);
-	__type(key, __u32);
-	__type(value, struct user_fork);
-} user_forks SEC(".maps");
+static struct user_fork user_forks[USER_FORKS] TABLE;
 
 /* Whether a register can be the frame pointer of a frame with a given stack pointer. */
 enum fp_nature {
@@ -178,11 +166,11 @@ __noinline __u32 find_fork(const struct user_layout *a, const struct user_layout
 /* Another stack has the key, too: from now on it is refined by a word in which they differ. */
 static __always_inline void add_fork(struct unwinding *u, const struct user_layout *other)
 {
-	__u32 at = find_fork(&u->layout, other), place = (__u32)u->layout.key & (USER_FORKS - 1);
-	struct user_fork *f = bpf_map_lookup_elem(&user_forks, &place);
+	__u32 at = find_fork(&u->layout, other);
+	struct user_fork *f = ELEMENT(user_forks, u->layout.key);
 
 	barrier_var(at);
-	if (!f || at >= USER_LAYOUT_WORDS)
+	if (at >= USER_LAYOUT_WORDS)
 		return;
 	f->slot = u->layout.slots[at];
 	f->key = u->layout.key;
@@ -192,9 +180,7 @@ static __always_inline void add_fork(struct unwinding *u, const struct user_layo
 /* The first or the second place (way 0 or 1) of a layout with this key. */
 static __always_inline struct user_layout *layout_at(__u64 key, __u32 way)
 {
-	__u32 slot = ((__u32)key ^ way) & (USER_LAYOUTS - 1);
-
-	return bpf_map_lookup_elem(&user_layouts, &slot);
+	return ELEMENT(user_layouts, key ^ way);
 }
 
 /* The place for the layout of the stack with this hash: its own, a free one, or another stack's. */
@@ -202,8 +188,6 @@ static __always_inline struct user_layout *layout_place(__u64 key, __u64 hash)
 {
 	struct user_layout *first = layout_at(key, 0), *second = layout_at(key, 1);
 
-	if (!first || !second)
-		return NULL;
 	if (!first->key || (first->key == key && first->hash == hash))
 		return first;
 	if (!second->key || (second->key == key && second->hash == hash))
@@ -222,14 +206,12 @@ static __always_inline void keep_layout(struct unwinding *u, __u64 hash, __u32 e
 
 	for (__u32 way = 0; way < 2; way++) {
 		l = layout_at(u->layout.key, way);
-		if (l && l->key == u->layout.key && l->hash != hash) {
+		if (l->key == u->layout.key && l->hash != hash) {
 			add_fork(u, l);
 			break;
 		}
 	}
 	l = layout_place(u->layout.key, hash);
-	if (!l)
-		return;
 	version = *(volatile __u32 *)&l->version;
 	if ((version & 1) ||
 	    __sync_val_compare_and_swap(&l->version, version, version + 1) != version)
@@ -285,11 +267,10 @@ __noinline __u64 refined_key(const struct wire_copy *c, __u64 key)
 	if (!c)
 		return key;
 	for (__u32 i = 0; i < USER_FORKS_DEEP; i++) {
-		__u32 place = (__u32)key & (USER_FORKS - 1);
-		const struct user_fork *f = bpf_map_lookup_elem(&user_forks, &place);
+		const struct user_fork *f = ELEMENT(user_forks, key);
 		__u64 word;
 
-		if (!f || f->key != key || !layout_word(c, (__u32)f->slot, &word))
+		if (f->key != key || !layout_word(c, (__u32)f->slot, &word))
 			break;
 		key = mix(key, word);
 	}
@@ -324,8 +305,6 @@ static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *en
 
 	for (__u32 way = 0; way < 2; way++) {
 		l = layout_at(key, way);
-		if (!l)
-			return 0;
 		if (*(volatile __u64 *)&l->key != key)
 			continue;
 		version = read_in_order(&l->version);

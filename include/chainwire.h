@@ -210,7 +210,7 @@ struct wire_lost {
  * stack the rest begins.
  *
  * The BPF side sends samples of a stack that it walks often. The collector searches them for the
- * slots, and when only one way to assign slots is left, it adds the stack to the map "steps".
+ * slots, and when only one way to assign slots is left, it adds the stack to the table "steps".
  */
 #define WIRE_LAYOUT_FRAMES 48  /* a longer stack is always walked */
 #define WIRE_SAMPLE_WORDS 1024 /* a sample has at most this many words (8 bytes) of stacks, */
@@ -250,7 +250,7 @@ enum wire_base {
 };
 
 /*
- * Value of the map "steps", by number. A stack that was not cut is recognized only if its last
+ * Value of the table "steps", by number. A stack that was not cut is recognized only if its last
  * return address lies as far from the end of the thread's stack as before: an entry from user mode
  * does, and code that interrupts the kernel does not.
  */
@@ -280,7 +280,7 @@ struct wire_step {
 #define WIRE_STEPS (1u << 15) /* of one tree */
 
 /*
- * The map "branches" has the numbers of those steps whose number is not the next one after that of
+ * The table "branches" has the numbers of those steps whose number is not the next one after that of
  * the step that leads to them, at one of two places: wire_branch() or wire_other_branch(). A tree
  * has as many places as steps, so the same bit tells the trees' steps and their places apart.
  */
@@ -313,7 +313,7 @@ struct wire_range {
  *
  * Most programs are built without frame pointers. The file's call frame information says, for each
  * instruction of a function, where the caller's frame is. The collector looks up each address once,
- * by libdw, and puts the result as a rule into the map "rules", by address space and address. The
+ * by libdw, and puts the result as a rule into the table "rules", by address space and address. The
  * BPF side goes from frame to frame by one look-up each. If it meets an address without a rule, it
  * sends the registers and a copy of the stack (struct wire_copy); the collector completes that
  * stack, and adds rules for all of its addresses.
@@ -365,7 +365,7 @@ static inline int wire_rule_is_pair(__u64 rule)
 }
 
 /*
- * A bucket of the map "rules". It is written without a lock while programs read: a rule counts only
+ * A bucket of the table "rules". It is written without a lock while programs read: a rule counts only
  * if check ^ rule is its key, so a half-written one is not taken.
  */
 #define WIRE_RULE_WAYS 4

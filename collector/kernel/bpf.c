@@ -202,6 +202,25 @@ static int check_file_limit(const struct bpf_session *s)
 	return !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < n ? -EMFILE : 0;
 }
 
+/*
+ * Makes the map of all variables that begin with 0, the tables among them. libbpf would write the
+ * zeros that the kernel has put there already, of which each page costs a page fault. Nothing may
+ * be written to skel->bss before.
+ */
+static int make_variables(struct bpf_map *map)
+{
+	struct bpf_map_create_opts opts = { .sz = sizeof(opts), .map_flags = BPF_F_MMAPABLE };
+	int fd, err;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "variables", sizeof(__u32),
+			    bpf_map__value_size(map), 1, &opts);
+	if (fd < 0)
+		return fd;
+	err = bpf_map__reuse_fd(map, fd);
+	close(fd);
+	return err;
+}
+
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size)
 {
@@ -239,11 +258,13 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);
 	if (!err)
+		err = make_variables(s->skel->maps.bss);
+	if (!err)
 		err = chaincap_bpf__load(s->skel);
 	if (!err)
 		err = bpf_session_make_rings(s, o->buffer_size);
 	if (!err)
-		err = bpf_session_map_trie(s);
+		bpf_session_find_tables(s);
 	if (!err)
 		err = bpf_session_make_layouts(s);
 	s->finder = slot_finder_new();
@@ -267,7 +288,6 @@ void bpf_session_close(struct bpf_session *s)
 		pthread_join(s->detacher, NULL);
 	sampler_close(s->sampler);
 	bpf_session_free_rings(s);
-	bpf_session_unmap_trie(s);
 	slot_finder_free(s->finder);
 	bpf_session_free_layouts(s);
 	chaincap_bpf__destroy(s->skel);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
- * buffers), bpf_stacks.c (maps of stacks) and bpf_layouts.c (stacks known without a walk).
+ * buffers), bpf_stacks.c (tables and maps of stacks) and bpf_layouts.c (stacks known without a
+ * walk).
  */
 #ifndef BPF_PRIVATE_H
 #define BPF_PRIVATE_H
@@ -66,9 +67,8 @@ struct bpf_session {
 int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size);
 void bpf_session_free_rings(struct bpf_session *s);
 
-/* Maps the trie's BPF maps into memory. Returns 0 or a negative errno. */
-int bpf_session_map_trie(struct bpf_session *s);
-void bpf_session_unmap_trie(struct bpf_session *s);
+/* The tables that the collector writes, when the BPF side is loaded; they go with it. */
+void bpf_session_find_tables(struct bpf_session *s);
 
 /* The layouts of stacks; none at first. Returns 0 or -ENOMEM; free them in both cases. */
 int bpf_session_make_layouts(struct bpf_session *s);

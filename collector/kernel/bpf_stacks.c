@@ -4,43 +4,17 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#define STEPS_SIZE (WIRE_TREES * WIRE_STEPS * sizeof(struct wire_step))
-#define RULES_SIZE (WIRE_RULE_BUCKETS * sizeof(struct wire_rules))
-#define GENERATIONS_SIZE (WIRE_GENERATIONS * sizeof(uint64_t))
-#define BRANCHES_SIZE (WIRE_TREES * WIRE_BRANCHES * sizeof(uint64_t))
-
-static void *map_array(const struct bpf_map *map, size_t size)
+void bpf_session_find_tables(struct bpf_session *s)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	struct chaincap_bpf__bss *tables = s->skel->bss;
 
-	return p == MAP_FAILED ? NULL : p;
-}
-
-int bpf_session_map_trie(struct bpf_session *s)
-{
-	s->trie.steps = map_array(s->skel->maps.steps, STEPS_SIZE);
-	s->trie.branches = map_array(s->skel->maps.branches, BRANCHES_SIZE);
-	if (!s->trie.steps || !s->trie.branches)
-		return -errno;
+	s->trie.steps = (void *)tables->steps;
+	s->trie.branches = (void *)tables->branches;
 	if (!s->skel->rodata->unwinding)
-		return 0;
-	s->rules = map_array(s->skel->maps.rules, RULES_SIZE);
-	s->generations = map_array(s->skel->maps.generations, GENERATIONS_SIZE);
-	return s->rules && s->generations ? 0 : -errno;
-}
-
-void bpf_session_unmap_trie(struct bpf_session *s)
-{
-	if (s->trie.steps)
-		munmap(s->trie.steps, STEPS_SIZE);
-	if (s->trie.branches)
-		munmap(s->trie.branches, BRANCHES_SIZE);
-	if (s->rules)
-		munmap(s->rules, RULES_SIZE);
-	if (s->generations)
-		munmap(s->generations, GENERATIONS_SIZE);
+		return;
+	s->rules = (void *)tables->rules;
+	s->generations = (void *)tables->generations;
 }
 
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end)

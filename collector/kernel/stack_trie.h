@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stack_trie.h - writes the trees of steps by which the BPF side recognizes kernel stacks without a
- * walk (include/chainwire.h): adds stacks whose slots are known to the maps shared with BPF, and
+ * walk (include/chainwire.h): adds stacks whose slots are known to the tables shared with BPF, and
  * copies those that are to be kept into another tree.
  */
 #ifndef STACK_TRIE_H
