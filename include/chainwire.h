@@ -280,9 +280,9 @@ struct wire_step {
 #define WIRE_STEPS (1u << 15) /* of one tree */
 
 /*
- * The table "branches" has the numbers of those steps whose number is not the next one after that of
- * the step that leads to them, at one of two places: wire_branch() or wire_other_branch(). A tree
- * has as many places as steps, so the same bit tells the trees' steps and their places apart.
+ * The table "branches" has the numbers of those steps whose number is not the next one after that
+ * of the step that leads to them, at one of two places: wire_branch() or wire_other_branch(). A
+ * tree has as many places as steps, so the same bit tells the trees' steps and their places apart.
  */
 #define WIRE_BRANCHES WIRE_STEPS
 
@@ -365,8 +365,8 @@ static inline int wire_rule_is_pair(__u64 rule)
 }
 
 /*
- * A bucket of the table "rules". It is written without a lock while programs read: a rule counts only
- * if check ^ rule is its key, so a half-written one is not taken.
+ * A bucket of the table "rules". It is written without a lock while programs read: a rule counts
+ * only if check ^ rule is its key, so a half-written one is not taken.
  */
 #define WIRE_RULE_WAYS 4
 #define WIRE_RULE_BUCKETS (1u << 15)
