@@ -90,7 +90,7 @@ int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz)
 
 void sampler_poll(struct sampler *s)
 {
-	for (uint32_t i = 0; i < s->n; i++) {
+	for (uint32_t i = 0; s->by_clock && i < s->n; i++) {
 		/* Between 7/8 and 9/8 of the mean. */
 		uint64_t mean = 1000000000 / s->hz, period;
 
@@ -99,10 +99,7 @@ void sampler_poll(struct sampler *s)
 		s->seed ^= s->seed >> 17;
 		s->seed ^= s->seed << 5;
 		period = mean - mean / 8 + s->seed % (mean / 4 + 1);
-		if (s->by_clock)
-			ioctl(s->fds[i], PERF_EVENT_IOC_PERIOD, &period);
-		/* The kernel disables the events of a CPU that goes offline. */
-		ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+		ioctl(s->fds[i], PERF_EVENT_IOC_PERIOD, &period);
 	}
 }
 

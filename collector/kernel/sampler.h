@@ -18,8 +18,9 @@ struct sampler;
 int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz);
 /*
  * To be called some times a second: begins another period at random, so that samples are in step
- * with nothing, and lets CPUs that were offline begin again. (Those that were offline when it was
- * opened are not sampled.)
+ * with nothing. CPUs that were offline when it was opened are not sampled, nor are CPUs that have
+ * been offline since: the kernel takes the event out of the CPU's context for good
+ * (perf_event_exit_cpu()).
  */
 void sampler_poll(struct sampler *s);
 /* NULL is allowed. */
