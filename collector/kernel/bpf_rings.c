@@ -17,11 +17,12 @@
 /*
  * A CPU that only passes a byte to and fro makes about 20 MB of records a second: 16 MB last for
  * most of a second in which the collector gets no CPU. Large machines get less for each CPU, as not
- * all CPUs do that at once. A CPU that is offline now gets the least: virtual machines have
- * hundreds of such.
+ * all CPUs do that at once. CPUs that are offline now share less: virtual machines have hundreds of
+ * such, which never come online.
  */
 #define RING_DEFAULT (16u << 20)
 #define RINGS_TOTAL (256u << 20)
+#define RINGS_OFFLINE (32u << 20)
 #define RING_LEAST (256u << 10)
 
 /*
@@ -209,11 +210,12 @@ long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static size_t default_ring_size(uint32_t cpus)
+/* At most `most` bytes for each of the CPUs, and for all of them `total`, if that is enough. */
+static size_t default_ring_size(size_t most, uint32_t cpus, size_t total)
 {
-	size_t size = RING_DEFAULT;
+	size_t size = most;
 
-	while (size > RING_LEAST && size * cpus > RINGS_TOTAL)
+	while (size > RING_LEAST && size * cpus > total)
 		size /= 2;
 	return size;
 }
@@ -251,8 +253,11 @@ static int new_rings(struct bpf_session *s, size_t buffer_size)
 		cpus_online(is_online, s->cpus);
 	for (uint32_t cpu = 0; is_online && cpu < s->cpus; cpu++)
 		online += is_online[cpu];
-	s->ring_size = round_ring_size(buffer_size ? buffer_size : default_ring_size(online));
-	s->offline_ring_size = buffer_size ? s->ring_size : round_ring_size(RING_LEAST);
+	s->ring_size = round_ring_size(
+		buffer_size ? buffer_size : default_ring_size(RING_DEFAULT, online, RINGS_TOTAL));
+	s->offline_ring_size =
+		buffer_size ? s->ring_size
+			    : default_ring_size(s->ring_size, s->cpus - online, RINGS_OFFLINE);
 	for (uint32_t cpu = 0; fd >= 0 && cpu < s->cpus; cpu++) {
 		fd = new_ring(cpu, is_online[cpu] ? s->ring_size : s->offline_ring_size);
 		s->rings[cpu].fd = fd;

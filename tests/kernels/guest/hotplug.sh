@@ -22,7 +22,7 @@ read_info "$tmp/still"
 expect "mappings lost with a CPU offline all along" 0 "$(info_figure mappings_lost)"
 read_info "$tmp/trace"
 expect "mappings lost, at least, for the CPU that came online" 1 "$(info_figure mappings_lost)"
-expect "events lost" 0 "$lost"
+expect "events lost with a CPU that came online" 0 "$lost"
 expect "events in the log" "$counted" "$events"
 "$walk" -q --format=events "$tmp/trace" | grep -q '\[001\]' || fail "no events of the CPU that came online"
 
@@ -42,7 +42,7 @@ wait $!
 expect_exit "chaincap with a CPU that goes and comes back" 0 $?
 read_info "$tmp/cycle"
 expect "mappings lost, at least, for the CPU that came back" 1 "$(info_figure mappings_lost)"
-expect "events lost" 0 "$lost"
+expect "events lost with a CPU that came back" 0 "$lost"
 line=$(grep 'outside any mapping' "$tmp/said") || fail "no figures of names: $(cat "$tmp/said")"
 echo "note: ${line#chaincap: }"
 "$walk" -q --format=events "$tmp/cycle" | grep 'exec .*/brief' | grep -q '\[001\]' || fail "brief did not run on CPU 1"
