@@ -56,6 +56,8 @@ done
 kill $loops
 started=''
 expect_at_most "seconds from the end to a finished trace" "$most" "$finished" "$tmp/err"
+# Not for want of names: a stack is cut where a file is not opened, or a rule not read, within milliseconds.
+only_plain "the sanitizers make these processes too late for the stacks of a recording of half a second"
 timeout 60 "$walk" -v -U --format=events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 expect_exit "chainwalk --format=events" 0 $?
 for i in 1 2 3 4; do
