@@ -141,6 +141,54 @@ static void a_full_tree_forgets_and_stays_exact(void **state)
 	bpf_session_close(session);
 }
 
+/* Drains for as long, or until as much is forgotten. */
+static void drain_until_forgotten(uint64_t n, uint64_t ms)
+{
+	uint64_t until_ns = clock_now_ns() + ms * 1000000u;
+
+	while (bpf_session_forgotten(session) < n && clock_now_ns() < until_ns) {
+		assert_true(bpf_session_drain(session, 0, bpf_session_cpus(session), take, NULL) >=
+			    0);
+		assert_int_equal(bpf_session_recycle(session), 0);
+		poll(NULL, 0, 5);
+	}
+}
+
+static void layouts_with_code_that_is_gone_are_forgotten(void **state)
+{
+	struct bpf_options o = { .kernel_stacks = true, .buffer_size = 1 << 20 };
+	char why[300] = "";
+	uint32_t known;
+	pid_t load;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skipped: recording needs root\n");
+		skip();
+	}
+	assert_int_equal(bpf_session_open(&session, &o, why, sizeof(why)), 0);
+	assert_int_equal(bpf_session_attach(session, why, sizeof(why)), 0);
+	load = fork();
+	if (!load)
+		sleep_in_turn();
+	bpf_session_begin(session, 0);
+	drain_until_forgotten(1, 3000);
+	known = bpf_session_layouts(session);
+	/* There is no code of the kernel. */
+	bpf_session_code_gone(session, 1, 2);
+	drain_until_forgotten(1, 500);
+	assert_int_equal(bpf_session_forgotten(session), 0);
+	bpf_session_code_gone(session, 0, UINT64_MAX);
+	drain_until_forgotten(known, 20000);
+	kill(load, SIGKILL);
+	waitpid(load, NULL, 0);
+	bpf_session_end(session);
+	assert_true(known > 0);
+	assert_in_range(bpf_session_forgotten(session), known, UINT64_MAX);
+	bpf_session_detach(session);
+	bpf_session_close(session);
+}
+
 static void a_grace_period_ends(void **state)
 {
 	struct grace *g;
@@ -167,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_grace_period_ends),
 		cmocka_unit_test(a_full_tree_forgets_and_stays_exact),
+		cmocka_unit_test(layouts_with_code_that_is_gone_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
