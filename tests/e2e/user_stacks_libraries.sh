@@ -27,8 +27,9 @@ expect_at_least "user stacks compared" 2000 "$3" "$tmp/err"
 only_plain "names of files that are deleted after some milliseconds"
 
 "$walk" -q -v -U --format=events "$tmp/trace" >"$tmp/events" 2>"$tmp/err" || fail "chainwalk: $(cat "$tmp/err")"
+# How many of the 1500 are opened in time depends on what else the machine does: 30 were beside six busy loops.
 for way in 0 1 2 3; do
-	expect_at_least "stacks with the name of a function in library $way" 100 "$(grep -c "inner_$way" "$tmp/events")"
+	expect_at_least "stacks with the name of a function in library $way" 10 "$(grep -c "inner_$way" "$tmp/events")"
 done
 
 # Some two in a thousand of these stacks are unwound before the recorder knows of the library.
