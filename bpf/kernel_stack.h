@@ -225,7 +225,7 @@ static __always_inline bool wants_sample(__u32 walks)
 __noinline __u32 walked_stack_id(struct wire_kind_state *k, struct workspace *w, __u64 now,
 				 __u32 all, __u32 quick)
 {
-	__u32 n = all, last, id, root = tree_root, kind;
+	__u32 n = all, last, id, kind;
 	struct wire_known_stack *known;
 	void *ring = this_ring();
 	__u64 depth, hash;
@@ -252,7 +252,7 @@ __noinline __u32 walked_stack_id(struct wire_kind_state *k, struct workspace *w,
 		 * When the collector forgets stacks, the one just found may have lost its id and
 		 * got a new one in the map. The collector changes the root before that.
 		 */
-		if (id != quick && tree_root == root)
+		if (id != quick && tree_root == k->root)
 			k->mismatches++;
 		return id;
 	}
@@ -275,6 +275,8 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 	*(void *volatile *)&k->fixed_point = ctx;
 	*(void *volatile *)&k->stack = task->stack;
 	depth = *(volatile __u64 *)&k->fixed_point - *(volatile __u64 *)&k->stack;
+	if (verify)
+		k->root = tree_root;
 	quick = known_stack(k, w, kind, depth);
 	if (quick && !verify) {
 		k->known++;

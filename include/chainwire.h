@@ -463,6 +463,7 @@ struct wire_kind_state {
 	__u64 fixed_point; /* address of the program's arguments */
 	__u64 stack;	   /* address of the thread's kernel stack */
 	__u64 interrupt;   /* 1: the kernel stack is that of an interrupt */
+	__u64 root;	   /* --verify: tree_root, before the stack was looked for in the tree */
 	__u64 hash;	   /* of the user stack, */
 	__u64 tid;	   /* the thread that has it, */
 	__u64 end;	   /* and enum wire_stack_end */
