@@ -293,6 +293,9 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64
 	struct unwind_rule r;
 	bool is_known = find_known(f, file, offset, &r);
 
+	/* Another process may have mapped it meanwhile. */
+	if (file->is_missing && code_files_is_open(f->code, id))
+		file->is_missing = false;
 	if (!is_known && !file->is_missing && !ask(f, file, offset, false))
 		is_known = find_known(f, file, offset, &r);
 	/* If the file could not be opened, nothing is guessed, because most files have rules. */

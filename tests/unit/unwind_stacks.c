@@ -415,21 +415,27 @@ static void what_is_no_code_is_no_frame(void **state)
 	expect_same(f, 1);
 }
 
+/* Copies the stack of a child that runs the file, and ends the child. */
+static void copy_child_of(struct fixture *f, const char *path)
+{
+	struct child c = start_child(path, NULL);
+
+	wait_until_asleep(c.pid, false);
+	stop_thread(c.pid);
+	copy_thread(&f->copy, c.pid, c.pid);
+	assert_int_equal(unwind_by_libdwfl(c.pid, c.pid, &f->reference), 0);
+	kill(c.pid, SIGKILL);
+	end_child(&c);
+}
+
 /* It has rules, which nobody knows any more, and no frame pointers maybe. */
 static void in_a_file_that_was_gone_too_soon_nothing_is_guessed(void **state)
 {
 	struct fixture *f = *state;
-	struct child c;
 	char path[64];
 
 	copy_self(path);
-	c = start_child(path, NULL);
-	wait_until_asleep(c.pid, false);
-	stop_thread(c.pid);
-	copy_thread(&f->copy, c.pid, c.pid);
-	unwind_by_libdwfl(c.pid, c.pid, &f->reference);
-	kill(c.pid, SIGKILL);
-	end_child(&c);
+	copy_child_of(f, path);
 	unlink(path);
 	symbolizer_poll(f->sym);
 	complete(f);
@@ -437,6 +443,28 @@ static void in_a_file_that_was_gone_too_soon_nothing_is_guessed(void **state)
 	/* libc's frames, and the one that they say is in the file. */
 	assert_true(f->stack.n > 1 && f->stack.n < f->reference.n);
 	expect_same(f, f->stack.n);
+}
+
+/* As a library of containers, of which the first one ends too soon. */
+static void a_file_that_was_missing_has_rules_when_it_is_mapped_again(void **state)
+{
+	struct fixture *f = *state;
+	char path[64], elsewhere[80];
+
+	copy_self(path);
+	snprintf(elsewhere, sizeof(elsewhere), "%s.elsewhere", path);
+	copy_child_of(f, path);
+	assert_int_equal(rename(path, elsewhere), 0);
+	symbolizer_poll(f->sym);
+	complete(f);
+	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	assert_int_equal(rename(elsewhere, path), 0);
+	copy_child_of(f, path);
+	symbolizer_poll(f->sym);
+	complete(f);
+	unlink(path);
+	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	expect_same(f, f->reference.n);
 }
 
 /* Above any pid that Linux gives. */
@@ -497,6 +525,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(what_is_no_code_is_no_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(in_a_file_that_was_gone_too_soon_nothing_is_guessed,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_was_missing_has_rules_when_it_is_mapped_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_stack_of_an_unknown_process_is_cut_and_teaches_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_record_that_is_none_is_refused, setup, teardown),
