@@ -91,26 +91,42 @@ static _Noreturn void sleep_in_turn(void)
 	}
 }
 
+static void open_session(const struct bpf_options *o)
+{
+	char why[300] = "";
+
+	if (geteuid()) {
+		print_message("skipped: recording needs root\n");
+		skip();
+	}
+	assert_int_equal(bpf_session_open(&session, o, why, sizeof(why)), 0);
+}
+
+/* Begins to record. Returns the load's pid, and when it began. */
+static pid_t begin_beside_load(uint64_t *begin_ns)
+{
+	char why[300] = "";
+	pid_t load;
+
+	assert_int_equal(bpf_session_attach(session, why, sizeof(why)), 0);
+	load = fork();
+	if (!load)
+		sleep_in_turn();
+	*begin_ns = bpf_session_begin(session, 0);
+	return load;
+}
+
 static void a_full_tree_forgets_and_stays_exact(void **state)
 {
 	struct bpf_options o = { .kernel_stacks = true, .verify = true, .buffer_size = 1 << 20 };
 	struct bpf_counts before, after = { 0 };
 	uint64_t begin_ns, half_ns, had = 0;
-	char why[300] = "";
 	pid_t load;
 
 	(void)state;
-	if (geteuid()) {
-		print_message("skipped: recording needs root\n");
-		skip();
-	}
-	assert_int_equal(bpf_session_open(&session, &o, why, sizeof(why)), 0);
+	open_session(&o);
 	session->trie.steps_max = STEPS;
-	assert_int_equal(bpf_session_attach(session, why, sizeof(why)), 0);
-	load = fork();
-	if (!load)
-		sleep_in_turn();
-	begin_ns = bpf_session_begin(session, 0);
+	load = begin_beside_load(&begin_ns);
 	half_ns = begin_ns + SECONDS / 2 * 1000000000ull;
 	while (clock_now_ns() < begin_ns + SECONDS * 1000000000ull) {
 		assert_true(bpf_session_drain(session, 0, bpf_session_cpus(session), take, NULL) >=
@@ -157,21 +173,13 @@ static void drain_until_forgotten(uint64_t n, uint64_t ms)
 static void layouts_with_code_that_is_gone_are_forgotten(void **state)
 {
 	struct bpf_options o = { .kernel_stacks = true, .buffer_size = 1 << 20 };
-	char why[300] = "";
+	uint64_t begin_ns;
 	uint32_t known;
 	pid_t load;
 
 	(void)state;
-	if (geteuid()) {
-		print_message("skipped: recording needs root\n");
-		skip();
-	}
-	assert_int_equal(bpf_session_open(&session, &o, why, sizeof(why)), 0);
-	assert_int_equal(bpf_session_attach(session, why, sizeof(why)), 0);
-	load = fork();
-	if (!load)
-		sleep_in_turn();
-	bpf_session_begin(session, 0);
+	open_session(&o);
+	load = begin_beside_load(&begin_ns);
 	drain_until_forgotten(1, 3000);
 	known = bpf_session_layouts(session);
 	/* There is no code of the kernel. */
