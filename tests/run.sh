@@ -35,8 +35,10 @@ run_unit() {
 		echo "FAIL $1 (exit $status)"
 	else
 		echo "ok   $1: $passed tests"
-		grep -v '^\[' "$log" | grep -i '^skip'
-		grep '^\[ *SKIPPED \] [a-zA-Z_]' "$log" | sort -u
+		# The reason is what the test said last.
+		awk '/^\[ RUN/ { reason = "it does not say why" }
+			/^\[ *SKIPPED \] [a-zA-Z_]/ { if (!told[$4]++) print "SKIP " $4 ": " reason; next }
+			!/^\[/ { reason = $0 }' "$log"
 	fi
 }
 

@@ -21,7 +21,7 @@
 static void skip_if_sanitized(void)
 {
 #ifdef __SANITIZE_ADDRESS__
-	print_message("skipped: AddressSanitizer has a malloc() of its own\n");
+	print_message("AddressSanitizer has a malloc() of its own\n");
 	skip();
 #endif
 }

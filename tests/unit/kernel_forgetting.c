@@ -96,7 +96,7 @@ static void open_session(const struct bpf_options *o)
 	char why[300] = "";
 
 	if (geteuid()) {
-		print_message("skipped: recording needs root\n");
+		print_message("recording needs root\n");
 		skip();
 	}
 	assert_int_equal(bpf_session_open(&session, o, why, sizeof(why)), 0);
@@ -204,7 +204,7 @@ static void a_grace_period_ends(void **state)
 
 	(void)state;
 	if (geteuid()) {
-		print_message("skipped: maps need root\n");
+		print_message("maps need root\n");
 		skip();
 	}
 	g = grace_new();
