@@ -187,7 +187,8 @@ for round in $(seq "$rounds"); do
 		done
 		mariadb_idle
 	done
-	order=$(for r in $recorders; do echo "$r"; done | awk -v by="$round" '{ v[NR] = $0 } END { for (i = 0; i < NR; i++) print v[(i + by) % NR + 1] }')
+	# shellcheck disable=SC2086 # words
+	order=$(rotated "$round" $recorders)
 	[ ! -t 2 ] || printf '\rround %d of %d' "$round" "$rounds" >&2
 done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2

@@ -211,7 +211,8 @@ static void wake(struct server *s, uint32_t cpu, uint32_t target, struct server_
 	note(s, encoder_waking(s->e, cpu, s->now, CHAINLOG_WAKING, tid_of(s, s->cpus[cpu].current),
 			       t->tid, stack.kernel, stack.user));
 	t->asleep = false;
-	/* It goes to the CPU where it ran last; but if that is not idle and another one is, there.
+	/*
+	 * It goes to the CPU where it ran last; but if that is not idle and another one is, there.
 	 */
 	for (uint32_t i = 0; i < s->o->cpus; i++) {
 		uint32_t other = (t->cpu + i) % s->o->cpus;

@@ -46,20 +46,22 @@ volatile __u64 record_from_ns = ~0ull, record_until_ns = ~0ull;
  * always one. The collector has them mapped.
  */
 #define TABLE __attribute__((aligned(64)))
+#define LENGTH(table) (sizeof(table) / sizeof((table)[0]))
 
 /*
  * The address of element i of a table, modulo the table's length, a power of two. The verifier of
  * 6.1 wants to see the mask, which the compiler leaves out if it knows better; and it would work
  * out the address again for each field.
  */
-#define ELEMENT(table, i)                                                       \
-	({                                                                      \
-		__u32 __i = (__u32)(i);                                         \
-		typeof(&(table)[0]) __e;                                        \
-		barrier_var(__i);                                               \
-		__e = &(table)[__i & (sizeof(table) / sizeof((table)[0]) - 1)]; \
-		barrier_var(__e);                                               \
-		__e;                                                            \
+#define ELEMENT(table, i)                                                                 \
+	({                                                                                \
+		__u32 __i = (__u32)(i);                                                   \
+		_Static_assert(!(LENGTH(table) & (LENGTH(table) - 1)), "a power of two"); \
+		typeof(&(table)[0]) __e;                                                  \
+		barrier_var(__i);                                                         \
+		__e = &(table)[__i & (LENGTH(table) - 1)];                                \
+		barrier_var(__e);                                                         \
+		__e;                                                                      \
 	})
 
 struct ring {

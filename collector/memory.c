@@ -9,10 +9,13 @@
 
 void memory_begin(void)
 {
-	/* Fixed, as glibc otherwise raises it to the largest array that was ever freed, up to 32
-	 * MiB. */
+	/*
+	 * Fixed, as glibc otherwise raises it to the largest array that was ever freed, up to 32
+	 * MiB.
+	 */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-	/* Large, as otherwise the end of the heap moves back and forth with each stack that waits.
+	/*
+	 * Large, as otherwise the end of the heap moves back and forth with each stack that waits.
 	 */
 	mallopt(M_TRIM_THRESHOLD, END_BYTES);
 }

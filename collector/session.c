@@ -262,7 +262,8 @@ static int open_in_haste(struct session *s)
 
 static int open_all(struct session *s)
 {
-	/* These fork: before capabilities are dropped and anything is mapped that they could see.
+	/*
+	 * These fork: before capabilities are dropped and anything is mapped that they could see.
 	 */
 	prepare_opener();
 	prepare_readers(s);

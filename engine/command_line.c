@@ -374,8 +374,10 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 	}
 	o->traces = argv + optind;
 	o->n_traces = (size_t)(argc - optind);
-	/* If no threads were chosen, leave out waits without an end: most threads of a machine
-	 * sleep all the time. */
+	/*
+	 * If no threads were chosen, leave out waits without an end: most threads of a machine
+	 * sleep all the time.
+	 */
 	if (!(o->given & (GIVEN_WHO | GIVEN_ENDED)))
 		o->ended = true;
 	if (o->full_objects || o->no_objects)

@@ -142,7 +142,8 @@ static inline uint8_t *chainlog_put_actor(struct chainlog_writer *w, uint8_t *p,
 	return p;
 }
 
-/* The flag for a pair that is (0, 0) or the last one; 0: neither, write it by chainlog_put_pair().
+/*
+ * The flag for a pair that is (0, 0) or the last one; 0: neither, write it by chainlog_put_pair().
  */
 static inline unsigned int chainlog_pair_flag(const struct chainlog_writer *w, uint32_t last,
 					      uint32_t kstack, uint32_t ustack)

@@ -74,8 +74,10 @@ static void learn(struct lane *l, uint32_t wire_id, uint64_t time_ns)
 	l->known[slot].wire_id = wire_id;
 }
 
-/* Takes a record by the code for one thread, under the lock. kstack, ustack: wire ids to learn; 0:
- * none. */
+/*
+ * Takes a record by the code for one thread, under the lock. kstack, ustack: wire ids to learn; 0:
+ * none.
+ */
 static int take_shared(struct lane *l, const struct wire_record *r, size_t len, uint32_t kstack,
 		       uint32_t ustack)
 {
@@ -87,7 +89,8 @@ static int take_shared(struct lane *l, const struct wire_record *r, size_t len, 
 	settle(all);
 	if (r->cpu >= l->first_cpu && r->cpu < l->end_cpu)
 		l->blocks[r->cpu - l->first_cpu] = encoder_block(all->shared.enc, r->cpu);
-	/* Learn nothing that a change of code, which the lane has not seen yet, has made invalid.
+	/*
+	 * Learn nothing that a change of code, which the lane has not seen yet, has made invalid.
 	 */
 	if (r->time_ns >= all->settled_from_ns && r->time_ns <= all->settled_until_ns &&
 	    l->known_from_ns == all->settled_from_ns) {

@@ -96,7 +96,8 @@ static bool is_newer(uint32_t a, uint32_t b)
 	return ((a - b) & (WIRE_STACK_IDS - 1)) < WIRE_STACK_IDS / 2;
 }
 
-/* The slot of a wire id, cleared if the id is new. NULL: the id is old, a newer one has its slot.
+/*
+ * The slot of a wire id, cleared if the id is new. NULL: the id is old, a newer one has its slot.
  */
 static struct slot *get_slot(struct stack_map *m, uint32_t wire_id)
 {
@@ -387,7 +388,8 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 		remember_user_stack(m, k, s, space, in_doubt);
 	else if (k && !s->tgid)
 		remember_kernel_stack(m, k, s);
-	/* Define the id that events have already, unless code has changed since the last of them.
+	/*
+	 * Define the id that events have already, unless code has changed since the last of them.
 	 */
 	if (k && k->id && holds(m, k, event_ns)) {
 		k->id &= ~UNDEFINED;

@@ -11,8 +11,10 @@ enum { FREE, RESERVED, LISTED, UNLISTED }; /* LISTED: in a bucket, found by its 
 
 /* Bytes that the allocator and the buckets add to each string. */
 #define OVERHEAD 20u
-/* The limit of one pool, whose contents programs choose. On a busy machine it takes a tenth of
- * that. */
+/*
+ * The limit of one pool, whose contents programs choose. On a busy machine it takes a tenth of
+ * that.
+ */
 #define BYTES_MAX (256u << 20)
 
 size_t id_pool_item_bytes(size_t len)

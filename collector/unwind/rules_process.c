@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The process that reads call frame information. It has no rights, because a file may take it over.
+/*
+ * The process that reads call frame information. It has no rights, because a file may take it over.
  */
 #include "rules_private.h"
 

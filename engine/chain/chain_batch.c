@@ -298,8 +298,10 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 			c->add(c->add_arg, node, end, ns);
 		return;
 	}
-	/* Windows on the next waker end at w->wake_ns. Of those that end earlier, subtract the
-	 * rest. */
+	/*
+	 * Windows on the next waker end at w->wake_ns. Of those that end earlier, subtract the
+	 * rest.
+	 */
 	if (s->ns < w->wake_ns && s->count)
 		add_window(b, level + 1, link, w, s->ns, (int32_t)-s->count);
 	for (; s->edge < s->end && s->edge->ns > w->out_ns; s->edge++) {

@@ -87,7 +87,8 @@ uint32_t chain_rows_frames_end(const struct chain_rows *r);
 /* The frame with this number. */
 struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame);
 
-/* Puts the frame lists of a row's links, last link first, and its head into path. Returns how many.
+/*
+ * Puts the frame lists of a row's links, last link first, and its head into path. Returns how many.
  */
 #define CHAIN_PATH_MAX (OPTIONS_DEPTH_MAX + 1)
 size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,

@@ -128,8 +128,10 @@ static void count_wait(struct folder *f, uint32_t head, const struct wait *w, co
 		link = chain_batch_link(f->batch, head, w, &end);
 	else
 		link = chains_link(c, head, w, c->depth, true, &end);
-	/* Time with these ends may be divided among several rows, so the count gets a row of its
-	 * own. */
+	/*
+	 * Time with these ends may be divided among several rows, so the count gets a row of its
+	 * own.
+	 */
 	if (end == CHAIN_DISK || end == CHAIN_NETWORK)
 		end = CHAIN_NO_END;
 	node_sums_add_waits(&f->sums, link ? link : head, end, 1);

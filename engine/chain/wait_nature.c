@@ -7,7 +7,8 @@
 
 /* How many leaf frames say what a stack waits for; their callers say what the work is. */
 #define FRAMES_THAT_TELL 3
-/* How many sleeps of a possible answerer are looked at: it may sleep that often before it answers.
+/*
+ * How many sleeps of a possible answerer are looked at: it may sleep that often before it answers.
  */
 #define SLEEPS_BACK 64
 

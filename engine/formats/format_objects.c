@@ -25,8 +25,10 @@ struct row {
 	uint32_t name; /* text, in full; "": it is not known what was waited for */
 	struct wait_sums sums;
 	uint64_t p50_ns, p99_ns;
-	/* Texts: who waited most of the time, and who ended most of it; and how many others there
-	 * were. */
+	/*
+	 * Texts: who waited most of the time, and who ended most of it; and how many others there
+	 * were.
+	 */
 	uint32_t waiter, ender;
 	uint32_t waiters, enders;
 };

@@ -218,11 +218,13 @@ static void put_disk(struct writer *p, const struct wait *w)
 /* "[network] tcp 10.0.0.5:5432 server/77" */
 static void put_network(struct writer *p, uint32_t socket)
 {
+	char end[24];
 	uint32_t value;
 
-	if (put_arg(p, PERFETTO_END, socket, STRING_SOCKET, &value))
-		define_joined(p, PERFETTO_ARG_VALUES, value, "[network] ",
-			      words_of_object(p->names, socket), "");
+	if (!put_arg(p, PERFETTO_END, socket, STRING_SOCKET, &value))
+		return;
+	snprintf(end, sizeof(end), "%s ", chain_end_name(CHAIN_NETWORK));
+	define_joined(p, PERFETTO_ARG_VALUES, value, end, words_of_object(p->names, socket), "");
 }
 
 /* What ended a wait, if that was an interrupt. */
@@ -262,11 +264,12 @@ static void put_handler(struct writer *p, const struct wait *w, struct waker_con
 {
 	uint32_t kstack = timelines_pair(p->timelines, w->waker_stack).kstack;
 	uint32_t kind = w->waker == THREAD_IDLE ? STRING_IDLE_HANDLER : STRING_HANDLER;
-	uint32_t handler = irq_handler(p->kernel, kstack, context.frames), value;
+	uint32_t text, value;
 
-	if (put_arg(p, PERFETTO_WAKER, kstack, kind, &value))
-		define_joined(p, PERFETTO_ARG_VALUES, value, "[interrupt] ",
-			      names_frame(p->names, handler), "");
+	if (!put_arg(p, PERFETTO_WAKER, kstack, kind, &value))
+		return;
+	text = names_frame(p->names, irq_handler(p->kernel, kstack, context.frames));
+	define_joined(p, PERFETTO_ARG_VALUES, value, "[interrupt] ", text, "");
 }
 
 static void put_state(struct writer *p, const struct wait *w)

@@ -10,8 +10,10 @@
 
 char import_perf_state(const char *s, size_t len)
 {
-	/* By number of the bit. Before Linux 4.14 bits from 16 on differed, and perf printed
-	 * letters. */
+	/*
+	 * By number of the bit. Before Linux 4.14 bits from 16 on differed, and perf printed
+	 * letters.
+	 */
 	static const char bits[] = "SDTtXZPI";
 	/* The letters of any kernel, and what ps shows for them; the first match wins. */
 	static const struct {

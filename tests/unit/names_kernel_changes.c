@@ -207,6 +207,32 @@ static uint64_t common(const uint64_t *a, const uint64_t *b)
 	return 0;
 }
 
+/* Ends t, which may be NULL, and the test. */
+static void skip_without_programs(struct trace *t)
+{
+	print_message("no BPF program can be loaded, or it is not compiled\n");
+	if (t)
+		end(t);
+	skip();
+}
+
+/*
+ * Loads a program, whose symbol ends with an underscore and its name; else skips the test, and ends
+ * t, which may be NULL. Returns its address, and puts its symbol into symbol.
+ */
+static uint64_t load_one(struct trace *t, const char *name, int *fd, char symbol[256])
+{
+	char last[64];
+	uint64_t addr;
+
+	*fd = load(name);
+	snprintf(last, sizeof(last), "_%s", name);
+	addr = *fd < 0 ? 0 : find_symbol(last, 0, symbol);
+	if (!addr)
+		skip_without_programs(t);
+	return addr;
+}
+
 static void what_takes_the_place_of_a_program_has_its_own_name(void **state)
 {
 	struct trace *t = begin_before_others();
@@ -218,11 +244,8 @@ static void what_takes_the_place_of_a_program_has_its_own_name(void **state)
 
 	(void)state;
 	load_all(fds, firsts, "here_first");
-	if (!firsts[0] || !find_symbol("_here_first", firsts[0], first)) {
-		print_message("no BPF program can be loaded, or it is not compiled\n");
-		end(t);
-		skip();
-	}
+	if (!firsts[0] || !find_symbol("_here_first", firsts[0], first))
+		skip_without_programs(t);
 	first_ns = now_ns();
 	for (uint32_t i = 0; i < PROGRAMS; i++)
 		frames[i] = kernel_seen(t, firsts[i] + 3, first_ns);
@@ -285,15 +308,10 @@ static void a_late_stack_gets_the_name_of_its_time(void **state)
 	uint64_t addr, first_ns;
 	char first[256];
 	uint32_t frame;
-	int fd = load("here_first");
+	int fd;
 
 	(void)state;
-	addr = fd < 0 ? 0 : find_symbol("_here_first", 0, first);
-	if (!addr) {
-		print_message("no BPF program can be loaded, or it is not compiled\n");
-		end(t);
-		skip();
-	}
+	addr = load_one(t, "here_first", &fd, first);
 	symbolizer_poll(t->s);
 	first_ns = now_ns();
 	told.addr = addr + 4;
@@ -315,20 +333,16 @@ static void a_late_stack_gets_the_name_of_its_time(void **state)
 /* The table that was read at the begin has it. A new one may have another program there. */
 static void what_went_since_the_table_was_read_does_not_get_its_name(void **state)
 {
-	int fd = load("here_before");
-	struct trace *t = begin(SYMBOLIZER_KERNEL);
 	uint32_t before, after;
+	struct trace *t;
 	char symbol[256];
 	const char *name;
 	uint64_t addr;
+	int fd;
 
 	(void)state;
-	addr = fd < 0 ? 0 : find_symbol("_here_before", 0, symbol);
-	if (!addr) {
-		print_message("no BPF program can be loaded, or it is not compiled\n");
-		end(t);
-		skip();
-	}
+	addr = load_one(NULL, "here_before", &fd, symbol);
+	t = begin(SYMBOLIZER_KERNEL);
 	before = kernel_seen(t, addr + 3, now_ns());
 	unload(&fd, 1, "_here_before");
 	after = kernel_seen(t, addr + 3, now_ns());
