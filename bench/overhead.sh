@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What recording costs, beside other recorders, in one run: every recorder in turn, right after the same
-# work without one, ROUNDS times; medians of the pairs, and their quartiles.
+# What recording costs, beside other recorders, in one run: every recorder in turn, compared with the mean of
+# the same work without one just before and just after it, ROUNDS times; medians of these, and quartiles.
 #   bench/overhead.sh [-i] BUILD_DIR [ROUNDS]
 #   -i               installs what is missing of the workloads and recorders below (apt-get)
 #   WORKLOADS="pipe messaging mariadb"   what is measured
@@ -96,15 +96,15 @@ cpu_now() { calc "$(used $$ 16 17)+$(used "${mariadb_pid:-}" 14 15)+$(used "${ma
 # measure WORKLOAD: sets seconds, and the CPU seconds that this work took: cpu the workload and the server,
 # own the recorder.
 measure() {
-	local from cpu_before own_before share=1
-	cpu_before=$(cpu_now)
-	own_before=$(used "$recorder_pid" 14 15)
+	local from cpu_from own_from share=1
+	cpu_from=$(cpu_now)
+	own_from=$(used "$recorder_pid" 14 15)
 	from=$(date +%s.%N)
 	$1 >"$dir/seconds" # not in a subshell: its children are counted
 	seconds=$(cat "$dir/seconds")
 	[ "$1" != mariadb ] || share=$(calc "$seconds / ($(date +%s.%N) - $from)")
-	own=$(calc "($(used "$recorder_pid" 14 15) - $own_before) * $share")
-	cpu=$(calc "($(cpu_now) - $cpu_before) * $share")
+	own=$(calc "($(used "$recorder_pid" 14 15) - $own_from) * $share")
+	cpu=$(calc "($(cpu_now) - $cpu_from) * $share")
 }
 
 calc() { awk "BEGIN { printf \"%.6f\", $1 }"; }
@@ -113,7 +113,6 @@ calc() { awk "BEGIN { printf \"%.6f\", $1 }"; }
 start() {
 	local settle=0.7 bpftrace='tracepoint:sched:sched_switch { @off[kstack, ustack, comm] = count(); }
 		tracepoint:sched:sched_waking { @waker[kstack, ustack, comm] = count(); }'
-	rm -f "$dir/trace"
 	case $1 in
 	chaincap) set -- "$O/chaincap" -v -o "$dir/trace" ;;
 	chaincap-F0) set -- "$O/chaincap" -v -F 0 -o "$dir/trace" ;;
@@ -169,6 +168,7 @@ stop() {
 		lost=$(awk '/LOST events:/ { n = $3; exit } END { printf "%.0f\n", n }' "$dir/stats")
 		;;
 	esac
+	rm -f "$dir/trace" # some GB of perf-dwarf, which would be written while the next one is measured
 }
 
 case " $workloads " in *" mariadb "*) mariadb_start ;; esac
@@ -177,13 +177,15 @@ order=$recorders
 for round in $(seq "$rounds"); do
 	for workload in $workloads; do
 		[ "$workload" != mariadb ] || mariadb_busy
+		measure "$workload"
 		for recorder in $order; do
-			measure "$workload"
-			none="$seconds $cpu"
+			seconds_before=$seconds cpu_before=$cpu
 			start "$recorder"
 			measure "$workload"
 			stop "$recorder"
-			echo "$recorder $workload $none $seconds $cpu ${events:-0} $bytes ${lost:-0} $own $mib $late"
+			recorded="$seconds $cpu ${events:-0} $bytes ${lost:-0} $own $mib $late"
+			measure "$workload"
+			echo "$recorder $workload $(calc "($seconds_before + $seconds) / 2") $(calc "($cpu_before + $cpu) / 2") $recorded"
 		done
 		mariadb_idle
 	done

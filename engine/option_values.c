@@ -196,21 +196,10 @@ int set_format(struct setting *s, const char *value)
 /* The parts that a word of len bytes names; 0: none. */
 static unsigned int parts_of(const char *word, size_t len)
 {
-	static const struct {
-		const char *name;
-		unsigned int parts;
-	} words[] = {
-		{ "blocked", PART_BLOCKED },
-		{ "runnable", PART_RUNNABLE },
-		{ "preempted", PART_PREEMPTED },
-		{ "running", PART_RUNNING },
-		{ "all", PART_ALL },
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i].name) == len && !strncmp(word, words[i].name, len))
-			return words[i].parts;
-	return 0;
+	for (const struct options_part_word *w = options_part_words; w->word; w++)
+		if (strlen(w->word) == len && !strncmp(word, w->word, len))
+			return w->part;
+	return len == strlen("all") && !strncmp(word, "all", len) ? PART_ALL : 0;
 }
 
 int set_states(struct setting *s, const char *value)

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct options_part_word options_part_words[] = { { "blocked", PART_BLOCKED },
+							{ "runnable", PART_RUNNABLE },
+							{ "preempted", PART_PREEMPTED },
+							{ "running", PART_RUNNING },
+							{ NULL, 0 } };
+
 void options_init(struct options *o)
 {
 	*o = (struct options) {

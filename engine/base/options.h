@@ -51,6 +51,13 @@ enum options_part {
 	PART_ALL = 15,
 };
 
+/* The parts by the words of --state; the table ends with a NULL word. */
+struct options_part_word {
+	const char *word;
+	unsigned int part; /* enum options_part */
+};
+extern const struct options_part_word options_part_words[];
+
 /* Which options were given, with any value; options of one kind share a bit. */
 enum options_given {
 	GIVEN_DEPTH = 1 << 0,

@@ -133,20 +133,14 @@ static void put_taken(FILE *out, const struct format_input *in, const struct thr
 /* What WAITED adds up. */
 static void put_chosen(FILE *out, const struct options *o)
 {
-	static const struct {
-		unsigned int part;
-		const char *name;
-	} parts[] = { { PART_BLOCKED, "blocked" },
-		      { PART_RUNNABLE, "runnable" },
-		      { PART_PREEMPTED, "preempted" } };
-	bool first = true;
+	const char *separator = "";
 
 	fputs("WAITED: ", out);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (!(o->parts & parts[i].part))
+	for (const struct options_part_word *w = options_part_words; w->word; w++) {
+		if (!(o->parts & w->part) || w->part == PART_RUNNING)
 			continue;
-		fprintf(out, "%s%s", first ? "" : ", ", parts[i].name);
-		first = false;
+		fprintf(out, "%s%s", separator, w->word);
+		separator = ", ";
 	}
 	if (*o->states)
 		fprintf(out, " in state %s", o->states);

@@ -63,6 +63,23 @@ static void put_flag(FILE *out, const struct options *o, unsigned int given, con
 		fprintf(out, " <code>%s</code>", text);
 }
 
+/* The option's own words: "--state blocked,runnable,S". */
+static void put_states(FILE *out, const struct options *o)
+{
+	const char *separator = " ";
+
+	fputs(" <code>--state", out);
+	for (const struct options_part_word *w = options_part_words; w->word; w++) {
+		if (!(o->parts & w->part))
+			continue;
+		fprintf(out, "%s%s", separator, w->word);
+		separator = ",";
+	}
+	for (const char *state = o->states; *state; state++)
+		fprintf(out, ",%c", *state);
+	fputs("</code>", out);
+}
+
 /* The filters, and how chains were followed. */
 static void put_filters(FILE *out, const struct options *o)
 {
@@ -95,13 +112,8 @@ static void put_filters(FILE *out, const struct options *o)
 		fputs(" of at most ", out);
 		put_time(out, o->max_wait_ns);
 	}
-	if (o->given & GIVEN_STATE) {
-		fprintf(out, " <code>--state %s%s%s", o->parts & PART_BLOCKED ? "blocked " : "",
-			o->parts & PART_RUNNABLE ? "runnable " : "",
-			o->parts & PART_PREEMPTED ? "preempted" : "");
-		print_html(out, o->states);
-		fputs("</code>", out);
-	}
+	if (o->given & GIVEN_STATE)
+		put_states(out, o);
 	put_flag(out, o, GIVEN_NO_KTHREADS, "--no-kthreads");
 	put_flag(out, o, GIVEN_NO_IDLE, "--no-idle");
 	fprintf(out, "; chains of up to %" PRIu32 " links%s</dd></div>\n", o->depth,

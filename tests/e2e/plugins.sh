@@ -57,6 +57,7 @@ build -shared -fPIC -DNAME=plugin_two -o "$tmp/two.so" "$tmp/plugin.c"
 build -o "$tmp/pluginhost" "$tmp/host.c" -ldl
 
 for how in "" "--flight 20s"; do
+	rm -f "$tmp/trace" # --flight would leave it alone and write trace.1
 	# shellcheck disable=SC2086 # an option and its value
 	timeout 30 "$cap" -F 0 $how -o "$tmp/trace" -- "$tmp/pluginhost" "$tmp/one.so" "$tmp/two.so" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap $how -- a host of plugins" 0 $?

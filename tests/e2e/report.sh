@@ -18,6 +18,10 @@ for option in --pid=26049 --tid=26050 '--comm=a.*' --within=futex --without=fute
 	[ ! -s "$tmp/said" ] && [ ! -s "$tmp/err" ] || fail "chainwalk --format=html $option says: $(cat "$tmp/said" "$tmp/err")"
 	rm "$tmp/out"
 done
+report --state=preempted,S "$trace"
+grep -q '<code>--state blocked,runnable,preempted,S</code>' "$tmp/out" ||
+	fail "which states are shown: $(grep -o '<code>--state.*</code>' "$tmp/out")"
+rm "$tmp/out"
 for option in --unit=ns --view=wakeup --by-name --root=host; do
 	report "$option" "$trace"
 	expect_exit "chainwalk --format=html $option" 2 $?
