@@ -9,6 +9,8 @@ bench: bench-overhead
 bench-overhead: deps-test
 	@$(SUBMAKE) all
 	bash bench/overhead.sh $(O)
+bench-alternate: all # what a busy MariaDB loses to recorders that are switched on and off in turn
+	@bash bench/alternate.sh $(O)
 bench-import: deps-test
 	@$(SUBMAKE) all $(O)/bench/cost
 	bash bench/import.sh $(O)
@@ -42,5 +44,5 @@ bench-start: all # how long recorders take to begin and to end
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
-.PHONY: bench bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
+.PHONY: bench bench-alternate bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
 	bench-hours bench-picture bench-programs bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify

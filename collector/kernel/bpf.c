@@ -359,6 +359,12 @@ static uint64_t skipped_runs(const struct bpf_session *s)
 	return n;
 }
 
+static void set_end(struct chaincap_bpf__data *data, uint64_t begin_ns, uint64_t duration_ns)
+{
+	if (duration_ns && begin_ns + duration_ns > begin_ns)
+		data->record_until_ns = begin_ns + duration_ns;
+}
+
 uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns)
 {
 	struct chaincap_bpf__data *data = s->skel->data;
@@ -366,10 +372,11 @@ uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns)
 
 	s->skipped_before = skipped_runs(s);
 	at_ns = clock_now_ns() + AHEAD_NS;
-	if (duration_ns && at_ns + duration_ns > at_ns)
-		data->record_until_ns = at_ns + duration_ns;
+	set_end(data, at_ns, duration_ns);
 	data->record_from_ns = at_ns;
-	return await_moment(at_ns);
+	at_ns = await_moment(at_ns);
+	set_end(data, at_ns, duration_ns); /* later, if this thread was kept from its CPU */
+	return at_ns;
 }
 
 uint64_t bpf_session_end(struct bpf_session *s)

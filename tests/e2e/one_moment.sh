@@ -35,7 +35,7 @@ for _ in 1 2 3; do
 	kill $! && wait $! 2>/dev/null
 	expect_no_later "$tmp/trace"
 	# The end is that of the recording, so what is too long was added at the begin.
-	expect_at_most "length of chaincap 0.3, ns" 300000000 "$length"
+	expect "length of chaincap 0.3, ns" 300000000 "$length"
 	grep '\[000\] \(switch\|waking\) ' "$tmp/all" >"$tmp/events"
 	expect_at_least "events on CPU 0" 1000 "$(wc -l <"$tmp/events")"
 	# Of the pair alone, and when one of them falls asleep: others switch without being woken.

@@ -23,6 +23,7 @@ set -- $(echo "$line" | tr -cs '0-9' ' ')
 [ "$3" -gt 5000 ] || fail "only $3 user stacks were compared"
 [ "$2" -eq 0 ] || fail "$2 kernel stacks differ from a plain walk"
 [ "$4" -eq 0 ] || fail "$4 user stacks differ from a plain walk: $(grep -A 50 'a stack differs' "$tmp/err" | head -100)"
+only_plain "how many kernel stacks are known, which a slow recorder learns late"
 # shellcheck disable=SC2046 # numbers
 set -- $(sed -n 's/^chaincap: kernel stacks: \([0-9]*\) known without a walk, \([0-9]*\) walked.*/\1 \2/p' "$tmp/err")
 [ "$1" -gt $((2 * $2)) ] || fail "of the kernel stacks $1 were known and $2 walked"
