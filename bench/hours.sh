@@ -8,7 +8,8 @@
 #   OPTION    for chaincap, such as --flight=30s: it then writes a trace with each line
 #   PACE=200  programs and libraries a second, about
 # Flat is what grows by 5 % at most over the last half, by the line that fits its samples best; the
-# first half fills what is bounded.
+# first half fills what is bounded. The other processes come and go, one by one: flat is what has at
+# most 5 % more in the last half than in the first.
 set -eu
 export LC_ALL=C
 O=$(cd "$1" && pwd)
@@ -174,10 +175,18 @@ awk '{ t[NR] = $1; mine[NR] = $2 / 1024; others[NR] = $3 / 1024; files[NR] = $4;
 		printf "%s from %.1f%s to %.1f%s, %+.1f %%: %s\n", what, from, unit, to, unit, growth,
 			(growth > 5 ? "grows" : "flat")
 	}
+	function judge_most(what, unit, v,    i, most, growth) {
+		for (i = 1; i <= NR; i++)
+			if (v[i] > most[i > NR / 2])
+				most[i > NR / 2] = v[i]
+		growth = most[0] > 0 ? 100 * (most[1] - most[0]) / most[0] : 0
+		printf "%s at most %.1f%s, in the first half %.1f%s, %+.1f %%: %s\n", what, most[1], unit, most[0], unit,
+			growth, (growth > 5 ? "grows" : "flat")
+	}
 	END {
 		if (NR < 4) { print "too few lines"; exit }
 		judge("memory of the recorder", " MiB", mine)
-		judge("memory of the others", " MiB", others)
+		judge_most("memory of the others", " MiB", others)
 		judge("descriptors", "", files)
 		judge("mappings of the recorder", "", maps)
 	}' "$dir/samples"

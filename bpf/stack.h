@@ -107,12 +107,24 @@ static __always_inline __u32 new_stack_id(void)
 	return (__sync_fetch_and_add(&last_stack_id, 1) & (WIRE_STACK_IDS - 1)) + 1;
 }
 
-/* The id in a value of the map; 0: known is NULL, or has just become another stack's value. */
-static __always_inline __u32 known_id(const struct wire_known_stack *known, __u64 hash)
+/*
+ * A known stack's id in the lower half, and its check. 0: known is NULL, or has just become another
+ * stack's value.
+ */
+static __always_inline __u64 known_word(const struct wire_known_stack *known, __u64 hash)
 {
-	__u64 both = known ? *(const volatile __u64 *)known : 0;
+	__u64 word = known ? *(const volatile __u64 *)known : 0;
 
-	return both >> 32 == hash >> 32 ? (__u32)both : 0;
+	return word >> 33 == hash >> 33 ? word : 0;
+}
+
+#define WORD_IS_SENT ((__u64)WIRE_SENT << 32)
+
+/* Notes that its frames have been sent, unless the value is another one by now. */
+static __always_inline void note_sent(struct wire_known_stack *known, __u64 word)
+{
+	if (known)
+		__sync_val_compare_and_swap((__u64 *)known, word, word | WORD_IS_SENT);
 }
 
 /*
@@ -123,25 +135,24 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 					  struct workspace *w, __u64 now, struct task_struct *owner,
 					  __u32 n, __u64 hash, struct wire_known_stack **found)
 {
-	struct wire_known_stack *known, fresh = { .check = hash >> 32 };
+	struct wire_known_stack *known, fresh = { .check = (hash >> 32) & ~WIRE_SENT };
 	struct wire_stack *s = &w->scratch;
+	__u64 word;
 	__u32 id;
 
 	known = bpf_map_lookup_elem(&stacks, &hash);
-	*found = known;
-	fresh.id = known_id(known, hash);
-	if (fresh.id && known->sent)
-		return fresh.id;
-	if (!fresh.id) {
+	word = known_word(known, hash);
+	if (!word) {
 		fresh.id = new_stack_id();
 		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
 		/* Another CPU may have been faster: its id is valid then. */
 		known = bpf_map_lookup_elem(&stacks, &hash);
-		*found = known;
-		id = known_id(known, hash);
-		fresh.id = id ? id : fresh.id | WIRE_STACK_ONCE;
+		word = known_word(known, hash);
 	}
-	id = fresh.id;
+	*found = known;
+	id = word ? (__u32)word : fresh.id | WIRE_STACK_ONCE;
+	if (word & WORD_IS_SENT)
+		return id;
 	fill_record(&s->r, now, WIRE_STACK);
 	s->id = id;
 	s->tgid = owner ? owner->tgid : 0;
@@ -152,17 +163,10 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	if (n > WIRE_STACK_MAX)
 		n = WIRE_STACK_MAX;
 	if (bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
-			       BPF_RB_NO_WAKEUP)) {
+			       BPF_RB_NO_WAKEUP))
 		k->stacks_unsent++;
-	} else if (!(id & WIRE_STACK_ONCE)) {
-		/* By the key: the value at `known` may be another stack's by now. */
-		fresh.sent = 1;
-		known = bpf_map_lookup_elem(&stacks, &hash);
-		/* Not if the collector has given it a layout in the meantime. */
-		if (known_id(known, hash) == id)
-			bpf_map_update_elem(&stacks, &hash, &fresh, BPF_EXIST);
-		*found = bpf_map_lookup_elem(&stacks, &hash);
-	}
+	else if (word)
+		note_sent(known, word);
 	return id;
 }
 
@@ -202,7 +206,7 @@ static __always_inline __u32 recent_id(void *ring, struct wire_kind_state *k, st
 	if (id)
 		return id;
 	id = id_of_frames(ring, k, w, now, owner, n, hash, &known);
-	if (known && known->sent)
+	if (known_word(known, hash) & WORD_IS_SENT)
 		keep_recent(hash, id);
 	return id;
 }

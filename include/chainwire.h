@@ -429,15 +429,16 @@ struct wire_copy {
 /*
  * Value of the map "stacks", by the hash of the frames. The kernel reuses the memory of a deleted
  * or replaced value at once, perhaps while a program still looks at it. So programs read id and
- * check together, and what they write in place are only hints.
+ * check together, change them by comparing and exchanging both, and what they write in place
+ * otherwise are only hints.
  */
 struct wire_known_stack {
 	__u32 id;
-	__u32 check;  /* the hash's upper half */
-	__u32 sent;   /* 1: the record with its frames has been sent */
+	__u32 check;  /* the hash's upper half, whose lowest bit is WIRE_SENT here */
 	__u32 walks;  /* kernel stacks: how often it was walked because no steps led to it */
 	__u32 layout; /* number of its layout, once steps lead to it; 0: none do */
 };
+#define WIRE_SENT 1u /* the record with its frames has been sent */
 
 /*
  * What the BPF side keeps for each kind of event on each CPU (map "kinds"). Each kind has one

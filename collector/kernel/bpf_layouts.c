@@ -81,7 +81,7 @@ static void add(struct bpf_session *s, const struct stack_slots *slots, uint32_t
 uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint32_t first)
 {
 	struct bpf_session *s = session;
-	struct wire_known_stack known = { sample->id, (uint32_t)(sample->hash >> 32), .sent = 1 };
+	struct wire_known_stack known = { .check = (uint32_t)(sample->hash >> 32) | WIRE_SENT };
 	struct wire_known_stack old;
 	struct layouts *l = s->layouts;
 	int stacks = bpf_map__fd(s->skel->maps.stacks);

@@ -18,6 +18,17 @@ marked() {
 		{ count[cpu]++ }' "$1"
 }
 
+# at_rest: waits until the recorder takes less than a tenth of a CPU, for 10 s at most.
+at_rest() {
+	ticks=0
+	for _ in $(seq 34); do
+		before=$ticks
+		sleep 0.3
+		ticks=$(awk '{ printf "%.0f", $14 + $15 }' "/proc/$recorder/stat")
+		[ $((ticks - before)) -ge 3 ] || break
+	done
+}
+
 # count_beside NAME BUFFER HOW THREADS: records a load of about a second between marks.
 count_beside() {
 	trace=$tmp/$1.trace
@@ -38,7 +49,7 @@ count_beside() {
 	sleep 0.5
 	kill "$load_pid" "$convoy" 2>/dev/null
 	wait "$load_pid" "$convoy"
-	sleep 0.3 # in which the rings are emptied, so that the marks are kept
+	at_rest # The rings are empty then, so that the marks are kept.
 	echo mark >&3
 	sleep 0.3
 	end_counting

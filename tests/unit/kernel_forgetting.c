@@ -25,21 +25,36 @@
 #include "kernel/bpf_private.h"
 #include "kernel/clock.h"
 #include "kernel/grace.h"
+#include "names/kallsyms.h"
 
 #define STEPS 120 /* of which a recording on this machine takes thousands */
 #define SECONDS 14
 #define PHASE_MS 500
 
 static struct bpf_session *session;
+static struct kallsyms *kallsyms;
 static uint64_t events;
 
-/* As the collector does, but takes the tracer's own frames by their number. */
+/* How many of the frames are the tracer's own. */
+static uint32_t tracer_frames(const struct wire_sample *sample)
+{
+	struct kallsyms_symbol sym;
+	uint32_t n = 0;
+
+	while (n < sample->n && kallsyms_find(kallsyms, sample->frames[n], &sym) && sym.is_tracer)
+		n++;
+	return n;
+}
+
+/* As the collector does. */
 static int take(void *ctx, const struct wire_record *r, size_t len)
 {
+	const struct wire_sample *sample = (const void *)r;
+
 	(void)ctx;
 	(void)len;
 	if (r->kind == WIRE_SAMPLE)
-		(void)bpf_session_learn(session, (const void *)r, 3);
+		(void)bpf_session_learn(session, sample, tracer_frames(sample));
 	events += r->kind < WIRE_EVENT_KINDS;
 	return 0;
 }
@@ -100,6 +115,16 @@ static void open_session(const struct bpf_options *o)
 		skip();
 	}
 	assert_int_equal(bpf_session_open(&session, o, why, sizeof(why)), 0);
+	kallsyms = kallsyms_new();
+	assert_non_null(kallsyms);
+	assert_int_equal(kallsyms_load(kallsyms, "/proc/kallsyms"), 0);
+}
+
+static void close_session(void)
+{
+	bpf_session_detach(session);
+	bpf_session_close(session);
+	kallsyms_free(kallsyms);
 }
 
 /* Begins to record. Returns the load's pid, and when it began. */
@@ -153,8 +178,7 @@ static void a_full_tree_forgets_and_stays_exact(void **state)
 	assert_int_equal(after.mismatches, 0);
 	/* It does not end with what it knew first. */
 	assert_true(after.known > before.known + 100);
-	bpf_session_detach(session);
-	bpf_session_close(session);
+	close_session();
 }
 
 /* Drains for as long, or until as much is forgotten. */
@@ -193,8 +217,7 @@ static void layouts_with_code_that_is_gone_are_forgotten(void **state)
 	bpf_session_end(session);
 	assert_true(known > 0);
 	assert_in_range(bpf_session_forgotten(session), known, UINT64_MAX);
-	bpf_session_detach(session);
-	bpf_session_close(session);
+	close_session();
 }
 
 static void a_grace_period_ends(void **state)

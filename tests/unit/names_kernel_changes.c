@@ -252,7 +252,7 @@ static void what_takes_the_place_of_a_program_has_its_own_name(void **state)
 	unload(fds, PROGRAMS, "_here_first");
 	gone_ns = now_ns();
 	/* The kernel puts each at one of ten offsets in some place that is free. */
-	for (int tries = 0; !addr && tries < 20; tries++) {
+	for (int tries = 0; !addr && tries < 60; tries++) {
 		if (tries)
 			unload(fds, PROGRAMS, "_here_then");
 		load_all(fds, thens, "here_then");
