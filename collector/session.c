@@ -396,7 +396,8 @@ static int drain_rest(struct session *s)
 	int err;
 
 	s->end_ns = bpf_session_end(s->bpf);
-	bpf_session_detach(s->bpf);
+	if (!s->sink->finish_detaches)
+		bpf_session_detach(s->bpf);
 	err = bpf_session_pending(s->bpf, user_stacks_record, s->user_stacks);
 	/* A program that just ran on another CPU may still be about to submit its record. */
 	for (int tries = 0; !err && tries < 50; tries++) {

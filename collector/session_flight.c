@@ -335,6 +335,8 @@ static int flight_sink_finish(struct session *s, int err)
 	/* After an error, too: what was kept is good up to there. */
 	if (may_dump(s))
 		start_dump(s, s->end_ns);
+	/* A thread does it: not before the fork, which could find it in the middle of something. */
+	bpf_session_detach(s->bpf);
 	reap_dump(f, true);
 	return !err && f->failed ? -EIO : err;
 }
@@ -365,5 +367,6 @@ const struct session_sink session_flight_sink = {
 	.flush = flight_sink_flush,
 	.counts = flight_sink_counts,
 	.finish = flight_sink_finish,
+	.finish_detaches = true,
 	.close = flight_sink_close,
 };

@@ -56,6 +56,8 @@ struct session_sink {
 	 * errno with which the recording failed. Returns err, or if that is 0, its own error.
 	 */
 	int (*finish)(struct session *s, int err);
+	/* finish() forks, and detaches the programs itself when it has. */
+	bool finish_detaches;
 	/* Frees s->sink_state, which may be NULL. Called after s->sym was freed. */
 	void (*close)(struct session *s);
 };
