@@ -5,10 +5,10 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "chain/class_sums.h"
-#include "chain/scope.h"
-#include "chain/top_waits.h"
-#include "chain/wait_nature.h"
+#include "fold/class_sums.h"
+#include "select/scope.h"
+#include "select/top_waits.h"
+#include "select/wait_nature.h"
 
 static double seconds(uint64_t ns)
 {

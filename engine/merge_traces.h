@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "chain/folded.h"
+#include "fold/folded.h"
 #include "format_table.h"
 
 /*

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "chain/scope.h"
+#include "select/scope.h"
 #include "similar.h"
 
 #define NEAR_SHOWN 5

@@ -149,7 +149,7 @@ struct options {
 	struct regex_list waits_for; /* --object: the full name of the object waited for */
 	struct word_list classes;    /* --class: its class */
 	bool no_kthreads;
-	bool no_idle;	/* leave out waits for work (chain/wait_nature.h) */
+	bool no_idle;	/* leave out waits for work (select/wait_nature.h) */
 	bool ended;	/* --ended: only waits that ended within the trace */
 	bool not_woken; /* --not-woken: others, too, even if they are not of a command */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/options.h"
-#include "chain/class_sums.h"
+#include "fold/class_sums.h"
 
 #define CLASS_COLUMNS 5
 

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "chain/fold.h"
+#include "fold/fold.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "timeline/timeline.h"
@@ -22,7 +22,7 @@ struct import_report;
 struct format_totals {
 	bool known;
 	struct chain_summary sums;
-	struct who_sums classes; /* time by class of object: see chain/class_sums.h */
+	struct who_sums classes; /* time by class of object: see fold/class_sums.h */
 };
 
 /* The input of a format. */

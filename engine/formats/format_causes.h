@@ -3,7 +3,7 @@
 #ifndef ENGINE_FORMAT_CAUSES_H
 #define ENGINE_FORMAT_CAUSES_H
 
-#include "chain/causes.h"
+#include "causes/causes.h"
 #include "format.h"
 
 /* How many causes are shown, the others being summed up. */

@@ -8,12 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "chain/class_sums.h"
+#include "fold/class_sums.h"
 #include "format.h"
 #include "ran_columns.h"
 #include "words/kernel_stacks.h"
-#include "chain/top_waits.h"
-#include "chain/who_sums.h"
+#include "select/top_waits.h"
+#include "fold/who_sums.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
 #include "words/waited_for.h"

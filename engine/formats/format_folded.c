@@ -3,8 +3,8 @@
  * Folded lines for flame graphs: of chains, of wakers only (--view=wakeup), or of what disks were
  * asked for (--view=io).
  */
-#include "chain/disk_fold.h"
-#include "chain/folded.h"
+#include "fold/disk_fold.h"
+#include "fold/folded.h"
 #include "format.h"
 
 static int fold_io(const struct format_input *in, const char *root, struct folded *lines)

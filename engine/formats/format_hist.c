@@ -13,7 +13,7 @@
 #include "base/compare.h"
 #include "format.h"
 #include "words/names.h"
-#include "chain/top_waits.h"
+#include "select/top_waits.h"
 
 #define SLOTS 64     /* of us or ns; 0: lengths 0 and 1; n: 2^n to 2^(n+1) - 1 */
 #define WIDE_SLOT 32 /* bounds of this slot and later ones have more than ten digits */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "chain/disk_filter.h"
+#include "select/disk_filter.h"
 #include "format.h"
 #include "row_figures.h"
 #include "words/disk_names.h"

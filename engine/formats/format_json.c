@@ -11,7 +11,7 @@
 #include "format.h"
 #include "base/text.h"
 #include "intern.h"
-#include "chain/disk_end.h"
+#include "attribute/disk_end.h"
 #include "words/disk_names.h"
 #include "wait_pieces.h"
 

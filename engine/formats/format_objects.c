@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "chain/top_waits.h"
-#include "chain/waker_name.h"
+#include "select/top_waits.h"
+#include "attribute/waker_name.h"
 #include "format.h"
 #include "row_figures.h"
 #include "wait_sums.h"

@@ -16,10 +16,10 @@
 #include "format.h"
 #include "perfetto.h"
 #include "perfetto_samples.h"
-#include "chain/chain.h"
-#include "chain/disk_end.h"
+#include "attribute/chain.h"
+#include "attribute/disk_end.h"
 #include "timeline/processes.h"
-#include "chain/wait_filter.h"
+#include "select/wait_filter.h"
 #include "words/disk_names.h"
 #include "words/waited_for.h"
 

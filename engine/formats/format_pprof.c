@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "chain/fold.h"
+#include "fold/fold.h"
 #include "format.h"
 #include "gzip.h"
 #include "proto.h"

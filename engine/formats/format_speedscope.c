@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fold.h"
+#include "fold/fold.h"
 #include "format.h"
 #include "grow.h"
 #include "base/compare.h"

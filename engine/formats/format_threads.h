@@ -3,7 +3,7 @@
 #ifndef ENGINE_FORMAT_THREADS_H
 #define ENGINE_FORMAT_THREADS_H
 
-#include "chain/wait_filter.h"
+#include "select/wait_filter.h"
 #include "timeline/timeline.h"
 
 struct thread_row {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/disk_end.h"
+#include "attribute/disk_end.h"
 #include "words/disk_names.h"
 #include "format.h"
 #include "words/waited_for.h"

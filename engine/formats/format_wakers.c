@@ -12,8 +12,8 @@
 #include "format.h"
 #include "wait_sums.h"
 #include "words/names.h"
-#include "chain/top_waits.h"
-#include "chain/waker_name.h"
+#include "select/top_waits.h"
+#include "attribute/waker_name.h"
 
 #define NAME_WIDTH_MAX 48
 

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "chain/chain.h"
-#include "chain/ran_sums.h"
+#include "attribute/chain.h"
+#include "fold/ran_sums.h"
 #include "intern.h"
 #include "words/names.h"
 

@@ -6,10 +6,10 @@
 #ifndef ENGINE_WAIT_FACTS_H
 #define ENGINE_WAIT_FACTS_H
 
-#include "chain/chain.h"
-#include "chain/ran_sums.h"
-#include "chain/served.h"
-#include "chain/who_had.h"
+#include "attribute/chain.h"
+#include "fold/ran_sums.h"
+#include "attribute/served.h"
+#include "causes/who_had.h"
 
 #define FACTS_NOWHERE UINT32_MAX
 

@@ -6,8 +6,8 @@
 #ifndef ENGINE_WAIT_PIECES_H
 #define ENGINE_WAIT_PIECES_H
 
-#include "chain/chain.h"
-#include "chain/top_waits.h"
+#include "attribute/chain.h"
+#include "select/top_waits.h"
 #include "intern.h"
 #include "wait_facts.h"
 
@@ -15,7 +15,8 @@ struct wait_piece {
 	uint64_t ns;
 	uint32_t node;
 	uint32_t end;  /* enum chain_end */
-	uint32_t what; /* of CHAIN_DISK: see chain/disk_end.h; of CHAIN_NETWORK: an object, or 0 */
+	uint32_t what; /* of CHAIN_DISK: see attribute/disk_end.h; of CHAIN_NETWORK: an object, or 0
+			*/
 };
 
 struct wait_pieces {

@@ -7,8 +7,8 @@
 #ifndef ENGINE_WAIT_TREE_H
 #define ENGINE_WAIT_TREE_H
 
-#include "chain/chain.h"
-#include "chain/top_waits.h"
+#include "attribute/chain.h"
+#include "select/top_waits.h"
 #include "intern.h"
 #include "wait_facts.h"
 #include "words/joint.h"
@@ -25,7 +25,7 @@ struct wait_tree {
 	struct names *names;
 	struct chains chains;
 	struct wait_facts facts;   /* by item */
-	struct pair_table disks;   /* ns by (item, what): see chain/disk_end.h */
+	struct pair_table disks;   /* ns by (item, what): see attribute/disk_end.h */
 	struct pair_table sockets; /* ns by (item, object): to which packets came */
 	struct intern links;	   /* struct link */
 	uint32_t *label;	   /* by the id of a link; 0: not made yet */

@@ -12,7 +12,7 @@
 
 #include "flamegraph.h"
 #include "base/text.h"
-#include "chain/folded.h"
+#include "fold/folded.h"
 #include "formats/format_causes.h"
 #include "report.h"
 #include "report_css.h"

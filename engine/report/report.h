@@ -8,9 +8,9 @@
 #ifndef ENGINE_REPORT_H
 #define ENGINE_REPORT_H
 
-#include "chain/causes.h"
-#include "chain/fold.h"
-#include "chain/scope.h"
+#include "causes/causes.h"
+#include "fold/fold.h"
+#include "select/scope.h"
 #include "formats/format.h"
 #include "report_counts.h"
 #include "report_waits.h"

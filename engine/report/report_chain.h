@@ -10,8 +10,8 @@
 #ifndef ENGINE_REPORT_CHAIN_H
 #define ENGINE_REPORT_CHAIN_H
 
-#include "chain/chain.h"
-#include "chain/ran_sums.h"
+#include "attribute/chain.h"
+#include "fold/ran_sums.h"
 #include "words/names.h"
 #include "timeline/timeline.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/class_sums.h"
-#include "chain/waker_name.h"
+#include "fold/class_sums.h"
+#include "attribute/waker_name.h"
 
 /* Returned by a visit: too many figures, the steps have to be longer. */
 #define TOO_MANY 1

@@ -11,8 +11,8 @@
 
 #include "words/names.h"
 #include "base/pairs.h"
-#include "chain/top_waits.h"
-#include "chain/wait_filter.h"
+#include "select/top_waits.h"
+#include "select/wait_filter.h"
 #include "timeline/timeline.h"
 
 enum {

@@ -8,8 +8,8 @@
 #ifndef ENGINE_REPORT_WAITS_H
 #define ENGINE_REPORT_WAITS_H
 
-#include "chain/causes.h"
-#include "chain/top_waits.h"
+#include "causes/causes.h"
+#include "select/top_waits.h"
 #include "report_counts.h"
 
 struct report_wait {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/folded.h"
+#include "fold/folded.h"
 #include "format_table.h"
 #include "replay.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/fold.h"
+#include "fold/fold.h"
 #include "command_line.h"
 #include "synth_many.h"
 

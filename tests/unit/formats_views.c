@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
-#include "chain/fold.h"
+#include "fold/fold.h"
 #include "words/kernel_stacks.h"
 #include "base/text.h"
 #include "synth_script.h"

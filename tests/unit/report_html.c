@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/chain.h"
+#include "attribute/chain.h"
 #include "synth_many.h"
 #include "synth_script.h"
 #include "report/report_chain.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <sched.h>
 
-#include "chain/fold.h"
+#include "fold/fold.h"
 #include "export_read.h"
 #include "synth_many.h"
 #include "base/text.h"

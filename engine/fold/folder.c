@@ -6,7 +6,7 @@
 
 #include "class_sums.h"
 #include "grow.h"
-#include "on_cpu.h"
+#include "attribute/on_cpu.h"
 
 static bool wants_samples(const struct fold *f)
 {

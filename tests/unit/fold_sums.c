@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/chain.h"
+#include "attribute/chain.h"
 #include "synth_schedule.h"
 #include "synth_script.h"
 

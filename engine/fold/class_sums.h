@@ -6,7 +6,7 @@
 #ifndef ENGINE_CLASS_SUMS_H
 #define ENGINE_CLASS_SUMS_H
 
-#include "wait_filter.h"
+#include "select/wait_filter.h"
 #include "who_sums.h"
 
 /* Whether the trace says what was waited for. */

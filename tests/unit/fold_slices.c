@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "chain/slices.h"
+#include "fold/slices.h"
 #include "synth.h"
 
 #define ROUNDS 100000u

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "disk_end.h"
+#include "attribute/disk_end.h"
 #include "grow.h"
 #include "words/place.h"
 #include "words/waited_for.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/chain.h"
-#include "chain/fold.h"
+#include "attribute/chain.h"
+#include "fold/fold.h"
 #include "synth_folded.h"
 #include "synth_many.h"
 

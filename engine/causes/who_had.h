@@ -4,7 +4,7 @@
 #define ENGINE_WHO_HAD_H
 
 #include "base/pairs.h"
-#include "who_sums.h"
+#include "fold/who_sums.h"
 #include "words/names.h"
 
 /* All zero is empty. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "disk_filter.h"
+#include "select/disk_filter.h"
 #include "words/disk_names.h"
 
 /* The group of all rows: folded lines do not show it. */

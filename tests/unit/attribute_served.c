@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/served.h"
+#include "attribute/served.h"
 #include "synth_script.h"
 
 /* A waits for B from 100 to 900, in which time B answers C twice, and D once. */

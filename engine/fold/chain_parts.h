@@ -9,7 +9,7 @@
 #define ENGINE_CHAIN_PARTS_H
 
 #include "intern.h"
-#include "chain.h"
+#include "attribute/chain.h"
 #include "words/frame_list.h"
 
 /* Threads of one process, while they had one name. */

@@ -6,11 +6,11 @@
 #ifndef ENGINE_FOLD_PRIVATE_H
 #define ENGINE_FOLD_PRIVATE_H
 
-#include "chain_batch.h"
+#include "attribute/chain_batch.h"
 #include "fold.h"
 #include "node_sums.h"
 #include "slices.h"
-#include "wait_filter.h"
+#include "select/wait_filter.h"
 #include "who_sums.h"
 
 #define FOLDERS_MAX 16u

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/chain_batch.h"
+#include "attribute/chain_batch.h"
 #include "synth.h"
 #include "synth_schedule.h"
 #include "synth_script.h"

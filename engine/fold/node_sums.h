@@ -6,7 +6,7 @@
 #ifndef ENGINE_NODE_SUMS_H
 #define ENGINE_NODE_SUMS_H
 
-#include "chain.h"
+#include "attribute/chain.h"
 #include "chain_rows.h"
 
 struct node_times {

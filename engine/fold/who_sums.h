@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/pairs.h"
-#include "who_ran.h"
+#include "attribute/who_ran.h"
 #include "words/names.h"
 
 struct who_sum {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "chain/wait_nature.h"
+#include "select/wait_nature.h"
 #include "synth_script.h"
 
 /* The lines of A's waits with --no-idle. */

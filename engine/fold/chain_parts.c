@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "disk_end.h"
+#include "attribute/disk_end.h"
 #include "grow.h"
 #include "timeline/processes.h"
 #include "words/disk_names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The laws of chain-semantics for who had the CPU (section 9), on random schedules and on recorded
- * traces, as in chain_laws.c.
+ * traces, as in attribute_laws.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/chain.h"
-#include "chain/who_sums.h"
+#include "attribute/chain.h"
+#include "fold/who_sums.h"
 #include "synth_folded.h"
 #include "synth_many.h"
 

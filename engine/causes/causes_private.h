@@ -8,7 +8,7 @@
 #include "causes.h"
 #include "intern.h"
 #include "most_said.h"
-#include "served.h"
+#include "attribute/served.h"
 #include "who_had.h"
 
 /* A flag that is added to a chain's enum chain_end: a quota was used up. */

@@ -7,8 +7,8 @@
 #ifndef ENGINE_CAUSES_H
 #define ENGINE_CAUSES_H
 
-#include "chain.h"
-#include "top_waits.h"
+#include "attribute/chain.h"
+#include "select/top_waits.h"
 #include "words/names.h"
 
 /* Links that are followed unless --depth says how many: repeated ones are shown as one. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain/who_sums.h"
+#include "fold/who_sums.h"
 #include "oracle.h"
 #include "synth_interrupts.h"
 #include "synth_many.h"
