@@ -56,7 +56,7 @@ COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 LZMA ?= $(shell pkg-config --exists liblzma 2>/dev/null && pkg-config --cflags --libs liblzma)
 LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
-$(O)/collector/names/debugfile.o: CFLAGS += $(LZMA_FLAGS)
+$(O)/collector/elf/debugfile.o: CFLAGS += $(LZMA_FLAGS)
 
 $(O)/chaincap: $(COLLECTOR)
 	$(LINK) $(COLLECTOR_LIBS)

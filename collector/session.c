@@ -11,7 +11,7 @@
 #include "kernel/clock.h"
 #include "kernel/deadline.h"
 #include "memory.h"
-#include "names/debugfile.h"
+#include "elf/debugfile.h"
 #include "names/reader.h"
 #include "session_private.h"
 #include "unwind/rules.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "debuginfod_ask.h"
-#include "elfsym.h"
+#include "elf/elfsym.h"
 #include "kernel/clock.h"
 #include "kernel/sandbox.h"
 

@@ -7,7 +7,7 @@
 #ifndef LET_GO_H
 #define LET_GO_H
 
-#include "codefile.h"
+#include "files/codefile.h"
 #include "reader.h"
 
 /*

@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "debugfile.h"
-#include "elfsym.h"
-#include "perfmap.h"
+#include "elf/debugfile.h"
+#include "elf/elfsym.h"
+#include "files/perfmap.h"
 
 struct readers;
 struct reader;

@@ -15,7 +15,7 @@
 
 #include "demangle.h"
 #include "grow.h"
-#include "jitdump.h"
+#include "files/jitdump.h"
 #include "kernel/sandbox.h"
 
 /* A browser's debug file takes half of that, and some seconds. */

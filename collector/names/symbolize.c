@@ -12,7 +12,7 @@
 #include "kernel/clock.h"
 #include "let_go.h"
 #include "priority.h"
-#include "procmaps.h"
+#include "files/procmaps.h"
 
 /* Some 5000 mappings; a CPU makes far fewer between two polls. */
 #define SIDEBAND_RING_BYTES (512u << 10)

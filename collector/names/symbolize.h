@@ -30,7 +30,7 @@
 #include <linux/types.h>
 
 #include "log/encode.h"
-#include "names/codefile.h"
+#include "files/codefile.h"
 
 struct symbolizer;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "asker.h"
-#include "debugfile.h"
+#include "elf/debugfile.h"
 #include "reader.h"
 
 static int by_source_and_offset(const void *a, const void *b)

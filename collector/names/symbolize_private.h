@@ -7,14 +7,14 @@
 #ifndef SYMBOLIZE_PRIVATE_H
 #define SYMBOLIZE_PRIVATE_H
 
-#include "codefile.h"
-#include "kallsyms.h"
-#include "kernel_changes.h"
-#include "proc_images.h"
-#include "perfmap.h"
+#include "files/codefile.h"
+#include "kallsyms/kallsyms.h"
+#include "kallsyms/kernel_changes.h"
+#include "files/proc_images.h"
+#include "files/perfmap.h"
 #include "reader.h"
 #include "kernel/sideband.h"
-#include "space_table.h"
+#include "files/space_table.h"
 #include "symbolize.h"
 
 /*

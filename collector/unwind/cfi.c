@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "kernel/clock.h"
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 
 #define NAMES_MAX_BYTES (1u << 20)
 #define SECTIONS_MAX 4096u

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names/codefile.h"
+#include "files/codefile.h"
 #include "names/reader.h"
 #include "rule.h"
 

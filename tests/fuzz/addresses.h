@@ -4,7 +4,7 @@
 #define FUZZ_ADDRESSES_H
 
 #include "collector.h"
-#include "names/perfmap.h"
+#include "files/perfmap.h"
 
 #define ADDRESSES 32u
 

@@ -5,7 +5,7 @@
  */
 #include "collector.h"
 
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 
 #define ADDRESSES 24u
 

@@ -12,8 +12,8 @@
 #include <lzma.h>
 #endif
 
-#include "names/elfsym.h"
-#include "names/debugfile.h"
+#include "elf/elfsym.h"
+#include "elf/debugfile.h"
 
 #define ADDRESSES 24u
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What recorded programs can fill, filled to its bound and beyond: the tables of docs/security.md,
- * "Memory", that no other test fills (names_budgets, names_symbolize, log_encode, unwind_later,
+ * "Memory", that no other test fills (files_budgets, names_symbolize, log_encode, unwind_later,
  * kernel_forgetting, kernel_sideband).
  */
 #include <setjmp.h>
@@ -25,9 +25,9 @@
 
 #include "flight/id_pool.h"
 #include "kernel/deadline.h"
-#include "names/codefile.h"
-#include "names/coderoot.h"
-#include "names/kallsyms.h"
+#include "files/codefile.h"
+#include "files/coderoot.h"
+#include "kallsyms/kallsyms.h"
 #include "names/reader.h"
 #include "unwind/files.h"
 #include "unwind/sleepers.h"

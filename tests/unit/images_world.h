@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "names/proc_images.h"
+#include "files/proc_images.h"
 
 /* Above any pid that Linux gives. */
 #define P 10000001u

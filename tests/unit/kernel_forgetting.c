@@ -25,7 +25,7 @@
 #include "kernel/bpf_private.h"
 #include "kernel/clock.h"
 #include "kernel/grace.h"
-#include "names/kallsyms.h"
+#include "kallsyms/kallsyms.h"
 
 #define STEPS 120 /* of which a recording on this machine takes thousands */
 #define SECONDS 14

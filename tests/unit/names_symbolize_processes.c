@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 
 extern const char __executable_start[];
 

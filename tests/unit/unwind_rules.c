@@ -18,7 +18,7 @@
 
 #include "kernel/clock.h"
 #include "no_rights.h"
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 #include "unwind/cfi.h"
 #include "unwind/rules.h"
 #include "unwind/rules_private.h"

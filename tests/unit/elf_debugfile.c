@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "names/debugfile.h"
+#include "elf/debugfile.h"
 #include "stripped_program.h"
 
 struct world {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "names/jitdump.h"
+#include "files/jitdump.h"
 
 struct dump {
 	int fd;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "images_world.h"
-#include "names/procmaps.h"
+#include "files/procmaps.h"
 
 #define CHILD (P + 1)
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "names/debugfile.h"
+#include "elf/debugfile.h"
 #include "stripped_program.h"
 
 /* The functions that are not in the dynamic symbol table, as an ELF file of their own, packed. */

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 
 extern const char __executable_start[];
 

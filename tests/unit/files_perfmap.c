@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "names/perfmap.h"
+#include "files/perfmap.h"
 
 static char own_map[64];
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "names/space_table.h"
+#include "files/space_table.h"
 
 /* Images are never looked into: any address will do. */
 static struct image *image(uint32_t id)

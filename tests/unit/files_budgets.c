@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "images_world.h"
-#include "names/elfsym.h"
+#include "elf/elfsym.h"
 
 #define OTHER (P + 1)
 

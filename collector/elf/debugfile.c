@@ -14,7 +14,7 @@
 #include <lzma.h>
 #endif
 
-#include "coderoot.h"
+#include "files/coderoot.h"
 
 #define DIRECTORY "/usr/lib/debug"
 /* A file name, zeros and a checksum. */

@@ -15,8 +15,8 @@
 #include <sys/prctl.h>
 #include <sys/sysmacros.h>
 
-#include "names/codefile.h"
-#include "names/identity.h"
+#include "files/codefile.h"
+#include "files/identity.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "kernel/sideband.h"
-#include "names/kernel_changes.h"
+#include "kallsyms/kernel_changes.h"
 #include "symbolized_trace.h"
 
 /* ---- generations --------------------------------------------------------------------------- */
