@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # User stacks of real programs, frame for frame: what perf, offcputime and chaincap find of the stacks
-# that eu-stack finds in the same threads during the same sleep. Prints the table in docs/performance.md.
+# that eu-stack finds in the same threads during the same sleep. Prints the table in docs/comparison.md.
 #   bench/stacks.sh BUILD_DIR
 #   PROGRAMS="mariadb postgresql redis nginx apache node java python chainload"
 #                    which; what is not installed is left out by name
