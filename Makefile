@@ -18,6 +18,7 @@ PREFIX  ?= /usr/local
 ifdef CROSS_COMPILE
 CC      := $(CROSS_COMPILE)gcc $(SYSROOT:%=--sysroot=%)
 LD      := $(CROSS_COMPILE)ld
+AR      := $(CROSS_COMPILE)ar
 endif
 CC      ?= cc
 OBJCOPY ?= $(CROSS_COMPILE)objcopy
@@ -49,6 +50,8 @@ COLLECTOR_LIB := $(filter-out $(O)/collector/chaincap.o,$(COLLECTOR))
 # The report has the renderer's graph in it.
 ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE)) $(O)/libflamegraph.o
 RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
+# What several programs need: a program links only what it uses.
+COMMON := $(O)/libcommon.a
 ENGINE_LIBS := -lz -lm -ldw -lelf -liberty
 ENCODER := $(O)/collector/log/encode.o $(O)/collector/log/encode_define.o
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
@@ -58,15 +61,17 @@ LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
 $(O)/collector/elf/debugfile.o: CFLAGS += $(LZMA_FLAGS)
 
-$(O)/chaincap: $(COLLECTOR)
+$(O)/chaincap: $(COLLECTOR) $(COMMON)
 	$(LINK) $(COLLECTOR_LIBS)
-$(O)/chainwalk: $(ENGINE) $(O)/libflamegraph.o
+$(O)/chainwalk: $(ENGINE) $(O)/libflamegraph.o $(COMMON)
 	$(LINK) $(ENGINE_LIBS)
-$(O)/flamegraph: $(RENDER)
+$(O)/flamegraph: $(RENDER) $(COMMON)
 	$(LINK) -lm
+$(COMMON): $(call objs,include)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # The renderer for other programs (include/flamegraph.h): its own names stay inside.
-$(O)/libflamegraph.o: $(RENDER_LIB)
+$(O)/libflamegraph.o: $(RENDER_LIB) $(COMMON)
 	$(Q)$(LD) -r -o $@.tmp $^ && $(OBJCOPY) --wildcard --keep-global-symbol='flamegraph_*' $@.tmp $@ && rm $@.tmp
 
 $(O)/%.o: %.c
@@ -141,7 +146,7 @@ demo-all: deps # the five cases of docs/tutorial.md, each recorded anew
 	@$(SUBMAKE) all
 	@sh docs/examples/run.sh $(O)
 
-C_FILES := $(wildcard bpf/*.[ch] include/*.h collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
+C_FILES := $(wildcard bpf/*.[ch] include/*.h include/common/*.[ch] collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
              tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
 fmt:
 	clang-format -i $(C_FILES)
@@ -155,7 +160,7 @@ lint:
 	@sh tests/kernels/cross.sh $(O)/kernels arm64 || { [ $$? = 77 ] && echo "SKIP build for arm64: see above"; }
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -Iinclude -Iengine -Icollector \
 		--enable=warning,portability --suppress=missingIncludeSystem \
-		collector engine render tests/workload
+		collector engine include render tests/workload
 clean:
 	rm -rf build build-san build-clang
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks: what the figures in docs/ rest on. Each prints its own.
-$(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(ENCODER)
+$(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(ENCODER) $(COMMON)
 	$(LINK)
 $(O)/bench/cost: $(O)/bench/cost.o
 	$(LINK)
@@ -21,7 +21,7 @@ bench-engine: all $(O)/bench/generate $(O)/bench/cost # FULL=1: a trace of 100 m
 	@bash bench/engine.sh $(O)
 bench-tables: # the hash table against those of uthash-dev and libstb-dev, which nothing else needs
 	@mkdir -p $(O)/bench
-	$(CC) -O2 -D_GNU_SOURCE -Iinclude -Iengine -o $(O)/bench/tables bench/tables.c engine/base/pairs.c
+	$(CC) -O2 -D_GNU_SOURCE -Iinclude -Iengine -o $(O)/bench/tables bench/tables.c engine/base/pairs.c include/common/id_index.c
 	@$(O)/bench/tables
 bench-exports: all $(O)/bench/generate $(O)/bench/cost
 	@bash bench/exports.sh $(O)

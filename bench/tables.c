@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * tables - the cost of a hash table that gives pairs of numbers dense ids: ours
- * (include/id_index.h) against uthash and stb_ds. Ten million look-ups, among ten thousand and a
+ * (common/id_index.h) against uthash and stb_ds. Ten million look-ups, among ten thousand and a
  * million different pairs, a twentieth of which are looked up most of the time; CPU time, best of
  * three.
  */

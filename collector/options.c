@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "duration.h"
-#include "similar.h"
+#include "common/duration.h"
+#include "common/similar.h"
 
 static const char synopsis[] =
 	"Usage: chaincap [-o FILE] [options] [SECONDS | -- COMMAND [ARG...]]\n"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "format_table.h"
-#include "help.h"
-#include "similar.h"
+#include "common/help.h"
+#include "common/similar.h"
 #include "option_values.h"
 
 /* An option; or, without set, a heading of the help. */

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "select/scope.h"
-#include "similar.h"
+#include "common/similar.h"
 
 #define NEAR_SHOWN 5
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "duration.h"
+#include "common/duration.h"
 #include "format_table.h"
 
 int setting_complain(struct setting *s, const char *fmt, ...)

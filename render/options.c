@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "help.h"
+#include "common/help.h"
 #include "option_values.h"
 #include "palette.h"
 

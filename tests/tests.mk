@@ -15,9 +15,9 @@ NO_ROOM   := $(filter-out $(UNIT_ALL:%=%.o) $(UNIT_HELP),$(patsubst %.c,$(O)/%.o
 $(if $(NO_ROOM),$(error the names of these tests do not begin with a room: $(NO_ROOM)))
 $(UNIT_COLLECTOR:%=%.o): ROOM = -Icollector
 $(UNIT_RENDER:%=%.o): ROOM = -Irender
-$(UNIT_ENGINE): %: %.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER)
+$(UNIT_ENGINE): %: %.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER) $(COMMON)
 	$(LINK) -lcmocka -lm $(ENGINE_LIBS)
-$(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB)
+$(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB) $(COMMON)
 	$(LINK) -lcmocka $(COLLECTOR_LIBS)
 # What a kernel cannot be made to fail at, a shim in this test does.
 $(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
@@ -26,20 +26,20 @@ $(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
 # render_library as other programs would: against the library.
 $(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
 	$(LINK) -lcmocka -lm
-$(filter-out %/render_library,$(UNIT_RENDER)): %: %.o $(RENDER_LIB)
+$(filter-out %/render_library,$(UNIT_RENDER)): %: %.o $(RENDER_LIB) $(COMMON)
 	$(LINK) -lcmocka -lm
 # The fuzz targets, which run their corpus once each: no fuzzer is needed for that.
 REPLAY := $(O)/tests/replay/folded $(O)/tests/replay/trace
-$(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c tests/fuzz/replay.h $(RENDER_LIB)
+$(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c tests/fuzz/replay.h $(RENDER_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Irender -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) -lm
 REPLAY += $(O)/tests/replay/import
-$(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB)
+$(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
 FUZZ_COLLECTOR := elf jitdump kallsyms minidebug perfmap procmaps
 REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
-$(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB)
+$(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Icollector $(LZMA_FLAGS) -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
 unit: $(UNIT) $(REPLAY) $(O)/bench/generate
@@ -82,14 +82,14 @@ unit: $(O)/count_events $(O)/forbid $(O)/names_load $(O)/deaf_files $(O)/hold_lo
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZFLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 fuzz: $(FUZZERS)
-$(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c,$(wildcard render/*.c)) | $(O)/gen/page_js.h $(O)/gen/page_css.h
+$(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c,$(wildcard render/*.c)) $(COMMON) | $(O)/gen/page_js.h $(O)/gen/page_css.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Irender $(FUZZFLAGS) -o $@ $^ -lm
 $(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h \
-		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c)) | $(O)/gen/chaincap.skel.h
+		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c include/common/*.c)) | $(O)/gen/chaincap.skel.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Icollector $(FUZZFLAGS) $(LZMA_FLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
-$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c)) $(O)/libflamegraph.o \
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c include/common/*.c)) $(O)/libflamegraph.o \
 		| $(O)/gen/report_js.h $(O)/gen/report_css.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Iengine $(FUZZFLAGS) -o $@ $^ $(ENGINE_LIBS)

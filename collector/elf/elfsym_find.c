@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 
 /* What is read of one file. A browser's symbol table takes some 100 MB. */
 #define TABLES_MAX_BYTES (512ull << 20)

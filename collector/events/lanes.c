@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_write.h"
+#include "common/chainlog_write.h"
 #include "events/translate.h"
 
 /* One thread drains some 5 M events a second; a CPU under a database has some 60 thousand. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "more_events.h"
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 
 uint32_t more_events_kind(uint32_t wire_kind)
 {

@@ -189,7 +189,7 @@ static void describe_futex(const struct wire_object *o, struct object_text *out)
 	put(&r, "+0x%" PRIx64, (uint64_t)o->offset);
 }
 
-/* A length of two digits, in the units of include/duration.h. */
+/* A length of two digits, in the units of common/duration.h. */
 static void put_length(struct room *r, uint64_t ns)
 {
 	static const struct {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "more_events.h"
 
 struct translator {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "coderoot.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "identity.h"
 #include "kernel/deadline.h"
 

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 #define MAGIC 0x4a695444u
 #define FLAG_ARCH_TIMESTAMP 1u /* times are not those of CLOCK_MONOTONIC */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "kernel/deadline.h"
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 
 /* After months of running a map has some 100 MB; reading stops here. */
 #define SIZE_MAX_BYTES (1ull << 30)

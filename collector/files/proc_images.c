@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 #define BUCKETS 16384u
 /* Executable mappings of one image, and of all: 40 bytes each. */

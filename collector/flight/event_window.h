@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 
 struct event_block {
 	struct event_block *next; /* of the same lane, later */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "dump.h"
-#include "grow.h"
+#include "common/grow.h"
 
 /*
  * Unused definitions are dropped when definitions have grown by this many bytes and a quarter; and

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
-#include "id_index.h"
+#include "common/grow.h"
+#include "common/id_index.h"
 
 enum { FREE, RESERVED, LISTED, UNLISTED }; /* LISTED: in a bucket, found by its bytes */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 static uint32_t *bucket_of(const struct threads *t, uint32_t tid)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chainlog_read.h"
+#include "common/chainlog_read.h"
 
 #define THREADS_NAME_LEN 16 /* with the terminator; as the kernel has them */
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 
 /*
  * kallsyms has no sizes: a symbol ends where the next begins. The last one before a gap would

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "grow.h"
+#include "common/grow.h"
 
 /* Bytes that wake the collector: one record of a mapping is enough, one of a thread is not. */
 #define WAKE_BYTES 80

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chainlog_block.h"
+#include "common/chainlog_block.h"
 
 /*
  * Takes a finished block (header included) of len bytes; the bytes are the encoder's and are gone

@@ -6,9 +6,9 @@
 #ifndef ENCODE_PRIVATE_H
 #define ENCODE_PRIVATE_H
 
-#include "chainlog_write.h"
+#include "common/chainlog_write.h"
 #include "encode.h"
-#include "more_blocks.h"
+#include "common/more_blocks.h"
 #include "recent.h"
 
 /* Longer strings are cut: a demangled template name has no bound. */

@@ -8,8 +8,8 @@
 #ifndef RECENT_H
 #define RECENT_H
 
-#include "grow.h"
-#include "intern.h"
+#include "common/grow.h"
+#include "common/intern.h"
 
 struct recent_half {
 	struct intern keys;

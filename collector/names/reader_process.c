@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "demangle.h"
-#include "grow.h"
+#include "common/demangle.h"
+#include "common/grow.h"
 #include "files/jitdump.h"
 #include "kernel/sandbox.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "kernel/clock.h"
 
 /* Going over all frames takes a millisecond for a hundred thousand: files are collected meanwhile.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "kernel/clock.h"
 
 /* Reading kallsyms takes 50 ms and a lock: unknown addresses cause it at most this often. */

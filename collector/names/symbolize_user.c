@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "kernel/clock.h"
 #include "files/jitdump.h"
 #include "files/procmaps.h"

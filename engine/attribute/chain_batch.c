@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "link_cache.h"
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 
 /* The most windows of a level that are collected before they are swept: these fit into a cache. */
 #define LEVEL_MAX 32768u

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 /* Why a chain ends at an interrupt; of_request: it is known of which block request. */
 static enum chain_end end_of_interrupt(const struct options *o, enum irq_source source,

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 
 struct total {
 	uint64_t sum; /* up to the end of the block */

@@ -8,7 +8,7 @@
 
 #include "base/compare.h"
 #include "base/text.h"
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 #include "running_totals.h"
 
 /*

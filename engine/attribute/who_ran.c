@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 #include "running_totals.h"
 #include "timeline/cpus.h"
 #include "timeline/taken.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pairs.h"
 
-#include "grow.h"
+#include "common/grow.h"
 
 static uint32_t hash_of(const void *at, uint32_t id)
 {

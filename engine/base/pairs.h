@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "id_index.h"
+#include "common/id_index.h"
 
 struct pair {
 	uint32_t a, b;

@@ -8,7 +8,7 @@
 
 #include "base/compare.h"
 #include "attribute/disk_end.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "words/place.h"
 #include "words/waited_for.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "causes.h"
-#include "intern.h"
+#include "common/intern.h"
 #include "most_said.h"
 #include "attribute/served.h"
 #include "who_had.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 
 #define SHOWN 3
 

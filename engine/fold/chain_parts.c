@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "attribute/disk_end.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "timeline/processes.h"
 #include "words/disk_names.h"
 #include "words/joint.h"

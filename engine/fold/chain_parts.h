@@ -8,7 +8,7 @@
 #ifndef ENGINE_CHAIN_PARTS_H
 #define ENGINE_CHAIN_PARTS_H
 
-#include "intern.h"
+#include "common/intern.h"
 #include "attribute/chain.h"
 #include "words/frame_list.h"
 

@@ -7,9 +7,9 @@
 
 #include "base/compare.h"
 #include "base/text.h"
-#include "grow.h"
-#include "intern.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/intern.h"
+#include "common/lower_bound.h"
 #include "share_out.h"
 
 static int append_row(struct chain_rows *r, const struct chain_row *row)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "share_out.h"
 
 #define NS_PER_US 1000u

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "class_sums.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "attribute/on_cpu.h"
 
 static bool wants_samples(const struct fold *f)

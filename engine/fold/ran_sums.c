@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 #include "share_out.h"
 
 void ran_sums_clear(struct ran_sums *s)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "timeline/timeline.h"
 
 void who_sums_clear(struct who_sums *s)

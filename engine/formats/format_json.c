@@ -10,7 +10,7 @@
 
 #include "format.h"
 #include "base/text.h"
-#include "intern.h"
+#include "common/intern.h"
 #include "attribute/disk_end.h"
 #include "words/disk_names.h"
 #include "wait_pieces.h"

@@ -17,7 +17,7 @@
 #include "format.h"
 #include "gzip.h"
 #include "proto.h"
-#include "intern.h"
+#include "common/intern.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,

@@ -14,7 +14,7 @@
 
 #include "fold/fold.h"
 #include "format.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "base/compare.h"
 #include "base/text.h"
 

@@ -11,7 +11,7 @@
 
 #include "attribute/chain.h"
 #include "fold/ran_sums.h"
-#include "intern.h"
+#include "common/intern.h"
 #include "words/names.h"
 
 #define RAN_COLUMNS 3u

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 
 int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 
 static uint32_t label_link(void *arg, const struct link *link)
 {

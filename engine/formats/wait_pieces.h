@@ -8,7 +8,7 @@
 
 #include "attribute/chain.h"
 #include "select/top_waits.h"
-#include "intern.h"
+#include "common/intern.h"
 #include "wait_facts.h"
 
 struct wait_piece {

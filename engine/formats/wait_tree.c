@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 
 /* ---- links ---------------------------------------------------------------------------------- */
 

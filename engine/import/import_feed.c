@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 /* A longer step back in time is no clock's jitter. */
 #define BACK_MAX_NS 1000000u

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "import_perf.h"
 #include "import_scan.h"
 #include "base/kernel_functions.h"

@@ -9,7 +9,7 @@
 #ifndef ENGINE_IMPORT_STACK_H
 #define ENGINE_IMPORT_STACK_H
 
-#include "intern.h"
+#include "common/intern.h"
 #include "trace_builder.h"
 
 struct import_stack {

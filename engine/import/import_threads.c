@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 struct import_thread *import_thread(struct import_threads *t, uint32_t tid)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_write.h"
-#include "intern.h"
-#include "more_blocks.h"
+#include "common/chainlog_write.h"
+#include "common/intern.h"
+#include "common/more_blocks.h"
 
 /* Room before the first block for INFO, which is complete only at the end. */
 #define INFO_ROOM (CHAINLOG_FRONT + CHAINLOG_INFO_SIZE)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chainlog_block.h"
+#include "common/chainlog_block.h"
 
 struct trace_builder;
 

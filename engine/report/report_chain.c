@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "words/kernel_stacks.h"
 
 #define LANE_NONE UINT32_MAX

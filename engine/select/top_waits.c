@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "grow.h"
+#include "common/grow.h"
 
 /* The longest waits so far, as a heap: at[0] is the shortest of them. */
 struct longest {

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 #include "debuginfod_ask.h"
 
 #define SYSTEM_DIR "/usr/lib/debug"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/compare.h"
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 
 /* Code of a compilation unit. */
 struct unit_range {

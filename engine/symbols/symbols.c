@@ -9,7 +9,7 @@
 #include "base/compare.h"
 #include "debug_files.h"
 #include "debug_names.h"
-#include "demangle.h"
+#include "common/demangle.h"
 
 /* Longer names are shown as they are in the file. */
 #define NAME_SIZE 4096u

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 
 /* The changes of one CPU, or of one thread. */
 struct series {

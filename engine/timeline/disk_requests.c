@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 /* Has no padding. A thread asks for one thing at a time. */
 struct asked_key {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/pairs.h"
-#include "intern.h"
+#include "common/intern.h"
 
 struct disk_request {
 	uint64_t asked_ns, issued_ns; /* when the device got it; 0: not known, of both */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/pairs.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "trace/trace.h"
 
 int ready_add(struct ready_notes *r, const struct ready_note *note)

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 
 int samples_add(struct samples *s, const struct sample *sample)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/grow.h"
 
 int silences_event(struct silences *s, uint64_t ns, uint64_t last_ns)
 {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "grow.h"
-#include "lower_bound.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 #include "thread_numbers.h"
 
 /* The time between two switches of a CPU, or the part of it in which a thread ran. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "timeline_private.h"
 
 static uint32_t *page_of(struct builder *b, uint32_t tid)

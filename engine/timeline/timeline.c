@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 #include "timeline_private.h"
 
 const struct wait_flag_name wait_flag_names[] = {

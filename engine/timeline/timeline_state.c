@@ -29,7 +29,7 @@
  */
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "timeline_private.h"
 
 struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "crc32c.h"
+#include "common/crc32c.h"
 
 const char *block_status_text(enum block_status status)
 {

@@ -11,7 +11,7 @@
 
 #include "base/compare.h"
 #include "base/pairs.h"
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "disk_join.h"
 #include "trace_private.h"
 

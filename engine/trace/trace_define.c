@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "trace_private.h"
 
 /* A payload being read; p is NULL once anything in it was wrong. */

@@ -7,9 +7,9 @@
 
 #include "base/compare.h"
 #include "base/cpus.h"
-#include "grow.h"
+#include "common/grow.h"
 #include "base/progress.h"
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "trace_private.h"
 
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,

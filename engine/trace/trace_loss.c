@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "lower_bound.h"
+#include "common/lower_bound.h"
 #include "trace_private.h"
 
 static int by_cpu_and_place(const void *pa, const void *pb)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "trace_private.h"
 
 /* The table of n elements with room for one more. The loaded tables have room for no more. */

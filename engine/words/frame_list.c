@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "common/grow.h"
 #include "base/compare.h"
 #include "base/pairs.h"
-#include "intern.h"
+#include "common/intern.h"
 #include "waited_for.h"
 
 /* What a head's stack waited for: texts; 0: nothing. */

@@ -7,7 +7,7 @@
 
 #include "base/kernel_functions.h"
 #include "base/pairs.h"
-#include "intern.h"
+#include "common/intern.h"
 #include "object_names.h"
 
 struct names {

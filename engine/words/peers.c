@@ -7,7 +7,8 @@
 
 #include "base/pairs.h"
 #include "base/text.h"
-#include "intern.h"
+#include "common/grow.h"
+#include "common/intern.h"
 
 struct peers {
 	const struct timelines *timelines;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "log/encode.h"
 #include "import/recording.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
+#include "common/crc32c.h"
 #include "engine.h"
 
 /* Makes the CRC of everything that looks like a block right. */

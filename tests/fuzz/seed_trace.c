@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../unit/synth.h"
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 
 static int save(const char *dir, const char *name, int flags, struct synth *m)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Checks that data flows one way: a room includes only itself, the rooms below it on its floors, and
-# include/; no two files include each other in a circle. Run by make lint; prints what breaks the
+# include/ (bpf/ nothing of include/common/); no two files include each other in a circle. Run by make lint; prints what breaks the
 # rule and exits 1.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,8 @@ floors() {
 	case $1 in
 	engine) echo ". report formats causes fold select attribute words symbols timeline import trace base" ;;
 	collector) echo ". flight unwind events names elf kallsyms files kernel log" ;;
-	bpf | render | include) echo . ;;
+	bpf | render) echo . ;;
+	include) echo "common ." ;;
 	esac
 }
 
@@ -22,6 +23,9 @@ includes() {
 	find "$1" -name '*.[ch]' | sort | while read -r file; do
 		room=${file%/*}
 		sed -n 's/^#include "\(.*\)".*/\1/p' "$file" | while read -r name; do
+			case $1:$name in
+			bpf:common/*) echo "$file: $name is not for BPF programs" >&2; echo "$file ?" ;;
+			esac
 			for path in "$room/$name" "$1/$name"; do
 				[ -e "$path" ] && echo "$file $path" && break
 			done || [ -e "include/$name" ] || case $name in

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "command_line.h"
-#include "duration.h"
+#include "common/duration.h"
 
 #define MAX_ARGS 64
 

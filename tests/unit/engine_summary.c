@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "diagnostics.h"
 #include "synth_script.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/bpf.h"
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "events/translate.h"
 
 struct fixture {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "demangle.h"
+#include "common/demangle.h"
 
 static void expect(const char *symbol, const char *want)
 {

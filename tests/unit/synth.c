@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_more.h"
-#include "crc32c.h"
+#include "common/chainlog_more.h"
+#include "common/crc32c.h"
 
 struct name {
 	char *text;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "synth.h"
 
 /* Two CPUs, samples between and at the times of switches. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crc32c.h"
+#include "common/crc32c.h"
 #include "timeline/timeline.h"
 #include "import/recording.h"
 #include "synth.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "chainlog_more.h"
+#include "common/chainlog_more.h"
 #include "synth_script.h"
 
 /* A waits for what may come to its epoll instance; the second time something else ends it. */

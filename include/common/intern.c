@@ -1,35 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * intern.h - gives each distinct string of bytes a dense id, counted from 1. It owns a copy of
- * each, all in one arena; a look-up allocates nothing.
- */
-#ifndef INTERN_H
-#define INTERN_H
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "intern.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "grow.h"
-#include "id_index.h"
-
-struct intern_key {
-	size_t offset; /* in the arena */
-	uint32_t len, hash;
-};
-
-/* All zero is an empty table. */
-struct intern {
-	struct id_index index;
-	uint64_t seed;
-	struct intern_key *keys; /* by id - 1 */
-	uint32_t n;		 /* ids given */
-	size_t cap;		 /* room in keys */
-	char *arena;		 /* each key is followed by a 0 */
-	size_t arena_len, arena_cap;
-};
 
 /* What is looked for. */
 struct intern_wanted {
@@ -37,7 +12,7 @@ struct intern_wanted {
 	uint32_t len, hash;
 };
 
-static inline bool intern_same(const void *table, uint32_t id, const void *wanted)
+static bool intern_same(const void *table, uint32_t id, const void *wanted)
 {
 	const struct intern_wanted *w = wanted;
 	const struct intern *t = table;
@@ -47,13 +22,13 @@ static inline bool intern_same(const void *table, uint32_t id, const void *wante
 	       (!w->len || !memcmp(t->arena + k->offset, w->key, w->len));
 }
 
-static inline uint32_t intern_hash(const void *table, uint32_t id)
+static uint32_t intern_hash(const void *table, uint32_t id)
 {
 	return ((const struct intern *)table)->keys[id - 1].hash;
 }
 
 /* Makes room for one more key of len bytes. */
-static inline bool intern_reserve(struct intern *t, size_t len)
+static bool intern_reserve(struct intern *t, size_t len)
 {
 	struct intern_key *keys;
 
@@ -77,11 +52,7 @@ static inline bool intern_reserve(struct intern *t, size_t len)
 	return true;
 }
 
-/*
- * Returns the id of the len bytes at key, which is given now if they are new; *is_new (may be NULL)
- * says so. 0: out of memory or of ids, or len does not fit 32 bits.
- */
-static inline uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new)
+uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new)
 {
 	struct intern_wanted w = { key, (uint32_t)len, 0 };
 	uint32_t *slot, id;
@@ -107,8 +78,7 @@ static inline uint32_t intern_id(struct intern *t, const void *key, size_t len, 
 	return t->n;
 }
 
-/* The id of the len bytes at key; 0: it has none. */
-static inline uint32_t intern_find(const struct intern *t, const void *key, size_t len)
+uint32_t intern_find(const struct intern *t, const void *key, size_t len)
 {
 	struct intern_wanted w = { key, (uint32_t)len, 0 };
 
@@ -118,33 +88,17 @@ static inline uint32_t intern_find(const struct intern *t, const void *key, size
 	return *id_index_slot(&t->index, w.hash, intern_same, t, &w);
 }
 
-/* The bytes of a given id, a 0 after them; they stay where they are until the next intern_id(). */
-static inline const char *intern_bytes(const struct intern *t, uint32_t id, size_t *len)
-{
-	*len = t->keys[id - 1].len;
-	return t->arena + t->keys[id - 1].offset;
-}
-
-/* The same of a text; "" for 0 and for an id that was not given. */
-static inline const char *intern_text(const struct intern *t, uint32_t id)
-{
-	return id && id <= t->n ? t->arena + t->keys[id - 1].offset : "";
-}
-
-/* Forgets all keys; the memory is kept for the next ones. */
-static inline void intern_clear(struct intern *t)
+void intern_clear(struct intern *t)
 {
 	id_index_clear(&t->index);
 	t->n = 0;
 	t->arena_len = 0;
 }
 
-static inline void intern_free(struct intern *t)
+void intern_free(struct intern *t)
 {
 	id_index_free(&t->index);
 	free(t->keys);
 	free(t->arena);
 	*t = (struct intern) { .n = 0 };
 }
-
-#endif /* INTERN_H */

@@ -1,18 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * duration.h - durations as users write them, the same for all programs: "300ns", "10us", "2.5ms",
- * "1s", "2min". Decimal digits only: no sign, no exponent, no space.
- */
-#ifndef DURATION_H
-#define DURATION_H
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "duration.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* The length in ns of the unit with this name; 0: there is no such unit. */
-static inline uint64_t duration_unit_ns(const char *name)
+static uint64_t duration_unit_ns(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -31,11 +23,7 @@ static inline uint64_t duration_unit_ns(const char *name)
 	return 0;
 }
 
-/*
- * Reads a duration into *ns. default_unit_ns: the unit of a number without one; 0: a unit is
- * required. False: s is no duration, or not below INT64_MAX ns (292 years).
- */
-static inline bool duration_parse(const char *s, uint64_t default_unit_ns, uint64_t *ns)
+bool duration_parse(const char *s, uint64_t default_unit_ns, uint64_t *ns)
 {
 	size_t n_whole = strspn(s, "0123456789"), n_fraction = 0;
 	const char *fraction = s + n_whole, *unit = fraction;
@@ -64,5 +52,3 @@ static inline bool duration_parse(const char *s, uint64_t default_unit_ns, uint6
 	*ns = v;
 	return true;
 }
-
-#endif /* DURATION_H */

@@ -1,17 +1,9 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * crc32c.h - CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), as iSCSI (RFC 3720, B.4)
- * and ext4 use it. The CPU's own instruction where there is one, else a table; both give the same
- * number. No library of Debian 12 offers this polynomial (zlib's crc32 is another one).
- */
-#ifndef CRC32C_H
-#define CRC32C_H
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "crc32c.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-static inline uint32_t crc32c_table(uint32_t crc, const uint8_t *p, size_t len)
+static uint32_t crc32c_table(uint32_t crc, const uint8_t *p, size_t len)
 {
 	/* One nibble at a time: 16 entries that can be checked by eye against the polynomial. */
 	static const uint32_t nibble[16] = {
@@ -29,8 +21,8 @@ static inline uint32_t crc32c_table(uint32_t crc, const uint8_t *p, size_t len)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static inline uint32_t crc32c_sse42(uint32_t crc,
-								      const uint8_t *p, size_t len)
+__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *p,
+							       size_t len)
 {
 	uint64_t c = crc, v;
 
@@ -44,11 +36,7 @@ __attribute__((target("sse4.2"))) static inline uint32_t crc32c_sse42(uint32_t c
 }
 #endif
 
-/*
- * Returns the CRC-32C of the len bytes at p, going on from crc, which is 0 for the first piece and
- * the previous result for the next ones.
- */
-static inline uint32_t crc32c(uint32_t crc, const void *p, size_t len)
+uint32_t crc32c(uint32_t crc, const void *p, size_t len)
 {
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("sse4.2"))
@@ -56,5 +44,3 @@ static inline uint32_t crc32c(uint32_t crc, const void *p, size_t len)
 #endif
 	return ~crc32c_table(~crc, p, len);
 }
-
-#endif /* CRC32C_H */

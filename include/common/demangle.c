@@ -1,11 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * demangle.h - C++ and Rust names as in the source, in the form that perf shows: with template
- * arguments, without parameters, return types, clone suffixes and Rust's hashes. Programs that use
- * it link libiberty.
- */
-#ifndef CHAIN_DEMANGLE_H /* libiberty has a demangle.h too */
-#define CHAIN_DEMANGLE_H
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -21,7 +15,7 @@ struct demangle_output {
  * libiberty's demangler cannot be told to stop (32 nested substitutions expand to four billion
  * characters), so a full buffer jumps out of it. Its state is on the stack: nothing leaks.
  */
-static inline void demangle_take(const char *s, size_t n, void *ctx)
+static void demangle_take(const char *s, size_t n, void *ctx)
 {
 	struct demangle_output *o = ctx;
 
@@ -31,12 +25,7 @@ static inline void demangle_take(const char *s, size_t n, void *ctx)
 	o->len += n;
 }
 
-/*
- * Writes the readable form of symbol to buf (cap bytes, terminated) and returns buf. Returns symbol
- * itself if it is not a mangled name, or if the readable form does not fit: a short hostile name
- * can expand to gigabytes. Memory use does not depend on that length.
- */
-static inline const char *demangle(const char *symbol, char *buf, size_t cap)
+const char *demangle(const char *symbol, char *buf, size_t cap)
 {
 	struct demangle_output o = { .buf = buf, .cap = cap };
 	int ok;
@@ -57,5 +46,3 @@ static inline const char *demangle(const char *symbol, char *buf, size_t cap)
 	buf[o.len] = '\0';
 	return buf;
 }
-
-#endif /* CHAIN_DEMANGLE_H */

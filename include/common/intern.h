@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * intern.h - gives each distinct string of bytes a dense id, counted from 1. It owns a copy of
+ * each, all in one arena; a look-up allocates nothing.
+ */
+#ifndef INTERN_H
+#define INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "id_index.h"
+
+struct intern_key {
+	size_t offset; /* in the arena */
+	uint32_t len, hash;
+};
+
+/* All zero is an empty table. */
+struct intern {
+	struct id_index index;
+	uint64_t seed;
+	struct intern_key *keys; /* by id - 1 */
+	uint32_t n;		 /* ids given */
+	size_t cap;		 /* room in keys */
+	char *arena;		 /* each key is followed by a 0 */
+	size_t arena_len, arena_cap;
+};
+
+/*
+ * Returns the id of the len bytes at key, which is given now if they are new; *is_new (may be NULL)
+ * says so. 0: out of memory or of ids, or len does not fit 32 bits.
+ */
+uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new);
+/* The id of the len bytes at key; 0: it has none. */
+uint32_t intern_find(const struct intern *t, const void *key, size_t len);
+
+/* The bytes of a given id, a 0 after them; they stay where they are until the next intern_id(). */
+static inline const char *intern_bytes(const struct intern *t, uint32_t id, size_t *len)
+{
+	*len = t->keys[id - 1].len;
+	return t->arena + t->keys[id - 1].offset;
+}
+
+/* The same of a text; "" for 0 and for an id that was not given. */
+static inline const char *intern_text(const struct intern *t, uint32_t id)
+{
+	return id && id <= t->n ? t->arena + t->keys[id - 1].offset : "";
+}
+
+/* Forgets all keys; the memory is kept for the next ones. */
+void intern_clear(struct intern *t);
+void intern_free(struct intern *t);
+
+#endif /* INTERN_H */
