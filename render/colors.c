@@ -20,11 +20,10 @@ static void add_name(struct document *d, uint32_t id)
 {
 	const char *name = name_str(&d->tree->names, id);
 	size_t len = name_len(&d->tree->names, id);
-	enum palette_by by = d->page->by == PALETTE_RANDOM ? PALETTE_BY_NAME : d->page->by;
 	struct colors *c = &d->colors;
 
 	c->ramp[id] = (uint16_t)palette_ramp(d->page->palette, name, len);
-	c->shade[id] = (uint8_t)palette_shade(by, name, len, 0);
+	c->shade[id] = (uint8_t)palette_shade(name, len);
 	if (c->ramp[id] < RAMPS)
 		add_ramp(c, c->ramp[id]);
 	else
@@ -38,13 +37,12 @@ static void add_name(struct document *d, uint32_t id)
 
 int colors_init(struct document *d)
 {
-	const uint32_t *fixed = d->page->name_color;
 	uint32_t names = d->tree->names.n;
 	struct colors *c = &d->colors;
 
 	memset(c, 0, sizeof(*c));
 	memset(c->at, -1, sizeof(c->at));
-	c->rgb = malloc((RAMPS * PALETTE_SHADES + (size_t)(fixed ? names : 0)) * sizeof(*c->rgb));
+	c->rgb = malloc(RAMPS * PALETTE_SHADES * sizeof(*c->rgb));
 	c->ramp = malloc((size_t)(names + 1) * sizeof(*c->ramp));
 	c->shade = malloc((size_t)names + 1);
 	if (!c->rgb || !c->ramp || !c->shade)
@@ -54,17 +52,10 @@ int colors_init(struct document *d)
 	for (uint32_t i = 0; i < d->layout->n; i++)
 		if (c->ramp[d->layout->frame[i].name] > RAMPS)
 			add_name(d, d->layout->frame[i].name);
-	if (d->page->diffuse)
-		add_ramp(c, RAMP_MORE);
 	if (d->tree->diff) {
 		add_ramp(c, RAMP_MORE);
 		add_ramp(c, RAMP_LESS);
 		add_ramp(c, RAMP_GONE);
-	}
-	if (fixed) {
-		c->fixed = c->n;
-		memcpy(c->rgb + c->n, fixed, names * sizeof(*c->rgb));
-		c->n += names;
 	}
 	return 0;
 }
@@ -90,32 +81,15 @@ static uint32_t delta_color(const struct document *d, const struct tree_delta *c
 	return (uint32_t)d->colors.at[(delta > 0) != pg->negate ? RAMP_MORE : RAMP_LESS] + shade;
 }
 
-/*
- * --colordiffusion: the shade of a frame with this share of the width. As in inferno, by its root,
- * so that half of the width is not half as red as all of it.
- */
-static uint32_t diffusion(double share)
-{
-	return (uint32_t)lround(sqrt(fmin(share, 1)) * (PALETTE_SHADES - 1));
-}
-
 uint32_t colors_frame(const struct document *d, uint32_t i)
 {
 	const struct frame *fr = &d->layout->frame[i];
 	const struct colors *c = &d->colors;
 	uint32_t ramp = c->ramp[fr->name], shade = c->shade[fr->name];
 
-	if (ramp != RAMP_STACK_DELIM && ramp != RAMP_PART_DELIM) {
-		if (d->tree->diff)
-			return document_gone(d, i) ? (uint32_t)c->at[RAMP_GONE]
-						   : delta_color(d, &d->layout->delta[i]);
-		if (c->fixed)
-			return c->fixed + fr->name;
-		if (d->page->diffuse)
-			return (uint32_t)c->at[RAMP_MORE] + diffusion(fr->total / d->whole);
-		if (d->page->by == PALETTE_RANDOM)
-			shade = palette_shade(PALETTE_RANDOM, "", 0, i);
-	}
+	if (d->tree->diff && ramp != RAMP_STACK_DELIM && ramp != RAMP_PART_DELIM)
+		return document_gone(d, i) ? (uint32_t)c->at[RAMP_GONE]
+					   : delta_color(d, &d->layout->delta[i]);
 	if (ramp == RAMP_BY_LINK)
 		ramp = palette_frame_ramp(fr->link, fr->part);
 	return (uint32_t)c->at[ramp] + shade;

@@ -71,17 +71,13 @@ static void write_names(FILE *f, const struct document *d, const struct use *use
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
 			putc_unlocked('\n', f);
-		svg_text(f, d->page->encoding, name_str(names, use[i].name),
-			 name_len(names, use[i].name), SIZE_MAX);
+		svg_text(f, name_str(names, use[i].name), name_len(names, use[i].name));
 	}
 	fputs("</metadata>\n<metadata id=\"fg-nodes\">", f);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = use[i].name, ramp = c->ramp[id];
-		bool delim = ramp == RAMP_STACK_DELIM || ramp == RAMP_PART_DELIM;
 
-		if (c->fixed && !delim)
-			put_style(f, 16 + c->fixed + id);
-		else if (ramp == RAMP_BY_LINK)
+		if (ramp == RAMP_BY_LINK)
 			put_style(f, c->shade[id]);
 		else
 			put_style(f, 16 + (uint32_t)c->at[ramp] + c->shade[id]);

@@ -24,7 +24,6 @@ struct colors {
 	int32_t at[RAMPS]; /* index in rgb of a ramp's first shade; -1: the ramp is not used */
 	uint16_t *ramp;	   /* by name id: enum ramp; RAMPS + 1: not known yet */
 	uint8_t *shade;	   /* by name id */
-	uint32_t fixed;	   /* --cp: index in rgb of the colour of name 0; 0: no --cp */
 };
 
 struct document {

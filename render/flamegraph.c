@@ -17,7 +17,6 @@
 #include "intake.h"
 #include "options.h"
 #include "page.h"
-#include "palette_map.h"
 #include "tree.h"
 
 #define BAD_SHOWN 3 /* invalid lines that are reported one by one */
@@ -98,29 +97,6 @@ static void report(const struct options *o, const struct input *in, double total
 			o->draw.page.total, total);
 }
 
-/* --cp: the colour of each name; new names are added to the file. The caller frees *rgb. */
-static int map_colors(const struct options *o, const struct tree *t, uint32_t **rgb)
-{
-	struct palette_map map;
-	int err = palette_map_load(&map, PALETTE_MAP_FILE);
-
-	if (map.wrong && !o->quiet)
-		fprintf(stderr,
-			"flamegraph: %s:%llu: not NAME->rgb(R,G,B) or NAME->#rrggbb; such lines "
-			"are dropped: %llu\n",
-			PALETTE_MAP_FILE, (unsigned long long)map.first_wrong,
-			(unsigned long long)map.wrong);
-	if (!err)
-		err = palette_map_colors(&map, o->draw.page.palette, o->draw.page.by, &t->names,
-					 rgb);
-	if (!err)
-		err = palette_map_save(&map, PALETTE_MAP_FILE);
-	if (err)
-		fprintf(stderr, "flamegraph: %s: %s\n", PALETTE_MAP_FILE, strerror(-err));
-	palette_map_free(&map);
-	return err;
-}
-
 static int finish_tree(const struct options *o, struct tree *t)
 {
 	int err;
@@ -131,30 +107,10 @@ static int finish_tree(const struct options *o, struct tree *t)
 	return err ? err : tree_finish(t);
 }
 
-/* --nameattr. 0, or -1 after a message. */
-static int load_attrs(const struct options *o, struct name_attrs *attrs)
-{
-	int err = name_attrs_load(attrs, o->nameattr);
-
-	if (err)
-		fprintf(stderr, "flamegraph: %s: %s\n", o->nameattr, strerror(-err));
-	else if (attrs->first_wrong && !o->quiet)
-		fprintf(stderr, "flamegraph: %s:%llu: no tab after the name\n", o->nameattr,
-			(unsigned long long)attrs->first_wrong);
-	if (!err && attrs->ignored && !o->quiet)
-		fprintf(stderr,
-			"flamegraph: %s: ignored %llu attribute%s: only title, href (to a page) "
-			"and target are taken\n",
-			o->nameattr, (unsigned long long)attrs->ignored,
-			attrs->ignored == 1 ? "" : "s");
-	return err ? -1 : 0;
-}
-
 /* Draw the input into f. An exit status. */
 static int draw(struct options *o, struct input *in, FILE *f)
 {
 	struct tree *t = in->tree;
-	uint32_t *rgb = NULL;
 	int err = finish_tree(o, t);
 	double total;
 
@@ -164,14 +120,7 @@ static int draw(struct options *o, struct input *in, FILE *f)
 	report(o, in, total);
 	/* A scaled count is no whole number. */
 	draw_settle(&o->draw, t, in->intake.decimals + (o->normalize ? 3 : 0));
-	if (o->cp && total > 0 && map_colors(o, t, &rgb)) {
-		free(rgb);
-		return EXIT_FAILED;
-	}
-	o->draw.page.name_color = rgb;
 	err = draw_write(f, &o->draw, t);
-	o->draw.page.name_color = NULL;
-	free(rgb);
 	if (err == -ENODATA) {
 		fputs("flamegraph: ERROR: No stack counts found\n", stderr);
 		page_write_error(f, &o->draw.page, "No valid input provided to flamegraph.");
@@ -235,7 +184,6 @@ static int run(struct options *o, char **files, int n)
 {
 	struct tree tree;
 	struct input in = { .tree = &tree, .o = o };
-	struct name_attrs attrs = { 0 };
 	int status = EXIT_FAILED;
 	FILE *f = stdout;
 
@@ -248,11 +196,6 @@ static int run(struct options *o, char **files, int n)
 		goto out;
 	}
 	tree.in_order = o->draw.flamechart;
-	if (o->nameattr) {
-		if (load_attrs(o, &attrs))
-			goto out;
-		o->draw.page.attrs = &attrs;
-	}
 	if (read_all(&in, files, n))
 		goto out;
 	if (o->out) {
@@ -269,7 +212,6 @@ static int run(struct options *o, char **files, int n)
 out:
 	tree_free(&tree);
 	diff_strip_free(&in.strip);
-	name_attrs_free(&attrs);
 	return status;
 }
 

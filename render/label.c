@@ -37,7 +37,7 @@ static double next(const struct label_font *font, const char **p, const char *en
 {
 	uint32_t c;
 
-	*p += svg_next(font->encoding, *p, end, &c);
+	*p += svg_next(*p, end, &c);
 	return glyph(font, c, bold);
 }
 

@@ -29,7 +29,6 @@ struct label_font {
 	double size;  /* pixels */
 	double width; /* mean width of a character, in font sizes; 0: by label_glyphs */
 	enum label_keep keep;
-	enum svg_encoding encoding; /* of names */
 };
 
 /* The text: `dots` means that ".." stands before or after [p, p+len), which is in buf or the name.

@@ -124,7 +124,7 @@ void legend_write(FILE *f, const struct legend *lg, const struct document *d, do
 					y + box - pg->fontsize * 0.05);
 				put_key(f, e);
 				putc_unlocked('>', f);
-				svg_text(f, SVG_UTF8, text, len, SIZE_MAX);
+				svg_text(f, text, len);
 				fputs("</text>\n", f);
 			}
 			x += step;

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "palette.h"
 
@@ -27,14 +26,6 @@ static bool parse_minwidth(struct page *pg, const char *value)
 	if (pg->minwidth_percent)
 		return parse_number(value, "%", (struct page_range) { 0, 100 }, &pg->minwidth);
 	return parse_number(value, "", page_minwidth_range, &pg->minwidth);
-}
-
-static bool parse_encoding(struct page *pg, const char *value)
-{
-	bool latin1 = !strcasecmp(value, "iso-8859-1") || !strcasecmp(value, "latin1");
-
-	pg->encoding = latin1 ? SVG_LATIN1 : SVG_UTF8;
-	return latin1 || !strcasecmp(value, "utf-8") || !strcasecmp(value, "utf8");
 }
 
 static bool parse_labels(struct page *pg, const char *value)
@@ -82,12 +73,6 @@ bool option_take(struct options *o, const struct option_spec *s, const char *val
 	case FLAG:
 		*(bool *)field = true;
 		return true;
-	case HASH:
-		pg->by = PALETTE_BY_HASH;
-		return true;
-	case RANDOM:
-		pg->by = PALETTE_RANDOM;
-		return true;
 	case TEXT:
 		*(const char **)field = value;
 		pg->mean_width |= field == &pg->fonttype;
@@ -111,8 +96,6 @@ bool option_take(struct options *o, const struct option_spec *s, const char *val
 	case BACKGROUND:
 		pg->background = value;
 		return palette_background(value, &top, &bottom);
-	case ENCODING:
-		return parse_encoding(pg, value);
 	case COUNTS:
 		o->counts = !strcmp(value, "1") ? INTAKE_ONE : INTAKE_TWO;
 		return !strcmp(value, "1") || !strcmp(value, "2");

@@ -14,9 +14,7 @@ struct options {
 	struct draw draw;
 	const char *out; /* NULL: standard output */
 	bool strict;
-	bool cp;	      /* keep colours in palette.map */
-	bool quiet;	      /* no messages about lines */
-	const char *nameattr; /* a file; NULL: none */
+	bool quiet; /* no messages about lines */
 	struct base base;
 	bool diff, normalize, strip_hex;
 	enum intake_counts counts; /* a line has */
@@ -28,8 +26,6 @@ enum option_kind {
 	NOTHING, /* says what is so anyway */
 	FLAG,	 /* bool */
 	TRUNCATE_RIGHT,
-	HASH,
-	RANDOM,
 	WITH_VALUE,
 	TEXT = WITH_VALUE, /* const char * */
 	NUMBER,		   /* double, within .range */
@@ -38,7 +34,6 @@ enum option_kind {
 	MAX_FRAMES,
 	PALETTE,
 	BACKGROUND,
-	ENCODING,
 	COUNTS,
 	COMPARE,
 	LABELS,

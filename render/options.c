@@ -145,21 +145,8 @@ static const struct option_spec specs[] = {
 	  .kind = COLOR,
 	  FIELD(draw.page.ui_color),
 	  .help = "headings and controls: #rrggbb" },
-	{ .name = "colordiffusion",
-	  .kind = FLAG,
-	  FIELD(draw.page.diffuse),
-	  .help = "the wider a frame, the redder" },
-	{ .name = "deterministic",
-	  .kind = NOTHING,
-	  .help = "a name has one colour: so by default" },
-	{ .name = "hash", .kind = HASH, .help = "similar colours for names that begin alike" },
-	{ .name = "random", .kind = RANDOM, .help = "colours by chance" },
-	{ .name = "cp", .kind = FLAG, FIELD(cp), .help = "keep the colours in palette.map" },
-	{ .name = "nameattr",
-	  .value = "FILE",
-	  .kind = TEXT,
-	  FIELD(nameattr),
-	  .help = "titles and links for functions" },
+	{ .name = "deterministic", .kind = NOTHING, .help = "no effect: a name has one colour" },
+	{ .name = "hash", .kind = NOTHING, .help = "no effect: a name has one colour" },
 
 	{ .help = "Differences" },
 	{ .name = "diff",
@@ -186,11 +173,7 @@ static const struct option_spec specs[] = {
 	{ .name = "negate", .kind = FLAG, FIELD(draw.page.negate), .help = "swap red and blue" },
 
 	{ .help = "Input and output" },
-	{ .name = "encoding",
-	  .value = "NAME",
-	  .kind = ENCODING,
-	  .help = "of the input: utf-8 (default), iso-8859-1" },
-	{ .name = "no-sort", .kind = NOTHING, .help = "lines need no order: so by default" },
+	{ .name = "no-sort", .kind = NOTHING, .help = "no effect: lines need no order" },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .kind = FLAG,
@@ -267,9 +250,6 @@ static const char *conflict(const struct options *o, int files)
 		return "--diff and --counts do not go together: its files have one count a line";
 	if (!o->diff && (o->normalize || o->strip_hex))
 		return "--normalize and --strip-hex are for --diff";
-	if (o->cp && (o->diff || o->draw.page.by == PALETTE_RANDOM || o->draw.page.diffuse))
-		return "--cp does not go with --diff, --random or --colordiffusion: their colours "
-		       "do not depend on names";
 	return NULL;
 }
 

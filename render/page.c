@@ -28,7 +28,7 @@ const struct page_range page_minwidth_range = { 0, 1e6 };
 
 static void text(FILE *f, const char *s)
 {
-	svg_text(f, SVG_UTF8, s, strlen(s), SIZE_MAX);
+	svg_text(f, s, strlen(s));
 }
 
 static void attr(FILE *f, const char *name, const char *value)
@@ -137,7 +137,6 @@ static void write_data_head(FILE *f, const struct document *d)
 	number_attr(f, "data-factor", pg->factor);
 	number_attr(f, "data-scale", data_scale(d));
 	number_attr(f, "data-chain", d->tree->chain);
-	number_attr(f, "data-random", pg->by == PALETTE_RANDOM);
 	number_attr(f, "data-frames", d->layout->n);
 	number_attr(f, "data-left-out", (double)d->layout->left_out);
 	number_attr(f, "data-ordered", d->tree->in_order);
@@ -145,10 +144,6 @@ static void write_data_head(FILE *f, const struct document *d)
 		fprintf(f, " data-glyphs=\"%s %s\"", label_glyphs[0], label_glyphs[1]);
 	if (pg->search_color)
 		attr(f, "data-found", pg->search_color);
-	if (pg->diffuse) {
-		number_attr(f, "data-diffuse", 1);
-		number_attr(f, "data-more", at[RAMP_MORE]);
-	}
 	if (pg->labels != LABEL_AUTO)
 		attr(f, "data-labels", pg->labels == LABEL_START ? "start" : "end");
 	attr(f, "data-count", pg->countname);
@@ -164,36 +159,12 @@ static void write_data_head(FILE *f, const struct document *d)
 		number_attr(f, "data-max-total", d->tree->max_total);
 		number_attr(f, "data-by-total", pg->by_total);
 		number_attr(f, "data-negate", pg->negate);
-		if (!pg->diffuse)
-			number_attr(f, "data-more", at[RAMP_MORE]);
+		number_attr(f, "data-more", at[RAMP_MORE]);
 		number_attr(f, "data-less", at[RAMP_LESS]);
 		number_attr(f, "data-gone", at[RAMP_GONE]);
 		number_attr(f, "data-gone-frame", d->gone);
 	}
 	fputs("/>\n", f);
-}
-
-/* --nameattr, for the script: a line for each name in use, with its title and link. */
-static void write_attrs(FILE *f, const struct document *d)
-{
-	const struct name_table *names = &d->tree->names;
-
-	fputs("<metadata id=\"fg-attrs\">", f);
-	for (uint32_t i = 0; i < names->n; i++) {
-		size_t len = palette_bare_len(name_str(names, i), name_len(names, i));
-		const struct name_attr *a =
-			name_attrs_find(d->page->attrs, name_str(names, i), len);
-
-		if (!a || (!a->title && !a->href))
-			continue;
-		svg_text(f, d->page->encoding, name_str(names, i), len, SIZE_MAX);
-		putc_unlocked('\t', f);
-		text(f, a->title ? a->title : "");
-		putc_unlocked('\t', f);
-		text(f, a->href ? a->href : "");
-		putc_unlocked('\n', f);
-	}
-	fputs("</metadata>\n", f);
 }
 
 /* Find the region of diff_add_gone() and the counts of each side. */
@@ -251,7 +222,6 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 		.size = pg->fontsize,
 		.width = pg->mean_width ? pg->fontwidth : 0,
 		.keep = pg->labels,
-		.encoding = pg->encoding,
 	};
 	legend_fill(&legend, &d);
 	legend_y = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0)) - pg->fontsize * 0.2;
@@ -280,8 +250,6 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 	err = data_write(f, &d);
 	if (err)
 		goto out;
-	if (pg->attrs)
-		write_attrs(f, &d);
 	fputs("<script><![CDATA[", f);
 	fwrite(page_js, 1, page_js_len, f);
 	fputs("]]></script>\n</svg>\n", f);

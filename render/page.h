@@ -12,7 +12,6 @@
 
 #include "label.h"
 #include "layout.h"
-#include "name_attr.h"
 #include "palette.h"
 #include "svg.h"
 #include "tree.h"
@@ -29,10 +28,8 @@ struct page {
 	bool mean_width;  /* the font is not the default one: widths of its glyphs are not known */
 	enum label_keep labels;
 	const char *search_color, *stroke_color,
-		*ui_color;	  /* #rrggbb; stroke: or none; NULL: default */
-	bool diffuse;		  /* the wider a frame, the redder */
-	struct name_attrs *attrs; /* NULL: none */
-	double minwidth; /* narrower frames are not drawn; in pixels, or percent of the width */
+		*ui_color; /* #rrggbb; stroke: or none; NULL: default */
+	double minwidth;   /* narrower frames are not drawn; in pixels, or percent of the width */
 	bool minwidth_percent;
 	double total;  /* counts over the full width; 0: those of the root */
 	double factor; /* from counts to the numbers that are shown */
@@ -40,12 +37,9 @@ struct page {
 	bool by_total;	  /* differential: compare total counts, not own ones */
 	bool embedded;	  /* for the body of an HTML page, as wide as its parent element */
 	const char *keys; /* what the keys in that page's fragment begin with; NULL: nothing */
-	enum svg_encoding encoding;
 	const struct palette *palette;
 	const char *background; /* valid for palette_background() */
-	enum palette_by by;
-	unsigned decimals;	    /* digits after the point in the input's counts */
-	const uint32_t *name_color; /* --cp: 0xrrggbb by name id, or NULL */
+	unsigned decimals;	/* digits after the point in the input's counts */
 };
 
 #define PAGE_XPAD 10.0 /* left and right of the frames, pixels */

@@ -281,50 +281,18 @@ enum ramp palette_link_ramp(uint32_t link)
 	return link ? RAMP_LINK_1 + (link - 1) % PALETTE_LINKS : RAMP_OFF_CPU;
 }
 
-static uint32_t mix(uint32_t h)
+unsigned palette_shade(const char *name, size_t len)
 {
+	uint32_t h = 2166136261;
+
+	len = palette_bare_len(name, len);
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)name[i]) * 16777619;
 	h ^= h >> 16;
 	h *= 0x7feb352d;
 	h ^= h >> 15;
 	h *= 0x846ca68b;
-	return h ^ h >> 16;
-}
-
-/*
- * --hash: names with the same beginning get similar shades. As in flamegraph.pl, the first three
- * characters count, with decreasing weight, after the module name that ends with a backquote.
- */
-static unsigned shade_by_letters(const char *name, size_t len)
-{
-	const char *tick = memchr(name, '`', len);
-	double sum = 0, most = 1, weight = 1;
-
-	if (tick && tick > name) {
-		len -= (size_t)(tick + 1 - name);
-		name = tick + 1;
-	}
-	for (size_t i = 0; i < len && i < 3; i++) {
-		unsigned mod = 10 + (unsigned)i;
-
-		sum += (unsigned char)name[i] % mod / (double)mod * weight;
-		most += weight;
-		weight *= 0.7;
-	}
-	return (unsigned)((1 - sum / most) * (PALETTE_SHADES - 0.001));
-}
-
-unsigned palette_shade(enum palette_by by, const char *name, size_t len, uint32_t index)
-{
-	uint32_t h = 2166136261;
-
-	if (by == PALETTE_RANDOM)
-		return mix(index) % PALETTE_SHADES;
-	len = palette_bare_len(name, len);
-	if (by == PALETTE_BY_HASH)
-		return shade_by_letters(name, len);
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)name[i]) * 16777619;
-	return mix(h) % PALETTE_SHADES;
+	return (h ^ h >> 16) % PALETTE_SHADES;
 }
 
 uint32_t palette_rgb(enum ramp ramp, unsigned shade)

@@ -48,7 +48,7 @@ enum ramp {
 	RAMP_DEPTH,
 	RAMP_LOOP,
 	RAMP_UNKNOWN,
-	RAMP_MORE, /* differential, or --colordiffusion: the shade is the size of the difference */
+	RAMP_MORE, /* differential: the shade is the size of the difference */
 	RAMP_LESS,
 	RAMP_GONE, /* differential: only in the first input */
 	RAMPS,
@@ -60,8 +60,6 @@ struct palette {
 	const char *background; /* yellow, green, blue or grey */
 	enum ramp (*ramp)(const char *name, size_t len);
 };
-
-enum palette_by { PALETTE_BY_NAME, PALETTE_BY_HASH, PALETTE_RANDOM };
 
 /* The i-th palette, from 0; NULL: there are no more. */
 const struct palette *palette_at(size_t i);
@@ -77,8 +75,8 @@ enum ramp palette_frame_ramp(uint32_t link, enum layout_part part);
 /* The ramp of the stack of this link; link 0 is the off-CPU stack. */
 enum ramp palette_link_ramp(uint32_t link);
 
-/* The shade of a name, 0..PALETTE_SHADES-1. PALETTE_RANDOM: of frame number `index`. */
-unsigned palette_shade(enum palette_by by, const char *name, size_t len, uint32_t index);
+/* The shade of a name, 0..PALETTE_SHADES-1. */
+unsigned palette_shade(const char *name, size_t len);
 
 /* 0xrrggbb */
 uint32_t palette_rgb(enum ramp ramp, unsigned shade);

@@ -58,9 +58,9 @@ static void write_title(FILE *f, const struct document *d, uint32_t i, const cha
 
 	svg_count(count, frame_time(d, fr) * pg->factor);
 	fputs("<title>", f);
-	svg_text(f, pg->encoding, name, len, SIZE_MAX);
+	svg_text(f, name, len);
 	fprintf(f, " (%s ", count);
-	svg_text(f, SVG_UTF8, pg->countname, strlen(pg->countname), SIZE_MAX);
+	svg_text(f, pg->countname, strlen(pg->countname));
 	if (fr->depth)
 		fprintf(f, ", %.2f%%", 100 * fr->total / share_of(d, i));
 	else
@@ -103,27 +103,11 @@ static void write_wide(FILE *f, const struct document *d, uint32_t i)
 	double width = frame_time(d, fr) * d->px;
 	uint32_t rgb = d->colors.rgb[colors_frame(d, i)];
 	bool bold = is_thread(d, i);
-	const struct name_attr *extra = NULL;
 	char buf[LABEL_BUF];
 	struct label label = label_fit(&d->font, name, len, width - 6, bold, buf);
-	if (pg->attrs)
-		extra = name_attrs_find(pg->attrs, name, len);
-	if (extra && extra->href) {
-		fputs("<a href=\"", f);
-		svg_text(f, SVG_UTF8, extra->href, strlen(extra->href), SIZE_MAX);
-		fputs("\" target=\"", f);
-		if (extra->target)
-			svg_text(f, SVG_UTF8, extra->target, strlen(extra->target), SIZE_MAX);
-		fputs(extra->target ? "\">" : "_top\">", f);
-	}
+
 	fputs("<g>", f);
-	if (extra && extra->title) {
-		fputs("<title>", f);
-		svg_text(f, SVG_UTF8, extra->title, strlen(extra->title), SIZE_MAX);
-		fputs("</title>", f);
-	} else {
-		write_title(f, d, i, name, len);
-	}
+	write_title(f, d, i, name, len);
 	fputs("<rect x=\"", f);
 	svg_fixed(f, x);
 	fputs("\" y=\"", f);
@@ -140,9 +124,8 @@ static void write_wide(FILE *f, const struct document *d, uint32_t i)
 	fputs(label_light(rgb) ? "\" fill=\"#fff\"" : "\"", f);
 	fputs(bold ? " font-weight=\"bold\">" : ">", f);
 	fputs(label.dots_before ? ".." : "", f);
-	svg_text(f, pg->encoding, label.p, label.len, SIZE_MAX);
-	fputs(label.dots_after ? "..</text></g>" : "</text></g>", f);
-	fputs(extra && extra->href ? "</a>\n" : "\n", f);
+	svg_text(f, label.p, label.len);
+	fputs(label.dots_after ? "..</text></g>\n" : "</text></g>\n", f);
 }
 
 static uint32_t narrow_key(const struct narrow *nar, bool by_color)

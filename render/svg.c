@@ -59,15 +59,10 @@ static bool turns_text(uint32_t c)
 	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-static size_t next_char(enum svg_encoding enc, const unsigned char *p, const unsigned char *end,
-			uint32_t *cp)
+size_t svg_next(const char *p, const char *end, uint32_t *cp)
 {
-	size_t n = 1;
+	size_t n = next_utf8((const unsigned char *)p, (const unsigned char *)end, cp);
 
-	if (enc == SVG_LATIN1)
-		*cp = *p;
-	else
-		n = next_utf8(p, end, cp);
 	if (*cp < 0x20)
 		*cp += 0x2400;
 	else if (*cp == 0x7f)
@@ -77,11 +72,6 @@ static size_t next_char(enum svg_encoding enc, const unsigned char *p, const uns
 	else if (turns_text(*cp))
 		*cp = 0x2426;
 	return n;
-}
-
-size_t svg_next(enum svg_encoding enc, const char *p, const char *end, uint32_t *cp)
-{
-	return next_char(enc, (const unsigned char *)p, (const unsigned char *)end, cp);
 }
 
 static void put_char(FILE *f, uint32_t c)
@@ -103,13 +93,13 @@ static void put_char(FILE *f, uint32_t c)
 	}
 }
 
-void svg_text(FILE *f, enum svg_encoding enc, const char *p, size_t len, size_t max_chars)
+void svg_text(FILE *f, const char *p, size_t len)
 {
-	const unsigned char *q = (const unsigned char *)p, *end = q + len;
+	const char *end = p + len;
 	uint32_t c;
 
-	for (; q < end && max_chars; max_chars--) {
-		q += next_char(enc, q, end, &c);
+	while (p < end) {
+		p += svg_next(p, end, &c);
 		switch (c) {
 		case '&':
 			fputs("&amp;", f);
@@ -130,17 +120,6 @@ void svg_text(FILE *f, enum svg_encoding enc, const char *p, size_t len, size_t 
 			put_char(f, c);
 		}
 	}
-}
-
-size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit)
-{
-	const unsigned char *q = (const unsigned char *)p, *end = q + len;
-	size_t n = 0;
-	uint32_t c;
-
-	for (; q < end && n < limit; n++)
-		q += next_char(enc, q, end, &c);
-	return n;
 }
 
 char *svg_put_fixed(char *p, double v)

@@ -10,22 +10,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum svg_encoding { SVG_UTF8, SVG_LATIN1 };
-
 /*
  * Set *cp to the next character of [p, end) as it is shown; returns its length in bytes. Control
  * characters and marks that turn the direction of text are shown as symbols.
  */
-size_t svg_next(enum svg_encoding enc, const char *p, const char *end, uint32_t *cp);
+size_t svg_next(const char *p, const char *end, uint32_t *cp);
 
 /*
- * Write at most max_chars characters of [p, p+len). Invalid UTF-8 becomes U+FFFD. Control
- * characters become their pictures (U+2400...), as XML has no escape for them.
+ * Write [p, p+len), which is UTF-8. Invalid UTF-8 becomes U+FFFD. Control characters become their
+ * pictures (U+2400...), as XML has no escape for them.
  */
-void svg_text(FILE *f, enum svg_encoding enc, const char *p, size_t len, size_t max_chars);
-
-/* The number of characters that svg_text() would write; counting stops at limit. */
-size_t svg_chars(enum svg_encoding enc, const char *p, size_t len, size_t limit);
+void svg_text(FILE *f, const char *p, size_t len);
 
 /*
  * v with at most one decimal, in the shortest form: 12, 3.5, .5, -.1. Writes at most SVG_FIXED_LEN

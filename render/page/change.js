@@ -43,7 +43,7 @@ function changeLine(i) {
 // What frame i's share is of: the counts of the side that its width shows.
 function shareOf(i) {
 	if (!DIFF || state.side === "union")
-		return DIFF ? unionTotal() : whole();
+		return DIFF ? unionTotal() : base.end[0];
 	return state.side === "before" || view.gone[i] ? base.before[0] : base.after[0];
 }
 

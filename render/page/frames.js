@@ -10,7 +10,7 @@ const isDelim = (i) => names[name[i]] === "--" || names[name[i]] === "-";
 const bare = (s) => s.replace(/_\[[kwij]\]$/, "");
 const label = (i) => bare(names[name[i]]);
 const time = (i) => end[i] - begin[i];
-const whole = () => base.end[0]; // all that the document shows
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"; // of numbers in the document
 
 function use(v) {
 	view = v;
@@ -28,21 +28,12 @@ function newFrames(n) {
 	return v;
 }
 
-function mix(h) {
-	h ^= h >>> 16;
-	h = Math.imul(h, 0x7feb352d);
-	h ^= h >>> 15;
-	h = Math.imul(h, 0x846ca68b);
-	return (h ^ h >>> 16) >>> 0;
-}
-
 function decode() {
 	const s = byId("nodes").textContent, n = num("frames"), v = newFrames(n);
-	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 	const value = new Uint8Array(128), filled = new Float64Array(n);
 	let at = 0;
 	for (let i = 0; i < 64; i++)
-		value[digits.charCodeAt(i)] = i;
+		value[DIGITS.charCodeAt(i)] = i;
 	const next = () => {
 		let v = 0, unit = 1, d;
 		do {
@@ -116,26 +107,18 @@ function inherit(v, i, s, up) {
 
 // Colour all frames of a view.
 function paint(v) {
-	const random = num("random") > 0;
 	for (let i = 0; i < v.name.length; i++) {
 		const s = names[v.name[i]], st = style[v.name[i]];
 		if (s === "--" || s === "-")
 			v.color[i] = st - 16;
 		else if (DIFF)
 			v.color[i] = v.gone[i] ? num("gone") : changeColor(v, i);
-		else if (opt.diffuse)
-			v.color[i] = diffuse((v.end[i] - v.begin[i]) / whole());
 		else if (st < 16)
 			v.color[i] = (v.part[i] === SAMPLE ? num("samples") : v.part[i] ? num("onCpu") :
 				links[v.link[i] ? (v.link[i] - 1) % (links.length - 1) + 1 : 0]) + st;
 		else
-			v.color[i] = random ? (st - 16 & ~15) + mix(i) % 16 : st - 16;
+			v.color[i] = st - 16;
 	}
-}
-
-// --colordiffusion: the wider, the redder.
-function diffuse(share) {
-	return num("more") + Math.round(Math.sqrt(Math.min(1, share)) * 15);
 }
 
 function ancestorAt(i, d) {

@@ -3,7 +3,6 @@
 // rules). Widths of glyphs are in 48ths of the font size.
 
 const GLYPHS = (opt.glyphs || "").split(" "), UNIT = FONT / 48;
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 const LEAST_LABEL = 3 * FONT * num("fontWidth");
 
 function glyph(c, bold) {

@@ -39,8 +39,6 @@ function openMenu(i, x, y) {
 	}
 	entry(state.recursion ? "Show recursion" : "Collapse recursion",
 		() => go({ recursion: state.recursion ? "" : "1" }, true));
-	if (linkOf(i))
-		entry("Open " + short(linkOf(i), 30), () => open(linkOf(i), "_blank", "noopener"));
 	entry("Copy name", () => copy(s));
 	entry("Copy folded line", () => copy(folded(i)));
 	const box = make(HTML, "div", { role: "menu", "aria-label": short(s, 60) });

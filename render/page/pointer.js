@@ -26,7 +26,7 @@ function point(i, x, y) {
 		tip.setAttribute("visibility", "hidden");
 		return;
 	}
-	tipBox.replaceChildren(make(HTML, "b", {}, short(titleOf(i), 200)),
+	tipBox.replaceChildren(make(HTML, "b", {}, short(label(i), 200)),
 		...describe(i).map((s) => make(HTML, "div", {}, s)));
 	// Measure at the maximum width, then place beside the pointer, within the visible part.
 	const most = Math.min(width - 8, 560), seen = visible();

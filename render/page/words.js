@@ -119,18 +119,6 @@ function byInterrupt(i) {
 	return isEnd(i) && (names[name[i]] in INTERRUPTS || endKey(names[name[i]]) === "[disk]");
 }
 
-// --nameattr: a title and a link for a name.
-const attrs = new Map((byId("attrs") ? byId("attrs").textContent : "").split("\n").filter((s) => s)
-	.map((s) => s.split("\t")).map(([s, title, href]) => [s, { title, href }]));
-
-function titleOf(i) {
-	return (attrs.get(label(i)) || {}).title || label(i);
-}
-
-function linkOf(i) {
-	return (attrs.get(label(i)) || {}).href || "";
-}
-
 // Is this the name of the sleeper, or of a waker, which ends its link?
 function isThread(i) {
 	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > i + 1 &&

@@ -83,7 +83,7 @@ done
 
 function=chaingraph
 printf 'a;b 1\n' >"$tmp/folded"
-for option in --colors --bgcolors --encoding; do
+for option in --colors --bgcolors --labels; do
 	values=$(complete_line chaingraph chaingraph "$option" "")
 	[ "$values" ] || fail "no values for $option"
 	for value in $values; do

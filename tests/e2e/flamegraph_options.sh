@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 table=$(cd "$(dirname "$0")/../../docs" && pwd)/flamegraph.md
 printf 'main;work 7\nmain;rest 3\n' >"$tmp/in"
-printf 'work\ttitle=x\n' >"$tmp/attributes"
 cd "$tmp" || exit 1
 
 # A value for an option that takes one.
@@ -17,8 +16,6 @@ value() {
 	--colors | -c) echo "${2:-mem}" ;;
 	--bgcolors) echo green ;;
 	--search-color | --stroke-color | --uicolor) echo '#123456' ;;
-	--nameattr) echo attributes ;;
-	--encoding) echo utf-8 ;;
 	--base) echo main ;;
 	--title | --subtitle | --countname | --nametype | --notes | --fonttype) echo text ;;
 	esac

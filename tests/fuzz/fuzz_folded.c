@@ -5,16 +5,14 @@
  * their times add up to what the parser found.
  *
  * The first byte of an input is a set of flags: reverse, in order, two counts, gone stacks (and
- * brought to equal totals, where inverted), inverted, Latin-1, few frames, --cp; the lines follow.
- * With --cp what comes before a line `=` is the palette.map, and the lines are stripped of
- * addresses.
+ * brought to equal totals, where inverted), inverted, (unused), few frames, addresses are
+ * masked; the lines follow.
  */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "batch.h"
 #include "diff.h"
@@ -22,7 +20,6 @@
 #include "folded.h"
 #include "layout.h"
 #include "page.h"
-#include "palette_map.h"
 #include "replay.h"
 #include "tree.h"
 
@@ -46,34 +43,8 @@ static void check(const struct layout *l, double sum)
 	}
 }
 
-/* As --cp has it: from the file, told of new names, saved, and read back. */
-static uint32_t *map_colors(const struct tree *t, const char *p, size_t len)
+static void draw(const struct tree *t, const struct layout *l, uint8_t flags)
 {
-	char name[] = "/tmp/fuzz-palette-XXXXXX";
-	int fd = mkstemp(name);
-	const struct palette *pal = palette_find("java");
-	struct palette_map map;
-	uint32_t *rgb, *again;
-
-	must(fd >= 0 && write(fd, p, len) == (ssize_t)len);
-	close(fd);
-	for (int round = 0; round < 2; round++) {
-		must(palette_map_load(&map, name) == 0);
-		must(palette_map_colors(&map, pal, PALETTE_BY_NAME, &t->names,
-					round ? &again : &rgb) == 0);
-		must(palette_map_save(&map, name) == 0);
-		palette_map_free(&map);
-	}
-	must(!memcmp(rgb, again, t->names.n * sizeof(*rgb)));
-	free(again);
-	unlink(name);
-	return rgb;
-}
-
-static void draw(const struct tree *t, const struct layout *l, uint8_t flags, const char *map,
-		 size_t map_len)
-{
-	uint32_t *rgb = map && !t->diff ? map_colors(t, map, map_len) : NULL;
 	struct page pg = {
 		.title = "t",
 		.fonttype = "f",
@@ -86,11 +57,9 @@ static void draw(const struct tree *t, const struct layout *l, uint8_t flags, co
 		.minwidth = 0.1,
 		.factor = 1,
 		.inverted = flags & 16,
-		.encoding = flags & 32 ? SVG_LATIN1 : SVG_UTF8,
 		.palette = palette_find("chain"),
 		.background = "blue",
 		.decimals = 2,
-		.name_color = rgb,
 	};
 	char *out = NULL;
 	size_t len;
@@ -100,7 +69,6 @@ static void draw(const struct tree *t, const struct layout *l, uint8_t flags, co
 	must(page_write(f, &pg, t, l) == 0);
 	fclose(f);
 	free(out);
-	free(rgb);
 }
 
 static int compare(const struct batch *b, uint32_t x, uint32_t y)
@@ -139,17 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct feed feed;
 	struct tree t;
 	struct diff_strip strip = { 0 };
-	const char *map = NULL;
-	size_t map_len = 0;
 	double sum = 0;
 
-	if (flags & 128) {
-		const char *cut = memmem(p, (size_t)(end - p), "\n=\n", 3);
-
-		map = p;
-		map_len = cut ? (size_t)(cut - p) : 0;
-		p += cut ? map_len + 3 : 0;
-	}
 	must(tree_init(&t) == 0);
 	must(feed_open(&feed, &t, flags & 1) == 0);
 	t.in_order = flags & 2;
@@ -162,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (folded_parse(p, stop, &line) == FOLDED_OK) {
 			must(line.stack == p && line.stack + line.len < stop);
 			must(line.count >= 0 && line.before >= 0);
-			must(!map || diff_strip_hex(&strip, &line) == 0);
+			must(!(flags & 128) || diff_strip_hex(&strip, &line) == 0);
 			must(feed_add(&feed, line.stack, t.diff ? line.len : line.one_len,
 				      line.count, line.before) == 0);
 			sum += line.count;
@@ -182,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(layout_tree(&l, &t, 0, flags & 64 ? 10 : 1u << 20) == 0);
 		check(&l, isnan(sum) ? l.total : sum);
 		if (l.total > 0)
-			draw(&t, &l, flags, map, map_len);
+			draw(&t, &l, flags);
 		layout_free(&l);
 	}
 	tree_free(&t);

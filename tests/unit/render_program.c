@@ -132,13 +132,11 @@ static void bad_usage_is_status_2(void **state)
 		"--bgcolors pink",
 		"--total x",
 		"--factor 0",
-		"--encoding ebcdic",
 		"--max-frames 0",
 		"--diff in",
 		"--normalize",
 		"--diff --flamechart in in",
-		"--cp --random",
-		"--cp --colordiffusion",
+		"--cp",
 		"--counts 3",
 		"--compare nothing",
 		"--diff --counts 1 in in",
@@ -217,24 +215,6 @@ static void a_difference_of_two_files(void **state)
 		   "<title>d (5 samples, 14.29%; own before 0 (0.00%), after 5 (14.29%): new)");
 }
 
-static void colours_are_kept_in_the_palette_map(void **state)
-{
-	(void)state;
-	write_input(
-		"palette.map",
-		"main->rgb(1,2,3)\nelsewhere->rgb(4,5,6)\nno colour\nhex->#0a0B0c\nhex2->#12\n");
-	assert_int_equal(run("--cp", "main;f 2\nhex 1\n"), 0);
-	assert_string_equal(err, "flamegraph: palette.map:3: not NAME->rgb(R,G,B) or "
-				 "NAME->#rrggbb; such lines are dropped: 2\n");
-	assert_has(out, "fill=\"#010203\"");
-	assert_has(out, "fill=\"#0a0b0c\"");
-	slurp("palette.map", out, sizeof(out));
-	assert_has(out, "elsewhere->rgb(4,5,6)\n");
-	assert_has(out, "hex->rgb(10,11,12)\n");
-	assert_has(out, "f->rgb(");
-	assert_has(out, "main->rgb(1,2,3)\n");
-}
-
 static void options_take_effect(void **state)
 {
 	(void)state;
@@ -260,8 +240,6 @@ static void options_take_effect(void **state)
 	assert_int_equal(run("--minwidth 50%", "a;b 3\na;c 1\n"), 0);
 	assert_has(out, "<title>b ");
 	assert_null(strstr(out, "<title>c "));
-	assert_int_equal(run("--encoding iso-8859-1", "caf\xe9 3\n"), 0);
-	assert_has(out, "<title>caf\u00e9 (3 ");
 }
 
 static void fill_of(const char *name, char fill[8])
@@ -298,31 +276,16 @@ static void every_palette_of_the_help_draws(void **state)
 	assert_true(others > 10);
 }
 
-static void colours_depend_on_the_name_its_letters_or_chance(void **state)
+static void a_name_has_the_same_colour_in_every_graph(void **state)
 {
-	char one[8], two[8], three[8];
-	int others = 0;
+	char one[8], two[8];
 
 	(void)state;
-	/* --hash: names with the same first letters have the same colour */
-	assert_int_equal(run("--hash", "read_one 1\nread_two 1\nwrite 1\n"), 0);
-	fill_of("read_one", one);
-	fill_of("read_two", two);
-	fill_of("write", three);
-	assert_string_equal(one, two);
-	assert_string_not_equal(one, three);
-	/* default: a name has the same colour in every graph */
 	assert_int_equal(run("", "a;read_one 1\nb;read_one 1\n"), 0);
 	fill_of("read_one", one);
 	assert_int_equal(run("", "x;read_one 5\n"), 0);
 	fill_of("read_one", two);
 	assert_string_equal(one, two);
-	/* --random: a name can have several colours */
-	assert_int_equal(run("--random", "a;f;f;f;f;f;f;f;f 1\n"), 0);
-	fill_of("f", one);
-	for (const char *p = out; (p = strstr(p, "<title>f (")); p++)
-		others += strncmp(strstr(p, "fill=\"") + 6, one, 7) != 0;
-	assert_true(others > 0);
 }
 
 static void a_flame_chart_is_in_the_order_of_its_lines(void **state)
@@ -397,16 +360,13 @@ static void options_have_the_spellings_of_perl_and_inferno(void **state)
 	}
 	assert_int_equal(run("--title -Hash", "a 1\n"), 0); /* a value is left as it is */
 	assert_has(out, "<title>-Hash</title>");
-	assert_int_equal(run("-c mem --deterministic --no-sort --inverted", "a 1\n"), 0);
+	assert_int_equal(run("-c mem --deterministic --hash --no-sort --inverted", "a 1\n"), 0);
 	assert_has(out, "<title>Icicle Graph</title>");
 	assert_int_equal(run("--base work --base rest", "main;work;f 3\nmain;g 5\nmain;rest 1\n"),
 			 0);
 	assert_has(out, "<title>work (3 samples, 75.00%)</title>");
 	assert_has(out, "<title>rest (1 samples, 25.00%)</title>");
 	assert_null(strstr(out, "<title>main"));
-	assert_int_equal(run("--colordiffusion", "a;b 3\na;c 1\n"), 0);
-	fill_of("a", err);
-	assert_string_equal(err, "#ff4646");
 	assert_int_equal(run("--search-color '#123456' --stroke-color none --uicolor '#654321'",
 			     "a 1\n"),
 			 0);
@@ -420,21 +380,6 @@ static void options_have_the_spellings_of_perl_and_inferno(void **state)
 	assert_int_equal(
 		run("--width 300 --labels end", "app::service::run_it_all_the_way 1\nx 2\n"), 0);
 	assert_has(out, "_way</text>");
-}
-
-static void functions_can_have_titles_and_links(void **state)
-{
-	(void)state;
-	write_input("after",
-		    "f\ttitle=The \"f\" & more\thref=https://example.org/?a=1&b=2\ttarget=_blank\n"
-		    "g\thref=javascript:alert(1)\tonclick=alert(2)\nno tab\n");
-	assert_int_equal(run("--nameattr after", "main;f 2\nmain;g 2\n"), 0);
-	assert_has(out, "<a href=\"https://example.org/?a=1&amp;b=2\" "
-			"target=\"_blank\"><g><title>The &quot;f&quot; &amp; more</title>");
-	assert_null(strstr(out, "alert"));
-	assert_has(err, "after:3: no tab after the name");
-	assert_has(err, "after: ignored 2 attributes: only title, href (to a page) and target");
-	assert_int_equal(run("--nameattr nowhere", "a 1\n"), 1);
 }
 
 static void very_small_and_very_large_counts_are_exact_or_said_to_be_rounded(void **state)
@@ -478,7 +423,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const names[] = { "in", "out", "err", "after", "palette.map" };
+	static const char *const names[] = { "in", "out", "err", "after" };
 	char path[128];
 
 	(void)state;
@@ -502,15 +447,13 @@ int main(void)
 		cmocka_unit_test(failing_files_are_reported_by_name),
 		cmocka_unit_test(a_closed_pipe_is_not_reported),
 		cmocka_unit_test(a_difference_of_two_files),
-		cmocka_unit_test(colours_are_kept_in_the_palette_map),
 		cmocka_unit_test(options_take_effect),
 		cmocka_unit_test(every_palette_of_the_help_draws),
-		cmocka_unit_test(colours_depend_on_the_name_its_letters_or_chance),
+		cmocka_unit_test(a_name_has_the_same_colour_in_every_graph),
 		cmocka_unit_test(a_flame_chart_is_in_the_order_of_its_lines),
 		cmocka_unit_test(differences_can_be_negated_and_normalized),
 		cmocka_unit_test(totals_can_be_compared_and_lines_decide_about_counts),
 		cmocka_unit_test(options_have_the_spellings_of_perl_and_inferno),
-		cmocka_unit_test(functions_can_have_titles_and_links),
 		cmocka_unit_test(very_small_and_very_large_counts_are_exact_or_said_to_be_rounded),
 		cmocka_unit_test(marks_that_turn_text_are_shown),
 		cmocka_unit_test(embedded_is_an_element_not_a_document),
