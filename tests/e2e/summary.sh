@@ -39,7 +39,7 @@ summary pingpong.bin
 if grep 'has not reported' "$tmp/err"; then fail "a reason without [unknown]"; fi
 
 for trace in relay.bin disk_syncs.bin joined_deadlock.bin; do
-	for format in folded csv pprof speedscope html threads hist wakers tree json perfetto; do
+	for format in folded csv pprof html threads hist wakers tree json perfetto; do
 		timeout 60 "$walk" --format=$format -o "$tmp/out" "$data/$trace" 2>"$tmp/err.$format"
 		expect_exit "chainwalk --format=$format $trace" 0 $?
 		case $format in
@@ -47,7 +47,7 @@ for trace in relay.bin disk_syncs.bin joined_deadlock.bin; do
 		csv) expect "$trace: waits in the summary, rows of csv" "$waits" "$(($(wc -l <"$tmp/out") - 1))" ;;
 		esac
 		case $format in
-		folded | csv | pprof | speedscope | html) cat "$tmp/err.folded" ;;
+		folded | csv | pprof | html) cat "$tmp/err.folded" ;;
 		*) grep -v -e ' waits: blocked ' -e '^chains end in ' "$tmp/err.folded" ;;
 		esac >"$tmp/expected"
 		expect "$trace: summary of --format=$format" "$(cat "$tmp/expected")" "$(cat "$tmp/err.$format")"

@@ -212,7 +212,7 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--mode fast", "--mode: 'fast' is none of: exact, classic");
 	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
 	refuse("-f xml", "-f: 'xml' is none of: folded, causes, tree, json, threads, hist, wakers, "
-			 "objects, io, events, info, csv, pprof, perfetto, speedscope, html");
+			 "objects, io, events, info, csv, pprof, perfetto, html");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",
@@ -318,7 +318,7 @@ static void short_help_fits_a_screen(void **state)
 	(void)state;
 	assert_true(lines <= 24);
 	assert_non_null(strstr(text, "--depth"));
-	assert_non_null(strstr(text, "speedscope"));
+	assert_non_null(strstr(text, "perfetto"));
 	assert_non_null(strstr(text, "--help"));
 	free(text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows from which pprof and speedscope are written: joined by ';' they are the folded lines to
+ * The rows from which pprof profiles are written: joined by ';' they are the folded lines to
  * the nanosecond, and each wait is counted once. On random schedules and on recorded traces.
  */
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --format=csv and --format=speedscope: what is written, to the byte. */
+/* --format=csv: what is written, to the byte. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +14,6 @@
 	"end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,end_unknown_ns,"         \
 	"end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_disk_ns,stack"
 #define CSV_HEADER STACK_HEADER "\n"
-
-/* ---- csv ------------------------------------------------------------------------------------ */
 
 static void a_row_is_a_wait(void **state)
 {
@@ -174,94 +172,6 @@ static void wall_time_is_utc_to_the_nanosecond(void **state)
 	synth_free(m);
 }
 
-/* ---- speedscope ----------------------------------------------------------------------------- */
-
-/* All threads, then each by itself; frames from root to leaf by their place in the table. */
-static void profiles_of_all_threads_and_of_each(void **state)
-{
-	struct options o;
-
-	(void)state;
-	options_init(&o);
-	o.parts = PART_BLOCKED;
-	o.user = false;
-	expect_text(script_formatted(script_chain, &o, "speedscope"),
-		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-		    "\"exporter\":\"chainwalk " CHAIN_VERSION "\",\"name\":\"testhost\","
-		    "\"activeProfileIndex\":0,\"profiles\":[\n"
-		    "{\"name\":\"all threads\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
-		    "\"samples\":[\n"
-		    "[0,1,2,12],\n"
-		    "[0,1,2,3,4,5,6,13],\n"
-		    "[0,1,2,3,4,5,6,3,8,9,10,11,14],\n"
-		    "[6,7,3,8,9,10,11,14]],"
-		    "\"weights\":[1000000,400000,400000,400000],\"startValue\":0,"
-		    "\"endValue\":2200000},\n"
-		    "{\"name\":\"A (A 101)\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
-		    "\"samples\":[\n"
-		    "[0,1,2,12],\n"
-		    "[0,1,2,3,4,5,6,13],\n"
-		    "[0,1,2,3,4,5,6,3,8,9,10,11,14]],"
-		    "\"weights\":[1000000,400000,400000],\"startValue\":0,\"endValue\":1800000},\n"
-		    "{\"name\":\"B (B 102)\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
-		    "\"samples\":[\n"
-		    "[6,7,3,8,9,10,11,14]],"
-		    "\"weights\":[400000],\"startValue\":0,\"endValue\":400000}],\n"
-		    "\"shared\":{\"frames\":[\n"
-		    "{\"name\":\"A\"},\n{\"name\":\"ksys\"},\n{\"name\":\"ksleep\"},\n"
-		    "{\"name\":\"--\"},\n{\"name\":\"kwake\"},\n{\"name\":\"ksend\"},\n"
-		    "{\"name\":\"B\"},\n{\"name\":\"klock\"},\n{\"name\":\"try_to_wake_up\"},\n"
-		    "{\"name\":\"hrtimer_wakeup\"},\n{\"name\":\"__hrtimer_run_queues\"},\n"
-		    "{\"name\":\"asm_sysvec_apic_timer_interrupt\"},\n{\"name\":\"[not woken]\"},\n"
-		    "{\"name\":\"[running]\"},\n{\"name\":\"[timer]\"}]}}\n");
-}
-
-/* What B ran is on [running]; with --state running also what it ran when nobody waited for it. */
-static void samples_are_frames_on_the_end(void **state)
-{
-	static const char script[] = "thread A S\n"
-				     "0   c0 - R > B\n"
-				     "0   c1 - R > A\n"
-				     "100 c1 A S > - sleep\n"
-				     "300 c0 B ran |one\n"
-				     "400 c0 B ran |two\n"
-				     "900 c0 B wakes A wake\n"
-				     "end 1000\n";
-	struct options o;
-	char *text;
-
-	(void)state;
-	options_init(&o);
-	text = script_formatted(script, &o, "speedscope");
-	assert_non_null(strstr(text, "{\"name\":\"A (A 101)\",\"type\":\"sampled\","
-				     "\"unit\":\"nanoseconds\",\"samples\":[\n"
-				     "[0,1,7],\n[0,1,2,3,4,8,5],\n[0,1,2,3,4,8,6]],"
-				     "\"weights\":[100000,400000,400000],"));
-	assert_non_null(strstr(text, "{\"name\":\"B\"},\n{\"name\":\"one\"},\n{\"name\":\"two\"},\n"
-				     "{\"name\":\"[runnable]\"},\n{\"name\":\"[running]\"}]}}"));
-	free(text);
-	o.parts = PART_RUNNING;
-	text = script_formatted(script, &o, "speedscope");
-	assert_non_null(strstr(text, "{\"name\":\"B (B 102)\",\"type\":\"sampled\","
-				     "\"unit\":\"nanoseconds\",\"samples\":[\n"
-				     "[1,4,2],\n[1,4,3]],\"weights\":[500000,500000],"));
-	free(text);
-}
-
-static void a_trace_without_waits_is_one_empty_profile(void **state)
-{
-	struct options o = script_options(999);
-
-	(void)state;
-	expect_text(script_formatted(script_chain, &o, "speedscope"),
-		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-		    "\"exporter\":\"chainwalk " CHAIN_VERSION "\",\"name\":\"testhost\","
-		    "\"activeProfileIndex\":0,\"profiles\":[\n"
-		    "{\"name\":\"all threads\",\"type\":\"sampled\",\"unit\":\"nanoseconds\","
-		    "\"samples\":[\n],\"weights\":[],\"startValue\":0,\"endValue\":0}],\n"
-		    "\"shared\":{\"frames\":[\n]}}\n");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,9 +181,6 @@ int main(void)
 		cmocka_unit_test(csv_shows_what_options_choose),
 		cmocka_unit_test(hostile_names_stay_in_their_fields),
 		cmocka_unit_test(wall_time_is_utc_to_the_nanosecond),
-		cmocka_unit_test(profiles_of_all_threads_and_of_each),
-		cmocka_unit_test(samples_are_frames_on_the_end),
-		cmocka_unit_test(a_trace_without_waits_is_one_empty_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
