@@ -24,8 +24,6 @@
 #define ASLEEP_SLICE_NS 2000000u
 /* BPF programs take a record's time before they submit it; at most this much passes between. */
 #define SUBMIT_NS 1000000u
-/* The longest that all requests to debuginfod servers together may take. */
-#define ASK_SECONDS 30u
 
 int session_fail(const struct session *s, const char *what, int err)
 {
@@ -66,18 +64,6 @@ static int prepare_command(struct session *s)
 	err = command_prepare(&s->command, argv);
 	(void)haste_begin();
 	return err ? session_fail(s, argv[0], err) : 0;
-}
-
-/* A flight recorder asks no servers: what it writes has the names that this machine has. */
-static void prepare_asker(struct session *s)
-{
-	const struct options *o = s->options;
-	int err = 0;
-
-	if (o->user_stacks && !o->flight_ns)
-		err = asker_start(&s->asker, ASK_SECONDS, o->verbosity > 0);
-	if (err)
-		fprintf(stderr, "chaincap: debuginfod will not be asked: %s\n", strerror(-err));
 }
 
 static void prepare_readers(struct session *s)
@@ -141,7 +127,6 @@ static int make_symbolizer(struct session *s)
 	if (!s->sym)
 		return session_fail(s, "cannot record", -ENOMEM);
 	symbolizer_read_by(s->sym, s->readers);
-	symbolizer_ask(s->sym, s->asker);
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
 	symbolizer_on_kernel_change(s->sym, bpf_session_code_gone, s->bpf);
@@ -177,8 +162,6 @@ static int attach(struct session *s)
 	/* From here on the programs see what these processes fork; nothing is recorded yet. */
 	if (s->readers)
 		add_helper(s, readers_pid(s->readers));
-	if (s->asker)
-		add_helper(s, asker_pid(s->asker));
 	if (deadline_pid())
 		add_helper(s, deadline_pid());
 	err = bpf_session_sampling(s->bpf);
@@ -267,7 +250,6 @@ static int open_all(struct session *s)
 	 */
 	prepare_opener();
 	prepare_readers(s);
-	prepare_asker(s);
 	s->nice = haste_begin();
 	return open_in_haste(s);
 }
@@ -520,7 +502,6 @@ int session_run(const struct options *o, const char *command_line,
 	lanes_free(s.lanes);
 	user_stacks_close(s.user_stacks);
 	symbolizer_free(s.sym);
-	asker_free(s.asker);
 	readers_free(s.readers);
 	deadline_end();
 	s.sink->close(&s);

@@ -11,7 +11,6 @@
 #include "kernel/bpf.h"
 #include "log/encode.h"
 #include "log/writer.h"
-#include "names/asker.h"
 #include "names/symbolize.h"
 #include "progress.h"
 #include "session.h"
@@ -72,7 +71,6 @@ struct session {
 	struct symbolizer *sym;
 	struct readers *readers; /* NULL: user functions get no names */
 	uint64_t readers_ns;	 /* the CPU time that they took, once they have ended */
-	struct asker *asker;	 /* NULL: no servers are asked for names */
 	struct bpf_session *bpf;
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;

@@ -34,7 +34,6 @@ struct debugfile_wanted {
 enum debugfile_claim {
 	DEBUGFILE_BY_BUILD_ID, /* its path is the build ID */
 	DEBUGFILE_BY_PATH,     /* it must have the build ID or the checksum */
-	DEBUGFILE_FROM_SERVER, /* it must have the build ID */
 };
 
 void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sandbox.h - processes without rights, for what must not be able to do what a recorder can: they
- * talk to servers, or read files that strangers made. They are forked before the recorder has
+ * read files that strangers made. They are forked before the recorder has
  * anything in memory that they must not see, and before it gives up the right to change its user.
  */
 #ifndef SANDBOX_H

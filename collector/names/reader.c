@@ -393,11 +393,6 @@ int reader_offsets(struct reader *rd, const uint64_t *offsets, size_t n)
 	return err;
 }
 
-int reader_nameless(struct reader *rd)
-{
-	return ask(rd, READER_NAMELESS, 0, -1);
-}
-
 int reader_find(struct reader *rd, reader_take_fn fn, void *ctx)
 {
 	int err = say(rd, READER_FIND, 0, 0, -1);

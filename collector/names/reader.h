@@ -106,8 +106,6 @@ void reader_add_minidebug(struct reader *rd);
 
 /* Sends the n offsets in the file, ascending, that are to be named. 0 or a negative errno. */
 int reader_offsets(struct reader *rd, const uint64_t *offsets, size_t n);
-/* How many of them have no name yet, or a negative errno. */
-int reader_nameless(struct reader *rd);
 /* Names them, and finds where functions without a name begin. Returns 0 or a negative errno. */
 int reader_find(struct reader *rd, reader_take_fn fn, void *ctx);
 

@@ -21,7 +21,6 @@ enum reader_op {
 	READER_COPY,  /* a file in memory comes with it; arg: bytes; answer: struct reader_told */
 	READER_MINIDEBUG, /* no answer */
 	READER_ASK,	  /* n offsets more; no answer */
-	READER_NAMELESS,  /* answer: struct reader_told */
 	READER_FIND,	  /* answer: for each offset, see below */
 	READER_PERF_MAP,  /* a perf map comes with it; no answer */
 	READER_JITDUMP,	  /* likewise */

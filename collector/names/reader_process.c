@@ -29,7 +29,7 @@ struct process {
 	struct debugfile_wanted wanted;
 	uint64_t *values; /* offsets; or address and time, in turn */
 	size_t n, cap;
-	struct elfsym_address *found; /* of the offsets in segments, NULL: not looked for yet */
+	struct elfsym_address *found; /* of the offsets in segments */
 	size_t n_found;
 	int perf_map, jitdump;
 	char plain[READER_NAME_MAX], readable[READER_NAME_MAX];
@@ -137,32 +137,14 @@ static bool to_vaddrs(struct process *p)
 	return p->found;
 }
 
-static bool find(struct process *p)
-{
-	if (!p->e || (!p->found && !to_vaddrs(p)))
-		return false;
-	elfsym_find(p->e, p->found, p->n_found);
-	return true;
-}
-
-static int count_nameless(struct process *p)
-{
-	int n = 0;
-
-	if (!find(p))
-		return -ENOMEM;
-	for (size_t i = 0; i < p->n_found; i++)
-		n += !p->found[i].name;
-	return n;
-}
-
 static void answer_all(struct process *p)
 {
-	const struct elfsym_address *a = p->found;
+	const struct elfsym_address *a;
 
-	if (!find(p))
+	if (!p->e || !to_vaddrs(p))
 		_exit(1);
 	a = p->found;
+	elfsym_find(p->e, p->found, p->n_found);
 	elfsym_find_bounds(p->e, p->found, p->n_found);
 	for (size_t i = 0; i < p->n; i++) {
 		struct reader_answer out = { .flags = 0 };
@@ -245,9 +227,6 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 		break;
 	case READER_MINIDEBUG:
 		add_minidebug(p);
-		break;
-	case READER_NAMELESS:
-		tell_result(p, count_nameless(p));
 		break;
 	case READER_FIND:
 		answer_all(p);

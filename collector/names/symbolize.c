@@ -245,11 +245,6 @@ void symbolizer_read_by(struct symbolizer *s, struct readers *readers)
 	s->readers = readers;
 }
 
-void symbolizer_ask(struct symbolizer *s, struct asker *asker)
-{
-	s->asker = asker;
-}
-
 void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband)
 {
 	*kernel = s->kernel_error;

@@ -69,9 +69,6 @@ void symbolizer_free(struct symbolizer *s);
 /* What reads files of recorded programs; borrowed. Without it user functions get no names. */
 struct readers;
 void symbolizer_read_by(struct symbolizer *s, struct readers *readers);
-/* Where to ask for debug files that this machine does not have; borrowed. Nowhere without it. */
-struct asker;
-void symbolizer_ask(struct symbolizer *s, struct asker *asker);
 
 /*
  * Why names will be missing, known from the start: *kernel is -EPERM when the kernel hides its

@@ -86,7 +86,7 @@ static void take_frames(struct symbolizer *s, struct early *e)
 
 static bool has_many(const struct symbolizer *s)
 {
-	return s->n_frames >= WAITING_MANY && !s->asker;
+	return s->n_frames >= WAITING_MANY;
 }
 
 static bool is_listed(const struct early *e, uint32_t source)
@@ -99,8 +99,8 @@ static bool is_listed(const struct early *e, uint32_t source)
 
 /*
  * Adds the files of which more frames wait than of each if FILES_MAX files had all: there are fewer
- * of these. More is done for names at the end: where there are servers to be asked, for files of
- * containers, and for those that could not be opened.
+ * of these. More is done for names at the end: for files of containers, and for those that could
+ * not be opened.
  */
 static void gather_many(struct symbolizer *s, struct early *e)
 {

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "asker.h"
 #include "elf/debugfile.h"
 #include "reader.h"
 
@@ -114,14 +113,6 @@ bool symbolize_offer_debug(void *reader, int fd, enum debugfile_claim claim)
 	return reader_add_debug(reader, fd, claim);
 }
 
-static void ask_servers(struct symbolizer *s, struct reader *rd, const struct debugfile_wanted *w)
-{
-	int fd = w->build_id_len ? asker_ask(s->asker, w->build_id, w->build_id_len) : -ENOENT;
-
-	if (fd >= 0)
-		reader_add_debug(rd, fd, DEBUGFILE_FROM_SERVER);
-}
-
 int symbolize_ask(struct reader *rd, const struct group *g)
 {
 	uint64_t *offsets = malloc(g->n * sizeof(*offsets));
@@ -135,9 +126,8 @@ int symbolize_ask(struct reader *rd, const struct group *g)
 	return err;
 }
 
-/* is_asked: servers may have a debug file, this machine has none. */
 static int name_by_reader(struct symbolizer *s, struct group *g, struct reader *rd,
-			  const struct reader_file *file, const char *path, bool is_asked)
+			  const struct reader_file *file, const char *path)
 {
 	struct naming *n = malloc(sizeof(*n));
 	int err = n ? symbolize_module(s, g, file, path) : -ENOMEM;
@@ -146,11 +136,8 @@ static int name_by_reader(struct symbolizer *s, struct group *g, struct reader *
 		goto out;
 	*n = (struct naming) { .s = s, .g = g, .path = path };
 	/* What fails from here on is the reader, and costs names only. */
-	if (!symbolize_ask(rd, g)) {
-		if (is_asked && reader_nameless(rd) > 0)
-			ask_servers(s, rd, &file->wanted);
+	if (!symbolize_ask(rd, g))
 		(void)reader_find(rd, symbolize_take_name, n);
-	}
 	err = symbolize_rest(n, &s->stats.no_symbol);
 out:
 	free(n);
@@ -178,7 +165,6 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t id)
 	struct reader_file file;
 	struct reader *rd = NULL;
 	int fd = -ENOENT, err;
-	bool is_whole;
 
 	s->stats.files++;
 	if (kind == CODE_VDSO && s->vdso_len)
@@ -194,12 +180,11 @@ static int name_file(struct symbolizer *s, struct group *g, uint32_t id)
 			s, g, kind == CODE_FILE ? &s->stats.no_file : &s->stats.no_symbol);
 	}
 	s->stats.files_read++;
-	is_whole = file.has_symtab ||
-		   debugfile_search(&file.wanted, kind == CODE_FILE ? fd : -1,
-				    code_files_root(s->files, id), path, symbolize_offer_debug, rd);
-	if (!is_whole)
+	if (!file.has_symtab &&
+	    !debugfile_search(&file.wanted, kind == CODE_FILE ? fd : -1,
+			      code_files_root(s->files, id), path, symbolize_offer_debug, rd))
 		reader_add_minidebug(rd);
-	err = name_by_reader(s, g, rd, &file, path, s->asker && kind == CODE_FILE && !is_whole);
+	err = name_by_reader(s, g, rd, &file, path);
 	reader_close(rd);
 	code_files_close(s->files, id);
 	return err;

@@ -110,7 +110,6 @@ struct symbolizer {
 	uint32_t n_generated, free_generated, ended_generated;
 
 	struct readers *readers; /* borrowed; NULL: user functions get no names */
-	struct asker *asker;	 /* borrowed; NULL: servers are not asked */
 	struct symbolizer_stats stats;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "debug_files.h"
 
+#include <dlfcn.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/grow.h"
 #include "common/lower_bound.h"
-#include "debuginfod_ask.h"
 
 #define SYSTEM_DIR "/usr/lib/debug"
 #define BUILD_ID_MAX 64u /* bytes */
@@ -23,6 +24,80 @@
 /* The longest that all requests to servers together may take. */
 #define ASK_SECONDS 300u
 #define URLS "DEBUGINFOD_URLS"
+
+/* ---- servers ------------------------------------------------------------------------------- */
+
+/* libdebuginfod's own. */
+struct debuginfod_client;
+
+typedef int (*debuginfod_find)(struct debuginfod_client *c, const unsigned char *build_id, int len,
+			       char **path);
+
+/* Those in DEBUGINFOD_URLS, through libdebuginfod, which is loaded only if they are asked. */
+struct servers {
+	char *urls; /* NULL: none is asked */
+	struct debuginfod_client *client;
+	debuginfod_find find_debuginfo, find_executable;
+	void (*end)(struct debuginfod_client *c);
+};
+
+/* CLOCK_MONOTONIC, s. The library passes nothing of ours to its progress function. */
+static time_t ask_until;
+
+static time_t now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* Called by the library several times a second; nonzero ends the request. */
+static int is_too_late(struct debuginfod_client *c, long done, long total)
+{
+	(void)c;
+	(void)done;
+	(void)total;
+	return now_s() >= ask_until;
+}
+
+static void close_servers(struct servers *s)
+{
+	/* The library stays: what it loaded itself does not free all that it allocated. */
+	if (s->client)
+		s->end(s->client);
+	free(s->urls);
+}
+
+/* Returns NULL, or why no server can be asked. To be closed in both cases. */
+static const char *open_servers(struct servers *s)
+{
+	const char *urls = getenv(URLS);
+	void *library;
+	struct debuginfod_client *(*begin)(void);
+	void (*set_progress)(struct debuginfod_client * c,
+			     int (*fn)(struct debuginfod_client * c, long done, long total));
+
+	if (!urls || !*urls)
+		return "--debuginfod: DEBUGINFOD_URLS names no server";
+	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return "--debuginfod: libdebuginfod.so.1 cannot be loaded";
+	/* As POSIX has it, for pointers to functions. */
+	*(void **)&begin = dlsym(library, "debuginfod_begin");
+	*(void **)&set_progress = dlsym(library, "debuginfod_set_progressfn");
+	*(void **)&s->end = dlsym(library, "debuginfod_end");
+	*(void **)&s->find_debuginfo = dlsym(library, "debuginfod_find_debuginfo");
+	*(void **)&s->find_executable = dlsym(library, "debuginfod_find_executable");
+	if (begin && set_progress && s->end && s->find_debuginfo && s->find_executable)
+		s->client = begin();
+	if (!s->client)
+		return "--debuginfod: libdebuginfod.so.1 cannot be loaded";
+	ask_until = now_s() + ASK_SECONDS;
+	set_progress(s->client, is_too_late);
+	s->urls = strdup(urls);
+	return NULL;
+}
 
 /* A file below a folder of --debug-dir. */
 struct indexed {
@@ -36,8 +111,7 @@ struct debug_files {
 	struct indexed *index; /* sorted by build ID, then the most useful file first */
 	size_t n, cap;
 	bool is_indexed;
-	char *servers; /* NULL: none is asked */
-	struct debuginfod_asker asker;
+	struct servers servers;
 	const char *complaint;
 };
 
@@ -56,19 +130,13 @@ enum {
 struct debug_files *debug_files_new(const struct options *o)
 {
 	struct debug_files *d = calloc(1, sizeof(*d));
-	int err;
 
 	if (!d)
 		return NULL;
 	d->dirs = &o->debug_dirs;
 	elf_version(EV_CURRENT);
-	err = o->debuginfod ? debuginfod_ask_open(&d->asker, ASK_SECONDS) : 0;
-	if (err == -ENOENT)
-		d->complaint = "--debuginfod: DEBUGINFOD_URLS names no server";
-	else if (err)
-		d->complaint = "--debuginfod: libdebuginfod.so.1 cannot be loaded";
-	else if (o->debuginfod)
-		d->servers = strdup(getenv(URLS));
+	if (o->debuginfod)
+		d->complaint = open_servers(&d->servers);
 	/* libdwfl would ask the servers, too: without the option, and for as long as it takes. */
 	unsetenv(URLS);
 	return d;
@@ -78,8 +146,7 @@ void debug_files_free(struct debug_files *d)
 {
 	if (!d)
 		return;
-	debuginfod_ask_close(&d->asker);
-	free(d->servers);
+	close_servers(&d->servers);
 	for (size_t i = 0; i < d->n; i++) {
 		free(d->index[i].build_id);
 		free(d->index[i].path);
@@ -261,16 +328,19 @@ static int ask(struct debug_files *d, const char *build_id, bool program, char *
 	unsigned int byte;
 	int fd;
 
-	if (!d->servers || len > sizeof(id))
+	if (!d->servers.urls || len > sizeof(id))
 		return -ENOENT;
 	for (size_t i = 0; i < len; i++) {
 		if (sscanf(build_id + 2 * i, "%2x", &byte) != 1)
 			return -EINVAL;
 		id[i] = (uint8_t)byte;
 	}
+	if (now_s() >= ask_until)
+		return -ETIMEDOUT;
 	snprintf(name, size, "debuginfod");
-	setenv(URLS, d->servers, 1);
-	fd = debuginfod_ask(&d->asker, id, (int)len, program);
+	setenv(URLS, d->servers.urls, 1);
+	fd = (program ? d->servers.find_executable : d->servers.find_debuginfo)(d->servers.client,
+										id, (int)len, NULL);
 	unsetenv(URLS);
 	return fd;
 }

@@ -1,12 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recorder is one thread in its own trace, whatever processes it starts for itself: what puts rings
-# into their map, what reads files, what asks servers. They are nowhere in a flight recorder's second
-# trace either, although their readers worked for the first one in its window.
+# into their map, what reads files. They are nowhere in a flight recorder's second trace either,
+# although their readers worked for the first one in its window.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-DEBUGINFOD_URLS=http://127.0.0.1:1 # so that there is a process that would ask
-export DEBUGINFOD_URLS
 
 # children: the processes that $recorder has, and theirs, one a line.
 children() {
