@@ -243,7 +243,7 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 	}
 out:
-	who_sums_free(&totals.classes);
+	sums_free(&totals.classes);
 	timelines_free(timelines);
 	return err;
 }

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "fold/class_sums.h"
+#include "select/wait_filter.h"
+#include "select/wait_nature.h"
 #include "select/scope.h"
 #include "select/top_waits.h"
 #include "select/wait_nature.h"
@@ -212,13 +213,13 @@ static void print_totals(const struct chain_summary *s, const struct timelines *
 
 /* Adds up what the chosen waits were for, for a format without totals. */
 static int sum_classes(const struct timelines *tl, const struct options *o, struct names *names,
-		       struct who_sums *sums)
+		       struct sums *sums)
 {
 	struct wait_filter *f = wait_filter_new(tl, o, names);
 
 	for (uint32_t i = 0; f && i < timelines_threads(tl); i++)
 		if (wait_filter_thread(f, i))
-			class_sums_add_thread(sums, tl, f, i);
+			wait_filter_sum_classes(f, i, 0, sums);
 	wait_filter_free(f);
 	return f ? 0 : -ENOMEM;
 }
@@ -226,24 +227,26 @@ static int sum_classes(const struct timelines *tl, const struct options *o, stru
 /* What the chosen waits were for, if the trace says it. */
 static int print_classes(const struct format_input *in)
 {
-	struct who_sums own = { .n = 0 }, *sums = &own;
+	struct sums own = { .n = 0 }, *sums = &own;
 	struct names *names;
 	int err = 0;
 
-	if (!class_sums_known(in->timelines))
+	if (!wait_classes_known(in->timelines))
 		return 0;
 	names = names_new(in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		sums = &in->totals->classes;
 	else
 		err = names ? sum_classes(in->timelines, in->options, names, sums) : -ENOMEM;
-	sums->unknown = "no object";
-	if (names && !err && who_sums_write(sums, names, CLASSES_SHOWN, "blocked for ", stderr))
+	if (names && !err)
+		sums_sort(sums, names, names_string);
+	if (names && !err &&
+	    sums_write(sums, names, 0, CLASSES_SHOWN, "blocked for ", "no object", stderr))
 		putc('\n', stderr);
 	if (!names || sums->out_of_memory)
 		err = -ENOMEM;
 	names_free(names);
-	who_sums_free(&own);
+	sums_free(&own);
 	return err;
 }
 

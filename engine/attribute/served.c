@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 #include "base/text.h"
@@ -146,45 +145,28 @@ void served_free(struct served *s)
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
-void served_sums_clear(struct served_sums *s)
+static void add(struct sums *to, uint32_t thing, uint32_t name, uint64_t wakings, uint64_t ns)
 {
-	pair_table_clear(&s->table, sizeof(struct served_sum));
-}
-
-void served_sums_free(struct served_sums *s)
-{
-	pair_table_free(&s->table);
-}
-
-static bool add(struct served_sums *to, uint32_t thing, uint32_t name, uint64_t wakings,
-		uint64_t ns)
-{
-	struct served_sum *sum = pair_table_at(&to->table, thing, name, sizeof(*sum));
+	struct sum *sum = sums_at(to, thing, name);
 
 	if (!sum)
-		return false;
-	sum->thing = thing;
-	sum->name = name;
-	sum->wakings += wakings;
-	sum->ns += ns;
-	return true;
+		return;
+	sum->count += wakings;
+	sum->amount += ns;
 }
 
 /* The blocks [from, to) of a thread's wakings. */
-static bool add_blocks(struct served_sums *to_sums, uint32_t thing, const struct running_totals *t,
+static void add_blocks(struct sums *to_sums, uint32_t thing, const struct running_totals *t,
 		       size_t from, size_t to)
 {
-	bool ok = true;
-
-	for (uint32_t id = 1; id <= t->table.keys.n && ok; id++) {
+	for (uint32_t id = 1; id <= t->table.keys.n; id++) {
 		struct pair key = t->table.keys.at[id];
 		uint64_t amount = totals_between(t, id, (uint32_t)from, (uint32_t)to);
 
 		if (amount)
-			ok = add(to_sums, thing, key.a, key.b == TOTAL_WAKINGS ? amount : 0,
-				 key.b == TOTAL_NS ? amount : 0);
+			add(to_sums, thing, key.a, key.b == TOTAL_WAKINGS ? amount : 0,
+			    key.b == TOTAL_NS ? amount : 0);
 	}
-	return ok;
 }
 
 /* The first waking at ns or later; that at hint is near it, as most are that are asked for. */
@@ -203,92 +185,51 @@ static size_t waking_near(const struct wakings *of, size_t hint, uint64_t ns)
 	return low + LOWER_BOUND(k, high - low, of->at[low + k].ns < ns);
 }
 
-bool served_sums_add(struct served_sums *to, uint32_t thing, struct served *s, uint32_t waker,
-		     uint64_t from_ns, uint64_t to_ns)
+void served_add(struct sums *to, uint32_t thing, struct served *s, uint32_t waker, uint64_t from_ns,
+		uint64_t to_ns)
 {
 	struct wakings *of = &s->of[waker];
 	size_t end = waking_near(of, of->hint, to_ns);
 	size_t i = waking_near(of, end, from_ns);
 	size_t keys = of->totals.table.keys.n; /* 0: so few wakings that there are no totals */
-	bool ok = true;
 
 	of->hint = end;
-	while (i < end && ok) {
+	while (i < end) {
 		if (keys && keys < end - i && end - i > 4 * BLOCK && i && i % BLOCK == 0 &&
 		    from_ns == of->at[i - 1].ns) {
-			ok = add_blocks(to, thing, &of->totals, i / BLOCK, end / BLOCK);
+			add_blocks(to, thing, &of->totals, i / BLOCK, end / BLOCK);
 			i = end / BLOCK * BLOCK;
 		} else {
-			ok = add(to, thing, of->at[i].name, 1, of->at[i].ns - from_ns);
+			add(to, thing, of->at[i].name, 1, of->at[i].ns - from_ns);
 			i++;
 		}
 		from_ns = of->at[i - 1].ns;
 	}
-	return ok;
-}
-
-static int most_time_first(const void *pa, const void *pb, void *names)
-{
-	const struct served_sum *a = pa, *b = pb;
-
-	if (a->thing != b->thing)
-		return compare_numbers(a->thing, b->thing);
-	if (a->ns != b->ns)
-		return compare_numbers(b->ns, a->ns);
-	return strcmp(names_text(names, names_string(names, a->name)),
-		      names_text(names, names_string(names, b->name)));
-}
-
-void served_sums_sort(struct served_sums *s, struct names *names)
-{
-	struct served_sum *all = s->table.at;
-	uint32_t n = s->table.keys.n;
-
-	/* Made now: comparing must not make texts, which moves them. */
-	for (uint32_t i = 1; i <= n; i++)
-		(void)names_string(names, all[i].name);
-	if (n)
-		qsort_r(all + 1, n, sizeof(*all), most_time_first, names);
-}
-
-const struct served_sum *served_sums_of(const struct served_sums *s, uint32_t thing, size_t *n)
-{
-	const struct served_sum *all = s->table.at;
-	size_t end = s->table.keys.n, first;
-
-	*n = 0;
-	if (!end)
-		return NULL;
-	all++; /* ids count from 1 */
-	first = LOWER_BOUND(i, end, all[i].thing < thing);
-	while (first + *n < end && all[first + *n].thing == thing)
-		++*n;
-	return all + first;
 }
 
 #define SHOWN 3
 
-static void put_sum(FILE *out, struct names *names, const struct served_sum *sum)
+static void put_sum(FILE *out, const struct names *names, const struct sum *sum)
 {
 	char ms[TEXT_MS_SIZE];
 
-	fputs(names_text(names, names_string(names, sum->name)), out);
-	if (sum->wakings == 1)
+	fputs(names_text(names, sum->text), out);
+	if (sum->count == 1)
 		fputs(" once", out);
 	else
-		fprintf(out, " %" PRIu64 " times", sum->wakings);
-	fprintf(out, " (%s ms)", text_ms(ms, sum->ns));
+		fprintf(out, " %" PRIu64 " times", sum->count);
+	fprintf(out, " (%s ms)", text_ms(ms, sum->amount));
 }
 
-void served_sums_write(const struct served_sums *s, struct names *names, uint32_t thing,
-		       uint64_t of_ns, const char *before, FILE *out)
+void served_write(const struct sums *s, const struct names *names, uint32_t thing, uint64_t of_ns,
+		  const char *before, FILE *out)
 {
 	size_t n;
-	const struct served_sum *at = served_sums_of(s, thing, &n);
+	const struct sum *at = sums_of(s, thing, &n);
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < n; i++)
-		ns += at[i].ns;
+		ns += at[i].amount;
 	if (!n || ns < of_ns / 20)
 		return;
 	fputs(before, out);

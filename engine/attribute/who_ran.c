@@ -41,6 +41,18 @@ const char *who_text(uint32_t who)
 	}
 }
 
+uint32_t who_name(struct names *names, uint32_t who)
+{
+	const char *text = who_text(who);
+
+	return text ? names_adopt(names, text) : names_string(names, who);
+}
+
+void who_ran_add(void *sums, uint32_t who, uint64_t ns)
+{
+	sums_add(sums, 0, who, ns);
+}
+
 /* The thread, by name, or WHO_*, that a CPU ran from this change on. */
 static uint32_t who_of(const struct timelines *tl, const struct change *c)
 {

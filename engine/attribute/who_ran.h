@@ -6,10 +6,11 @@
 #ifndef ENGINE_WHO_RAN_H
 #define ENGINE_WHO_RAN_H
 
+#include "sums.h"
 #include "timeline/timeline.h"
 
 /* Who: the name (string id) of the thread that ran, when it came on the CPU, or one of these. */
-#define WHO_UNKNOWN UINT32_MAX		/* the trace does not say */
+#define WHO_UNKNOWN SUMS_UNKNOWN	/* the trace does not say */
 #define WHO_IDLE (UINT32_MAX - 1)	/* nobody */
 #define WHO_THROTTLED (UINT32_MAX - 2)	/* nobody, as a quota was used up */
 #define WHO_STILL (UINT32_MAX - 3)	/* nobody: the whole machine stood still */
@@ -23,6 +24,8 @@
  * known.
  */
 const char *who_text(uint32_t who);
+/* A sums_text_fn: a name cleaned, or who_text(). */
+uint32_t who_name(struct names *names, uint32_t who);
 
 struct who_ran;
 
@@ -37,6 +40,8 @@ void who_ran_free(struct who_ran *r);
 
 /* ns of the time went to who; may be called several times for one who. */
 typedef void (*who_ran_fn)(void *arg, uint32_t who, uint64_t ns);
+/* A who_ran_fn, arg being a struct sums: adds to its thing 0. */
+void who_ran_add(void *sums, uint32_t who, uint64_t ns);
 
 /*
  * Shares out [from_ns, to_ns), in which the thread was ready: a part of [wake_ns, in_ns) of w, one

@@ -189,7 +189,7 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 	if (!s)
 		return;
 	if (who != WHO_THROTTLED) {
-		c->out_of_memory |= !who_had_add(&c->had, s->cause, who, ns);
+		sums_add(&c->had, s->cause, who, ns);
 		return;
 	}
 	add_time(c, node, end, 0, -ns);
@@ -225,8 +225,8 @@ static void count_served(struct causes *c)
 		uint32_t cause = sum ? ((const struct chain_sum *)c->sums.at)[sum].cause : 0;
 
 		if (cause && cause < c->cap_parts && c->part_ns[cause])
-			c->out_of_memory |= !served_sums_add(&c->served, cause, c->all_served,
-							     w->waker, w->from_ns, w->to_ns);
+			served_add(&c->served, cause, c->all_served, w->waker, w->from_ns,
+				   w->to_ns);
 	}
 	c->n_windows = 0;
 }
@@ -313,10 +313,10 @@ static void say_where_it_ran(struct causes *c, uint32_t node, const struct chose
 					  CHAIN_PREEMPTED | (throttled ? THROTTLED : 0));
 		const struct chain_sum *sums = c->sums.at;
 
-		if (sum && !most_said_add(&c->wheres, sums[sum].cause,
-					  place(c, last[-1].pair, UINT32_MAX, true, false),
-					  chosen_wait_ns(p)))
-			c->out_of_memory = true;
+		if (sum)
+			sums_add(&c->wheres, sums[sum].cause,
+				 place(c, last[-1].pair, UINT32_MAX, true, false),
+				 chosen_wait_ns(p));
 	}
 }
 
@@ -415,7 +415,6 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 		err = top_waits_walk(tl, f, 0, explain_wait, c);
 	if (!err)
 		err = causes_describe(c);
-	served_sums_sort(&c->served, names);
 	if (!err && c->n)
 		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, names);
 	/* All of their time is that of other causes. */
@@ -437,12 +436,12 @@ void causes_free(struct causes *c)
 	pair_table_free(&c->sums);
 	who_ran_free(c->who_ran);
 	served_free(c->all_served);
-	served_sums_free(&c->served);
+	sums_free(&c->served);
 	free(c->windows);
-	who_had_free(&c->had);
-	most_said_free(&c->wheres);
-	most_said_free(&c->whats);
-	most_said_free(&c->way_whats);
+	sums_free(&c->had);
+	sums_free(&c->wheres);
+	sums_free(&c->whats);
+	sums_free(&c->way_whats);
 	free(c->part_ns);
 	free(c->touched);
 	free(c);
@@ -457,5 +456,5 @@ const struct cause *causes_list(const struct causes *c, size_t *n)
 void causes_put_served(const struct causes *c, const struct cause *of, const char *before,
 		       FILE *out)
 {
-	served_sums_write(&c->served, c->names, of->id, of->ns, before, out);
+	served_write(&c->served, c->names, of->id, of->ns, before, out);
 }

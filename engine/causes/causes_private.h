@@ -7,9 +7,7 @@
 
 #include "causes.h"
 #include "common/intern.h"
-#include "most_said.h"
 #include "attribute/served.h"
-#include "who_had.h"
 
 /* A flag that is added to a chain's enum chain_end: a quota was used up. */
 #define THROTTLED 0x100u
@@ -57,11 +55,10 @@ struct causes {
 	size_t n, cap;
 	struct pair_table sums;	 /* struct chain_sum, by (node, end or disk) */
 	struct who_ran *who_ran; /* NULL: not known */
-	struct who_had had;	 /* the CPU: by cause */
-	struct most_said wheres; /* of causes */
-	struct most_said whats, way_whats;
+	/* By cause: who had the CPU (see who_ran.h), and texts. */
+	struct sums had, wheres, whats, way_whats;
 	struct served *all_served;
-	struct served_sums served; /* by cause */
+	struct sums served; /* by cause: see served_add() */
 	struct window *windows;
 	size_t n_windows, cap_windows;
 	/* The current wait: parts by cause, and which causes have one. */

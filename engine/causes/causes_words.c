@@ -34,82 +34,76 @@ static void find_ways(struct causes *c)
 	free(first);
 }
 
-/* What the sleep of a node's label was for: before its waking, or of a head. False: no memory. */
-static bool add_what(struct causes *c, struct most_said *to, const struct chain_sum *s,
-		     uint32_t node)
+/* What the sleep of a node's label was for: before its waking, or of a head. */
+static void add_what(struct causes *c, struct sums *to, const struct chain_sum *s, uint32_t node)
 {
 	uint32_t what = causes_label(c, c->chains.nodes.at[node].b).what;
 
-	return !what || !*names_text(c->names, what) || most_said_add(to, s->cause, what, s->ns);
+	if (what && *names_text(c->names, what))
+		sums_add(to, s->cause, what, s->ns);
 }
 
-static bool add_whats(struct causes *c, const struct chain_sum *s)
+static void add_texts(struct causes *c, const struct chain_sum *s)
 {
 	const struct pair *nodes = c->chains.nodes.at;
+	struct label last = causes_label(c, nodes[s->node].b);
 	uint32_t thread = s->node;
-	bool ok = true;
 
-	if (!causes_label(c, nodes[thread].b).who) { /* an interrupt */
-		ok = add_what(c, &c->whats, s, thread);
+	if (s->end == CHAIN_RUNNING && last.woke)
+		sums_add(&c->wheres, s->cause, last.woke, s->ns);
+	if (!last.who) { /* an interrupt */
+		add_what(c, &c->whats, s, thread);
 		thread = nodes[thread].a;
 	} else if (!nodes[thread].a && (s->end == CHAIN_NOT_WOKEN || s->end == CHAIN_UNKNOWN)) {
-		ok = add_what(c, &c->whats, s, thread);
+		add_what(c, &c->whats, s, thread);
 	}
-	return ok && (!nodes[thread].a || add_what(c, &c->way_whats, s, thread));
+	if (nodes[thread].a)
+		add_what(c, &c->way_whats, s, thread);
 }
 
-/* What is said of each cause, by its id. */
-struct said {
-	uint32_t *where, *what, *way_what, *had;
-};
+#define HOLDERS_SHOWN 3
 
-/* Sets where, of those that are not told apart by it, what for, and who had the CPU. */
-static int find_words(struct causes *c, const struct said *said)
+/* "61 % gzip, 39 % make": who had the CPU, if anybody is known. */
+static void write_holders(struct causes *c, struct cause *cause)
 {
-	const struct chain_sum *sums = c->sums.at;
-	int err = 0;
+	char *written = NULL;
+	size_t len;
+	FILE *f = open_memstream(&written, &len);
 
-	for (uint32_t i = 1; i <= c->sums.keys.n && !err; i++) {
-		const struct chain_sum *s = &sums[i];
-		struct label last = causes_label(c, c->chains.nodes.at[s->node].b);
-
-		if (s->end == CHAIN_RUNNING && last.woke &&
-		    !most_said_add(&c->wheres, s->cause, last.woke, s->ns))
-			err = -ENOMEM;
-		if (!add_whats(c, s))
-			err = -ENOMEM;
-	}
-	if (!err)
-		err = most_said_take(&c->wheres, c->names, said->where, c->n);
-	if (!err)
-		err = most_said_take(&c->whats, c->names, said->what, c->n);
-	if (!err)
-		err = most_said_take(&c->way_whats, c->names, said->way_what, c->n);
-	if (!err)
-		err = who_had_take(&c->had, c->names, said->had);
-	for (size_t k = 1; k <= c->n && !err; k++) {
-		struct cause *cause = &c->at[k - 1];
-
-		if (said->where[k])
-			cause->where = said->where[k];
-		cause->what = said->what[k];
-		cause->way_what = said->way_what[k];
-		cause->had = said->had[k];
-	}
-	return err;
+	if (f)
+		sums_write(&c->had, c->names, cause->id, HOLDERS_SHOWN, "", "[unknown]", f);
+	c->out_of_memory |= !f || fclose(f);
+	if (written && *written)
+		cause->had = names_adopt(c->names, written);
+	c->out_of_memory |= written && *written && !cause->had;
+	free(written);
 }
 
 int causes_describe(struct causes *c)
 {
-	size_t n = c->n + 1;
-	uint32_t *all = calloc(n, 4 * sizeof(*all));
-	int err;
+	const struct chain_sum *sums = c->sums.at;
 
-	if (!all)
-		return -ENOMEM;
-	err = find_words(c, &(struct said) { all, all + n, all + 2 * n, all + 3 * n });
-	if (!err)
-		find_ways(c);
-	free(all);
-	return err;
+	for (uint32_t i = 1; i <= c->sums.keys.n; i++)
+		add_texts(c, &sums[i]);
+	sums_sort(&c->wheres, c->names, sums_key_is_text);
+	sums_sort(&c->whats, c->names, sums_key_is_text);
+	sums_sort(&c->way_whats, c->names, sums_key_is_text);
+	sums_sort(&c->had, c->names, who_name);
+	sums_sort(&c->served, c->names, names_string);
+	c->out_of_memory |= c->wheres.out_of_memory || c->whats.out_of_memory ||
+			    c->way_whats.out_of_memory || c->had.out_of_memory ||
+			    c->served.out_of_memory;
+	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
+		struct cause *cause = &c->at[k];
+		uint32_t where = sums_dominant_text(&c->wheres, cause->id);
+
+		/* Of those that are not told apart by it. */
+		if (where)
+			cause->where = where;
+		cause->what = sums_dominant_text(&c->whats, cause->id);
+		cause->way_what = sums_dominant_text(&c->way_whats, cause->id);
+		write_holders(c, cause);
+	}
+	find_ways(c);
+	return c->out_of_memory ? -ENOMEM : 0;
 }

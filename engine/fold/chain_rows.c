@@ -10,7 +10,7 @@
 #include "common/grow.h"
 #include "common/intern.h"
 #include "common/lower_bound.h"
-#include "share_out.h"
+#include "attribute/sums.h"
 
 static int append_row(struct chain_rows *r, const struct chain_row *row)
 {

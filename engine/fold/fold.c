@@ -6,8 +6,8 @@
 
 #include "base/cpus.h"
 #include "base/progress.h"
-#include "class_sums.h"
 #include "repeats.h"
+#include "select/wait_nature.h"
 
 static void add_summary(struct chain_summary *to, const struct chain_summary *s)
 {
@@ -48,7 +48,7 @@ static int gather(struct fold *f)
 		struct folder *one = &f->folders[i];
 
 		add_summary(&f->summary, &one->summary);
-		who_sums_add_all(&f->classes, &one->classes);
+		sums_add_all(&f->classes, &one->classes);
 		if (i && !one->out_of_memory && !all->out_of_memory)
 			absorb(all, one);
 		all->out_of_memory |= one->out_of_memory;
@@ -122,7 +122,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->timelines = tl;
 		f->options = o;
 		f->by = by;
-		f->knows_objects = class_sums_known(tl);
+		f->knows_objects = wait_classes_known(tl);
 		f->parts = chain_parts_new(tl, o, fold_counts_waits(f), by == FOLD_BY_LINE);
 		err = f->parts ? 0 : -ENOMEM;
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
@@ -147,7 +147,7 @@ void fold_free(struct fold *f)
 	chain_parts_free(f->parts);
 	slices_free(&f->slices);
 	who_ran_free(f->who_ran);
-	who_sums_free(&f->classes);
+	sums_free(&f->classes);
 	free(f);
 }
 
@@ -161,10 +161,10 @@ const struct chain_summary *fold_summary(const struct fold *f)
 	return &f->summary;
 }
 
-struct who_sums fold_take_classes(struct fold *f)
+struct sums fold_take_classes(struct fold *f)
 {
-	struct who_sums classes = f->classes;
+	struct sums classes = f->classes;
 
-	f->classes = (struct who_sums) { .n = 0 };
+	f->classes = (struct sums) { .n = 0 };
 	return classes;
 }

@@ -6,7 +6,7 @@
 #define ENGINE_FOLD_H
 
 #include "chain_rows.h"
-#include "who_sums.h"
+#include "attribute/sums.h"
 
 /* The totals of the chosen waits. */
 struct chain_summary {
@@ -41,7 +41,7 @@ void fold_free(struct fold *f);
 struct chain_rows *fold_rows(struct fold *f);
 /* All that was chosen, including what --top leaves out. */
 const struct chain_summary *fold_summary(const struct fold *f);
-/* Its blocked time by class of object: see class_sums.h. The caller frees it, f has it no more. */
-struct who_sums fold_take_classes(struct fold *f);
+/* Its blocked time by wait_class(), as thing 0. The caller frees it, f has it no more. */
+struct sums fold_take_classes(struct fold *f);
 
 #endif /* ENGINE_FOLD_H */

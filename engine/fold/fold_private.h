@@ -11,7 +11,6 @@
 #include "node_sums.h"
 #include "slices.h"
 #include "select/wait_filter.h"
-#include "who_sums.h"
 
 #define FOLDERS_MAX 16u
 #define HEADS 4096u /* a power of two */
@@ -19,7 +18,7 @@
 /* A cache's slot: the node of a head. */
 struct head {
 	uint32_t group, stack, node; /* node 0: empty */
-	uint32_t class;		     /* of what it waits for; 0: not known */
+	uint32_t class;		     /* of what it waits for: wait_class() */
 };
 
 /* A wait that reaches over several slices, and the part of it that was chosen. */
@@ -44,7 +43,7 @@ struct folder {
 	size_t n_long, cap_long;
 	struct node_sums sums;
 	struct chain_summary summary;
-	struct who_sums classes;
+	struct sums classes;
 	bool out_of_memory;
 };
 
@@ -59,8 +58,8 @@ struct fold {
 	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;
 	struct chain_summary summary;
-	struct who_sums classes; /* of what was waited for; empty if the trace does not say it */
-	struct pairs nodes;	 /* of the chains, when they are complete */
+	struct sums classes; /* of what was waited for; empty if the trace does not say it */
+	struct pairs nodes;  /* of the chains, when they are complete */
 	struct chain_rows rows;
 };
 

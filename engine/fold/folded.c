@@ -8,7 +8,7 @@
 
 #include "base/compare.h"
 #include "common/grow.h"
-#include "share_out.h"
+#include "attribute/sums.h"
 
 #define NS_PER_US 1000u
 

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "class_sums.h"
 #include "common/grow.h"
 #include "attribute/on_cpu.h"
+#include "select/wait_nature.h"
 
 static bool wants_samples(const struct fold *f)
 {
@@ -36,7 +36,7 @@ static const struct head *head_of(struct folder *f, uint32_t thread, const struc
 			.stack = w->stack,
 			.node = chains_node(&f->chains, chains_head(&f->chains, group),
 					    part_head(&f->parts, name, w->stack)),
-			.class = class_of_wait(f->fold->timelines, w->stack),
+			.class = wait_class(f->fold->timelines, w->stack),
 		};
 	return slot;
 }
@@ -202,7 +202,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	sum->runnable_ns += off_ns;
 	sum->blocked_ns += blocked_ns;
 	if (f->fold->knows_objects)
-		class_sums_add(&f->classes, slot->class, blocked_ns);
+		sums_add(&f->classes, 0, slot->class, blocked_ns);
 	fold_sleep(f, head, thread, w, &s, is_long);
 }
 
@@ -270,7 +270,7 @@ void folder_clear(struct folder *f)
 	part_cache_free(&f->parts);
 	free(f->long_waits);
 	node_sums_free(&f->sums);
-	who_sums_free(&f->classes);
+	sums_free(&f->classes);
 }
 
 static bool wants(void *arg, const struct thread *th)

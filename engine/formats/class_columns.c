@@ -6,14 +6,17 @@
 #include <stdlib.h>
 
 #include "format.h"
+#include "select/wait_nature.h"
 
 /* Those with most time. */
-static void choose(struct class_columns *c, struct who_sums *all)
+static void choose(struct class_columns *c, const struct sums *all)
 {
-	who_sums_sort(all, c->names);
-	for (size_t i = 0; i < all->n && c->n < CLASS_COLUMNS; i++)
-		if (all->sorted[i].who != WHO_UNKNOWN && all->sorted[i].ns)
-			c->classes[c->n++] = all->sorted[i].who;
+	size_t n;
+	const struct sum *of = sums_of(all, 0, &n);
+
+	for (size_t i = 0; i < n && c->n < CLASS_COLUMNS; i++)
+		if (of[i].text && of[i].amount)
+			c->classes[c->n++] = of[i].key;
 }
 
 /* The column of a class. */
@@ -26,48 +29,30 @@ static size_t column_of(const struct class_columns *c, uint32_t class)
 	return k < c->n ? k : CLASS_COLUMNS;
 }
 
-/* ns by (row, class); all gets those of all rows. */
-static bool sum_up(struct pair_table *rows, struct who_sums *all, const struct timelines *tl,
-		   struct wait_filter *f, const uint32_t *threads, size_t n)
-{
-	struct who_sums one = { .n = 0 };
-	bool ok = true;
-
-	for (size_t i = 0; i < n && ok; i++) {
-		const uint64_t *ns;
-
-		class_sums_add_thread(&one, tl, f, threads[i]);
-		ns = one.table.at;
-		for (uint32_t k = 1; k <= one.table.keys.n && ok; k++)
-			ok = pair_table_add(rows, (uint32_t)i, one.table.keys.at[k].a, ns[k]);
-		who_sums_add_all(all, &one);
-		who_sums_clear(&one);
-	}
-	ok &= !one.out_of_memory && !all->out_of_memory;
-	who_sums_free(&one);
-	return ok;
-}
-
 int class_columns_init(struct class_columns *c, const struct timelines *tl, struct names *names,
 		       struct wait_filter *f, const uint32_t *threads, size_t n)
 {
-	struct pair_table rows = { .cap = 0 };
-	struct who_sums all = { .n = 0 };
-	const uint64_t *ns;
-	bool ok;
+	struct sums rows = { .n = 0 }, all = { .n = 0 };
+	const struct sum *sum;
+	bool failed;
 
-	*c = (struct class_columns) { .names = names, .shown = class_sums_known(tl) };
+	*c = (struct class_columns) { .names = names, .shown = wait_classes_known(tl) };
 	if (!c->shown)
 		return 0;
 	c->ns = calloc(n + 1, sizeof(*c->ns));
-	ok = c->ns && sum_up(&rows, &all, tl, f, threads, n);
+	for (size_t i = 0; i < n; i++)
+		wait_filter_sum_classes(f, threads[i], (uint32_t)i, &rows);
+	sum = rows.table.at;
+	for (uint32_t i = 1; i <= rows.table.keys.n; i++)
+		sums_add(&all, 0, sum[i].key, sum[i].amount);
+	sums_sort(&all, names, names_string);
 	choose(c, &all);
-	ns = rows.at;
-	for (uint32_t i = 1; i <= rows.keys.n && ok; i++)
-		c->ns[rows.keys.at[i].a][column_of(c, rows.keys.at[i].b)] += ns[i];
-	pair_table_free(&rows);
-	who_sums_free(&all);
-	return ok ? 0 : -ENOMEM;
+	for (uint32_t i = 1; i <= rows.table.keys.n && c->ns; i++)
+		c->ns[sum[i].thing][column_of(c, sum[i].key)] += sum[i].amount;
+	failed = !c->ns || rows.out_of_memory || all.out_of_memory;
+	sums_free(&rows);
+	sums_free(&all);
+	return failed ? -ENOMEM : 0;
 }
 
 void class_columns_free(struct class_columns *c)

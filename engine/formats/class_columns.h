@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/options.h"
-#include "fold/class_sums.h"
+#include "select/wait_filter.h"
 
 #define CLASS_COLUMNS 5
 

@@ -22,7 +22,7 @@ struct import_report;
 struct format_totals {
 	bool known;
 	struct chain_summary sums;
-	struct who_sums classes; /* time by class of object: see fold/class_sums.h */
+	struct sums classes; /* time by wait_class(), as thing 0 */
 };
 
 /* The input of a format. */

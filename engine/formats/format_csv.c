@@ -8,12 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fold/class_sums.h"
 #include "format.h"
 #include "ran_columns.h"
 #include "words/kernel_stacks.h"
 #include "select/top_waits.h"
-#include "fold/who_sums.h"
+#include "select/wait_nature.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
 #include "words/waited_for.h"
@@ -41,7 +40,7 @@ struct writer {
 	struct processes *processes;
 	struct chains chains;
 	struct who_ran *who_ran; /* NULL: not known, and without columns */
-	struct who_sums who_had_cpu;
+	struct sums who_had_cpu;
 	struct ran_columns ran;
 	uint64_t ends_ns[CHAIN_ENDS]; /* of the current wait */
 	struct format_totals totals;  /* of all waits written */
@@ -189,7 +188,7 @@ static int put_waker(struct writer *c, const struct wait *w)
 /* Traces without objects have no such column. */
 static bool has_objects(const struct writer *c)
 {
-	return class_sums_known(c->timelines);
+	return wait_classes_known(c->timelines);
 }
 
 static void put_header(struct writer *c)
@@ -210,23 +209,24 @@ static void put_header(struct writer *c)
 /* Those who had the CPU longest while the thread waited for one; unknown ones are left out. */
 static int put_who(struct writer *c, const struct chosen_wait *p)
 {
-	struct who_sums *s = &c->who_had_cpu;
+	struct sums *s = &c->who_had_cpu;
+	const struct sum *of;
+	size_t n_of;
 	int n = 0;
 
 	if (!c->who_ran)
 		return 0;
-	who_sums_clear(s);
+	sums_clear(s);
 	who_ran_share(c->who_ran, p->thread, p->wait, p->shown.off_from_ns, p->shown.off_to_ns,
-		      who_sums_add, s);
-	who_sums_sort(s, c->names);
-	for (size_t i = 0; i < s->n && n < WHO_COLUMNS; i++) {
-		const char *text = who_sums_text(c->names, s->sorted[i].who);
-
-		if (!text)
+		      who_ran_add, s);
+	sums_sort(s, c->names, who_name);
+	of = sums_of(s, 0, &n_of);
+	for (size_t i = 0; i < n_of && n < WHO_COLUMNS; i++) {
+		if (!of[i].text)
 			continue;
 		putc(',', c->out);
-		put_text(c, text);
-		put_ns(c, s->sorted[i].ns);
+		put_text(c, names_text(c->names, of[i].text));
+		put_ns(c, of[i].amount);
 		n++;
 	}
 	for (; n < WHO_COLUMNS; n++)
@@ -287,8 +287,8 @@ static void add_to_sums(struct writer *c, const struct chosen_wait *p)
 	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
 
 	if (p->wait->kind == WAIT_SLEEP && has_objects(c))
-		class_sums_add(&c->totals.classes, class_of_wait(c->timelines, p->wait->stack),
-			       s->blocked_to_ns - s->blocked_from_ns);
+		sums_add(&c->totals.classes, 0, wait_class(c->timelines, p->wait->stack),
+			 s->blocked_to_ns - s->blocked_from_ns);
 	sums->waits++;
 	sums->blocked_ns += s->blocked_to_ns - s->blocked_from_ns;
 	if (p->wait->kind == WAIT_PREEMPTED)
@@ -351,12 +351,12 @@ static int write_csv(const struct format_input *in, FILE *out)
 		c.totals.sums.not_shown_ns = wait_filter_preempted_ns(s);
 		c.totals.known = true;
 		*in->totals = c.totals;
-		c.totals.classes = (struct who_sums) { .n = 0 };
+		c.totals.classes = (struct sums) { .n = 0 };
 	}
 	chains_free(&c.chains);
 	who_ran_free(c.who_ran);
-	who_sums_free(&c.totals.classes);
-	who_sums_free(&c.who_had_cpu);
+	sums_free(&c.totals.classes);
+	sums_free(&c.who_had_cpu);
 	ran_columns_free(&c.ran);
 	processes_free(c.processes);
 	wait_filter_free(s);

@@ -25,8 +25,7 @@ struct writer {
 	uint32_t *of_frame;	    /* text by frame id, as JSON; 0: not made yet */
 	struct pair_table of_stack; /* likewise, by (stack pair, kernel frames << 1 | with user) */
 	struct text_buf buf;
-	struct wait_pieces wait;     /* the current one */
-	struct who_sums who_had_cpu; /* of the piece at hand */
+	struct wait_pieces wait; /* the current one */
 	bool out_of_memory;
 };
 
@@ -167,15 +166,12 @@ static void put_link(struct writer *j, const struct link *l)
 /* Writes who had the CPU in a piece of time that waited for one. */
 static void put_who(struct writer *j, uint32_t node)
 {
-	struct who_sums *s = &j->who_had_cpu;
+	size_t n;
+	const struct sum *had = sums_of(&j->wait.facts.had, node, &n);
 
-	who_sums_clear(s);
-	who_had_of(&j->wait.facts.had, node, s);
-	who_sums_sort(s, j->names);
-	j->out_of_memory |= s->out_of_memory;
 	fputs(",\"had_cpu\":[", j->out);
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t who = s->sorted[i].who;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t who = had[i].key;
 		const char *text = who < WHO_NAMES ? trace_string(j->trace, who) : who_text(who);
 
 		j->buf.len = 0;
@@ -185,7 +181,7 @@ static void put_who(struct writer *j, uint32_t node)
 			text_puts(&j->buf, "null");
 		j->out_of_memory |= j->buf.failed;
 		fprintf(j->out, "%s{\"name\":%s,\"cpu_ns\":%" PRIu64 "}", i ? "," : "",
-			j->buf.failed ? "null" : j->buf.p, s->sorted[i].ns);
+			j->buf.failed ? "null" : j->buf.p, had[i].amount);
 	}
 	putc(']', j->out);
 }
@@ -202,16 +198,16 @@ static void put_interrupted(struct writer *j, uint32_t node)
 static void put_ran(struct writer *j, const struct wait_piece *p)
 {
 	size_t n;
-	struct ran_sum *ran = ran_sums_of(&j->wait.facts.ran, p->node, &n);
+	struct sum *ran = sums_of(&j->wait.facts.ran, p->node, &n);
 
 	if (!n)
 		return;
-	j->out_of_memory |= ran_sums_share(ran, n, p->ns, j->names) < 0;
+	j->out_of_memory |= sums_share(ran, n, p->ns, j->names) < 0;
 	fputs(",\"ran\":[", j->out);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(j->out, "%s{\"samples\":%" PRIu64 ",\"ran_ns\":%" PRIu64 ",", i ? "," : "",
-			ran[i].samples, ran[i].ns);
-		put_stack(j, "stack", ran[i].pair, UINT32_MAX, true);
+			ran[i].amount, ran[i].share);
+		put_stack(j, "stack", ran[i].key, UINT32_MAX, true);
 		putc('}', j->out);
 	}
 	putc(']', j->out);
@@ -256,13 +252,13 @@ static void put_object(struct writer *j, const char *name, uint32_t object)
 static void put_served(struct writer *j, uint32_t node)
 {
 	size_t n;
-	const struct served_sum *at = served_sums_of(&j->wait.facts.served, node, &n);
+	const struct sum *at = sums_of(&j->wait.facts.served, node, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",{" : ",\"served\":[{", j->out);
-		put_name(j, "name", at[i].name);
-		fprintf(j->out, ",\"wakings\":%" PRIu64 ",\"served_ns\":%" PRIu64 "}",
-			at[i].wakings, at[i].ns);
+		put_name(j, "name", at[i].key);
+		fprintf(j->out, ",\"wakings\":%" PRIu64 ",\"served_ns\":%" PRIu64 "}", at[i].count,
+			at[i].amount);
 	}
 	fputs(n ? "]" : "", j->out);
 }
@@ -392,7 +388,6 @@ static int write_json(const struct format_input *in, FILE *out)
 	if (!err)
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &j);
 	wait_pieces_free(&j.wait);
-	who_sums_free(&j.who_had_cpu);
 	intern_free(&j.texts);
 	free(j.of_frame);
 	pair_table_free(&j.of_stack);

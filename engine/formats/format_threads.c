@@ -8,7 +8,6 @@
 #include "format.h"
 #include "words/names.h"
 #include "select/top_waits.h"
-#include "fold/who_sums.h"
 #include "class_columns.h"
 #include "timeline/taken.h"
 #include "format_threads.h"
@@ -154,7 +153,7 @@ static void put_chosen(FILE *out, const struct options *o)
 struct who_column {
 	struct who_ran *ran; /* NULL: there is no such column */
 	uint64_t from_ns, to_ns;
-	struct who_sums one, total, other;
+	struct sums one, total, other;
 };
 
 #define WHO_SHOWN 3
@@ -164,22 +163,23 @@ static void sum_who(struct who_column *c, const struct timelines *tl, uint32_t t
 {
 	const struct thread *th = timelines_thread(tl, thread);
 
-	who_sums_clear(&c->one);
+	sums_clear(&c->one);
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		const struct wait *w = &th->waits[i];
 
 		if (w->kind != WAIT_UNKNOWN)
 			who_ran_share(c->ran, thread, w, clip_ns(w->wake_ns, c->from_ns, c->to_ns),
-				      clip_ns(w->in_ns, c->from_ns, c->to_ns), who_sums_add,
+				      clip_ns(w->in_ns, c->from_ns, c->to_ns), who_ran_add,
 				      &c->one);
 	}
 }
 
-static void put_who(FILE *out, struct who_column *c, struct who_sums *s, struct names *names)
+static void put_who(FILE *out, struct who_column *c, struct sums *s, struct names *names)
 {
 	if (!c->ran)
 		return;
-	if (!who_sums_write(s, names, WHO_SHOWN, "  ", out))
+	sums_sort(s, names, who_name);
+	if (!sums_write(s, names, 0, WHO_SHOWN, "  ", "[unknown]", out))
 		fputs("  -", out);
 }
 
@@ -207,9 +207,9 @@ static void put_table(FILE *out, const struct format_input *in, struct names *na
 		thread_row_add(&total, &rows[i]);
 		if (who->ran) {
 			sum_who(who, in->timelines, rows[i].thread);
-			who_sums_add_all(&who->total, &who->one);
+			sums_add_all(&who->total, &who->one);
 			if (i >= top)
-				who_sums_add_all(&who->other, &who->one);
+				sums_add_all(&who->other, &who->one);
 		}
 		if (i >= top) {
 			thread_row_add(&other, &rows[i]);
@@ -275,9 +275,9 @@ static int write_threads(const struct format_input *in, FILE *out)
 	if (who.one.out_of_memory || who.total.out_of_memory || who.other.out_of_memory)
 		err = -ENOMEM;
 	class_columns_free(&classes);
-	who_sums_free(&who.one);
-	who_sums_free(&who.total);
-	who_sums_free(&who.other);
+	sums_free(&who.one);
+	sums_free(&who.total);
+	sums_free(&who.other);
 	who_ran_free(who.ran);
 	free(threads);
 	free(rows);

@@ -27,8 +27,8 @@ struct tree {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
-	struct wait_tree wait;	 /* the current one */
-	struct who_sums who_had; /* who had the CPU, for the clause that is being written */
+	struct wait_tree wait; /* the current one */
+	struct sums who_had;   /* who had the CPU, for the clause that is being written */
 	/* What the last heading was for; a thread that was renamed gets a new one. */
 	uint32_t thread, name;
 	bool out_of_memory;
@@ -87,19 +87,10 @@ static void put_clause(const struct tree *t, int *n, const char *before, uint64_
 
 #define WHO_SHOWN 4
 
-/* Ends a clause with those who had the CPU; they are in t->who_had. */
-static void put_who_had(struct tree *t)
+/* Ends a clause with those who had the CPU. */
+static void put_holders(struct tree *t, const struct sums *had, uint32_t thing)
 {
-	who_sums_write(&t->who_had, t->names, WHO_SHOWN, ": ", t->out);
-	t->out_of_memory |= t->who_had.out_of_memory;
-	who_sums_clear(&t->who_had);
-}
-
-/* The same for a link. */
-static void put_who_of(struct tree *t, const struct tree_item *i)
-{
-	who_had_of(&t->wait.facts.had, (uint32_t)(i - t->wait.items), &t->who_had);
-	put_who_had(t);
+	sums_write(had, t->names, thing, WHO_SHOWN, ": ", "[unknown]", t->out);
 }
 
 static void put_links(struct tree *t, const struct tree_item *above, unsigned int level);
@@ -135,15 +126,14 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 			wait_facts_interrupted(&w->facts, (uint32_t)(i - w->items)));
 	put_clause(t, &n, "was runnable ", end[CHAIN_RUNNABLE], "");
 	if (end[CHAIN_RUNNABLE])
-		put_who_of(t, i);
+		put_holders(t, &w->facts.had, self);
 	put_clause(t, &n, "was not started yet for ", unborn, "");
 	put_clause(t, &n, "did what is not known for ", end[CHAIN_UNKNOWN], "");
 	put_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
-	served_sums_write(&w->facts.served, t->names, self, i->total_ns, "; meanwhile it woke ",
-			  t->out);
+	served_write(&w->facts.served, t->names, self, i->total_ns, "; meanwhile it woke ", t->out);
 }
 
 /*
@@ -173,20 +163,18 @@ static void put_handler(struct tree *t, const struct link *l)
 static void put_ran(struct tree *t, const struct tree_item *item, unsigned int level)
 {
 	size_t n;
-	const struct ran_sum *ran =
-		ran_sums_of(&t->wait.facts.ran, (uint32_t)(item - t->wait.items), &n);
+	const struct sum *ran = sums_of(&t->wait.facts.ran, (uint32_t)(item - t->wait.items), &n);
 	uint64_t samples = 0, rest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		samples += ran[i].samples;
+		samples += ran[i].amount;
 		if (i >= STACKS_SHOWN)
-			rest += ran[i].samples;
+			rest += ran[i].amount;
 	}
 	for (size_t i = 0; i < n && i < STACKS_SHOWN; i++) {
 		indent(t, level);
-		fprintf(t->out, "ran %.0f %% in ",
-			100.0 * (double)ran[i].samples / (double)samples);
-		put_stack(t, ran[i].pair, UINT32_MAX, true);
+		fprintf(t->out, "ran %.0f %% in ", 100.0 * (double)ran[i].amount / (double)samples);
+		put_stack(t, ran[i].key, UINT32_MAX, true);
 	}
 	if (rest) {
 		indent(t, level);
@@ -397,8 +385,11 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 	}
 	if (t->wait.facts.who_ran)
 		who_ran_share(t->wait.facts.who_ran, p->thread, w, s->off_from_ns, s->off_to_ns,
-			      who_sums_add, &t->who_had);
-	put_who_had(t);
+			      who_ran_add, &t->who_had);
+	sums_sort(&t->who_had, t->names, who_name);
+	put_holders(t, &t->who_had, 0);
+	t->out_of_memory |= t->who_had.out_of_memory;
+	sums_clear(&t->who_had);
 	if (chosen_wait_ns(p) < s->whole_ns) {
 		fputs("; cut by --from or --to, in all ", t->out);
 		put_time(t, s->whole_ns);
@@ -465,7 +456,7 @@ static int write_tree(const struct format_input *in, FILE *out)
 	if (!err)
 		err = top_waits_walk(in->timelines, s, o.top, write_wait, &t);
 	wait_tree_free(&t.wait);
-	who_sums_free(&t.who_had);
+	sums_free(&t.who_had);
 	wait_filter_free(s);
 	names_free(t.names);
 	return err < 0 ? err : 0;

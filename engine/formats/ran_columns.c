@@ -3,13 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct ran_stack {
-	uint32_t text;
-	uint64_t ns;
-};
 
 /* A chain_interrupted_fn. */
 static void add_interrupted(void *arg, uint32_t node, uint64_t ns)
@@ -25,7 +18,7 @@ static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
 {
 	struct ran_columns *r = arg;
 
-	ran_sums_add(&r->ran, node, pair, count);
+	sums_add(&r->ran, node, pair, (uint64_t)count);
 }
 
 int ran_columns_init(struct ran_columns *r, struct chains *c, struct names *names)
@@ -40,8 +33,8 @@ void ran_columns_free(struct ran_columns *r)
 {
 	intern_free(&r->links);
 	pair_table_free(&r->running);
-	pair_table_free(&r->stacks);
-	ran_sums_free(&r->ran);
+	sums_free(&r->stacks);
+	sums_free(&r->ran);
 }
 
 uint32_t ran_columns_label(struct ran_columns *r, const struct link *l)
@@ -52,8 +45,8 @@ uint32_t ran_columns_label(struct ran_columns *r, const struct link *l)
 void ran_columns_begin(struct ran_columns *r)
 {
 	pair_table_clear(&r->running, sizeof(uint64_t));
-	pair_table_clear(&r->stacks, sizeof(struct ran_stack));
-	ran_sums_clear(&r->ran);
+	sums_clear(&r->stacks);
+	sums_clear(&r->ran);
 	r->interrupted_ns = 0;
 }
 
@@ -71,64 +64,46 @@ void ran_columns_head(const struct ran_columns *r, FILE *out)
 		fprintf(out, ",ran_%u,ran_%u_ns", i, i);
 }
 
-static int most_first(const void *pa, const void *pb, void *names)
-{
-	const struct ran_stack *a = pa, *b = pb;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return strcmp(names_text(names, a->text), names_text(names, b->text));
-}
-
 /* Shares out the time of a node over the n stacks that were seen in it. */
-static bool share(struct ran_columns *r, struct ran_sum *of, size_t n)
+static void share(struct ran_columns *r, struct sum *of, size_t n)
 {
-	uint32_t id = pairs_find(&r->running.keys, of->node, 0);
+	uint32_t id = pairs_find(&r->running.keys, of->thing, 0);
 	uint64_t ns = id ? ((const uint64_t *)r->running.at)[id] : 0;
 
-	if (ran_sums_share(of, n, ns, r->names))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		struct ran_stack *s = pair_table_at(&r->stacks, of[i].text, 0, sizeof(*s));
-
-		if (!s)
-			return false;
-		s->text = of[i].text;
-		s->ns += of[i].ns;
-	}
-	return true;
+	r->out_of_memory |= sums_share(of, n, ns, r->names) != 0;
+	for (size_t i = 0; i < n; i++)
+		sums_add(&r->stacks, 0, of[i].text, of[i].share);
 }
 
 int ran_columns_put(struct ran_columns *r, void (*put)(void *arg, const char *text), void *arg,
 		    FILE *out)
 {
-	struct ran_stack *stacks;
+	const struct sum *stacks;
 	size_t n;
 
 	if (r->interrupts)
 		fprintf(out, ",%" PRIu64, r->interrupted_ns);
 	if (!r->sampled)
 		return 0;
-	ran_sums_sort(&r->ran, r->names);
+	sums_merge(&r->ran, r->names, names_off_cpu);
+	sums_sort(&r->ran, r->names, names_off_cpu);
 	for (size_t i = 0; i < r->ran.n; i += n) {
-		const struct ran_sum *sums = r->ran.table.at;
-		struct ran_sum *of = ran_sums_of(&r->ran, sums[1 + i].node, &n);
+		struct sum *of = (struct sum *)r->ran.table.at + 1 + i;
 
-		r->out_of_memory |= !share(r, of, n);
+		of = sums_of(&r->ran, of->thing, &n);
+		share(r, of, n);
 	}
-	if (r->ran.out_of_memory || r->out_of_memory)
+	sums_sort(&r->stacks, r->names, sums_key_is_text);
+	if (r->ran.out_of_memory || r->stacks.out_of_memory || r->out_of_memory)
 		return -ENOMEM;
-	stacks = r->stacks.at;
-	n = r->stacks.keys.n;
-	if (n)
-		qsort_r(stacks + 1, n, sizeof(*stacks), most_first, r->names);
-	for (size_t i = 1; i <= RAN_COLUMNS; i++) {
+	stacks = sums_of(&r->stacks, 0, &n);
+	for (size_t i = 0; i < RAN_COLUMNS; i++) {
 		putc(',', out);
-		if (i <= n)
+		if (i < n)
 			put(arg, names_text(r->names, stacks[i].text));
 		putc(',', out);
-		if (i <= n)
-			fprintf(out, "%" PRIu64, stacks[i].ns);
+		if (i < n)
+			fprintf(out, "%" PRIu64, stacks[i].amount);
 	}
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "attribute/chain.h"
-#include "fold/ran_sums.h"
 #include "common/intern.h"
 #include "words/names.h"
 
@@ -22,8 +21,8 @@ struct ran_columns {
 	bool sampled, interrupts;  /* what the trace has */
 	struct intern links;	   /* struct link; their ids are the labels */
 	struct pair_table running; /* ns by (node, 0) */
-	struct pair_table stacks;  /* struct ran_stack by (text, 0) */
-	struct ran_sums ran;
+	struct sums ran;	   /* samples by (node, stack pair) */
+	struct sums stacks;	   /* ns by (0, text) */
 	uint64_t interrupted_ns;
 	bool out_of_memory;
 };

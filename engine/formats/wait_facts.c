@@ -17,7 +17,7 @@ static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
 {
 	struct wait_facts *f = arg;
 
-	f->out_of_memory |= !who_had_add(&f->had, place(f, node), who, ns);
+	sums_add(&f->had, place(f, node), who, ns);
 }
 
 /* A chain_ran_fn. */
@@ -25,7 +25,7 @@ static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
 {
 	struct wait_facts *f = arg;
 
-	ran_sums_add(&f->ran, place(f, node), pair, count);
+	sums_add(&f->ran, place(f, node), pair, (uint64_t)count);
 }
 
 /* A chain_interrupted_fn. */
@@ -41,8 +41,7 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 {
 	struct wait_facts *f = arg;
 
-	f->out_of_memory |=
-		!served_sums_add(&f->served, place(f, node), f->all_served, waker, from_ns, to_ns);
+	served_add(&f->served, place(f, node), f->all_served, waker, from_ns, to_ns);
 }
 
 int wait_facts_init(struct wait_facts *f, struct chains *c,
@@ -64,18 +63,18 @@ void wait_facts_free(struct wait_facts *f)
 {
 	who_ran_free(f->who_ran);
 	served_free(f->all_served);
-	who_had_free(&f->had);
-	ran_sums_free(&f->ran);
+	sums_free(&f->had);
+	sums_free(&f->ran);
 	pair_table_free(&f->interrupted);
-	served_sums_free(&f->served);
+	sums_free(&f->served);
 }
 
 void wait_facts_clear(struct wait_facts *f)
 {
-	who_had_clear(&f->had);
-	ran_sums_clear(&f->ran);
+	sums_clear(&f->had);
+	sums_clear(&f->ran);
 	pair_table_clear(&f->interrupted, sizeof(uint64_t));
-	served_sums_clear(&f->served);
+	sums_clear(&f->served);
 }
 
 uint64_t wait_facts_interrupted(const struct wait_facts *f, uint32_t place)
@@ -87,8 +86,12 @@ uint64_t wait_facts_interrupted(const struct wait_facts *f, uint32_t place)
 
 int wait_facts_sort(struct wait_facts *f, struct names *names)
 {
-	who_had_sort(&f->had);
-	ran_sums_sort(&f->ran, names);
-	served_sums_sort(&f->served, names);
-	return f->out_of_memory || f->ran.out_of_memory ? -ENOMEM : 0;
+	sums_sort(&f->had, names, who_name);
+	sums_merge(&f->ran, names, names_off_cpu);
+	sums_sort(&f->ran, names, names_off_cpu);
+	sums_sort(&f->served, names, names_string);
+	return f->out_of_memory || f->had.out_of_memory || f->ran.out_of_memory ||
+			       f->served.out_of_memory
+		       ? -ENOMEM
+		       : 0;
 }

@@ -7,19 +7,17 @@
 #define ENGINE_WAIT_FACTS_H
 
 #include "attribute/chain.h"
-#include "fold/ran_sums.h"
 #include "attribute/served.h"
-#include "causes/who_had.h"
 
 #define FACTS_NOWHERE UINT32_MAX
 
 struct wait_facts {
 	struct who_ran *who_ran; /* NULL: not known */
 	struct served *all_served;
-	struct who_had had; /* the CPU */
-	struct ran_sums ran;
+	/* By place: who had the CPU (see who_ran.h), samples by stack pair. */
+	struct sums had, ran;
 	struct pair_table interrupted; /* ns of [running] by (place, 0) */
-	struct served_sums served;
+	struct sums served;	       /* by place: see served_add() */
 	uint32_t (*place_of)(void *arg, uint32_t node);
 	void *arg;
 	bool out_of_memory; /* sticky */

@@ -54,7 +54,7 @@ static void add_own_who(void *arg, uint32_t who, uint64_t ns)
 {
 	struct wait_pieces *t = arg;
 
-	t->out_of_memory |= !who_had_add(&t->facts.had, chains_head(&t->chains, 1), who, ns);
+	sums_add(&t->facts.had, chains_head(&t->chains, 1), who, ns);
 }
 
 static int by_chain(const void *pa, const void *pb)

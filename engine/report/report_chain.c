@@ -21,7 +21,7 @@ static void add_ran(void *arg, uint32_t lane, uint32_t pair, int64_t count)
 {
 	struct report_chain *c = arg;
 
-	ran_sums_add(&c->ran, lane, pair, count);
+	sums_add(&c->ran, lane, pair, (uint64_t)count);
 }
 
 /* A chain_interrupted_fn. */
@@ -50,7 +50,7 @@ void report_chain_free(struct report_chain *c)
 	free(c->parts);
 	pair_table_free(&c->shorts);
 	chain_samples_free(&c->samples);
-	ran_sums_free(&c->ran);
+	sums_free(&c->ran);
 	*c = (struct report_chain) { 0 };
 }
 
@@ -303,12 +303,13 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 
 	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
 	pair_table_clear(&c->shorts, sizeof(struct report_part));
-	ran_sums_clear(&c->ran);
+	sums_clear(&c->ran);
 	if (lane_of(c, thread, 0, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
 	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->options->depth, &self);
 	put_shorts(c);
-	ran_sums_sort(&c->ran, c->names);
+	sums_merge(&c->ran, c->names, names_off_cpu);
+	sums_sort(&c->ran, c->names, names_off_cpu);
 	c->out_of_memory |= c->ran.out_of_memory;
 }

@@ -11,7 +11,6 @@
 #define ENGINE_REPORT_CHAIN_H
 
 #include "attribute/chain.h"
-#include "fold/ran_sums.h"
 #include "words/names.h"
 #include "timeline/timeline.h"
 
@@ -63,8 +62,7 @@ struct report_chain {
 	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
 	struct pair_table shorts; /* struct report_part of REPORT_SHORT, by (lane, stack) */
 	struct chain_samples samples;
-	struct ran_sums
-		ran; /* while the wait waited for their work, by lane in place of the node */
+	struct sums ran; /* samples by (lane, stack pair), while the wait waited for them */
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;

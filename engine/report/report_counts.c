@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/class_sums.h"
+#include "select/wait_nature.h"
 #include "attribute/waker_name.h"
 
 /* Returned by a visit: too many figures, the steps have to be longer. */
@@ -152,8 +152,9 @@ static uint32_t class_of(struct report_counts *c, uint32_t text)
 static int count_asleep(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
 			uint64_t ns)
 {
-	uint32_t class = class_of_wait(k->timelines, w->stack);
-	uint32_t text = class ? names_string(k->names, class) : names_adopt(k->names, "");
+	uint32_t class = wait_class(k->timelines, w->stack);
+	uint32_t text =
+		class == SUMS_UNKNOWN ? names_adopt(k->names, "") : names_string(k->names, class);
 	uint64_t *sum;
 
 	if (!text)

@@ -234,16 +234,16 @@ static void put_ran(struct report_writer *w, const struct report_chain *c)
 	report_begin_list(w, "ran");
 	for (uint32_t lane = 0; lane < c->n_lanes; lane++) {
 		size_t n;
-		const struct ran_sum *ran = ran_sums_of(&c->ran, lane, &n);
+		const struct sum *ran = sums_of(&c->ran, lane, &n);
 		uint64_t samples = 0;
 
 		for (size_t i = 0; i < n; i++)
-			samples += ran[i].samples;
+			samples += ran[i].amount;
 		for (size_t i = 0; i < n && i < REPORT_STACKS; i++) {
 			report_put_number(w, lane);
-			report_put_number(w, (int64_t)ran[i].samples);
+			report_put_number(w, (int64_t)ran[i].amount);
 			report_put_number(w, (int64_t)samples);
-			report_put_number(w, report_stack(w, ran[i].pair, UINT32_MAX, true));
+			report_put_number(w, report_stack(w, ran[i].key, UINT32_MAX, true));
 		}
 	}
 	putc(']', w->out);

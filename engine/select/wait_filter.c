@@ -258,3 +258,18 @@ void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns
 	*waits = f->idle_waits;
 	*ns = f->idle_ns;
 }
+
+void wait_filter_sum_classes(struct wait_filter *f, uint32_t thread, uint32_t thing,
+			     struct sums *to)
+{
+	const struct thread *th = timelines_thread(f->timelines, thread);
+
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		struct shown shown;
+
+		if (w->kind == WAIT_SLEEP && wait_filter_wait(f, thread, w, &shown))
+			sums_add(to, thing, wait_class(f->timelines, w->stack),
+				 shown.blocked_to_ns - shown.blocked_from_ns);
+	}
+}

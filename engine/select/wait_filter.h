@@ -7,6 +7,7 @@
 #ifndef ENGINE_WAIT_FILTER_H
 #define ENGINE_WAIT_FILTER_H
 
+#include "attribute/sums.h"
 #include "words/names.h"
 #include "base/options.h"
 #include "timeline/timeline.h"
@@ -46,5 +47,9 @@ bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wa
 uint64_t wait_filter_preempted_ns(const struct wait_filter *f);
 /* The waits that --no-idle left out so far: how many, and how much of them. */
 void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns);
+
+/* Adds the blocked time of a thread's chosen waits by wait_class(). */
+void wait_filter_sum_classes(struct wait_filter *f, uint32_t thread, uint32_t thing,
+			     struct sums *to);
 
 #endif /* ENGINE_WAIT_FILTER_H */

@@ -106,3 +106,19 @@ bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t 
 		return !wait_looks_stuck(tl, k, w);
 	return flags & KFUNC_EVENT_LOOP && !is_answered(tl, k, thread, w);
 }
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+bool wait_classes_known(const struct timelines *tl)
+{
+	return trace_objects_end(timelines_trace(tl)) > 1;
+}
+
+uint32_t wait_class(const struct timelines *tl, uint32_t pair)
+{
+	struct stack_pair p = timelines_pair(tl, pair);
+	const struct trace_object *o =
+		trace_object(timelines_trace(tl), p.ready ? p.ready : p.object);
+
+	return o && o->class ? o->class : SUMS_UNKNOWN;
+}

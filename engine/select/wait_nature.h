@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * wait_nature.h - what a sleep was for, by its stack and by its outcome: for work that a thread has
- * not got (--no-idle), or for a lock that nobody gave it. The manual page says how.
+ * not got (--no-idle), for a lock that nobody gave it, for which class of objects. The manual
+ * page says how.
  */
 #ifndef ENGINE_WAIT_NATURE_H
 #define ENGINE_WAIT_NATURE_H
 
+#include "attribute/sums.h"
 #include "timeline/timeline.h"
 #include "words/kernel_stacks.h"
 
@@ -21,5 +23,13 @@ bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t 
  * that takes a lock.
  */
 bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w);
+
+/* Whether the trace says what was waited for. */
+bool wait_classes_known(const struct timelines *tl);
+/*
+ * The class (string id) of what a wait with this stack was for, "tcp" or "file": of several things
+ * that of the one that was ready. SUMS_UNKNOWN: it is not known.
+ */
+uint32_t wait_class(const struct timelines *tl, uint32_t pair);
 
 #endif /* ENGINE_WAIT_NATURE_H */

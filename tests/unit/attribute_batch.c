@@ -20,7 +20,7 @@
 #define ROUNDS 40000u
 
 /* What each chain adds up to. */
-struct sums {
+struct end_sums {
 	struct chains chains;
 	uint64_t *ns; /* by node * CHAIN_ENDS + end */
 	size_t n;
@@ -34,7 +34,7 @@ static uint32_t label(void *arg, const struct link *l)
 
 static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
 {
-	struct sums *s = arg;
+	struct end_sums *s = arg;
 	size_t at = (size_t)node * CHAIN_ENDS + end;
 
 	if (at >= s->n) {
@@ -52,7 +52,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* A line for each chain: its labels, its end, its time. To be freed. */
-static char *text_of(const struct sums *s)
+static char *text_of(const struct end_sums *s)
 {
 	char *lines[4096], *text = calloc(1, 1 << 20);
 	size_t n = 0;
@@ -84,7 +84,7 @@ static char *text_of(const struct sums *s)
 /* Both ways, with some waits cut at their ends if random says so; fails where they differ. */
 static void compare(const struct timelines *tl, uint32_t depth, struct schedule *random)
 {
-	struct sums one = { .n = 0 }, all = { .n = 0 };
+	struct end_sums one = { .n = 0 }, all = { .n = 0 };
 	struct options o;
 	struct chain_batch *b;
 	char *expected, *got;

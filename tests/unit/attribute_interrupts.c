@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/who_sums.h"
+#include "attribute/who_ran.h"
 #include "oracle.h"
 #include "synth_interrupts.h"
 #include "synth_many.h"
@@ -262,7 +262,9 @@ static void put_thread(const struct out *o, const struct timelines *tl, const st
 {
 	const struct thread *th = timelines_thread(tl, thread);
 	const struct taken *tables[] = { timelines_interrupts(tl), timelines_steal(tl) };
-	struct who_sums sums = { .unknown = NULL };
+	struct sums sums = { .n = 0 };
+	const struct sum *of;
+	size_t n;
 
 	for (int i = 0; i < 2; i++) {
 		uint64_t ns = taken_of_thread(tables[i], thread, from_ns, to_ns);
@@ -277,18 +279,19 @@ static void put_thread(const struct out *o, const struct timelines *tl, const st
 
 		if (w->kind != WAIT_UNKNOWN)
 			who_ran_share(ran, thread, w, clip_ns(w->wake_ns, from_ns, to_ns),
-				      clip_ns(w->in_ns, from_ns, to_ns), who_sums_add, &sums);
+				      clip_ns(w->in_ns, from_ns, to_ns), who_ran_add, &sums);
 	}
-	who_sums_sort(&sums, o->names);
-	for (size_t i = 0; i < sums.n; i++) {
-		uint32_t by = sums.sorted[i].who;
+	sums_sort(&sums, o->names, who_name);
+	of = sums_of(&sums, 0, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t by = of[i].key;
 		const char *who =
 			by < WHO_NAMES ? trace_string(timelines_trace(tl), by) : who_text(by);
 
 		fprintf(o->f, "%u %llu %s %llu\n", th->tid, (unsigned long long)th->begin_ns,
-			who ? who : "[unknown]", (unsigned long long)sums.sorted[i].ns);
+			who ? who : "[unknown]", (unsigned long long)of[i].amount);
 	}
-	who_sums_free(&sums);
+	sums_free(&sums);
 }
 
 static int by_text(const void *a, const void *b)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "attribute/chain.h"
-#include "fold/who_sums.h"
+#include "attribute/who_ran.h"
 #include "synth_folded.h"
 #include "synth_many.h"
 
@@ -62,7 +62,7 @@ static void check_who(const struct trace *t, const char *name, void *arg)
 static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
 {
 	(void)node;
-	who_sums_add(arg, who, ns);
+	who_ran_add(arg, who, ns);
 }
 
 static void add_nothing(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
@@ -76,12 +76,13 @@ static void add_nothing(void *arg, uint32_t node, enum chain_end end, uint64_t n
 /* "NAME NS" for each who had the CPU in all waits, as explained one by one. To be freed. */
 static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 {
-	struct who_sums sums = { .n = 0 };
+	struct sums sums = { .n = 0 };
 	struct names *names = names_new(tl, o);
+	const struct sum *of;
 	struct who_ran *ran;
 	struct chains c;
 	char *text;
-	size_t len;
+	size_t len, n;
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(names);
@@ -100,18 +101,19 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 				continue;
 			if (w->kind == WAIT_SLEEP)
 				chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, w->wake_ns);
-			who_ran_share(ran, i, w, w->wake_ns, w->in_ns, who_sums_add, &sums);
+			who_ran_share(ran, i, w, w->wake_ns, w->in_ns, who_ran_add, &sums);
 		}
 	}
-	who_sums_sort(&sums, names);
-	for (size_t i = 0; i < sums.n; i++)
-		if (sums.sorted[i].who != WHO_UNKNOWN)
-			fprintf(f, "%s %llu\n", who_sums_text(names, sums.sorted[i].who),
-				(unsigned long long)sums.sorted[i].ns);
+	sums_sort(&sums, names, who_name);
+	of = sums_of(&sums, 0, &n);
+	for (size_t i = 0; i < n; i++)
+		if (of[i].text)
+			fprintf(f, "%s %llu\n", names_text(names, of[i].text),
+				(unsigned long long)of[i].amount);
 	fclose(f);
 	chains_free(&c);
 	who_ran_free(ran);
-	who_sums_free(&sums);
+	sums_free(&sums);
 	names_free(names);
 	return text;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/share_out.h"
+#include "attribute/sums.h"
 #include "synth_schedule.h"
 #include "synth_script.h"
 

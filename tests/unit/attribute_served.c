@@ -82,7 +82,7 @@ static struct synth *busy_server(int wakings)
 }
 
 /* Adds up one by one. */
-static void add_slowly(struct served_sum sums[2], const struct timelines *tl, uint32_t waker,
+static void add_slowly(struct sum sums[2], const struct timelines *tl, uint32_t waker,
 		       uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t at_ns = from_ns;
@@ -107,8 +107,8 @@ static void add_slowly(struct served_sum sums[2], const struct timelines *tl, ui
 		}
 		if (!next)
 			return;
-		sums[who].wakings++;
-		sums[who].ns += next->wake_ns - at_ns;
+		sums[who].count++;
+		sums[who].amount += next->wake_ns - at_ns;
 		at_ns = next->wake_ns;
 		from_ns = at_ns + 1;
 	}
@@ -130,24 +130,25 @@ static void expect_the_same(int wakings)
 		uint64_t start = timelines_start_ns(tl), len = timelines_end_ns(tl) - start;
 		uint64_t from = start + len * parts[p][0] / 100,
 			 to = start + len * parts[p][1] / 100;
-		struct served_sum slow[2] = { { 0 } }, fast[2] = { { 0 } };
-		struct served_sums sums = { .table = { .cap = 0 } };
+		struct sum slow[2] = { { 0 } }, fast[2] = { { 0 } };
+		struct sums sums = { .n = 0 };
 		uint32_t waker = 0;
 
 		while (timelines_thread(tl, waker)->tid != 102)
 			waker++;
-		assert_true(served_sums_add(&sums, 1, s, waker, from, to));
+		served_add(&sums, 1, s, waker, from, to);
+		assert_false(sums.out_of_memory);
 		for (uint32_t i = 1; i <= sums.table.keys.n; i++) {
-			const struct served_sum *sum = &((struct served_sum *)sums.table.at)[i];
+			const struct sum *sum = &((struct sum *)sums.table.at)[i];
 
-			fast[!strcmp(trace_string(t, sum->name), "odd")] = *sum;
+			fast[!strcmp(trace_string(t, sum->key), "odd")] = *sum;
 		}
 		add_slowly(slow, tl, waker, from, to);
 		for (int i = 0; i < 2; i++) {
-			assert_int_equal(fast[i].wakings, slow[i].wakings);
-			assert_int_equal(fast[i].ns, slow[i].ns);
+			assert_int_equal(fast[i].count, slow[i].count);
+			assert_int_equal(fast[i].amount, slow[i].amount);
 		}
-		served_sums_free(&sums);
+		sums_free(&sums);
 	}
 	served_free(s);
 	kernel_stacks_free(kernel);
