@@ -37,7 +37,7 @@ static void add_name(struct document *d, uint32_t id)
 
 int colors_init(struct document *d)
 {
-	uint32_t names = d->tree->names.n;
+	uint32_t names = d->tree->names.names.n;
 	struct colors *c = &d->colors;
 
 	memset(c, 0, sizeof(*c));

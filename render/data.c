@@ -137,7 +137,7 @@ static void write_frames(FILE *f, const struct document *d, const uint32_t *inde
 int data_write(FILE *f, const struct document *d)
 {
 	const struct layout *l = d->layout;
-	uint32_t names = d->tree->names.n, used = 0;
+	uint32_t names = d->tree->names.names.n, used = 0;
 	struct use *use = calloc((size_t)names + 1, sizeof(*use));
 	uint32_t *index = calloc((size_t)names + 1, sizeof(*index));
 	struct open *open = calloc((size_t)l->max_depth + 1, sizeof(*open));

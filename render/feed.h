@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "batch.h"
-#include "split.h"
+#include "name_table.h"
 #include "tree.h"
 
 struct feed {

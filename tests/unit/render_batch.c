@@ -13,7 +13,7 @@
 #include "batch.h"
 #include "feed.h"
 #include "layout.h"
-#include "split.h"
+#include "name_table.h"
 
 /* ---- names ---- */
 
