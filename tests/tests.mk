@@ -76,7 +76,10 @@ $(O)/names_load: tests/tools/names_load.c tests/workload/calls.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		-rdynamic -pthread -Wl,--build-id -o $@ $<
-unit: $(O)/count_events $(O)/forbid $(O)/names_load $(O)/deaf_files $(O)/hold_lock
+# Whether this process may record: what end-to-end tests go by.
+$(O)/may_record: $(O)/tests/tools/may_record.o
+	$(LINK) -lbpf
+unit: $(O)/may_record $(O)/count_events $(O)/forbid $(O)/names_load $(O)/deaf_files $(O)/hold_lock
 
 # ---- fuzzing ----
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

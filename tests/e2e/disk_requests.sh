@@ -30,7 +30,8 @@ truncate -s 64M "$tmp/image"
 make_loop "$tmp/image"
 name=${loop#/dev/}
 number=$(($(stat -c '0x%t' "$loop") << 20 | $(stat -c '0x%T' "$loop")))
-if command -v bpftrace >/dev/null; then
+compared=
+if can_compare bpftrace; then
 	bpftrace -e "
 		tracepoint:block:block_getrq /args->dev == $number/ { @asked[args->sector] = nsecs; }
 		tracepoint:block:block_rq_issue /args->dev == $number/ { @at[args->sector] = nsecs; }
@@ -41,16 +42,17 @@ if command -v bpftrace >/dev/null; then
 		END { clear(@at); clear(@asked); }" >"$tmp/bpftrace" 2>&1 &
 	bpftrace=$!
 	started="$started $bpftrace"
-	for _ in $(seq 100); do
-		grep -q Attach "$tmp/bpftrace" && break
+	while is_running "$bpftrace" && ! grep -q Attach "$tmp/bpftrace"; do
 		sleep 0.1
 	done
-	is_running "$bpftrace" || fail "bpftrace: $(cat "$tmp/bpftrace")"
 	sleep 1
+	# Kernels have not all had these tracepoints and fields.
+	why_not="bpftrace cannot record disk requests here: $(tail -n 1 "$tmp/bpftrace")"
+	! is_running "$bpftrace" || compared=yes
 fi
 record_asked "$loop" "/sys/block/$name"
 expect_counts "$name"
-[ -n "${bpftrace:-}" ] || { echo "note: bpftrace is not here to compare with"; exit 0; }
+[ "$compared" ] || { echo "note: $why_not"; exit 0; }
 kill -INT "$bpftrace"
 wait "$bpftrace"
 # compare WHAT COUNT SUM: our mean of a time beside bpftrace's, which has it in @COUNT and @SUM.

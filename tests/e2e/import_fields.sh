@@ -4,12 +4,11 @@
 # as a file and as a stream.
 # Alone: perf records.
 . "$(dirname "$0")/lib.sh"
-command -v perf >/dev/null || skip "perf is not installed"
-[ "$(id -u)" = 0 ] || skip "recording the scheduler with perf needs root"
+can_compare perf || skip "$why_not"
 timeout 60 perf record -q -a -g -m 2048 -o "$tmp/data" \
 	-e sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task \
 	-- "$load" relay --hops futex,pipe,tcp --work 500,500,500 --sleep 5000 --rounds 4 >"$tmp/told" 2>"$tmp/err" ||
-	skip "perf record cannot record sched:sched_switch here: $(head -1 "$tmp/err")"
+	fail "perf record: $(cat "$tmp/err")"
 
 # text NAME [OPTION...]: perf script's output.
 text() {

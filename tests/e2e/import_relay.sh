@@ -12,9 +12,7 @@
 # --call-graph dwarf perf 6.1 finds alpha_waits in one recording of this program and not in the next.)
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-command -v perf >/dev/null || skip "perf is not installed"
-perf record -o "$tmp/try" -e sched:sched_switch true >/dev/null 2>&1 ||
-	skip "perf record cannot record sched:sched_switch here: $(perf record -o "$tmp/try" -e sched:sched_switch true 2>&1 | head -1)"
+can_compare perf || skip "$why_not"
 # perf loses events of the idle loop on some kernels: no CPU is ever idle, but nobody is kept waiting.
 for cpu in $(seq 0 $(($(nproc --all) - 1))); do
 	taskset -c "$cpu" chrt -i 0 sh -c 'while :; do :; done' 2>/dev/null &

@@ -4,7 +4,7 @@
 # tracepoints, here of threads that send to each other over loopback, each message with a softirq.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-command -v bpftrace >/dev/null || skip "needs bpftrace"
+can_compare bpftrace || skip "$why_not"
 # @in: what is being handled (1 a softirq, 2 a device's interrupt, 4 x86's local timer), as they nest.
 # @n counts what is measured, outermost only.
 timer=

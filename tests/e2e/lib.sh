@@ -73,6 +73,24 @@ only_plain() {
 needs_bpf() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
 	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+	refused=$("$build/may_record") || skip "$refused"
+}
+
+# can_compare TOOL: whether another recorder, perf or bpftrace, can start here; else $why_not says why it cannot.
+# Both find tracepoints in tracefs, which nothing mounts on some machines.
+can_compare() {
+	command -v "$1" >/dev/null || { why_not="nothing to compare with: no $1"; return 1; }
+	[ -d /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing 2>"$tmp/tool" || {
+		why_not="$1 finds no tracepoints: tracefs cannot be mounted: $(tail -n 1 "$tmp/tool")"
+		return 1
+	}
+	case $1 in
+	perf) set -- perf record -q -o "$tmp/tool.data" -e sched:sched_switch -- true ;;
+	bpftrace) set -- bpftrace -e 'tracepoint:sched:sched_switch { exit(); }' ;;
+	esac
+	timeout 30 "$@" >"$tmp/tool" 2>&1 && return 0
+	why_not="$1 cannot record sched:sched_switch here: $(tail -n 1 "$tmp/tool")"
+	return 1
 }
 
 # expect WHAT EXPECTED GOT

@@ -6,7 +6,7 @@
 # Beside another: shares of CPU time, not CPU time, are compared.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-command -v perf >/dev/null || skip "no perf (Debian: linux-perf), which is what to compare with"
+can_compare perf || skip "$why_not"
 
 timeout 60 "$cap" -q -F 499 -o "$tmp/trace" -- \
 	perf record -q -F 499 -e cpu-clock --call-graph dwarf,4096 -o "$tmp/perf" -- \

@@ -205,7 +205,7 @@ initramfs() {
 	for tool in $tools; do
 		[ $arch != "$native" ] || cp -L "$(command -v "$tool")" "$root/bin" || return 1
 	done
-	for program in chaincap chainwalk flamegraph chainload chainload-nofp classes; do
+	for program in chaincap chainwalk flamegraph chainload chainload-nofp classes may_record; do
 		cp "$programs/$program" "$root/build"
 	done
 	for test in kernel_stack_slots kernel_forgetting kallsyms_changes unwind_asleep unwind_stacks; do

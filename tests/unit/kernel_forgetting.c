@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A tree of kernel stacks with hardly any room, in a real kernel: stacks that are not used any more
- * make room for others, and what is known without a walk is what a walk finds. Needs root.
+ * make room for others, and what is known without a walk is what a walk finds. Needs rights.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +26,7 @@
 #include "kernel/clock.h"
 #include "kernel/grace.h"
 #include "kallsyms/kallsyms.h"
+#include "may_record.h"
 
 #define STEPS 120 /* of which a recording on this machine takes thousands */
 #define SECONDS 14
@@ -110,8 +111,8 @@ static void open_session(const struct bpf_options *o)
 {
 	char why[300] = "";
 
-	if (geteuid()) {
-		print_message("recording needs root\n");
+	if (what_is_refused()) {
+		print_message("%s\n", what_is_refused());
 		skip();
 	}
 	assert_int_equal(bpf_session_open(&session, o, why, sizeof(why)), 0);
@@ -226,8 +227,8 @@ static void a_grace_period_ends(void **state)
 	int ms = 0;
 
 	(void)state;
-	if (geteuid()) {
-		print_message("maps need root\n");
+	if (what_is_refused()) {
+		print_message("%s\n", what_is_refused());
 		skip();
 	}
 	g = grace_new();
