@@ -6,12 +6,12 @@
 #ifndef ENGINE_FORMAT_H
 #define ENGINE_FORMAT_H
 
-#include <inttypes.h>
 #include <stdio.h>
 
-#include "fold/fold.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "fold/fold.h"
+#include "select/top_waits.h"
 #include "timeline/timeline.h"
 #include "trace/trace.h"
 
@@ -66,46 +66,20 @@ struct format {
 };
 
 /* Passes the totals of a fold to the caller, if they are needed. */
-static inline void format_take_totals(const struct format_input *in, struct fold *f)
-{
-	if (in->totals)
-		*in->totals = (struct format_totals) {
-			true,
-			*fold_summary(f),
-			fold_take_classes(f),
-		};
-}
+void format_take_totals(const struct format_input *in, struct fold *f);
+/*
+ * Calls visit for each wait that the options choose, as top_waits_walk() does. names have the same
+ * options.
+ */
+int format_each_wait(const struct format_input *in, const struct options *o, struct names *names,
+		     uint64_t top, int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
 
 /* Tables have milliseconds unless a unit was asked for. */
-static inline bool format_in_ms(const struct options *o)
-{
-	return o->unit != UNIT_NS && !(o->given & GIVEN_UNIT);
-}
-
-/* Milliseconds, right-aligned in a table's column. */
-static inline void format_put_ms(FILE *out, int width, uint64_t ns)
-{
-	char text[TEXT_MS_SIZE];
-
-	fprintf(out, " %*s", width, text_ms(text, ns));
-}
-
-/* A time in a table's column: in milliseconds, or exact in the unit that was asked for. */
-static inline void format_put_time(FILE *out, const struct options *o, int width, uint64_t ns)
-{
-	if (format_in_ms(o))
-		format_put_ms(out, width, ns);
-	else if (o->unit == UNIT_NS)
-		fprintf(out, " %*" PRIu64, width, ns);
-	else
-		fprintf(out, " %*" PRIu64 ".%03" PRIu64, width - 4, ns / 1000, ns % 1000);
-}
-
+bool format_in_ms(const struct options *o);
+/* A time in a table: in milliseconds, or exact in the unit that was asked for. Returns text. */
+const char *format_time(char text[TEXT_MS_SIZE], const struct options *o, uint64_t ns);
 /* The unit of such times, for the table's note. */
-static inline const char *format_time_unit(const struct options *o)
-{
-	return format_in_ms(o) ? "ms" : o->unit == UNIT_NS ? "ns" : "us";
-}
+const char *format_time_unit(const struct options *o);
 
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,

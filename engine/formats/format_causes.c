@@ -13,6 +13,14 @@
 
 #define USED_UP "the quota of its control group was used up"
 
+/* Milliseconds, right-aligned in a column. */
+static void put_ms(FILE *out, int width, uint64_t ns)
+{
+	char text[TEXT_MS_SIZE];
+
+	fprintf(out, " %*s", width, text_ms(text, ns));
+}
+
 static void put_share(FILE *out, uint64_t ns, uint64_t of_ns)
 {
 	fprintf(out, "%5.1f %%", of_ns ? 100 * (double)ns / (double)of_ns : 0.0);
@@ -162,9 +170,9 @@ static void put_row(FILE *out, const struct format_input *in, const struct names
 		    const struct causes *all, const struct cause *c, uint64_t all_ns)
 {
 	put_share(out, c->ns, all_ns);
-	format_put_ms(out, 13, c->ns);
+	put_ms(out, 13, c->ns);
 	fprintf(out, " %8" PRIu64, c->waits);
-	format_put_ms(out, 11, c->longest_ns);
+	put_ms(out, 11, c->longest_ns);
 	fputs("  ", out);
 	causes_put_sentence(out, in, names, all, c);
 	putc('\n', out);
@@ -201,11 +209,11 @@ static void put_table(FILE *out, const struct format_input *in, const struct nam
 		put_row(out, in, names, causes, &at[i], all_ns);
 	if (other_ns) {
 		put_share(out, other_ns, all_ns);
-		format_put_ms(out, 13, other_ns);
+		put_ms(out, 13, other_ns);
 		fprintf(out, " %8s %11s  %s\n", "", "", CHAIN_OTHER);
 	}
 	fputs("100.0 %", out);
-	format_put_ms(out, 13, all_ns);
+	put_ms(out, 13, all_ns);
 	fprintf(out, " %8s %11s  %s\n", "", "", "all of them");
 }
 

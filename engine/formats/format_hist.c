@@ -12,8 +12,6 @@
 
 #include "base/compare.h"
 #include "format.h"
-#include "words/names.h"
-#include "select/top_waits.h"
 
 #define SLOTS 64     /* of us or ns; 0: lengths 0 and 1; n: 2^n to 2^(n+1) - 1 */
 #define WIDE_SLOT 32 /* bounds of this slot and later ones have more than ten digits */
@@ -134,14 +132,11 @@ static void put_hists(FILE *out, struct hists *h)
 static int write_hist(const struct format_input *in, FILE *out)
 {
 	struct hists h = { .options = in->options, .names = names_new(in->timelines, in->options) };
-	struct wait_filter *s =
-		h.names ? wait_filter_new(in->timelines, in->options, h.names) : NULL;
-	int err = s ? top_waits_walk(in->timelines, s, 0, count_wait, &h) : -ENOMEM;
+	int err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
 
 	if (!err)
 		put_hists(out, &h);
 	pair_table_free(&h.table);
-	wait_filter_free(s);
 	names_free(h.names);
 	return err;
 }

@@ -4,7 +4,6 @@
  * and who ended the waits. Blocked time only.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +11,7 @@
 #include "select/top_waits.h"
 #include "attribute/waker_name.h"
 #include "format.h"
-#include "row_figures.h"
-#include "wait_sums.h"
-#include "words/names.h"
+#include "table.h"
 #include "words/waited_for.h"
 
 #define NAME_WIDTH_MAX 64
@@ -24,85 +21,40 @@
 struct row {
 	uint32_t name; /* text, in full; "": it is not known what was waited for */
 	struct wait_sums sums;
-	uint64_t p50_ns, p99_ns;
-	/*
-	 * Texts: who waited most of the time, and who ended most of it; and how many others there
-	 * were.
-	 */
-	uint32_t waiter, ender;
-	uint32_t waiters, enders;
+	struct row_percentiles lengths;
 };
 
-struct table {
-	const struct options *options;
-	const struct timelines *timelines;
+struct objects {
 	struct names *names;
 	struct waker_names *wakers;
-	struct pair_table rows;		   /* struct row, by (text, 0) */
-	struct pair_table waiters, enders; /* struct row_share */
-	struct row_lengths lengths;	   /* of all waits */
+	struct pair_table rows;	     /* struct row, by (text, 0) */
+	struct sums waiters, enders; /* by a row's name and who waited, who ended it (texts) */
+	struct row_lengths lengths;  /* of all waits */
 };
 
 /* ---- adding up ------------------------------------------------------------------------------ */
 
 static int add_wait(void *arg, const struct chosen_wait *p)
 {
-	struct table *t = arg;
+	struct objects *t = arg;
 	const struct wait *w = p->wait;
 	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
-	uint32_t name, id;
+	uint32_t name, waiter, ender;
 	struct row *row;
-	int err;
 
 	if (w->kind != WAIT_SLEEP)
 		return 0;
 	name = waited_for_frames(t->names, w->stack, true);
-	row = name ? pair_table_at(&t->rows, name, 0, sizeof(*row)) : NULL;
+	waiter = names_thread(t->names, p->thread, w->out_ns);
+	ender = waker_name(t->wakers, w);
+	row = name && waiter && ender ? pair_table_at(&t->rows, name, 0, sizeof(*row)) : NULL;
 	if (!row)
 		return -ENOMEM;
 	row->name = name;
 	wait_sums_count(&row->sums, ns);
-	id = (uint32_t)(row - (struct row *)t->rows.at);
-	err = row_lengths_add(&t->lengths, id, ns);
-	if (!err)
-		err = row_shares_add(&t->waiters, id, names_thread(t->names, p->thread, w->out_ns),
-				     ns);
-	return err ? err : row_shares_add(&t->enders, id, waker_name(t->wakers, w), ns);
-}
-
-/* ---- percentiles, and who ------------------------------------------------------------------- */
-
-static void find_percentiles(struct table *t)
-{
-	const struct row_length *at;
-	struct row *rows = t->rows.at;
-	size_t n;
-
-	row_lengths_sort(&t->lengths);
-	at = t->lengths.at;
-	for (size_t i = 0; i < t->lengths.n; i += n) {
-		struct row *row = &rows[at[i].row];
-
-		n = row->sums.waits;
-		row->p50_ns = row_percentile(&at[i], n, 50);
-		row->p99_ns = row_percentile(&at[i], n, 99);
-	}
-}
-
-static void set_waiter(void *rows, uint32_t row, uint32_t who, uint32_t others)
-{
-	struct row *r = (struct row *)rows + row;
-
-	r->waiter = who;
-	r->waiters = others;
-}
-
-static void set_ender(void *rows, uint32_t row, uint32_t who, uint32_t others)
-{
-	struct row *r = (struct row *)rows + row;
-
-	r->ender = who;
-	r->enders = others;
+	sums_add(&t->waiters, name, waiter, ns);
+	sums_add(&t->enders, name, ender, ns);
+	return row_lengths_add(&t->lengths, (uint32_t)(row - (struct row *)t->rows.at), ns);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -116,83 +68,73 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	return strcmp(names_text(names, a->name), names_text(names, b->name));
 }
 
-static void put_figures(FILE *out, const struct table *t, const struct wait_sums *s,
-			const char *name, int width)
+static void put_sums(const struct table *t, const char *name, const struct wait_sums *s)
 {
-	fprintf(out, "%-*s %9" PRIu64, width, name, s->waits);
-	format_put_time(out, t->options, 15, s->total_ns);
-	format_put_time(out, t->options, 13, s->longest_ns);
+	TABLE_CELLS(t, cell_text(name), cell_number(s->waits), cell_time(s->total_ns),
+		    cell_time(s->longest_ns));
+	putc('\n', t->out);
 }
 
-static void put_who(FILE *out, const struct table *t, uint32_t who, uint32_t others, int width)
+static void put_row(const struct table *t, const struct objects *b, const struct row *r)
 {
-	int len = fprintf(out, "  %s", names_text(t->names, who));
+	const char *name = names_text(b->names, r->name);
 
-	if (others)
-		len += fprintf(out, " +%" PRIu32, others);
-	if (len < width + 2)
-		fprintf(out, "%*s", width + 2 - len, "");
+	TABLE_CELLS(t, cell_text(*name ? name : NOT_KNOWN), cell_number(r->sums.waits),
+		    cell_time(r->sums.total_ns), cell_time(r->sums.longest_ns),
+		    cell_time(r->lengths.p50_ns), cell_time(r->lengths.p99_ns),
+		    cell_most(&b->waiters, r->name, b->names),
+		    cell_most(&b->enders, r->name, b->names));
+	putc('\n', t->out);
 }
 
-static void put_row(FILE *out, const struct table *t, const struct row *r, int width)
+static void put_table(FILE *out, struct objects *b, const struct options *o)
 {
-	const char *name = names_text(t->names, r->name);
-
-	put_figures(out, t, &r->sums, *name ? name : NOT_KNOWN, width);
-	format_put_time(out, t->options, 13, r->p50_ns);
-	format_put_time(out, t->options, 13, r->p99_ns);
-	put_who(out, t, r->waiter, r->waiters, 20);
-	put_who(out, t, r->ender, r->enders, 0);
-	putc('\n', out);
-}
-
-static void put_table(FILE *out, struct table *t)
-{
-	const struct options *o = t->options;
-	struct row *rows = t->rows.at;
-	size_t n = t->rows.keys.n;
-	struct wait_table sums = wait_table(n, o->top, NAME_WIDTH_MAX);
+	struct row *rows = b->rows.at;
+	size_t n = b->rows.keys.n;
+	struct table_sums sums = table_sums(n, o->top, NAME_WIDTH_MAX);
+	struct column columns[] = {
+		{ "OBJECT", 0, false },	  { "WAITS", 9, false },   { "BLOCKED", 15, false },
+		{ "LONGEST", 13, false }, { "P50", 13, false },	   { "P99", 13, false },
+		{ "WAITED", -20, true },  { "ENDED BY", 0, true },
+	};
+	struct table t = TABLE(out, o, columns);
 
 	if (n)
-		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
+		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, b->names);
 	for (size_t i = 1; i <= n; i++)
-		wait_table_add(&sums, names_text(t->names, rows[i].name), &rows[i].sums);
-	fprintf(out, "%-*s %9s %15s %13s %13s %13s  %-20s  %s\n", sums.width, "OBJECT", "WAITS",
-		"BLOCKED", "LONGEST", "P50", "P99", "WAITED", "ENDED BY");
+		table_sums_add(&sums, names_text(b->names, rows[i].name), &rows[i].sums);
+	columns[0].width = -sums.width;
+	table_titles(&t);
 	for (size_t i = 1; i <= sums.top; i++)
-		put_row(out, t, &rows[i], sums.width);
-	if (sums.top < n) {
-		put_figures(out, t, &sums.other, CHAIN_OTHER, sums.width);
-		putc('\n', out);
-	}
-	put_figures(out, t, &sums.total, "all of them", sums.width);
-	fprintf(out, "\n(times in %s; %zu objects)\n", format_time_unit(o), n);
+		put_row(&t, b, &rows[i]);
+	if (sums.top < n)
+		put_sums(&t, CHAIN_OTHER, &sums.other);
+	put_sums(&t, "all of them", &sums.total);
+	fprintf(out, "(times in %s; %zu objects)\n", format_time_unit(o), n);
 }
 
 static int write_objects(const struct format_input *in, FILE *out)
 {
-	struct table t = { .options = in->options,
-			   .timelines = in->timelines,
-			   .names = names_new(in->timelines, in->options) };
-	struct wait_filter *s =
-		t.names ? wait_filter_new(in->timelines, in->options, t.names) : NULL;
+	struct objects t = { .names = names_new(in->timelines, in->options) };
 	int err = -ENOMEM;
 
 	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
-	if (s && t.wakers)
-		err = top_waits_walk(in->timelines, s, 0, add_wait, &t);
+	if (t.wakers)
+		err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
 	if (!err) {
-		find_percentiles(&t);
-		row_shares_most(&t.waiters, t.names, set_waiter, t.rows.at);
-		row_shares_most(&t.enders, t.names, set_ender, t.rows.at);
-		put_table(out, &t);
+		row_lengths_percentiles(&t.lengths, t.rows.at, sizeof(struct row),
+					offsetof(struct row, lengths));
+		sums_sort(&t.waiters, t.names, sums_key_is_text);
+		sums_sort(&t.enders, t.names, sums_key_is_text);
+		put_table(out, &t, in->options);
 	}
+	if (t.waiters.out_of_memory || t.enders.out_of_memory)
+		err = -ENOMEM;
 	free(t.lengths.at);
 	pair_table_free(&t.rows);
-	pair_table_free(&t.waiters);
-	pair_table_free(&t.enders);
+	sums_free(&t.waiters);
+	sums_free(&t.enders);
 	waker_names_free(t.wakers);
-	wait_filter_free(s);
 	names_free(t.names);
 	return err;
 }

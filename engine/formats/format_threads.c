@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=threads: a table of threads and where their time went, those that waited most first. */
+#include "format_threads.h"
+
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
 #include "format.h"
-#include "words/names.h"
-#include "select/top_waits.h"
-#include "class_columns.h"
+#include "select/wait_nature.h"
+#include "table.h"
 #include "timeline/taken.h"
-#include "format_threads.h"
 
 static int by_running(const void *pa, const void *pb)
 {
@@ -86,68 +85,63 @@ void thread_row_add(struct thread_row *total, const struct thread_row *r)
 	total->waits += r->waits;
 	total->interrupted_ns += r->interrupted_ns;
 	total->stolen_ns += r->stolen_ns;
+	for (int i = 0; i <= CLASS_COLUMNS; i++)
+		total->class_ns[i] += r->class_ns[i];
 	if (total->longest_ns < r->longest_ns)
 		total->longest_ns = r->longest_ns;
 }
 
-/* Time that depends on how many threads there are: of several it means nothing. */
-static void put_time_of_one(FILE *out, const struct options *o, bool one, uint64_t ns)
+/* ---- blocked time by class ------------------------------------------------------------------ */
+
+/* The classes with most time, which have a column each. */
+struct classes {
+	uint32_t of[CLASS_COLUMNS]; /* string ids */
+	size_t n;
+};
+
+static void choose_classes(struct classes *c, const struct sums *all)
 {
-	if (one)
-		format_put_time(out, o, 13, ns);
-	else
-		fprintf(out, " %13s", "-");
+	size_t n;
+	const struct sum *of = sums_of(all, 0, &n);
+
+	for (size_t i = 0; i < n && c->n < CLASS_COLUMNS; i++)
+		if (of[i].text && of[i].amount)
+			c->of[c->n++] = of[i].key;
 }
 
-/* one: the row of a thread, not of several. */
-static void put_row(FILE *out, const struct options *o, const struct thread_row *r, bool one)
+static size_t column_of(const struct classes *c, uint32_t class)
 {
-	const struct thread_sums *s = &r->sums;
+	size_t k = 0;
 
-	format_put_time(out, o, 13, s->running_ns);
-	put_time_of_one(out, o, one, s->blocked_ns);
-	format_put_time(out, o, 13, s->runnable_ns);
-	format_put_time(out, o, 13, s->preempted_ns);
-	put_time_of_one(out, o, one, s->unknown_ns);
-	put_time_of_one(out, o, one, s->lifetime_ns);
-	fprintf(out, " %9" PRIu64, r->waits);
-	format_put_time(out, o, 13, r->longest_ns);
-	format_put_time(out, o, 13, r->waited_ns);
+	while (k < c->n && c->of[k] != class)
+		k++;
+	return k < c->n ? k : CLASS_COLUMNS;
 }
 
-/*
- * How much of RUNNING went to interrupts, and if it took any to a hypervisor: after the columns by
- * class.
- */
-static void put_taken(FILE *out, const struct format_input *in, const struct thread_row *r)
+/* Sums up the waits of the rows' threads, and chooses the columns. 0 or -ENOMEM. */
+static int sum_classes(struct classes *c, struct names *names, struct wait_filter *f,
+		       struct thread_row *rows, size_t n)
 {
-	if (timelines_interrupts(in->timelines))
-		format_put_time(out, in->options, 13, r->interrupted_ns);
-	else
-		fprintf(out, " %13s", "-");
-	if (timelines_steal(in->timelines))
-		format_put_time(out, in->options, 13, r->stolen_ns);
+	struct sums by_row = { .n = 0 }, all = { .n = 0 };
+	const struct sum *sum;
+	bool failed;
+
+	for (size_t i = 0; i < n; i++)
+		wait_filter_sum_classes(f, rows[i].thread, (uint32_t)i, &by_row);
+	sum = by_row.table.at;
+	for (uint32_t i = 1; i <= by_row.table.keys.n; i++)
+		sums_add(&all, 0, sum[i].key, sum[i].amount);
+	sums_sort(&all, names, names_string);
+	choose_classes(c, &all);
+	for (uint32_t i = 1; i <= by_row.table.keys.n; i++)
+		rows[sum[i].thing].class_ns[column_of(c, sum[i].key)] += sum[i].amount;
+	failed = by_row.out_of_memory || all.out_of_memory;
+	sums_free(&by_row);
+	sums_free(&all);
+	return failed ? -ENOMEM : 0;
 }
 
-/* What WAITED adds up. */
-static void put_chosen(FILE *out, const struct options *o)
-{
-	const char *separator = "";
-
-	fputs("WAITED: ", out);
-	for (const struct options_part_word *w = options_part_words; w->word; w++) {
-		if (!(o->parts & w->part) || w->part == PART_RUNNING)
-			continue;
-		fprintf(out, "%s%s", separator, w->word);
-		separator = ", ";
-	}
-	if (*o->states)
-		fprintf(out, " in state %s", o->states);
-	if (o->no_idle)
-		fputs(", without idle waits", out);
-	if (o->given & (GIVEN_WITHIN | GIVEN_WAIT))
-		fputs(", only the waits chosen", out);
-}
+/* ---- who had the CPU ------------------------------------------------------------------------ */
 
 /* Who had the CPU while threads were runnable or preempted: the last column. */
 struct who_column {
@@ -174,115 +168,175 @@ static void sum_who(struct who_column *c, const struct timelines *tl, uint32_t t
 	}
 }
 
-static void put_who(FILE *out, struct who_column *c, struct sums *s, struct names *names)
+/* ---- writing -------------------------------------------------------------------------------- */
+
+#define MAX_COLUMNS (12 + CLASS_COLUMNS + 1 + 3)
+
+struct writer {
+	const struct format_input *in;
+	struct names *names;
+	struct classes classes;
+	bool has_classes;
+	struct who_column who;
+	struct table table;
+	struct column columns[MAX_COLUMNS];
+};
+
+static void add_column(struct writer *w, const char *title, int width)
 {
-	if (!c->ran)
-		return;
-	sums_sort(s, names, who_name);
-	if (!sums_write(s, names, 0, WHO_SHOWN, "  ", "[unknown]", out))
-		fputs("  -", out);
+	w->columns[w->table.n++] = (struct column) { title, width, !width };
 }
 
-static void put_table(FILE *out, const struct format_input *in, struct names *names,
-		      struct who_column *who, const struct class_columns *classes,
-		      const struct thread_row *rows, size_t n)
+static void put_titles(struct writer *w)
 {
-	const struct options *o = in->options;
+	static const char *const times[] = { "RUNNING",	  "BLOCKED", "RUNNABLE",
+					     "PREEMPTED", "UNKNOWN", "LIFETIME" };
+
+	add_column(w, "TID", 7);
+	add_column(w, "PID", 7);
+	add_column(w, "NAME", -16);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		add_column(w, times[i], 13);
+	add_column(w, "WAITS", 9);
+	add_column(w, "LONGEST", 13);
+	add_column(w, "WAITED", 13);
+	for (size_t i = 0; i < w->classes.n; i++)
+		add_column(w, names_text(w->names, names_string(w->names, w->classes.of[i])), 13);
+	if (w->has_classes)
+		add_column(w, "others", 13);
+	add_column(w, "INTERRUPTS", 13);
+	if (timelines_steal(w->in->timelines))
+		add_column(w, "STEAL", 13);
+	if (w->who.ran)
+		add_column(w, "HAD THE CPU MEANWHILE", 0);
+	table_titles(&w->table);
+}
+
+/* one: the row of a thread. Of several, time that depends on how many there are means nothing. */
+static void put_row(struct writer *w, struct cell tid, struct cell pid, const char *name,
+		    const struct thread_row *r, bool one, struct sums *who)
+{
+	const struct timelines *tl = w->in->timelines;
+	const struct thread_sums *s = &r->sums;
+	struct cell none = cell_text("-"), cells[MAX_COLUMNS] = {
+		tid,
+		pid,
+		cell_text(name),
+		cell_time(s->running_ns),
+		one ? cell_time(s->blocked_ns) : none,
+		cell_time(s->runnable_ns),
+		cell_time(s->preempted_ns),
+		one ? cell_time(s->unknown_ns) : none,
+		one ? cell_time(s->lifetime_ns) : none,
+		cell_number(r->waits),
+		cell_time(r->longest_ns),
+		cell_time(r->waited_ns),
+	};
+	size_t n = 12;
+
+	for (size_t i = 0; i < w->classes.n; i++)
+		cells[n++] = cell_time(r->class_ns[i]);
+	if (w->has_classes)
+		cells[n++] = cell_time(r->class_ns[CLASS_COLUMNS]);
+	cells[n++] = timelines_interrupts(tl) ? cell_time(r->interrupted_ns) : none;
+	if (timelines_steal(tl))
+		cells[n++] = cell_time(r->stolen_ns);
+	table_cells(&w->table, cells, n);
+	if (w->who.ran) {
+		sums_sort(who, w->names, who_name);
+		if (!sums_write(who, w->names, 0, WHO_SHOWN, "  ", "[unknown]", w->table.out))
+			fputs("  -", w->table.out);
+	}
+	putc('\n', w->table.out);
+}
+
+/* What WAITED adds up. */
+static void put_chosen(FILE *out, const struct options *o)
+{
+	const char *separator = "";
+
+	fputs("WAITED: ", out);
+	for (const struct options_part_word *w = options_part_words; w->word; w++) {
+		if (!(o->parts & w->part) || w->part == PART_RUNNING)
+			continue;
+		fprintf(out, "%s%s", separator, w->word);
+		separator = ", ";
+	}
+	if (*o->states)
+		fprintf(out, " in state %s", o->states);
+	if (o->no_idle)
+		fputs(", without idle waits", out);
+	if (o->given & (GIVEN_WITHIN | GIVEN_WAIT))
+		fputs(", only the waits chosen", out);
+}
+
+static void put_table(struct writer *w, const struct thread_row *rows, size_t n)
+{
+	const struct timelines *tl = w->in->timelines;
+	const struct options *o = w->in->options;
 	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
+	struct cell empty = cell_text("");
 	size_t top = o->top && o->top < n ? (size_t)o->top : n;
 
-	fprintf(out, "%7s %7s %-16s %13s %13s %13s %13s %13s %13s %9s %13s %13s", "TID", "PID",
-		"NAME", "RUNNING", "BLOCKED", "RUNNABLE", "PREEMPTED", "UNKNOWN", "LIFETIME",
-		"WAITS", "LONGEST", "WAITED");
-	class_columns_head(classes, out);
-	fprintf(out, " %13s", "INTERRUPTS");
-	if (timelines_steal(in->timelines))
-		fprintf(out, " %13s", "STEAL");
-	fputs(who->ran ? "  HAD THE CPU MEANWHILE\n" : "\n", out);
+	put_titles(w);
 	for (size_t i = 0; i < n; i++) {
-		const struct thread *th = timelines_thread(in->timelines, rows[i].thread);
-		const char *name =
-			names_text(names, names_thread(names, rows[i].thread, th->end_ns));
+		const struct thread *th = timelines_thread(tl, rows[i].thread);
+		uint32_t name = names_thread(w->names, rows[i].thread, th->end_ns);
 
 		thread_row_add(&total, &rows[i]);
-		if (who->ran) {
-			sum_who(who, in->timelines, rows[i].thread);
-			sums_add_all(&who->total, &who->one);
+		if (w->who.ran) {
+			sum_who(&w->who, tl, rows[i].thread);
+			sums_add_all(&w->who.total, &w->who.one);
 			if (i >= top)
-				sums_add_all(&who->other, &who->one);
+				sums_add_all(&w->who.other, &w->who.one);
 		}
-		if (i >= top) {
-			thread_row_add(&other, &rows[i]);
-			continue;
-		}
-		fprintf(out, "%7" PRIu32 " ", th->tid);
-		if (th->tgid)
-			fprintf(out, "%7" PRIu32, th->tgid);
+		if (i < top)
+			put_row(w, cell_number(th->tid),
+				th->tgid ? cell_number(th->tgid) : cell_text("?"),
+				names_text(w->names, name), &rows[i], true, &w->who.one);
 		else
-			fprintf(out, "%7s", "?");
-		fprintf(out, " %-16s", name);
-		put_row(out, o, &rows[i], true);
-		class_columns_put(classes, o, i, 1, out);
-		put_taken(out, in, &rows[i]);
-		put_who(out, who, &who->one, names);
-		putc('\n', out);
+			thread_row_add(&other, &rows[i]);
 	}
-	if (top < n) {
-		fprintf(out, "%7s %7s %-16s", "", "", CHAIN_OTHER);
-		put_row(out, o, &other, false);
-		class_columns_put(classes, o, top, n - top, out);
-		put_taken(out, in, &other);
-		put_who(out, who, &who->other, names);
-		putc('\n', out);
-	}
-	fprintf(out, "%7s %7s %-16s", "", "", "all of them");
-	put_row(out, o, &total, false);
-	class_columns_put(classes, o, 0, n, out);
-	put_taken(out, in, &total);
-	put_who(out, who, &who->total, names);
-	fprintf(out, "\n(times in %s; %zu threads; ", format_time_unit(o), n);
-	put_chosen(out, o);
-	if (classes->shown)
-		fputs("; by class: blocked", out);
-	fputs(")\n", out);
+	if (top < n)
+		put_row(w, empty, empty, CHAIN_OTHER, &other, false, &w->who.other);
+	put_row(w, empty, empty, "all of them", &total, false, &w->who.total);
+	fprintf(w->table.out, "(times in %s; %zu threads; ", format_time_unit(o), n);
+	put_chosen(w->table.out, o);
+	fputs(w->has_classes ? "; by class: blocked)\n" : ")\n", w->table.out);
 }
 
 static int write_threads(const struct format_input *in, FILE *out)
 {
 	const struct timelines *tl = in->timelines;
-	struct names *names = names_new(tl, in->options);
-	struct wait_filter *s = names ? wait_filter_new(tl, in->options, names) : NULL;
+	struct writer w = { .in = in,
+			    .names = names_new(tl, in->options),
+			    .has_classes = wait_classes_known(tl) };
+	struct wait_filter *s = w.names ? wait_filter_new(tl, in->options, w.names) : NULL;
+	struct who_column *who = &w.who;
 	struct thread_row *rows = NULL;
-	struct who_column who = { .ran = NULL };
-	struct class_columns classes = { .n = 0 };
-	uint32_t *threads;
 	size_t n = 0;
 	int err = s ? thread_rows_new(&rows, &n, tl, s) : -ENOMEM;
 
+	w.table = (struct table) { out, in->options, w.columns, 0 };
 	if (n)
 		qsort(rows, n, sizeof(*rows), by_waited);
 	if (!err) {
-		wait_filter_window(s, &who.from_ns, &who.to_ns);
-		err = who_ran_new(&who.ran, tl, true);
+		wait_filter_window(s, &who->from_ns, &who->to_ns);
+		err = who_ran_new(&who->ran, tl, true);
 	}
-	threads = calloc(n + 1, sizeof(*threads));
-	for (size_t i = 0; threads && i < n; i++)
-		threads[i] = rows[i].thread;
+	if (!err && w.has_classes)
+		err = sum_classes(&w.classes, w.names, s, rows, n);
 	if (!err)
-		err = threads ? class_columns_init(&classes, tl, names, s, threads, n) : -ENOMEM;
-	if (!err)
-		put_table(out, in, names, &who, &classes, rows, n);
-	if (who.one.out_of_memory || who.total.out_of_memory || who.other.out_of_memory)
+		put_table(&w, rows, n);
+	if (who->one.out_of_memory || who->total.out_of_memory || who->other.out_of_memory)
 		err = -ENOMEM;
-	class_columns_free(&classes);
-	sums_free(&who.one);
-	sums_free(&who.total);
-	sums_free(&who.other);
-	who_ran_free(who.ran);
-	free(threads);
+	sums_free(&who->one);
+	sums_free(&who->total);
+	sums_free(&who->other);
+	who_ran_free(who->ran);
 	free(rows);
 	wait_filter_free(s);
-	names_free(names);
+	names_free(w.names);
 	return err;
 }
 

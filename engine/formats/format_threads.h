@@ -6,6 +6,8 @@
 #include "select/wait_filter.h"
 #include "timeline/timeline.h"
 
+#define CLASS_COLUMNS 5
+
 struct thread_row {
 	struct thread_sums sums;    /* within the selected window of time */
 	uint64_t waited_ns;	    /* the shown parts of its selected waits */
@@ -13,6 +15,7 @@ struct thread_row {
 	/* How much of its running time interrupts and a hypervisor took; 0 if it is not known. */
 	uint64_t interrupted_ns, stolen_ns;
 	uint32_t thread;
+	uint64_t class_ns[CLASS_COLUMNS + 1]; /* blocked, by the table's columns; others last */
 };
 
 /*

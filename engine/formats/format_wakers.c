@@ -4,16 +4,14 @@
  * ended; most time first.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/waker_name.h"
 #include "base/compare.h"
 #include "format.h"
-#include "wait_sums.h"
-#include "words/names.h"
 #include "select/top_waits.h"
-#include "attribute/waker_name.h"
+#include "table.h"
 
 #define NAME_WIDTH_MAX 48
 
@@ -22,8 +20,7 @@ struct row {
 	struct wait_sums sums;
 };
 
-struct table {
-	const struct options *options;
+struct wakers {
 	struct names *names;
 	struct waker_names *wakers;
 	struct pair_table rows; /* of struct row, by (waker, wakee) */
@@ -31,9 +28,8 @@ struct table {
 
 static int count_wait(void *arg, const struct chosen_wait *p)
 {
-	struct table *t = arg;
+	struct wakers *t = arg;
 	const struct wait *w = p->wait;
-	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
 	uint32_t waker, wakee;
 	struct row *row;
 
@@ -46,7 +42,7 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 		return -ENOMEM;
 	row->waker = waker;
 	row->wakee = wakee;
-	wait_sums_count(&row->sums, ns);
+	wait_sums_count(&row->sums, p->shown.blocked_to_ns - p->shown.blocked_from_ns);
 	return 0;
 }
 
@@ -65,52 +61,52 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	return strcmp(names_text(names, a->wakee), names_text(names, b->wakee));
 }
 
-static void put_row(FILE *out, const struct table *t, const struct wait_sums *s, const char *waker,
-		    const char *wakee, int width)
+static void put_row(const struct table *t, const char *waker, const char *wakee,
+		    const struct wait_sums *s)
 {
-	fprintf(out, "%-*s  %-16s %9" PRIu64, width, waker, wakee, s->waits);
-	format_put_time(out, t->options, 15, s->total_ns);
-	format_put_time(out, t->options, 15, s->longest_ns);
-	putc('\n', out);
+	TABLE_CELLS(t, cell_text(waker), cell_text(wakee), cell_number(s->waits),
+		    cell_time(s->total_ns), cell_time(s->longest_ns));
+	putc('\n', t->out);
 }
 
-static void put_table(FILE *out, struct table *t)
+static void put_table(FILE *out, struct wakers *w, const struct options *o)
 {
-	const struct options *o = t->options;
-	struct row *rows = t->rows.at;
-	size_t n = t->rows.keys.n;
-	struct wait_table sums = wait_table(n, o->top, NAME_WIDTH_MAX);
+	struct row *rows = w->rows.at;
+	size_t n = w->rows.keys.n;
+	struct table_sums sums = table_sums(n, o->top, NAME_WIDTH_MAX);
+	struct column columns[] = {
+		{ "WAKER", 0, false },	  { "TARGET", -16, true },  { "COUNT", 9, false },
+		{ "BLOCKED", 15, false }, { "LONGEST", 15, false },
+	};
+	struct table t = TABLE(out, o, columns);
 
 	if (n)
-		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t->names);
+		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, w->names);
 	for (size_t i = 1; i <= n; i++)
-		wait_table_add(&sums, names_text(t->names, rows[i].waker), &rows[i].sums);
-	fprintf(out, "%-*s  %-16s %9s %15s %15s\n", sums.width, "WAKER", "TARGET", "COUNT",
-		"BLOCKED", "LONGEST");
+		table_sums_add(&sums, names_text(w->names, rows[i].waker), &rows[i].sums);
+	columns[0].width = -sums.width;
+	table_titles(&t);
 	for (size_t i = 1; i <= sums.top; i++)
-		put_row(out, t, &rows[i].sums, names_text(t->names, rows[i].waker),
-			names_text(t->names, rows[i].wakee), sums.width);
+		put_row(&t, names_text(w->names, rows[i].waker),
+			names_text(w->names, rows[i].wakee), &rows[i].sums);
 	if (sums.top < n)
-		put_row(out, t, &sums.other, CHAIN_OTHER, "", sums.width);
-	put_row(out, t, &sums.total, "all of them", "", sums.width);
+		put_row(&t, CHAIN_OTHER, "", &sums.other);
+	put_row(&t, "all of them", "", &sums.total);
 	fprintf(out, "(times in %s; %zu pairs)\n", format_time_unit(o), n);
 }
 
 static int write_wakers(const struct format_input *in, FILE *out)
 {
-	struct table t = { .options = in->options, .names = names_new(in->timelines, in->options) };
-	struct wait_filter *s =
-		t.names ? wait_filter_new(in->timelines, in->options, t.names) : NULL;
+	struct wakers t = { .names = names_new(in->timelines, in->options) };
 	int err = -ENOMEM;
 
 	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
-	if (s && t.wakers)
-		err = top_waits_walk(in->timelines, s, 0, count_wait, &t);
+	if (t.wakers)
+		err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
 	if (!err)
-		put_table(out, &t);
+		put_table(out, &t, in->options);
 	pair_table_free(&t.rows);
 	waker_names_free(t.wakers);
-	wait_filter_free(s);
 	names_free(t.names);
 	return err;
 }

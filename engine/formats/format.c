@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+void format_take_totals(const struct format_input *in, struct fold *f)
+{
+	if (in->totals)
+		*in->totals = (struct format_totals) {
+			true,
+			*fold_summary(f),
+			fold_take_classes(f),
+		};
+}
+
+int format_each_wait(const struct format_input *in, const struct options *o, struct names *names,
+		     uint64_t top, int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+{
+	struct wait_filter *f = names ? wait_filter_new(in->timelines, o, names) : NULL;
+	int err = f ? top_waits_walk(in->timelines, f, top, visit, arg) : -ENOMEM;
+
+	wait_filter_free(f);
+	return err;
+}
+
+bool format_in_ms(const struct options *o)
+{
+	return o->unit != UNIT_NS && !(o->given & GIVEN_UNIT);
+}
+
+const char *format_time(char text[TEXT_MS_SIZE], const struct options *o, uint64_t ns)
+{
+	if (format_in_ms(o))
+		return text_ms(text, ns);
+	if (o->unit == UNIT_NS)
+		snprintf(text, TEXT_MS_SIZE, "%" PRIu64, ns);
+	else
+		snprintf(text, TEXT_MS_SIZE, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+	return text;
+}
+
+const char *format_time_unit(const struct options *o)
+{
+	return format_in_ms(o) ? "ms" : o->unit == UNIT_NS ? "ns" : "us";
+}
