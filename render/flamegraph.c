@@ -23,6 +23,30 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
+/* --base: cut the line's stack so that it begins with its first frame of these names. False: none.
+ */
+static bool cut_below_base(const struct options *o, struct folded_line *line)
+{
+	const char *p = line->stack, *end = p + line->len;
+
+	while (o->bases) {
+		const char *next = memchr(p, ';', (size_t)(end - p));
+		size_t len = (size_t)((next ? next : end) - p), skipped = (size_t)(p - line->stack);
+
+		for (unsigned i = 0; i < o->bases; i++)
+			if (strlen(o->base[i]) == len && !memcmp(p, o->base[i], len)) {
+				line->stack = p;
+				line->len -= skipped;
+				line->one_len -= skipped;
+				return true;
+			}
+		if (!next)
+			return false;
+		p = next + 1;
+	}
+	return true;
+}
+
 /* --diff: which of its two files is being read. */
 enum side { SIDE_NONE, SIDE_BEFORE, SIDE_AFTER };
 
@@ -42,7 +66,7 @@ static int on_line(void *ctx, const struct folded_line *given)
 	struct input *in = ctx;
 	int err = in->o->strip_hex ? diff_strip_hex(&in->strip, &line) : 0;
 
-	if (err || !base_cut(&in->o->base, &line))
+	if (err || !cut_below_base(in->o, &line))
 		return err;
 	if (in->side == SIDE_NONE)
 		return intake_line(&in->intake, &line);

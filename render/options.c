@@ -9,202 +9,270 @@
 #include <strings.h>
 
 #include "common/help.h"
-#include "option_values.h"
 #include "palette.h"
 
-#define FIELD(f) .field = offsetof(struct options, f)
-#define NUMBER_IN(f, r) .kind = NUMBER, FIELD(f), .range = &(r)
+/* An option; or, without set, a heading of the help. */
+struct row {
+	const char *name;  /* after "--"; NULL: it has a letter only */
+	char letter;	   /* after "-"; 0: none */
+	bool brief;	   /* -h shows it, too */
+	const char *value; /* its name in the help; NULL: no value */
+	bool (*set)(struct options *o, const struct row *row, const char *value); /* false: bad */
+	size_t at;	  /* offset in struct options of what set sets; 0: set knows */
+	const char *help; /* NULL: the help does not show the option */
+	const struct page_range *range; /* of a number */
+};
+
+/* ---- values ---- */
+
+static bool set_nothing(struct options *o, const struct row *row, const char *value)
+{
+	(void)o, (void)row, (void)value;
+	return true;
+}
+
+static bool set_true(struct options *o, const struct row *row, const char *value)
+{
+	(void)value;
+	*(bool *)((char *)o + row->at) = true;
+	return true;
+}
+
+static bool set_text(struct options *o, const struct row *row, const char *value)
+{
+	*(const char **)((char *)o + row->at) = value;
+	return true;
+}
+
+static bool set_font(struct options *o, const struct row *row, const char *value)
+{
+	o->draw.page.mean_width = true;
+	return set_text(o, row, value);
+}
+
+/* Parse a number that `tail` follows. False: it is not a number, or out of range. */
+static bool parse_number(const char *s, const char *tail, const struct page_range *r, double *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtod(s, &end);
+	return end != s && !strcmp(end, tail) && !errno && *v >= r->least && *v <= r->most;
+}
+
+static bool set_number(struct options *o, const struct row *row, const char *value)
+{
+	return parse_number(value, "", row->range, (double *)((char *)o + row->at));
+}
+
+static bool set_fontwidth(struct options *o, const struct row *row, const char *value)
+{
+	o->draw.page.mean_width = true;
+	return set_number(o, row, value);
+}
+
+static bool set_width(struct options *o, const struct row *row, const char *value)
+{
+	o->draw.page.fluid = false;
+	return set_number(o, row, value);
+}
+
+static bool set_minwidth(struct options *o, const struct row *row, const char *value)
+{
+	static const struct page_range percent = { 0, 100 };
+	struct page *pg = &o->draw.page;
+	size_t n = strlen(value);
+
+	pg->minwidth_percent = n && value[n - 1] == '%';
+	if (pg->minwidth_percent)
+		return parse_number(value, "%", &percent, &pg->minwidth);
+	return set_number(o, row, value);
+}
+
+static bool set_max_frames(struct options *o, const struct row *row, const char *value)
+{
+	double v;
+
+	if (!parse_number(value, "", row->range, &v))
+		return false;
+	o->draw.max_frames = (uint32_t)v;
+	return true;
+}
+
+static bool set_labels(struct options *o, const struct row *row, const char *value)
+{
+	static const char *const which[] = {
+		[LABEL_AUTO] = "auto",
+		[LABEL_START] = "start",
+		[LABEL_END] = "end",
+	};
+
+	(void)row;
+	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
+		if (!strcmp(value, which[i])) {
+			o->draw.page.labels = (enum label_keep)i;
+			return true;
+		}
+	return false;
+}
+
+static bool set_labels_start(struct options *o, const struct row *row, const char *value)
+{
+	(void)value;
+	return set_labels(o, row, "start");
+}
+
+static bool add_base(struct options *o, const struct row *row, const char *value)
+{
+	(void)row;
+	if (o->bases == BASES)
+		return false;
+	o->base[o->bases++] = value;
+	return true;
+}
+
+static bool set_palette(struct options *o, const struct row *row, const char *value)
+{
+	(void)row;
+	o->draw.page.palette = palette_find(value);
+	return o->draw.page.palette != NULL;
+}
+
+static bool set_background(struct options *o, const struct row *row, const char *value)
+{
+	uint32_t top, bottom;
+
+	return set_text(o, row, value) && palette_background(value, &top, &bottom);
+}
+
+static bool set_color(struct options *o, const struct row *row, const char *value)
+{
+	return set_background(o, row, value) && *value == '#';
+}
+
+static bool set_stroke(struct options *o, const struct row *row, const char *value)
+{
+	return set_color(o, row, value) || !strcmp(value, "none");
+}
+
+static bool set_counts(struct options *o, const struct row *row, const char *value)
+{
+	(void)row;
+	o->counts = !strcmp(value, "1") ? INTAKE_ONE : INTAKE_TWO;
+	return !strcmp(value, "1") || !strcmp(value, "2");
+}
+
+static bool set_compare(struct options *o, const struct row *row, const char *value)
+{
+	(void)row;
+	o->draw.page.by_total = !strcmp(value, "total");
+	return o->draw.page.by_total || !strcmp(value, "own");
+}
+
+/* ---- the options: flamegraph.pl's names, and a few more ---- */
+
+#define AT(member) offsetof(struct options, member)
+#define OF_PAGE(member) offsetof(struct options, draw.page.member)
 
 static const struct page_range fontwidth_range = { 0.1, 10 };
 static const struct page_range total_range = { 0, 1e19 };
 static const struct page_range factor_range = { 1e-12, 1e12 };
+static const struct page_range frames_range = { 1, 1e9 };
 
-/* flamegraph.pl's names, and a few more. Each line of the help fits 80 columns. */
-static const struct option_spec specs[] = {
+/* Each line of the help fits 80 columns. */
+static const struct row rows[] = {
 	{ .help = "Text" },
-	{ .name = "title",
-	  .value = "TEXT",
-	  .kind = TEXT,
-	  FIELD(draw.page.title),
-	  .brief = true,
-	  .help = "heading" },
-	{ .name = "subtitle",
-	  .value = "TEXT",
-	  .kind = TEXT,
-	  FIELD(draw.page.subtitle),
-	  .help = "second heading" },
-	{ .name = "notes",
-	  .value = "TEXT",
-	  .kind = TEXT,
-	  FIELD(draw.page.notes),
+	{ "title", 0, true, "TEXT", set_text, OF_PAGE(title), .help = "heading" },
+	{ "subtitle", 0, false, "TEXT", set_text, OF_PAGE(subtitle), .help = "second heading" },
+	{ "notes", 0, false, "TEXT", set_text, OF_PAGE(notes),
 	  .help = "text kept in the file, not shown" },
-	{ .name = "countname",
-	  .value = "TEXT",
-	  .kind = TEXT,
-	  FIELD(draw.page.countname),
-	  .brief = true,
+	{ "countname", 0, true, "TEXT", set_text, OF_PAGE(countname),
 	  .help = "unit of the counts (default samples; us for chains)" },
-	{ .name = "nametype",
-	  .value = "TEXT",
-	  .kind = TEXT,
-	  FIELD(draw.page.nametype),
+	{ "nametype", 0, false, "TEXT", set_text, OF_PAGE(nametype),
 	  .help = "label of names (default Function:)" },
-	{ .name = "fonttype",
-	  .value = "FONT",
-	  .kind = TEXT,
-	  FIELD(draw.page.fonttype),
+	{ "fonttype", 0, false, "FONT", set_font, OF_PAGE(fonttype),
 	  .help = "font (default Verdana)" },
-	{ .name = "fontsize",
-	  .value = "PX",
-	  NUMBER_IN(draw.page.fontsize, page_fontsize_range),
-	  .help = "font size (default 12)" },
-	{ .name = "fontwidth",
-	  .value = "EMS",
-	  NUMBER_IN(draw.page.fontwidth, fontwidth_range),
-	  .help = "mean width of a character (default 0.59)" },
+	{ "fontsize", 0, false, "PX", set_number, OF_PAGE(fontsize),
+	  .help = "font size (default 12)", .range = &page_fontsize_range },
+	{ "fontwidth", 0, false, "EMS", set_fontwidth, OF_PAGE(fontwidth),
+	  .help = "mean width of a character (default 0.59)", .range = &fontwidth_range },
 
 	{ .help = "Drawing" },
-	{ .name = "width",
-	  .value = "PX",
-	  .kind = WIDTH,
-	  FIELD(draw.page.width),
-	  .brief = true,
-	  .range = &page_width_range,
-	  .help = "width (default 1200, fitted to the window)" },
-	{ .name = "height",
-	  .value = "PX",
-	  NUMBER_IN(draw.page.height, page_height_range),
-	  .help = "height of a row (default 16)" },
-	{ .name = "labels",
-	  .value = "WHICH",
-	  .kind = LABELS,
+	{ "width", 0, true, "PX", set_width, OF_PAGE(width),
+	  .help = "width (default 1200, fitted to the window)", .range = &page_width_range },
+	{ "height", 0, false, "PX", set_number, OF_PAGE(height),
+	  .help = "height of a row (default 16)", .range = &page_height_range },
+	{ "labels", 0, false, "WHICH", set_labels, 0,
 	  .help = "part of a long name: auto (default), start, end" },
-	{ .name = "truncate-text-right", .kind = TRUNCATE_RIGHT, .help = "--labels start" },
-	{ .name = "minwidth",
-	  .value = "W",
-	  .kind = MINWIDTH,
-	  .brief = true,
-	  .help = "draw no narrower frames: pixels (default 0.1) or 0.5%" },
-	{ .name = "inverted",
-	  .letter = 'i',
-	  .kind = FLAG,
-	  FIELD(draw.page.inverted),
-	  .brief = true,
-	  .help = "root on top" },
-	{ .name = "reverse",
-	  .kind = FLAG,
-	  FIELD(draw.reverse),
-	  .brief = true,
-	  .help = "merge from the leaves" },
-	{ .name = "flamechart",
-	  .kind = FLAG,
-	  FIELD(draw.flamechart),
-	  .brief = true,
+	{ "truncate-text-right", 0, false, NULL, set_labels_start, 0, .help = "--labels start" },
+	{ "minwidth", 0, true, "W", set_minwidth, OF_PAGE(minwidth),
+	  .help = "draw no narrower frames: pixels (default 0.1) or 0.5%",
+	  .range = &page_minwidth_range },
+	{ "inverted", 'i', true, NULL, set_true, OF_PAGE(inverted), .help = "root on top" },
+	{ "reverse", 0, true, NULL, set_true, AT(draw.reverse), .help = "merge from the leaves" },
+	{ "flamechart", 0, true, NULL, set_true, AT(draw.flamechart),
 	  .help = "keep the input's order, merge only neighbours" },
-	{ .name = "base",
-	  .value = "NAME",
-	  .kind = BASE,
+	{ "base", 0, false, "NAME", add_base, 0,
 	  .help = "only stacks with this function, from there on" },
-	{ .name = "total",
-	  .value = "N",
-	  NUMBER_IN(draw.page.total, total_range),
-	  .help = "whole width in counts" },
-	{ .name = "factor",
-	  .value = "X",
-	  NUMBER_IN(draw.page.factor, factor_range),
-	  .help = "multiply the counts that are shown" },
-	{ .name = "max-frames",
-	  .value = "N",
-	  .kind = MAX_FRAMES,
-	  .help = "frames kept in the file for zooming (default 100000)" },
+	{ "total", 0, false, "N", set_number, OF_PAGE(total), .help = "whole width in counts",
+	  .range = &total_range },
+	{ "factor", 0, false, "X", set_number, OF_PAGE(factor),
+	  .help = "multiply the counts that are shown", .range = &factor_range },
+	{ "max-frames", 0, false, "N", set_max_frames, 0,
+	  .help = "frames kept in the file for zooming (default 100000)", .range = &frames_range },
 
 	{ .help = "Colours" },
-	{ .name = "colors",
-	  .letter = 'c',
-	  .value = "PALETTE",
-	  .kind = PALETTE,
-	  .brief = true,
-	  .help = "one of the palettes below" },
-	{ .name = "color", .kind = PALETTE }, /* flamegraph.pl has both */
-	{ .name = "bgcolors",
-	  .value = "COLOR",
-	  .kind = BACKGROUND,
+	{ "colors", 'c', true, "PALETTE", set_palette, 0, .help = "one of the palettes below" },
+	{ "color", 0, false, "PALETTE", set_palette, 0, .help = NULL }, /* flamegraph.pl has both */
+	{ "bgcolors", 0, false, "COLOR", set_background, OF_PAGE(background),
 	  .help = "background: yellow, blue, green, grey, #rrggbb" },
-	{ .name = "search-color",
-	  .value = "COLOR",
-	  .kind = COLOR,
-	  FIELD(draw.page.search_color),
+	{ "search-color", 0, false, "COLOR", set_color, OF_PAGE(search_color),
 	  .help = "matching frames: #rrggbb" },
-	{ .name = "stroke-color",
-	  .value = "COLOR",
-	  .kind = COLOR,
-	  FIELD(draw.page.stroke_color),
+	{ "stroke-color", 0, false, "COLOR", set_stroke, OF_PAGE(stroke_color),
 	  .help = "edges of frames: #rrggbb or none" },
-	{ .name = "uicolor",
-	  .value = "COLOR",
-	  .kind = COLOR,
-	  FIELD(draw.page.ui_color),
+	{ "uicolor", 0, false, "COLOR", set_color, OF_PAGE(ui_color),
 	  .help = "headings and controls: #rrggbb" },
-	{ .name = "deterministic", .kind = NOTHING, .help = "no effect: a name has one colour" },
-	{ .name = "hash", .kind = NOTHING, .help = "no effect: a name has one colour" },
+	{ "deterministic", 0, false, NULL, set_nothing, 0,
+	  .help = "no effect: a name has one colour" },
+	{ "hash", 0, false, NULL, set_nothing, 0, .help = "no effect: a name has one colour" },
 
 	{ .help = "Differences" },
-	{ .name = "diff",
-	  .kind = FLAG,
-	  FIELD(diff),
-	  .brief = true,
+	{ "diff", 0, true, NULL, set_true, AT(diff),
 	  .help = "draw the second of two files, coloured by the change" },
-	{ .name = "normalize",
-	  .kind = FLAG,
-	  FIELD(normalize),
+	{ "normalize", 0, false, NULL, set_true, AT(normalize),
 	  .help = "scale the first file to the sum of the second" },
-	{ .name = "strip-hex",
-	  .kind = FLAG,
-	  FIELD(strip_hex),
+	{ "strip-hex", 0, false, NULL, set_true, AT(strip_hex),
 	  .help = "take all numbers such as 0x123 as equal" },
-	{ .name = "counts",
-	  .value = "N",
-	  .kind = COUNTS,
+	{ "counts", 0, false, "N", set_counts, 0,
 	  .help = "a line has 1 or 2 counts (default: as most have)" },
-	{ .name = "compare",
-	  .value = "WHAT",
-	  .kind = COMPARE,
+	{ "compare", 0, false, "WHAT", set_compare, 0,
 	  .help = "colour by own (default) or total counts" },
-	{ .name = "negate", .kind = FLAG, FIELD(draw.page.negate), .help = "swap red and blue" },
+	{ "negate", 0, false, NULL, set_true, OF_PAGE(negate), .help = "swap red and blue" },
 
 	{ .help = "Input and output" },
-	{ .name = "no-sort", .kind = NOTHING, .help = "no effect: lines need no order" },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .kind = FLAG,
-	  FIELD(quiet),
+	{ "no-sort", 0, false, NULL, set_nothing, 0, .help = "no effect: lines need no order" },
+	{ "quiet", 'q', false, NULL, set_true, AT(quiet),
 	  .help = "no messages about lines of the input" },
-	{ .name = "strict", .kind = FLAG, FIELD(strict), .help = "fail at the first invalid line" },
-	{ .name = "embedded",
-	  .kind = FLAG,
-	  FIELD(draw.page.embedded),
+	{ "strict", 0, false, NULL, set_true, AT(strict),
+	  .help = "fail at the first invalid line" },
+	{ "embedded", 0, false, NULL, set_true, OF_PAGE(embedded),
 	  .help = "write an element for the body of an HTML page" },
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "FILE",
-	  .kind = TEXT,
-	  FIELD(out),
-	  .brief = true,
+	{ "output", 'o', true, "FILE", set_text, AT(out),
 	  .help = "write here, not to standard output" },
 
 	{ .help = "Other" },
-	{ .letter = 'h', .kind = FLAG, FIELD(help), .help = "the most used options" },
-	{ .name = "help", .kind = FLAG, FIELD(help_all), .help = "all options" },
-	{ .name = "version", .letter = 'V', .kind = FLAG, FIELD(version), .help = "version" },
+	{ NULL, 'h', false, NULL, set_true, AT(help), .help = "the most used options" },
+	{ "help", 0, false, NULL, set_true, AT(help_all), .help = "all options" },
+	{ "version", 'V', false, NULL, set_true, AT(version), .help = "version" },
 };
 
-#define SPECS (sizeof(specs) / sizeof(*specs))
+#define ROWS (sizeof(rows) / sizeof(*rows))
 #define NO_LETTER 256 /* above all letters */
 
-/* What getopt_long_only() returns for specs[i]. */
+/* What getopt_long_only() returns for rows[i]. */
 static int value_of(size_t i)
 {
-	return specs[i].letter ? specs[i].letter : NO_LETTER + (int)i;
+	return rows[i].letter ? rows[i].letter : NO_LETTER + (int)i;
 }
 
 void options_help(FILE *f, bool all)
@@ -217,12 +285,12 @@ void options_help(FILE *f, bool all)
 	      f);
 	if (!all)
 		putc('\n', f);
-	for (size_t i = 0; i < SPECS; i++) {
-		const struct option_spec *s = &specs[i];
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *s = &rows[i];
 
-		if (s->kind == HEADING && all)
+		if (!s->set && all)
 			fprintf(f, "\n%s:\n", s->help);
-		else if (s->kind != HEADING && s->help && (all || s->brief))
+		else if (s->set && s->help && (all || s->brief))
 			help_put(f, s->letter, s->name, s->value, s->help);
 	}
 	column = fprintf(f, "\nPalettes:") - 1;
@@ -254,16 +322,16 @@ static const char *conflict(const struct options *o, int files)
 }
 
 /* The option that the word names, in any case and with one dash or two. NULL: none. */
-static const struct option_spec *named(const char *word)
+static const struct row *named(const char *word)
 {
 	size_t dashes = strspn(word, "-"), len = strcspn(word, "=") - dashes;
 
 	if (!dashes || dashes > 2 || len < 2)
 		return NULL;
-	for (size_t i = 0; i < SPECS; i++)
-		if (specs[i].name && strlen(specs[i].name) == len &&
-		    !strncasecmp(specs[i].name, word + dashes, len))
-			return &specs[i];
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].name && strlen(rows[i].name) == len &&
+		    !strncasecmp(rows[i].name, word + dashes, len))
+			return &rows[i];
 	return NULL;
 }
 
@@ -271,42 +339,41 @@ static const struct option_spec *named(const char *word)
 static void fold_case(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		const struct option_spec *s = named(argv[i]);
+		const struct row *s = named(argv[i]);
 
 		if (!s)
 			continue;
 		memcpy(argv[i] + strspn(argv[i], "-"), s->name, strlen(s->name));
-		if (s->kind >= WITH_VALUE && !strchr(argv[i], '='))
+		if (s->value && !strchr(argv[i], '='))
 			i++;
 	}
 }
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-	struct option longopts[SPECS + 1] = { 0 }, *l = longopts;
+	struct option longopts[ROWS + 1] = { 0 }, *l = longopts;
 	const char *why;
 	int c;
 
 	memset(o, 0, sizeof(*o));
 	draw_init(&o->draw);
 	fold_case(argc, argv);
-	for (size_t i = 0; i < SPECS; i++)
-		if (specs[i].name)
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].name)
 			*l++ = (struct option) {
-				.name = specs[i].name,
-				.has_arg = specs[i].kind >= WITH_VALUE,
+				.name = rows[i].name,
+				.has_arg = rows[i].value != NULL,
 				.val = value_of(i),
 			};
 	while ((c = getopt_long_only(argc, argv, "c:hio:qV", longopts, NULL)) != -1) {
 		size_t i = 0;
 
-		while (i < SPECS && value_of(i) != c)
+		while (i < ROWS && value_of(i) != c)
 			i++;
-		if (i == SPECS)
+		if (i == ROWS)
 			return -1; /* getopt_long_only() has printed the reason */
-		if (!option_take(o, &specs[i], optarg)) {
-			fprintf(stderr, "flamegraph: --%s: bad value '%s'\n", specs[i].name,
-				optarg);
+		if (!rows[i].set(o, &rows[i], optarg)) {
+			fprintf(stderr, "flamegraph: --%s: bad value '%s'\n", rows[i].name, optarg);
 			return -1;
 		}
 		if (o->help || o->help_all || o->version)

@@ -9,7 +9,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "option_values.h"
+#include "draw.h"
+#include "intake.h"
+
+#define BASES 16 /* the most */
+
+struct options {
+	struct draw draw;
+	const char *out; /* NULL: standard output */
+	bool strict;
+	bool quiet;		 /* no messages about lines */
+	const char *base[BASES]; /* only stacks with one of these functions, from there on */
+	unsigned bases;		 /* 0: all of each stack */
+	bool diff, normalize, strip_hex;
+	enum intake_counts counts; /* a line has */
+	bool help, help_all, version;
+};
 
 /* Parse; the files start at argv[optind]. 0, or -1 after a message on standard error. */
 int options_parse(struct options *o, int argc, char **argv);
