@@ -78,12 +78,6 @@ static inline bool document_gone(const struct document *d, uint32_t i)
 double document_before(const struct document *d, uint32_t i);
 
 /*
- * Write the comparison that the colour of frame i shows, for its title: both counts, each with its
- * share of its side, and the change. Differential graphs only.
- */
-void document_change(FILE *f, const struct document *d, uint32_t i);
-
-/*
  * Write the frames that are visible before the script runs. A frame with room for its name is a
  * group (title, rectangle, text). Narrower frames of one row and colour share one path: browsers
  * draw it far faster, and the file is smaller. 0 or -ENOMEM.

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "diff.h"
-#include "draw.h"
+#include "page.h"
 #include "folded.h"
 #include "intake.h"
 #include "options.h"
@@ -114,11 +114,10 @@ static void report(const struct options *o, const struct input *in, double total
 			in->tree->diff ? "taken as before and after (--counts 1: part of names)"
 				       : "the first is taken as part of a name (--counts 2: before "
 					 "and after)");
-	if (o->draw.page.total > 0 && o->draw.page.total / total > 0.02 &&
-	    o->draw.page.total < total)
+	if (o->page.total > 0 && o->page.total / total > 0.02 && o->page.total < total)
 		fprintf(stderr,
 			"flamegraph: --total %g is less than the actual total %g: ignored\n",
-			o->draw.page.total, total);
+			o->page.total, total);
 }
 
 static int finish_tree(const struct options *o, struct tree *t)
@@ -143,11 +142,11 @@ static int draw(struct options *o, struct input *in, FILE *f)
 	total = t->n ? t->node[0].total : 0;
 	report(o, in, total);
 	/* A scaled count is no whole number. */
-	draw_settle(&o->draw, t, in->intake.decimals + (o->normalize ? 3 : 0));
-	err = draw_write(f, &o->draw, t);
+	page_settle(&o->page, t, in->intake.decimals + (o->normalize ? 3 : 0));
+	err = page_write(f, &o->page, t);
 	if (err == -ENODATA) {
 		fputs("flamegraph: ERROR: No stack counts found\n", stderr);
-		page_write_error(f, &o->draw.page, "No valid input provided to flamegraph.");
+		page_write_error(f, &o->page, "No valid input provided to flamegraph.");
 		return EXIT_USAGE;
 	}
 out:
@@ -176,7 +175,7 @@ static int finish_output(FILE *f, const char *name)
 static int read_all(struct input *in, char **files, int n)
 {
 	char *const dash[] = { (char[]) { "-" } };
-	int err = intake_open(&in->intake, in->tree, in->o->draw.reverse,
+	int err = intake_open(&in->intake, in->tree, in->o->page.reverse,
 			      in->o->diff ? INTAKE_TWO : in->o->counts);
 	int closed, failed = 0;
 
@@ -219,7 +218,7 @@ static int run(struct options *o, char **files, int n)
 		fprintf(stderr, "flamegraph: %s: this is an input file\n", o->out);
 		goto out;
 	}
-	tree.in_order = o->draw.flamechart;
+	tree.in_order = o->page.flamechart;
 	if (read_all(&in, files, n))
 		goto out;
 	if (o->out) {

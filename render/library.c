@@ -5,29 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
+#include "page.h"
 #include "folded.h"
 #include "intake.h"
 #include "tree.h"
 
 struct flamegraph {
-	struct draw draw;
+	struct page page;
 	struct tree tree;
 	struct intake intake;
 	bool fed; /* the intake is open */
 	struct folded_stats stats;
 };
 
-static int take_options(struct draw *d, const struct flamegraph_options *o)
+static int take_options(struct page *pg, const struct flamegraph_options *o)
 {
-	struct page *pg = &d->page;
 	uint32_t top, bottom;
 
-	draw_init(d);
-	d->reverse = o->reverse;
-	d->flamechart = o->flamechart;
+	page_init(pg);
+	pg->reverse = o->reverse;
+	pg->flamechart = o->flamechart;
 	if (o->max_frames)
-		d->max_frames = o->max_frames;
+		pg->max_frames = o->max_frames;
 	pg->title = o->title;
 	pg->subtitle = o->subtitle;
 	pg->notes = o->notes;
@@ -57,7 +56,7 @@ static int take_options(struct draw *d, const struct flamegraph_options *o)
 		pg->fontsize = o->fontsize;
 	if (o->minwidth > 0)
 		pg->minwidth = o->minwidth;
-	return draw_fits(d) ? 0 : -EINVAL;
+	return page_fits(pg) ? 0 : -EINVAL;
 }
 
 int flamegraph_new(struct flamegraph **out, const struct flamegraph_options *o)
@@ -68,7 +67,7 @@ int flamegraph_new(struct flamegraph **out, const struct flamegraph_options *o)
 	*out = NULL;
 	if (!g)
 		return err;
-	err = take_options(&g->draw, o);
+	err = take_options(&g->page, o);
 	if (err)
 		goto out;
 	err = tree_init(&g->tree);
@@ -117,8 +116,8 @@ int flamegraph_write(struct flamegraph *g, FILE *f)
 		err = tree_finish(&g->tree);
 	if (err)
 		return err;
-	draw_settle(&g->draw, &g->tree, g->intake.decimals);
-	return draw_write(f, &g->draw, &g->tree);
+	page_settle(&g->page, &g->tree, g->intake.decimals);
+	return page_write(f, &g->page, &g->tree);
 }
 
 void flamegraph_free(struct flamegraph *g)

@@ -46,7 +46,7 @@ static bool set_text(struct options *o, const struct row *row, const char *value
 
 static bool set_font(struct options *o, const struct row *row, const char *value)
 {
-	o->draw.page.mean_width = true;
+	o->page.mean_width = true;
 	return set_text(o, row, value);
 }
 
@@ -67,20 +67,20 @@ static bool set_number(struct options *o, const struct row *row, const char *val
 
 static bool set_fontwidth(struct options *o, const struct row *row, const char *value)
 {
-	o->draw.page.mean_width = true;
+	o->page.mean_width = true;
 	return set_number(o, row, value);
 }
 
 static bool set_width(struct options *o, const struct row *row, const char *value)
 {
-	o->draw.page.fluid = false;
+	o->page.fluid = false;
 	return set_number(o, row, value);
 }
 
 static bool set_minwidth(struct options *o, const struct row *row, const char *value)
 {
 	static const struct page_range percent = { 0, 100 };
-	struct page *pg = &o->draw.page;
+	struct page *pg = &o->page;
 	size_t n = strlen(value);
 
 	pg->minwidth_percent = n && value[n - 1] == '%';
@@ -95,7 +95,7 @@ static bool set_max_frames(struct options *o, const struct row *row, const char 
 
 	if (!parse_number(value, "", row->range, &v))
 		return false;
-	o->draw.max_frames = (uint32_t)v;
+	o->page.max_frames = (uint32_t)v;
 	return true;
 }
 
@@ -110,7 +110,7 @@ static bool set_labels(struct options *o, const struct row *row, const char *val
 	(void)row;
 	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
 		if (!strcmp(value, which[i])) {
-			o->draw.page.labels = (enum label_keep)i;
+			o->page.labels = (enum label_keep)i;
 			return true;
 		}
 	return false;
@@ -134,8 +134,8 @@ static bool add_base(struct options *o, const struct row *row, const char *value
 static bool set_palette(struct options *o, const struct row *row, const char *value)
 {
 	(void)row;
-	o->draw.page.palette = palette_find(value);
-	return o->draw.page.palette != NULL;
+	o->page.palette = palette_find(value);
+	return o->page.palette != NULL;
 }
 
 static bool set_background(struct options *o, const struct row *row, const char *value)
@@ -165,14 +165,14 @@ static bool set_counts(struct options *o, const struct row *row, const char *val
 static bool set_compare(struct options *o, const struct row *row, const char *value)
 {
 	(void)row;
-	o->draw.page.by_total = !strcmp(value, "total");
-	return o->draw.page.by_total || !strcmp(value, "own");
+	o->page.by_total = !strcmp(value, "total");
+	return o->page.by_total || !strcmp(value, "own");
 }
 
 /* ---- the options: flamegraph.pl's names, and a few more ---- */
 
 #define AT(member) offsetof(struct options, member)
-#define OF_PAGE(member) offsetof(struct options, draw.page.member)
+#define OF_PAGE(member) offsetof(struct options, page.member)
 
 static const struct page_range fontwidth_range = { 0.1, 10 };
 static const struct page_range total_range = { 0, 1e19 };
@@ -209,8 +209,8 @@ static const struct row rows[] = {
 	  .help = "draw no narrower frames: pixels (default 0.1) or 0.5%",
 	  .range = &page_minwidth_range },
 	{ "inverted", 'i', true, NULL, set_true, OF_PAGE(inverted), .help = "root on top" },
-	{ "reverse", 0, true, NULL, set_true, AT(draw.reverse), .help = "merge from the leaves" },
-	{ "flamechart", 0, true, NULL, set_true, AT(draw.flamechart),
+	{ "reverse", 0, true, NULL, set_true, AT(page.reverse), .help = "merge from the leaves" },
+	{ "flamechart", 0, true, NULL, set_true, AT(page.flamechart),
 	  .help = "keep the input's order, merge only neighbours" },
 	{ "base", 0, false, "NAME", add_base, 0,
 	  .help = "only stacks with this function, from there on" },
@@ -312,7 +312,7 @@ static const char *conflict(const struct options *o, int files)
 {
 	if (o->diff && files != 2)
 		return "--diff takes two files";
-	if (o->diff && o->draw.flamechart)
+	if (o->diff && o->page.flamechart)
 		return "--diff and --flamechart do not go together: a difference has no order";
 	if (o->diff && o->counts != INTAKE_ASK)
 		return "--diff and --counts do not go together: its files have one count a line";
@@ -356,7 +356,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	int c;
 
 	memset(o, 0, sizeof(*o));
-	draw_init(&o->draw);
+	page_init(&o->page);
 	fold_case(argc, argv);
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].name)

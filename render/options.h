@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "draw.h"
+#include "page.h"
 #include "intake.h"
 
 #define BASES 16 /* the most */
 
 struct options {
-	struct draw draw;
+	struct page page;
 	const char *out; /* NULL: standard output */
 	bool strict;
 	bool quiet;		 /* no messages about lines */

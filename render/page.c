@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "page.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,69 @@ const struct page_range page_width_range = { 100, 1e6 };
 const struct page_range page_height_range = { 4, 1000 };
 const struct page_range page_fontsize_range = { 1, 1000 };
 const struct page_range page_minwidth_range = { 0, 1e6 };
+
+#define FRAMES 100000 /* by default: a file below 1 MB */
+
+void page_init(struct page *pg)
+{
+	*pg = (struct page) {
+		.fonttype = "Verdana, DejaVu Sans, sans-serif",
+		.nametype = "Function:",
+		.width = 1200,
+		.fluid = true,
+		.height = 16,
+		.fontsize = 12,
+		.fontwidth = 0.59,
+		.minwidth = 0.1,
+		.factor = 1,
+		.max_frames = FRAMES,
+	};
+}
+
+static bool within(double v, struct page_range r)
+{
+	return v >= r.least && v <= r.most;
+}
+
+bool page_fits(const struct page *pg)
+{
+	return within(pg->width, page_width_range) && within(pg->height, page_height_range) &&
+	       within(pg->fontsize, page_fontsize_range) &&
+	       within(pg->minwidth, page_minwidth_range);
+}
+
+static const char *default_title(const struct page *pg, const struct tree *t)
+{
+	return pg->flamechart ? "Flame Chart"
+	       : pg->inverted ? "Icicle Graph"
+	       : t->diff      ? "Differential Flame Graph"
+	       : t->chain     ? "Wakeup Chain Graph"
+			      : "Flame Graph";
+}
+
+void page_settle(struct page *pg, struct tree *t, unsigned decimals)
+{
+	if (!pg->countname)
+		pg->countname = t->chain ? "us" : "samples";
+	/* Merged from the leaves, a path does not start at the sleeper: links cannot be counted. */
+	t->chain &= !pg->reverse;
+
+	if (!pg->palette)
+		pg->palette = palette_find(t->chain ? "chain" : "hot");
+	if (!pg->background)
+		pg->background = t->diff ? "#fafafc" : pg->palette->background;
+	if (!pg->title)
+		pg->title = default_title(pg, t);
+	/* Chain graphs are new to most readers: explain how to read one. */
+	if (!pg->subtitle && t->chain && !t->diff && !pg->inverted)
+		pg->subtitle = "Bottom: who waited, and where. Above each dark --: who ended "
+			       "that wait. Top: why the chain ends. Width: time.";
+	if (pg->subtitle && !*pg->subtitle)
+		pg->subtitle = NULL;
+	pg->decimals = decimals;
+	if (t->n && pg->total < t->node[0].total)
+		pg->total = 0;
+}
 
 static void text(FILE *f, const char *s)
 {
@@ -206,7 +270,8 @@ static void measure(struct document *d)
 			d->rows = l->frame[i].depth + 1;
 }
 
-int page_write(FILE *f, const struct page *pg, const struct tree *t, const struct layout *l)
+static int write_document(FILE *f, const struct page *pg, const struct tree *t,
+			  const struct layout *l)
 {
 	struct document d = { .page = pg, .tree = t, .layout = l };
 	char count[SVG_COUNT_LEN], desc[256];
@@ -255,6 +320,20 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t, const struc
 	fputs("]]></script>\n</svg>\n", f);
 out:
 	colors_free(&d);
+	return err;
+}
+
+int page_write(FILE *f, const struct page *pg, const struct tree *t)
+{
+	struct layout l;
+	int err;
+
+	if (!t->n || !(t->node[0].total > 0))
+		return -ENODATA;
+	err = layout_tree(&l, t, 0, pg->max_frames);
+	if (!err)
+		err = write_document(f, pg, t, &l);
+	layout_free(&l);
 	return err;
 }
 

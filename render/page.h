@@ -4,7 +4,8 @@
 /*
  * Writes the document: one self-contained SVG. It has the picture as it looks at first (an <img>
  * shows nothing else), all frames in a compact form, and the script that redraws from them after a
- * zoom. struct page holds the user's options for it.
+ * zoom. struct page holds the user's options for it. Those that the user left out (title, unit,
+ * palette) get their defaults after the input is read, as these depend on it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@
 #include "tree.h"
 
 struct page {
-	const char *title, *subtitle, *notes; /* subtitle, notes: NULL if there is none */
+	const char *title, *subtitle, *notes; /* NULL: default; notes: none */
 	const char *fonttype;
 	const char *countname, *nametype;
 	double width;	  /* of the picture, in pixels */
@@ -37,9 +38,11 @@ struct page {
 	bool by_total;	  /* differential: compare total counts, not own ones */
 	bool embedded;	  /* for the body of an HTML page, as wide as its parent element */
 	const char *keys; /* what the keys in that page's fragment begin with; NULL: nothing */
-	const struct palette *palette;
-	const char *background; /* valid for palette_background() */
-	unsigned decimals;	/* digits after the point in the input's counts */
+	const struct palette *palette; /* NULL: default */
+	const char *background;	       /* valid for palette_background(); NULL: default */
+	unsigned decimals;	       /* digits after the point in the input's counts */
+	uint32_t max_frames;	       /* kept in the file for zooming */
+	bool reverse, flamechart;
 };
 
 #define PAGE_XPAD 10.0 /* left and right of the frames, pixels */
@@ -51,8 +54,24 @@ struct page_range {
 extern const struct page_range page_width_range, page_height_range, page_fontsize_range,
 	page_minwidth_range;
 
-/* Write the document. The caller checks for write errors with ferror(). 0 or -ENOMEM. */
-int page_write(FILE *f, const struct page *pg, const struct tree *t, const struct layout *l);
+/* Set the defaults that do not depend on the input. */
+void page_init(struct page *pg);
+
+/* Are the sizes within their ranges? */
+bool page_fits(const struct page *pg);
+
+/*
+ * Set the defaults that depend on the input; t is finished (tree_finish()). Resets a .total that is
+ * less than the tree's, and t->chain where the links of chains cannot be told. decimals: digits
+ * after the point in the input's counts.
+ */
+void page_settle(struct page *pg, struct tree *t, unsigned decimals);
+
+/*
+ * Lay out the tree and write the document. The caller checks for write errors with ferror().
+ * 0, -ENOMEM, or -ENODATA: all counts are 0, and nothing was written.
+ */
+int page_write(FILE *f, const struct page *pg, const struct tree *t);
 
 /* Write a small document that shows an error message instead of a picture. */
 void page_write_error(FILE *f, const struct page *pg, const char *what);

@@ -50,6 +50,57 @@ static double share_of(const struct document *d, uint32_t i)
 	return document_gone(d, i) ? d->before : d->after;
 }
 
+double document_before(const struct document *d, uint32_t i)
+{
+	double after = d->layout->frame[i].total;
+
+	/* The region lies in the root once more, but no input has it. */
+	return after - d->layout->delta[i].total - (i ? 0 : d->tree->gone);
+}
+
+static void put_side(FILE *f, const struct page *pg, const char *when, double v, double whole)
+{
+	char count[SVG_COUNT_LEN];
+
+	svg_count(count, v * pg->factor);
+	fprintf(f, "%s %s (%.2f%%)", when, count, whole > 0 ? 100 * v / whole : 0);
+}
+
+/*
+ * The comparison that the colour of frame i shows, for its title: both counts, each with its share
+ * of its side, and the change. The script says the same: page/change.js.
+ */
+static void write_change(FILE *f, const struct document *d, uint32_t i)
+{
+	const struct page *pg = d->page;
+	const struct tree_delta *change = &d->layout->delta[i];
+	double first, second; /* counts of the two sides, in the order of time */
+	double least = 1e-9 * (d->before + d->after); /* less is an error of rounding */
+
+	if (document_gone(d, i)) {
+		fputs(pg->negate ? ", only after" : ", only before", f);
+		return;
+	}
+	second = pg->by_total ? d->layout->frame[i].total - (i ? 0 : d->tree->gone)
+			      : d->layout->frame[i].own;
+	first = pg->by_total ? document_before(d, i) : second - change->self;
+	fputs(pg->by_total ? "; total " : "; own ", f);
+	if (pg->negate) { /* the graph draws what was before */
+		double drawn = second;
+
+		second = first;
+		first = drawn;
+	}
+	put_side(f, pg, "before", first, pg->negate ? d->after : d->before);
+	put_side(f, pg, ", after", second, pg->negate ? d->before : d->after);
+	if (fabs(second - first) <= least)
+		fputs(": unchanged", f);
+	else if (first <= least)
+		fputs(": new", f);
+	else
+		fprintf(f, ": %+.2f%%", 100 * (second - first) / first);
+}
+
 static void write_title(FILE *f, const struct document *d, uint32_t i, const char *name, size_t len)
 {
 	const struct frame *fr = &d->layout->frame[i];
@@ -66,7 +117,7 @@ static void write_title(FILE *f, const struct document *d, uint32_t i, const cha
 	else
 		fputs(", 100%", f);
 	if (d->tree->diff)
-		document_change(f, d, i);
+		write_change(f, d, i);
 	fputs(")</title>", f);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a differential graph says about a frame, as render/change.c does: colour, hover text, table and
+// What a differential graph says about a frame, as render/picture.c does: colour, hover text, table and
 // status compare the same counts, own or total ones.
 
 const SIDES = { after: "Width: after", before: "Width: before", union: "Width: the larger" };

@@ -43,30 +43,23 @@ static void check(const struct layout *l, double sum)
 	}
 }
 
-static void draw(const struct tree *t, const struct layout *l, uint8_t flags)
+static void draw(const struct tree *t, uint8_t flags, uint32_t max_frames)
 {
-	struct page pg = {
-		.title = "t",
-		.fonttype = "f",
-		.countname = "us",
-		.nametype = "n",
-		.width = 1200,
-		.height = 16,
-		.fontsize = 12,
-		.fontwidth = 0.59,
-		.minwidth = 0.1,
-		.factor = 1,
-		.inverted = flags & 16,
-		.palette = palette_find("chain"),
-		.background = "blue",
-		.decimals = 2,
-	};
+	struct page pg;
 	char *out = NULL;
 	size_t len;
 	FILE *f = open_memstream(&out, &len);
 
 	must(f != NULL);
-	must(page_write(f, &pg, t, l) == 0);
+	page_init(&pg);
+	pg.title = "t";
+	pg.countname = "us";
+	pg.inverted = flags & 16;
+	pg.palette = palette_find("chain");
+	pg.background = "blue";
+	pg.decimals = 2;
+	pg.max_frames = max_frames;
+	must(page_write(f, &pg, t) == 0);
 	fclose(f);
 	free(out);
 }
@@ -103,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t flags = size ? data[0] : 0;
 	const char *p = (const char *)data + (size ? 1 : 0), *end = (const char *)data + size;
+	uint32_t max_frames = flags & 64 ? 10 : 1u << 20;
 	struct layout l;
 	struct feed feed;
 	struct tree t;
@@ -138,10 +132,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	must(tree_finish(&t) == 0);
 	if (t.n) {
-		must(layout_tree(&l, &t, 0, flags & 64 ? 10 : 1u << 20) == 0);
+		must(layout_tree(&l, &t, 0, max_frames) == 0);
 		check(&l, isnan(sum) ? l.total : sum);
 		if (l.total > 0)
-			draw(&t, &l, flags);
+			draw(&t, flags, max_frames);
 		layout_free(&l);
 	}
 	tree_free(&t);
