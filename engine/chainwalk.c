@@ -15,9 +15,9 @@
 #include "command_line.h"
 #include "diagnostics.h"
 #include "format_table.h"
-#include "merge_traces.h"
-#include "missing.h"
 #include "base/progress.h"
+#include "base/text.h"
+#include "fold/folded.h"
 #include "import/other_file.h"
 #include "import/recording.h"
 #include "symbols/symbols.h"
@@ -195,6 +195,35 @@ static struct options options_for(const struct options *given, const struct trac
 	return o;
 }
 
+/* What tells a trace apart from others in the output: its host if that is asked for, else its path.
+ */
+static const char *label(const struct format_input *in, const char *name)
+{
+	const char *host = trace_info(in->trace)->host;
+
+	return in->options->root == ROOT_HOST && *host ? host : name;
+}
+
+/* Writes what the format shows of one trace, together with others if there are several. */
+static int write_trace(struct run *r, const struct format *format, struct format_input *in,
+		       const char *name)
+{
+	enum options_root root = in->options->root;
+	bool below_root = root == ROOT_HOST || root == ROOT_TRACE;
+
+	if (r->merging)
+		return format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
+	if (r->together && format->several == SEVERAL_KEYED) {
+		in->key = root == ROOT_HOST ? "host" : "trace";
+		in->label = label(in, name);
+	} else if (r->together) {
+		fputs(r->n_done ? "\n==> " : "==> ", r->out);
+		print_clean(r->out, name);
+		fputs(" <==\n", r->out);
+	}
+	return format->write(in, r->out);
+}
+
 /* Writes the result and prints the summary. Returns 0 or a negative errno, which is reported. */
 static int explain(struct run *r, const struct recording *rec, const char *name)
 {
@@ -229,9 +258,7 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 	in.timelines = timelines;
 	in.path = r->o->n_traces ? name : NULL;
 	in.totals = o->quiet ? NULL : &totals;
-	err = r->merging    ? merge_trace(&r->merged, &in, name)
-	      : r->together ? write_trace_part(&in, name, !r->n_done, r->out)
-			    : format->write(&in, r->out);
+	err = write_trace(r, format, &in, name);
 	if (err) {
 		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 		goto out;

@@ -17,6 +17,11 @@ void print_damage(const char *name, const struct trace_damage *d);
  */
 void print_range_warning(const char *name, const struct timelines *tl, const struct options *o);
 /*
+ * A line on standard error for each entry of -p, -t, -c and --tree-of that fits no thread of the
+ * trace `name`, with what is near to it. Returns true if there was one.
+ */
+bool print_missing(const char *name, const struct timelines *tl, const struct options *o);
+/*
  * What the trace covers; the totals of the waits selected by in->options, if in->totals has them;
  * with in->timelines, the sleepers that nobody woke. Returns 0 or -ENOMEM.
  */

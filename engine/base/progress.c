@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS UINT64_C(1000000000)
+#define FIRST_NS UINT64_C(1000000000)
 #define PERIOD_NS UINT64_C(100000000)
 #define BAR_WIDTH 30u
 
@@ -22,21 +22,20 @@ static const struct {
 };
 
 static struct {
-	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* protects: what follows but done, and the terminal */
-	pthread_cond_t changed;
-	bool stop, working, shown;
+	pthread_mutex_t lock; /* protects: what follows but done and next_ns, and the terminal */
+	bool shown;
 	enum progress_stage stage;
-	uint64_t units, events, start_ns, begin_ns;
-	_Atomic uint64_t done; /* units */
-} bar = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+	uint64_t units, events, begin_ns;
+	_Atomic uint64_t done;	  /* units */
+	_Atomic uint64_t next_ns; /* when it is to be drawn */
+} bar = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts); /* the clock of pthread_cond_timedwait() */
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
@@ -65,34 +64,10 @@ static void draw(uint64_t now)
 	bar.shown = true;
 }
 
-static void *draw_on(void *arg)
-{
-	uint64_t now;
-
-	(void)arg;
-	pthread_mutex_lock(&bar.lock);
-	while (!bar.stop) {
-		struct timespec until;
-
-		now = now_ns();
-		if (bar.working && now >= bar.start_ns + PATIENCE_NS)
-			draw(now);
-		now += PERIOD_NS;
-		until.tv_sec = (time_t)(now / 1000000000);
-		until.tv_nsec = (long)(now % 1000000000);
-		pthread_cond_timedwait(&bar.changed, &bar.lock, &until);
-	}
-	pthread_mutex_unlock(&bar.lock);
-	return NULL;
-}
-
 void progress_start(bool wanted)
 {
-	if (!wanted || !isatty(STDERR_FILENO))
-		return;
-	bar.start_ns = now_ns();
-	bar.stop = false;
-	bar.started = !pthread_create(&bar.thread, NULL, draw_on, NULL);
+	bar.started = wanted && isatty(STDERR_FILENO);
+	bar.next_ns = now_ns() + FIRST_NS;
 }
 
 void progress_begin(enum progress_stage stage, uint64_t units, uint64_t events)
@@ -105,14 +80,22 @@ void progress_begin(enum progress_stage stage, uint64_t units, uint64_t events)
 	bar.events = events;
 	bar.begin_ns = now_ns();
 	bar.done = 0;
-	bar.working = true;
 	pthread_mutex_unlock(&bar.lock);
 }
 
 void progress_add(uint64_t units)
 {
-	if (bar.started)
-		atomic_fetch_add_explicit(&bar.done, units, memory_order_relaxed);
+	uint64_t now;
+
+	if (!bar.started)
+		return;
+	atomic_fetch_add_explicit(&bar.done, units, memory_order_relaxed);
+	now = now_ns();
+	if (now < bar.next_ns || pthread_mutex_trylock(&bar.lock))
+		return;
+	bar.next_ns = now + PERIOD_NS;
+	draw(now);
+	pthread_mutex_unlock(&bar.lock);
 }
 
 void progress_end(void)
@@ -120,20 +103,12 @@ void progress_end(void)
 	if (!bar.started)
 		return;
 	pthread_mutex_lock(&bar.lock);
-	bar.working = false;
 	erase();
 	pthread_mutex_unlock(&bar.lock);
 }
 
 void progress_stop(void)
 {
-	if (!bar.started)
-		return;
-	pthread_mutex_lock(&bar.lock);
-	bar.stop = true;
-	erase();
-	pthread_cond_signal(&bar.changed);
-	pthread_mutex_unlock(&bar.lock);
-	pthread_join(bar.thread, NULL);
+	progress_end();
 	bar.started = false;
 }

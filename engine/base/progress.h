@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * progress.h - a progress bar on standard error, drawn once the work has taken a second. The stages
- * of the work (reading, linking, folding) report their progress from any thread; a thread of the
- * bar's own draws it ten times a second. There is one terminal and so one bar: it belongs to the
- * program, and does nothing unless main() started it.
+ * of the work (reading, linking, folding) report their progress from any thread, which draws the
+ * bar if that was not done in the last tenth of a second. There is one terminal and so one bar: it
+ * belongs to the program, and does nothing unless main() started it.
  */
 #ifndef ENGINE_PROGRESS_H
 #define ENGINE_PROGRESS_H

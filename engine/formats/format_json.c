@@ -16,6 +16,7 @@
 #include "wait_pieces.h"
 
 struct writer {
+	const struct format_input *in;
 	FILE *out;
 	const struct timelines *timelines;
 	const struct trace *trace;
@@ -326,6 +327,10 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 	bool woken = !preempted && !(w->flags & (WAIT_NOT_WOKEN | WAIT_NO_WAKING));
 
 	putc('{', j->out);
+	if (j->in->key) {
+		put_string(j, j->in->key, j->in->label);
+		putc(',', j->out);
+	}
 	put_ids(j, p->thread);
 	put_name(j, "name", timelines_name(j->timelines, p->thread, w->out_ns));
 	fprintf(j->out, ",\"start\":%" PRIu64 ",\"wake\":", w->out_ns - start_ns);
@@ -374,6 +379,7 @@ static int write_json(const struct format_input *in, FILE *out)
 	struct names *names = names_new(in->timelines, o);
 	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
 	struct writer j = {
+		.in = in,
 		.out = out,
 		.timelines = in->timelines,
 		.trace = in->trace,

@@ -15,13 +15,13 @@
 #include "words/kernel_stacks.h"
 #include "format.h"
 #include "perfetto.h"
-#include "perfetto_samples.h"
 #include "attribute/chain.h"
 #include "attribute/disk_end.h"
 #include "timeline/processes.h"
 #include "select/wait_filter.h"
 #include "words/disk_names.h"
 #include "words/waited_for.h"
+#include "common/grow.h"
 
 /* An interned string is identified by one of these kinds and a number. */
 enum string_kind {
@@ -56,7 +56,8 @@ struct writer {
 	bool *described; /* by track */
 	uint64_t flows;
 	uint64_t from_ns, to_ns; /* the window of time that is shown */
-	struct perfetto_samples samples;
+	uint32_t *frames;	 /* of the callstack in the making */
+	size_t n_frames, cap_frames;
 	bool out_of_memory;
 };
 
@@ -364,6 +365,73 @@ static void put_preempted(struct writer *p, uint64_t track, const struct wait *w
 
 /* ---- samples -------------------------------------------------------------------------------- */
 
+/* The number of a text in a set, in which it is identified by id. */
+static uint32_t string_of(struct writer *p, enum perfetto_set set, uint32_t id, const char *text)
+{
+	bool is_new;
+	uint32_t string = perfetto_string(p->perfetto, set, id, 0, &is_new);
+
+	if (is_new)
+		perfetto_define(p->perfetto, set, string, text, strlen(text));
+	return string;
+}
+
+/* The path of a module, cleaned; that of no module is empty. */
+static const char *path_of(struct writer *p, uint32_t module)
+{
+	uint32_t text = module ? names_clean(p->names, trace_module_path(p->trace, module)) : 0;
+
+	p->out_of_memory |= module && !text;
+	return text ? names_text(p->names, text) : "";
+}
+
+/* A frame of a callstack; the delimiter is none. */
+static void add_frame(void *arg, uint32_t text, const struct trace_frame *frame)
+{
+	struct writer *p = arg;
+	uint32_t module = frame ? frame->module : 0, function, path;
+	const char *name = names_text(p->names, text);
+	uint32_t *frames;
+
+	if (!frame && !strcmp(name, "-"))
+		return;
+	frames = grow_array(p->frames, p->n_frames, &p->cap_frames, sizeof(*frames));
+	if (frames)
+		p->frames = frames;
+	if (!frames || !text) {
+		p->out_of_memory = true;
+		return;
+	}
+	function = string_of(p, PERFETTO_FUNCTIONS, text, name);
+	path = string_of(p, PERFETTO_PATHS, module, path_of(p, module));
+	frames[p->n_frames++] = perfetto_frame(p->perfetto, function, path);
+}
+
+static void put_callstack(struct writer *p, uint32_t pair)
+{
+	uint32_t callstack, text = names_off_cpu(p->names, pair);
+	bool is_new;
+
+	p->out_of_memory |= !text;
+	/* -K and -U can hide all of it. */
+	if (!text || !*names_text(p->names, text))
+		return;
+	callstack = perfetto_string(p->perfetto, PERFETTO_CALLSTACKS, pair, 0, &is_new);
+	perfetto_callstack(p->perfetto, callstack);
+	if (!is_new)
+		return;
+	p->n_frames = 0;
+	names_put_ran(p->names, pair, (struct frame_sink) { add_frame, p });
+	perfetto_define_callstack(p->perfetto, callstack, p->frames, p->n_frames);
+}
+
+static void put_sample(struct writer *p, uint32_t pid, uint32_t tid, const struct sample *s)
+{
+	perfetto_begin_sample(p->perfetto, pid, tid, s->cpu, s->ns);
+	put_callstack(p, s->pair);
+	perfetto_end(p->perfetto);
+}
+
 /* Time in which the thread ran, and its samples. */
 static void put_running(struct writer *p, uint64_t track, uint32_t thread, uint64_t from_ns,
 			uint64_t to_ns, uint64_t flow)
@@ -377,7 +445,7 @@ static void put_running(struct writer *p, uint64_t track, uint32_t thread, uint6
 	if (s < end)
 		s = sample_at(s, end, from_ns);
 	for (; s < end && s->ns < to_ns; s++)
-		perfetto_put_sample(&p->samples, pid, tid, s);
+		put_sample(p, pid, tid, s);
 }
 
 /* ---- wakings -------------------------------------------------------------------------------- */
@@ -464,7 +532,7 @@ static int put_threads(struct writer *p)
 		if (th->begin_ns < p->to_ns && th->end_ns > p->from_ns &&
 		    wait_filter_thread(p->filter, i) && wait_filter_name(p->filter, i))
 			put_thread_track(p, i);
-		if (p->out_of_memory || p->samples.out_of_memory)
+		if (p->out_of_memory)
 			return -ENOMEM;
 	}
 	return perfetto_finish(p->perfetto);
@@ -491,15 +559,12 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	p.perfetto = perfetto_new(out, start_ns, trace_info(in->trace)->wall_ns);
 	p.described =
 		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
-	p.samples = (struct perfetto_samples) { .perfetto = p.perfetto,
-						.names = p.names,
-						.trace = in->trace };
 	if (p.filter && p.kernel && p.processes && p.perfetto && p.described) {
 		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
 		err = put_threads(&p);
 	}
 	free(p.described);
-	perfetto_samples_free(&p.samples);
+	free(p.frames);
 	perfetto_free(p.perfetto);
 	processes_free(p.processes);
 	kernel_stacks_free(p.kernel);
