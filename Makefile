@@ -94,8 +94,14 @@ $(O)/gen/chaincap.bpf.o: bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
 	$(BPF_CC)
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
-$(COLLECTOR): | $(O)/gen/chaincap.skel.h
+$(COLLECTOR): | $(O)/gen/chaincap.skel.h $(O)/gen/call_list.h
 $(patsubst %,$(O)/collector/kernel/%.o,bpf bpf_rings bpf_stacks): $(O)/gen/chaincap.skel.h
+
+# ---- system calls that tell what a thread waits for: those that the machine has ----
+$(O)/gen/call_list.h: collector/kernel/calls.list
+	@mkdir -p $(@D)
+	$(Q)awk '!/^#/ { for (i = 3; i <= NF; i++) \
+		print "#ifdef __NR_" $$i "\n[__NR_" $$i "] = WIRE_CALL(" $$1 ", " $$2 "),\n#endif" }' $< >$@
 
 # ---- the page's script and style, embedded ----
 $(O)/gen/page_%.h: render/page.% render/embed.sh

@@ -89,7 +89,7 @@ $(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Irender $(FUZZFLAGS) -o $@ $^ -lm
 $(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h \
-		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c include/common/*.c)) | $(O)/gen/chaincap.skel.h
+		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c include/common/*.c)) | $(O)/gen/chaincap.skel.h $(O)/gen/call_list.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Icollector $(FUZZFLAGS) $(LZMA_FLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
 $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c include/common/*.c)) $(O)/libflamegraph.o \

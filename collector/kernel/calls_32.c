@@ -7,7 +7,7 @@
 #endif
 
 const __u8 calls_of_32[WIRE_CALLS] = {
-#include "call_list.h"
+#include "call_list.h" /* made of calls.list */
 #if defined(__x86_64__)
 	/* Times of 32 bits. */
 	[__NR_nanosleep] = WIRE_CALL(SLEEP32, 0),
