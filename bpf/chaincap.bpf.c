@@ -184,11 +184,14 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 #include "registers.h"
 #include "stack.h"
 #include "kernel_stack.h"
+#include "frame_pointers.h"
+#include "user_layout.h"
+#include "unwind.h"
 #include "user_stack.h"
+#include "object_key.h"
 #include "objects.h"
 #include "ready.h"
-#include "interrupts.h"
-#include "steal.h"
+#include "stolen_time.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -500,5 +503,4 @@ int on_migrate(unsigned long long *ctx)
 	return 0;
 }
 
-#include "identity.h"
-#include "list.h"
+#include "threads.h"

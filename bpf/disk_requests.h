@@ -110,14 +110,10 @@ int on_disk_request(unsigned long long *ctx)
 {
 	struct bio *bio = UNTRUSTED(bio, ctx[0]);
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tid = task->pid, kstack = 0, ustack = 0;
+	__u32 tid = task->pid;
 	__u64 now = bpf_ktime_get_ns(), key = ctx[0];
 	struct asked a = { .ns = now };
-	struct wire_kind_state *k;
 	struct disk_name *first;
-	struct wire_disk_request *ev;
-	struct workspace *w;
-	void *ring;
 
 	if (!is_recording(now))
 		return 0;
@@ -128,26 +124,7 @@ int on_disk_request(unsigned long long *ctx)
 		put_disk(a.disk, bio->bi_bdev->bd_disk);
 	a.tid = is_helper(task->tgid) ? self_tgid : tid;
 	bpf_map_update_elem(&asked_bios, &key, &a, BPF_ANY);
-	k = kind_state(WIRE_DISK_REQUEST);
-	w = workspace_of(WIRE_DISK_REQUEST);
-	ring = this_ring();
-	if (!k || !w || !ring)
-		return 0;
-	if (kernel_stacks)
-		kstack = walked_kernel_stack(ctx, ring, k, w, now);
-	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now, task);
-	ev = reserve_event(ring, k, now, sizeof(*ev));
-	if (!ev)
-		return 0;
-	fill_record(&ev->r, now, WIRE_DISK_REQUEST);
-	number_event(&ev->r, k);
-	ev->tid = a.tid;
-	ev->kstack = kstack;
-	ev->ustack = ustack;
-	ev->pad = 0;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	return 0;
+	return record_running(ctx, task, WIRE_DISK_REQUEST, now, a.tid, true);
 }
 
 /* What was noted of the first bio of a request, which others may have been put before. */

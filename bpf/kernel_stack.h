@@ -285,4 +285,18 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 	return walked_stack_id(k, w, now, walk(ctx, &w->scratch, 0), quick);
 }
 
+/*
+ * The id of a kernel stack that is walked each time, in place of kernel_stack_id(): where a sample
+ * is taken changes too much for the tree of steps, and requests are few.
+ */
+static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
+						 struct workspace *w, __u64 now)
+{
+	__u32 n = walk(ctx, &w->scratch, 0);
+
+	if (!n)
+		return 0;
+	return recent_id(ring, k, w, now, NULL, n, hash_frames(&w->scratch, n, n));
+}
+
 #endif /* BPF_KERNEL_STACK_H */

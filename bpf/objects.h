@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * objects.h - the id of what the current thread waits for, by the number and the arguments of the
- * system call in which it sleeps: the kernel's entry code saved them among the registers. A
- * descriptor leads to its file; faults.h finds the file of a page fault. Part of chaincap.bpf.c;
- * ids are those of stack.h.
+ * objects.h - gives what a thread waits for (object_key.h) an id of stack.h, and sends it if it is
+ * new. Part of chaincap.bpf.c.
  */
 #ifndef BPF_OBJECTS_H
 #define BPF_OBJECTS_H
 
-/* By number of the system call: see enum wire_call. Set before loading. */
-const volatile __u8 calls[WIRE_CALLS] = {};
-const volatile __u8 calls_32[WIRE_CALLS] = {};
-
-const volatile __u32 page_size = 4096;
+#define VM_SHARED 8
+#define EBUSY 16
 
 /* What an object is put together for; each use has memory of its own on each CPU. */
 enum object_use { OBJECT_OF_SWITCH, OBJECT_OF_LISTED, OBJECT_OF_WAKING, OBJECT_USES };
@@ -23,122 +18,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct wire_object);
 } object_scratch SEC(".maps");
-
-/* include/uapi/linux/magic.h */
-#define PIPEFS_MAGIC 0x50495045
-#define ANON_INODE_FS_MAGIC 0x09041934
-#define PID_FS_MAGIC 0x50494446
-/* include/uapi/linux/stat.h */
-#define S_IFMT 0170000
-#define S_IFSOCK 0140000
-#define S_IFIFO 0010000
-
-#define AF_UNIX 1
-#define AF_INET 2
-#define AF_INET6 10
-#define TCP_LISTEN 10
-
-#define X32_BIT 0x40000000
-
-#define VM_SHARED 8
-#define EBUSY 16
-
-#define TASK_SLEEPS 3 /* TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE */
-
-static __always_inline bool may_have_object(struct task_struct *t, __u32 state)
-{
-	return state & TASK_SLEEPS && UNTRUSTED(task_struct, t)->mm && !is_worker(t);
-}
-
-/* The struct file of a descriptor, by the files_struct of its process; 0: there is none. */
-static __always_inline __u64 file_of(__u64 files, __u32 fd)
-{
-	__u64 table, at;
-
-	if (!files)
-		return 0;
-	table = (__u64)FIELD(files_struct, files, fdt);
-	if (fd >= FIELD(fdtable, table, max_fds))
-		return 0;
-	at = (__u64)FIELD(fdtable, table, fd) + fd * 8ull;
-	return WORD(at);
-}
-
-/* ---- what a descriptor means ---------------------------------------------------------------- */
-
-static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, __u64 ino)
-{
-	__u16 family = FIELD(sock, sk, __sk_common.skc_family);
-	__u64 ends;
-
-	if (family == AF_UNIX) {
-		key->kind = WIRE_OBJECT_UNIX;
-		key->v[0] = ino;
-		key->v[1] = FIELD(sock, sk, sk_type);
-		return;
-	}
-	key->v[0] = family | (__u64)FIELD(sock, sk, sk_protocol) << 8;
-	if (family != AF_INET && family != AF_INET6) {
-		key->kind = WIRE_OBJECT_SOCKET;
-		key->v[1] = ino;
-		return;
-	}
-	key->kind = WIRE_OBJECT_INET;
-	ends = (__u64)FIELD(sock, sk, __sk_common.skc_num) << WIRE_INET_PORT |
-	       (__u64)__builtin_bswap16(FIELD(sock, sk, __sk_common.skc_dport)) << WIRE_INET_DPORT;
-	if (FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN)
-		key->v[0] |= WIRE_INET_LISTENS;
-	key->v[0] |= ends;
-	if (family == AF_INET) {
-		key->v[1] = FIELD(sock, sk, __sk_common.skc_daddr);
-		key->v[3] = FIELD(sock, sk, __sk_common.skc_rcv_saddr);
-	} else if (bpf_core_field_exists(struct sock, __sk_common.skc_v6_daddr)) {
-		__u64 to = ADDRESS(sock, sk, __sk_common.skc_v6_daddr);
-		__u64 from = ADDRESS(sock, sk, __sk_common.skc_v6_rcv_saddr);
-
-		key->v[1] = WORD(to);
-		key->v[2] = WORD(to + 8);
-		key->v[3] = WORD(from);
-		key->v[4] = WORD(from + 8);
-	}
-}
-
-/* fd: the file's descriptor in the process tgid, which identifies a file of anon_inodefs. */
-static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, __u64 file, __u32 fd)
-{
-	__u64 inode = (__u64)FIELD(file, file, f_inode);
-	__u64 sb = (__u64)FIELD(inode, inode, i_sb), ino = FIELD(inode, inode, i_ino);
-	unsigned long magic = FIELD(super_block, sb, s_magic);
-	__u32 mode = FIELD(inode, inode, i_mode);
-
-	/* These come first, because the type in their mode is missing or misleading. */
-	if (magic == ANON_INODE_FS_MAGIC || magic == PID_FS_MAGIC) {
-		key->kind = WIRE_OBJECT_ANON;
-		key->tgid = tgid;
-		key->v[0] = fd;
-		key->v[1] = (__u64)FIELD(file, file, f_op);
-		return;
-	}
-	if ((mode & S_IFMT) == S_IFSOCK) {
-		__u64 socket = (__u64)FIELD(file, file, private_data);
-
-		find_socket(key, (__u64)FIELD(socket, socket, sk), ino);
-		return;
-	}
-	key->v[0] = ino;
-	key->v[1] = (__u64)FIELD(super_block, sb, s_dev) << 32;
-	if ((mode & S_IFMT) == S_IFIFO) {
-		key->kind = WIRE_OBJECT_PIPE;
-		key->v[2] = magic != PIPEFS_MAGIC;
-		return;
-	}
-	key->kind = WIRE_OBJECT_FILE;
-	key->v[1] |= FIELD(inode, inode, i_generation);
-	key->v[2] = mode;
-}
-
-#include "faults.h"
-#include "object_calls.h"
 
 /* ---- sending a new object ------------------------------------------------------------------- */
 

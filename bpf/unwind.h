@@ -11,8 +11,6 @@
 /* Written by the collector. */
 struct wire_rules rules[WIRE_RULE_BUCKETS] TABLE;
 
-#include "user_layout.h"
-
 /* The stack that is being unwound, by stack_kind(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

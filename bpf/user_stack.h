@@ -6,46 +6,6 @@
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
 
-/* Kernel threads, and workers of io_uring and vhost, which have an mm, but run no user code. */
-static __always_inline bool is_worker(struct task_struct *t)
-{
-	__u32 workers = PF_KTHREAD | PF_IO_WORKER;
-
-	if (bpf_core_field_exists(((struct kernel_clone_args *)0)->user_worker))
-		workers |= PF_USER_WORKER;
-	return t->flags & workers;
-}
-
-static __always_inline bool has_user_stack(struct task_struct *t)
-{
-	struct mm_struct *mm = UNTRUSTED(task_struct, t)->mm;
-
-	/*
-	 * A thread without an mm is exiting. In the middle of an exec, until start_code is set, the
-	 * registers are still the old program's, whose memory is gone.
-	 */
-	return user_stacks && t->pid && mm && mm->start_code && !is_worker(t) &&
-	       !is_recorder(t->tgid);
-}
-
-/*
- * Identifies a process and its address space: in another one, addresses are other code. Of the
- * child of a vfork() it is not the parent's.
- */
-static __always_inline __u64 space_of(struct task_struct *t)
-{
-	return mix(space_number(t), (__u64)t->tgid << 32);
-}
-
-/* The key in recents and stacks of a user stack whose n frames were mixed into k->hash. */
-static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __u32 n)
-{
-	return mix(mix(k->hash, n), k->end);
-}
-
-#include "frame_pointers.h"
-#include "unwind.h"
-
 /* Compares the n frames that were found by frame pointers with the kernel's own walk. */
 static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, struct workspace *w,
 					struct task_struct *owner, __u32 n)

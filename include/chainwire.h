@@ -107,7 +107,8 @@ struct wire_exit {
 	__u32 tid, pad;
 };
 
-struct wire_cpu_sample { /* a thread that was running, and where */
+/* A thread that was running, and where; also WIRE_DISK_REQUEST: it asks a block device. */
+struct wire_cpu_sample {
 	struct wire_record r;
 	__u32 tid, kstack, ustack, pad;
 };
@@ -121,11 +122,6 @@ struct wire_queue { /* a thread is put on the run queue of a CPU */
 struct wire_throttled { /* a thread was just preempted because its group's CPU quota is used up */
 	struct wire_record r;
 	__u32 tid, pad;
-};
-
-struct wire_disk_request { /* the current thread asks a block device for something */
-	struct wire_record r;
-	__u32 tid, kstack, ustack, pad;
 };
 
 enum wire_disk_op {

@@ -53,20 +53,13 @@ int more_events_encode(struct more_events *m, const struct wire_record *r)
 	};
 
 	switch (r->kind) {
-	case WIRE_CPU_SAMPLE: {
+	case WIRE_CPU_SAMPLE:
+	case WIRE_DISK_REQUEST: {
 		const struct wire_cpu_sample *s = (const void *)r;
 
 		ev.tid = s->tid;
 		ev.kstack = stack_map_id(m->stacks, s->kstack, r->time_ns);
 		ev.ustack = stack_map_id(m->stacks, s->ustack, r->time_ns);
-		break;
-	}
-	case WIRE_DISK_REQUEST: {
-		const struct wire_disk_request *q = (const void *)r;
-
-		ev.tid = q->tid;
-		ev.kstack = stack_map_id(m->stacks, q->kstack, r->time_ns);
-		ev.ustack = stack_map_id(m->stacks, q->ustack, r->time_ns);
 		break;
 	}
 	case WIRE_DISK_DONE:

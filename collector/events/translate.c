@@ -282,7 +282,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_CPU_SAMPLE] = sizeof(struct wire_cpu_sample),
 		[WIRE_QUEUE] = sizeof(struct wire_queue),
 		[WIRE_THROTTLED] = sizeof(struct wire_throttled),
-		[WIRE_DISK_REQUEST] = sizeof(struct wire_disk_request),
+		[WIRE_DISK_REQUEST] = sizeof(struct wire_cpu_sample),
 		[WIRE_DISK_DONE] = sizeof(struct wire_disk_done),
 		[WIRE_READY] = sizeof(struct wire_ready),
 		[WIRE_INTERRUPTS] = sizeof(struct wire_interrupts),
