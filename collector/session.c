@@ -9,12 +9,10 @@
 #include "haste.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
-#include "kernel/deadline.h"
+#include "helper/call_timeout.h"
 #include "memory.h"
 #include "elf/debugfile.h"
-#include "names/reader.h"
 #include "session_private.h"
-#include "unwind/rules.h"
 
 /* A killed recorder loses at most this much; the progress line moves as often. */
 #define FLUSH_NS 500000000u
@@ -66,9 +64,9 @@ static int prepare_command(struct session *s)
 	return err ? session_fail(s, argv[0], err) : 0;
 }
 
-static void prepare_readers(struct session *s)
+static void prepare_helpers(struct session *s)
 {
-	int err = s->options->user_stacks ? readers_start(&s->readers, &rules_reader) : 0;
+	int err = s->options->user_stacks ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
 
 	if (err)
 		fprintf(stderr,
@@ -79,7 +77,7 @@ static void prepare_readers(struct session *s)
 
 static void prepare_opener(void)
 {
-	int err = deadline_start();
+	int err = call_timeout_start();
 
 	if (err)
 		fprintf(stderr, "chaincap: a file system that hangs will stop the recorder: %s\n",
@@ -126,11 +124,11 @@ static int make_symbolizer(struct session *s)
 						(o->user_stacks ? SYMBOLIZER_USER : 0));
 	if (!s->sym)
 		return session_fail(s, "cannot record", -ENOMEM);
-	symbolizer_read_by(s->sym, s->readers);
+	symbolizer_read_by(s->sym, s->helpers);
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
 	symbolizer_on_kernel_change(s->sym, bpf_session_code_gone, s->bpf);
-	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->readers, o->verify,
+	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify,
 			       o->verbosity > 0);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
@@ -160,10 +158,10 @@ static int attach(struct session *s)
 	if (err)
 		return session_fail(s, "cannot record", err);
 	/* From here on the programs see what these processes fork; nothing is recorded yet. */
-	if (s->readers)
-		add_helper(s, readers_pid(s->readers));
-	if (deadline_pid())
-		add_helper(s, deadline_pid());
+	if (s->helpers)
+		add_helper(s, helpers_pid(s->helpers));
+	if (call_timeout_pid())
+		add_helper(s, call_timeout_pid());
 	err = bpf_session_sampling(s->bpf);
 	if (err)
 		fprintf(stderr,
@@ -249,7 +247,7 @@ static int open_all(struct session *s)
 	 * These fork: before capabilities are dropped and anything is mapped that they could see.
 	 */
 	prepare_opener();
-	prepare_readers(s);
+	prepare_helpers(s);
 	s->nice = haste_begin();
 	return open_in_haste(s);
 }
@@ -444,7 +442,7 @@ static void report_recorder(const struct session *s)
 	if (s->options->verbosity > 0 && !getrusage(RUSAGE_SELF, &ru))
 		fprintf(stderr,
 			"chaincap: recorder: %.2f s CPU, %ld MiB, finished %.2f s after the end\n",
-			seconds(ru.ru_utime) + seconds(ru.ru_stime) + (double)s->readers_ns / 1e9,
+			seconds(ru.ru_utime) + seconds(ru.ru_stime) + (double)s->helpers_ns / 1e9,
 			ru.ru_maxrss >> 10, (double)(clock_now_ns() - s->end_ns) / 1e9);
 	if (s->options->verify)
 		fprintf(stderr,
@@ -469,7 +467,7 @@ static int finish(struct session *s, int err)
 	if (!err)
 		check_accounts(s);
 	err = s->sink->finish(s, err);
-	s->readers_ns = readers_stop(s->readers);
+	s->helpers_ns = helpers_stop(s->helpers);
 	if (!err && s->options->verbosity >= 0)
 		report_recorder(s);
 	return err;
@@ -502,8 +500,8 @@ int session_run(const struct options *o, const char *command_line,
 	lanes_free(s.lanes);
 	user_stacks_close(s.user_stacks);
 	symbolizer_free(s.sym);
-	readers_free(s.readers);
-	deadline_end();
+	helpers_free(s.helpers);
+	call_timeout_end();
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);
 	return err;

@@ -69,8 +69,8 @@ struct session {
 	void *sink_state;
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct readers *readers; /* NULL: user functions get no names */
-	uint64_t readers_ns;	 /* the CPU time that they took, once they have ended */
+	struct helpers *helpers; /* NULL: user functions get no names */
+	uint64_t helpers_ns;	 /* the CPU time that they took, once they have ended */
 	struct bpf_session *bpf;
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;

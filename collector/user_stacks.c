@@ -45,7 +45,7 @@ struct user_stacks {
 };
 
 int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct symbolizer *sym,
-		     struct readers *readers, bool verify, bool verbose)
+		     struct helpers *helpers, bool verify, bool verbose)
 {
 	struct user_stacks *u = calloc(1, sizeof(*u));
 	int epoll = symbolizer_epoll(sym), err = -ENOMEM;
@@ -57,11 +57,11 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	u->sym = sym;
 	if (!bpf_session_unwinds(bpf))
 		return 0;
-	u->unwinder = unwinder_new(sym, readers, bpf_session_rule, bpf);
 	u->reference = verify ? reference_new() : NULL;
 	u->sleepers = sleepers_new();
 	u->later = later_new();
-	if (u->unwinder && u->sleepers && u->later && (u->reference || !verify)) {
+	if (!unwinder_new(&u->unwinder, sym, helpers, bpf_session_rule, bpf) && u->sleepers &&
+	    u->later && (u->reference || !verify)) {
 		symbolizer_on_replace(sym, bpf_session_replaced, bpf);
 		err = epoll < 0 ? 0 : bpf_session_watch(bpf, epoll);
 	}

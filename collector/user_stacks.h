@@ -11,18 +11,18 @@
 #include <stdint.h>
 
 #include "kernel/bpf.h"
-#include "names/reader.h"
+#include "helper/helper.h"
 #include "names/symbolize.h"
 
 struct user_stacks;
 
 /*
- * bpf, sym and readers are borrowed; readers as for unwinder_new(). With verify the stacks are
+ * bpf, sym and helpers are borrowed; helpers as for unwinder_new(). With verify the stacks are
  * compared, and with verbose each one that differs is printed on standard error. Returns 0 or a
  * negative errno.
  */
 int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct symbolizer *sym,
-		     struct readers *readers, bool verify, bool verbose);
+		     struct helpers *helpers, bool verify, bool verbose);
 void user_stacks_close(struct user_stacks *u);
 
 /* Sets the sink: record(ctx, ...) gets the records, thread(ctx, ...) the threads. */

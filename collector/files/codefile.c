@@ -15,7 +15,7 @@
 #include "coderoot.h"
 #include "common/grow.h"
 #include "identity.h"
-#include "kernel/deadline.h"
+#include "helper/call_timeout.h"
 
 #define BUCKETS 4096u
 /* Descriptors kept free for the rest of the program. */
@@ -38,7 +38,7 @@ struct code_file {
 	uint32_t mapped; /* how many of refs are of mappings */
 	bool is_pinning; /* it keeps another mount than our root busy */
 	bool is_unused;	 /* it is in the list `unused` */
-	bool is_urgent;	 /* and should be let go as soon as possible */
+	bool is_urgent;	 /* and should be detached as soon as possible */
 	uint64_t copied; /* if fd is a copy of the file: its bytes; else 0 */
 	uint32_t next;	 /* id of the next one in the bucket, or in the list of free slots */
 };
@@ -109,7 +109,7 @@ void code_files_free(struct code_files *f)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Arguments and results of opening a file, in a process that may hang (kernel/deadline.h). */
+/* Arguments and results of opening a file, in a process that may hang (helper/call_timeout.h). */
 struct opening {
 	uint32_t tgid; /* with start and end: the mapping; 0: open it by its path alone */
 	uint64_t start, end;
@@ -177,7 +177,8 @@ static int open_in(struct opening *o, int root)
 	return fd;
 }
 
-/* Opens the file, as deadline_call() runs it. root: what the path is relative to; -1: our root. */
+/* Opens the file, as call_with_timeout() runs it. root: what the path is relative to; -1: our root.
+ */
 static int run_opening(void *opening, int root)
 {
 	struct opening *o = opening;
@@ -211,7 +212,8 @@ static int open_file(struct code_files *f, struct code_file *c, const struct cod
 		o.start = by->start;
 		o.end = by->end;
 	}
-	err = deadline_call(run_opening, deadline_device(c->maj, c->min), &o, sizeof(o), root, &fd);
+	err = call_with_timeout(run_opening, call_key_device(c->maj, c->min), &o, sizeof(o), root,
+				&fd);
 	if (err || fd < 0)
 		return err ? err : o.err ? o.err : -EMFILE;
 	c->fd = fd;
@@ -413,7 +415,7 @@ void code_files_put(struct code_files *f, uint32_t id)
 	f->free_slot = id;
 }
 
-/* ---- letting go ---------------------------------------------------------------------------- */
+/* ---- detaching ------------------------------------------------------------------------------ */
 
 /* AT_STATX_DONT_SYNC: does not ask the file system, which may not answer. */
 static bool is_deleted(int fd)
@@ -503,7 +505,7 @@ uint32_t code_files_unused(struct code_files *f)
 	return found;
 }
 
-void code_files_let_go(struct code_files *f, uint32_t id, int copy, uint64_t bytes)
+void code_files_detach(struct code_files *f, uint32_t id, int copy, uint64_t bytes)
 {
 	struct code_file *c = &f->files[id - 1];
 

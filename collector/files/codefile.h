@@ -67,11 +67,11 @@ struct code_roots *code_files_roots(const struct code_files *f);
 void code_files_close(struct code_files *f, uint32_t id);
 
 /*
- * Returns a file that is open although no process has it mapped any more, and that should be let go
- * for one of these reasons: it is on another mount than our root directory, which cannot be
- * unmounted while the file is open; it is deleted, and takes space on the disk until it is closed;
- * or too many such files are open, and it was unmapped before the others. 0: there is none. A file
- * is not returned again before it has been mapped and unmapped once more.
+ * Returns a file that is open although no process has it mapped any more, and that should be
+ * detached for one of these reasons: it is on another mount than our root directory, which cannot
+ * be unmounted while the file is open; it is deleted, and takes space on the disk until it is
+ * closed; or too many such files are open, and it was unmapped before the others. 0: there is none.
+ * A file is not returned again before it has been mapped and unmapped once more.
  */
 uint32_t code_files_unused(struct code_files *f);
 /* A quick check: false if code_files_unused() would return 0. */
@@ -83,7 +83,7 @@ bool code_files_is_pinning(const struct code_files *f, uint32_t id);
  * Closes the file, and gives up its root directory. copy: the descriptor of a copy that takes this
  * many bytes of memory, which the table takes over in the file's place; negative: there is none.
  */
-void code_files_let_go(struct code_files *f, uint32_t id, int copy, uint64_t bytes);
+void code_files_detach(struct code_files *f, uint32_t id, int copy, uint64_t bytes);
 /* The bytes of all copies. */
 uint64_t code_files_copied(const struct code_files *f);
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernel/deadline.h"
+#include "helper/call_timeout.h"
 #include "common/lower_bound.h"
 
 /* After months of running a map has some 100 MB; reading stops here. */
@@ -119,7 +119,8 @@ int perfmap_open(const struct perfmap_place *place)
 
 	if (place->is_lost)
 		return -ENOENT;
-	err = deadline_call(run_opening, deadline_process(place->ns_pid), &o, sizeof(o), root, &fd);
+	err = call_with_timeout(run_opening, call_key_process(place->ns_pid), &o, sizeof(o), root,
+				&fd);
 	if (err || fd >= 0)
 		return err ? err : fd;
 	return o.err ? o.err : -EMFILE;

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kernel/deadline.h"
+#include "helper/call_timeout.h"
 
 /* Enough for 65536 mappings with paths of several hundred characters. */
 #define TEXT_MAX_BYTES (64u << 20)
@@ -144,7 +144,8 @@ static void take_lines(struct images *im, struct code_files *files, struct image
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns)
 {
 	struct reading r = { .tgid = i->tgid };
-	int fd, err = deadline_call(run_reading, deadline_process(i->tgid), &r, sizeof(r), -1, &fd);
+	int fd, err = call_with_timeout(run_reading, call_key_process(i->tgid), &r, sizeof(r), -1,
+					&fd);
 
 	if (err)
 		return err;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "kernel/clock.h"
-#include "let_go.h"
 #include "priority.h"
 #include "files/procmaps.h"
 
@@ -148,7 +147,7 @@ void symbolizer_poll(struct symbolizer *s)
 {
 	symbolize_take_in(s);
 	if (s->files && s->keeps_places)
-		let_go_of_one(s->files, s->readers);
+		early_detach(s);
 	else if (s->files && !s->early_err)
 		s->early_err = early_step(s);
 }
@@ -240,7 +239,7 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-void symbolizer_read_by(struct symbolizer *s, struct readers *readers)
+void symbolizer_read_by(struct symbolizer *s, struct helpers *readers)
 {
 	s->readers = readers;
 }

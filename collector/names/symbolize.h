@@ -67,8 +67,8 @@ struct symbolizer_stats {
 struct symbolizer *symbolizer_new(struct encoder *enc, unsigned int parts);
 void symbolizer_free(struct symbolizer *s);
 /* What reads files of recorded programs; borrowed. Without it user functions get no names. */
-struct readers;
-void symbolizer_read_by(struct symbolizer *s, struct readers *readers);
+struct helpers;
+void symbolizer_read_by(struct symbolizer *s, struct helpers *readers);
 
 /*
  * Why names will be missing, known from the start: *kernel is -EPERM when the kernel hides its

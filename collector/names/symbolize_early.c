@@ -6,8 +6,12 @@
 #include "symbolize_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/grow.h"
 #include "kernel/clock.h"
@@ -24,15 +28,21 @@
 #define READER_NS 20000000000u
 #define WAIT_NS 20000000u /* at the end, for the last reader, each time */
 
+/* Bytes of the copy of one file, of all copies together, and of a file that is copied, at most. */
+#define COPY_MAX_BYTES (64u << 20)
+#define COPIES_MAX_BYTES (128u << 20)
+#define FILE_MAX_BYTES (256 << 20)
+/* How long a copy may take while recording, and how many may take longer before none is tried. */
+#define COPY_NS 100000000u
+#define COPIES_LATE_MAX 5u
+
 struct early {
 	uint32_t files[FILES_MAX]; /* sources, ascending; of files each with a reference */
 	uint32_t n_files, file;	   /* those before `file` are done */
 	struct user_frame *frames; /* theirs, sorted */
 	size_t n, at, cap;	   /* those before `at` are named */
 	uint64_t gathered_ns, began_ns;
-	struct reader *reader; /* of the frames at `at`; NULL: it is to be started */
-	bool is_asked;	       /* it has been told what is wanted */
-	struct group group;
+	bool is_naming; /* the frames at `at` */
 	struct naming naming;
 };
 
@@ -47,7 +57,8 @@ void early_free(struct early *e)
 {
 	if (!e)
 		return;
-	reader_close(e->reader);
+	if (e->is_naming)
+		reader_close(e->naming.reader);
 	free(e->frames);
 	free(e);
 }
@@ -145,133 +156,41 @@ static void gather(struct symbolizer *s, struct early *e)
  * The file is closed, unless it was mapped again meanwhile. A deleted one will not be: its id, and
  * its space in the trace, are not needed any more.
  */
-static void let_go(struct symbolizer *s, uint32_t id)
+static void detach(struct symbolizer *s, uint32_t id)
 {
 	bool is_gone = code_files_is_deleted(s->files, id);
 
 	if (code_files_is_mapped(s->files, id))
 		return;
-	code_files_let_go(s->files, id, -1, 0);
+	code_files_detach(s->files, id, -1, 0);
 	if (is_gone && id <= s->n_file_sources && s->file_sources[id - 1].space) {
 		s->file_sources[id - 1].space = 0;
 		code_files_put(s->files, id);
 	}
 }
 
-static void finish_file(struct symbolizer *s, struct early *e)
+/* The next file is done, of which n frames have been named. */
+static void finish_file(struct symbolizer *s, struct early *e, size_t n)
 {
 	uint32_t id = e->files[e->file++];
 
+	e->at += n;
 	if (id & GENERATED) {
 		symbolize_free_generated(s, &s->generated[id & ~GENERATED]);
-	} else {
-		let_go(s, id);
-		for (size_t i = 0; i < e->group.n; i++)
-			code_files_put(s->files, id);
+		return;
+	}
+	detach(s, id);
+	for (size_t i = 0; i < n; i++)
 		code_files_put(s->files, id);
-	}
-	e->at += e->group.n;
-	e->group.n = 0;
+	code_files_put(s->files, id);
 }
 
-/* Tells the reader what is wanted, when it has opened the file. Returns as early_step(). */
-static int ask(struct symbolizer *s, struct early *e, const struct reader_file *file)
+static int end_naming(struct symbolizer *s, struct early *e)
 {
-	int err = symbolize_module(s, &e->group, file, e->naming.path);
+	int err = naming_end(&e->naming);
 
-	if (!file->has_symtab && !debugfile_search(&file->wanted, -1, -1, e->naming.path,
-						   symbolize_offer_debug, e->reader))
-		reader_add_minidebug(e->reader);
-	/* What fails from here on is the reader, and costs names only. */
-	if (!err && (symbolize_ask(e->reader, &e->group) || reader_find_begin(e->reader)))
-		err = -EPIPE;
-	e->is_asked = true;
-	return err;
-}
-
-static int ask_code(struct early *e)
-{
-	struct perfmap_address *a = symbolize_addresses(&e->group);
-	int err = a ? reader_ask_code(e->reader, a, e->group.n) : -ENOMEM;
-
-	free(a);
-	e->is_asked = true;
-	return err;
-}
-
-/* As go_on(). */
-static int go_on_code(struct symbolizer *s, struct early *e)
-{
-	int err;
-
-	if (!e->is_asked) {
-		err = ask_code(e);
-		s->stats.files_read += !err;
-		return err ? err : -EAGAIN;
-	}
-	return reader_found_code(e->reader, symbolize_take_code, &e->naming);
-}
-
-/* Returns 0: the file is done; -EAGAIN: its reader has more to say; or another negative errno. */
-static int go_on(struct symbolizer *s, struct early *e)
-{
-	struct reader_file file;
-	int err;
-
-	if (e->files[e->file] & GENERATED)
-		return go_on_code(s, e);
-	if (!e->is_asked) {
-		err = reader_begun(e->reader, &file);
-		if (err)
-			return err;
-		s->stats.files_read++;
-		err = ask(s, e, &file);
-		return err ? err : -EAGAIN;
-	}
-	return reader_found(e->reader, symbolize_take_name, &e->naming);
-}
-
-static int begin_code(struct symbolizer *s, struct early *e, struct generated *p)
-{
-	int perf_map, jitdump;
-
-	symbolize_open_generated(s, &e->group, p, &perf_map, &jitdump);
-	if (perf_map < 0 && jitdump < 0)
-		return -ENOENT;
-	return reader_begin_code(&e->reader, s->readers, perf_map, jitdump);
-}
-
-static int begin(struct symbolizer *s, struct early *e)
-{
-	uint32_t id = e->files[e->file];
-	int fd;
-
-	e->group = symbolize_group(e->frames + e->at, e->n - e->at);
-	e->naming = (struct naming) { .s = s, .g = &e->group };
-	e->is_asked = false;
-	e->began_ns = clock_now_ns();
-	s->stats.files++;
-	if (id & GENERATED)
-		return begin_code(s, e, &s->generated[id & ~GENERATED]);
-	e->naming.path = code_files_path(s->files, id);
-	fd = code_files_open(s->files, id);
-	return fd < 0 ? fd : reader_begin(&e->reader, s->readers, fd);
-}
-
-/* The reader has ended, or takes too long: frames without a name get file and offset. */
-static int end_reader(struct symbolizer *s, struct early *e)
-{
-	bool is_code = e->files[e->file] & GENERATED;
-	int err;
-
-	if (!e->is_asked && !is_code)
-		e->group.module = encoder_module(s->enc, e->naming.path, NULL, 0);
-	err = symbolize_rest(&e->naming, is_code       ? &s->stats.no_perf_map
-					 : e->is_asked ? &s->stats.no_symbol
-						       : &s->stats.no_file);
-	reader_kill(e->reader, s->readers);
-	e->reader = NULL;
-	finish_file(s, e);
+	e->is_naming = false;
+	finish_file(s, e, e->naming.n);
 	return err;
 }
 
@@ -290,18 +209,22 @@ static int work(struct symbolizer *s, struct early *e, uint64_t wait_ns)
 		gather(s, e);
 	if (e->file == e->n_files)
 		return -EAGAIN;
-	if (!e->reader && !has_frames(e)) {
-		finish_file(s, e);
+	if (!e->is_naming && !has_frames(e)) {
+		finish_file(s, e, 0);
 		return 0;
 	}
-	if (!e->reader) {
-		err = begin(s, e);
-		return err ? end_reader(s, e) : 0;
+	if (!e->is_naming) {
+		e->is_naming = true;
+		e->began_ns = clock_now_ns();
+		err = naming_begin(&e->naming, s, e->frames + e->at, e->n - e->at, true);
+		return err ? end_naming(s, e) : 0;
 	}
-	if (!reader_wait(e->reader, wait_ns))
-		return clock_now_ns() - e->began_ns > READER_NS ? end_reader(s, e) : -EAGAIN;
-	err = go_on(s, e);
-	return err == -EAGAIN ? 0 : end_reader(s, e);
+	err = naming_step(&e->naming, wait_ns);
+	if (err == 1)
+		return 0;
+	if (err == -EAGAIN && clock_now_ns() - e->began_ns <= READER_NS)
+		return err;
+	return end_naming(s, e);
 }
 
 int early_step(struct symbolizer *s)
@@ -334,14 +257,15 @@ void early_end(struct symbolizer *s)
 	if (!e)
 		return;
 	/* Some of those that were asked for may have got their names already. */
-	while (e->reader && e->is_asked) {
+	while (e->is_naming && e->naming.is_asked) {
 		int err = work(s, e, WAIT_NS);
 
 		if (err && err != -EAGAIN && !s->early_err)
 			s->early_err = err;
 	}
-	reader_kill(e->reader, s->readers);
-	e->reader = NULL;
+	if (e->is_naming)
+		reader_close(e->naming.reader);
+	e->is_naming = false;
 	for (; e->at < e->n; e->at++) {
 		grown = grow_array(s->frames, s->n_frames, &s->cap_frames, sizeof(*grown));
 		if (!grown)
@@ -351,4 +275,60 @@ void early_end(struct symbolizer *s)
 	}
 	e->file = e->n_files = 0;
 	e->n = e->at = 0;
+}
+
+/* ---- without names --------------------------------------------------------------------------- */
+
+/* What a file in memory takes. */
+static uint64_t bytes_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}
+
+/* Returns a descriptor of the copy, or a negative errno. */
+static int copy_tables(struct symbolizer *s, int from, uint64_t left)
+{
+	struct statx st;
+	int to, err = 0;
+
+	if (s->late_copies >= COPIES_LATE_MAX)
+		return -ETIMEDOUT;
+	/* The file system is not asked: it may not answer. */
+	if (statx(from, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &st))
+		return -errno;
+	if (!st.stx_size || st.stx_size > FILE_MAX_BYTES)
+		return -EFBIG;
+	to = memfd_create("names", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (to < 0)
+		return -errno;
+	if (ftruncate(to, (off_t)st.stx_size) ||
+	    fcntl(to, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
+		err = -errno;
+	if (!err)
+		err = reader_copy(s->readers, from, to, COPY_MAX_BYTES, COPY_NS);
+	s->late_copies += err == -EAGAIN;
+	/* The reader that wrote it is not trusted. */
+	if (!err && (bytes_of(to) > COPY_MAX_BYTES + (1u << 20) || bytes_of(to) > left))
+		err = -EFBIG;
+	if (!err)
+		return to;
+	close(to);
+	return err;
+}
+
+void early_detach(struct symbolizer *s)
+{
+	struct code_files *files = s->files;
+	uint32_t id = code_files_unused(files);
+	uint64_t used;
+	int fd;
+
+	if (!id || !code_files_is_pinning(files, id))
+		return;
+	used = code_files_copied(files);
+	fd = copy_tables(s, code_files_open(files, id),
+			 used < COPIES_MAX_BYTES ? COPIES_MAX_BYTES - used : 0);
+	code_files_detach(files, id, fd, fd < 0 ? 0 : bytes_of(fd));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Naming the frames of one file, or of the generated code of one process. */
 #include "symbolize_private.h"
 
 #include <errno.h>
@@ -10,8 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf/debugfile.h"
-#include "reader.h"
+/* While recording, when the rings have to be drained: for a debug file to be taken or refused. */
+#define CALL_NS 100000000u
+/* How long a reader is waited for at the end. It takes seconds at most, on a loaded machine. */
+#define ANSWER_NS 60000000000u
 
 static int by_source_and_offset(const void *a, const void *b)
 {
@@ -30,16 +33,7 @@ void symbolize_sort(struct user_frame *frames, size_t n)
 		qsort(frames, n, sizeof(*frames), by_source_and_offset);
 }
 
-struct group symbolize_group(const struct user_frame *frames, size_t n)
-{
-	struct group g = { .frames = frames };
-
-	while (g.n < n && frames[g.n].source == frames[0].source)
-		g.n++;
-	return g;
-}
-
-/* ---- ELF files ----------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------------- */
 
 /*
  * "[FILE+0xSTART]" tells functions without a symbol apart. START is the link-time address, by which
@@ -54,35 +48,25 @@ static const char *bounded_name(const char *path, uint64_t start, char *buf)
 	return buf;
 }
 
-int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint64_t *count)
+static bool is_generated(const struct naming *n)
 {
-	int err = 0;
-
-	*count += g->n;
-	for (size_t i = 0; !err && i < g->n; i++)
-		err = encoder_name(s->enc, g->frames[i].frame, NULL, g->module,
-				   g->frames[i].offset == OFFSET_UNKNOWN ? 0 : g->frames[i].offset);
-	return err;
+	return n->frames[0].source & GENERATED;
 }
 
-int symbolize_module(struct symbolizer *s, struct group *g, const struct reader_file *file,
-		     const char *path)
+/* Code of the kernel's, of which there is no file. */
+static bool is_special(const struct naming *n)
 {
-	int err = 0;
-
-	g->module = encoder_module(s->enc, path, file->wanted.build_id, file->wanted.build_id_len);
-	for (uint32_t i = 0; !err && i < file->n_segments; i++)
-		err = encoder_segment(s->enc, g->module, file->segments[i].offset,
-				      file->segments[i].bytes, file->segments[i].vaddr);
-	return err;
+	return !is_generated(n) && code_files_kind(n->s->files, n->frames[0].source) != CODE_FILE;
 }
 
-int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name)
+/* A reader_take_fn. */
+static int take_name(void *naming, size_t i, const struct reader_answer *a, const char *name)
 {
-	struct naming *n = ctx;
+	struct naming *n = naming;
 	struct symbolizer_stats *stats = &n->s->stats;
+	uint64_t value = a->value;
 
-	n->n = i + 1;
+	n->n_named = i + 1;
 	if (name)
 		stats->user_named++;
 	else
@@ -92,57 +76,77 @@ int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, cons
 	if (!name && a->flags & READER_BOUNDED) {
 		stats->bounded++;
 		name = bounded_name(n->path, a->start, n->buf);
+	} else if (!name && is_generated(n)) {
+		value = 0;
 	}
-	n->err = encoder_name(n->s->enc, n->g->frames[i].frame, name, n->g->module, a->value);
+	n->err = encoder_name(n->s->enc, n->frames[i].frame, name, n->module, value);
 	return n->err;
 }
 
-int symbolize_rest(struct naming *n, uint64_t *count)
-{
-	struct group rest = *n->g;
+/* ---- asking -------------------------------------------------------------------------------- */
 
-	if (n->err || n->n == rest.n)
+/* Asks for the names of all frames. */
+static int ask(struct naming *n)
+{
+	struct reader_question *q = malloc(n->n * sizeof(*q));
+	bool is_code = is_generated(n);
+	int err;
+
+	if (!q)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n; i++) {
+		/* The byte before a return address belongs to the call. */
+		q[i].value = n->frames[i].offset - is_code;
+		q[i].time_ns = n->frames[i].time_ns;
+	}
+	err = is_code ? reader_find_code(n->reader, q, n->n) : reader_find(n->reader, q, n->n);
+	free(q);
+	n->is_asked = !err;
+	return err;
+}
+
+/* A debugfile_offer_fn. */
+static bool offer_debug(void *naming, int fd, enum debugfile_claim claim)
+{
+	struct naming *n = naming;
+
+	return reader_add_debug(n->reader, fd, claim, n->is_early ? CALL_NS : ANSWER_NS);
+}
+
+/* Defines the file, with what it takes to name its frames later on another machine. */
+static int define_module(struct naming *n, const struct reader_file *file)
+{
+	struct encoder *enc = n->s->enc;
+	int err = 0;
+
+	n->module = encoder_module(enc, n->path, file->wanted.build_id, file->wanted.build_id_len);
+	for (uint32_t i = 0; !err && i < file->n_segments; i++)
+		err = encoder_segment(enc, n->module, file->segments[i].offset,
+				      file->segments[i].bytes, file->segments[i].vaddr);
+	n->is_defined = true;
+	return err;
+}
+
+/* The reader has opened the file. While recording, debug files are the recorder's own alone. */
+static int take_file(struct naming *n, const struct reader_file *file)
+{
+	struct code_files *files = n->s->files;
+	bool looks_around =
+		!n->is_early && code_files_kind(files, n->frames[0].source) == CODE_FILE;
+	int program = looks_around ? code_files_open(files, n->frames[0].source) : -1;
+	int root = n->is_early ? -1 : code_files_root(files, n->frames[0].source);
+
+	n->s->stats.files_read++;
+	n->err = define_module(n, file);
+	if (n->err)
 		return n->err;
-	rest.frames += n->n;
-	rest.n -= n->n;
-	return symbolize_without_symbols(n->s, &rest, count);
+	if (!file->has_symtab &&
+	    !debugfile_search(&file->wanted, program, root, n->path, offer_debug, n))
+		reader_add_minidebug(n->reader);
+	return ask(n);
 }
 
-bool symbolize_offer_debug(void *reader, int fd, enum debugfile_claim claim)
-{
-	return reader_add_debug(reader, fd, claim);
-}
-
-int symbolize_ask(struct reader *rd, const struct group *g)
-{
-	uint64_t *offsets = malloc(g->n * sizeof(*offsets));
-	int err = offsets ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < g->n; i++)
-		offsets[i] = g->frames[i].offset;
-	if (!err)
-		err = reader_offsets(rd, offsets, g->n);
-	free(offsets);
-	return err;
-}
-
-static int name_by_reader(struct symbolizer *s, struct group *g, struct reader *rd,
-			  const struct reader_file *file, const char *path)
-{
-	struct naming *n = malloc(sizeof(*n));
-	int err = n ? symbolize_module(s, g, file, path) : -ENOMEM;
-
-	if (err)
-		goto out;
-	*n = (struct naming) { .s = s, .g = g, .path = path };
-	/* What fails from here on is the reader, and costs names only. */
-	if (!symbolize_ask(rd, g))
-		(void)reader_find(rd, symbolize_take_name, n);
-	err = symbolize_rest(n, &s->stats.no_symbol);
-out:
-	free(n);
-	return err;
-}
+/* ---- one after the other ------------------------------------------------------------------- */
 
 /* The kernel's own, as a file. */
 static int open_vdso(const struct symbolizer *s)
@@ -158,119 +162,126 @@ static int open_vdso(const struct symbolizer *s)
 	return -ENOMEM;
 }
 
-static int name_file(struct symbolizer *s, struct group *g, uint32_t id)
+static int begin_file(struct naming *n, enum helper_priority priority)
 {
-	const char *path = code_files_path(s->files, id);
+	struct symbolizer *s = n->s;
+	uint32_t id = n->frames[0].source;
 	enum code_kind kind = code_files_kind(s->files, id);
-	struct reader_file file;
-	struct reader *rd = NULL;
 	int fd = -ENOENT, err;
 
-	s->stats.files++;
+	n->path = code_files_path(s->files, id);
 	if (kind == CODE_VDSO && s->vdso_len)
 		fd = open_vdso(s);
 	else if (kind == CODE_FILE)
 		fd = code_files_open(s->files, id);
-	err = fd < 0 ? fd : reader_open(&rd, s->readers, fd, &file);
+	err = fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd);
 	if (kind == CODE_VDSO && fd >= 0)
 		close(fd);
-	if (err) {
-		g->module = encoder_module(s->enc, path, NULL, 0);
-		return symbolize_without_symbols(
-			s, g, kind == CODE_FILE ? &s->stats.no_file : &s->stats.no_symbol);
-	}
-	s->stats.files_read++;
-	if (!file.has_symtab &&
-	    !debugfile_search(&file.wanted, kind == CODE_FILE ? fd : -1,
-			      code_files_root(s->files, id), path, symbolize_offer_debug, rd))
-		reader_add_minidebug(rd);
-	err = name_by_reader(s, g, rd, &file, path);
-	reader_close(rd);
-	code_files_close(s->files, id);
 	return err;
 }
 
-/* ---- generated code ------------------------------------------------------------------------ */
-
-struct perfmap_address *symbolize_addresses(const struct group *g)
+static int begin_generated(struct naming *n, enum helper_priority priority)
 {
-	struct perfmap_address *a = calloc(g->n, sizeof(*a));
+	struct symbolizer *s = n->s;
+	struct generated *p = &s->generated[n->frames[0].source & ~GENERATED];
+	int jitdump = p->jitdump ? code_files_open(s->files, p->jitdump) : -1, err;
+	char path[40];
 
-	/* The byte before a return address belongs to the call. */
-	for (size_t i = 0; a && i < g->n; i++) {
-		a[i].addr = g->frames[i].offset - 1;
-		a[i].time_ns = g->frames[i].time_ns;
-	}
-	return a;
+	if (p->fd < 0)
+		p->fd = perfmap_open(&p->place); /* many are written when the process ends */
+	snprintf(path, sizeof(path), p->fd < 0 ? "//anon" : "/tmp/perf-%u.map", p->place.ns_pid);
+	n->module = encoder_module(
+		s->enc, jitdump >= 0 ? code_files_path(s->files, p->jitdump) : path, NULL, 0);
+	n->is_defined = true;
+	if (p->fd < 0 && jitdump < 0)
+		return -ENOENT;
+	err = reader_open_code(&n->reader, s->readers, priority, p->fd, jitdump);
+	return err ? err : ask(n);
 }
 
-int symbolize_take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name)
+int naming_begin(struct naming *n, struct symbolizer *s, const struct user_frame *frames,
+		 size_t max, bool is_early)
 {
-	struct naming *n = ctx;
+	enum helper_priority priority = is_early ? HELPER_USUAL : HELPER_FOLLOWS;
 
-	n->n = i + 1;
-	if (name)
-		n->s->stats.user_named++;
-	else
-		n->s->stats.no_symbol++;
-	n->err = encoder_name(n->s->enc, n->g->frames[i].frame, name, n->g->module,
-			      name ? a->value : 0);
+	*n = (struct naming) { .s = s, .frames = frames, .is_early = is_early };
+	while (n->n < max && frames[n->n].source == frames[0].source)
+		n->n++;
+	s->stats.files++;
+	return is_generated(n) ? begin_generated(n, priority) : begin_file(n, priority);
+}
+
+int naming_step(struct naming *n, uint64_t wait_ns)
+{
+	struct reader_file file;
+	bool is_first = !n->n_named;
+	int err;
+
+	if (!n->is_asked) {
+		err = reader_file(n->reader, &file, wait_ns);
+		if (!err)
+			err = take_file(n, &file);
+		return err ? err : 1;
+	}
+	err = reader_found(n->reader, take_name, n, wait_ns);
+	n->s->stats.files_read += is_generated(n) && is_first && n->n_named;
+	return err;
+}
+
+/* The frames that the reader has not named get none: in the trace they have file and offset. */
+int naming_end(struct naming *n)
+{
+	struct symbolizer *s = n->s;
+	uint64_t *count = is_generated(n)		   ? &s->stats.no_perf_map
+			  : n->is_defined || is_special(n) ? &s->stats.no_symbol
+							   : &s->stats.no_file;
+
+	reader_close(n->reader);
+	n->reader = NULL;
+	if (n->err)
+		return n->err;
+	if (!n->is_defined)
+		n->module = encoder_module(s->enc, n->path, NULL, 0);
+	*count += n->n - n->n_named;
+	for (size_t i = n->n_named; !n->err && i < n->n; i++) {
+		uint64_t offset = n->frames[i].offset;
+
+		n->err = encoder_name(s->enc, n->frames[i].frame, NULL, n->module,
+				      offset == OFFSET_UNKNOWN ? 0 : offset);
+	}
 	return n->err;
 }
 
-void symbolize_open_generated(struct symbolizer *s, struct group *g, struct generated *p,
-			      int *perf_map, int *jitdump)
+/* ---- at the end ---------------------------------------------------------------------------- */
+
+static void close_source(struct symbolizer *s, uint32_t source)
 {
-	char path[40];
+	struct generated *p;
 
-	*jitdump = p->jitdump ? code_files_open(s->files, p->jitdump) : -1;
-	if (p->fd < 0)
-		p->fd = perfmap_open(&p->place); /* many are written when the process ends */
-	*perf_map = p->fd;
-	snprintf(path, sizeof(path), p->fd < 0 ? "//anon" : "/tmp/perf-%u.map", p->place.ns_pid);
-	g->module = encoder_module(
-		s->enc, *jitdump >= 0 ? code_files_path(s->files, p->jitdump) : path, NULL, 0);
-}
-
-/* By the perf map and the jitdump. */
-static int name_generated(struct symbolizer *s, struct group *g, struct generated *p)
-{
-	struct perfmap_address *a = symbolize_addresses(g);
-	struct naming *n = malloc(sizeof(*n));
-	int perf_map, jitdump, err = -ENOMEM;
-
-	s->stats.files++;
-	if (!a || !n)
-		goto out;
-	symbolize_open_generated(s, g, p, &perf_map, &jitdump);
-	*n = (struct naming) { .s = s, .g = g };
-	if ((perf_map >= 0 || jitdump >= 0) &&
-	    !reader_generated(s->readers, perf_map, jitdump, a, g->n, symbolize_take_code, n))
-		s->stats.files_read++;
-	err = symbolize_rest(n, &s->stats.no_perf_map);
-out:
+	if (!(source & GENERATED)) {
+		code_files_close(s->files, source);
+		return;
+	}
+	p = &s->generated[source & ~GENERATED];
 	if (p->fd >= 0)
 		close(p->fd);
 	p->fd = -1;
-	free(n);
-	free(a);
-	return err;
 }
 
 int symbolize_user_frames(struct symbolizer *s)
 {
-	int err = 0;
+	struct naming *n = malloc(sizeof(*n));
+	int err = n ? 0 : -ENOMEM;
 
 	symbolize_sort(s->frames, s->n_frames);
-	for (uint32_t i = 0; !err && i < s->n_frames;) {
-		struct group g = symbolize_group(&s->frames[i], s->n_frames - i);
-		uint32_t source = s->frames[i].source;
+	for (size_t i = 0; !err && i < s->n_frames; i += n->n) {
+		int step = naming_begin(n, s, &s->frames[i], s->n_frames - i, false);
 
-		i += (uint32_t)g.n;
-		if (source & GENERATED)
-			err = name_generated(s, &g, &s->generated[source & ~GENERATED]);
-		else
-			err = name_file(s, &g, source);
+		for (step = step ? step : 1; step > 0;)
+			step = naming_step(n, ANSWER_NS);
+		err = naming_end(n);
+		close_source(s, s->frames[i].source);
 	}
+	free(n);
 	return err;
 }

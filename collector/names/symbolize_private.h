@@ -102,14 +102,15 @@ struct symbolizer {
 	struct user_frame *frames;
 	uint32_t n_frames;
 	size_t cap_frames;
-	bool keeps_places;   /* frames are the caller's (symbolizer_place()), and named later */
-	struct early *early; /* NULL: nothing has been named early */
-	int early_err;	     /* of the encoder */
+	bool keeps_places;    /* frames are the caller's (symbolizer_place()), and named later */
+	struct early *early;  /* NULL: nothing has been named early */
+	int early_err;	      /* of the encoder */
+	uint32_t late_copies; /* copies of symbol tables that were not made in time */
 	struct generated *generated;
 	/* Entries; among them free ones, and those of processes that have ended. */
 	uint32_t n_generated, free_generated, ended_generated;
 
-	struct readers *readers; /* borrowed; NULL: user functions get no names */
+	struct helpers *readers; /* borrowed; NULL: user functions get no names */
 	struct symbolizer_stats stats;
 };
 
@@ -149,60 +150,51 @@ bool early_is_busy(const struct symbolizer *s);
 /* Gives the frames that have no name yet back to s->frames, to be named at the end. */
 void early_end(struct symbolizer *s);
 void early_free(struct early *e);
+/*
+ * For a recorder that names frames later: closes one file that no process maps any more and that
+ * keeps a mount busy. Its symbol tables are copied into memory, by a reader.
+ */
+void early_detach(struct symbolizer *s);
 
 /* ---- naming the frames of one file --------------------------------------------------------- */
 
 /* The encoder cuts longer names. */
 #define NAME_MAX_BYTES 4000
 
-/* The frames of one source, sorted by offset, and its module id in the trace. */
-struct group {
-	const struct user_frame *frames;
-	size_t n;
-	uint32_t module;
-};
-
-/* A file while its reader answers. */
+/* The frames of one source, sorted by offset, while a reader names them. */
 struct naming {
 	struct symbolizer *s;
-	const struct group *g;
+	const struct user_frame *frames;
+	size_t n, n_named; /* those before n_named have been answered for */
+	bool is_early;	   /* events are being recorded */
+	bool is_defined;   /* the module is in the trace */
+	bool is_asked;	   /* the reader knows what is wanted */
+	uint32_t module;
 	const char *path;
-	size_t n; /* frames answered for */
-	int err;  /* the encoder's */
+	struct reader *reader;
+	int err; /* the encoder's */
 	char buf[NAME_MAX_BYTES];
 };
 
-/* Sorts by source, then by offset; the frames that have the source of the first of n sorted ones.
- */
+/* Sorts by source, then by offset. */
 void symbolize_sort(struct user_frame *frames, size_t n);
-struct group symbolize_group(const struct user_frame *frames, size_t n);
-
 /*
- * Defines the file, with what it takes to name its frames later on another machine. As all of
- * these, it returns 0 or the encoder's error.
+ * Begins to name the first of at most max sorted frames, and all that have the same source: n->n of
+ * them. To be ended. Returns 0, or a negative errno: then nothing more is to be waited for.
  */
-int symbolize_module(struct symbolizer *s, struct group *g, const struct reader_file *file,
-		     const char *path);
-/* Without symbols the trace still gets file and offset; the frames are added to *count. */
-int symbolize_without_symbols(struct symbolizer *s, const struct group *g, uint64_t *count);
-/* After its reader has died: the frames that are left get no names. */
-int symbolize_rest(struct naming *n, uint64_t *count);
-/* A reader_take_fn; ctx is a struct naming. */
-int symbolize_take_name(void *ctx, size_t i, const struct reader_answer *a, const char *name);
-/* For generated code: opens p's perf map and jitdump (negative: none), and defines g's module. */
-void symbolize_open_generated(struct symbolizer *s, struct group *g, struct generated *p,
-			      int *perf_map, int *jitdump);
-/* The group's frames as addresses, to be freed; NULL: out of memory. */
-struct perfmap_address *symbolize_addresses(const struct group *g);
-/* A reader_take_fn for generated code; ctx is a struct naming. */
-int symbolize_take_code(void *ctx, size_t i, const struct reader_answer *a, const char *name);
+int naming_begin(struct naming *n, struct symbolizer *s, const struct user_frame *frames,
+		 size_t max, bool is_early);
+/*
+ * Takes the reader's next message, waiting for it for at most wait_ns. Returns 1: there is more to
+ * come; 0: all are named; -EAGAIN: there was no message; or another negative errno: there will be
+ * none.
+ */
+int naming_step(struct naming *n, uint64_t wait_ns);
+/* Frames that have not been answered for get no name. Returns 0 or the encoder's error. */
+int naming_end(struct naming *n);
+
 /* Frees the entry of a process of which no frame waits for its name. */
 void symbolize_free_generated(struct symbolizer *s, struct generated *p);
 /* How many frames of the source wait for their names; NULL when out of memory. */
 uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source);
-/* A debugfile_offer_fn; reader is a struct reader. */
-bool symbolize_offer_debug(void *reader, int fd, enum debugfile_claim claim);
-/* Asks the reader for the frames. Returns 0 or a negative errno. */
-int symbolize_ask(struct reader *rd, const struct group *g);
-
 #endif /* SYMBOLIZE_PRIVATE_H */

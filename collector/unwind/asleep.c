@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/deadline.h"
+#include "helper/call_timeout.h"
 
 /* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): a word for each page. */
 #define PAGE_PRESENT (1ull << 63)
@@ -131,7 +131,7 @@ struct reading {
 	uint8_t data[ASLEEP_READ_MAX];
 };
 
-_Static_assert(sizeof(struct reading) <= DEADLINE_MAX_BYTES, "one message holds it");
+_Static_assert(sizeof(struct reading) <= CALL_MAX_BYTES, "one message holds it");
 
 static int run_reading(void *reading, int none)
 {
@@ -149,8 +149,8 @@ static bool call(const struct asleep *a, struct reading *r)
 
 	r->who = *a;
 	r->is_it = 0;
-	return !deadline_call(run_reading, deadline_process(a->tgid), r,
-			      offsetof(struct reading, data) + r->len, -1, &none) &&
+	return !call_with_timeout(run_reading, call_key_process(a->tgid), r,
+				  offsetof(struct reading, data) + r->len, -1, &none) &&
 	       r->is_it;
 }
 

@@ -4,7 +4,8 @@
  * stacks that are larger than a copy, and for threads that fell asleep before the recording.
  *
  * A process that holds its memory lock, or is in the middle of an exec, makes a reader wait without
- * end. So another process makes these calls, which is given up if they hang (kernel/deadline.h).
+ * end. So another process makes these calls, which is given up if they hang
+ * (helper/call_timeout.h).
  */
 #ifndef UNWIND_ASLEEP_H
 #define UNWIND_ASLEEP_H

@@ -56,22 +56,24 @@ struct unwind_files {
 static void keep(void *files, struct rules_file *rules, uint64_t offset,
 		 const struct rules_window *w, bool is_it);
 
-struct unwind_files *unwind_files_new(struct code_files *code, struct readers *readers,
-				      size_t vdso_bytes)
+int unwind_files_new(struct unwind_files **out, struct code_files *code, struct helpers *helpers,
+		     size_t vdso_bytes)
 {
 	struct unwind_files *f = calloc(1, sizeof(*f));
 
+	*out = NULL;
 	if (!f)
-		return NULL;
+		return -ENOMEM;
 	f->code = code;
-	f->rules = rules_new(readers, keep, f);
 	f->vdso_bytes = vdso_bytes;
 	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
 		f->files[i].rules.index = i;
-	if (f->rules)
-		return f;
-	free(f);
-	return NULL;
+	if (rules_new(&f->rules, helpers, &rules_kind, keep, f)) {
+		free(f);
+		return -ENOMEM;
+	}
+	*out = f;
+	return 0;
 }
 
 static void drop(struct unwind_files *f, struct file *file)

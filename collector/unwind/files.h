@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 #include "files/codefile.h"
-#include "names/reader.h"
+#include "helper/helper.h"
 #include "rule.h"
 
 struct unwind_files;
 
 /*
- * code and readers are borrowed. vdso_bytes is the length of this kernel's vDSO, 0 if it is not
- * known. NULL when out of memory.
+ * code and helpers are borrowed. vdso_bytes is the length of this kernel's vDSO, 0 if it is not
+ * known. Returns 0 or -ENOMEM.
  */
-struct unwind_files *unwind_files_new(struct code_files *code, struct readers *readers,
-				      size_t vdso_bytes);
+int unwind_files_new(struct unwind_files **out, struct code_files *code, struct helpers *helpers,
+		     size_t vdso_bytes);
 void unwind_files_free(struct unwind_files *f);
 
 /* Drops the files that were not used for a minute. Call it now and then. */

@@ -3,22 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel/clock.h"
-#include "kernel/patience.h"
-#include "kernel/sandbox.h"
+#include "helper/wait_budget.h"
 #include "unwind/cfi.h"
 
 /* Of files of as many owners, or on as many file systems. */
 #define PROCESSES_MAX 8u
 /* One that does not answer for this long is ended. */
 #define HANGS_NS 5000000000u
-/* A file in whose hands as many processes died has no rules. */
+/* A file that crashed its readers as often has no rules. */
 #define DEATHS_MAX 2u
 #define QUESTIONS 64u
 /*
@@ -30,7 +27,6 @@
 #define HURRY_NS 100000000u
 /* A file that is not to be searched for a while is asked for again after this time. */
 #define AGAIN_NS 20000000u
-#define NICE_NONE 20
 
 struct question {
 	struct rules_file *file; /* NULL: it was closed */
@@ -40,26 +36,24 @@ struct question {
 };
 
 struct process {
-	uint64_t serial;       /* never reused; 0: it is not running */
 	bool has_owner;	       /* false: it was started for the first who comes, */
 	uint32_t major, minor; /* then for files on this file system */
 	uint32_t owner;	       /* of this owner */
-	int socket, pid;       /* pid 0: not known yet */
-	int nice;	       /* that it was given; NICE_NONE: none yet */
-	uint64_t asked_ns;     /* the last time */
+	struct helper helper;
+	uint64_t asked_ns; /* the last time */
 	/* A ring of those without an answer; answers come in their order. */
 	struct question questions[QUESTIONS];
 	uint32_t first, n;
 };
 
 struct rules {
-	struct readers *readers;
+	struct helpers *helpers;
+	const struct helper_kind *kind;
 	rules_answer_fn on_answer;
 	void *ctx;
 	struct process processes[PROCESSES_MAX];
-	uint64_t last_serial;
 	uint32_t last_request;
-	struct patience patience;
+	struct wait_budget budget;
 	uint64_t restarts, late;
 };
 
@@ -67,27 +61,13 @@ struct rules {
 
 static struct process *start(struct rules *r, struct process *p)
 {
-	int socket = readers_fork(r->readers);
-
-	if (socket < 0)
-		return NULL;
-	/* So that a process that reads no more does not stop the recorder. */
-	fcntl(socket, F_SETFL, O_NONBLOCK);
-	*p = (struct process) {
-		.serial = ++r->last_serial,
-		.socket = socket,
-		.nice = NICE_NONE,
-	};
-	return p;
+	*p = (struct process) { 0 };
+	return helper_start(&p->helper, r->helpers, r->kind, HELPER_FOLLOWS) ? NULL : p;
 }
 
-static void end(struct rules *r, struct process *p)
+static void end(struct process *p)
 {
-	if (!p->serial)
-		return;
-	close(p->socket);
-	if (p->pid)
-		readers_end(r->readers, p->pid);
+	helper_end(&p->helper);
 	*p = (struct process) { 0 };
 }
 
@@ -97,21 +77,23 @@ static void lose(struct rules *r, struct process *p)
 	if (p->n && p->questions[p->first].file)
 		p->questions[p->first].file->deaths++;
 	r->restarts++;
-	end(r, p);
+	end(p);
 }
 
-struct rules *rules_new(struct readers *readers, rules_answer_fn on_answer, void *ctx)
+int rules_new(struct rules **out, struct helpers *helpers, const struct helper_kind *kind,
+	      rules_answer_fn on_answer, void *ctx)
 {
-	struct rules *r = calloc(1, sizeof(*r));
+	struct rules *r = *out = calloc(1, sizeof(*r));
 
 	if (!r)
-		return NULL;
-	r->readers = readers;
+		return -ENOMEM;
+	r->helpers = helpers;
+	r->kind = kind;
 	r->on_answer = on_answer;
 	r->ctx = ctx;
 	/* Starting takes milliseconds on a busy machine. */
 	(void)start(r, &r->processes[0]);
-	return r;
+	return 0;
 }
 
 void rules_free(struct rules *r)
@@ -119,13 +101,18 @@ void rules_free(struct rules *r)
 	if (!r)
 		return;
 	for (uint32_t i = 0; i < PROCESSES_MAX; i++)
-		end(r, &r->processes[i]);
+		end(&r->processes[i]);
 	free(r);
+}
+
+static bool is_running(const struct process *p)
+{
+	return p->helper.all;
 }
 
 static bool is_for(const struct process *p, const struct rules_file *f)
 {
-	return p->serial && p->has_owner && p->major == f->major && p->minor == f->minor &&
+	return is_running(p) && p->has_owner && p->major == f->major && p->minor == f->minor &&
 	       p->owner == f->owner;
 }
 
@@ -141,9 +128,9 @@ static struct process *process_for(struct rules *r, const struct rules_file *f)
 		if (other->has_owner && p->asked_ns < other->asked_ns)
 			other = p;
 	}
-	if (other->serial && other->has_owner)
-		end(r, other);
-	if (!other->serial && !start(r, other))
+	if (is_running(other) && other->has_owner)
+		end(other);
+	if (!is_running(other) && !start(r, other))
 		return NULL;
 	other->has_owner = true;
 	other->major = f->major;
@@ -156,7 +143,7 @@ static struct process *process_for(struct rules *r, const struct rules_file *f)
 static struct process *process_of(struct rules *r, const struct rules_file *f)
 {
 	for (uint32_t i = 0; f->process && i < PROCESSES_MAX; i++)
-		if (r->processes[i].serial == f->process)
+		if (r->processes[i].helper.id == f->process)
 			return &r->processes[i];
 	return NULL;
 }
@@ -185,43 +172,27 @@ static bool is_sane(const struct rules_window *w, uint64_t offset)
 	return true;
 }
 
-static void wait_for(const struct process *p, uint64_t ns)
-{
-	struct timespec left = { .tv_sec = 0, .tv_nsec = (long)ns };
-	struct pollfd in = { .fd = p->socket, .events = POLLIN };
-
-	(void)ppoll(&in, 1, &left, NULL);
-}
-
 /* The answer to the first question. Returns 0; -EAGAIN: none yet; or -EPIPE. */
-static int hear(struct process *p, struct rules_answer *a)
+static int receive(struct process *p, struct rules_answer *a, uint64_t wait_ns)
 {
-	struct reader_hello hello;
-	ssize_t n = 0;
-	int fd = -1;
+	ssize_t n = helper_receive(&p->helper, a, sizeof(*a), NULL, wait_ns);
 
-	if (!p->pid) {
-		n = sandbox_receive(p->socket, &hello, sizeof(hello), &fd);
-		if (n == sizeof(hello))
-			p->pid = hello.pid;
-	}
-	if (p->pid && fd < 0)
-		n = sandbox_receive(p->socket, a, sizeof(*a), &fd);
-	if (fd >= 0)
-		close(fd);
 	if (n == -EAGAIN)
 		return -EAGAIN;
-	return n == sizeof(*a) && a->serial == p->questions[p->first].serial && fd < 0 ? 0 : -EPIPE;
+	return n == sizeof(*a) && a->serial == p->questions[p->first].serial ? 0 : -EPIPE;
 }
 
-/* Takes all answers that have come. Returns 0; -EAGAIN: there are more to come; or -ENOTCONN. */
-static int take_answers(struct rules *r, struct process *p)
+/*
+ * Takes all answers that have come; each is waited for that long. Returns 0; -EAGAIN: there are
+ * more to come; or -ENOTCONN.
+ */
+static int take_answers(struct rules *r, struct process *p, uint64_t wait_ns)
 {
 	struct rules_answer a;
 	struct question q;
 	int err = 0;
 
-	while (p->n && !(err = hear(p, &a))) {
+	while (p->n && !(err = receive(p, &a, wait_ns))) {
 		q = p->questions[p->first];
 		if (a.bytes > CFI_MAX_BYTES || !is_sane(&a.window, q.offset)) {
 			err = -EPIPE;
@@ -245,27 +216,18 @@ static int take_answers(struct rules *r, struct process *p)
 	return err;
 }
 
-static void set_nice(struct process *p, int nice)
-{
-	/* Not permitted: then it stays as it is. */
-	if (!p->pid || p->nice == nice)
-		return;
-	(void)setpriority(PRIO_PROCESS, (id_t)p->pid, nice);
-	p->nice = nice;
-}
-
 void rules_poll(struct rules *r)
 {
 	for (struct process *p = r->processes; p < r->processes + PROCESSES_MAX; p++) {
 		uint64_t late_ns;
 
-		if (!p->n || take_answers(r, p) != -EAGAIN)
+		if (!p->n || take_answers(r, p, 0) != -EAGAIN)
 			continue;
 		late_ns = clock_now_ns() - p->questions[p->first].asked_ns;
 		if (late_ns > HANGS_NS)
 			lose(r, p);
-		else if (late_ns > HURRY_NS && p->nice < 0)
-			set_nice(p, 0);
+		else if (late_ns > HURRY_NS && p->helper.nice < 0)
+			helper_set_nice(&p->helper, 0);
 	}
 }
 
@@ -281,7 +243,7 @@ static int say(struct rules *r, struct process *p, enum rules_op op, const struc
 		.offset = offset,
 	};
 
-	return sandbox_send(p->socket, &q, sizeof(q), fd) == sizeof(q) ? 0 : -EPIPE;
+	return helper_send(&p->helper, &q, sizeof(q), fd);
 }
 
 int rules_open(struct rules *r, struct rules_file *f, int fd)
@@ -304,7 +266,7 @@ int rules_open(struct rules *r, struct rules_file *f, int fd)
 		lose(r, p);
 		return -EPIPE;
 	}
-	f->process = p->serial;
+	f->process = p->helper.id;
 	return 0;
 }
 
@@ -319,14 +281,14 @@ void rules_close(struct rules *r, struct rules_file *f)
 			q->file = NULL;
 	}
 	if (p && say(r, p, RULES_CLOSE, f, 0, -1))
-		end(r, p);
+		end(p);
 	f->process = 0;
 }
 
 /* In a long recording. If it died of its limit, the file that it reads would be blamed. */
 static bool is_used_up(const struct process *p)
 {
-	return !p->n && clock_process_cpu_ns(p->pid) > RULES_CPU_SECONDS * UINT64_C(1000000000) / 2;
+	return !p->n && helper_cpu_ns(&p->helper) > RULES_CPU_SECONDS * UINT64_C(1000000000) / 2;
 }
 
 static bool is_asked(const struct process *p, const struct question *q)
@@ -343,18 +305,10 @@ static bool is_asked(const struct process *p, const struct question *q)
 /* Waits for the one answer that is to come. Returns as take_answers(). */
 static int wait_for_answer(struct rules *r, struct process *p)
 {
-	uint64_t now_ns = clock_now_ns(), wait_ns = patience_now(&r->patience), until_ns;
-	int err, nice = getpriority(PRIO_PROCESS, 0);
+	uint64_t wait_ns = wait_budget_now(&r->budget);
+	int err = take_answers(r, p, wait_ns < WAIT_MAX_NS ? wait_ns : WAIT_MAX_NS);
 
-	if (wait_ns > WAIT_MAX_NS)
-		wait_ns = WAIT_MAX_NS;
-	until_ns = now_ns + wait_ns;
-	while ((err = take_answers(r, p)) == -EAGAIN && now_ns < until_ns) {
-		set_nice(p, nice);
-		wait_for(p, until_ns - now_ns);
-		now_ns = clock_now_ns();
-	}
-	patience_spend(&r->patience);
+	wait_budget_spend(&r->budget);
 	return err;
 }
 
@@ -371,7 +325,7 @@ static int ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_c
 	if (p->n == QUESTIONS || is_asked(p, &q) || f->again_ns > q.asked_ns)
 		return -EAGAIN;
 	if (is_used_up(p)) {
-		end(r, p);
+		end(p);
 		return -ENOTCONN;
 	}
 	p->asked_ns = q.asked_ns;

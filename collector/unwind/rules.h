@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rules.h - reads the rules for unwinding out of files in processes without rights
- * (names/reader.h), because these files may be hostile. One process reads all files of one owner on
- * one file system, so that a hostile file can change the rules only of files of its own owner. Such
- * a process has these files and a socket open, and its answers are checked. If it dies it is
- * started again. If it does not answer in time (kernel/patience.h) the recorder goes on, and asks
- * again later: then a stack is known later, but no event is lost.
+ * (helper/helper.h), because these files may be hostile. One process reads all files of one owner
+ * on one file system, so that a hostile file can change the rules only of files of its own owner.
+ * Such a process has these files and a socket open, and its answers are checked. If it dies it is
+ * started again. If it does not answer in time (helper/wait_budget.h) the recorder goes on, and
+ * asks again later: then a stack is known later, but no event is lost.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names/reader.h"
+#include "helper/helper.h"
 #include "rule.h"
 
 /* How many files may be open at a time; the index of a file is below this. */
@@ -39,7 +39,7 @@ struct rules_window {
 struct rules_file {
 	uint32_t index; /* set by the caller: no other open file has it */
 	uint32_t major, minor, owner;
-	uint64_t process;  /* serial number of the one that has it open; 0: none */
+	uint64_t process;  /* id of the helper that has it open; 0: none */
 	uint32_t deaths;   /* of processes that were reading it */
 	uint64_t bytes;	   /* that its call frame information takes */
 	uint64_t again_ns; /* before this time it is not asked for */
@@ -47,8 +47,8 @@ struct rules_file {
 
 struct rules;
 
-/* What the process does: for readers_start(). */
-extern const struct readers_also rules_reader;
+/* What the helper does. */
+extern const struct helper_kind rules_kind;
 
 /*
  * Takes an answer: that to rules_find() for the offset of the file, or with w NULL that to
@@ -57,8 +57,9 @@ extern const struct readers_also rules_reader;
 typedef void (*rules_answer_fn)(void *ctx, struct rules_file *f, uint64_t offset,
 				const struct rules_window *w, bool is_it);
 
-/* readers is borrowed, and was started with rules_reader. NULL when out of memory. */
-struct rules *rules_new(struct readers *readers, rules_answer_fn on_answer, void *ctx);
+/* helpers, which may be NULL, is borrowed; kind is rules_kind. Returns 0 or -ENOMEM. */
+int rules_new(struct rules **out, struct helpers *helpers, const struct helper_kind *kind,
+	      rules_answer_fn on_answer, void *ctx);
 void rules_free(struct rules *r);
 
 /*

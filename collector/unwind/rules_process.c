@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "kernel/sandbox.h"
+#include "helper/sandbox.h"
 #include "unwind/cfi.h"
 #include "unwind/code.h"
 
@@ -109,7 +109,7 @@ static void answer(int socket, const struct rules_request *q, struct file *f)
 }
 
 /* What is left to free goes with the process. */
-static _Noreturn void serve(int socket)
+static void serve(int socket)
 {
 	static struct file files[RULES_FILES_MAX];
 	struct rules_request q;
@@ -117,7 +117,7 @@ static _Noreturn void serve(int socket)
 
 	while (sandbox_receive(socket, &q, sizeof(q), &fd) == sizeof(q)) {
 		if (q.file >= RULES_FILES_MAX)
-			break;
+			return;
 		switch ((enum rules_op)q.op) {
 		case RULES_OPEN:
 			open_file(&files[q.file], fd);
@@ -131,10 +131,9 @@ static _Noreturn void serve(int socket)
 			break;
 		}
 	}
-	_exit(0);
 }
 
-const struct readers_also rules_reader = {
+const struct helper_kind rules_kind = {
 	.name = "chaincap-rules",
 	.memory_bytes = MEMORY_MAX_BYTES,
 	.cpu_seconds = RULES_CPU_SECONDS,

@@ -39,23 +39,24 @@ struct walk {
 	uint8_t beyond[BEYOND_BYTES]; /* and the bytes */
 };
 
-struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
-			      void *ctx)
+int unwinder_new(struct unwinder **out, struct symbolizer *sym, struct helpers *helpers,
+		 unwinder_teach_fn fn, void *ctx)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 
+	*out = NULL;
 	if (!u)
-		return NULL;
+		return -ENOMEM;
 	u->sym = sym;
 	u->teach = fn;
 	u->teach_ctx = ctx;
-	u->files = unwind_files_new(symbolizer_files(sym), readers,
-				    (size_t)symbolizer_vdso_bytes(sym));
-	if (!u->files) {
+	if (unwind_files_new(&u->files, symbolizer_files(sym), helpers,
+			     (size_t)symbolizer_vdso_bytes(sym))) {
 		free(u);
-		return NULL;
+		return -ENOMEM;
 	}
-	return u;
+	*out = u;
+	return 0;
 }
 
 void unwinder_free(struct unwinder *u)

@@ -32,12 +32,11 @@ struct unwinder_stats {
 };
 
 /*
- * sym and readers are borrowed. readers must have been started with rules_reader (rules.h); NULL:
- * all stacks are cut. fn(ctx, ...) gets the rules that were found; may be NULL. Returns NULL when
- * out of memory.
+ * sym and helpers are borrowed; helpers NULL: all stacks are cut. fn(ctx, ...) gets the rules that
+ * were found; may be NULL. Returns 0 or -ENOMEM.
  */
-struct unwinder *unwinder_new(struct symbolizer *sym, struct readers *readers, unwinder_teach_fn fn,
-			      void *ctx);
+int unwinder_new(struct unwinder **out, struct symbolizer *sym, struct helpers *helpers,
+		 unwinder_teach_fn fn, void *ctx);
 void unwinder_free(struct unwinder *u);
 
 /* Whether the lengths in a record of len bytes are consistent. */

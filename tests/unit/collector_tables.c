@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "flight/id_pool.h"
-#include "kernel/deadline.h"
+#include "helper/call_timeout.h"
 #include "files/codefile.h"
 #include "files/coderoot.h"
 #include "kallsyms/kallsyms.h"
@@ -155,14 +155,14 @@ static void rules_of_few_files_are_kept(void **state)
 {
 	struct code_files *code = code_files_new();
 	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = "/gone" };
-	struct readers *readers;
+	struct helpers *helpers;
 	struct unwind_files *f;
 	uint32_t id;
 
 	(void)state;
 	assert_non_null(code);
-	assert_int_equal(readers_start(&readers, NULL), 0);
-	f = unwind_files_new(code, readers, 0);
+	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
+	assert_int_equal(unwind_files_new(&f, code, helpers, 0), 0);
 	assert_non_null(f);
 	for (uint32_t i = 1; i <= 1000; i++) {
 		p.ino = i;
@@ -175,7 +175,7 @@ static void rules_of_few_files_are_kept(void **state)
 	/* What is dropped is not held: its place is given to the next file. */
 	assert_in_range(id, 1, 257);
 	unwind_files_free(f);
-	readers_free(readers);
+	helpers_free(helpers);
 	code_files_free(code);
 }
 
@@ -282,7 +282,7 @@ static int call_that_answers(uint64_t key, char *data)
 	int err, out;
 
 	for (int tries = 0; tries < 5000; tries++) {
-		err = deadline_call(answer, key, data, 1, -1, &out);
+		err = call_with_timeout(answer, key, data, 1, -1, &out);
 		if (err != -ETIMEDOUT)
 			return err;
 		usleep(1000);
@@ -296,17 +296,17 @@ static void calls_that_hang_have_a_bound(void **state)
 	int out;
 
 	(void)state;
-	assert_int_equal(deadline_start(), 0);
+	assert_int_equal(call_timeout_start(), 0);
 	for (uint64_t key = 1; key <= 16; key++) {
 		data = 'a';
 		assert_int_equal(call_that_answers(100, &data), 0);
 		assert_int_equal(data, 'b');
-		assert_int_equal(deadline_call(hang, key, &data, 1, -1, &out), -ETIMEDOUT);
+		assert_int_equal(call_with_timeout(hang, key, &data, 1, -1, &out), -ETIMEDOUT);
 		/* What hangs is not asked again. */
-		assert_int_equal(deadline_call(answer, key, &data, 1, -1, &out), -ETIMEDOUT);
+		assert_int_equal(call_with_timeout(answer, key, &data, 1, -1, &out), -ETIMEDOUT);
 	}
-	assert_int_equal(deadline_call(answer, 100, &data, 1, -1, &out), -EBUSY);
-	deadline_end();
+	assert_int_equal(call_with_timeout(answer, 100, &data, 1, -1, &out), -EBUSY);
+	call_timeout_end();
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */

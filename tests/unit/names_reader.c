@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,12 +16,21 @@
 #include "symbolized_trace.h"
 #include "watched_child.h"
 
+#define WAIT_NS 60000000000u
+
+static int open_file(struct reader **rd, struct helpers *helpers, int fd, struct reader_file *file)
+{
+	int err = reader_open(rd, helpers, HELPER_FOLLOWS, fd);
+
+	return err ? err : reader_file(*rd, file, WAIT_NS);
+}
+
 /* ---- what it may do ------------------------------------------------------------------------ */
 
 static void those_who_read_have_no_rights(void **state)
 {
 	struct reader_file file;
-	struct readers *readers;
+	struct helpers *helpers;
 	struct reader *rd;
 	int fd;
 
@@ -29,15 +39,15 @@ static void those_who_read_have_no_rights(void **state)
 		print_message("needs root: others' readers have their user\n");
 		skip();
 	}
-	assert_int_equal(readers_start(&readers, NULL), 0);
+	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
 	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(reader_open(&rd, readers, fd, &file), 0);
+	assert_int_equal(open_file(&rd, helpers, fd, &file), 0);
 	close(fd);
 	/* /dev/null three times and a socket; and the file. */
-	expect_no_rights(readers_pid(readers), 4);
-	expect_no_rights(child_of(readers_pid(readers)), 5);
+	expect_no_rights(helpers_pid(helpers), 4);
+	expect_no_rights(child_of(helpers_pid(helpers)), 5);
 	reader_close(rd);
-	readers_free(readers);
+	helpers_free(helpers);
 }
 
 /* How a process ends that does this after it has been sealed. */
@@ -126,33 +136,43 @@ static int count(void *ctx, size_t i, const struct reader_answer *a, const char 
 	return 0;
 }
 
+static void sleep_for_ever(int socket)
+{
+	(void)socket;
+	for (;;)
+		poll(NULL, 0, -1);
+}
+
+static const struct helper_kind idle = { "idle", 64u << 20, 5, sleep_for_ever };
+
 static void a_reader_that_dies_takes_no_other_with_it(void **state)
 {
-	const uint64_t offset = 0;
+	const struct reader_question question = { .value = 0 };
 	struct reader *first, *second;
 	struct reader_file file;
-	struct readers *readers;
+	struct helpers *helpers;
+	struct helper h;
 	int fd, named = 0;
 
 	(void)state;
-	assert_int_equal(readers_start(&readers, NULL), 0);
+	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
 	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(reader_open(&first, readers, fd, &file), 0);
-	assert_int_equal(kill(child_of(readers_pid(readers)), SIGKILL), 0);
-	assert_int_equal(reader_open(&second, readers, fd, &file), 0);
-	(void)reader_offsets(first, &offset, 1);
-	assert_int_equal(reader_find(first, count, &named), -EPIPE);
-	assert_int_equal(reader_offsets(second, &offset, 1), 0);
-	assert_int_equal(reader_find(second, count, &named), 0);
+	assert_int_equal(open_file(&first, helpers, fd, &file), 0);
+	assert_int_equal(kill(child_of(helpers_pid(helpers)), SIGKILL), 0);
+	assert_int_equal(open_file(&second, helpers, fd, &file), 0);
+	(void)reader_find(first, &question, 1);
+	assert_int_equal(reader_found(first, count, &named, WAIT_NS), -EPIPE);
+	assert_int_equal(reader_find(second, &question, 1), 0);
+	assert_int_equal(reader_found(second, count, &named, WAIT_NS), 0);
 	reader_close(first);
 	reader_close(second);
 	/* After the end of all, who asks still is told so. */
-	assert_true(readers_stop(readers) > 0);
-	assert_int_equal(reader_open(&first, readers, fd, &file), -ENOTSUP);
-	assert_int_equal(readers_fork(readers), -ENOTSUP);
-	readers_end(readers, 1);
+	assert_true(helpers_stop(helpers) > 0);
+	assert_int_equal(open_file(&first, helpers, fd, &file), -ENOTSUP);
+	assert_int_equal(helper_start(&h, helpers, &idle, HELPER_USUAL), -ENOTSUP);
+	helper_end(&h);
 	close(fd);
-	readers_free(readers);
+	helpers_free(helpers);
 }
 
 static void a_recording_whose_readers_died_is_whole_but_for_names(void **state)
@@ -164,7 +184,7 @@ static void a_recording_whose_readers_died_is_whole_but_for_names(void **state)
 
 	(void)state;
 	assert_true(c.addr != 0);
-	assert_int_equal(kill(readers_pid(t->readers), SIGKILL), 0);
+	assert_int_equal(kill(helpers_pid(t->readers), SIGKILL), 0);
 	frame = seen(t, c.pid, c.addr);
 	end_child(&c);
 	finish(t); /* without an error */
@@ -177,16 +197,17 @@ static void a_recording_whose_readers_died_is_whole_but_for_names(void **state)
 static void what_is_no_file_is_said_to_be_none(void **state)
 {
 	struct reader_file file;
-	struct readers *readers;
+	struct helpers *helpers;
 	struct reader *rd;
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	assert_int_equal(reader_open(&rd, NULL, fd, &file), -ENOTSUP);
-	assert_int_equal(readers_start(&readers, NULL), 0);
-	assert_int_equal(reader_open(&rd, readers, fd, &file), -ENOEXEC);
+	assert_int_equal(open_file(&rd, NULL, fd, &file), -ENOTSUP);
+	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
+	assert_int_equal(open_file(&rd, helpers, fd, &file), -ENOEXEC);
+	reader_close(rd);
 	close(fd);
-	readers_free(readers);
+	helpers_free(helpers);
 }
 
 int main(int argc, char **argv)

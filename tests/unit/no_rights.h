@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "kernel/sandbox.h"
+#include "helper/sandbox.h"
 
 /* The process that pid forked last, or 0. */
 static inline pid_t child_of(pid_t pid)

@@ -28,7 +28,7 @@ struct trace {
 	uint8_t *bytes;
 	size_t len;
 	struct encoder *enc;
-	struct readers *readers;
+	struct helpers *readers;
 	struct symbolizer *s;
 	struct symbolizer_stats stats;
 	uint32_t last_kernel_frame;
@@ -53,7 +53,7 @@ static inline struct trace *begin(unsigned int parts)
 	assert_non_null(t);
 	t->enc = encoder_new(keep, t);
 	assert_non_null(t->enc);
-	assert_int_equal(readers_start(&t->readers, NULL), 0);
+	assert_int_equal(helpers_start(&t->readers, HELPERS_NO_RIGHTS), 0);
 	t->s = symbolizer_new(t->enc, parts);
 	assert_non_null(t->s);
 	symbolizer_read_by(t->s, t->readers);
@@ -78,7 +78,7 @@ static inline void finish(struct trace *t)
 static inline void end(struct trace *t)
 {
 	symbolizer_free(t->s);
-	readers_free(t->readers);
+	helpers_free(t->readers);
 	encoder_free(t->enc);
 	free(t->bytes);
 	free(t);

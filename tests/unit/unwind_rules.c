@@ -75,7 +75,7 @@ static uint64_t own_offset(void)
 }
 
 struct world {
-	struct readers *readers;
+	struct helpers *helpers;
 	struct rules *rules;
 	struct rules_file file;
 	struct rules_window window;
@@ -98,18 +98,17 @@ static void take_answer(void *world, struct rules_file *f, uint64_t offset,
 	w->heard_at = offset;
 }
 
-static void begin_with(struct world *w, const struct readers_also *also)
+static void begin_with(struct world *w, const struct helper_kind *kind)
 {
 	*w = (struct world) { .offset = own_offset() };
-	assert_int_equal(readers_start(&w->readers, also), 0);
-	w->rules = rules_new(w->readers, take_answer, w);
-	assert_non_null(w->rules);
+	assert_int_equal(helpers_start(&w->helpers, HELPERS_NO_RIGHTS), 0);
+	assert_int_equal(rules_new(&w->rules, w->helpers, kind, take_answer, w), 0);
 }
 
 static void end(struct world *w)
 {
 	rules_free(w->rules);
-	readers_free(w->readers);
+	helpers_free(w->helpers);
 }
 
 static int find(struct world *w)
@@ -150,7 +149,7 @@ static int find_again(struct world *w)
 
 static pid_t reader_of(const struct world *w)
 {
-	return child_of(readers_pid(w->readers));
+	return child_of(helpers_pid(w->helpers));
 }
 
 /* ---- what they are ------------------------------------------------------------------------- */
@@ -164,7 +163,7 @@ static void they_have_no_rights(void **state)
 		print_message("needs root: others' readers have their user\n");
 		skip();
 	}
-	begin_with(&w, &rules_reader);
+	begin_with(&w, &rules_kind);
 	assert_int_equal(find_again(&w), 0);
 	assert_true(w.window.n > 0);
 	/* /dev/null three times and a socket; and the file. */
@@ -190,7 +189,7 @@ static void another_owners_files_are_read_by_another(void **state)
 		print_message("needs root, for a file of another user\n");
 		skip();
 	}
-	begin_with(&w, &rules_reader);
+	begin_with(&w, &rules_kind);
 	assert_int_equal(find_again(&w), 0);
 	first = reader_of(&w);
 	fd = mkstemp(path);
@@ -226,7 +225,7 @@ static void a_window_has_the_rule_of_each_byte(void **state)
 	unsigned int rules = 0, rows = 0;
 
 	(void)state;
-	begin_with(&w, &rules_reader);
+	begin_with(&w, &rules_kind);
 	assert_int_equal(cfi_open(&c, self), 0);
 	for (uint64_t end = w.offset + 65536; w.offset < end; w.offset += 97) {
 		uint64_t base = w.offset - w.offset % RULES_WINDOW;
@@ -262,7 +261,7 @@ static void one_that_died_is_started_again(void **state)
 	uint64_t restarts, late;
 
 	(void)state;
-	begin_with(&w, &rules_reader);
+	begin_with(&w, &rules_kind);
 	for (int i = 0; i < 3; i++) {
 		pid_t pid;
 
@@ -285,7 +284,7 @@ static void one_that_hangs_costs_its_rules_and_little_time(void **state)
 	pid_t pid;
 
 	(void)state;
-	begin_with(&w, &rules_reader);
+	begin_with(&w, &rules_kind);
 	assert_int_equal(find_again(&w), 0);
 	pid = reader_of(&w);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
@@ -323,7 +322,7 @@ static void one_that_hangs_costs_its_rules_and_little_time(void **state)
 }
 
 /* A file that ends who reads it. */
-static _Noreturn void die_of_questions(int socket)
+static void die_of_questions(int socket)
 {
 	struct rules_request q;
 	int fd;
@@ -333,7 +332,7 @@ static _Noreturn void die_of_questions(int socket)
 	_exit(1);
 }
 
-static const struct readers_also victim = { "victim", 64u << 20, 5, die_of_questions };
+static const struct helper_kind victim = { "victim", 64u << 20, 5, die_of_questions };
 
 static void a_file_that_ends_its_readers_is_left_alone(void **state)
 {
@@ -353,7 +352,7 @@ static void a_file_that_ends_its_readers_is_left_alone(void **state)
 
 static void (*lie)(struct rules_answer *a);
 
-static _Noreturn void tell_lies(int socket)
+static void tell_lies(int socket)
 {
 	struct rules_request q;
 	int fd;
@@ -376,7 +375,7 @@ static _Noreturn void tell_lies(int socket)
 	_exit(0);
 }
 
-static const struct readers_also liar = { "liar", 64u << 20, 5, tell_lies };
+static const struct helper_kind liar = { "liar", 64u << 20, 5, tell_lies };
 
 static void the_truth(struct rules_answer *a)
 {
@@ -475,15 +474,14 @@ static void a_rule_not_found_in_time_is_found_later(void **state)
 	cfi_close(c);
 }
 
-static _Noreturn void search_slowly(int socket)
+static void search_slowly(int socket)
 {
 	slower_ns = 1000 * MS;
 	is_still = true;
-	rules_reader.serve(socket);
-	_exit(1);
+	rules_kind.serve(socket);
 }
 
-static const struct readers_also slow = { "slow", 512u << 20, 20, search_slowly };
+static const struct helper_kind slow = { "slow", 512u << 20, 20, search_slowly };
 
 /*
  * Who asks is told to ask again: neither that there is no rule nor a rule that is none. Both would

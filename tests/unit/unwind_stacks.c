@@ -22,9 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/helper.h"
 #include "stopped_thread.h"
 #include "unwind/rule.h"
-#include "unwind/rules.h"
 #include "unwind/unwind.h"
 #include "watched_child.h"
 
@@ -126,7 +126,7 @@ static void deep(void)
 
 struct fixture {
 	struct encoder *enc;
-	struct readers *readers;
+	struct helpers *helpers;
 	struct symbolizer *sym;
 	struct unwinder *u;
 	struct wire_copy copy;
@@ -159,13 +159,12 @@ static int setup(void **state)
 	struct fixture *f = &fixture;
 
 	*f = (struct fixture) { 0 };
-	if (readers_start(&f->readers, &rules_reader))
+	if (helpers_start(&f->helpers, HELPERS_NO_RIGHTS))
 		return -1;
 	f->enc = encoder_new(swallow, NULL);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_USER);
-	f->u = unwinder_new(f->sym, f->readers, on_rule, f);
 	*state = f;
-	return f->u ? 0 : -1;
+	return unwinder_new(&f->u, f->sym, f->helpers, on_rule, f);
 }
 
 static int teardown(void **state)
@@ -179,7 +178,7 @@ static int teardown(void **state)
 	unwinder_free(f->u);
 	symbolizer_free(f->sym);
 	encoder_free(f->enc);
-	readers_free(f->readers);
+	helpers_free(f->helpers);
 	return 0;
 }
 

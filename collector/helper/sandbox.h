@@ -17,11 +17,11 @@
 #define SANDBOX_SOCKET 3
 
 /*
- * In a forked process: from now on it has that user (if it was root's), no capabilities, no new
+ * In a forked process: from now on it is nobody's (if it was root's), has no capabilities, no new
  * privileges, and nothing open but the socket and /dev/null; signals that end a recording are
  * ignored, and it ends with its parent. False if any right is left: then end it.
  */
-bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid);
+bool sandbox_enter(const char *name, int socket);
 
 /* Likewise, but user and capabilities stay. */
 bool sandbox_enter_to_open(const char *name, int socket);

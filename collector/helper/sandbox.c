@@ -23,16 +23,18 @@
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
+#define NOBODY SANDBOX_NOBODY
+
 /* ---- rights -------------------------------------------------------------------------------- */
 
 /* False if any right is left. */
-static bool drop_rights(uint32_t uid, uint32_t gid)
+static bool drop_rights(void)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
 
-	if (!geteuid() &&
-	    (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid)))
+	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			   setresuid(NOBODY, NOBODY, NOBODY)))
 		return false;
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &h, none);
 }
@@ -54,11 +56,10 @@ static bool leave_behind(const char *name, int socket)
 	       !syscall(SYS_close_range, SANDBOX_SOCKET + 1u, ~0u, 0u);
 }
 
-bool sandbox_enter(const char *name, int socket, uint32_t uid, uint32_t gid)
+bool sandbox_enter(const char *name, int socket)
 {
 	/* Changing the user resets the last one. */
-	return leave_behind(name, socket) && drop_rights(uid, gid) &&
-	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return leave_behind(name, socket) && drop_rights() && !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 bool sandbox_enter_to_open(const char *name, int socket)
