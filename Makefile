@@ -159,7 +159,7 @@ fmt:
 lint:
 	@sh tests/deps.sh build test lint
 	@clang-format --dry-run -Werror $(C_FILES)
-	@! grep -nE '[[:space:]]+$$' $(C_FILES) tests/*.sh tests/e2e/*.sh Makefile $(wildcard *.mk */*.mk)
+	@! grep -nE '[[:space:]]+$$' $(C_FILES) tests/*.sh tests/*/*.sh Makefile $(wildcard *.mk */*.mk)
 	@sh tests/lint/floors.sh
 	@sh tests/lint/scripts.sh
 	@$(SUBMAKE) O=build-clang CC=clang WERROR=1 all unit

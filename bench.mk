@@ -6,6 +6,9 @@ $(O)/bench/cost: $(O)/bench/cost.o
 	$(LINK)
 
 bench: bench-overhead
+bench-check: deps-test # the tests that judge how quick something is; make test judges what is right
+	@$(SUBMAKE) WERROR=1 all unit
+	@SPEED=1 sh tests/run.sh $(O)
 bench-overhead: deps-test
 	@$(SUBMAKE) all
 	bash bench/overhead.sh $(O)
@@ -44,5 +47,5 @@ bench-start: all # how long recorders take to begin and to end
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
-.PHONY: bench bench-alternate bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
+.PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
 	bench-hours bench-picture bench-programs bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify

@@ -5,8 +5,7 @@
 #   TESTS="glob..."   picks some
 #   JOBS=N            as many side by side (default: one more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
-#   RETRY=1           an end-to-end test that fails runs once more in the end, by itself; if it passes then,
-#                     "ok NAME (second try)" follows what the first try said, and the last line counts it
+#   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # What does not record runs side by side. Then those that record or measure time run one by one: they call
 # needs_bpf, or have a line "# Alone: WHY". Before these, two at a time, run those that record, take long, and
 # judge only what their own threads do, however long that takes: they have a line "# Beside another: WHY". Output
@@ -19,7 +18,7 @@ export LC_ALL
 cmocka() { grep "^\[ *$1 \] [a-zA-Z_]" "$log" | sort -u | wc -l; }
 
 # Each of these runs one test with its output in $log, writes what the reader is to see, and leaves the
-# numbers in $passed, $failed, $skipped, $again (is to be tried once more) and $second (passed then).
+# numbers in $passed, $failed and $skipped.
 run_unit() {
 	if [ ! -x "$O/tests/unit/$1" ]; then
 		skipped=1
@@ -55,36 +54,20 @@ run_replay() {
 	fi
 }
 
-run_e2e() {
-	script=tests/e2e/$1.sh
+# run_script FILE
+run_script() {
 	begin=$(date +%s)
-	timeout "$limit" "$(sed -n '1s/^#! *//p' "$script")" "$script" "$O" >"$log" 2>&1
+	timeout "$limit" "$(sed -n '1s/^#! *//p' "$1")" "$1" "$O" >"$log" 2>&1
 	status=$?
-	took="$(($(date +%s) - begin)) s"
+	name=$(basename "$1" .sh) took="$(($(date +%s) - begin)) s"
 	case $status in
-	0) passed=1; echo "ok   $1${2:-} ($took)"; grep '^note:' "$log" ;;
-	77) skipped=1; echo "SKIP $1: $(tail -n 1 "$log")" ;;
-	*)
-		if [ "${RETRY:-}" ]; then
-			again=1
-			echo "once more in the end: $1 (exit $status, $took)"
-		else
-			failed=1
-			cat "$log"
-			echo "FAIL $1 (exit $status, $took)"
-		fi
-		;;
+	0) passed=1; echo "ok   $name ($took)"; grep '^note:' "$log" ;;
+	77) skipped=1; echo "SKIP $name: $(tail -n 1 "$log")" ;;
+	*) failed=1; cat "$log"; echo "FAIL $name (exit $status, $took)" ;;
 	esac
 }
-
-# The second try of an end-to-end test, after what the first one said.
-run_again() {
-	cat "${log%/*}/e2e-$1.log"
-	echo "$1 failed at the first try, for this reason"
-	RETRY=
-	run_e2e "$1" " (second try)"
-	second=$passed
-}
+run_e2e() { run_script "tests/e2e/$1.sh"; }
+run_speed() { run_script "tests/speed/$1.sh"; }
 
 run_browser() {
 	timeout 1100 sh tests/browser/run.sh "$O" >"$log" 2>&1
@@ -107,12 +90,12 @@ run_browser() {
 
 # run.sh --one BUILD_DIR RESULTS KIND NAME: one test, for run_list below.
 if [ "$1" = --one ]; then
-	O=$2 result=$3/$4-$5 passed=0 failed=0 skipped=0 again=0 second=0
+	O=$2 result=$3/$4-$5 passed=0 failed=0 skipped=0
 	log=$result.log
 	limit=900 # seconds; the longest takes 30, and some times that beside browsers
 	! grep -qs __asan_init "$O/chaincap" || limit=3600
 	"run_$4" "$5" >"$result.text"
-	echo "$passed $failed $skipped $again $second" >"$result.part"
+	echo "$passed $failed $skipped" >"$result.part"
 	mv "$result.part" "$result.sums"
 	exit
 fi
@@ -120,7 +103,7 @@ fi
 O=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 2
 results=$(mktemp -d) || exit 2
-pool='' all_passed=0 all_failed=0 all_skipped=0 all_second=0 names=''
+pool='' all_passed=0 all_failed=0 all_skipped=0 names=''
 trap '[ -z "$pool" ] || kill "$pool" 2>/dev/null; rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
 
@@ -159,11 +142,9 @@ run_list() {
 			sleep 0.1
 		done
 		cat "$results/$kind-$name.text"
-		read -r passed failed skipped again second <"$results/$kind-$name.sums"
+		read -r passed failed skipped <"$results/$kind-$name.sums"
 		all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed)) all_skipped=$((all_skipped + skipped))
-		all_second=$((all_second + second))
 		[ "$failed" -eq 0 ] || names="$names $name"
-		[ "$again" -eq 0 ] || echo "again $name" >>"$results/again"
 	done <"$2"
 	wait $pool
 	pool=''
@@ -181,9 +162,15 @@ list e2e $(names_of $(grep -l '^# Beside another: ' tests/e2e/*.sh)) >"$results/
 # shellcheck disable=SC2046
 list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) | grep -vx 'e2e lib' |
 	grep -vxF -f "$results/two_at_a_time" >"$results/alone"
+# shellcheck disable=SC2046
+{
+	list speed $(names_of tests/speed/*.sh)
+	list browser browser
+} >"$results/speed"
 jobs=${JOBS:-$(($(nproc) + 1))}
-: >"$results/again"
-if [ "${QUICK:-}" ]; then
+if [ "${SPEED:-}" ]; then
+	run_list 1 "$results/speed"
+elif [ "${QUICK:-}" ]; then
 	grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
 	run_list "$jobs" "$results/quick"
 else
@@ -191,8 +178,7 @@ else
 	run_list $((jobs < 2 ? jobs : 2)) "$results/two_at_a_time"
 	run_list 1 "$results/alone"
 fi
-run_list 1 "$results/again"
 
 [ $all_failed -eq 0 ] || echo "failed:$names"
-echo "$all_passed passed, $all_failed failed, $all_skipped skipped${RETRY:+, $all_second at the second try}"
+echo "$all_passed passed, $all_failed failed, $all_skipped skipped"
 [ $all_failed -eq 0 ] && [ $all_passed -gt 0 ]

@@ -18,6 +18,12 @@ export function test(name, body, only = "") {
 	tests.push({ name, body, only });
 }
 
+// A test that judges how quick the page is: SPEED=1 runs these, and nothing else. In Chromium, whose protocol tells
+// the CPU time.
+export function speed(name, body) {
+	tests.push({ name, body, only: "speed" });
+}
+
 export function render(folded, ...options) {
 	const input = join(dir, "in" + ++serial + ".folded"), svg = join(dir, "out" + serial + ".svg");
 	writeFileSync(input, Array.isArray(folded) ? folded.join("\n") + "\n" : folded);
@@ -99,7 +105,7 @@ export function near(got, want, slack, what) {
 		throw new Error(what + "\n    got  " + got + "\n    want " + want + " within " + slack);
 }
 
-// Chromium ($CHROMIUM) runs all tests. Firefox ($FIREFOX), the distribution's own, over WebDriver BiDi, runs
+// Chromium ($CHROMIUM) runs all tests but those of speed. Firefox ($FIREFOX), the distribution's own, over WebDriver BiDi, runs
 // those of the page that need nothing of Chromium's (`only`: "chromium").
 export async function run() {
 	const { CHROMIUM, FIREFOX } = process.env, sums = { passed: 0, failed: 0 };
@@ -107,12 +113,12 @@ export async function run() {
 		browser = await chromium.launch({ executablePath: CHROMIUM, args: [
 			"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 			"--disable-background-networking", "--disable-component-update", "--disable-sync" ] });
-		await runAll("browser", tests, sums);
+		await runAll("browser", tests.filter((t) => (t.only === "speed") === Boolean(process.env.SPEED)), sums);
 		await browser.close();
 	}
 	if (FIREFOX) {
 		browser = await playwright._bidiFirefox.launch({ executablePath: FIREFOX });
-		await runAll("browser, Firefox", tests.filter((t) => t.only !== "chromium"), sums);
+		await runAll("browser, Firefox", tests.filter((t) => !t.only), sums);
 		await browser.close();
 	}
 	rmSync(dir, { recursive: true });

@@ -3,7 +3,7 @@
 # Names are looked up at low priority, but the trace is finished within two seconds of the end of the
 # recording, also where three others want each CPU: 4 programs of 100 thousand functions each. Where the rest
 # of the machine is busy, too, they take the longer by as much as any other program does, which is measured.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../e2e/lib.sh"
 needs_bpf
 tools=$(cd "$(dirname "$0")/../tools" && pwd)
 command -v cc >/dev/null || skip "no C compiler, to make a program of 100 thousand functions"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # perf bench sched pipe at full speed on one CPU: nothing is lost, 12 bytes an event at most.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../e2e/lib.sh"
 needs_bpf
 if perf bench sched pipe -l 10 >/dev/null 2>&1; then
 	set -- perf bench sched pipe -l 200000

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # With eight busy threads for each CPU chaincap records within a second from its command line, and has
 # written the trace within two from its end.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../e2e/lib.sh"
 needs_bpf
 for _ in $(seq $((8 * $(nproc)))); do
 	timeout 20 sh -c 'while :; do :; done' &
