@@ -21,12 +21,12 @@ libc=$(ldconfig -p | awk '$1 == "libc.so.6" { print $NF; exit }')
 libc_named=''
 [ ! -e "/usr/lib/debug/.build-id/$(debug_path "$libc")" ] || libc_named=yes
 
-# share THREADS: counts the frames of threads with names that match, into $named $all $own_named $own (frames),
-# $percent $own_percent, and $without (what has no name).
-share() {
-	timeout 60 "$walk" -v -U --format=events "$tmp/trace" 2>"$tmp/err" >"$tmp/events"
-	expect_exit "chainwalk --format=events" 0 $?
-	awk -v threads="$1" '
+# judge_kind NAME THREADS LEAST OWN_LEAST FRAMES_LEAST: counts the frames of threads with names that match in
+# $tmp/events, prints the kind's line, and notes it in $poor if fewer per cent of all frames, or of its own, have a
+# name, or there are fewer frames.
+judge_kind() {
+	[ "$libc_named" ] || set -- "$1" "$2" 0 "$4" "$5"
+	awk -v threads="$2" '
 		/^ *[0-9]+\.[0-9]+ \[/ { counts = $4 ~ ("^" threads "/[0-9]+$"); next }
 		!counts || !/^\t/ || $1 == "[cut]" { next }
 		{
@@ -48,26 +48,21 @@ share() {
 			print ""
 		}' "$tmp/events" >"$tmp/share"
 	read -r named all own_named own percent own_percent without <"$tmp/share"
-}
-
-# kind NAME THREADS LEAST OWN_LEAST FRAMES_LEAST COMMAND...: records it, prints its line, and notes it in
-# $poor if fewer per cent of all frames, or of its own, have a name, or there are fewer frames.
-# $recorder is what runs the recorder, if anything.
-recorder=''
-kind() {
-	name=$1 threads=$2 least=$3 own_least=$4 frames=$5
-	[ "$libc_named" ] || least=0
-	shift 5
-	# shellcheck disable=SC2086 # words
-	timeout 60 $recorder "$cap" -F 0 -o "$tmp/trace" "$@" >"$tmp/told" 2>"$tmp/err"
-	expect_exit "$recorder chaincap $*" 0 $?
-	share "$threads"
-	printf 'note: %s: named %s of %s user frames (%s %%), of its own %s of %s (%s %%)\n' "$name" \
+	printf 'note: %s: named %s of %s user frames (%s %%), of its own %s of %s (%s %%)\n' "$1" \
 		"$named" "$all" "$percent" "$own_named" "$own" "$own_percent"
 	[ -z "$without" ] || echo "      without a name: $without" | cut -c1-200
-	awk -v a="$percent" -v b="$least" -v c="$own_percent" -v d="$own_least" -v e="$all" \
-		-v f="$frames" 'BEGIN { exit !(a >= b && c >= d && e >= f) }' || poor="$poor
-$name: expected at least $least % of all and $own_least % of its own, of at least $frames frames"
+	awk -v a="$percent" -v b="$3" -v c="$own_percent" -v d="$4" -v e="$all" \
+		-v f="$5" 'BEGIN { exit !(a >= b && c >= d && e >= f) }' || poor="$poor
+$1: expected at least $3 % of all and $4 % of its own, of at least $5 frames"
+}
+
+# record_programs COMMAND...: the recorder, with options or what runs it before it and what it records behind it;
+# leaves $tmp/events.
+record_programs() {
+	timeout 60 "$@" >"$tmp/told" 2>"$tmp/err"
+	expect_exit "$*" 0 $?
+	timeout 60 "$walk" -v -U --format=events "$tmp/trace" 2>"$tmp/err" >"$tmp/events"
+	expect_exit "chainwalk --format=events" 0 $?
 }
 
 # a_program NAME: a copy that is known by that name.

@@ -69,8 +69,10 @@ grep '^chaincap: recorder:' "$tmp/err" | sed 's/^chaincap/note/'
 grep -q 'too many different stacks' "$tmp/err" && fail "no room was made:
 $(grep '^chaincap: ' "$tmp/err")"
 stacks=$(sed -n 's/^chaincap: [0-9]* events.* \([0-9]*\) stacks.*/\1/p' "$tmp/err")
+grep -q ' 0 lost' "$tmp/err" || skip "this machine is too busy: events were lost"
 mib=$(sed -n 's/^chaincap: recorder: .* s CPU, \([0-9]*\) MiB.*/\1/p' "$tmp/err")
-expect_at_most "memory of the recorder, MiB" 200 "$mib" "$tmp/err"
+# Of it the rings are 64 MiB for each CPU.
+expect_at_most "memory of the recorder, MiB" $((168 + 64 * $(nproc))) "$mib" "$tmp/err"
 walk_to "$tmp/folded" --depth=0 --state=all -c '^variety$' "$tmp/trace"
 expect_near "waits after all" "$(awk '$1 == "after" { print $2 }' "$tmp/told")" \
 	"$(weight_of ';after_all;' "$tmp/folded")" 50

@@ -6,6 +6,14 @@
 . "$(dirname "$0")/../names.sh"
 needs_bpf
 
+# kind NAME THREADS LEAST OWN_LEAST FRAMES_LEAST -- COMMAND...: in a recording of its own.
+kind() {
+	name=$1 threads=$2 least=$3 own_least=$4 frames=$5
+	shift 5
+	record_programs "$cap" -F 0 -o "$tmp/trace" "$@"
+	judge_kind "$name" "$threads" "$least" "$own_least" "$frames"
+}
+
 a_program n_symtab
 kind "a program of 30 ms" n_symtab 85 100 600 -- "$tmp/n_symtab" wait 100 300
 
