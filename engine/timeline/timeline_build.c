@@ -286,16 +286,29 @@ static void handle_event(struct builder *b, const struct event *ev)
 	}
 }
 
+/* A wait has at most one thing that is ready, beside what it waited for. */
+static bool lacks_ready(const struct pairs *pairs, uint32_t id)
+{
+	const struct pair *p = id ? &pairs->at[id] : NULL;
+
+	return p && p->a & TRACE_PAIR_OBJECT && !(p->b && pairs->at[p->b].a & TRACE_PAIR_OBJECT);
+}
+
 /* Adds what was ready to the waits that it ended, unless the wait was changed after the note. */
 static void apply_ready(struct builder *b)
 {
-	for (size_t i = 0; i < b->ready.n && !b->out_of_memory; i++) {
-		const struct ready_note *note = &b->ready.at[i];
+	struct pairs *pairs = &b->tl->pairs;
+
+	for (size_t i = 0; i < b->n_ready && !b->out_of_memory; i++) {
+		const struct ready_note *note = &b->ready[i];
 		const struct thread *th = &b->tl->threads[note->thread];
 		struct wait *w = note->wait < th->n_waits ? &th->waits[note->wait] : NULL;
 
-		if (w && w->kind == WAIT_SLEEP && w->wake_ns == note->wake_ns)
-			b->out_of_memory = ready_pair(&b->tl->pairs, note->object, &w->stack) != 0;
+		if (!w || w->kind != WAIT_SLEEP || w->wake_ns != note->wake_ns ||
+		    !lacks_ready(pairs, w->stack))
+			continue;
+		w->stack = pairs_id(pairs, TRACE_PAIR_OBJECT | note->object, w->stack);
+		b->out_of_memory = !w->stack;
 	}
 }
 
@@ -418,7 +431,7 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	free(b.live);
 	free(b.cpus);
 	free(b.loss_ns);
-	ready_free(&b.ready);
+	free(b.ready);
 	table_free(&b);
 	if (b.out_of_memory)
 		err = -ENOMEM;

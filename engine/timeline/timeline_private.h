@@ -12,7 +12,6 @@
 #include "base/pairs.h"
 #include "cpus.h"
 #include "taken.h"
-#include "ready.h"
 #include "timeline.h"
 
 struct rename {
@@ -100,6 +99,16 @@ struct cpu {
 	uint32_t switched_to;
 };
 
+/*
+ * Of a wait for any of several things (an epoll instance, a poll()), the one that was ready when
+ * the thread was woken. Once all pairs of stacks are there, the wait gets a pair of its own with
+ * it.
+ */
+struct ready_note {
+	uint64_t wake_ns; /* of the wait */
+	uint32_t thread, wait, object;
+};
+
 /* The kernel gives no tid above PID_MAX_LIMIT, which is TID_PAGED. */
 #define TID_PAGE 4096u
 #define TID_PAGES 1024u
@@ -125,7 +134,8 @@ struct builder {
 	uint32_t *late_place; /* in trace_threads(): threads born after the trace's start */
 	size_t cap_late;
 	size_t cap_renames;
-	struct ready_notes ready;
+	struct ready_note *ready;
+	size_t n_ready, cap_ready;
 	bool out_of_memory; /* sticky; the callers' one check */
 };
 

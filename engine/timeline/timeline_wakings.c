@@ -3,6 +3,7 @@
  * What a waking does: it ends a sleep, or is kept as an early one, or shows what its thread must
  * have been doing. timeline_state.c draws the states.
  */
+#include "common/grow.h"
 #include "timeline_private.h"
 
 /* Opens a wait that is known only by its waking. */
@@ -146,13 +147,18 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 {
 	const struct live *l = &b->live[thread];
-	struct ready_note note = { ev->time_ns, thread, b->tl->threads[thread].n_waits,
-				   ev->object };
+	struct ready_note *p;
 
 	/* After an early waking there was no time to wait for anything. */
 	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
 	    l->open.out_ns == ev->time_ns || !ev->object)
 		return;
-	if (ready_add(&b->ready, &note))
+	p = grow_array(b->ready, b->n_ready, &b->cap_ready, sizeof(*p));
+	if (!p) {
 		b->out_of_memory = true;
+		return;
+	}
+	b->ready = p;
+	p[b->n_ready++] = (struct ready_note) { ev->time_ns, thread, b->tl->threads[thread].n_waits,
+						ev->object };
 }
