@@ -10,7 +10,7 @@
 #include "attribute/disk_end.h"
 #include "common/grow.h"
 #include "words/place.h"
-#include "words/waited_for.h"
+#include "words/names.h"
 
 static uint32_t place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
 		      bool kernel)

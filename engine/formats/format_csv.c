@@ -15,7 +15,7 @@
 #include "select/wait_nature.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
-#include "words/waited_for.h"
+#include "words/names.h"
 
 /* The columns of blocked time by its end, in their order. */
 static const struct {

@@ -12,7 +12,7 @@
 #include "attribute/waker_name.h"
 #include "format.h"
 #include "table.h"
-#include "words/waited_for.h"
+#include "words/names.h"
 
 #define NAME_WIDTH_MAX 64
 #define NOT_KNOWN "not known"

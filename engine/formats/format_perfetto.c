@@ -20,7 +20,7 @@
 #include "timeline/processes.h"
 #include "select/wait_filter.h"
 #include "words/disk_names.h"
-#include "words/waited_for.h"
+#include "words/names.h"
 #include "common/grow.h"
 
 /* An interned string is identified by one of these kinds and a number. */

@@ -13,7 +13,7 @@
 #include "attribute/disk_end.h"
 #include "words/disk_names.h"
 #include "format.h"
-#include "words/waited_for.h"
+#include "words/names.h"
 #include "wait_tree.h"
 
 /* Links shown below one link: the widest ones. */

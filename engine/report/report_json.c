@@ -14,7 +14,7 @@
 #include "report_json.h"
 #include "timeline/taken.h"
 #include "words/place.h"
-#include "words/waited_for.h"
+#include "words/names.h"
 
 /* Size limit of the waits: those that come last are left out. */
 #define WAITS_BYTES 1600000

@@ -8,7 +8,6 @@
 #include "base/compare.h"
 #include "base/pairs.h"
 #include "common/intern.h"
-#include "waited_for.h"
 
 /* What a head's stack waited for: texts; 0: nothing. */
 struct list_object {

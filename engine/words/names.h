@@ -109,6 +109,21 @@ struct shown_stack {
 struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint32_t kernel_frames,
 				     bool with_user);
 
+/* ---- what a wait was for --------------------------------------------------------------------- */
+
+/*
+ * And of several things which one was ready, in one text, or 0 when out of memory. pair is the
+ * wait's stack pair.
+ */
+
+/* As frames: "[tcp]", "[epoll];[tcp]", "" without an object. */
+uint32_t waited_for_frames(struct names *n, uint32_t pair, bool in_full);
+/* In words: "tcp 10.0.0.5:5432", "epoll 7:5, ready: tcp 10.0.0.5:5432", "" without an object. */
+uint32_t waited_for_words(struct names *n, uint32_t pair);
+
+/* The text for an object of the trace, in words. */
+uint32_t words_of_object(struct names *n, uint32_t object);
+
 /* ---- for reading ----------------------------------------------------------------------------- */
 
 /*

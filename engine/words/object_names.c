@@ -1,51 +1,276 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "object_names.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pairs.h"
-#include "peers.h"
+#include "common/grow.h"
+#include "common/intern.h"
+
+/* Processes; a pipe may have several. */
+#define PEERS_NAMED 2
+struct peer_list {
+	uint32_t pids[PEERS_NAMED];
+	uint32_t n; /* all of them, also those that are not in pids */
+};
 
 struct object_names {
 	const struct timelines *timelines;
-	struct peers *peers;
-	bool has_threads;
+	const struct trace *trace;
+	struct kernel_stacks *kernel;
+	bool knows_ends, knows_pipes, knows_threads;
+	/* "OWN END|OTHER END", or for one that is not connected "OWN END|*". */
+	struct intern ends;
+	uint32_t *owners; /* process, by the ids of these; [0] unused */
+	size_t n_owners, cap_owners;
+	struct peer_list *of_pipe; /* by object */
 	struct pair_table threads; /* uint32_t: thread + 1, by (id, enum id_of) */
 };
 
 enum id_of { ID_OF_PROCESS, ID_OF_THREAD };
 
-struct object_names *object_names_new(const struct timelines *tl, struct kernel_stacks *k)
+int object_names_new(struct object_names **out, const struct timelines *tl, struct kernel_stacks *k)
 {
 	struct object_names *o = calloc(1, sizeof(*o));
 
+	*out = o;
 	if (!o)
-		return NULL;
+		return -ENOMEM;
 	o->timelines = tl;
-	o->peers = peers_new(tl, k);
-	if (!o->peers) {
-		object_names_free(o);
-		return NULL;
-	}
-	return o;
+	o->trace = timelines_trace(tl);
+	o->kernel = k;
+	return 0;
 }
 
 void object_names_free(struct object_names *o)
 {
 	if (!o)
 		return;
-	peers_free(o->peers);
+	intern_free(&o->ends);
+	free(o->owners);
+	free(o->of_pipe);
 	pair_table_free(&o->threads);
 	free(o);
 }
+
+/* ---- connections ---------------------------------------------------------------------------- */
+
+/*
+ * The other end of a connection, as that end itself writes it: "tcp 10.0.0.5:5432". A poll() of one
+ * descriptor has it as its name.
+ */
+static void put_other_end(const struct object_names *o, const struct trace_object *what,
+			  struct text_buf *b)
+{
+	const char *class = trace_string(o->trace, what->class),
+		   *own = trace_string(o->trace, what->own);
+	size_t len = strlen(class);
+
+	if (!strncmp(own, class, len) && own[len] == ' ') {
+		text_puts(b, class);
+		text_puts(b, " ");
+	}
+	text_puts(b, trace_string(o->trace, what->name));
+}
+
+/* "udp :53": it takes what comes from anybody. */
+static bool is_unconnected(const char *other_end)
+{
+	const char *space = strchr(other_end, ' ');
+
+	return space && space[1] == ':';
+}
+
+static void note_end(struct object_names *o, const struct trace_object *what,
+		     struct text_buf *other, struct text_buf *b)
+{
+	uint32_t id = 0, *owners;
+	bool is_new = false;
+
+	other->len = b->len = 0;
+	put_other_end(o, what, other);
+	text_puts(b, trace_string(o->trace, what->own));
+	text_puts(b, "|");
+	if (!other->len || other->failed || b->failed)
+		return;
+	/* Which process takes a listening socket's connections is known once it has taken one. */
+	if (!is_unconnected(other->p))
+		text_puts(b, other->p);
+	else if (!strncmp(other->p, "udp ", 4))
+		text_puts(b, "*");
+	if (!b->failed)
+		id = intern_id(&o->ends, b->p, b->len, &is_new);
+	if (!id || !is_new)
+		return;
+	while (o->n_owners <= id) {
+		owners = grow_array(o->owners, o->n_owners, &o->cap_owners, sizeof(*owners));
+		if (!owners)
+			return;
+		o->owners = owners;
+		owners[o->n_owners++] = 0;
+	}
+	o->owners[id] = what->owner;
+}
+
+static void find_ends(struct object_names *o)
+{
+	struct text_buf other = { 0 }, b = { 0 };
+
+	o->knows_ends = true;
+	for (uint32_t i = 1; i < trace_objects_end(o->trace); i++) {
+		const struct trace_object *what = trace_object(o->trace, i);
+
+		if (what && what->own && what->owner)
+			note_end(o, what, &other, &b);
+	}
+	text_free(&other);
+	text_free(&b);
+}
+
+/* The process whose own end is "OWN END|OTHER END"; 0: not known. */
+static uint32_t owner_of(const struct object_names *o, const char *own, const char *other)
+{
+	struct text_buf b = { 0 };
+	uint32_t id = 0;
+
+	text_puts(&b, own);
+	text_puts(&b, "|");
+	text_puts(&b, other);
+	if (!b.failed)
+		id = intern_find(&o->ends, b.p, b.len);
+	text_free(&b);
+	return id < o->n_owners ? o->owners[id] : 0;
+}
+
+/* end, own: "udp ADDRESS:PORT". The process that receives at that port, at any address. */
+static uint32_t owner_of_port(const struct object_names *o, const char *end, const char *own)
+{
+	static const char *const any[] = { "udp 0.0.0.0", "udp [::]" };
+	const char *port = strrchr(end, ':'), *own_port = strrchr(own, ':');
+	uint32_t owner = 0;
+	char text[64];
+
+	/* Only if both ends have one address both are on this machine. */
+	if (!port || !own_port || port - end != own_port - own ||
+	    memcmp(end, own, (size_t)(port - end)) || strncmp(end, "udp ", 4))
+		return 0;
+	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]) && !owner; i++) {
+		snprintf(text, sizeof(text), "%s%.8s", any[i], port);
+		owner = owner_of(o, text, "*");
+	}
+	return owner;
+}
+
+static uint32_t connected_to(struct object_names *o, const struct trace_object *what)
+{
+	const char *own = trace_string(o->trace, what->own);
+	struct text_buf other = { 0 };
+	uint32_t owner = 0;
+
+	if (!o->knows_ends)
+		find_ends(o);
+	put_other_end(o, what, &other);
+	if (other.len && !other.failed && !is_unconnected(other.p)) {
+		owner = owner_of(o, other.p, own);
+		if (!owner)
+			owner = owner_of(o, other.p, "*");
+		if (!owner)
+			owner = owner_of_port(o, other.p, own);
+	}
+	text_free(&other);
+	return owner;
+}
+
+/* ---- pipes ---------------------------------------------------------------------------------- */
+
+static void add_peer(struct peer_list *list, uint32_t pid)
+{
+	for (uint32_t i = 0; i < list->n && i < PEERS_NAMED; i++)
+		if (list->pids[i] == pid)
+			return;
+	if (list->n < PEERS_NAMED)
+		list->pids[list->n] = pid;
+	list->n++;
+}
+
+static bool is_pipe(const struct object_names *o, uint32_t object)
+{
+	const struct trace_object *what = trace_object(o->trace, object);
+
+	/* A poll() of one descriptor has what that is as its name. */
+	return what && (!strcmp(trace_string(o->trace, what->class), "pipe") ||
+			!strncmp(trace_string(o->trace, what->name), "pipe ", 5));
+}
+
+/* The process that ended a wait for a pipe by using the pipe; 0: not known. */
+static uint32_t used_by(const struct object_names *o, const struct wait *w)
+{
+	uint32_t kstack = timelines_pair(o->timelines, w->waker_stack).kstack;
+
+	if (w->waker >= THREAD_IDLE || !kernel_stack_uses_pipe(o->kernel, kstack))
+		return 0;
+	return timelines_thread(o->timelines, w->waker)->tgid;
+}
+
+static void find_pipes(struct object_names *o)
+{
+	o->knows_pipes = true;
+	o->of_pipe = calloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
+	for (uint32_t i = 0; o->of_pipe && i < timelines_threads(o->timelines); i++) {
+		const struct thread *th = timelines_thread(o->timelines, i);
+
+		for (uint32_t k = 0; k < th->n_waits; k++) {
+			const struct wait *w = &th->waits[k];
+			struct stack_pair pair = timelines_pair(o->timelines, w->stack);
+			uint32_t object = pair.ready ? pair.ready : pair.object, pid;
+
+			if (w->kind != WAIT_SLEEP || !is_pipe(o, object))
+				continue;
+			pid = used_by(o, w);
+			if (pid)
+				add_peer(&o->of_pipe[object], pid);
+		}
+	}
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+uint32_t object_names_holder(const struct object_names *o, uint32_t object)
+{
+	const struct trace_object *what = trace_object(o->trace, object);
+
+	return what && !strcmp(trace_string(o->trace, what->class), "futex") ? what->peer : 0;
+}
+
+static struct peer_list peers_of(struct object_names *o, uint32_t object)
+{
+	const struct trace_object *what = trace_object(o->trace, object);
+	struct peer_list list = { .n = 0 };
+
+	if (!what || object_names_holder(o, object))
+		return list;
+	list.pids[0] = what->peer;
+	if (!list.pids[0] && what->own)
+		list.pids[0] = connected_to(o, what);
+	list.n = list.pids[0] != 0;
+	if (list.n || !is_pipe(o, object))
+		return list;
+	if (!o->knows_pipes)
+		find_pipes(o);
+	return o->of_pipe ? o->of_pipe[object] : list;
+}
+
+/* ---- as text ------------------------------------------------------------------------------- */
 
 /* Where an id was reused, the last one that had it. */
 static void find_threads(struct object_names *o)
 {
 	uint32_t n = timelines_threads(o->timelines), *last;
 
-	o->has_threads = true;
+	o->knows_threads = true;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(o->timelines, i);
 
@@ -66,7 +291,7 @@ static void put_named(struct object_names *o, uint32_t id, enum id_of of, struct
 	uint32_t key, thread = 0;
 	char number[16];
 
-	if (!o->has_threads)
+	if (!o->knows_threads)
 		find_threads(o);
 	key = pairs_find(&o->threads.keys, id, of);
 	if (key)
@@ -85,7 +310,7 @@ static void put_named(struct object_names *o, uint32_t id, enum id_of of, struct
 
 static void put_peers(struct object_names *o, uint32_t object, struct text_buf *b)
 {
-	struct peer_list peers = peers_of(o->peers, object);
+	struct peer_list peers = peers_of(o, object);
 	char more[16];
 
 	for (uint32_t i = 0; i < peers.n && i < PEERS_NAMED; i++)
@@ -100,7 +325,7 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 {
 	const struct trace *t = timelines_trace(o->timelines);
 	const struct trace_object *what = trace_object(t, object);
-	uint32_t holder = peers_holder(o->peers, object);
+	uint32_t holder = object_names_holder(o, object);
 
 	if (!what)
 		return;
@@ -120,12 +345,7 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 
 uint32_t object_names_peer(struct object_names *o, uint32_t object)
 {
-	struct peer_list peers = peers_of(o->peers, object);
+	struct peer_list peers = peers_of(o, object);
 
 	return peers.n ? peers.pids[0] : 0;
-}
-
-uint32_t object_names_holder(struct object_names *o, uint32_t object)
-{
-	return peers_holder(o->peers, object);
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* object_names.h - what threads wait for, as it is written: "[tcp]", or "[tcp 10.0.0.5:5432]". */
+/*
+ * object_names.h - what threads wait for, as it is written: "[tcp]", or "[tcp 10.0.0.5:5432]"; and
+ * the processes at its other end. The recorder says who is at the other end of a unix socket; the
+ * other end of a connection between two processes of this machine is an object itself, with its
+ * process; and who wrote to a pipe or read from it has woken who waited there.
+ */
 #ifndef ENGINE_OBJECT_NAMES_H
 #define ENGINE_OBJECT_NAMES_H
 
@@ -9,13 +14,14 @@
 
 struct object_names;
 
-/* NULL: out of memory. What is given must outlive it. */
-struct object_names *object_names_new(const struct timelines *tl, struct kernel_stacks *k);
+/* What is given must outlive it. 0 or -ENOMEM. */
+int object_names_new(struct object_names **out, const struct timelines *tl,
+		     struct kernel_stacks *k);
 void object_names_free(struct object_names *o);
 
 /*
  * Appends an object (an id of the trace) as it was recorded, without brackets and not cleaned: its
- * class; with in_full its name, too, and the processes at its other end, or who held it (peers.h).
+ * class; with in_full its name, too, and the processes at its other end, or who held it.
  * Nothing: it is not known.
  */
 void object_names_put(struct object_names *o, uint32_t object, bool in_full, struct text_buf *b);
@@ -23,6 +29,6 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 /* The process at its other end, of several the first; 0: it is not known. */
 uint32_t object_names_peer(struct object_names *o, uint32_t object);
 /* The thread that held it, of a lock; 0: it is none, or the thread is not known. */
-uint32_t object_names_holder(struct object_names *o, uint32_t object);
+uint32_t object_names_holder(const struct object_names *o, uint32_t object);
 
 #endif /* ENGINE_OBJECT_NAMES_H */
