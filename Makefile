@@ -119,7 +119,7 @@ $(O)/gen/report_js.h: $(REPORT_JS) render/embed.sh
 $(O)/gen/report_css.h: engine/report/page/report.css render/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh render/embed.sh report_css <$< >$@.tmp && mv $@.tmp $@
-$(O)/engine/report/format_html.o: $(O)/gen/report_js.h $(O)/gen/report_css.h
+$(O)/engine/report/report_page.o: $(O)/gen/report_js.h $(O)/gen/report_css.h
 
 include tests/tests.mk bench.mk install.mk
 

@@ -11,12 +11,9 @@
 #include <string.h>
 
 #include "flamegraph.h"
-#include "base/text.h"
 #include "fold/folded.h"
 #include "formats/format_causes.h"
 #include "report.h"
-#include "report_css.h"
-#include "report_js.h"
 
 #define GRAPH_FRAMES 20000
 
@@ -133,13 +130,9 @@ static int report_init(struct report *r, const struct format_input *in)
 	if (!err)
 		err = make_rows(r);
 	if (!err)
-		err = report_counts_init(&r->counts, tl, r->filter, r->names, r->row_of,
-					 r->n_rows + 1);
+		err = report_count(r);
 	if (!err)
-		err = report_waits_new(&r->waits, &r->n_waits,
-				       &(struct report_choice) { tl, r->filter, &r->counts,
-								 r->row_of, r->cause, r->n_causes,
-								 o->top });
+		err = report_choose_waits(r);
 	return err;
 }
 
@@ -159,12 +152,6 @@ static void report_free(struct report *r)
 
 /* ---- parts in memory ------------------------------------------------------------------------ */
 
-/* A part of the page, written before the page: its size decides what else the page says. */
-struct part {
-	char *p;
-	size_t len;
-};
-
 static int end_part(FILE *f, int err)
 {
 	if (!f)
@@ -177,12 +164,12 @@ static int end_part(FILE *f, int err)
 /* A graph of the page. */
 struct graph {
 	const char *title;
-	const char *keys; /* see flamegraph.h */
-	size_t bytes;	  /* the most */
-	struct part svg;  /* empty: there is nothing to show */
+	const char *keys;	/* see flamegraph.h */
+	size_t bytes;		/* the most */
+	struct report_text svg; /* empty: there is nothing to show */
 };
 
-static int make_folded(const struct report *r, struct fold *fold, struct part *folded)
+static int make_folded(const struct report *r, struct fold *fold, struct report_text *folded)
 {
 	struct options o = *r->in->options;
 	FILE *f = open_memstream(&folded->p, &folded->len);
@@ -192,12 +179,12 @@ static int make_folded(const struct report *r, struct fold *fold, struct part *f
 	return end_part(f, f ? fold_write(fold, &o, f) : 0);
 }
 
-static int draw_graph(const struct part *folded, uint32_t frames, struct graph *graph)
+static int draw_graph(const struct report_text *folded, uint32_t frames, struct graph *graph)
 {
 	struct flamegraph_options o = {
 		.title = graph->title, .keys = graph->keys, .embedded = true, .max_frames = frames
 	};
-	struct part *svg = &graph->svg;
+	struct report_text *svg = &graph->svg;
 	struct flamegraph *g;
 	FILE *f;
 	int err = flamegraph_new(&g, &o);
@@ -206,7 +193,7 @@ static int draw_graph(const struct part *folded, uint32_t frames, struct graph *
 		err = flamegraph_add(g, folded->p, folded->len);
 	if (!err) {
 		free(svg->p);
-		*svg = (struct part) { 0 };
+		*svg = (struct report_text) { 0 };
 		f = open_memstream(&svg->p, &svg->len);
 		err = end_part(f, f ? flamegraph_write(g, f) : 0);
 	}
@@ -217,7 +204,7 @@ static int draw_graph(const struct part *folded, uint32_t frames, struct graph *
 /* Draws the graph with as many frames as fit. */
 static int make_graph(const struct report *r, struct fold *fold, struct graph *graph)
 {
-	struct part folded = { 0 };
+	struct report_text folded = { 0 };
 	uint32_t frames = GRAPH_FRAMES;
 	int err = make_folded(r, fold, &folded);
 
@@ -252,97 +239,18 @@ static int make_ran(const struct report *r, struct graph *graph)
 	return err;
 }
 
-static int make_data(struct report *r, struct part *data)
+static int make_data(struct report *r, struct report_text *data)
 {
 	FILE *f = open_memstream(&data->p, &data->len);
 
 	return end_part(f, f ? report_json_write(r, f) : 0);
 }
 
-/* ---- the page ------------------------------------------------------------------------------- */
-
-static void put_policy(FILE *out, bool graphs)
-{
-	fprintf(out,
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"base-uri 'none'; form-action 'none'; script-src '%s'",
-		report_js_source);
-	if (graphs)
-		fprintf(out, " '%s'", flamegraph_script_source);
-	fprintf(out, "; style-src '%s'", report_css_source);
-	if (graphs)
-		fprintf(out, " '%s'", flamegraph_style_source);
-	fputs("\">\n", out);
-}
-
-static void put_head(FILE *out, const struct report *r, bool graphs)
-{
-	const char *host = trace_info(r->in->trace)->host;
-
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
-	put_policy(out, graphs);
-	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION "\">\n<title>"
-	      "Wakeup chains",
-	      out);
-	if (*host) {
-		fputs(" of ", out);
-		print_html(out, host);
-	}
-	fputs("</title>\n<style>", out);
-	fwrite(report_css, 1, report_css_len, out);
-	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
-}
-
-static void put_graphs(FILE *out, const struct graph *waits, const struct graph *ran)
-{
-	fputs("<section id=\"graph\">\n<h2>What the waiting time went to</h2>\n"
-	      "<p class=\"note\">Width is time. At the bottom, blue, the thread that waited and "
-	      "where; "
-	      "above each gray <code>--</code> who woke it, and who had woken that one; at the top "
-	      "why the "
-	      "chain ends. Click to zoom.</p>\n"
-	      "<p class=\"note graph-said\"></p>\n",
-	      out);
-	if (waits->svg.len)
-		fwrite(waits->svg.p, 1, waits->svg.len, out);
-	else
-		fputs("<p>Nobody waited.</p>\n", out);
-	fputs("</section>\n", out);
-	if (!ran->svg.len)
-		return;
-	fputs("<section id=\"ran\">\n<h2>What ran</h2>\n<p class=\"note\">Width is running time, "
-	      "shared out by samples.</p>\n<p class=\"note graph-said\"></p>\n",
-	      out);
-	fwrite(ran->svg.p, 1, ran->svg.len, out);
-	fputs("</section>\n", out);
-}
-
-static void put_page(FILE *out, const struct report *r, const struct graph *waits,
-		     const struct graph *ran, const struct part *data)
-{
-	put_head(out, r, waits->svg.len || ran->svg.len);
-	report_page_heading(out, r);
-	report_page_causes(out, r);
-	report_page_summary(out, r);
-	report_page_filter(out);
-	report_page_waits(out, r);
-	put_graphs(out, waits, ran);
-	report_page_tables(out, r);
-	report_page_lost(out, r);
-	fputs("</main>\n<script type=\"application/json\" id=\"report-data\">", out);
-	fwrite(data->p, 1, data->len, out);
-	fputs("</script>\n<script>", out);
-	fwrite(report_js, 1, report_js_len, out);
-	fputs("</script>\n</body>\n</html>\n", out);
-}
-
 static int write_html(const struct format_input *in, FILE *out)
 {
 	struct graph waits = { .title = "Wakeup chains", .bytes = 1500000 };
 	struct graph ran = { .title = "What ran", .keys = "ran.", .bytes = 700000 };
-	struct part data = { 0 };
+	struct report_text data = { 0 };
 	struct report r;
 	int err = report_init(&r, in);
 
@@ -353,7 +261,7 @@ static int write_html(const struct format_input *in, FILE *out)
 	if (!err)
 		err = make_data(&r, &data);
 	if (!err)
-		put_page(out, &r, &waits, &ran, &data);
+		report_page_write(out, &r, &waits.svg, &ran.svg, &data);
 	if (!err)
 		format_take_totals(in, r.fold);
 	free(waits.svg.p);

@@ -8,18 +8,68 @@
 #ifndef ENGINE_REPORT_H
 #define ENGINE_REPORT_H
 
+#include "base/pairs.h"
 #include "causes/causes.h"
 #include "fold/fold.h"
-#include "select/scope.h"
 #include "formats/format.h"
-#include "report_counts.h"
-#include "report_waits.h"
 #include "formats/format_threads.h"
+#include "select/scope.h"
+#include "select/top_waits.h"
 
 enum {
 	REPORT_CAUSES = 200, /* the most */
 	REPORT_ROWS = 200,   /* threads with a row of their own */
 	REPORT_LOSSES = 200, /* losses listed */
+};
+
+enum {
+	REPORT_STEPS = 100,
+	REPORT_WAKERS = 200,  /* distinct names; the others are one waker */
+	REPORT_CLASSES = 32,  /* of what was waited for; the last one is all others */
+	REPORT_CELLS = 30000, /* of waits, of wakeups, of classes */
+	REPORT_SLOTS = 64,    /* log2 of microseconds, as in --format=hist */
+};
+
+/* Equal steps of time; the last one may be shorter. */
+struct report_steps {
+	uint64_t from_ns, to_ns, step_ns;
+	uint32_t n;
+};
+
+struct report_wakeups {
+	uint64_t count, blocked_ns;
+};
+
+/*
+ * The figures that the page filters by thread and time. The window of time is divided into equal
+ * steps; for each thread and step there are the waits that ended there, by length, the wakeups that
+ * ended them, by waker, and the time asleep in them by the class of what was waited for. Too many
+ * distinct figures for a page make the steps longer. Threads are rows of a table; those without a
+ * row share one.
+ */
+struct report_counts {
+	struct report_steps steps;
+	uint32_t n_rows;
+	/* Numbers of waits (uint64_t), by (row * REPORT_SLOTS + slot, step). */
+	struct pair_table lengths;
+	/* struct report_wakeups, by (row * (REPORT_WAKERS + 1) + waker, step). */
+	struct pair_table wakeups;
+	/* Time asleep (uint64_t), by (row * REPORT_CLASSES + class, step). */
+	struct pair_table asleep;
+	/* Text ids in the order of their first wait: "tcp", "" where it is not known. */
+	uint32_t classes[REPORT_CLASSES - 1];
+	uint32_t n_classes;
+	uint32_t wakers[REPORT_WAKERS]; /* text ids */
+	uint32_t n_wakers;
+	bool other_wakers; /* number n_wakers is in use, for all other wakers */
+	/* The longest wait that ended in a step, by row * steps.n + step. */
+	uint64_t *longest_ns;
+	uint64_t *row_waits, *row_longest_ns; /* by row, over all steps */
+};
+
+struct report_wait {
+	struct chosen_wait chosen;
+	bool idle; /* a wait for work (--no-idle) */
 };
 
 struct report {
@@ -58,30 +108,40 @@ enum report_group {
 
 enum report_group report_thread_group(const struct report *r, uint32_t thread);
 
+/* Counts the waits that r->filter selects, after the rows are known. 0 or -ENOMEM. */
+int report_count(struct report *r);
+void report_counts_free(struct report_counts *c);
+/* The step in which a wait that ended at ns is counted. */
+uint32_t report_step(const struct report_steps *s, uint64_t ns);
+/* The end of the shown part of the wait. */
+uint64_t report_end_ns(const struct chosen_wait *p);
+
+/*
+ * Chooses the waits that the page shows one by one, after report_count(): the examples of the
+ * causes, then, longest first, the longest of all, and of each thread's row and each step of time,
+ * so that every filter finds some. Waits for work and unfinished waits have a limit of their own:
+ * they are nearly always the longest, and rarely of interest. 0 or -ENOMEM.
+ */
+int report_choose_waits(struct report *r);
+
 /*
  * Writes the data for the page's script as one JSON object without a `<`, which would end the
  * element of the page that holds it. Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */
 int report_json_write(struct report *r, FILE *out);
 
+/* Text of the page that is written first: its size decides what else the page says. */
+struct report_text {
+	char *p;
+	size_t len;
+};
+
 /*
- * The functions below write the sections of the page, as they are visible without a script. Write
- * errors are left in ferror(out).
+ * Writes the page as it is visible without a script, with the graphs (empty: there is nothing to
+ * show) and the data. Write errors are left in ferror(out).
  */
-/* The heading. */
-void report_page_heading(FILE *out, const struct report *r);
-/* The trace's properties, the totals. */
-void report_page_summary(FILE *out, const struct report *r);
-/* The table of causes, as --format=causes has it. */
-void report_page_causes(FILE *out, const struct report *r);
-/* The place of the filters, which the script adds. */
-void report_page_filter(FILE *out);
-/* The number of waits listed and left out; the script draws the list. */
-void report_page_waits(FILE *out, const struct report *r);
-/* The table of threads; the places of the histogram and of the table of wakers. */
-void report_page_tables(FILE *out, const struct report *r);
-/* What is missing in the trace. */
-void report_page_lost(FILE *out, const struct report *r);
+void report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
+		       const struct report_text *ran, const struct report_text *data);
 
 extern const struct format format_html;
 

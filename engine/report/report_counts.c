@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "report_counts.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static int count(void *arg, const struct chosen_wait *p)
 		       : 0;
 }
 
-static void clear(struct report_counts *c)
+void report_counts_free(struct report_counts *c)
 {
 	pair_table_free(&c->lengths);
 	pair_table_free(&c->wakeups);
@@ -210,7 +210,7 @@ static int count_in_steps(struct counter *k, const struct timelines *tl, struct 
 {
 	struct report_counts *c = k->c;
 
-	clear(c);
+	report_counts_free(c);
 	set_steps(&c->steps, n);
 	c->longest_ns = calloc((size_t)c->n_rows * c->steps.n + 1, sizeof(*c->longest_ns));
 	c->row_waits = calloc((size_t)c->n_rows + 1, sizeof(*c->row_waits));
@@ -220,25 +220,26 @@ static int count_in_steps(struct counter *k, const struct timelines *tl, struct 
 	return top_waits_walk(tl, s, 0, count, k);
 }
 
-int report_counts_init(struct report_counts *c, const struct timelines *tl, struct wait_filter *s,
-		       struct names *names, const uint32_t *row_of, uint32_t n_rows)
+int report_count(struct report *r)
 {
-	struct counter k = { .c = c, .timelines = tl, .names = names, .row_of = row_of };
+	const struct timelines *tl = r->in->timelines;
+	struct report_counts *c = &r->counts;
+	struct counter k = { .c = c, .timelines = tl, .names = r->names, .row_of = r->row_of };
 	uint32_t n = REPORT_STEPS;
 	int err = -ENOMEM;
 
-	*c = (struct report_counts) { .n_rows = n_rows };
-	wait_filter_window(s, &c->steps.from_ns, &c->steps.to_ns);
+	*c = (struct report_counts) { .n_rows = r->n_rows + 1 };
+	wait_filter_window(r->filter, &c->steps.from_ns, &c->steps.to_ns);
 	if (c->steps.to_ns > timelines_end_ns(tl))
 		c->steps.to_ns = timelines_end_ns(tl);
 	if (c->steps.from_ns > c->steps.to_ns)
 		c->steps.from_ns = c->steps.to_ns;
-	k.waker_names = waker_names_new(tl, names);
+	k.waker_names = waker_names_new(tl, r->names);
 	if (k.waker_names)
-		err = top_waits_walk(tl, s, 0, weigh_waker, &k);
+		err = top_waits_walk(tl, r->filter, 0, weigh_waker, &k);
 	if (!err)
 		err = choose_wakers(&k);
-	while (!err && (err = count_in_steps(&k, tl, s, n)) == TOO_MANY) {
+	while (!err && (err = count_in_steps(&k, tl, r->filter, n)) == TOO_MANY) {
 		n /= 2;
 		err = 0;
 	}
@@ -246,9 +247,4 @@ int report_counts_init(struct report_counts *c, const struct timelines *tl, stru
 	free(k.waker_ns);
 	free(k.number);
 	return err;
-}
-
-void report_counts_free(struct report_counts *c)
-{
-	clear(c);
 }

@@ -25,15 +25,21 @@ void report_begin_list(struct report_writer *w, const char *key)
 	w->n_listed = 0;
 }
 
-void report_put_number(struct report_writer *w, int64_t v)
+void report_put_numbers(struct report_writer *w, const uint64_t *v, size_t n)
 {
-	fprintf(w->out, w->n_listed++ ? ",%" PRId64 : "%" PRId64, v);
+	for (size_t i = 0; i < n; i++)
+		fprintf(w->out, w->n_listed++ ? ",%" PRId64 : "%" PRId64, (int64_t)v[i]);
 }
 
-static uint32_t number_of(struct report_writer *w, struct report_numbers *m, uint32_t id)
+void report_end_list(struct report_writer *w)
+{
+	putc(']', w->out);
+}
+
+static uint32_t number_of(struct report_writer *w, struct pairs *p, uint32_t id)
 {
 	int is_new;
-	uint32_t n = pairs_id_new(&m->ids, id, 0, &is_new);
+	uint32_t n = pairs_id_new(p, id, 0, &is_new);
 
 	w->out_of_memory |= !n;
 	return n ? n - 1 : 0;
@@ -41,10 +47,10 @@ static uint32_t number_of(struct report_writer *w, struct report_numbers *m, uin
 
 uint32_t report_string(struct report_writer *w, uint32_t text)
 {
-	uint32_t n_before = w->strings.ids.n, n = number_of(w, &w->strings, text);
+	uint32_t n_before = w->strings.n, n = number_of(w, &w->strings, text);
 
 	w->out_of_memory |= !text;
-	if (w->strings.ids.n > n_before)
+	if (w->strings.n > n_before)
 		w->string_bytes += strlen(names_text(w->r->names, text)) + 4;
 	return n;
 }
@@ -105,13 +111,8 @@ static void put_sums(struct report_writer *w, uint32_t step, const struct thread
 {
 	const struct thread_sums *s = &row->sums;
 
-	report_put_number(w, step);
-	report_put_number(w, (int64_t)s->running_ns);
-	report_put_number(w, (int64_t)s->blocked_ns);
-	report_put_number(w, (int64_t)s->runnable_ns);
-	report_put_number(w, (int64_t)s->preempted_ns);
-	report_put_number(w, (int64_t)s->unknown_ns);
-	report_put_number(w, (int64_t)row->interrupted_ns);
+	report_put(w, step, s->running_ns, s->blocked_ns, s->runnable_ns, s->preempted_ns,
+		   s->unknown_ns, row->interrupted_ns);
 }
 
 static void step_window(const struct report_steps *s, uint32_t i, uint64_t *from, uint64_t *to)
@@ -165,61 +166,45 @@ static void put_steps(struct report_writer *w, uint32_t row)
 	putc(']', w->out);
 }
 
+/* The row's cells of a table by (row * n_columns + column, step), each of n_values. */
+static void put_cells(struct report_writer *w, const char *key, const struct pair_table *t,
+		      uint32_t row, uint32_t n_columns, size_t n_values)
+{
+	const uint64_t *values = t->at;
+
+	report_begin_list(w, key);
+	for (uint32_t id = 1; id <= t->keys.n; id++) {
+		struct pair cell = t->keys.at[id];
+
+		if (cell.a / n_columns != row)
+			continue;
+		report_put(w, cell.b, cell.a % n_columns);
+		report_put_numbers(w, values + id * n_values, n_values);
+	}
+	report_end_list(w);
+}
+
 static void put_row(struct report_writer *w, uint32_t row)
 {
 	const struct report *r = w->r;
 	const struct report_counts *c = &r->counts;
-	const struct report_steps *s = &c->steps;
-	const struct report_wakeups *wakeups = c->wakeups.at;
-	const uint64_t *lengths = c->lengths.at, *asleep = c->asleep.at;
 
 	fprintf(w->out, "%s{\"thread\":%" PRId64, row ? ",\n" : "",
 		row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
 	put_steps(w, row);
-	report_begin_list(w, "lengths");
-	for (uint32_t id = 1; id <= c->lengths.keys.n; id++) {
-		struct pair key = c->lengths.keys.at[id];
-
-		if (key.a / REPORT_SLOTS != row)
-			continue;
-		report_put_number(w, key.b);
-		report_put_number(w, key.a % REPORT_SLOTS);
-		report_put_number(w, (int64_t)lengths[id]);
-	}
-	putc(']', w->out);
-	report_begin_list(w, "wakeups");
-	for (uint32_t id = 1; id <= c->wakeups.keys.n; id++) {
-		struct pair key = c->wakeups.keys.at[id];
-
-		if (key.a / (REPORT_WAKERS + 1) != row)
-			continue;
-		report_put_number(w, key.b);
-		report_put_number(w, key.a % (REPORT_WAKERS + 1));
-		report_put_number(w, (int64_t)wakeups[id].count);
-		report_put_number(w, (int64_t)wakeups[id].blocked_ns);
-	}
-	putc(']', w->out);
-	report_begin_list(w, "asleep");
-	for (uint32_t id = 1; id <= c->asleep.keys.n; id++) {
-		struct pair key = c->asleep.keys.at[id];
-
-		if (key.a / REPORT_CLASSES != row)
-			continue;
-		report_put_number(w, key.b);
-		report_put_number(w, key.a % REPORT_CLASSES);
-		report_put_number(w, (int64_t)asleep[id]);
-	}
-	putc(']', w->out);
+	put_cells(w, "lengths", &c->lengths, row, REPORT_SLOTS, 1);
+	put_cells(w, "wakeups", &c->wakeups, row, REPORT_WAKERS + 1,
+		  sizeof(struct report_wakeups) / sizeof(uint64_t));
+	put_cells(w, "asleep", &c->asleep, row, REPORT_CLASSES, 1);
 	report_begin_list(w, "longest");
-	for (uint32_t i = 0; i < s->n; i++) {
-		uint64_t ns = c->longest_ns[(size_t)row * s->n + i];
+	for (uint32_t i = 0; i < c->steps.n; i++) {
+		uint64_t ns = c->longest_ns[(size_t)row * c->steps.n + i];
 
-		if (!ns)
-			continue;
-		report_put_number(w, i);
-		report_put_number(w, (int64_t)ns);
+		if (ns)
+			report_put(w, i, ns);
 	}
-	fputs("]}", w->out);
+	report_end_list(w);
+	putc('}', w->out);
 }
 
 static void put_threads(struct report_writer *w)
@@ -227,8 +212,8 @@ static void put_threads(struct report_writer *w)
 	const struct timelines *tl = w->r->in->timelines;
 
 	fputs(",\n\"threads\":[", w->out);
-	for (uint32_t i = 1; i <= w->threads.ids.n; i++) {
-		uint32_t thread = w->threads.ids.at[i].a;
+	for (uint32_t i = 1; i <= w->threads.n; i++) {
+		uint32_t thread = w->threads.at[i].a;
 		const struct thread *th = timelines_thread(tl, thread);
 		/* Bounded: a hostile program can rename itself any number of times. */
 		uint32_t renames = th->renames < 8 ? th->renames : 8;
@@ -257,10 +242,8 @@ static void put_losses(struct report_writer *w)
 	for (size_t i = 0; i < r->n_losses; i++) {
 		const struct trace_loss *l = &r->losses[i];
 
-		report_put_number(w, (int64_t)(l->first_ns - start));
-		report_put_number(w, (int64_t)(l->last_ns - start));
-		report_put_number(w, l->cpu == EVENT_CPU_UNKNOWN ? -1 : (int64_t)l->cpu);
-		report_put_number(w, (int64_t)l->n);
+		report_put(w, l->first_ns - start, l->last_ns - start,
+			   l->cpu == EVENT_CPU_UNKNOWN ? REPORT_NONE : l->cpu, l->n);
 	}
 	putc(']', w->out);
 }
@@ -273,11 +256,11 @@ static void put_tables(struct report_writer *w)
 
 	report_begin_list(w, "wakers");
 	for (uint32_t i = 0; i < c->n_wakers; i++)
-		report_put_number(w, report_string(w, c->wakers[i]));
+		report_put(w, report_string(w, c->wakers[i]));
 	putc(']', w->out);
 	report_begin_list(w, "classes");
 	for (uint32_t i = 0; i < c->n_classes; i++)
-		report_put_number(w, report_string(w, c->classes[i]));
+		report_put(w, report_string(w, c->classes[i]));
 	fprintf(w->out, "],\"otherWakers\":%d,\"ends\":[", c->other_wakers);
 	for (int i = 0; i < CHAIN_ENDS; i++)
 		fprintf(w->out, "\"%s\",", chain_end_name((enum chain_end)i));
@@ -285,10 +268,10 @@ static void put_tables(struct report_writer *w)
 	put_losses(w);
 	put_threads(w);
 	fputs(",\n\"strings\":[", w->out);
-	for (uint32_t i = 1; i <= w->strings.ids.n; i++) {
+	for (uint32_t i = 1; i <= w->strings.n; i++) {
 		if (i > 1)
 			fputs(",\n", w->out);
-		put_string(w, names_text(r->names, w->strings.ids.at[i].a));
+		put_string(w, names_text(r->names, w->strings.at[i].a));
 	}
 	putc(']', w->out);
 }
@@ -328,7 +311,7 @@ static void put_causes(struct report_writer *w)
 		while (k < r->n_waits_written &&
 		       r->waits[k].chosen.wait != r->cause[i]->example.wait)
 			k++;
-		report_put_number(w, k < r->n_waits_written ? (int64_t)k : -1);
+		report_put(w, k < r->n_waits_written ? k : REPORT_NONE);
 	}
 	putc(']', w->out);
 }
@@ -358,8 +341,8 @@ int report_json_write(struct report *r, FILE *out)
 	fputs("}\n", out);
 	if (!err && w.out_of_memory)
 		err = -ENOMEM;
-	pairs_free(&w.strings.ids);
-	pairs_free(&w.threads.ids);
+	pairs_free(&w.strings);
+	pairs_free(&w.threads);
 	pair_table_free(&w.places);
 	text_free(&w.buf);
 	return err;

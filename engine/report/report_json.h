@@ -10,25 +10,25 @@
 #include "report.h"
 #include "report_chain.h"
 
-/* Numbers from 0 in the order of first use; the pair (id, 0) has the pair's id number + 1. */
-struct report_numbers {
-	struct pairs ids;
-};
-
 struct report_writer {
 	struct report *r;
 	FILE *out;
-	struct report_numbers strings, threads; /* of text ids; of threads */
-	size_t string_bytes;			/* size of the strings in the output */
-	struct pair_table places;		/* 1 + string (uint32_t), by (stack pair, 0) */
+	struct pairs strings, threads; /* (text id, 0), (thread, 0): their number + 1 */
+	size_t string_bytes;	       /* size of the strings in the output */
+	struct pair_table places;      /* 1 + string (uint32_t), by (stack pair, 0) */
 	struct text_buf buf;
 	unsigned int n_listed; /* numbers in the current list */
 	bool out_of_memory;
 };
 
-/* Begins a list of numbers as the next member of an object; adds a number to it. */
+/* Begins a list of numbers as the next member of an object; adds numbers to it; ends it. */
 void report_begin_list(struct report_writer *w, const char *key);
-void report_put_number(struct report_writer *w, int64_t v);
+void report_put_numbers(struct report_writer *w, const uint64_t *v, size_t n);
+#define report_put(w, ...)                                        \
+	report_put_numbers(w, (const uint64_t[]) { __VA_ARGS__ }, \
+			   sizeof((const uint64_t[]) { __VA_ARGS__ }) / 8)
+void report_end_list(struct report_writer *w);
+#define REPORT_NONE UINT64_MAX /* is written as -1 */
 /* The number of a text (text: its id in names), of a thread, of a stack on one line. */
 uint32_t report_string(struct report_writer *w, uint32_t text);
 uint32_t report_thread(struct report_writer *w, uint32_t thread);

@@ -8,6 +8,9 @@
 #include "formats/format_causes.h"
 #include "import/import.h"
 #include "base/text.h"
+#include "flamegraph.h"
+#include "report_css.h"
+#include "report_js.h"
 #include "words/wall_time.h"
 
 static double seconds(uint64_t ns)
@@ -147,7 +150,7 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 	fputs("</dd></div>\n", out);
 }
 
-void report_page_heading(FILE *out, const struct report *r)
+static void put_heading(FILE *out, const struct report *r)
 {
 	const struct trace_info *i = trace_info(r->in->trace);
 
@@ -221,7 +224,7 @@ static void put_cause(FILE *out, const struct report *r, const struct cause *c, 
 	fputs("</code></p></td></tr>\n", out);
 }
 
-void report_page_causes(FILE *out, const struct report *r)
+static void put_causes(FILE *out, const struct report *r)
 {
 	uint64_t all_ns = 0, shown_ns = 0;
 	const struct cause *all;
@@ -258,7 +261,7 @@ void report_page_causes(FILE *out, const struct report *r)
 	      out);
 }
 
-void report_page_summary(FILE *out, const struct report *r)
+static void put_summary(FILE *out, const struct report *r)
 {
 	const struct trace *t = r->in->trace;
 	const struct trace_info *i = trace_info(t);
@@ -296,7 +299,7 @@ void report_page_summary(FILE *out, const struct report *r)
 	fputs("</dl>\n</section>\n", out);
 }
 
-void report_page_filter(FILE *out)
+static void put_filter(FILE *out)
 {
 	fputs("<section id=\"filter\" aria-label=\"Filters\"></section>\n"
 	      "<noscript><p class=\"bad\">Without JavaScript there are no filters, waits, "
@@ -306,7 +309,7 @@ void report_page_filter(FILE *out)
 	      out);
 }
 
-void report_page_waits(FILE *out, const struct report *r)
+static void put_wait_list(FILE *out, const struct report *r)
 {
 	fprintf(out,
 		"<section id=\"waits\">\n<h2>Waits, each with its chain</h2>\n"
@@ -365,7 +368,7 @@ static void put_thread(FILE *out, const struct report *r, uint32_t row)
 	fputs("</td></tr>\n", out);
 }
 
-void report_page_tables(FILE *out, const struct report *r)
+static void put_tables(FILE *out, const struct report *r)
 {
 	fprintf(out,
 		"<section id=\"threads\">\n<h2>Threads</h2>\n"
@@ -452,7 +455,7 @@ static void put_import(FILE *out, const struct import_report *import)
 	free(text);
 }
 
-void report_page_lost(FILE *out, const struct report *r)
+static void put_lost(FILE *out, const struct report *r)
 {
 	const struct trace_info *i = trace_info(r->in->trace);
 	const struct trace_damage *d = trace_damage(r->in->trace);
@@ -485,4 +488,81 @@ void report_page_lost(FILE *out, const struct report *r)
 	if (r->n_all_losses)
 		put_losses(out, r);
 	fputs("</section>\n", out);
+}
+
+static void put_policy(FILE *out, bool graphs)
+{
+	fprintf(out,
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"base-uri 'none'; form-action 'none'; script-src '%s'",
+		report_js_source);
+	if (graphs)
+		fprintf(out, " '%s'", flamegraph_script_source);
+	fprintf(out, "; style-src '%s'", report_css_source);
+	if (graphs)
+		fprintf(out, " '%s'", flamegraph_style_source);
+	fputs("\">\n", out);
+}
+
+static void put_head(FILE *out, const struct report *r, bool graphs)
+{
+	const char *host = trace_info(r->in->trace)->host;
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
+	put_policy(out, graphs);
+	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION "\">\n<title>"
+	      "Wakeup chains",
+	      out);
+	if (*host) {
+		fputs(" of ", out);
+		print_html(out, host);
+	}
+	fputs("</title>\n<style>", out);
+	fwrite(report_css, 1, report_css_len, out);
+	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
+}
+
+static void put_graphs(FILE *out, const struct report_text *waits, const struct report_text *ran)
+{
+	fputs("<section id=\"graph\">\n<h2>What the waiting time went to</h2>\n"
+	      "<p class=\"note\">Width is time. At the bottom, blue, the thread that waited and "
+	      "where; "
+	      "above each gray <code>--</code> who woke it, and who had woken that one; at the top "
+	      "why the "
+	      "chain ends. Click to zoom.</p>\n"
+	      "<p class=\"note graph-said\"></p>\n",
+	      out);
+	if (waits->len)
+		fwrite(waits->p, 1, waits->len, out);
+	else
+		fputs("<p>Nobody waited.</p>\n", out);
+	fputs("</section>\n", out);
+	if (!ran->len)
+		return;
+	fputs("<section id=\"ran\">\n<h2>What ran</h2>\n<p class=\"note\">Width is running time, "
+	      "shared out by samples.</p>\n<p class=\"note graph-said\"></p>\n",
+	      out);
+	fwrite(ran->p, 1, ran->len, out);
+	fputs("</section>\n", out);
+}
+
+void report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
+		       const struct report_text *ran, const struct report_text *data)
+{
+	put_head(out, r, waits->len || ran->len);
+	put_heading(out, r);
+	put_causes(out, r);
+	put_summary(out, r);
+	put_filter(out);
+	put_wait_list(out, r);
+	put_graphs(out, waits, ran);
+	put_tables(out, r);
+	put_lost(out, r);
+	fputs("</main>\n<script type=\"application/json\" id=\"report-data\">", out);
+	fwrite(data->p, 1, data->len, out);
+	fputs("</script>\n<script>", out);
+	fwrite(report_js, 1, report_js_len, out);
+	fputs("</script>\n</body>\n</html>\n", out);
 }

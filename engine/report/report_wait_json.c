@@ -27,16 +27,6 @@ struct view {
 	uint64_t zero_ns, from_ns, to_ns; /* the wait's start; the drawn time */
 };
 
-/* more: what else is known of it; -1: nothing. */
-static void put_stretch(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
-			enum state what, int64_t more)
-{
-	report_put_number(w, (int64_t)(from - f->zero_ns));
-	report_put_number(w, (int64_t)(to - from));
-	report_put_number(w, what);
-	report_put_number(w, more);
-}
-
 /* slept: the stack pair of what is shown as one sleep; 0: none. */
 static void put_interval(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
 			 enum state what, uint32_t slept)
@@ -44,7 +34,8 @@ static void put_interval(struct report_writer *w, const struct view *f, uint64_t
 	from = clip_ns(from, f->from_ns, f->to_ns);
 	to = clip_ns(to, f->from_ns, f->to_ns);
 	if (from < to)
-		put_stretch(w, f, from, to, what, slept ? (int64_t)report_place(w, slept) : -1);
+		report_put(w, from - f->zero_ns, to - from, what,
+			   slept ? report_place(w, slept) : REPORT_NONE);
 }
 
 /* The thread ran: says what interrupts took of that. */
@@ -58,7 +49,7 @@ static void put_running(struct report_writer *w, const struct view *f, uint32_t 
 	to = clip_ns(to, f->from_ns, f->to_ns);
 	ns = taken_of_thread(interrupts, thread, from, to);
 	if (ns)
-		put_stretch(w, f, from, to, STATE_RUNNING, (int64_t)ns);
+		report_put(w, from - f->zero_ns, to - from, STATE_RUNNING, ns);
 }
 
 static void put_one(struct report_writer *w, const struct view *f, const struct wait *s)
@@ -142,11 +133,10 @@ static void put_samples(struct report_writer *w, const struct view *f, uint32_t 
 		if (!s->pair)
 			continue;
 		next = sample_at(next, end, s->ns + finest);
-		report_put_number(w, (int64_t)(s->ns - f->zero_ns));
-		report_put_number(w, next - s);
-		report_put_number(w, report_stack(w, s->pair, UINT32_MAX, true));
+		report_put(w, s->ns - f->zero_ns, (size_t)(next - s),
+			   report_stack(w, s->pair, UINT32_MAX, true));
 	}
-	putc(']', w->out);
+	report_end_list(w);
 }
 
 static void put_lane(struct report_writer *w, const struct report_lane *l, const struct view *f,
@@ -167,9 +157,8 @@ static void put_lane(struct report_writer *w, const struct report_lane *l, const
 	fprintf(w->out, "\"thread\":%" PRIu32 ",\"name\":%" PRIu32, report_thread(w, l->thread),
 		report_string(w, names_thread(names, l->thread, at_ns)));
 	report_begin_list(w, "life");
-	report_put_number(w, (int64_t)(th->begin_ns - f->zero_ns));
-	report_put_number(w, (int64_t)(th->end_ns - f->zero_ns));
-	putc(']', w->out);
+	report_put(w, th->begin_ns - f->zero_ns, th->end_ns - f->zero_ns);
+	report_end_list(w);
 	report_begin_list(w, "stretches");
 	put_stretches(w, f, l->thread);
 	fprintf(w->out, "],\"interrupted\":%" PRIu64, l->interrupted_ns);
@@ -191,41 +180,34 @@ static void put_chain(struct report_writer *w, const struct report_chain *c, con
 	fputs(",\"lanes\":[", w->out);
 	for (uint32_t i = 0; i < c->n_lanes; i++)
 		put_lane(w, &c->lanes[i], f, met_ns(c, i, f->zero_ns), !i);
-	putc(']', w->out);
+	report_end_list(w);
 	report_begin_list(w, "windows");
 	for (size_t i = 0; i < c->n_windows; i++) {
 		const struct report_window *p = &c->windows[i];
 
-		report_put_number(w, p->lane);
-		report_put_number(w, (int64_t)(p->from_ns - f->zero_ns));
-		report_put_number(w, (int64_t)(p->to_ns - p->from_ns));
+		report_put(w, p->lane, p->from_ns - f->zero_ns, p->to_ns - p->from_ns);
 	}
-	putc(']', w->out);
+	report_end_list(w);
 	report_begin_list(w, "wakes");
 	for (size_t i = 0; i < c->n_wakes; i++) {
 		const struct report_wake *p = &c->wakes[i];
 		bool started = p->wait->flags & WAIT_NEW;
 
-		report_put_number(w, (int64_t)(p->wait->wake_ns - f->zero_ns));
-		report_put_number(w, p->waker);
-		report_put_number(w, p->wakee);
-		report_put_number(w, report_stack(w, p->link.stack, p->link.kernel_frames,
-						  p->link.waker != THREAD_NONE));
-		report_put_number(w, started ? -1
-					     : (int64_t)report_stack(w, p->wait->stack, UINT32_MAX,
-								     true));
+		report_put(w, p->wait->wake_ns - f->zero_ns, p->waker, p->wakee);
+		report_put(w, report_stack(w, p->link.stack, p->link.kernel_frames,
+					   p->link.waker != THREAD_NONE));
+		report_put(w, started ? REPORT_NONE
+				      : report_stack(w, p->wait->stack, UINT32_MAX, true));
 	}
-	putc(']', w->out);
+	report_end_list(w);
 	report_begin_list(w, "parts");
 	for (size_t i = 0; i < c->n_parts; i++) {
-		report_put_number(w, c->parts[i].lane);
-		report_put_number(w, c->parts[i].end);
-		report_put_number(w, (int64_t)c->parts[i].ns);
-		report_put_number(w, (int64_t)c->parts[i].n);
-		report_put_number(w, c->parts[i].stack ? (int64_t)report_place(w, c->parts[i].stack)
-						       : -1);
+		const struct report_part *p = &c->parts[i];
+
+		report_put(w, p->lane, p->end, p->ns, p->n,
+			   p->stack ? report_place(w, p->stack) : REPORT_NONE);
 	}
-	putc(']', w->out);
+	report_end_list(w);
 }
 
 /* The main stacks of what the lanes ran, and how many samples there are. */
@@ -240,13 +222,11 @@ static void put_ran(struct report_writer *w, const struct report_chain *c)
 		for (size_t i = 0; i < n; i++)
 			samples += ran[i].amount;
 		for (size_t i = 0; i < n && i < REPORT_STACKS; i++) {
-			report_put_number(w, lane);
-			report_put_number(w, (int64_t)ran[i].amount);
-			report_put_number(w, (int64_t)samples);
-			report_put_number(w, report_stack(w, ran[i].key, UINT32_MAX, true));
+			report_put(w, lane, ran[i].amount, samples,
+				   report_stack(w, ran[i].key, UINT32_MAX, true));
 		}
 	}
-	putc(']', w->out);
+	report_end_list(w);
 }
 
 void report_put_wait(struct report_writer *w, struct report_chain *chain,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "report_waits.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct best {
 };
 
 struct chooser {
-	const struct report_choice *by;
+	const struct report *r;
 	struct best all, resting;
 	struct best *rows, *steps;
 };
@@ -46,17 +46,17 @@ static bool fits(const struct best *b, const struct chosen_wait *p)
 static int choose(void *arg, const struct chosen_wait *p)
 {
 	struct chooser *c = arg;
-	struct best *row = &c->rows[c->by->row_of[p->thread]];
-	struct best *step = &c->steps[report_step(&c->by->counts->steps, report_end_ns(p))];
+	struct best *row = &c->rows[c->r->row_of[p->thread]];
+	struct best *step = &c->steps[report_step(&c->r->counts.steps, report_end_ns(p))];
 
-	if (c->by->top) {
+	if (c->r->in->options->top) {
 		keep(&c->all, p);
 		return 0;
 	}
 	if (!fits(&c->all, p) && !fits(&c->resting, p) && !fits(row, p) && !fits(step, p))
 		return 0;
 	if (p->wait->flags & WAIT_NOT_WOKEN ||
-	    wait_filter_is_idle(c->by->filter, p->thread, p->wait)) {
+	    wait_filter_is_idle(c->r->filter, p->thread, p->wait)) {
 		keep(&c->resting, p);
 		return 0;
 	}
@@ -98,40 +98,31 @@ static size_t take(struct chosen_wait *to, const struct best *b, size_t n_best)
 	return n;
 }
 
-static bool has(const struct report_wait *waits, size_t n, const struct wait *w)
+/* Appends p, unless it is one of the first n_examples, those of causes. */
+static void put(struct report *r, size_t n_examples, const struct chosen_wait *p)
 {
-	for (size_t i = 0; i < n; i++)
-		if (waits[i].chosen.wait == w)
-			return true;
-	return false;
-}
-
-/* Appends p, unless it is the example of a cause that is there already. */
-static void put(const struct chooser *c, struct report_wait *waits, size_t *n, size_t n_examples,
-		const struct chosen_wait *p)
-{
-	if (!has(waits, n_examples, p->wait))
-		waits[(*n)++] =
-			(struct report_wait) { *p, wait_filter_is_idle(c->by->filter, p->thread,
-								       p->wait) };
+	for (size_t i = 0; i < n_examples; i++)
+		if (r->waits[i].chosen.wait == p->wait)
+			return;
+	r->waits[r->n_waits++] =
+		(struct report_wait) { *p, wait_filter_is_idle(r->filter, p->thread, p->wait) };
 }
 
 /* Joins the lists; each wait appears once. */
-static int gather(const struct chooser *c, struct report_wait **waits, size_t *n_waits)
+static int gather(const struct chooser *c, struct report *r)
 {
-	const struct report_choice *by = c->by;
-	size_t n_rows = by->counts->n_rows, n_steps = by->counts->steps.n, n = 0, n_examples;
+	size_t n_rows = r->counts.n_rows, n_steps = r->counts.steps.n, n = 0, n_examples;
 	size_t most = c->all.n + c->resting.n + n_rows * OF_ROW + n_steps * OF_STEP;
 	struct chosen_wait *all = malloc((most + 1) * sizeof(*all));
 
-	*waits = malloc((by->n_causes + most + 1) * sizeof(**waits));
-	if (!all || !*waits) {
+	r->waits = malloc((r->n_causes + most + 1) * sizeof(*r->waits));
+	if (!all || !r->waits) {
 		free(all);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < by->n_causes; i++)
-		put(c, *waits, n_waits, *n_waits, &by->causes[i]->example);
-	n_examples = *n_waits;
+	for (size_t i = 0; i < r->n_causes; i++)
+		put(r, r->n_waits, &r->cause[i]->example);
+	n_examples = r->n_waits;
 	n += take(all, &c->all, 1);
 	n += take(all + n, &c->resting, 1);
 	n += take(all + n, c->rows, n_rows);
@@ -139,28 +130,27 @@ static int gather(const struct chooser *c, struct report_wait **waits, size_t *n
 	qsort(all, n, sizeof(*all), longest_wait_first);
 	for (size_t i = 0; i < n; i++)
 		if (!i || all[i].wait != all[i - 1].wait)
-			put(c, *waits, n_waits, n_examples, &all[i]);
+			put(r, n_examples, &all[i]);
 	free(all);
 	return 0;
 }
 
-int report_waits_new(struct report_wait **waits, size_t *n, const struct report_choice *by)
+int report_choose_waits(struct report *r)
 {
-	struct chooser c = { .by = by };
+	uint64_t top = r->in->options->top;
+	struct chooser c = { .r = r };
 	int err = -ENOMEM;
 
-	*waits = NULL;
-	*n = 0;
-	c.all.room = !by->top ? OF_ALL : by->top < TOP_MAX ? (size_t)by->top : TOP_MAX;
+	c.all.room = !top ? OF_ALL : top < TOP_MAX ? (size_t)top : TOP_MAX;
 	c.resting.room = OF_RESTING;
 	c.all.at = malloc(c.all.room * sizeof(*c.all.at));
 	c.resting.at = malloc(c.resting.room * sizeof(*c.resting.at));
-	c.rows = bests_new(by->counts->n_rows, OF_ROW);
-	c.steps = bests_new(by->counts->steps.n, OF_STEP);
+	c.rows = bests_new(r->counts.n_rows, OF_ROW);
+	c.steps = bests_new(r->counts.steps.n, OF_STEP);
 	if (c.all.at && c.resting.at && c.rows && c.steps)
-		err = top_waits_walk(by->timelines, by->filter, 0, choose, &c);
+		err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
 	if (!err)
-		err = gather(&c, waits, n);
+		err = gather(&c, r);
 	free(c.all.at);
 	free(c.resting.at);
 	bests_free(c.rows);
