@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "timeline/taken.h"
+#include "timeline/stolen_time.h"
 
 int chain_samples_init(struct chain_samples *s, const struct timelines *tl, chain_ran_fn ran,
 		       chain_interrupted_fn interrupted, void *arg)
@@ -51,7 +51,8 @@ void chain_samples_window(struct chain_samples *s, uint32_t node, uint32_t threa
 	uint64_t ns = 0;
 
 	if (s->interrupted)
-		ns = taken_of_thread(timelines_interrupts(s->timelines), thread, from_ns, to_ns);
+		ns = stolen_time_of_thread(timelines_interrupts(s->timelines), thread, from_ns,
+					   to_ns);
 	if (ns)
 		s->interrupted(s->arg, node, ns);
 	chain_samples_add(s, node, thread, from_ns, to_ns, 1);

@@ -7,7 +7,7 @@
 #include "common/lower_bound.h"
 #include "running_totals.h"
 #include "timeline/cpus.h"
-#include "timeline/taken.h"
+#include "timeline/stolen_time.h"
 
 /*
  * The time that each name had on a CPU, as running totals over blocks of changes: a long wait among
@@ -18,8 +18,8 @@
 struct who_ran {
 	const struct timelines *timelines;
 	const struct cpus *cpus;
-	const struct taken *interrupts, *steal; /* NULL: not told apart */
-	struct running_totals *totals;		/* by CPU; of (who, 0) */
+	const struct stolen_time *interrupts, *steal; /* NULL: not told apart */
+	struct running_totals *totals;		      /* by CPU; of (who, 0) */
 	uint32_t n_cpus;
 };
 
@@ -81,9 +81,9 @@ static struct had had_in(const struct who_ran *r, uint32_t who, bool still, uint
 	if (who == WHO_UNKNOWN)
 		return had;
 	if (!still)
-		had.interrupts = taken_of_cpu(r->interrupts, cpu, from_ns, to_ns);
+		had.interrupts = stolen_time_of_cpu(r->interrupts, cpu, from_ns, to_ns);
 	had.own -= had.interrupts;
-	had.steal = taken_of_cpu(r->steal, cpu, from_ns, to_ns);
+	had.steal = stolen_time_of_cpu(r->steal, cpu, from_ns, to_ns);
 	if (had.steal > had.own)
 		had.steal = had.own;
 	had.own -= had.steal;
@@ -222,10 +222,10 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 static void share_queue(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
 	struct share still = *s;
-	const struct silence *at;
+	const struct stall *at;
 	size_t n, i;
 
-	at = timelines_silences(s->ran->timelines, &n);
+	at = timelines_stalls(s->ran->timelines, &n);
 	i = LOWER_BOUND(k, n, at[k].to_ns <= from_ns);
 	still.still = true;
 	for (; i < n && at[i].from_ns < to_ns; i++) {

@@ -9,7 +9,7 @@
 #include "format.h"
 #include "select/wait_nature.h"
 #include "table.h"
-#include "timeline/taken.h"
+#include "timeline/stolen_time.h"
 
 static int by_running(const void *pa, const void *pb)
 {
@@ -37,8 +37,8 @@ static struct thread_row row_of(const struct timelines *tl, struct wait_filter *
 
 	wait_filter_window(s, &from_ns, &to_ns);
 	r.sums = thread_sums(th, from_ns, to_ns);
-	r.interrupted_ns = taken_of_thread(timelines_interrupts(tl), thread, from_ns, to_ns);
-	r.stolen_ns = taken_of_thread(timelines_steal(tl), thread, from_ns, to_ns);
+	r.interrupted_ns = stolen_time_of_thread(timelines_interrupts(tl), thread, from_ns, to_ns);
+	r.stolen_ns = stolen_time_of_thread(timelines_steal(tl), thread, from_ns, to_ns);
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct chosen_wait chosen = { .wait = &th->waits[i], .thread = thread };
 		uint64_t len;

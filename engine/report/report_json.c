@@ -12,7 +12,7 @@
 #include "report.h"
 #include "report_chain.h"
 #include "report_json.h"
-#include "timeline/taken.h"
+#include "timeline/stolen_time.h"
 #include "words/place.h"
 #include "words/names.h"
 
@@ -125,11 +125,11 @@ static struct thread_row thread_part(const struct report *r, uint32_t thread, ui
 				     uint64_t to)
 {
 	const struct timelines *tl = r->in->timelines;
-	const struct taken *interrupts = timelines_interrupts(tl);
+	const struct stolen_time *interrupts = timelines_interrupts(tl);
 
 	return (struct thread_row) {
 		.sums = thread_sums(timelines_thread(tl, thread), from, to),
-		.interrupted_ns = taken_of_thread(interrupts, thread, from, to),
+		.interrupted_ns = stolen_time_of_thread(interrupts, thread, from, to),
 	};
 }
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "report_json.h"
-#include "timeline/taken.h"
+#include "timeline/stolen_time.h"
 
 /* How a part of a thread's time is drawn; data.js has the same order (STATES). */
 enum state {
@@ -42,12 +42,12 @@ static void put_interval(struct report_writer *w, const struct view *f, uint64_t
 static void put_running(struct report_writer *w, const struct view *f, uint32_t thread,
 			uint64_t from, uint64_t to)
 {
-	const struct taken *interrupts = timelines_interrupts(w->r->in->timelines);
+	const struct stolen_time *interrupts = timelines_interrupts(w->r->in->timelines);
 	uint64_t ns;
 
 	from = clip_ns(from, f->from_ns, f->to_ns);
 	to = clip_ns(to, f->from_ns, f->to_ns);
-	ns = taken_of_thread(interrupts, thread, from, to);
+	ns = stolen_time_of_thread(interrupts, thread, from, to);
 	if (ns)
 		report_put(w, from - f->zero_ns, to - from, STATE_RUNNING, ns);
 }

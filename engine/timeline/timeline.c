@@ -29,9 +29,9 @@ void timelines_free(struct timelines *tl)
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
-	silences_free(&tl->silences);
-	taken_free(tl->interrupts);
-	taken_free(tl->steal);
+	stalls_free(&tl->stalls);
+	stolen_time_free(tl->interrupts);
+	stolen_time_free(tl->steal);
 	free(tl);
 }
 
@@ -40,18 +40,18 @@ const struct cpus *timelines_cpus(const struct timelines *tl)
 	return tl->cpus;
 }
 
-const struct silence *timelines_silences(const struct timelines *tl, size_t *n)
+const struct stall *timelines_stalls(const struct timelines *tl, size_t *n)
 {
-	*n = tl->silences.n;
-	return tl->silences.at;
+	*n = tl->stalls.n;
+	return tl->stalls.at;
 }
 
-const struct taken *timelines_interrupts(const struct timelines *tl)
+const struct stolen_time *timelines_interrupts(const struct timelines *tl)
 {
 	return tl->interrupts;
 }
 
-const struct taken *timelines_steal(const struct timelines *tl)
+const struct stolen_time *timelines_steal(const struct timelines *tl)
 {
 	return tl->steal;
 }

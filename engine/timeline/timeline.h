@@ -22,7 +22,7 @@
 
 #include "disk_requests.h"
 #include "samples.h"
-#include "silence.h"
+#include "stalls.h"
 #include "thread_numbers.h"
 #include "trace/trace.h"
 
@@ -120,15 +120,15 @@ int timelines_new(struct timelines **out, const struct trace *t);
 int timelines_new_with_cpus(struct timelines **out, const struct trace *t);
 void timelines_free(struct timelines *tl);
 struct cpus;
-struct taken;
+struct stolen_time;
 /* NULL: not asked for, or the trace does not have the queues. */
 const struct cpus *timelines_cpus(const struct timelines *tl);
 /* When the machine stood still, in the order of time; only if timelines_cpus() is not NULL. */
-const struct silence *timelines_silences(const struct timelines *tl, size_t *n);
-/* How long CPUs were in interrupts, see taken.h. NULL: not asked for, or not in the trace. */
-const struct taken *timelines_interrupts(const struct timelines *tl);
+const struct stall *timelines_stalls(const struct timelines *tl, size_t *n);
+/* How long CPUs were in interrupts, see stolen_time.h. NULL: not asked for, or not in the trace. */
+const struct stolen_time *timelines_interrupts(const struct timelines *tl);
 /* The same for the time that a hypervisor took; NULL also if it took none. */
-const struct taken *timelines_steal(const struct timelines *tl);
+const struct stolen_time *timelines_steal(const struct timelines *tl);
 /* The sum of that, over all CPUs, in ns. */
 uint64_t timelines_steal_ns(const struct timelines *tl);
 

@@ -72,8 +72,8 @@ static void note_ran(struct builder *b, const struct event *ev, uint32_t prev)
 		return;
 	if (th && !(th->flags & THREAD_RECORDER))
 		ran_from_ns = th->n_waits ? th->waits[th->n_waits - 1].in_ns : th->begin_ns;
-	taken_switch(b->tl->interrupts, ev->cpu, prev, ran_from_ns, ev->time_ns);
-	taken_switch(b->tl->steal, ev->cpu, prev, ran_from_ns, ev->time_ns);
+	stolen_time_switch(b->tl->interrupts, ev->cpu, prev, ran_from_ns, ev->time_ns);
+	stolen_time_switch(b->tl->steal, ev->cpu, prev, ran_from_ns, ev->time_ns);
 }
 
 static void handle_switch(struct builder *b, const struct event *ev)
@@ -202,7 +202,7 @@ static void handle_disk_done(struct builder *b, const struct event *ev)
 
 static void handle_steal(struct builder *b, const struct event *ev)
 {
-	taken_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
+	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
 	if (ev->n <= UINT64_MAX - b->tl->steal_ns)
 		b->tl->steal_ns += ev->n;
 }
@@ -226,7 +226,7 @@ static void handle_more(struct builder *b, const struct event *ev)
 	else if (ev->kind == EVENT_DISK_DONE)
 		handle_disk_done(b, ev);
 	else if (ev->kind == EVENT_INTERRUPTS)
-		taken_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
+		stolen_time_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
 	else if (ev->kind == EVENT_STEAL)
 		handle_steal(b, ev);
 	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
@@ -277,8 +277,8 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_LOST:
 		handle_lost(b, ev);
-		taken_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
-		taken_lost(b->tl->steal, ev->cpu, ev->last_ns);
+		stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
+		stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
 		break;
 	default:
 		handle_more(b, ev);
@@ -323,20 +323,20 @@ static bool in_running_time(void *arg, const struct sample *s)
 	       (i == th->n_waits || th->waits[i].out_ns > s->ns);
 }
 
-static int note_silence(struct silences *s, const struct event *ev)
+static int note_stall(struct stalls *s, const struct event *ev)
 {
 	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST;
 
-	return silences_event(s, ev->time_ns, lost ? ev->last_ns : ev->time_ns);
+	return stalls_event(s, ev->time_ns, lost ? ev->last_ns : ev->time_ns);
 }
 
-static void finish_silences(struct timelines *tl)
+static void finish_stalls(struct timelines *tl)
 {
 	uint64_t ran_ns = 0;
 
-	for (size_t i = 0; i < tl->n_threads && tl->silences.n; i++)
+	for (size_t i = 0; i < tl->n_threads && tl->stalls.n; i++)
 		ran_ns += thread_sums(&tl->threads[i], 0, UINT64_MAX).running_ns;
-	silences_finish(&tl->silences, ran_ns, tl->samples.n);
+	stalls_finish(&tl->stalls, ran_ns, tl->samples.n);
 }
 
 /* Prepares for the first event, which may be NULL. with_cpus: see timelines_new_with_cpus(). */
@@ -356,11 +356,11 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 		b->out_of_memory |= !tl->cpus;
 	}
 	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS) {
-		tl->interrupts = taken_new(tl->start_ns);
+		tl->interrupts = stolen_time_new(tl->start_ns);
 		b->out_of_memory |= !tl->interrupts;
 	}
 	if (with_cpus && info->more & 1u << CHAINLOG_STEAL) {
-		tl->steal = taken_new(tl->start_ns);
+		tl->steal = stolen_time_new(tl->start_ns);
 		b->out_of_memory |= !tl->steal;
 	}
 	table_snapshot(b);
@@ -372,7 +372,7 @@ static void handle_events(struct builder *b, const struct event *ev)
 
 	progress_begin(PROGRESS_LINK, all, all);
 	for (; ev && !b->out_of_memory; ev = event_stream_next(b->events)) {
-		b->out_of_memory = b->tl->cpus && note_silence(&b->tl->silences, ev);
+		b->out_of_memory = b->tl->cpus && note_stall(&b->tl->stalls, ev);
 		if (b->tl->end_ns < ev->time_ns)
 			b->tl->end_ns = ev->time_ns;
 		handle_event(b, ev);
@@ -396,16 +396,16 @@ static void finish(struct builder *b)
 		samples_keep(&tl->samples, in_running_time, b);
 	b->out_of_memory |= samples_sort(&tl->samples, n_threads) != 0;
 	cpus_finish(tl->cpus, n_threads);
-	finish_silences(tl);
-	taken_finish(tl->interrupts, n_threads);
-	taken_finish(tl->steal, n_threads);
+	finish_stalls(tl);
+	stolen_time_finish(tl->interrupts, n_threads);
+	stolen_time_finish(tl->steal, n_threads);
 	/* Most machines have no hypervisor that takes anything. */
 	if (!tl->steal_ns) {
-		taken_free(tl->steal);
+		stolen_time_free(tl->steal);
 		tl->steal = NULL;
 	}
-	b->out_of_memory |=
-		cpus_failed(tl->cpus) || taken_failed(tl->interrupts) || taken_failed(tl->steal);
+	b->out_of_memory |= cpus_failed(tl->cpus) || stolen_time_failed(tl->interrupts) ||
+			    stolen_time_failed(tl->steal);
 	if (b->out_of_memory)
 		return;
 	tl->pairs = event_stream_take_pairs(b->events);

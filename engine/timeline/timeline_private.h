@@ -11,7 +11,7 @@
 #include "trace/event_stream.h"
 #include "base/pairs.h"
 #include "cpus.h"
-#include "taken.h"
+#include "stolen_time.h"
 #include "timeline.h"
 
 struct rename {
@@ -30,12 +30,12 @@ struct timelines {
 	struct pairs pairs; /* kernel and user stack */
 	struct samples samples;
 	struct disk_requests disk_requests;
-	struct cpus *cpus;	  /* NULL: not asked for, or not in the trace */
-	struct taken *interrupts; /* likewise */
-	struct taken *steal;	  /* likewise */
-	uint64_t steal_ns;	  /* all of it */
-	struct silences silences; /* empty where cpus is NULL */
-	uint64_t untraced;	  /* switches that are missing, though no loss says so */
+	struct cpus *cpus;		/* NULL: not asked for, or not in the trace */
+	struct stolen_time *interrupts; /* likewise */
+	struct stolen_time *steal;	/* likewise */
+	uint64_t steal_ns;		/* all of it */
+	struct stalls stalls;		/* empty where cpus is NULL */
+	uint64_t untraced;		/* switches that are missing, though no loss says so */
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */

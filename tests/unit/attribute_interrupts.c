@@ -17,7 +17,7 @@
 #include "oracle.h"
 #include "synth_interrupts.h"
 #include "synth_many.h"
-#include "timeline/taken.h"
+#include "timeline/stolen_time.h"
 
 #define TRACES 1500
 
@@ -230,7 +230,7 @@ static void both_take_no_more_than_there_is(void **state)
 }
 
 /* A machine that stood still: a hypervisor had the CPU for as long as it says. */
-static void of_a_silence_it_has_its_part(void **state)
+static void of_a_stall_it_has_its_part(void **state)
 {
 	static const char busy[] = "0   c0 - R > B\n";
 	char script[4096] = "queues interrupts\n";
@@ -261,13 +261,13 @@ static void put_thread(const struct out *o, const struct timelines *tl, const st
 		       uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct thread *th = timelines_thread(tl, thread);
-	const struct taken *tables[] = { timelines_interrupts(tl), timelines_steal(tl) };
+	const struct stolen_time *tables[] = { timelines_interrupts(tl), timelines_steal(tl) };
 	struct sums sums = { .n = 0 };
 	const struct sum *of;
 	size_t n;
 
 	for (int i = 0; i < 2; i++) {
-		uint64_t ns = taken_of_thread(tables[i], thread, from_ns, to_ns);
+		uint64_t ns = stolen_time_of_thread(tables[i], thread, from_ns, to_ns);
 
 		if (ns)
 			fprintf(o->f, "%u %llu %s %llu\n", th->tid,
@@ -357,23 +357,24 @@ static void engines_agree(const struct trace *t, const struct timelines *tl, con
 }
 
 /* Parts add up, and nothing is longer than the time that it is of. */
-static void laws_of(const struct timelines *tl, const struct taken *i)
+static void laws_of(const struct timelines *tl, const struct stolen_time *i)
 {
 	uint64_t start = timelines_start_ns(tl), end = timelines_end_ns(tl);
 	uint64_t step = (end - start) / 700 + 1;
 
 	for (uint32_t k = 0; k < timelines_threads(tl); k++) {
 		const struct thread *th = timelines_thread(tl, k);
-		uint64_t of_waits = 0, in_steps = 0, all = taken_of_thread(i, k, 0, end);
+		uint64_t of_waits = 0, in_steps = 0, all = stolen_time_of_thread(i, k, 0, end);
 
 		for (uint64_t at = start; at < end; at += step) {
 			uint64_t to = at + step < end ? at + step : end;
 
-			in_steps += taken_of_thread(i, k, at, to);
-			assert_true(taken_of_thread(i, k, at, to) <= to - at);
+			in_steps += stolen_time_of_thread(i, k, at, to);
+			assert_true(stolen_time_of_thread(i, k, at, to) <= to - at);
 		}
 		for (uint32_t w = 0; w < th->n_waits; w++)
-			of_waits += taken_of_thread(i, k, th->waits[w].out_ns, th->waits[w].in_ns);
+			of_waits += stolen_time_of_thread(i, k, th->waits[w].out_ns,
+							  th->waits[w].in_ns);
 		assert_int_equal(in_steps, all);
 		assert_int_equal(of_waits, 0);
 		assert_true(all <= thread_sums(th, 0, end).running_ns);
@@ -470,7 +471,7 @@ int main(void)
 		cmocka_unit_test(a_hypervisor_had_the_cpu_too),
 		cmocka_unit_test(a_machine_from_which_nothing_was_taken_has_no_column),
 		cmocka_unit_test(both_take_no_more_than_there_is),
-		cmocka_unit_test(of_a_silence_it_has_its_part),
+		cmocka_unit_test(of_a_stall_it_has_its_part),
 		cmocka_unit_test(on_whole_schedules),
 		cmocka_unit_test(on_lossy_schedules),
 		cmocka_unit_test(on_damaged_schedules),

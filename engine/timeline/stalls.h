@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * silence.h - when no CPU had an event although samples were due (chain-semantics, section 9): the
+ * stalls.h - when no CPU had an event although samples were due (chain-semantics, section 9): the
  * machine stood still, as a virtual machine does that its host does not run. Times are
  * CLOCK_MONOTONIC ns.
  */
-#ifndef ENGINE_SILENCE_H
-#define ENGINE_SILENCE_H
+#ifndef ENGINE_STALLS_H
+#define ENGINE_STALLS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define SILENCE_MIN_NS 100000000u
-#define SILENCE_MIN_SAMPLES 20u
+#define STALL_MIN_NS 100000000u
+#define STALL_MIN_SAMPLES 20u
 
-struct silence {
+struct stall {
 	uint64_t from_ns, to_ns;
 };
 
 /* All zero is empty. */
-struct silences {
-	struct silence *at; /* in the order of time */
+struct stalls {
+	struct stall *at; /* in the order of time */
 	size_t n, cap;
 	uint64_t seen_ns; /* the trace has events, or losses, up to here; 0: none so far */
 };
@@ -28,9 +28,9 @@ struct silences {
  * The next event, of any kind: at ns; of a loss, up to last_ns, else last_ns is ns. Returns 0 or
  * -ENOMEM.
  */
-int silences_event(struct silences *s, uint64_t ns, uint64_t last_ns);
+int stalls_event(struct stalls *s, uint64_t ns, uint64_t last_ns);
 /* Threads ran for ran_ns in all, and were sampled so often: keeps what is long enough for that. */
-void silences_finish(struct silences *s, uint64_t ran_ns, size_t samples);
-void silences_free(struct silences *s);
+void stalls_finish(struct stalls *s, uint64_t ran_ns, size_t samples);
+void stalls_free(struct stalls *s);
 
-#endif /* ENGINE_SILENCE_H */
+#endif /* ENGINE_STALLS_H */

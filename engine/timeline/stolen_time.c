@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "taken.h"
+#include "stolen_time.h"
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ struct last {
 	bool open; /* its event with what was taken has not come yet */
 };
 
-struct taken {
+struct stolen_time {
 	struct stretches cpus, threads;
 	struct last *last; /* by CPU */
 	size_t n_last, cap_last;
@@ -39,9 +39,9 @@ struct taken {
 	bool out_of_memory;
 };
 
-struct taken *taken_new(uint64_t start_ns)
+struct stolen_time *stolen_time_new(uint64_t start_ns)
 {
-	struct taken *i = calloc(1, sizeof(*i));
+	struct stolen_time *i = calloc(1, sizeof(*i));
 
 	if (i)
 		i->start_ns = start_ns;
@@ -54,7 +54,7 @@ static void free_stretches(struct stretches *s)
 	free(s->first);
 }
 
-void taken_free(struct taken *i)
+void stolen_time_free(struct stolen_time *i)
 {
 	if (!i)
 		return;
@@ -64,12 +64,12 @@ void taken_free(struct taken *i)
 	free(i);
 }
 
-bool taken_failed(const struct taken *i)
+bool stolen_time_failed(const struct stolen_time *i)
 {
 	return i && i->out_of_memory;
 }
 
-static struct last *last_of(struct taken *i, uint32_t cpu)
+static struct last *last_of(struct stolen_time *i, uint32_t cpu)
 {
 	while (i->n_last <= cpu) {
 		struct last *p = grow_array(i->last, i->n_last, &i->cap_last, sizeof(*p));
@@ -84,8 +84,8 @@ static struct last *last_of(struct taken *i, uint32_t cpu)
 	return &i->last[cpu];
 }
 
-void taken_switch(struct taken *i, uint32_t cpu, uint32_t thread, uint64_t ran_from_ns,
-		  uint64_t at_ns)
+void stolen_time_switch(struct stolen_time *i, uint32_t cpu, uint32_t thread, uint64_t ran_from_ns,
+			uint64_t at_ns)
 {
 	struct last *last = i ? last_of(i, cpu) : NULL;
 
@@ -98,7 +98,7 @@ void taken_switch(struct taken *i, uint32_t cpu, uint32_t thread, uint64_t ran_f
 		*last = (struct last) { last->at_ns, at_ns, ran_from_ns, thread, true };
 }
 
-void taken_lost(struct taken *i, uint32_t cpu, uint64_t until_ns)
+void stolen_time_lost(struct stolen_time *i, uint32_t cpu, uint64_t until_ns)
 {
 	size_t from = cpu, to = (size_t)cpu + 1;
 
@@ -117,7 +117,7 @@ void taken_lost(struct taken *i, uint32_t cpu, uint64_t until_ns)
 			i->last[k] = (struct last) { .at_ns = until_ns, .thread = THREAD_NONE };
 }
 
-static void add(struct taken *i, struct stretches *to, uint32_t key, uint64_t from_ns,
+static void add(struct stolen_time *i, struct stretches *to, uint32_t key, uint64_t from_ns,
 		uint64_t to_ns, uint64_t ns)
 {
 	struct stretch *p;
@@ -134,7 +134,7 @@ static void add(struct taken *i, struct stretches *to, uint32_t key, uint64_t fr
 	p[to->n++] = (struct stretch) { from_ns, to_ns, ns, 0, key };
 }
 
-void taken_add(struct taken *i, uint32_t cpu, uint64_t at_ns, uint64_t ns)
+void stolen_time_add(struct stolen_time *i, uint32_t cpu, uint64_t at_ns, uint64_t ns)
 {
 	struct last *last = i && cpu < i->n_last ? &i->last[cpu] : NULL;
 	uint64_t from_ns;
@@ -184,7 +184,7 @@ static bool sort(struct stretches *s, uint32_t keys)
 	return true;
 }
 
-void taken_finish(struct taken *i, uint32_t threads)
+void stolen_time_finish(struct stolen_time *i, uint32_t threads)
 {
 	if (i && (!sort(&i->cpus, (uint32_t)i->n_last) || !sort(&i->threads, threads)))
 		i->out_of_memory = true;
@@ -216,12 +216,14 @@ static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, u
 	return sum_up_to(s, key, to_ns) - sum_up_to(s, key, from_ns);
 }
 
-uint64_t taken_of_cpu(const struct taken *i, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
+			    uint64_t to_ns)
 {
 	return i ? sum(&i->cpus, cpu, from_ns, to_ns) : 0;
 }
 
-uint64_t taken_of_thread(const struct taken *i, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uint64_t from_ns,
+			       uint64_t to_ns)
 {
 	return i ? sum(&i->threads, thread, from_ns, to_ns) : 0;
 }
