@@ -7,11 +7,10 @@
 #include <stdlib.h>
 
 #include "kernel/clock.h"
-#include "unwind/later.h"
-#include "unwind/mismatch.h"
+#include "unwind/pending_stacks.h"
 #include "unwind/reference.h"
 #include "unwind/rule.h"
-#include "unwind/sleepers.h"
+#include "unwind/sleeping_threads.h"
 #include "unwind/unwind.h"
 
 /*
@@ -33,9 +32,9 @@ struct user_stacks {
 	struct symbolizer *sym;
 	struct unwinder *unwinder;   /* NULL: user stacks are not unwound */
 	struct reference *reference; /* NULL: they are not compared */
-	struct sleepers *sleepers;
-	struct later *later;	  /* stacks that wait for a rule */
-	uint64_t asleep_until_ns; /* later, queued threads get their leaf only */
+	struct sleeping_threads *sleeping;
+	struct pending_stacks *pending; /* stacks that wait for a rule */
+	uint64_t asleep_until_ns;	/* later, queued threads get their leaf only */
 	bool verbose;
 	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
 	uint64_t verified, mismatches; /* stacks compared, and those that differ, */
@@ -57,11 +56,10 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	u->sym = sym;
 	if (!bpf_session_unwinds(bpf))
 		return 0;
-	u->reference = verify ? reference_new() : NULL;
-	u->sleepers = sleepers_new();
-	u->later = later_new();
-	if (!unwinder_new(&u->unwinder, sym, helpers, bpf_session_rule, bpf) && u->sleepers &&
-	    u->later && (u->reference || !verify)) {
+	if (verify && reference_new(&u->reference))
+		return err;
+	if (!unwinder_new(&u->unwinder, sym, helpers, bpf_session_rule, bpf) &&
+	    !sleeping_threads_new(&u->sleeping) && !pending_stacks_new(&u->pending)) {
 		symbolizer_on_replace(sym, bpf_session_replaced, bpf);
 		err = epoll < 0 ? 0 : bpf_session_watch(bpf, epoll);
 	}
@@ -74,8 +72,8 @@ void user_stacks_close(struct user_stacks *u)
 		return;
 	unwinder_free(u->unwinder);
 	reference_free(u->reference);
-	sleepers_free(u->sleepers);
-	later_free(u->later);
+	sleeping_threads_free(u->sleeping);
+	pending_stacks_free(u->pending);
 	free(u);
 }
 
@@ -95,7 +93,7 @@ static void compare(struct user_stacks *u, const struct wire_copy *c, const __u6
 	uint32_t found = n;
 	bool in_doubt;
 
-	n = symbolizer_believes(u->sym, space, frames, n, c->r.time_ns, &in_doubt);
+	n = symbolizer_trusted_prefix(u->sym, space, frames, n, c->r.time_ns, &in_doubt);
 	if (n < found || in_doubt)
 		end = WIRE_END_NO_RULE;
 	result = reference_compare(u->reference, c, space, frames, n, end);
@@ -108,7 +106,7 @@ static void compare(struct user_stacks *u, const struct wire_copy *c, const __u6
 	u->mismatches += result == REFERENCE_DIFFERS;
 	if ((result == REFERENCE_DIFFERS || c->known == WIRE_KNOWN_AS_OTHER) && u->verbose &&
 	    u->printed++ < PRINTED_MAX)
-		mismatch_print(u->sym, u->reference, c, frames, n, end);
+		reference_print(u->reference, u->sym, c, frames, n, end);
 }
 
 static int record_completed(struct user_stacks *u)
@@ -140,7 +138,7 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 		return 0;
 	}
 	err = unwinder_complete(u->unwinder, c, len, &u->completed);
-	if (err == -EAGAIN && later_add(u->later, c, len))
+	if (err == -EAGAIN && pending_stacks_add(u->pending, c, len))
 		return 0;
 	return err && err != -EAGAIN ? err : record_compared(u, c);
 }
@@ -149,16 +147,16 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 static int try_again(struct user_stacks *u, uint64_t wait_ns)
 {
 	size_t len;
-	const struct wire_copy *c = later_first(u->later, &len);
+	const struct wire_copy *c = pending_stacks_first(u->pending, &len);
 	int err = unwinder_complete(u->unwinder, c, len, &u->completed);
 
 	if (err == -EAGAIN && clock_now_ns() - c->r.time_ns < wait_ns) {
-		later_rotate(u->later);
+		pending_stacks_rotate(u->pending);
 		return 0;
 	}
 	/* It is not compared, because the reference unwinder would use the present mappings. */
 	err = record_completed(u);
-	later_drop(u->later);
+	pending_stacks_drop(u->pending);
 	return err;
 }
 
@@ -183,10 +181,10 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
 	struct user_stacks *u = user_stacks;
 	int err = u->thread(u->ctx, t);
 
-	if (err || !t->ustack || !u->sleepers)
+	if (err || !t->ustack || !u->sleeping)
 		return err;
 	u->asleep_until_ns = clock_now_ns() + ASLEEP_NS;
-	if (sleepers_add(u->sleepers, t))
+	if (sleeping_threads_add(u->sleeping, t))
 		return 0;
 	complete_leaf(u, t->ustack, t->tgid, t->seen_ns, t->regs[UNWIND_PC]);
 	return record_completed(u);
@@ -194,21 +192,22 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
 
 bool user_stacks_left(const struct user_stacks *u)
 {
-	return u->sleepers && (sleepers_left(u->sleepers) || later_left(u->later));
+	return u->sleeping &&
+	       (sleeping_threads_left(u->sleeping) || pending_stacks_left(u->pending));
 }
 
 /* Unwinds the next queued thread. */
 static int find_asleep(struct user_stacks *u)
 {
 	bool in_time = clock_now_ns() < u->asleep_until_ns;
-	const struct wire_copy *c = sleepers_next(u->sleepers, in_time);
+	const struct wire_copy *c = sleeping_threads_next(u->sleeping, in_time);
 	int err = in_time ? unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed) : -ETIME;
 
 	if (err && err != -EAGAIN) {
 		complete_leaf(u, c->id, c->tgid, c->r.time_ns, c->frames[0]);
 		return record_completed(u);
 	}
-	if (err && sleepers_put_back(u->sleepers))
+	if (err && sleeping_threads_put_back(u->sleeping))
 		return 0;
 	return record_compared(u, c);
 }
@@ -219,12 +218,12 @@ int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns)
 	size_t n;
 	int err = 0;
 
-	if (!u->sleepers)
+	if (!u->sleeping)
 		return 0;
-	n = later_left(u->later);
+	n = pending_stacks_left(u->pending);
 	while (!err && n-- && clock_now_ns() < end_ns)
 		err = try_again(u, LATER_MAX_NS);
-	n = sleepers_left(u->sleepers);
+	n = sleeping_threads_left(u->sleeping);
 	while (!err && n-- && clock_now_ns() < end_ns)
 		err = find_asleep(u);
 	return err;
@@ -244,9 +243,9 @@ int user_stacks_asleep_rest(struct user_stacks *u)
 		now_ns = clock_now_ns();
 	}
 	/* What is left gets what is known of it. */
-	while (!err && u->sleepers && sleepers_left(u->sleepers))
+	while (!err && u->sleeping && sleeping_threads_left(u->sleeping))
 		err = find_asleep(u);
-	while (!err && u->sleepers && later_left(u->later))
+	while (!err && u->sleeping && pending_stacks_left(u->pending))
 		err = try_again(u, 0);
 	return err;
 }

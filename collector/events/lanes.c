@@ -35,7 +35,7 @@ struct lanes {
 	struct lanes_shared shared;
 	/*
 	 * Protects everything in `shared`, and changes of these two, which all lanes read: between
-	 * them no process changed its code (symbolizer_settled()).
+	 * them no process changed its code (symbolizer_stable_range()).
 	 */
 	pthread_mutex_t lock;
 	uint64_t settled_from_ns, settled_until_ns;
@@ -57,7 +57,7 @@ static void settle(struct lanes *all)
 {
 	uint64_t from_ns, until_ns;
 
-	symbolizer_settled(all->shared.sym, &from_ns, &until_ns);
+	symbolizer_stable_range(all->shared.sym, &from_ns, &until_ns);
 	__atomic_store_n(&all->settled_from_ns, from_ns, __ATOMIC_RELAXED);
 	/* Pairs with the load in own_block(), which sees from_ns then, too. */
 	__atomic_store_n(&all->settled_until_ns, until_ns, __ATOMIC_RELEASE);

@@ -145,7 +145,7 @@ static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *
 static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
 			  uint32_t n, uint32_t *ids, bool *in_doubt)
 {
-	n = symbolizer_believes(m->sym, space, addrs, n, time_ns, in_doubt);
+	n = symbolizer_trusted_prefix(m->sym, space, addrs, n, time_ns, in_doubt);
 	for (uint32_t i = 0; i < n; i++)
 		ids[i] = m->store.frame(m->store.ctx, space, addrs[i], time_ns);
 	return n;
@@ -275,7 +275,7 @@ static bool holds(struct stack_map *m, const struct slot *k, uint64_t time_ns)
 {
 	if (k->is_fluid)
 		return symbolizer_kernel_held(m->sym, k->time_ns, time_ns);
-	return !k->tgid || symbolizer_holds(m->sym, k->space, time_ns);
+	return !k->tgid || symbolizer_is_valid_at(m->sym, k->space, time_ns);
 }
 
 /* The id of an event's stack that is neither a layout's nor for one event only. */

@@ -334,7 +334,7 @@ struct image *images_replace(struct images *im, struct image *old, const struct 
 	return i;
 }
 
-bool image_holds(const struct image *i, uint64_t time_ns)
+bool image_is_valid_at(const struct image *i, uint64_t time_ns)
 {
 	return (!i->replaces || time_ns >= i->start_ns) &&
 	       (!i->replaced_ns || time_ns < i->replaced_ns);

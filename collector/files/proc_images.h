@@ -96,7 +96,7 @@ void images_overflow(struct images *im, struct image *i);
  */
 struct image *images_replace(struct images *im, struct image *i, const struct mapping *m);
 /* Whether addresses of the program meant the same at time_ns as in this image. */
-bool image_holds(const struct image *i, uint64_t time_ns);
+bool image_is_valid_at(const struct image *i, uint64_t time_ns);
 void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns);
 void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm);
 void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns);

@@ -268,7 +268,7 @@ void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t 
 	s->on_replace_ctx = ctx;
 }
 
-void symbolizer_settled(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns)
+void symbolizer_stable_range(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns)
 {
 	*from_ns = s->replaced_ns;
 	*until_ns = s->polled_ns;

@@ -106,13 +106,13 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
  * it. If not, a library took the place of another one, and symbolizer_space() returns another
  * space. Polls if need be.
  */
-bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns);
+bool symbolizer_is_valid_at(struct symbolizer *s, uint32_t space, uint64_t time_ns);
 
 /*
  * From *from_ns on, as far as is known now, that is until *until_ns, no code was mapped over other
- * code: what symbolizer_holds() at one time in between holds at all of them.
+ * code: what symbolizer_is_valid_at() at one time in between holds at all of them.
  */
-void symbolizer_settled(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns);
+void symbolizer_stable_range(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns);
 
 /*
  * The space and address to give to encoder_frame(): the code of a file is the same wherever it is
@@ -137,35 +137,25 @@ bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uin
  * Whether code at addr had been mapped over other code so shortly before time_ns that the BPF side
  * may still have unwound by the rules of that one: then who called it is not known.
  */
-bool symbolizer_doubts(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
+bool symbolizer_is_stale(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns);
 /*
  * How many of the n frames of a user stack at time_ns, leaf first, are to be believed: those before
- * the first return address that lies in no code, and none behind one of which symbolizer_doubts();
- * *in_doubt: there is such a one. 0 without a space.
+ * the first return address that lies in no code, and none behind one of which
+ * symbolizer_is_stale(); *in_doubt: there is such a one. 0 without a space.
  */
-uint32_t symbolizer_believes(struct symbolizer *s, uint32_t space, const __u64 *frames, uint32_t n,
-			     uint64_t time_ns, bool *in_doubt);
+uint32_t symbolizer_trusted_prefix(struct symbolizer *s, uint32_t space, const __u64 *frames,
+				   uint32_t n, uint64_t time_ns, bool *in_doubt);
 
 /* What is at an address: a byte of a file. */
 struct symbolizer_code {
 	enum code_kind kind; /* CODE_VDSO only if it is the same one as ours */
 	uint32_t file;	     /* code_files id; good until the next poll */
 	uint64_t offset;     /* in the file; in the vDSO, from its start */
-	uint64_t since_ns;   /* when it was mapped there, or found in /proc */
 };
 
 /* False if nothing executable was mapped there, as far as is known. */
 bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		     struct symbolizer_code *out);
-
-/* When a space held, as far as is known now, and for how long the BPF side did not know it. */
-struct symbolizer_span {
-	uint64_t from_ns, until_ns; /* until_ns 0: it holds */
-	uint64_t doubt_ns, sure_ns; /* 0: it was known at once */
-};
-
-/* All 0 if the space is not known. */
-struct symbolizer_span symbolizer_span(const struct symbolizer *s, uint32_t space);
 
 /* The files that processes run code from, and the length of the vDSO (0: not known). */
 struct code_files *symbolizer_files(struct symbolizer *s);

@@ -60,12 +60,12 @@ static struct image *space_image(const struct symbolizer *s, uint32_t space)
 	return space_table_get(&s->spaces, space);
 }
 
-bool symbolizer_holds(struct symbolizer *s, uint32_t space, uint64_t time_ns)
+bool symbolizer_is_valid_at(struct symbolizer *s, uint32_t space, uint64_t time_ns)
 {
 	if (time_ns > s->polled_ns)
 		symbolize_take_in(s);
 	/* An image that is forgotten holds for nothing. */
-	return space_image(s, space) && image_holds(space_image(s, space), time_ns);
+	return space_image(s, space) && image_is_valid_at(space_image(s, space), time_ns);
 }
 
 static const struct mapping *mapping_at(struct symbolizer *s, uint32_t space, uint64_t addr,
@@ -96,7 +96,6 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 		.kind = code_files_kind(s->files, m->file),
 		.file = m->file,
 		.offset = addr - m->start + m->pgoff,
-		.since_ns = m->time_ns,
 	};
 	if (out->kind == CODE_VDSO) {
 		out->offset = addr - m->start;
@@ -106,7 +105,7 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 	return true;
 }
 
-bool symbolizer_doubts(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)
+bool symbolizer_is_stale(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)
 {
 	struct image *i = space_image(s, space);
 	const struct mapping *m;
@@ -117,8 +116,8 @@ bool symbolizer_doubts(struct symbolizer *s, uint32_t space, uint64_t addr, uint
 	return m && m->time_ns >= i->doubt_ns;
 }
 
-uint32_t symbolizer_believes(struct symbolizer *s, uint32_t space, const __u64 *frames, uint32_t n,
-			     uint64_t time_ns, bool *in_doubt)
+uint32_t symbolizer_trusted_prefix(struct symbolizer *s, uint32_t space, const __u64 *frames,
+				   uint32_t n, uint64_t time_ns, bool *in_doubt)
 {
 	uint32_t i = 0;
 
@@ -126,19 +125,10 @@ uint32_t symbolizer_believes(struct symbolizer *s, uint32_t space, const __u64 *
 	while (space && i < n && !*in_doubt) {
 		if (i && !symbolizer_is_code(s, space, frames[i], time_ns))
 			break;
-		*in_doubt = symbolizer_doubts(s, space, frames[i], time_ns);
+		*in_doubt = symbolizer_is_stale(s, space, frames[i], time_ns);
 		i++;
 	}
 	return i;
-}
-
-struct symbolizer_span symbolizer_span(const struct symbolizer *s, uint32_t space)
-{
-	const struct image *i = space_image(s, space);
-
-	if (!i)
-		return (struct symbolizer_span) { 0 };
-	return (struct symbolizer_span) { i->start_ns, i->replaced_ns, i->doubt_ns, i->sure_ns };
 }
 
 struct code_files *symbolizer_files(struct symbolizer *s)

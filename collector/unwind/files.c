@@ -105,6 +105,15 @@ void unwind_files_forget_idle(struct unwind_files *f, uint64_t now_ns)
 			drop(f, &f->files[i]);
 }
 
+static size_t bytes_of(const struct unwind_files *f)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
+		bytes += f->files[i].rules.bytes;
+	return bytes;
+}
+
 /* A free place, made by dropping the least recently used file if need be. */
 static struct file *make_room(struct unwind_files *f)
 {
@@ -121,7 +130,7 @@ static struct file *make_room(struct unwind_files *f)
 			else if (!oldest || file->used_ns < oldest->used_ns)
 				oldest = file;
 		}
-		if (free_place && (unwind_files_bytes(f) <= BYTES_MAX || !oldest))
+		if (free_place && (bytes_of(f) <= BYTES_MAX || !oldest))
 			return free_place;
 		drop(f, oldest);
 	}
@@ -308,30 +317,12 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
-uint32_t unwind_files_count(const struct unwind_files *f)
+void unwind_files_stats(const struct unwind_files *f, struct unwinder_stats *out)
 {
-	uint32_t n = 0;
-
+	out->looked_up = f->searched;
+	out->bytes = bytes_of(f);
+	out->files = 0;
 	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
-		n += f->files[i].id != 0;
-	return n;
-}
-
-size_t unwind_files_bytes(const struct unwind_files *f)
-{
-	size_t bytes = 0;
-
-	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
-		bytes += f->files[i].rules.bytes;
-	return bytes;
-}
-
-uint64_t unwind_files_searched(const struct unwind_files *f)
-{
-	return f->searched;
-}
-
-void unwind_files_trouble(const struct unwind_files *f, uint64_t *restarts, uint64_t *late)
-{
-	rules_trouble(f->rules, restarts, late);
+		out->files += f->files[i].id != 0;
+	rules_trouble(f->rules, &out->restarts, &out->late);
 }

@@ -15,6 +15,15 @@
 #include "helper/helper.h"
 #include "rule.h"
 
+struct unwinder_stats {
+	uint64_t stacks;    /* completed */
+	uint64_t looked_up; /* addresses looked up in a file */
+	uint32_t files;	    /* whose call frame information is in memory */
+	size_t bytes;	    /* memory for it, in the processes that read it */
+	uint64_t restarts;  /* of such processes */
+	uint64_t late;	    /* answers that they did not give in time */
+};
+
 struct unwind_files;
 
 /*
@@ -46,11 +55,7 @@ void unwind_files_poll(struct unwind_files *f);
  */
 bool unwind_files_late(struct unwind_files *f);
 
-/* Files in use, the bytes that they take, and the answers of those who read them so far. */
-uint32_t unwind_files_count(const struct unwind_files *f);
-size_t unwind_files_bytes(const struct unwind_files *f);
-uint64_t unwind_files_searched(const struct unwind_files *f);
-/* As rules_trouble(). */
-void unwind_files_trouble(const struct unwind_files *f, uint64_t *restarts, uint64_t *late);
+/* Sets all but the number of stacks. */
+void unwind_files_stats(const struct unwind_files *f, struct unwinder_stats *out);
 
 #endif /* UNWIND_FILES_H */

@@ -2,7 +2,9 @@
 #include "unwind/reference.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +34,10 @@ struct reference {
 	uint32_t n;
 };
 
-struct reference *reference_new(void)
+int reference_new(struct reference **out)
 {
-	return calloc(1, sizeof(struct reference));
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
 void reference_free(struct reference *r)
@@ -294,8 +297,52 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 	return compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
 }
 
-const __u64 *reference_frames(const struct reference *r, uint32_t *n)
+/* ---- what differs -------------------------------------------------------------------------- */
+
+static void print_way(const struct wire_copy *c, uint32_t n, uint32_t end)
 {
-	*n = r->n;
-	return r->frames;
+	static const char *const ends[WIRE_ENDS] = { "unknown",	   "whole",   "depth",
+						     "unreadable", "no rule", "guessed" };
+	static const char *const known[] = { "not known before", "known before",
+					     "known before as another stack" };
+
+	fprintf(stderr, "  %u frames (end: %s), ", n, end < WIRE_ENDS ? ends[end] : "?");
+	if (c->id)
+		fprintf(stderr, "completed by the recorder from frame %u on\n", c->n - 1);
+	else
+		fprintf(stderr, "by the rules of the BPF side, the last of kind %u; %s\n",
+			c->last_rule, c->known <= WIRE_KNOWN_AS_OTHER ? known[c->known] : "?");
+}
+
+static void print_frame(struct symbolizer *sym, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	struct symbolizer_code code;
+
+	fprintf(stderr, " %" PRIx64, addr);
+	if (symbolizer_code(sym, space, addr, time_ns, &code))
+		fprintf(stderr, " %s+%" PRIx64, code_files_path(symbolizer_files(sym), code.file),
+			code.offset);
+}
+
+void reference_print(const struct reference *r, struct symbolizer *sym, const struct wire_copy *c,
+		     const __u64 *frames, uint32_t n, uint32_t end)
+{
+	uint32_t space = symbolizer_space(sym, c->tgid, c->r.time_ns);
+
+	fprintf(stderr, "chaincap: process %u, thread %u at %.6f s: a stack differs\n", c->tgid,
+		c->tid, (double)c->r.time_ns / 1e9);
+	print_way(c, n, end);
+	for (uint32_t i = 0; i < n || i < r->n; i++) {
+		bool same = i < n && i < r->n && frames[i] == r->frames[i];
+
+		fprintf(stderr, "  %c %2u:", same ? ' ' : '!', i);
+		if (i < n)
+			print_frame(sym, space, frames[i], c->r.time_ns);
+		if (!same) {
+			fputs(" | other:", stderr);
+			if (i < r->n)
+				print_frame(sym, space, r->frames[i], c->r.time_ns);
+		}
+		fputc('\n', stderr);
+	}
 }

@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 #include "chainwire.h"
+#include "names/symbolize.h"
 
 struct reference;
 
@@ -22,8 +23,8 @@ enum reference_result {
 	REFERENCE_NONE, /* nothing to compare with: the process is gone, one of the two a guess */
 };
 
-/* NULL when out of memory. */
-struct reference *reference_new(void);
+/* Returns 0 or -ENOMEM. */
+int reference_new(struct reference **out);
 void reference_free(struct reference *r);
 
 /*
@@ -37,7 +38,12 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 					uint32_t image, const __u64 *frames, uint32_t n,
 					uint32_t end);
 
-/* The frames that it found last, as many as *n. Valid until the next call. */
-const __u64 *reference_frames(const struct reference *r, uint32_t *n);
+/*
+ * Prints to standard error whose stack it is and when; how its n frames were found, and why there
+ * are no more (end); and both stacks with the code that was mapped there at that time. c is the
+ * record that was compared last.
+ */
+void reference_print(const struct reference *r, struct symbolizer *sym, const struct wire_copy *c,
+		     const __u64 *frames, uint32_t n, uint32_t end);
 
 #endif /* UNWIND_REFERENCE_H */

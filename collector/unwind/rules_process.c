@@ -5,11 +5,12 @@
 #include "rules_private.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "helper/sandbox.h"
 #include "unwind/cfi.h"
-#include "unwind/code.h"
 
 /* All call frame information, one file more while it is opened, and libelf's copies of tables. */
 #define MEMORY_MAX_BYTES (RULES_BYTES_MAX + 2 * (uint64_t)CFI_MAX_BYTES)
@@ -73,6 +74,62 @@ static int find_window(struct cfi *c, uint64_t offset, struct rules_window *w)
 	return 0;
 }
 
+/* ---- what instructions say, without call frame information ---------------------------------- */
+
+static bool read_code(int fd, uint64_t offset, void *buf, size_t len)
+{
+	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
+}
+
+/*
+ * is_call(): whether the instruction that ends before this offset of the file fd is a call.
+ *
+ * is_signal_return(): whether the code at this offset is that to which signal handlers return,
+ * recognized by its instructions as debuggers do: musl's, and that in arm64's vDSO, has no call
+ * frame information.
+ */
+#if defined(__x86_64__)
+static bool is_signal_return(int fd, uint64_t offset)
+{
+	static const uint8_t mov_rax[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t mov_eax[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	uint8_t code[sizeof(mov_rax)];
+
+	return read_code(fd, offset, code, sizeof(code)) &&
+	       (!memcmp(code, mov_rax, sizeof(mov_rax)) || !memcmp(code, mov_eax, sizeof(mov_eax)));
+}
+
+static bool is_call(int fd, uint64_t offset)
+{
+	uint8_t b[7]; /* the bytes before */
+
+	if (offset < sizeof(b) || !read_code(fd, offset - sizeof(b), b, sizeof(b)))
+		return false;
+	/* call rel32; call *%reg, *(%reg), *disp8(%reg), *disp32(%reg) or *disp32(%rip) */
+	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||
+	       (b[4] == 0xff && (b[5] & 0x38) == 0x10) || (b[1] == 0xff && (b[2] & 0x38) == 0x10);
+}
+#elif defined(__aarch64__)
+static bool is_signal_return(int fd, uint64_t offset)
+{
+	uint32_t code[2];
+
+	return read_code(fd, offset, code, sizeof(code)) && code[0] == 0xd2801168 &&
+	       code[1] == 0xd4000001; /* mov x8, #139; svc #0 */
+}
+
+static bool is_call(int fd, uint64_t offset)
+{
+	uint32_t before;
+
+	if (offset < sizeof(before) ||
+	    !read_code(fd, offset - sizeof(before), &before, sizeof(before)))
+		return false;
+	/* bl; blr, with or without authentication */
+	return (before & 0xfc000000) == 0x94000000 || (before & 0xfefff000) == 0xd63f0000;
+}
+#endif
+
 /* ---- the conversation ---------------------------------------------------------------------- */
 
 static void close_file(struct file *f)
@@ -101,9 +158,9 @@ static void answer(int socket, const struct rules_request *q, struct file *f)
 		a.err = f->cfi ? find_window(f->cfi, q->offset, &a.window) : -ENOENT;
 	/* Without call frame information the code still says something. */
 	if (q->op == RULES_CALL)
-		a.is_it = f->fd && code_is_call(f->fd, q->offset);
+		a.is_it = f->fd && is_call(f->fd, q->offset);
 	else if (a.err == -ENOENT) /* return addresses are looked up one byte lower */
-		a.is_it = f->fd && code_is_signal_return(f->fd, q->offset + 1);
+		a.is_it = f->fd && is_signal_return(f->fd, q->offset + 1);
 	if (sandbox_send(socket, &a, sizeof(a), -1) != sizeof(a))
 		_exit(1);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel/address.h"
-#include "unwind/asleep.h"
+#include "unwind/sleeping_threads.h"
 #include "unwind/files.h"
 
 #define FP_FRAME 16u /* the caller's frame pointer, and the return address */
@@ -99,13 +99,13 @@ static bool has_beyond(const struct walk *w, uint64_t addr)
 static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 {
 	const struct wire_copy *c = w->copy;
-	struct asleep who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+	struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
 
-	if (!c->tid || addr >= USER_END) /* without a thread: see later.h */
+	if (!c->tid || addr >= USER_END) /* without a thread: see pending_stacks.h */
 		return false;
 	if (!has_beyond(w, addr)) {
 		w->beyond_at = addr - addr % (BEYOND_BYTES / 2);
-		w->beyond_len = asleep_read(&who, w->beyond_at, w->beyond, BEYOND_BYTES);
+		w->beyond_len = sleeping_thread_read(&who, w->beyond_at, w->beyond, BEYOND_BYTES);
 	}
 	if (!has_beyond(w, addr))
 		return false;
@@ -179,7 +179,7 @@ static const struct unwind_rule stub_rule = {
  */
 static void teach(const struct walk *w, uint64_t rule)
 {
-	if (w->u->teach && !symbolizer_doubts(w->u->sym, w->space, w->look, w->copy->r.time_ns))
+	if (w->u->teach && !symbolizer_is_stale(w->u->sym, w->space, w->look, w->copy->r.time_ns))
 		w->u->teach(w->u->teach_ctx, wire_rule_key(w->copy->space, w->look), rule);
 }
 
@@ -412,11 +412,6 @@ void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns)
 
 void unwinder_stats(const struct unwinder *u, struct unwinder_stats *out)
 {
-	*out = (struct unwinder_stats) {
-		.stacks = u->stacks,
-		.looked_up = unwind_files_searched(u->files),
-		.files = unwind_files_count(u->files),
-		.bytes = unwind_files_bytes(u->files),
-	};
-	unwind_files_trouble(u->files, &out->restarts, &out->late);
+	out->stacks = u->stacks;
+	unwind_files_stats(u->files, out);
 }

@@ -16,20 +16,12 @@
 
 #include "chainwire.h"
 #include "names/symbolize.h"
+#include "unwind/files.h"
 
 struct unwinder;
 
 /* A rule that the BPF side can use: key as from wire_rule_key(), rule as from wire_rule(). */
 typedef void (*unwinder_teach_fn)(void *ctx, uint64_t key, uint64_t rule);
-
-struct unwinder_stats {
-	uint64_t stacks;    /* completed */
-	uint64_t looked_up; /* addresses looked up in a file */
-	uint32_t files;	    /* whose call frame information is in memory */
-	size_t bytes;	    /* memory for it, in the processes that read it */
-	uint64_t restarts;  /* of such processes */
-	uint64_t late;	    /* answers that they did not give in time */
-};
 
 /*
  * sym and helpers are borrowed; helpers NULL: all stacks are cut. fn(ctx, ...) gets the rules that

@@ -208,7 +208,7 @@ initramfs() {
 	for program in chaincap chainwalk flamegraph chainload chainload-nofp classes may_record; do
 		cp "$programs/$program" "$root/build"
 	done
-	for test in kernel_stack_slots kernel_forgetting kallsyms_changes unwind_asleep unwind_stacks; do
+	for test in kernel_stack_slots kernel_forgetting kallsyms_changes unwind_sleeping_threads unwind_stacks; do
 		cp "$programs/tests/unit/$test" "$root/build/tests/unit"
 	done
 	libraries "$root" "$root"/bin/* "$root"/build/* "$root"/build/tests/unit/*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What recorded programs can fill, filled to its bound and beyond: the tables of docs/security.md,
- * "Memory", that no other test fills (files_budgets, names_symbolize, log_encode, unwind_later,
- * kernel_forgetting, kernel_sideband).
+ * "Memory", that no other test fills (files_budgets, names_symbolize, log_encode,
+ * unwind_pending_stacks, kernel_forgetting, kernel_sideband).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@
 #include "kallsyms/kallsyms.h"
 #include "names/reader.h"
 #include "unwind/files.h"
-#include "unwind/sleepers.h"
+#include "unwind/sleeping_threads.h"
 
 /* Temporary files: as many as the largest table here takes, and more. */
 #define FILES 300
@@ -157,6 +157,7 @@ static void rules_of_few_files_are_kept(void **state)
 	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = "/gone" };
 	struct helpers *helpers;
 	struct unwind_files *f;
+	struct unwinder_stats stats;
 	uint32_t id;
 
 	(void)state;
@@ -169,7 +170,8 @@ static void rules_of_few_files_are_kept(void **state)
 		id = code_files_get(code, &p);
 		assert_true(id != 0);
 		assert_int_equal(unwind_files_rule(f, id, 0x10, i).kind, UNWIND_HARD);
-		assert_int_equal(unwind_files_count(f), i < 256 ? i : 256);
+		unwind_files_stats(f, &stats);
+		assert_int_equal(stats.files, i < 256 ? i : 256);
 		code_files_put_mapping(code, id);
 	}
 	/* What is dropped is not held: its place is given to the next file. */
@@ -244,21 +246,22 @@ static void root_directories_have_a_bound(void **state)
 
 static void threads_asleep_at_the_start_have_a_bound(void **state)
 {
-	struct sleepers *s = sleepers_new();
+	struct sleeping_threads *s;
 	struct wire_thread t = { .tgid = (uint32_t)getpid() };
 
 	(void)state;
+	assert_int_equal(sleeping_threads_new(&s), 0);
 	assert_non_null(s);
 	for (t.tid = 1; t.tid <= 32768; t.tid++)
-		assert_true(sleepers_add(s, &t));
-	assert_false(sleepers_add(s, &t));
-	assert_int_equal(sleepers_left(s), 32768);
+		assert_true(sleeping_threads_add(s, &t));
+	assert_false(sleeping_threads_add(s, &t));
+	assert_int_equal(sleeping_threads_left(s), 32768);
 	/* One that was looked at makes room for another. */
-	assert_non_null(sleepers_next(s, false));
-	assert_true(sleepers_add(s, &t));
-	assert_false(sleepers_add(s, &t));
-	assert_int_equal(sleepers_left(s), 32768);
-	sleepers_free(s);
+	assert_non_null(sleeping_threads_next(s, false));
+	assert_true(sleeping_threads_add(s, &t));
+	assert_false(sleeping_threads_add(s, &t));
+	assert_int_equal(sleeping_threads_left(s), 32768);
+	sleeping_threads_free(s);
 }
 
 static int hang(void *data, int fd)

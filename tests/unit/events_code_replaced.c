@@ -137,10 +137,10 @@ static uint32_t believed(struct world *w, pid_t tgid, uint64_t time_ns)
 	bool in_doubt;
 
 	assert_true(space != 0);
-	n = symbolizer_believes(w->t->s, space, w->frames, FRAMES, time_ns, &in_doubt);
+	n = symbolizer_trusted_prefix(w->t->s, space, w->frames, FRAMES, time_ns, &in_doubt);
 	assert_int_equal(in_doubt, n < FRAMES);
 	for (uint32_t i = 0; i < FRAMES; i++)
-		assert_int_equal(symbolizer_doubts(w->t->s, space, w->frames[i], time_ns),
+		assert_int_equal(symbolizer_is_stale(w->t->s, space, w->frames[i], time_ns),
 				 in_doubt && i == 1);
 	return n;
 }

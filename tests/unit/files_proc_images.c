@@ -166,8 +166,8 @@ static void code_in_the_place_of_other_code_begins_another_image(void **state)
 	second = images_find(w->im, P, 200);
 	assert_int_equal(images_count(w->im), 2);
 	assert_ptr_equal(images_find(w->im, P, 199), first);
-	assert_true(image_holds(first, 199) && !image_holds(first, 200));
-	assert_true(image_holds(second, 200) && !image_holds(second, 199));
+	assert_true(image_is_valid_at(first, 199) && !image_is_valid_at(first, 200));
+	assert_true(image_is_valid_at(second, 200) && !image_is_valid_at(second, 199));
 	assert_string_equal(at(w, P, 0x9500, 199), "/lib/plugin1");
 	assert_string_equal(at(w, P, 0x9500, 200), "/lib/second");
 	assert_string_equal(at(w, P, 0x8500, 200), "/lib/plugin1");

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unwind/asleep.h"
+#include "unwind/sleeping_threads.h"
 
 static void read_file(pid_t pid, const char *file, char *text, size_t size)
 {
@@ -40,9 +40,9 @@ static uint64_t number_after(const char *text, const char *label)
 	return strtoull(at + strlen(label), NULL, 10);
 }
 
-static struct asleep sleep_of(pid_t pid)
+static struct sleeping_thread sleep_of(pid_t pid)
 {
-	struct asleep a = { .tgid = (uint32_t)pid, .tid = (uint32_t)pid };
+	struct sleeping_thread a = { .tgid = (uint32_t)pid, .tid = (uint32_t)pid };
 	char text[4096], *last;
 
 	do {
@@ -78,7 +78,7 @@ static void on_signal(int sig)
 
 static void a_thread_that_ran_does_not_sleep_since(void **state)
 {
-	struct asleep before, again, elsewhere;
+	struct sleeping_thread before, again, elsewhere;
 	uint64_t word;
 	pid_t pid;
 
@@ -87,8 +87,9 @@ static void a_thread_that_ran_does_not_sleep_since(void **state)
 	pid = fork_asleep();
 	before = elsewhere = sleep_of(pid);
 	elsewhere.sp += 8;
-	assert_int_equal(asleep_read(&before, before.sp, &word, sizeof(word)), sizeof(word));
-	assert_int_equal(asleep_read(&elsewhere, before.sp, &word, sizeof(word)), 0);
+	assert_int_equal(sleeping_thread_read(&before, before.sp, &word, sizeof(word)),
+			 sizeof(word));
+	assert_int_equal(sleeping_thread_read(&elsewhere, before.sp, &word, sizeof(word)), 0);
 	kill(pid, SIGUSR1);
 	do {
 		again = sleep_of(pid);
@@ -96,19 +97,20 @@ static void a_thread_that_ran_does_not_sleep_since(void **state)
 	/* It sleeps in the same place, but it is another sleep. */
 	assert_int_equal(again.sp, before.sp);
 	assert_int_equal(again.pc, before.pc);
-	assert_int_equal(asleep_read(&before, before.sp, &word, sizeof(word)), 0);
-	assert_int_equal(asleep_read(&again, before.sp, &word, sizeof(word)), sizeof(word));
+	assert_int_equal(sleeping_thread_read(&before, before.sp, &word, sizeof(word)), 0);
+	assert_int_equal(sleeping_thread_read(&again, before.sp, &word, sizeof(word)),
+			 sizeof(word));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(asleep_read(&again, before.sp, &word, sizeof(word)), 0);
+	assert_int_equal(sleeping_thread_read(&again, before.sp, &word, sizeof(word)), 0);
 }
 
 /* What is read of a child's copy of this process's memory. */
 static size_t read_of_child(uint64_t addr, void *buf, size_t len)
 {
 	pid_t pid = fork_asleep();
-	struct asleep a = sleep_of(pid);
-	size_t got = asleep_read(&a, addr, buf, len);
+	struct sleeping_thread a = sleep_of(pid);
+	size_t got = sleeping_thread_read(&a, addr, buf, len);
 
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -118,7 +120,7 @@ static size_t read_of_child(uint64_t addr, void *buf, size_t len)
 /* What can be read of len bytes at once: pages may be larger than that. */
 static size_t at_once(size_t len)
 {
-	return len < ASLEEP_READ_MAX ? len : ASLEEP_READ_MAX;
+	return len < SLEEPING_READ_MAX ? len : SLEEPING_READ_MAX;
 }
 
 /* A page of a file can take for ever: its file system may be a process that does not answer. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "unwind/asleep.h"
+#include "unwind/sleeping_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,13 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/grow.h"
 #include "helper/call_timeout.h"
+#include "unwind/rule.h"
 
 /* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): a word for each page. */
 #define PAGE_PRESENT (1ull << 63)
 #define PAGE_SWAPPED (1ull << 62)
 #define PAGE_OF_FILE (1ull << 61) /* or of shared memory */
-#define PAGES (ASLEEP_READ_MAX / 4096 + 1)
+#define PAGES (SLEEPING_READ_MAX / 4096 + 1)
 
 /* ---- in a process that may hang: whether it sleeps ----------------------------------------- */
 
@@ -37,7 +39,7 @@ static bool read_text(uint32_t tgid, uint32_t tid, const char *file, char *text,
 }
 
 /* "running", or numbers of which the last two are the stack pointer and the pc (proc(5)). */
-static bool is_at(const struct asleep *a)
+static bool is_at(const struct sleeping_thread *a)
 {
 	char text[256], *last, *before;
 
@@ -56,7 +58,7 @@ static bool is_at(const struct asleep *a)
  * The kernel counts a switch before the thread leaves its CPU. So the number is read after the
  * thread was seen asleep: it includes the switch with which the sleep began.
  */
-static bool is_asleep(const struct asleep *a)
+static bool is_asleep(const struct sleeping_thread *a)
 {
 	static const char voluntary[] = "\nvoluntary_ctxt_switches:",
 			  other[] = "\nnonvoluntary_ctxt_switches:";
@@ -121,14 +123,14 @@ static size_t read_memory(uint32_t tgid, uint64_t addr, void *buf, size_t len)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* ---- over there, and here ------------------------------------------------------------------ */
+/* ---- there, and here ------------------------------------------------------------------ */
 
 struct reading {
-	struct asleep who;
+	struct sleeping_thread who;
 	uint64_t addr;
 	uint32_t len;	/* in: wanted; out: read */
 	uint32_t is_it; /* out: it sleeps */
-	uint8_t data[ASLEEP_READ_MAX];
+	uint8_t data[SLEEPING_READ_MAX];
 };
 
 _Static_assert(sizeof(struct reading) <= CALL_MAX_BYTES, "one message holds it");
@@ -143,7 +145,7 @@ static int run_reading(void *reading, int none)
 	return -1;
 }
 
-static bool call(const struct asleep *a, struct reading *r)
+static bool call(const struct sleeping_thread *a, struct reading *r)
 {
 	int none;
 
@@ -154,15 +156,137 @@ static bool call(const struct asleep *a, struct reading *r)
 	       r->is_it;
 }
 
-size_t asleep_read(const struct asleep *a, uint64_t addr, void *buf, size_t len)
+size_t sleeping_thread_read(const struct sleeping_thread *a, uint64_t addr, void *buf, size_t len)
 {
 	struct reading r = {
 		.addr = addr,
-		.len = len < ASLEEP_READ_MAX ? (uint32_t)len : ASLEEP_READ_MAX,
+		.len = len < SLEEPING_READ_MAX ? (uint32_t)len : SLEEPING_READ_MAX,
 	};
 
 	if (!r.len || !call(a, &r) || r.len > len)
 		return 0;
 	memcpy(buf, r.data, r.len);
 	return r.len;
+}
+
+/* ---- those of before the recording ---------------------------------------------------------- */
+
+#define SLEEPING_MAX (1u << 15)
+
+_Static_assert(SLEEPING_READ_MAX <= sizeof(((struct wire_copy *)0)->words), "one copy holds it");
+
+struct queued {
+	uint64_t seen_ns, switches, space, look;
+	uint64_t regs[UNWIND_REGISTERS];
+	uint32_t tid, tgid, ustack;
+};
+
+struct sleeping_threads {
+	struct queued *list;
+	uint32_t n, next;
+	size_t cap;
+	struct queued current; /* returned last */
+	struct wire_copy copy;
+};
+
+int sleeping_threads_new(struct sleeping_threads **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void sleeping_threads_free(struct sleeping_threads *s)
+{
+	if (!s)
+		return;
+	free(s->list);
+	free(s);
+}
+
+/* A new place at the end of the queue; NULL: it is full, or out of memory. */
+static struct queued *new_place(struct sleeping_threads *s)
+{
+	struct queued *list = NULL;
+
+	if (s->n == SLEEPING_MAX && s->next) {
+		s->n -= s->next;
+		memmove(s->list, s->list + s->next, s->n * sizeof(*s->list));
+		s->next = 0;
+	}
+	if (s->n < SLEEPING_MAX)
+		list = grow_array(s->list, s->n, &s->cap, sizeof(*list));
+	if (!list)
+		return NULL;
+	s->list = list;
+	return &list[s->n++];
+}
+
+bool sleeping_threads_add(struct sleeping_threads *s, const struct wire_thread *t)
+{
+	struct queued *place = new_place(s);
+
+	if (!place)
+		return false;
+	*place = (struct queued) {
+		.seen_ns = t->seen_ns,
+		.switches = t->switches,
+		.space = t->space,
+		.look = t->look,
+		.tid = t->tid,
+		.tgid = t->tgid,
+		.ustack = t->ustack,
+	};
+	memcpy(place->regs, t->regs, sizeof(place->regs));
+	return true;
+}
+
+bool sleeping_threads_put_back(struct sleeping_threads *s)
+{
+	struct queued *place = new_place(s);
+
+	if (place)
+		*place = s->current;
+	return place != NULL;
+}
+
+uint32_t sleeping_threads_left(const struct sleeping_threads *s)
+{
+	return s->n - s->next;
+}
+
+const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool read)
+{
+	struct wire_copy *c = &s->copy;
+	const struct queued *t = &s->current;
+
+	if (s->next == s->n)
+		return NULL;
+	s->current = s->list[s->next++];
+	if (s->next == s->n) {
+		free(s->list);
+		s->list = NULL;
+		s->n = s->next = 0;
+		s->cap = 0;
+	}
+	c->r = (struct wire_record) { .time_ns = t->seen_ns, .kind = WIRE_COPY };
+	c->id = t->ustack;
+	c->tgid = t->tgid;
+	c->tid = t->tid;
+	c->n = 1;
+	c->end = WIRE_END_UNKNOWN;
+	c->sp = t->regs[UNWIND_SP];
+	c->switches = t->switches;
+	c->space = t->space;
+	c->look = t->look;
+	c->registers = 1;
+	c->len = 0;
+	c->base = c->sp & ~7ull;
+	memcpy(c->regs, t->regs, sizeof(t->regs));
+	c->frames[0] = t->regs[UNWIND_PC];
+	if (read) {
+		struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+
+		c->len = (uint32_t)sleeping_thread_read(&who, c->base, c->words, SLEEPING_READ_MAX);
+	}
+	return c;
 }

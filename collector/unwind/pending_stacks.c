@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/pending_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/sleeping_threads.h"
+
+/* The BPF side copies no more of a stack when its ring is filling, or its end is not known. */
+#define SHORT_BYTES 4096u
+#define MORE_BYTES 8192u
+
+struct entry {
+	struct entry *next;
+	size_t len;
+	struct wire_copy copy; /* its first len bytes */
+};
+
+struct pending_stacks {
+	struct entry *first, **end;
+	size_t n, bytes;
+};
+
+int pending_stacks_new(struct pending_stacks **out)
+{
+	struct pending_stacks *p = *out = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->end = &p->first;
+	return 0;
+}
+
+void pending_stacks_free(struct pending_stacks *p)
+{
+	if (!p)
+		return;
+	while (p->first)
+		pending_stacks_drop(p);
+	free(p);
+}
+
+static size_t size_of(size_t len)
+{
+	return offsetof(struct entry, copy) + len;
+}
+
+static void append(struct pending_stacks *p, struct entry *e)
+{
+	e->next = NULL;
+	*p->end = e;
+	p->end = &e->next;
+}
+
+bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len)
+{
+	struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+	size_t room = c->len <= SHORT_BYTES ? len + MORE_BYTES : len;
+	struct entry *e;
+
+	if (p->bytes + size_of(room) > PENDING_STACKS_MAX_BYTES)
+		return false;
+	e = malloc(size_of(room));
+	if (!e)
+		return false;
+	memcpy(&e->copy, c, len);
+	if (room > len)
+		e->copy.len += (uint32_t)sleeping_thread_read(&who, c->base + c->len,
+							      (char *)&e->copy + len, MORE_BYTES);
+	e->copy.tid = 0;
+	e->len = len = room;
+	append(p, e);
+	p->n++;
+	p->bytes += size_of(len);
+	return true;
+}
+
+size_t pending_stacks_left(const struct pending_stacks *p)
+{
+	return p->n;
+}
+
+const struct wire_copy *pending_stacks_first(const struct pending_stacks *p, size_t *len)
+{
+	*len = p->first ? p->first->len : 0;
+	return p->first ? &p->first->copy : NULL;
+}
+
+static struct entry *take(struct pending_stacks *p)
+{
+	struct entry *e = p->first;
+
+	p->first = e->next;
+	if (!p->first)
+		p->end = &p->first;
+	return e;
+}
+
+void pending_stacks_drop(struct pending_stacks *p)
+{
+	struct entry *e = take(p);
+
+	p->n--;
+	p->bytes -= size_of(e->len);
+	free(e);
+}
+
+void pending_stacks_rotate(struct pending_stacks *p)
+{
+	append(p, take(p));
+}
