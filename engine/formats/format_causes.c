@@ -91,7 +91,7 @@ static void put_cause(FILE *out, const struct format_input *in, const struct nam
 		break;
 	case CHAIN_NETWORK:
 		put_slept(out, n, c);
-		fputs(", until the network brought something", out);
+		fputs(", until a packet arrived", out);
 		break;
 	case CHAIN_NOT_WOKEN:
 		put_slept(out, n, c);
@@ -101,10 +101,11 @@ static void put_cause(FILE *out, const struct format_input *in, const struct nam
 		if (c->itself)
 			fprintf(out, "%s slept", who);
 		else
-			fprintf(out, "%s did what is not known", who);
+			fputs(who, out);
 		put_text(out, n, " in ", c->where);
-		if (c->itself)
-			fputs(", woken by whom is not known", out);
+		fputs(c->itself ? ", waker unknown: no waking was recorded"
+				: ": unknown (events are missing)",
+		      out);
 		break;
 	case CHAIN_DEPTH:
 		fprintf(out, "%s slept (links beyond --depth are left out)", who);

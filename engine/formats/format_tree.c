@@ -100,9 +100,9 @@ static void put_interrupted(const struct tree *t, uint64_t of_ns, uint64_t ns)
 {
 	if (!ns || ns < of_ns / 100)
 		return;
-	fputs(", of which ", t->out);
+	fputs(" (", t->out);
 	put_time(t, ns);
-	fputs(" in interrupts", t->out);
+	fputs(" of it in interrupts)", t->out);
 }
 
 /* What the waker did while the wakee slept. */
@@ -128,7 +128,7 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 	if (end[CHAIN_RUNNABLE])
 		put_holders(t, &w->facts.had, self);
 	put_clause(t, &n, "was not started yet for ", unborn, "");
-	put_clause(t, &n, "did what is not known for ", end[CHAIN_UNKNOWN], "");
+	put_clause(t, &n, "", end[CHAIN_UNKNOWN], " unknown (events are missing)");
 	put_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
@@ -415,7 +415,7 @@ static void put_wait(struct tree *t, const struct chosen_wait *p)
 	if (end[CHAIN_NOT_WOKEN])
 		fputs("    not woken: still asleep when the trace ended\n", t->out);
 	if (end[CHAIN_UNKNOWN])
-		fputs("    woken by whom is not known: no waking was recorded\n", t->out);
+		fputs("    waker unknown: no waking was recorded\n", t->out);
 	put_links(t, &t->wait.items[0], 0);
 }
 

@@ -90,7 +90,7 @@ static int64_t waker_of(const struct import_feed *f, const struct import_cpu *c,
 	return c->known ? (int64_t)c->current : -1;
 }
 
-/* A thread is woken, by whom is not known. */
+/* A thread is woken by an unknown waker. */
 static void woken_somehow(struct import_feed *f, const struct import_event *ev)
 {
 	if (ev->a.tid)

@@ -87,7 +87,7 @@ test("report: what interrupts took stands in the table, in the lanes and where t
 	const w = (await data(q)).waits[0], names = (await data(q)).strings, RUNNING = 5;
 	const tree = walk("--format=tree", "-c", "^alpha$", "--top=1", trace("relay_unix_tcp"));
 	is(w.lanes.filter((l) => l.interrupted).map((l) => names[l.name] + " " + (l.interrupted / 1000).toFixed(3) + " us"),
-		[...tree.matchAll(/woken by (\w+) \(\d+\), which ran [^,]*, of which ([\d.]+ us) in interrupts/g)].map((m) => m[1] + " " + m[2]),
+		[...tree.matchAll(/woken by (\w+) \(\d+\), which ran [^,(]*\(([\d.]+ us) of it in interrupts\)/g)].map((m) => m[1] + " " + m[2]),
 		"what interrupts took of the wakers' running");
 	// The lanes show a margin around the wait, too.
 	for (const lane of w.lanes.filter((l) => l.interrupted)) {

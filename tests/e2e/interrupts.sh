@@ -70,7 +70,7 @@ grep -q '^more_accounted: yes$' "$tmp/info" || fail "the events do not add up
 $(cat "$tmp/info")"
 # On the chains of those who waited for them: a part of what they ran.
 "$walk" -q -f tree --top 20 -c alpha "$tmp/trace" >"$tmp/tree"
-grep -q 'ran [0-9.]* [mnu]*s, of which [0-9.]* [mnu]*s in interrupts' "$tmp/tree" || fail "nothing in the tree
+grep -q 'ran [0-9.]* [mnu]*s ([0-9.]* [mnu]*s of it in interrupts)' "$tmp/tree" || fail "nothing in the tree
 $(cat "$tmp/tree")"
 
 timeout 60 "$cap" -q --no-irq -o "$tmp/without" -- "$load" relay --rounds 5 >"$tmp/told" 2>"$tmp/err"

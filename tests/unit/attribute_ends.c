@@ -216,8 +216,8 @@ static void the_socket_in_words(void **state)
 	assert_non_null(strstr(text, ",699000,")); /* end_network_ns is of all of them */
 	free(text);
 	text = script_formatted(server, &o, "causes");
-	assert_non_null(strstr(text, "B slept in recv | serve for tcp 10.0.0.7:5432, until the "
-				     "network brought something"));
+	assert_non_null(strstr(text, "B slept in recv | serve for tcp 10.0.0.7:5432, until a "
+				     "packet arrived"));
 	free(text);
 }
 

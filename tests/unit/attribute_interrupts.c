@@ -115,7 +115,7 @@ static void what_a_waker_ran_has_its_part(void **state)
 	(void)state;
 	/* 400 of the 500 us in which 50 were taken, and 300 of the 400 in which 4 were. */
 	shows("queues interrupts\n" WORKS, "tree",
-	      "which ran 700000 ns, of which 43000 ns in interrupts, was");
+	      "which ran 700000 ns (43000 ns of it in interrupts), was");
 	shows("queues interrupts\n" WORKS, "json",
 	      "\"end\":\"running\",\"ns\":700000,\"interrupts_ns\":43000}");
 	shows("queues interrupts\n" WORKS, "csv", ",end_running_interrupts_ns\n");

@@ -298,7 +298,7 @@ static void the_report_begins_with_causes(void **state)
 	b = strstr(section, "B ran, until it woke in send");
 	c = strstr(section, "C ran, until it woke in unlock");
 	/* It has most of the time, but nothing can be done about it. */
-	unknown = strstr(section, "woken by whom is not known");
+	unknown = strstr(section, "waker unknown");
 	assert_true(b && c && unknown);
 	assert_true(c < b && b < unknown && unknown < strstr(page, "id=\"summary\""));
 	assert_non_null(strstr(section, "A &#60;- B &#60;- C"));

@@ -187,7 +187,7 @@ const legend = () => element("p", { class: "legend note" }, ...[["running", "wor
 	element("span", {}, "thick: what this wait waited for; arrow: a wakeup"));
 
 const endWords = { "[running]": "ran", "[runnable]": "was runnable", "[interrupt]": "", "[timer]": "", "[network]": "", "[disk]": "",
-	"[unknown]": "did what is not known", "[not woken]": "was never woken", "[depth limit]": "slept; more links than were followed",
+	"[unknown]": "unknown: events are missing", "[not woken]": "was never woken", "[depth limit]": "slept; more links than were followed",
 	"[loop]": "is in this chain already" };
 
 // What a row's threads did: "ran: 61 % in deflate < ..., 20 % in ...".
