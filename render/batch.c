@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 #define SORT_LINES 8192 /* smaller batches are not sorted: their part of the tree stays cached */
 #define SORT_FEW 12	/* at most this many items: insertion sort */
 #define AHEAD 8		/* prefetch distance in lines */
@@ -25,18 +27,17 @@ struct sort {
 	const struct batch *b;
 	struct item *item;
 	struct range *todo;
-	uint32_t ranges, cap;
+	size_t ranges, cap;
 };
 
-struct batch *batch_new(uint32_t lines)
+int batch_new(struct batch **b, uint32_t lines)
 {
-	struct batch *b = calloc(1, sizeof(*b));
-
-	if (b && batch_reset(b, lines)) {
-		batch_free(b);
-		return NULL;
+	*b = calloc(1, sizeof(**b));
+	if (*b && batch_reset(*b, lines)) {
+		batch_free(*b);
+		*b = NULL;
 	}
-	return b;
+	return *b ? 0 : -ENOMEM;
 }
 
 void batch_free(struct batch *b)
@@ -145,18 +146,15 @@ static void sort_few(const struct batch *b, struct item *item, uint32_t n, uint3
 
 static int push(struct sort *s, uint32_t from, uint32_t n, uint32_t depth, bool keyed)
 {
+	struct range *p;
+
 	if (n < 2)
 		return 0;
-	if (s->ranges == s->cap) {
-		uint32_t cap = s->cap ? s->cap * 2 : 64;
-		void *p = realloc(s->todo, cap * sizeof(*s->todo));
-
-		if (!p)
-			return -ENOMEM;
-		s->todo = p;
-		s->cap = cap;
-	}
-	s->todo[s->ranges++] = (struct range) { from, n, depth, keyed };
+	p = grow_array(s->todo, s->ranges, &s->cap, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	s->todo = p;
+	p[s->ranges++] = (struct range) { from, n, depth, keyed };
 	return 0;
 }
 

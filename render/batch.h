@@ -25,8 +25,8 @@ struct batch {
 	size_t shared; /* those of .ids that repeat the leading names of the line before */
 };
 
-/* A new batch with room for this many lines; NULL: out of memory. */
-struct batch *batch_new(uint32_t lines);
+/* A new batch with room for this many lines. 0, or -ENOMEM with *b NULL. */
+int batch_new(struct batch **b, uint32_t lines);
 void batch_free(struct batch *b);
 
 /* Empty the batch and make room for this many lines. 0 or -ENOMEM. */

@@ -101,8 +101,9 @@ int diff_add_gone(struct tree *t)
 
 	for (uint32_t i = 0; i < t->n; i++)
 		gone += is_gone(t, i);
-	b = batch_new(gone + 1);
-	err = parent && path && b ? 0 : -ENOMEM;
+	err = batch_new(&b, gone + 1);
+	if (!parent || !path)
+		err = -ENOMEM;
 	if (!err)
 		err = name_table_add(&t->names, DIFF_GONE, strlen(DIFF_GONE), &region);
 	/* Collected first: adding may cut the labels of nodes that are still to be visited. */

@@ -16,15 +16,16 @@
 
 int feed_open(struct feed *f, struct tree *t, bool reverse)
 {
+	int err;
+
 	memset(f, 0, sizeof(*f));
 	f->tree = t;
 	f->reverse = reverse;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->change, NULL);
 	f->room = FIRST_LINES;
-	f->fill = batch_new(f->room);
-	f->spare = batch_new(f->room);
-	return f->fill && f->spare ? 0 : -ENOMEM;
+	err = batch_new(&f->fill, f->room);
+	return err ? err : batch_new(&f->spare, f->room);
 }
 
 static void *merger(void *arg)

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "common/grow.h"
 
 /* A node to be laid out, and the fields of its first frame. */
 struct todo {
@@ -22,9 +22,9 @@ struct work {
 	const struct tree *t;
 	uint32_t *rank;
 	struct todo *todo;
-	uint32_t n, cap;
+	size_t n, cap;
 	struct sibling *sib;
-	uint32_t sib_cap;
+	size_t sib_cap;
 };
 
 static int by_key(const void *a, const void *b)
@@ -54,20 +54,16 @@ static void sort_few(struct sibling *s, uint32_t n)
 static int64_t gather(struct work *w, uint32_t node)
 {
 	const struct tree *t = w->t;
+	struct sibling *p;
 	uint32_t n = 0;
 
 	for (uint32_t c = t->node[node].child; c; c = t->node[c].next) {
 		bool leaf = t->node[c].len == 1 && !t->node[c].child;
 
-		if (n == w->sib_cap) {
-			uint32_t cap = w->sib_cap ? w->sib_cap * 2 : 64;
-			void *p = realloc(w->sib, cap * sizeof(*w->sib));
-
-			if (!p)
-				return -ENOMEM;
-			w->sib = p;
-			w->sib_cap = cap;
-		}
+		p = grow_array(w->sib, n, &w->sib_cap, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		w->sib = p;
 		w->sib[n].node = c;
 		w->sib[n++].key = t->in_order ? c : w->rank[2 * t->node[c].name + leaf];
 	}
@@ -80,16 +76,12 @@ static int64_t gather(struct work *w, uint32_t node)
 
 static int push(struct work *w, const struct todo *what)
 {
-	if (w->n == w->cap) {
-		uint32_t cap = w->cap ? w->cap * 2 : 256;
-		void *p = realloc(w->todo, cap * sizeof(*w->todo));
+	struct todo *p = grow_array(w->todo, w->n, &w->cap, sizeof(*p));
 
-		if (!p)
-			return -ENOMEM;
-		w->todo = p;
-		w->cap = cap;
-	}
-	w->todo[w->n++] = *what;
+	if (!p)
+		return -ENOMEM;
+	w->todo = p;
+	p[w->n++] = *what;
 	return 0;
 }
 
@@ -228,21 +220,6 @@ static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *his
 	return least;
 }
 
-/* Maps the pages in one call, which is cheaper than a page fault for each. Failing is harmless. */
-static void will_fill(void *p, size_t bytes)
-{
-#ifdef MADV_POPULATE_WRITE
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1);
-	uintptr_t to = ((uintptr_t)p + bytes) & ~(page - 1);
-
-	if (to > from)
-		(void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
-#else
-	(void)p, (void)bytes;
-#endif
-}
-
 /* Allocates room for all frames of at least l->least. No frame has more than its caller. */
 static int make_room(struct layout *l, const struct tree *t)
 {
@@ -252,8 +229,6 @@ static int make_room(struct layout *l, const struct tree *t)
 		if (!i || weight(t, i) >= l->least)
 			n += t->node[i].len;
 	l->frame = malloc(n * sizeof(*l->frame));
-	if (l->frame)
-		will_fill(l->frame, n * sizeof(*l->frame));
 	if (t->diff)
 		l->delta = malloc(n * sizeof(*l->delta));
 	return l->frame && (l->delta || !t->diff) ? 0 : -ENOMEM;

@@ -90,24 +90,7 @@ size_t palette_bare_len(const char *name, size_t len)
 	return len;
 }
 
-/* ---- one function for each palette ---- */
-
-#define PLAIN(fn, which)                                  \
-	static enum ramp fn(const char *name, size_t len) \
-	{                                                 \
-		(void)name, (void)len;                    \
-		return which;                             \
-	}
-PLAIN(hot, RAMP_HOT)
-PLAIN(mem, RAMP_MEM)
-PLAIN(io, RAMP_IO)
-PLAIN(red, RAMP_RED)
-PLAIN(green, RAMP_GREEN)
-PLAIN(blue, RAMP_BLUE)
-PLAIN(aqua, RAMP_AQUA)
-PLAIN(yellow, RAMP_YELLOW)
-PLAIN(purple, RAMP_PURPLE)
-PLAIN(orange, RAMP_ORANGE)
+/* ---- one function for each palette of several ramps ---- */
 
 static enum ramp java(const char *s, size_t len)
 {
@@ -237,12 +220,15 @@ static enum ramp chain(const char *s, size_t len)
 }
 
 static const struct palette palettes[] = {
-	{ "hot", "yellow", hot },     { "mem", "green", mem },	    { "io", "blue", io },
-	{ "wakeup", "blue", aqua },   { "chain", "blue", chain },   { "java", "yellow", java },
-	{ "js", "yellow", js },	      { "perl", "yellow", perl },   { "python", "yellow", python },
-	{ "rust", "yellow", rust },   { "red", "grey", red },	    { "green", "grey", green },
-	{ "blue", "grey", blue },     { "aqua", "grey", aqua },	    { "yellow", "grey", yellow },
-	{ "purple", "grey", purple }, { "orange", "grey", orange },
+	{ "hot", "yellow", .ramp = RAMP_HOT },	   { "mem", "green", .ramp = RAMP_MEM },
+	{ "io", "blue", .ramp = RAMP_IO },	   { "wakeup", "blue", .ramp = RAMP_AQUA },
+	{ "chain", "blue", .ramp_of = chain },	   { "java", "yellow", .ramp_of = java },
+	{ "js", "yellow", .ramp_of = js },	   { "perl", "yellow", .ramp_of = perl },
+	{ "python", "yellow", .ramp_of = python }, { "rust", "yellow", .ramp_of = rust },
+	{ "red", "grey", .ramp = RAMP_RED },	   { "green", "grey", .ramp = RAMP_GREEN },
+	{ "blue", "grey", .ramp = RAMP_BLUE },	   { "aqua", "grey", .ramp = RAMP_AQUA },
+	{ "yellow", "grey", .ramp = RAMP_YELLOW }, { "purple", "grey", .ramp = RAMP_PURPLE },
+	{ "orange", "grey", .ramp = RAMP_ORANGE },
 };
 
 const struct palette *palette_at(size_t i)
@@ -266,7 +252,7 @@ enum ramp palette_ramp(const struct palette *p, const char *name, size_t len)
 		return RAMP_STACK_DELIM;
 	if (is(name, len, "-"))
 		return RAMP_PART_DELIM;
-	return p->ramp(name, len);
+	return p->ramp_of ? p->ramp_of(name, len) : p->ramp;
 }
 
 enum ramp palette_frame_ramp(uint32_t link, enum layout_part part)

@@ -4,8 +4,8 @@
 /*
  * The colour of a frame is a shade (0..PALETTE_SHADES-1) of a ramp. The ramp is the hue and says
  * what kind of frame it is; the shade distinguishes neighbours and depends only on the name. A
- * palette is one line of a table: its name, its background, and the function that maps a frame's
- * name to a ramp.
+ * palette is one line of a table: its name, its background, and its ramp, or the function that maps
+ * a frame's name to one.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,7 +58,8 @@ enum ramp {
 struct palette {
 	const char *name;
 	const char *background; /* yellow, green, blue or grey */
-	enum ramp (*ramp)(const char *name, size_t len);
+	enum ramp ramp;
+	enum ramp (*ramp_of)(const char *name, size_t len); /* NULL: all names are on .ramp */
 };
 
 /* The i-th palette, from 0; NULL: there are no more. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "document.h"
 #include "page.h"
 
@@ -260,16 +261,12 @@ static void write_narrow(FILE *f, const struct document *d, const struct narrow 
 
 static int keep(struct narrows *ns, const struct narrow *nar)
 {
-	if (ns->n == ns->cap) {
-		size_t cap = ns->cap ? ns->cap * 2 : 1024;
-		struct narrow *v = realloc(ns->v, cap * sizeof(*v));
+	struct narrow *v = grow_array(ns->v, ns->n, &ns->cap, sizeof(*v));
 
-		if (!v)
-			return -ENOMEM;
-		ns->v = v;
-		ns->cap = cap;
-	}
-	ns->v[ns->n++] = *nar;
+	if (!v)
+		return -ENOMEM;
+	ns->v = v;
+	v[ns->n++] = *nar;
 	return 0;
 }
 

@@ -5,26 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* A search that passes this many siblings puts all of them into the edge table. */
 #define WIDE_AFTER 6
-#define HUGE_PAGE (2u << 20)
 
 /* ---- growing arrays ---- */
-
-/*
- * Paths through millions of nodes are random accesses: with small pages nearly every step misses
- * the TLB as well. An optimization only, so its failure is ignored.
- */
-static void want_huge_pages(void *p, size_t bytes)
-{
-	uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-	uintptr_t to = ((uintptr_t)p + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
-
-	if (bytes >= 8 * (size_t)HUGE_PAGE && to > from)
-		(void)madvise((void *)from, to - from, MADV_HUGEPAGE);
-}
 
 static int grow(void *array, size_t size, uint32_t cap)
 {
@@ -32,7 +17,6 @@ static int grow(void *array, size_t size, uint32_t cap)
 
 	if (!bigger)
 		return -ENOMEM;
-	want_huge_pages(bigger, cap * size);
 	*p = bigger;
 	return 0;
 }
@@ -105,7 +89,6 @@ static int edge_add(struct tree *t, uint32_t wide, uint32_t node)
 
 		if (!edge)
 			return -ENOMEM;
-		want_huge_pages(edge, ((size_t)mask + 1) * sizeof(*edge));
 		for (uint32_t i = 0; t->edge && i <= t->edge_mask; i++) {
 			const struct tree_edge *o = &t->edge[i];
 

@@ -119,11 +119,11 @@ static int compare(const struct batch *b, uint32_t x, uint32_t y)
 /* Sort lines of up to `depth` of `names` names: each line comes once, and none before a lesser. */
 static void check_order(uint32_t lines, uint32_t depth, uint32_t names)
 {
-	struct batch *b = batch_new(lines);
+	struct batch *b;
 	uint32_t *order;
 	bool *seen = calloc(lines, sizeof(*seen));
 
-	assert_non_null(b);
+	assert_int_equal(batch_new(&b, lines), 0);
 	assert_non_null(seen);
 	for (uint32_t i = 0; i < lines; i++) {
 		uint32_t id[64], n = below(depth + 1);
