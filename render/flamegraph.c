@@ -14,7 +14,7 @@
 #include "diff.h"
 #include "page.h"
 #include "folded.h"
-#include "intake.h"
+#include "input_reader.h"
 #include "options.h"
 #include "page.h"
 #include "tree.h"
@@ -52,7 +52,7 @@ enum side { SIDE_NONE, SIDE_BEFORE, SIDE_AFTER };
 
 struct input {
 	struct tree *tree;
-	struct intake intake; /* into the tree */
+	struct input_reader reader; /* into the tree */
 	const struct options *o;
 	const char *file; /* its name in messages */
 	enum side side;
@@ -69,8 +69,8 @@ static int on_line(void *ctx, const struct folded_line *given)
 	if (err || !cut_below_base(in->o, &line))
 		return err;
 	if (in->side == SIDE_NONE)
-		return intake_line(&in->intake, &line);
-	return intake_pair(&in->intake, &line, in->side == SIDE_BEFORE);
+		return input_reader_line(&in->reader, &line);
+	return input_reader_pair(&in->reader, &line, in->side == SIDE_BEFORE);
 }
 
 static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
@@ -107,10 +107,10 @@ static void report(const struct options *o, const struct input *in, double total
 	if (in->stats.bad)
 		fprintf(stderr, "flamegraph: ignored %llu line%s with invalid format\n",
 			(unsigned long long)in->stats.bad, in->stats.bad == 1 ? "" : "s");
-	if (in->intake.asked && in->intake.one && in->intake.two)
+	if (in->reader.asked && in->reader.one && in->reader.two)
 		fprintf(stderr, "flamegraph: %llu of %llu lines have two counts: %s\n",
-			(unsigned long long)in->intake.two,
-			(unsigned long long)(in->intake.one + in->intake.two),
+			(unsigned long long)in->reader.two,
+			(unsigned long long)(in->reader.one + in->reader.two),
 			in->tree->diff ? "taken as before and after (--counts 1: part of names)"
 				       : "the first is taken as part of a name (--counts 2: before "
 					 "and after)");
@@ -142,7 +142,7 @@ static int draw(struct options *o, struct input *in, FILE *f)
 	total = t->n ? t->node[0].total : 0;
 	report(o, in, total);
 	/* A scaled count is no whole number. */
-	page_settle(&o->page, t, in->intake.decimals + (o->normalize ? 3 : 0));
+	page_settle(&o->page, t, in->reader.decimals + (o->normalize ? 3 : 0));
 	err = page_write(f, &o->page, t);
 	if (err == -ENODATA) {
 		fputs("flamegraph: ERROR: No stack counts found\n", stderr);
@@ -175,8 +175,8 @@ static int finish_output(FILE *f, const char *name)
 static int read_all(struct input *in, char **files, int n)
 {
 	char *const dash[] = { (char[]) { "-" } };
-	int err = intake_open(&in->intake, in->tree, in->o->page.reverse,
-			      in->o->diff ? INTAKE_TWO : in->o->counts);
+	int err = input_reader_open(&in->reader, in->tree, in->o->page.reverse,
+				    in->o->diff ? COUNTS_TWO : in->o->counts);
 	int closed, failed = 0;
 
 	for (int i = 0; i < (n ? n : 1) && !err && !failed; i++) {
@@ -184,7 +184,7 @@ static int read_all(struct input *in, char **files, int n)
 			in->side = i ? SIDE_AFTER : SIDE_BEFORE;
 		failed = read_file(in, n ? files[i] : dash[0]);
 	}
-	closed = intake_close(&in->intake);
+	closed = input_reader_close(&in->reader);
 	if (!failed && (err || closed))
 		fprintf(stderr, "flamegraph: %s\n", strerror(err ? -err : -closed));
 	return err || closed || failed ? -1 : 0;

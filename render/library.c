@@ -7,14 +7,14 @@
 
 #include "page.h"
 #include "folded.h"
-#include "intake.h"
+#include "input_reader.h"
 #include "tree.h"
 
 struct flamegraph {
 	struct page page;
 	struct tree tree;
-	struct intake intake;
-	bool fed; /* the intake is open */
+	struct input_reader reader;
+	bool open; /* the reader is open */
 	struct folded_stats stats;
 };
 
@@ -74,8 +74,8 @@ int flamegraph_new(struct flamegraph **out, const struct flamegraph_options *o)
 	if (err)
 		goto out;
 	g->tree.in_order = o->flamechart;
-	g->fed = true;
-	err = intake_open(&g->intake, &g->tree, o->reverse, INTAKE_ASK);
+	g->open = true;
+	err = input_reader_open(&g->reader, &g->tree, o->reverse, COUNTS_ASK);
 	if (!err)
 		*out = g;
 out:
@@ -88,7 +88,7 @@ static int on_line(void *ctx, const struct folded_line *line)
 {
 	struct flamegraph *g = ctx;
 
-	return intake_line(&g->intake, line);
+	return input_reader_line(&g->reader, line);
 }
 
 static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
@@ -99,7 +99,7 @@ static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
 
 int flamegraph_add(struct flamegraph *g, const char *text, size_t len)
 {
-	return g->fed ? folded_scan(text, len, &g->stats, on_line, on_bad, g) : -EINVAL;
+	return g->open ? folded_scan(text, len, &g->stats, on_line, on_bad, g) : -EINVAL;
 }
 
 uint64_t flamegraph_bad_lines(const struct flamegraph *g)
@@ -109,14 +109,14 @@ uint64_t flamegraph_bad_lines(const struct flamegraph *g)
 
 int flamegraph_write(struct flamegraph *g, FILE *f)
 {
-	int err = g->fed ? intake_close(&g->intake) : -EINVAL;
+	int err = g->open ? input_reader_close(&g->reader) : -EINVAL;
 
-	g->fed = false;
+	g->open = false;
 	if (!err)
 		err = tree_finish(&g->tree);
 	if (err)
 		return err;
-	page_settle(&g->page, &g->tree, g->intake.decimals);
+	page_settle(&g->page, &g->tree, g->reader.decimals);
 	return page_write(f, &g->page, &g->tree);
 }
 
@@ -124,8 +124,8 @@ void flamegraph_free(struct flamegraph *g)
 {
 	if (!g)
 		return;
-	if (g->fed)
-		intake_close(&g->intake);
+	if (g->open)
+		input_reader_close(&g->reader);
 	tree_free(&g->tree);
 	free(g);
 }

@@ -158,7 +158,7 @@ static bool set_stroke(struct options *o, const struct row *row, const char *val
 static bool set_counts(struct options *o, const struct row *row, const char *value)
 {
 	(void)row;
-	o->counts = !strcmp(value, "1") ? INTAKE_ONE : INTAKE_TWO;
+	o->counts = !strcmp(value, "1") ? COUNTS_ONE : COUNTS_TWO;
 	return !strcmp(value, "1") || !strcmp(value, "2");
 }
 
@@ -314,7 +314,7 @@ static const char *conflict(const struct options *o, int files)
 		return "--diff takes two files";
 	if (o->diff && o->page.flamechart)
 		return "--diff and --flamechart do not go together: a difference has no order";
-	if (o->diff && o->counts != INTAKE_ASK)
+	if (o->diff && o->counts != COUNTS_ASK)
 		return "--diff and --counts do not go together: its files have one count a line";
 	if (!o->diff && (o->normalize || o->strip_hex))
 		return "--normalize and --strip-hex are for --diff";

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "page.h"
-#include "intake.h"
+#include "input_reader.h"
 
 #define BASES 16 /* the most */
 
@@ -22,7 +22,7 @@ struct options {
 	const char *base[BASES]; /* only stacks with one of these functions, from there on */
 	unsigned bases;		 /* 0: all of each stack */
 	bool diff, normalize, strip_hex;
-	enum intake_counts counts; /* a line has */
+	enum input_counts counts; /* a line has */
 	bool help, help_all, version;
 };
 

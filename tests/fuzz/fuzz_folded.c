@@ -16,7 +16,7 @@
 
 #include "batch.h"
 #include "diff.h"
-#include "feed.h"
+#include "input_queue.h"
 #include "folded.h"
 #include "layout.h"
 #include "page.h"
@@ -98,13 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *p = (const char *)data + (size ? 1 : 0), *end = (const char *)data + size;
 	uint32_t max_frames = flags & 64 ? 10 : 1u << 20;
 	struct layout l;
-	struct feed feed;
+	struct input_queue queue;
 	struct tree t;
 	struct diff_strip strip = { 0 };
 	double sum = 0;
 
 	must(tree_init(&t) == 0);
-	must(feed_open(&feed, &t, flags & 1) == 0);
+	must(input_queue_open(&queue, &t, flags & 1) == 0);
 	t.in_order = flags & 2;
 	t.diff = flags & 4;
 	while (p < end) {
@@ -116,14 +116,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			must(line.stack == p && line.stack + line.len < stop);
 			must(line.count >= 0 && line.before >= 0);
 			must(!(flags & 128) || diff_strip_hex(&strip, &line) == 0);
-			must(feed_add(&feed, line.stack, t.diff ? line.len : line.one_len,
-				      line.count, line.before) == 0);
+			must(input_queue_add(&queue, line.stack, t.diff ? line.len : line.one_len,
+					     line.count, line.before) == 0);
 			sum += line.count;
 		}
 		p = stop + 1;
 	}
-	check_order(feed.fill);
-	must(feed_close(&feed) == 0);
+	check_order(queue.fill);
+	must(input_queue_close(&queue) == 0);
 	if (t.diff && flags & 8 && !t.in_order && !(flags & 1)) {
 		if (flags & 16)
 			diff_normalize(&t);

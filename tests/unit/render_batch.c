@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "batch.h"
-#include "feed.h"
+#include "input_queue.h"
 #include "layout.h"
 #include "name_table.h"
 
@@ -179,13 +179,14 @@ static void draw_lines(struct layout *l, struct tree *t, bool together, bool in_
 	assert_int_equal(tree_init(t), 0);
 	t->in_order = in_order;
 	if (together) {
-		struct feed f;
+		struct input_queue f;
 
-		assert_int_equal(feed_open(&f, t, false), 0);
+		assert_int_equal(input_queue_open(&f, t, false), 0);
 		for (uint32_t i = 0; i < LINES; i++)
-			assert_int_equal(
-				feed_add(&f, buf, (size_t)(synth_line(i, buf) - buf), i, 0), 0);
-		assert_int_equal(feed_close(&f), 0);
+			assert_int_equal(input_queue_add(&f, buf,
+							 (size_t)(synth_line(i, buf) - buf), i, 0),
+					 0);
+		assert_int_equal(input_queue_close(&f), 0);
 	} else {
 		struct split s = { 0 };
 

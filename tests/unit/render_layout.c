@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "diff.h"
-#include "feed.h"
+#include "input_queue.h"
 #include "folded.h"
 #include "layout.h"
 #include "tree.h"
@@ -29,21 +29,22 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 	char got[4096];
 	size_t n = 0;
 	struct layout l;
-	struct feed feed;
+	struct input_queue queue;
 	struct tree t;
 
 	assert_int_equal(tree_init(&t), 0);
-	assert_int_equal(feed_open(&feed, &t, flags & REVERSE), 0);
+	assert_int_equal(input_queue_open(&queue, &t, flags & REVERSE), 0);
 	t.in_order = flags & IN_ORDER;
 	t.diff = flags & DIFF;
 	for (; *lines; lines++) {
 		struct folded_line f;
 
 		assert_int_equal(folded_parse(*lines, *lines + strlen(*lines), &f), FOLDED_OK);
-		assert_int_equal(
-			feed_add(&feed, f.stack, t.diff ? f.len : f.one_len, f.count, f.before), 0);
+		assert_int_equal(input_queue_add(&queue, f.stack, t.diff ? f.len : f.one_len,
+						 f.count, f.before),
+				 0);
 	}
-	assert_int_equal(feed_close(&feed), 0);
+	assert_int_equal(input_queue_close(&queue), 0);
 	if (flags & GONE)
 		assert_int_equal(diff_add_gone(&t), 0);
 	assert_int_equal(tree_finish(&t), 0);
@@ -225,14 +226,14 @@ static void the_widest_frames_are_kept_up_to_the_limit(void **state)
 static void links_are_counted_by_their_delimiters(void **state)
 {
 	struct layout l;
-	struct feed feed;
+	struct input_queue queue;
 	struct tree t;
 
 	(void)state;
 	assert_int_equal(tree_init(&t), 0);
-	assert_int_equal(feed_open(&feed, &t, false), 0);
-	assert_int_equal(feed_add(&feed, "A;f;--;w;B;--;w;C;[running]", 27, 5, 0), 0);
-	assert_int_equal(feed_close(&feed), 0);
+	assert_int_equal(input_queue_open(&queue, &t, false), 0);
+	assert_int_equal(input_queue_add(&queue, "A;f;--;w;B;--;w;C;[running]", 27, 5, 0), 0);
+	assert_int_equal(input_queue_close(&queue), 0);
 	assert_true(t.chain);
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
@@ -253,12 +254,12 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 	double want[NAMES] = { 0 }, got[NAMES] = { 0 }, total = 0;
 	unsigned rnd = 1;
 	struct layout l;
-	struct feed feed;
+	struct input_queue queue;
 	struct tree t;
 
 	(void)state;
 	assert_int_equal(tree_init(&t), 0);
-	assert_int_equal(feed_open(&feed, &t, false), 0);
+	assert_int_equal(input_queue_open(&queue, &t, false), 0);
 	for (int s = 0; s < STACKS; s++) {
 		char line[256];
 		size_t n = 0;
@@ -278,11 +279,11 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 				want[name] += s % 7;
 			seen[name] = true;
 		}
-		assert_int_equal(feed_add(&feed, line, n, s % 7, 0), 0);
+		assert_int_equal(input_queue_add(&queue, line, n, s % 7, 0), 0);
 		total += s % 7;
 	}
-	assert_true(feed.started); /* enough lines for both threads */
-	assert_int_equal(feed_close(&feed), 0);
+	assert_true(queue.started); /* enough lines for both threads */
+	assert_int_equal(input_queue_close(&queue), 0);
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
 	assert_float_equal(l.total, total, 0);

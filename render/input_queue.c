@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "feed.h"
+#include "input_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define MOST_LINES (1u << 18)
 #define MOST_IDS (UINT32_C(8) << 20)
 
-int feed_open(struct feed *f, struct tree *t, bool reverse)
+int input_queue_open(struct input_queue *f, struct tree *t, bool reverse)
 {
 	int err;
 
@@ -30,7 +30,7 @@ int feed_open(struct feed *f, struct tree *t, bool reverse)
 
 static void *merger(void *arg)
 {
-	struct feed *f = arg;
+	struct input_queue *f = arg;
 
 	pthread_mutex_lock(&f->lock);
 	for (;;) {
@@ -56,7 +56,7 @@ static void *merger(void *arg)
 }
 
 /* Hand over the full batch and take an empty one. The first call starts the thread. */
-static int hand_over(struct feed *f)
+static int hand_over(struct input_queue *f)
 {
 	int err;
 
@@ -81,7 +81,8 @@ static int hand_over(struct feed *f)
 	return err ? err : batch_reset(f->fill, f->room);
 }
 
-int feed_add(struct feed *f, const char *stack, size_t len, double count, double before)
+int input_queue_add(struct input_queue *f, const char *stack, size_t len, double count,
+		    double before)
 {
 	int err = split_stack(&f->split, &f->tree->names, stack, len);
 
@@ -93,7 +94,7 @@ int feed_add(struct feed *f, const char *stack, size_t len, double count, double
 	return hand_over(f);
 }
 
-int feed_close(struct feed *f)
+int input_queue_close(struct input_queue *f)
 {
 	if (f->started) {
 		pthread_mutex_lock(&f->lock);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_FEED_H
-#define RENDER_FEED_H
+#ifndef RENDER_INPUT_QUEUE_H
+#define RENDER_INPUT_QUEUE_H
 /*
  * From the text of stacks to the tree. The caller's thread splits stacks into name ids; if there
  * are many, a second thread merges them into the tree, batch by batch in input order, so the tree
- * does not depend on the number of threads. While a feed is open the caller must not touch the
+ * does not depend on the number of threads. While a queue is open the caller must not touch the
  * tree or its names: the splitting thread owns tree->names, the merging thread the rest.
  */
 #include <pthread.h>
@@ -16,7 +16,7 @@
 #include "name_table.h"
 #include "tree.h"
 
-struct feed {
+struct input_queue {
 	struct tree *tree;
 	bool reverse; /* merge from the leaves */
 	struct split split;
@@ -35,10 +35,11 @@ struct feed {
 };
 
 /* All return 0, -ENOMEM, -EOVERFLOW, or an error of pthread_create(3), negated. */
-int feed_open(struct feed *f, struct tree *t, bool reverse);
-int feed_add(struct feed *f, const char *stack, size_t len, double count, double before);
+int input_queue_open(struct input_queue *f, struct tree *t, bool reverse);
+int input_queue_add(struct input_queue *f, const char *stack, size_t len, double count,
+		    double before);
 
 /* Merge the rest, set tree->chain, end the thread, free all but the tree. Also after errors. */
-int feed_close(struct feed *f);
+int input_queue_close(struct input_queue *f);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "intake.h"
+#include "input_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,20 +11,21 @@ struct held {
 	size_t len, one_len; /* as in struct folded_line */
 };
 
-int intake_open(struct intake *in, struct tree *t, bool reverse, enum intake_counts counts)
+int input_reader_open(struct input_reader *in, struct tree *t, bool reverse,
+		      enum input_counts counts)
 {
-	*in = (struct intake) {
+	*in = (struct input_reader) {
 		.tree = t,
 		.reverse = reverse,
-		.counts = counts == INTAKE_ASK && t->in_order ? INTAKE_ONE : counts,
-		.held_max = INTAKE_HELD_MAX,
+		.counts = counts == COUNTS_ASK && t->in_order ? COUNTS_ONE : counts,
+		.held_max = INPUT_HELD_MAX,
 	};
-	in->asked = in->counts == INTAKE_ASK;
-	t->diff = in->counts == INTAKE_TWO;
-	return feed_open(&in->feed, t, reverse);
+	in->asked = in->counts == COUNTS_ASK;
+	t->diff = in->counts == COUNTS_TWO;
+	return input_queue_open(&in->queue, t, reverse);
 }
 
-static int hold(struct intake *in, const struct folded_line *line)
+static int hold(struct input_reader *in, const struct folded_line *line)
 {
 	struct held h = { line->count, line->before, line->len, line->one_len };
 	size_t need = in->held_len + sizeof(h) + h.one_len;
@@ -44,25 +45,25 @@ static int hold(struct intake *in, const struct folded_line *line)
 	return 0;
 }
 
-static int pass(struct intake *in, const char *stack, const struct held *h)
+static int pass(struct input_reader *in, const char *stack, const struct held *h)
 {
-	if (in->counts == INTAKE_TWO)
-		return feed_add(&in->feed, stack, h->len, h->count, h->before);
-	return feed_add(&in->feed, stack, h->one_len, h->count, 0);
+	if (in->counts == COUNTS_TWO)
+		return input_queue_add(&in->queue, stack, h->len, h->count, h->before);
+	return input_queue_add(&in->queue, stack, h->one_len, h->count, 0);
 }
 
 /* The lines so far decide. The tree starts to keep differences: so far there were none. */
-static int decide(struct intake *in)
+static int decide(struct input_reader *in)
 {
 	int err = 0;
 
-	in->counts = in->two > in->one ? INTAKE_TWO : INTAKE_ONE;
-	if (in->counts == INTAKE_TWO) {
-		err = feed_close(&in->feed);
+	in->counts = in->two > in->one ? COUNTS_TWO : COUNTS_ONE;
+	if (in->counts == COUNTS_TWO) {
+		err = input_queue_close(&in->queue);
 		if (!err)
 			err = tree_compare(in->tree);
 		if (!err)
-			err = feed_open(&in->feed, in->tree, in->reverse);
+			err = input_queue_open(&in->queue, in->tree, in->reverse);
 	}
 	for (size_t at = 0; at < in->held_len && !err;) {
 		struct held h;
@@ -77,7 +78,7 @@ static int decide(struct intake *in)
 	return err;
 }
 
-int intake_line(struct intake *in, const struct folded_line *line)
+int input_reader_line(struct input_reader *in, const struct folded_line *line)
 {
 	struct held h = { line->count, line->before, line->len, line->one_len };
 	int err;
@@ -88,25 +89,26 @@ int intake_line(struct intake *in, const struct folded_line *line)
 	if (line->decimals_before > in->decimals_before)
 		in->decimals_before = line->decimals_before;
 	if (!line->two) /* one count means no change */
-		return feed_add(&in->feed, line->stack, line->len, line->count, line->count);
-	if (in->counts != INTAKE_ASK)
+		return input_queue_add(&in->queue, line->stack, line->len, line->count,
+				       line->count);
+	if (in->counts != COUNTS_ASK)
 		return pass(in, line->stack, &h);
 	err = hold(in, line);
 	return err || in->held_len < in->held_max ? err : decide(in);
 }
 
-int intake_pair(struct intake *in, const struct folded_line *line, bool before)
+int input_reader_pair(struct input_reader *in, const struct folded_line *line, bool before)
 {
 	if (line->decimals > in->decimals)
 		in->decimals = line->decimals;
-	return feed_add(&in->feed, line->stack, line->one_len, before ? 0 : line->count,
-			before ? line->count : 0);
+	return input_queue_add(&in->queue, line->stack, line->one_len, before ? 0 : line->count,
+			       before ? line->count : 0);
 }
 
-int intake_close(struct intake *in)
+int input_reader_close(struct input_reader *in)
 {
-	int err = in->counts == INTAKE_ASK ? decide(in) : 0;
-	int closed = feed_close(&in->feed);
+	int err = in->counts == COUNTS_ASK ? decide(in) : 0;
+	int closed = input_queue_close(&in->queue);
 
 	free(in->held);
 	in->held = NULL;
