@@ -42,13 +42,13 @@ extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 		__v;                                        \
 	})
 
-#define WORD(p) FIELD(rb_node, p, __rb_parent_color)
+#define read_u64(p) FIELD(rb_node, p, __rb_parent_color)
 /* A field's address as a number, and a pointer in the field as one. */
 #define ADDRESS(type, p, field) ((__u64)(p) + bpf_core_field_offset(struct type, field))
 #define POINTER(type, p, field)                       \
 	({                                            \
 		__u64 __at = ADDRESS(type, p, field); \
-		(__u64) WORD(__at);                   \
+		(__u64) read_u64(__at);               \
 	})
 
 /* To the verifier, a pointer that is read back from a map is a number. room: a word there. */

@@ -47,7 +47,7 @@ static __always_inline __u64 file_of(__u64 files, __u32 fd)
 	if (fd >= FIELD(fdtable, table, max_fds))
 		return 0;
 	at = (__u64)FIELD(fdtable, table, fd) + fd * 8ull;
-	return WORD(at);
+	return read_u64(at);
 }
 
 /* ---- what a descriptor means ---------------------------------------------------------------- */
@@ -82,10 +82,10 @@ static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, _
 		__u64 to = ADDRESS(sock, sk, __sk_common.skc_v6_daddr);
 		__u64 from = ADDRESS(sock, sk, __sk_common.skc_v6_rcv_saddr);
 
-		key->v[1] = WORD(to);
-		key->v[2] = WORD(to + 8);
-		key->v[3] = WORD(from);
-		key->v[4] = WORD(from + 8);
+		key->v[1] = read_u64(to);
+		key->v[2] = read_u64(to + 8);
+		key->v[3] = read_u64(from);
+		key->v[4] = read_u64(from + 8);
 	}
 }
 

@@ -10,20 +10,20 @@
 #ifndef BPF_READY_H
 #define BPF_READY_H
 
-/* The last socket to which something came, on each CPU. */
+/* The last socket that got data, on each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64);
-} came_to SEC(".maps");
+} last_ready_socket SEC(".maps");
 
 /* Not loaded where the kernel does not have it (before 6.3). */
 SEC("tp_btf/sk_data_ready")
 int on_data(unsigned long long *ctx)
 {
 	__u32 zero = 0;
-	__u64 *sk = bpf_map_lookup_elem(&came_to, &zero);
+	__u64 *sk = bpf_map_lookup_elem(&last_ready_socket, &zero);
 
 	if (sk)
 		*sk = ctx[0];
@@ -59,7 +59,7 @@ static __always_inline __u64 ready_in_epoll(__u64 file, __u32 *fd)
 static __always_inline __u64 ready_socket(void)
 {
 	__u32 zero = 0;
-	__u64 *sk = bpf_map_lookup_elem(&came_to, &zero), wq, socket;
+	__u64 *sk = bpf_map_lookup_elem(&last_ready_socket, &zero), wq, socket;
 
 	if (!sk || !*sk)
 		return 0;
@@ -67,7 +67,7 @@ static __always_inline __u64 ready_socket(void)
 	if (!wq)
 		return 0;
 	wq = ADDRESS(socket_wq, wq, wait);
-	if (!(__u32)WORD(wq))
+	if (!(__u32)read_u64(wq))
 		return 0;
 	socket = (__u64)FIELD(sock, *sk, sk_socket);
 	return socket ? POINTER(socket, socket, file) : 0;

@@ -15,7 +15,6 @@
 #include "memory.h"
 #include "options.h"
 #include "session.h"
-#include "signals.h"
 
 /* timeout(1) and terminals may send a signal twice: a second one counts after this time. */
 #define SECOND_SIGNAL_NS 300000000
@@ -77,13 +76,13 @@ static bool open_standard_files(void)
 static void catch_signals(const struct options *o)
 {
 	/* A script's shell starts jobs by "&" with SIGINT ignored; kill -INT must end them, too. */
-	signals_catch(SIGINT, on_stop, SIGNALS_TAKE);
-	signals_catch(SIGTERM, on_stop, SIGNALS_LEAVE);
-	signals_catch(SIGHUP, on_stop, SIGNALS_LEAVE);
+	command_catch(SIGINT, on_stop, true);
+	command_catch(SIGTERM, on_stop, false);
+	command_catch(SIGHUP, on_stop, false);
 	if (o->flight_ns)
-		signals_catch(SIGUSR1, on_dump, SIGNALS_TAKE);
+		command_catch(SIGUSR1, on_dump, true);
 	/* A closed pipe is then an error of write(), reported with the file's name. */
-	signals_catch(SIGPIPE, SIG_IGN, SIGNALS_TAKE);
+	command_catch(SIGPIPE, SIG_IGN, true);
 }
 
 /* The command line in one string, for the trace. NULL when out of memory. */

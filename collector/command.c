@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "signals.h"
-
 int command_error_status(int err)
 {
 	return err == -ENOENT ? 127 : 126;
@@ -61,6 +59,38 @@ int command_find(const char *name)
 	return err;
 }
 
+#define CAUGHT_MAX 16
+
+static struct {
+	int sig;
+	struct sigaction before;
+} caught[CAUGHT_MAX];
+static size_t n_caught;
+
+void command_catch(int sig, void (*handler)(int), bool even_ignored)
+{
+	struct sigaction sa = { .sa_handler = handler }, before;
+
+	sigemptyset(&sa.sa_mask);
+	if (n_caught == CAUGHT_MAX || sigaction(sig, NULL, &before) ||
+	    (before.sa_handler == SIG_IGN && !even_ignored))
+		return;
+	if (sigaction(sig, &sa, NULL))
+		return;
+	caught[n_caught].sig = sig;
+	caught[n_caught].before = before;
+	n_caught++;
+}
+
+/* In a child, before exec. */
+static void restore_signals(void)
+{
+	while (n_caught) {
+		n_caught--;
+		sigaction(caught[n_caught].sig, &caught[n_caught].before, NULL);
+	}
+}
+
 static _Noreturn void become(char **argv, int gate, int report)
 {
 	char go;
@@ -68,7 +98,7 @@ static _Noreturn void become(char **argv, int gate, int report)
 
 	if (read(gate, &go, 1) != 1)
 		_exit(125); /* the recorder gave up */
-	signals_restore();
+	restore_signals();
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))

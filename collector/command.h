@@ -19,6 +19,12 @@ struct command {
 };
 
 /*
+ * Installs handler (or SIG_IGN) for sig; if sig was ignored, only if even_ignored. The command gets
+ * the disposition that the recorder was started with: exec resets a handled signal to its default,
+ * even if it was ignored then (nohup(1)).
+ */
+void command_catch(int sig, void (*handler)(int), bool even_ignored);
+/*
  * Looks for the program as execvp() will. Returns 0, or -ENOENT or -EACCES; the exit status that
  * shells and env(1) return for such an error is command_error_status().
  */

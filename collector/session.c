@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "haste.h"
+#include "helper/call_timeout.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
-#include "helper/call_timeout.h"
+#include "kernel/nice.h"
 #include "memory.h"
 #include "elf/debugfile.h"
 #include "session_private.h"
@@ -51,6 +51,12 @@ static int load(struct session *s)
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
+/* Without the permission (CAP_SYS_NICE), things just take longer. */
+static void set_nice(int nice)
+{
+	(void)setpriority(PRIO_PROCESS, 0, nice);
+}
+
 static int prepare_command(struct session *s)
 {
 	char **argv = s->options->command;
@@ -58,9 +64,9 @@ static int prepare_command(struct session *s)
 
 	if (!argv)
 		return 0;
-	haste_end(s->nice); /* the command gets the usual priority */
+	set_nice(s->nice); /* the command gets the usual priority */
 	err = command_prepare(&s->command, argv);
-	(void)haste_begin();
+	set_nice(NICE_HIGHEST);
 	return err ? session_fail(s, argv[0], err) : 0;
 }
 
@@ -206,7 +212,12 @@ static int begin(struct session *s)
 	err = s->sink->drop_caps();
 	if (err)
 		return session_fail(s, "cannot drop capabilities", err);
-	haste_record(s->nice); /* before make_lanes(): its threads inherit the priority */
+	/*
+	 * While events are recorded: above ordinary threads, as one that gets a CPU too late finds
+	 * its rings full; unless the recorder was started with a nice value of its own. The threads
+	 * of make_lanes() inherit it.
+	 */
+	set_nice(s->nice ? s->nice : NICE_RECORDING);
 	err = make_lanes(s);
 	if (err)
 		return session_fail(s, "cannot record", err);
@@ -224,7 +235,7 @@ static int begin(struct session *s)
 }
 
 /* The order ensures that nothing that the command or the machine does is missed. */
-static int open_in_haste(struct session *s)
+static int open_in_order(struct session *s)
 {
 	/* First, as it fails without permission: then an earlier trace is not overwritten. */
 	int err = load(s);
@@ -248,8 +259,10 @@ static int open_all(struct session *s)
 	 */
 	prepare_opener();
 	prepare_helpers(s);
-	s->nice = haste_begin();
-	return open_in_haste(s);
+	/* The start takes a third of a second of CPU time: seconds in a fair share of a busy CPU. */
+	s->nice = getpriority(PRIO_PROCESS, 0);
+	set_nice(NICE_HIGHEST);
+	return open_in_order(s);
 }
 
 /* ---- recording ----------------------------------------------------------------------------- */
@@ -458,7 +471,7 @@ static int finish(struct session *s, int err)
 {
 	if (!err)
 		err = drain_rest(s);
-	haste_end(s->nice);
+	set_nice(s->nice);
 	if (!s->end_ns)
 		s->end_ns = clock_now_ns();
 	progress_clear(&s->progress);

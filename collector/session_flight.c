@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "flight/flight.h"
-#include "haste.h"
 #include "kernel/caps.h"
 #include "session_private.h"
 
@@ -117,7 +117,7 @@ static _Noreturn void become_writer(struct session *s, uint64_t end_ns)
 {
 	/* This process's copies of the attachments would outlive those of the recorder. */
 	bpf_session_detach(s->bpf);
-	haste_end(s->nice);
+	(void)setpriority(PRIO_PROCESS, 0, s->nice);
 	/* It is recorded like any other program; the name tells it apart in later traces. */
 	prctl(PR_SET_NAME, "chaincap-writer");
 	_exit(write_dump(s, end_ns) ? 1 : 0);

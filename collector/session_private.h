@@ -86,7 +86,7 @@ struct session {
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
-	int nice;      /* the nice value before haste_begin() */
+	int nice;      /* the nice value that the recorder was started with */
 	char why[256]; /* why something failed, if errno does not say it; else empty */
 };
 
