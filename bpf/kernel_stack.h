@@ -167,11 +167,11 @@ static __always_inline void send_sample(void *ring, const struct wire_kind_state
 {
 	__u64 from = k->fixed_point;
 	__u32 own = 0, len;
-	struct wire_sample *s = bpf_ringbuf_reserve(ring, sizeof(*s), 0);
+	struct wire_layout_sample *s = bpf_ringbuf_reserve(ring, sizeof(*s), 0);
 
 	if (!s)
 		return;
-	fill_record(&s->r, now, WIRE_SAMPLE);
+	fill_record(&s->r, now, WIRE_STACK_LAYOUT_SAMPLE);
 	s->hash = hash;
 	s->id = id;
 	s->n = n;

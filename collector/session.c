@@ -178,9 +178,9 @@ static int attach(struct session *s)
 }
 
 /* Call it after capabilities were dropped, so that the threads do not inherit them. */
-static int make_lanes(struct session *s)
+static int make_cpu_threads(struct session *s)
 {
-	struct lanes_shared shared = {
+	struct cpu_threads_shared shared = {
 		.bpf = s->bpf,
 		.enc = s->enc,
 		.stacks = s->stacks,
@@ -191,8 +191,7 @@ static int make_lanes(struct session *s)
 
 	if (!s->stacks)
 		return 0;
-	s->lanes = lanes_new(&shared, s->options->threads);
-	return s->lanes ? 0 : -ENOMEM;
+	return cpu_threads_new(&s->cpu_threads, &shared, s->options->threads);
 }
 
 /* Events flow from here on, the command runs. */
@@ -215,10 +214,10 @@ static int begin(struct session *s)
 	/*
 	 * While events are recorded: above ordinary threads, as one that gets a CPU too late finds
 	 * its rings full; unless the recorder was started with a nice value of its own. The threads
-	 * of make_lanes() inherit it.
+	 * of make_cpu_threads() inherit it.
 	 */
 	set_nice(s->nice ? s->nice : NICE_RECORDING);
-	err = make_lanes(s);
+	err = make_cpu_threads(s);
 	if (err)
 		return session_fail(s, "cannot record", err);
 	if (o->command) {
@@ -230,7 +229,7 @@ static int begin(struct session *s)
 		fprintf(stderr,
 			"chaincap: %u CPUs, ring buffers of %zu KiB, read by %u threads, %s\n",
 			bpf_session_cpus(s->bpf), bpf_session_buffer_size(s->bpf) >> 10,
-			s->lanes ? lanes_count(s->lanes) : 1, s->sink->method(s));
+			s->cpu_threads ? cpu_threads_count(s->cpu_threads) : 1, s->sink->method(s));
 	return 0;
 }
 
@@ -259,7 +258,7 @@ static int open_all(struct session *s)
 	 */
 	prepare_opener();
 	prepare_helpers(s);
-	/* The start takes a third of a second of CPU time: seconds in a fair share of a busy CPU. */
+	/* The start takes 0.3 s of CPU time, which would be seconds in a fair share. */
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	set_nice(NICE_HIGHEST);
 	return open_in_order(s);
@@ -273,8 +272,8 @@ static int drain(struct session *s)
 	long n;
 
 	symbolizer_poll(s->sym);
-	if (s->lanes)
-		n = lanes_drain(s->lanes);
+	if (s->cpu_threads)
+		n = cpu_threads_drain(s->cpu_threads);
 	else
 		n = bpf_session_drain(s->bpf, 0, bpf_session_cpus(s->bpf), user_stacks_record,
 				      s->user_stacks);
@@ -510,7 +509,7 @@ int session_run(const struct options *o, const char *command_line,
 	command_ended(&s.command, true);
 	result->command_status = s.command.status;
 	result->command_failed = s.command.failed;
-	lanes_free(s.lanes);
+	cpu_threads_free(s.cpu_threads);
 	user_stacks_close(s.user_stacks);
 	symbolizer_free(s.sym);
 	helpers_free(s.helpers);

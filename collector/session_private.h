@@ -7,7 +7,7 @@
 #define SESSION_PRIVATE_H
 
 #include "command.h"
-#include "events/lanes.h"
+#include "events/cpu_threads.h"
 #include "kernel/bpf.h"
 #include "log/encode.h"
 #include "log/writer.h"
@@ -75,8 +75,8 @@ struct session {
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;
 	void *ctx;
-	struct stack_map *stacks; /* the sink's, if several threads may drain; else NULL */
-	struct lanes *lanes;	  /* NULL: this thread drains by itself */
+	struct stack_map *stacks;	 /* the sink's, if several threads may drain; else NULL */
+	struct cpu_threads *cpu_threads; /* NULL: this thread drains by itself */
 	struct command command;
 	struct progress progress;
 	uint64_t start_ns, end_ns;

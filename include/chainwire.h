@@ -33,7 +33,7 @@ enum wire_kind {
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
-	WIRE_SAMPLE,
+	WIRE_STACK_LAYOUT_SAMPLE,
 	WIRE_COPY,
 	WIRE_OBJECT,
 	WIRE_KINDS,
@@ -213,7 +213,7 @@ struct wire_lost {
 #define WIRE_PART_WORDS 512    /* and this many of each: the CPU's own stack, and the thread's */
 #define WIRE_ROOT_WORDS 64     /* how far from the root end slots are looked for */
 
-struct wire_sample {
+struct wire_layout_sample {
 	struct wire_record r;
 	__u64 hash;	 /* of the stack, its key in the map "stacks" */
 	__u32 id, n;	 /* the stack's id; the number of its frames, all of which are here */

@@ -12,8 +12,8 @@
  *            WIRE_STACK: frames looked up in the store, the reserved id (or a new one) defined
  *            code replaced at its addresses (dlclose, dlopen; modules and BPF programs of the
  *            kernel): the same addresses get another id
- *            learnt (WIRE_SAMPLE): WIRE_STACK_LAYOUT | number stands for it from then on
- *            the BPF side recycles the id: the slot goes to a newer wire id
+ *            learnt (WIRE_STACK_LAYOUT_SAMPLE): WIRE_STACK_LAYOUT | number stands for it from then
+ * on the BPF side recycles the id: the slot goes to a newer wire id
  *
  * WIRE_STACK_ONCE ids serve the one event that follows them in the ring.
  */

@@ -254,7 +254,7 @@ static int encode_identity(struct encoder *enc, const struct wire_record *r)
 	}
 }
 
-static int take_sample(struct translator *t, const struct wire_sample *s)
+static int take_sample(struct translator *t, const struct wire_layout_sample *s)
 {
 	uint32_t first, layout;
 
@@ -289,7 +289,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_STEAL] = sizeof(struct wire_steal),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
-		[WIRE_SAMPLE] = sizeof(struct wire_sample),
+		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),
 		[WIRE_OBJECT] = offsetof(struct wire_object, path),
 	};
 
@@ -345,7 +345,7 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 						 r->time_ns, l->last_ns);
 		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
 	}
-	case WIRE_SAMPLE:
+	case WIRE_STACK_LAYOUT_SAMPLE:
 		return take_sample(t, (const void *)r);
 	default:
 		if (more_events_kind(r->kind))

@@ -23,7 +23,8 @@ struct translator;
  * Takes a sample of a kernel stack whose first `first` frames are the tracer's own. Returns the
  * number of the stack's layout if it has one from now on, else 0.
  */
-typedef uint32_t (*translator_sample_fn)(void *ctx, const struct wire_sample *s, uint32_t first);
+typedef uint32_t (*translator_sample_fn)(void *ctx, const struct wire_layout_sample *s,
+					 uint32_t first);
 
 /*
  * Stacks go to the store, which is copied; NULL: into the trace that enc writes. Samples go to

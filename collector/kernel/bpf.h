@@ -96,12 +96,12 @@ void bpf_session_detach(struct bpf_session *s);
 int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx);
 
 /*
- * Takes a sample of a stack (WIRE_SAMPLE), whose first `first` frames are the tracer's own, and
- * adds the stack's layout to the tree of the BPF side once it is certain. Returns the number of the
- * layout if it is the stack's first one, else 0; from then on the stack's id is
+ * Takes a sample of a stack (WIRE_STACK_LAYOUT_SAMPLE), whose first `first` frames are the tracer's
+ * own, and adds the stack's layout to the tree of the BPF side once it is certain. Returns the
+ * number of the layout if it is the stack's first one, else 0; from then on the stack's id is
  * WIRE_STACK_LAYOUT | number. A translator_sample_fn; session is the bpf_session.
  */
-uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint32_t first);
+uint32_t bpf_session_learn(void *session, const struct wire_layout_sample *sample, uint32_t first);
 
 /* Adds a rule for unwinding user stacks. An unwinder_teach_fn; session is the bpf_session. */
 void bpf_session_rule(void *session, uint64_t key, uint64_t rule);

@@ -78,7 +78,7 @@ static void add(struct bpf_session *s, const struct stack_slots *slots, uint32_t
 		s->layouts->is_full = true;
 }
 
-uint32_t bpf_session_learn(void *session, const struct wire_sample *sample, uint32_t first)
+uint32_t bpf_session_learn(void *session, const struct wire_layout_sample *sample, uint32_t first)
 {
 	struct bpf_session *s = session;
 	struct wire_known_stack known = { .check = (uint32_t)(sample->hash >> 32) | WIRE_SENT };

@@ -163,7 +163,7 @@ static int take_record(void *ctx, void *data, size_t len)
 
 	if (len < sizeof(struct wire_record))
 		return -EBADMSG;
-	if (((const struct wire_record *)data)->kind == WIRE_SAMPLE)
+	if (((const struct wire_record *)data)->kind == WIRE_STACK_LAYOUT_SAMPLE)
 		__atomic_fetch_add(&ring->session->n_samples, 1, __ATOMIC_RELAXED);
 	bpf_session_note_use(ring->session, data, len);
 	err = ring->fn(ring->ctx, data, len);

@@ -61,7 +61,7 @@ static void intersect(struct slots *s, const struct slots *with)
 		s->bits[i] &= with->bits[i];
 }
 
-static struct sampled *find_sampled(struct slot_finder *f, const struct wire_sample *sample,
+static struct sampled *find_sampled(struct slot_finder *f, const struct wire_layout_sample *sample,
 				    uint32_t first)
 {
 	struct sampled **place = &f->sampled[sample->id % SAMPLED], *s = *place;
@@ -86,7 +86,7 @@ static struct sampled *find_sampled(struct slot_finder *f, const struct wire_sam
 	return s;
 }
 
-static void add_sample(struct sampled *s, const struct wire_sample *sample)
+static void add_sample(struct sampled *s, const struct wire_layout_sample *sample)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct slots leaf = { { 0 } };
@@ -190,7 +190,7 @@ static bool solve(const struct sampled *s, struct stack_slots *out)
 	return true;
 }
 
-bool slot_finder_add(struct slot_finder *f, const struct wire_sample *sample, uint32_t first,
+bool slot_finder_add(struct slot_finder *f, const struct wire_layout_sample *sample, uint32_t first,
 		     struct stack_slots *out)
 {
 	struct sampled *s;

@@ -39,7 +39,7 @@ void slot_finder_free(struct slot_finder *f);
  * before the fixed point). True if all slots of this stack are now certain: *out has them, and the
  * finder forgets the stack.
  */
-bool slot_finder_add(struct slot_finder *f, const struct wire_sample *sample, uint32_t first,
+bool slot_finder_add(struct slot_finder *f, const struct wire_layout_sample *sample, uint32_t first,
 		     struct stack_slots *out);
 
 #endif /* STACK_SLOTS_H */

@@ -254,7 +254,7 @@ static void an_id_long_gone_is_no_other_stack(void **state)
 	assert_int_equal(counts(f).stacks, 5);
 }
 
-static uint32_t learns_layout_7(void *ctx, const struct wire_sample *s, uint32_t first)
+static uint32_t learns_layout_7(void *ctx, const struct wire_layout_sample *s, uint32_t first)
 {
 	(void)ctx;
 	(void)first;
@@ -264,7 +264,8 @@ static uint32_t learns_layout_7(void *ctx, const struct wire_sample *s, uint32_t
 static void a_stack_is_also_named_by_its_layout(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_sample s = { .r = { .time_ns = 6, .kind = WIRE_SAMPLE }, .id = 3 };
+	struct wire_layout_sample s = { .r = { .time_ns = 6, .kind = WIRE_STACK_LAYOUT_SAMPLE },
+					.id = 3 };
 
 	translator_free(f->t);
 	f->t = translator_new(f->enc, f->sym, NULL, learns_layout_7, NULL);

@@ -37,7 +37,7 @@ static struct kallsyms *kallsyms;
 static uint64_t events;
 
 /* How many of the frames are the tracer's own. */
-static uint32_t tracer_frames(const struct wire_sample *sample)
+static uint32_t tracer_frames(const struct wire_layout_sample *sample)
 {
 	struct kallsyms_symbol sym;
 	uint32_t n = 0;
@@ -50,11 +50,11 @@ static uint32_t tracer_frames(const struct wire_sample *sample)
 /* As the collector does. */
 static int take(void *ctx, const struct wire_record *r, size_t len)
 {
-	const struct wire_sample *sample = (const void *)r;
+	const struct wire_layout_sample *sample = (const void *)r;
 
 	(void)ctx;
 	(void)len;
-	if (r->kind == WIRE_SAMPLE)
+	if (r->kind == WIRE_STACK_LAYOUT_SAMPLE)
 		(void)bpf_session_learn(session, sample, tracer_frames(sample));
 	events += r->kind < WIRE_EVENT_KINDS;
 	return 0;

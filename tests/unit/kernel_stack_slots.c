@@ -38,7 +38,7 @@ static int teardown(void **state)
 /* A sample of the stack tracer, A, B, C with the given words; 1 stands for any data. */
 static bool give(const uint64_t *words, uint32_t n_words)
 {
-	struct wire_sample s = { .id = 7, .n = 4, .event = WIRE_WAKING, .n_words = n_words };
+	struct wire_layout_sample s = { .id = 7, .n = 4, .event = WIRE_WAKING, .n_words = n_words };
 
 	s.to_root = to_root;
 	s.cut = cut;
@@ -169,7 +169,7 @@ static void a_missing_address_is_no_layout(void **state)
 
 static void odd_samples_are_refused(void **state)
 {
-	struct wire_sample s = { .id = 7, .n = 4, .n_words = 0 };
+	struct wire_layout_sample s = { .id = 7, .n = 4, .n_words = 0 };
 
 	(void)state;
 	assert_false(slot_finder_add(finder, &s, 1, &layout));

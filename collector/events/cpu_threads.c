@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lanes.h"
+#include "cpu_threads.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,14 +11,14 @@
 #include "events/translate.h"
 
 /* One thread drains some 5 M events a second; a CPU under a database has some 60 thousand. */
-#define CPUS_PER_LANE 32u
-#define LANES_MAX 64u
+#define CPUS_PER_THREAD 32u
+#define THREADS_MAX 64u
 #define STACK_BYTES (256u << 10)
-/* Stack ids that a lane knows; a power of two. */
+/* Stack ids that a thread knows; a power of two. */
 #define KNOWN 4096u
 
-struct lane {
-	struct lanes *all;
+struct cpu_thread {
+	struct cpu_threads *all;
 	uint32_t first_cpu, end_cpu;
 	uint64_t known_from_ns;		 /* `known` holds from then on; UINT64_MAX: it does not */
 	uint64_t events;		 /* written in this drain */
@@ -31,11 +31,11 @@ struct lane {
 	pthread_t thread;
 };
 
-struct lanes {
-	struct lanes_shared shared;
+struct cpu_threads {
+	struct cpu_threads_shared shared;
 	/*
-	 * Protects everything in `shared`, and changes of these two, which all lanes read: between
-	 * them no process changed its code (symbolizer_stable_range()).
+	 * Protects everything in `shared`, and changes of these two, which all of them read:
+	 * between them no process changed its code (symbolizer_stable_range()).
 	 */
 	pthread_mutex_t lock;
 	uint64_t settled_from_ns, settled_until_ns;
@@ -45,15 +45,15 @@ struct lanes {
 	uint64_t round;	      /* a drain begins when it changes */
 	unsigned int running; /* threads that have not finished the round */
 	bool quit;
-	unsigned int n, n_threads;     /* lanes; those with a thread of their own */
-	struct lane *lanes[LANES_MAX]; /* the caller drains those that have none */
+	unsigned int n, n_threads; /* parts of the CPUs; those with a thread of their own */
+	struct cpu_thread *threads[THREADS_MAX]; /* the caller drains those that have none */
 };
 
 /* ---- one record ---------------------------------------------------------------------------- */
 
-/* With the lock, or while only the caller runs: tells all lanes what the symbolizer knows by now.
+/* With the lock, or while only the caller runs: tells all threads what the symbolizer knows by now.
  */
-static void settle(struct lanes *all)
+static void settle(struct cpu_threads *all)
 {
 	uint64_t from_ns, until_ns;
 
@@ -64,7 +64,7 @@ static void settle(struct lanes *all)
 }
 
 /* With the lock. */
-static void learn(struct lane *l, uint32_t wire_id, uint64_t time_ns)
+static void learn(struct cpu_thread *l, uint32_t wire_id, uint64_t time_ns)
 {
 	uint32_t slot = hash_pair(wire_id, 0) % KNOWN;
 
@@ -78,10 +78,10 @@ static void learn(struct lane *l, uint32_t wire_id, uint64_t time_ns)
  * Takes a record by the code for one thread, under the lock. kstack, ustack: wire ids to learn; 0:
  * none.
  */
-static int take_shared(struct lane *l, const struct wire_record *r, size_t len, uint32_t kstack,
-		       uint32_t ustack)
+static int take_shared(struct cpu_thread *l, const struct wire_record *r, size_t len,
+		       uint32_t kstack, uint32_t ustack)
 {
-	struct lanes *all = l->all;
+	struct cpu_threads *all = l->all;
 	int err;
 
 	pthread_mutex_lock(&all->lock);
@@ -90,7 +90,7 @@ static int take_shared(struct lane *l, const struct wire_record *r, size_t len, 
 	if (r->cpu >= l->first_cpu && r->cpu < l->end_cpu)
 		l->blocks[r->cpu - l->first_cpu] = encoder_block(all->shared.enc, r->cpu);
 	/*
-	 * Learn nothing that a change of code, which the lane has not seen yet, has made invalid.
+	 * Learn nothing that a change of code, which the thread has not seen yet, has made invalid.
 	 */
 	if (r->time_ns >= all->settled_from_ns && r->time_ns <= all->settled_until_ns &&
 	    l->known_from_ns == all->settled_from_ns) {
@@ -101,8 +101,8 @@ static int take_shared(struct lane *l, const struct wire_record *r, size_t len, 
 	return err;
 }
 
-/* The trace's id in *id; false if the lane does not know it. */
-static bool find_known(const struct lane *l, uint32_t wire_id, uint32_t *id)
+/* The trace's id in *id; false if the thread does not know it. */
+static bool find_known(const struct cpu_thread *l, uint32_t wire_id, uint32_t *id)
 {
 	uint32_t slot = hash_pair(wire_id, 0) % KNOWN;
 
@@ -111,7 +111,7 @@ static bool find_known(const struct lane *l, uint32_t wire_id, uint32_t *id)
 }
 
 /* The block for an event at time_ns, if it can be written without asking anybody; else NULL. */
-static struct chainlog_writer *own_block(struct lane *l, const struct wire_record *r)
+static struct chainlog_writer *own_block(struct cpu_thread *l, const struct wire_record *r)
 {
 	uint64_t until_ns = __atomic_load_n(&l->all->settled_until_ns, __ATOMIC_ACQUIRE);
 	uint64_t from_ns = __atomic_load_n(&l->all->settled_from_ns, __ATOMIC_RELAXED);
@@ -127,7 +127,7 @@ static struct chainlog_writer *own_block(struct lane *l, const struct wire_recor
 	return w && !chainlog_writer_is_full(w, r->time_ns) ? w : NULL;
 }
 
-static int take_switch(struct lane *l, const struct wire_switch *ev, size_t len)
+static int take_switch(struct cpu_thread *l, const struct wire_switch *ev, size_t len)
 {
 	struct chainlog_writer *w = own_block(l, &ev->r);
 	uint32_t kstack, ustack;
@@ -141,7 +141,7 @@ static int take_switch(struct lane *l, const struct wire_switch *ev, size_t len)
 	return 0;
 }
 
-static int take_waking(struct lane *l, const struct wire_waking *ev, size_t len)
+static int take_waking(struct cpu_thread *l, const struct wire_waking *ev, size_t len)
 {
 	struct chainlog_writer *w = own_block(l, &ev->r);
 	uint32_t kstack, ustack;
@@ -171,17 +171,17 @@ static int take_record(void *ctx, const struct wire_record *r, size_t len)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-static void drain_lane(struct lane *l)
+static void drain_thread(struct cpu_thread *l)
 {
 	long n = bpf_session_drain(l->all->shared.bpf, l->first_cpu, l->end_cpu, take_record, l);
 
 	l->err = n < 0 ? (int)n : 0;
 }
 
-static void *run_lane(void *lane)
+static void *run_thread(void *cpu_thread)
 {
-	struct lane *l = lane;
-	struct lanes *all = l->all;
+	struct cpu_thread *l = cpu_thread;
+	struct cpu_threads *all = l->all;
 	uint64_t round = 0;
 
 	pthread_mutex_lock(&all->turn);
@@ -192,7 +192,7 @@ static void *run_lane(void *lane)
 			break;
 		round = all->round;
 		pthread_mutex_unlock(&all->turn);
-		drain_lane(l);
+		drain_thread(l);
 		pthread_mutex_lock(&all->turn);
 		if (!--all->running)
 			pthread_cond_signal(&all->done);
@@ -201,38 +201,38 @@ static void *run_lane(void *lane)
 	return NULL;
 }
 
-int lanes_drain(struct lanes *l)
+int cpu_threads_drain(struct cpu_threads *l)
 {
 	int err = 0;
 
 	settle(l);
 	/* A layout's number becomes another stack's when no record in the rings refers to it. */
 	for (unsigned int i = 0; i < l->n; i++)
-		l->lanes[i]->known_from_ns = UINT64_MAX;
+		l->threads[i]->known_from_ns = UINT64_MAX;
 	pthread_mutex_lock(&l->turn);
 	l->round++;
 	l->running = l->n_threads;
 	pthread_cond_broadcast(&l->go);
 	pthread_mutex_unlock(&l->turn);
 	for (unsigned int i = 0; i < l->n; i++)
-		if (!l->lanes[i]->has_thread)
-			drain_lane(l->lanes[i]);
+		if (!l->threads[i]->has_thread)
+			drain_thread(l->threads[i]);
 	pthread_mutex_lock(&l->turn);
 	while (l->running)
 		pthread_cond_wait(&l->done, &l->turn);
 	pthread_mutex_unlock(&l->turn);
 	for (unsigned int i = 0; i < l->n; i++) {
-		err = err ? err : l->lanes[i]->err;
-		encoder_count_events(l->shared.enc, l->lanes[i]->events);
-		l->lanes[i]->events = 0;
+		err = err ? err : l->threads[i]->err;
+		encoder_count_events(l->shared.enc, l->threads[i]->events);
+		l->threads[i]->events = 0;
 	}
 	return err;
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
-/* Signals are for the caller's thread. Without a thread, the caller drains the lane. */
-static void start_thread(struct lane *l)
+/* Signals are for the caller's thread. Without a thread, the caller drains its CPUs. */
+static void start_thread(struct cpu_thread *l)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -241,16 +241,16 @@ static void start_thread(struct lane *l)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	l->has_thread = !pthread_create(&l->thread, &attr, run_lane, l);
+	l->has_thread = !pthread_create(&l->thread, &attr, run_thread, l);
 	l->all->n_threads += l->has_thread;
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /* False: out of memory. */
-static bool add_lane(struct lanes *all, uint32_t first_cpu, uint32_t end_cpu)
+static bool add_thread(struct cpu_threads *all, uint32_t first_cpu, uint32_t end_cpu)
 {
-	struct lane *l = calloc(1, sizeof(*l));
+	struct cpu_thread *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return false;
@@ -262,41 +262,44 @@ static bool add_lane(struct lanes *all, uint32_t first_cpu, uint32_t end_cpu)
 	l->all = all;
 	l->first_cpu = first_cpu;
 	l->end_cpu = end_cpu;
-	all->lanes[all->n++] = l;
+	all->threads[all->n++] = l;
 	return true;
 }
 
-struct lanes *lanes_new(const struct lanes_shared *shared, unsigned int n)
+int cpu_threads_new(struct cpu_threads **out, const struct cpu_threads_shared *shared,
+		    unsigned int n)
 {
 	uint32_t cpus = bpf_session_cpus(shared->bpf), from = 0;
-	struct lanes *l = calloc(1, sizeof(*l));
+	struct cpu_threads *l = calloc(1, sizeof(*l));
 
+	*out = NULL;
 	if (!l)
-		return NULL;
+		return -ENOMEM;
 	l->shared = *shared;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_mutex_init(&l->turn, NULL);
 	pthread_cond_init(&l->go, NULL);
 	pthread_cond_init(&l->done, NULL);
 	if (!n)
-		n = (cpus + CPUS_PER_LANE - 1) / CPUS_PER_LANE;
-	n = n > LANES_MAX ? LANES_MAX : n;
+		n = (cpus + CPUS_PER_THREAD - 1) / CPUS_PER_THREAD;
+	n = n > THREADS_MAX ? THREADS_MAX : n;
 	n = n > cpus ? cpus : n;
 	for (unsigned int i = 0; i < n; i++) {
 		uint32_t end = cpus * (i + 1) / n;
 
-		if (!add_lane(l, from, end)) {
-			lanes_free(l);
-			return NULL;
+		if (!add_thread(l, from, end)) {
+			cpu_threads_free(l);
+			return -ENOMEM;
 		}
 		from = end;
 	}
 	for (unsigned int i = 1; i < n; i++)
-		start_thread(l->lanes[i]);
-	return l;
+		start_thread(l->threads[i]);
+	*out = l;
+	return 0;
 }
 
-void lanes_free(struct lanes *l)
+void cpu_threads_free(struct cpu_threads *l)
 {
 	if (!l)
 		return;
@@ -305,10 +308,10 @@ void lanes_free(struct lanes *l)
 	pthread_cond_broadcast(&l->go);
 	pthread_mutex_unlock(&l->turn);
 	for (unsigned int i = 0; i < l->n; i++) {
-		if (l->lanes[i]->has_thread)
-			pthread_join(l->lanes[i]->thread, NULL);
-		free(l->lanes[i]->blocks);
-		free(l->lanes[i]);
+		if (l->threads[i]->has_thread)
+			pthread_join(l->threads[i]->thread, NULL);
+		free(l->threads[i]->blocks);
+		free(l->threads[i]);
 	}
 	pthread_cond_destroy(&l->done);
 	pthread_cond_destroy(&l->go);
@@ -317,7 +320,7 @@ void lanes_free(struct lanes *l)
 	free(l);
 }
 
-unsigned int lanes_count(const struct lanes *l)
+unsigned int cpu_threads_count(const struct cpu_threads *l)
 {
 	return l->n_threads + 1;
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lanes.h - drains the ring buffers with several threads, each of which has its own CPUs (a lane).
+ * cpu_threads.h - drains the ring buffers with several threads, each of which has its own CPUs.
  *
- * Nearly all records are switches and wakings whose stacks have been defined. A lane writes them
+ * Nearly all records are switches and wakings whose stacks have been defined. A thread writes them
  * into the blocks of its CPUs without a lock, with a small table of the stack ids that it met. The
  * rest, from a new stack to a full block, goes through the same single-threaded code as ever
  * (translator, stack map, symbolizer, encoder, writer), under one lock. Between two calls of
- * lanes_drain() the threads sleep, and touch nothing.
+ * cpu_threads_drain() the threads sleep, and touch nothing.
  */
-#ifndef LANES_H
-#define LANES_H
+#ifndef CPU_THREADS_H
+#define CPU_THREADS_H
 
 #include "events/stack_map.h"
 #include "kernel/bpf.h"
 #include "log/encode.h"
 #include "names/symbolize.h"
 
-struct lanes;
+struct cpu_threads;
 
-/* All borrowed until lanes_free(). */
-struct lanes_shared {
+/* All borrowed until cpu_threads_free(). */
+struct cpu_threads_shared {
 	struct bpf_session *bpf;
 	struct encoder *enc;
 	struct stack_map *stacks; /* whose store is the trace that enc writes */
@@ -31,19 +31,20 @@ struct lanes_shared {
 /*
  * n: threads, the caller's own included; 0: as many as the machine's CPUs call for. The other
  * threads inherit the caller's capabilities and priority. If not all of them can be made, those
- * that can do the work. NULL: out of memory.
+ * that can do the work. Returns 0 or -ENOMEM.
  */
-struct lanes *lanes_new(const struct lanes_shared *shared, unsigned int n);
+int cpu_threads_new(struct cpu_threads **out, const struct cpu_threads_shared *shared,
+		    unsigned int n);
 /* Ends the threads. NULL is allowed. */
-void lanes_free(struct lanes *l);
+void cpu_threads_free(struct cpu_threads *l);
 
 /* How many threads drain, the caller's included. */
-unsigned int lanes_count(const struct lanes *l);
+unsigned int cpu_threads_count(const struct cpu_threads *l);
 
 /*
  * As bpf_session_drain() for all CPUs, each record once: switches and wakings into the encoder, as
  * the translator does, everything else to record(). Returns 0 or the first negative errno.
  */
-int lanes_drain(struct lanes *l);
+int cpu_threads_drain(struct cpu_threads *l);
 
-#endif /* LANES_H */
+#endif /* CPU_THREADS_H */
