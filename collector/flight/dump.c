@@ -6,20 +6,15 @@
 
 #include "chainwire.h"
 
-int dump_begin(struct dump *d, const struct flight_stacks *stacks,
-	       const struct flight_objects *objects, const struct id_pool *strings,
-	       struct symbolizer *sym, struct encoder *out)
+int dump_begin(struct dump *d, const struct definitions *from, struct encoder *out)
 {
 	*d = (struct dump) {
-		.stacks = stacks,
-		.objects = objects,
-		.strings = strings,
-		.sym = sym,
+		.from = from,
 		.out = out,
-		.stack_ids = calloc(flight_stacks_end(stacks), sizeof(*d->stack_ids)),
-		.frame_ids = calloc(flight_frames_end(stacks), sizeof(*d->frame_ids)),
-		.space_ids = calloc(flight_spaces_end(stacks), sizeof(*d->space_ids)),
-		.object_ids = calloc(flight_objects_end(objects), sizeof(*d->object_ids)),
+		.stack_ids = calloc(from->stacks.n + 1, sizeof(*d->stack_ids)),
+		.frame_ids = calloc(from->frames.n + 1, sizeof(*d->frame_ids)),
+		.space_ids = calloc(from->spaces.n + 1, sizeof(*d->space_ids)),
+		.object_ids = calloc(from->objects.n + 1, sizeof(*d->object_ids)),
 	};
 	return d->stack_ids && d->frame_ids && d->space_ids && d->object_ids ? 0 : -ENOMEM;
 }
@@ -35,9 +30,10 @@ void dump_end(struct dump *d)
 static uint32_t put_space(struct dump *d, uint32_t id)
 {
 	if (id && !d->space_ids[id]) {
-		struct flight_space s = flight_space(d->stacks, id);
+		uint32_t tgid;
+		const char *exe = definitions_space(d->from, id, &tgid);
 
-		d->space_ids[id] = encoder_space(d->out, s.tgid, s.exe);
+		d->space_ids[id] = encoder_space(d->out, tgid, exe);
 	}
 	return d->space_ids[id];
 }
@@ -50,7 +46,7 @@ static uint32_t put_frame(struct dump *d, uint32_t id)
 
 	if (!id || d->frame_ids[id])
 		return d->frame_ids[id];
-	space = put_space(d, flight_frame(d->stacks, id, &addr, &place));
+	space = put_space(d, definitions_frame(d->from, id, &addr, &place));
 	frame = space ? encoder_frame(d->out, space, addr)
 		      : encoder_kernel_frame(d->out, addr, (uint32_t)place.offset);
 	d->frame_ids[id] = frame;
@@ -58,9 +54,9 @@ static uint32_t put_frame(struct dump *d, uint32_t id)
 		return frame;
 	d->last_frame = frame;
 	if (space)
-		symbolizer_placed_frame(d->sym, frame, &place);
+		symbolizer_placed_frame(d->from->sym, frame, &place);
 	else
-		symbolizer_kernel_frame(d->sym, frame, addr, (uint32_t)place.offset);
+		symbolizer_kernel_frame(d->from->sym, frame, addr, (uint32_t)place.offset);
 	return frame;
 }
 
@@ -73,7 +69,7 @@ static uint32_t put_stack(struct dump *d, uint32_t id)
 
 	if (!id || d->stack_ids[id])
 		return d->stack_ids[id];
-	frames = flight_stacks_frames(d->stacks, id, &n, &end);
+	frames = definitions_stack(d->from, id, &n, &end);
 	for (size_t i = 0; frames && i < n; i++)
 		ids[i] = put_frame(d, frames[i]);
 	d->stack_ids[id] =
@@ -85,11 +81,11 @@ static uint32_t put_object(struct dump *d, uint64_t id)
 {
 	struct encoder_object o;
 
-	if (!id || id >= flight_objects_end(d->objects))
+	if (!id || id > d->from->objects.n)
 		return 0;
 	if (d->object_ids[id])
 		return d->object_ids[id];
-	d->object_ids[id] = flight_objects_text(d->objects, (uint32_t)id, &o)
+	d->object_ids[id] = definitions_object(d->from, (uint32_t)id, &o)
 				    ? encoder_object(d->out, &o)
 				    : encoder_object_reserve(d->out);
 	return d->object_ids[id];
@@ -132,7 +128,7 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 	char text[WIRE_PATH_LEN + 1]; /* a name or a file name */
 	struct chainlog_fields more;
 
-	id_pool_text(d->strings, ev->string, text, sizeof(text));
+	id_pool_text(&d->from->strings, ev->string, text, sizeof(text));
 	switch (ev->kind) {
 	case CHAINLOG_SWITCH:
 		return encoder_switch(d->out, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,

@@ -6,18 +6,11 @@
 #ifndef DUMP_H
 #define DUMP_H
 
-#include "flight_objects.h"
-#include "flight_stacks.h"
-#include "id_pool.h"
-#include "log/encode.h"
-#include "threads.h"
+#include "definitions.h"
 #include "event_window.h"
 
 struct dump {
-	const struct flight_stacks *stacks;
-	const struct flight_objects *objects;
-	const struct id_pool *strings;
-	struct symbolizer *sym;
+	const struct definitions *from;
 	struct encoder *out;
 	/* The ids in out, by the flight's ids; 0: none yet. */
 	uint32_t *stack_ids, *frame_ids, *space_ids, *object_ids;
@@ -25,9 +18,7 @@ struct dump {
 };
 
 /* Everything is borrowed until dump_end(). Returns 0 or -ENOMEM; dump_end() in both cases. */
-int dump_begin(struct dump *d, const struct flight_stacks *stacks,
-	       const struct flight_objects *objects, const struct id_pool *strings,
-	       struct symbolizer *sym, struct encoder *out);
+int dump_begin(struct dump *d, const struct definitions *from, struct encoder *out);
 void dump_end(struct dump *d);
 
 /* The threads as they are at from_ns. Returns 0 or the encoder's negative errno. */

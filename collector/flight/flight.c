@@ -38,10 +38,8 @@ struct flight {
 	struct symbolizer *sym;
 	struct encoder *enc; /* writes into the window */
 	struct event_window window;
-	struct flight_stacks *stacks;
-	struct flight_objects objects;
-	struct id_pool strings;
-	struct translator *translator; /* from records to enc and stacks */
+	struct definitions definitions;
+	struct translator *translator; /* from records to enc and definitions */
 	struct trigger *trigger;
 
 	/* The beginning of the window, where events are read for the last time and dropped. */
@@ -70,7 +68,7 @@ static uint32_t string_id(void *ctx, const char *s, size_t len)
 {
 	struct flight *f = ctx;
 
-	return id_pool_get(&f->strings, s, len, f->now_ns, NULL);
+	return id_pool_get(&f->definitions.strings, s, len, f->now_ns, NULL);
 }
 
 struct flight *flight_new(const struct flight_options *o)
@@ -94,13 +92,11 @@ void flight_free(struct flight *f)
 	if (!f)
 		return;
 	translator_free(f->translator);
-	flight_stacks_free(f->stacks);
+	definitions_free(&f->definitions);
 	encoder_free(f->enc);
 	event_view_free(&f->tail);
 	event_window_free(&f->window);
 	threads_free(&f->threads);
-	id_pool_free(&f->strings);
-	flight_objects_free(&f->objects);
 	free(f->losses);
 	free(f->accounts);
 	free(f);
@@ -114,24 +110,21 @@ struct encoder *flight_encoder(struct flight *f)
 int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 		 struct trigger *trigger, translator_sample_fn fn, void *ctx)
 {
-	struct object_store objects = flight_objects_store(&f->objects);
-	struct stack_store store;
+	struct object_store objects = definitions_object_store(&f->definitions);
+	struct stack_store stacks = definitions_stack_store(&f->definitions);
 
 	f->tail_ns = f->collected_ns = start_ns;
 	f->sym = sym;
 	f->trigger = trigger;
-	f->stacks = flight_stacks_new(sym);
-	if (!f->stacks)
-		return -ENOMEM;
-	store = flight_stacks_store(f->stacks);
-	f->translator = translator_new(f->enc, sym, &store, fn, ctx);
+	f->definitions.sym = sym;
+	f->translator = translator_new(f->enc, sym, &stacks, fn, ctx);
 	if (!f->translator || translator_objects_to(f->translator, &objects))
 		return -ENOMEM;
 	encoder_define_elsewhere(f->enc, &(struct encoder_elsewhere) {
 						 .string = string_id,
 						 .string_ctx = f,
-						 .space = flight_stacks_space,
-						 .space_ctx = f->stacks,
+						 .space = definitions_new_space,
+						 .space_ctx = &f->definitions,
 					 });
 	return 0;
 }
@@ -327,7 +320,7 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 	if (limit_ns <= f->tail_ns)
 		return err;
 	while (!err && (ev = event_view_next(&f->tail, limit_ns))) {
-		id_pool_text(&f->strings, ev->string, name, sizeof(name));
+		id_pool_text(&f->definitions.strings, ev->string, name, sizeof(name));
 		err = threads_event(&f->threads, ev, name);
 		drop_event(f, ev);
 	}
@@ -338,28 +331,19 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 	return err;
 }
 
-static size_t definition_bytes(const struct flight *f)
-{
-	return flight_stacks_bytes(f->stacks) + f->strings.bytes + f->objects.pool.bytes;
-}
-
 static size_t all_bytes(const struct flight *f)
 {
-	return f->window.bytes + definition_bytes(f) + f->n_losses * sizeof(*f->losses);
+	return f->window.bytes + definitions_bytes(&f->definitions) +
+	       f->n_losses * sizeof(*f->losses);
 }
 
 static int collect(struct flight *f)
 {
-	int err = flight_stacks_collect(f->stacks, f->tail_ns, &f->threads,
-					translator_stacks(f->translator));
+	int err = definitions_collect(&f->definitions, f->tail_ns, &f->threads,
+				      translator_stacks(f->translator),
+				      translator_objects(f->translator));
 
-	if (!err)
-		err = flight_objects_collect(&f->objects, f->tail_ns, &f->threads,
-					     translator_objects(f->translator));
-	for (uint32_t id = 1; id <= f->strings.n; id++)
-		if (id_pool_has(&f->strings, id) && f->strings.items[id - 1].used_ns < f->tail_ns)
-			id_pool_drop(&f->strings, id);
-	f->collected_bytes = definition_bytes(f);
+	f->collected_bytes = definitions_bytes(&f->definitions);
 	f->collected_ns = f->tail_ns;
 	return err;
 }
@@ -370,9 +354,9 @@ static int forget_before(struct flight *f, uint64_t limit_ns)
 
 	event_window_forget(&f->window, &f->tail);
 	drop_unlisted(f);
-	if (!err &&
-	    (f->tail_ns - f->collected_ns > COLLECT_NS ||
-	     definition_bytes(f) > f->collected_bytes + f->collected_bytes / 4 + COLLECT_BYTES))
+	if (!err && (f->tail_ns - f->collected_ns > COLLECT_NS ||
+		     definitions_bytes(&f->definitions) >
+			     f->collected_bytes + f->collected_bytes / 4 + COLLECT_BYTES))
 		err = collect(f);
 	return err;
 }
@@ -382,7 +366,7 @@ int flight_flush(struct flight *f, uint64_t horizon_ns)
 	int err = encoder_flush(f->enc);
 
 	if (!err && f->trigger)
-		err = trigger_look(f->trigger, &f->window, &f->strings, horizon_ns);
+		err = trigger_look(f->trigger, &f->window, &f->definitions.strings, horizon_ns);
 	return err;
 }
 
@@ -454,7 +438,7 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 	uint64_t sideband_lost = symbolizer_sideband_lost(f->sym);
 	struct flight_counts counts;
 	struct dump d;
-	int err = dump_begin(&d, f->stacks, &f->objects, &f->strings, f->sym, out);
+	int err = dump_begin(&d, &f->definitions, out);
 
 	if (!err)
 		err = move_tail(f, from_ns);

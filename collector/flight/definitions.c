@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "definitions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct frame_key {
+	uint64_t addr;
+	uint32_t space, generation; /* of the kernel's, see symbolizer_kernel_generation() */
+};
+
+void definitions_free(struct definitions *d)
+{
+	id_pool_free(&d->stacks);
+	id_pool_free(&d->frames);
+	id_pool_free(&d->spaces);
+	id_pool_free(&d->objects);
+	id_pool_free(&d->strings);
+	free(d->places);
+}
+
+uint32_t definitions_new_space(void *ctx, uint32_t tgid, const char *exe)
+{
+	struct definitions *d = ctx;
+	size_t len = strlen(exe ? exe : "") + 1;
+	char *key = malloc(sizeof(tgid) + len);
+	uint32_t id = key ? id_pool_reserve(&d->spaces, 0) : 0;
+
+	if (id) {
+		memcpy(key, &tgid, sizeof(tgid));
+		memcpy(key + sizeof(tgid), exe ? exe : "", len);
+		if (!id_pool_define(&d->spaces, id, key, sizeof(tgid) + len)) {
+			id_pool_drop(&d->spaces, id);
+			id = 0;
+		}
+	}
+	free(key);
+	return id;
+}
+
+/* ---- the store of stacks ------------------------------------------------------------------- */
+
+static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	struct definitions *d = ctx;
+	struct frame_key key = {
+		.addr = addr,
+		.space = space,
+		.generation = space ? 0 : symbolizer_kernel_generation(d->sym, addr, time_ns),
+	};
+	bool is_new;
+	uint32_t id = id_pool_get(&d->frames, &key, sizeof(key), time_ns, &is_new);
+
+	if (!is_new)
+		return id;
+	if (id > d->cap_places) {
+		struct symbolizer_place *places =
+			realloc(d->places, d->frames.cap * sizeof(*places));
+
+		if (!places) {
+			id_pool_drop(&d->frames, id);
+			return 0;
+		}
+		d->places = places;
+		d->cap_places = d->frames.cap;
+	}
+	d->places[id - 1] = space ? symbolizer_place(d->sym, space, addr, time_ns)
+				  : (struct symbolizer_place) { .offset = key.generation };
+	return id;
+}
+
+/* Fills key, of 1 + WIRE_STACK_MAX numbers, and returns its bytes. */
+static size_t make_key(uint32_t *key, const uint32_t *frames, size_t n, enum chainlog_stack_end end)
+{
+	key[0] = end;
+	memcpy(key + 1, frames, n * sizeof(*key));
+	return (n + 1) * sizeof(*key);
+}
+
+static uint32_t store_stack(void *ctx, const uint32_t *frames, size_t n,
+			    enum chainlog_stack_end end, uint64_t time_ns)
+{
+	uint32_t key[1 + WIRE_STACK_MAX];
+	struct definitions *d = ctx;
+
+	return id_pool_get(&d->stacks, key, make_key(key, frames, n, end), time_ns, NULL);
+}
+
+static uint32_t store_reserve(void *ctx, uint64_t time_ns)
+{
+	struct definitions *d = ctx;
+
+	return id_pool_reserve(&d->stacks, time_ns);
+}
+
+static int store_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n,
+			enum chainlog_stack_end end)
+{
+	uint32_t key[1 + WIRE_STACK_MAX];
+	struct definitions *d = ctx;
+
+	return id_pool_define(&d->stacks, id, key, make_key(key, frames, n, end)) ? 0 : -ENOMEM;
+}
+
+static uint32_t store_addrs(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_stack_end *end)
+{
+	struct definitions *d = ctx;
+	size_t n = 0, len;
+	const uint32_t *frames;
+
+	*end = CHAINLOG_STACK_UNKNOWN;
+	frames = definitions_stack(d, id, &n, end);
+
+	for (size_t i = 0; frames && i < n; i++) {
+		/* 0: there was no memory for the frame. */
+		const struct frame_key *frame =
+			frames[i] ? id_pool_key(&d->frames, frames[i], &len) : NULL;
+
+		addrs[i] = frame ? frame->addr : 0;
+	}
+	return frames ? (uint32_t)n : 0;
+}
+
+static void store_use(void *ctx, uint32_t id, uint64_t time_ns)
+{
+	struct definitions *d = ctx;
+
+	id_pool_touch(&d->stacks, id, time_ns);
+}
+
+struct stack_store definitions_stack_store(struct definitions *d)
+{
+	return (struct stack_store) {
+		.frame = store_frame,
+		.stack = store_stack,
+		.reserve = store_reserve,
+		.define = store_define,
+		.addrs = store_addrs,
+		.use = store_use,
+		.ctx = d,
+	};
+}
+
+/* ---- the store of objects ------------------------------------------------------------------ */
+
+/* In the pool: both processes, then the class, the name and the own end, with their terminators. */
+#define PROCESS_BYTES (2 * sizeof(uint32_t))
+#define OBJECT_BYTES (PROCESS_BYTES + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
+
+static size_t put_key(uint8_t *key, const struct object_text *o)
+{
+	const char *const texts[] = { o->class, o->name, o->own };
+	uint32_t processes[] = { o->peer, o->owner };
+	size_t at = PROCESS_BYTES;
+
+	memcpy(key, processes, PROCESS_BYTES);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t len = strlen(texts[i]) + 1;
+
+		memcpy(key + at, texts[i], len);
+		at += len;
+	}
+	return at;
+}
+
+static uint32_t get_object(void *ctx, const struct object_text *o, uint64_t time_ns)
+{
+	struct definitions *d = ctx;
+	uint8_t key[OBJECT_BYTES];
+
+	return id_pool_get(&d->objects, key, put_key(key, o), time_ns, NULL);
+}
+
+static uint32_t reserve_object(void *ctx, uint64_t time_ns)
+{
+	struct definitions *d = ctx;
+
+	return id_pool_reserve(&d->objects, time_ns);
+}
+
+static int define_object(void *ctx, uint32_t id, const struct object_text *o)
+{
+	struct definitions *d = ctx;
+	uint8_t key[OBJECT_BYTES];
+
+	return id_pool_define(&d->objects, id, key, put_key(key, o)) ? 0 : -ENOMEM;
+}
+
+static void use_object(void *ctx, uint32_t id, uint64_t time_ns)
+{
+	struct definitions *d = ctx;
+
+	id_pool_touch(&d->objects, id, time_ns);
+}
+
+struct object_store definitions_object_store(struct definitions *d)
+{
+	return (struct object_store) {
+		.object = get_object,
+		.reserve = reserve_object,
+		.define = define_object,
+		.use = use_object,
+		.ctx = d,
+	};
+}
+
+/* ---- dropping what is unused --------------------------------------------------------------- */
+
+/* Whether and why something is kept. */
+enum { UNNEEDED, FOR_LATER, FOR_EVENTS };
+
+/* By id; calls of the maps may come with any id. */
+struct marks {
+	uint8_t *why;
+	uint32_t end;
+};
+
+static struct marks new_marks(const struct id_pool *p)
+{
+	return (struct marks) { calloc(p->n + 1, 1), p->n + 1 };
+}
+
+static void mark(struct marks *m, uint32_t id, uint8_t why)
+{
+	if (id < m->end && m->why[id] < why)
+		m->why[id] = why;
+}
+
+static void mark_for_later(void *marks, uint32_t id)
+{
+	mark(marks, id, FOR_LATER);
+}
+
+/* What is to be kept whatever its age. */
+static void mark_old(struct marks *stacks, struct marks *objects, const struct threads *t,
+		     struct stack_map *stack_map, struct object_map *object_map)
+{
+	stack_map_each(stack_map, mark_for_later, stacks);
+	object_map_each(object_map, mark_for_later, objects);
+	for (uint32_t i = 0; i < t->n; i++) {
+		mark(stacks, t->list[i].kstack, FOR_LATER);
+		mark(stacks, t->list[i].ustack, FOR_LATER);
+		mark(objects, t->list[i].tid ? t->list[i].object : 0, FOR_LATER);
+	}
+}
+
+static void keep_stacks(struct definitions *d, uint64_t oldest_ns, struct marks *kept,
+			struct marks *frames)
+{
+	for (uint32_t id = 1; id <= d->stacks.n; id++) {
+		const uint32_t *key;
+		size_t len;
+
+		if (!id_pool_has(&d->stacks, id))
+			continue;
+		if (d->stacks.items[id - 1].used_ns >= oldest_ns)
+			kept->why[id] = FOR_EVENTS;
+		if (kept->why[id] == UNNEEDED) {
+			id_pool_drop(&d->stacks, id);
+			continue;
+		}
+		key = id_pool_key(&d->stacks, id, &len);
+		if (key && kept->why[id] == FOR_LATER)
+			d->old_bytes += id_pool_item_bytes(len);
+		for (size_t i = 1; key && i < len / sizeof(*key); i++)
+			mark(frames, key[i], kept->why[id]);
+	}
+}
+
+static void keep_frames(struct definitions *d, const struct marks *kept, struct marks *spaces)
+{
+	for (uint32_t id = 1; id <= d->frames.n; id++) {
+		const struct frame_key *key;
+		size_t len;
+
+		if (!id_pool_has(&d->frames, id))
+			continue;
+		if (kept->why[id] != UNNEEDED) {
+			key = id_pool_key(&d->frames, id, &len);
+			mark(spaces, key->space, FOR_LATER);
+			if (kept->why[id] == FOR_LATER)
+				d->old_bytes += id_pool_item_bytes(len) + sizeof(d->places[0]);
+			continue;
+		}
+		symbolizer_release(d->sym, &d->places[id - 1]);
+		id_pool_drop(&d->frames, id);
+	}
+}
+
+static void keep_spaces(struct definitions *d, const struct marks *kept)
+{
+	for (uint32_t id = 1; id <= d->spaces.n; id++) {
+		if (kept->why[id] != UNNEEDED || !id_pool_has(&d->spaces, id))
+			continue;
+		symbolizer_forget_space(d->sym, id);
+		id_pool_drop(&d->spaces, id);
+	}
+}
+
+/* Drops what was last used before oldest_ns, unless it is marked (kept may be NULL). */
+static void drop_unused(struct id_pool *p, uint64_t oldest_ns, const struct marks *kept)
+{
+	for (uint32_t id = 1; id <= p->n; id++)
+		if (id_pool_has(p, id) && !(kept && kept->why[id]) &&
+		    p->items[id - 1].used_ns < oldest_ns)
+			id_pool_drop(p, id);
+}
+
+int definitions_collect(struct definitions *d, uint64_t oldest_ns, const struct threads *t,
+			struct stack_map *stack_map, struct object_map *object_map)
+{
+	struct marks stacks = new_marks(&d->stacks), frames = new_marks(&d->frames);
+	struct marks spaces = new_marks(&d->spaces), objects = new_marks(&d->objects);
+	int err = -ENOMEM;
+
+	if (!stacks.why || !frames.why || !spaces.why || !objects.why)
+		goto out;
+	d->old_bytes = 0;
+	mark_old(&stacks, &objects, t, stack_map, object_map);
+	keep_stacks(d, oldest_ns, &stacks, &frames);
+	keep_frames(d, &frames, &spaces);
+	keep_spaces(d, &spaces);
+	drop_unused(&d->objects, oldest_ns, &objects);
+	drop_unused(&d->strings, oldest_ns, NULL);
+	err = 0;
+out:
+	free(stacks.why);
+	free(frames.why);
+	free(spaces.why);
+	free(objects.why);
+	return err;
+}
+
+size_t definitions_bytes(const struct definitions *d)
+{
+	return d->stacks.bytes + d->frames.bytes + (size_t)d->frames.n * sizeof(d->places[0]) +
+	       d->objects.bytes + d->strings.bytes - d->old_bytes;
+}
+
+/* ---- for writing --------------------------------------------------------------------------- */
+
+const uint32_t *definitions_stack(const struct definitions *d, uint32_t id, size_t *n,
+				  enum chainlog_stack_end *end)
+{
+	size_t len;
+	const uint32_t *key =
+		id_pool_has(&d->stacks, id) ? id_pool_key(&d->stacks, id, &len) : NULL;
+
+	if (!key)
+		return NULL;
+	*n = len / sizeof(*key) - 1;
+	*end = (enum chainlog_stack_end)key[0];
+	return key + 1;
+}
+
+uint32_t definitions_frame(const struct definitions *d, uint32_t id, uint64_t *addr,
+			   struct symbolizer_place *place)
+{
+	size_t len;
+	const struct frame_key *key = id_pool_key(&d->frames, id, &len);
+
+	*addr = key->addr;
+	*place = d->places[id - 1];
+	return key->space;
+}
+
+const char *definitions_space(const struct definitions *d, uint32_t id, uint32_t *tgid)
+{
+	size_t len;
+	const char *key = id_pool_key(&d->spaces, id, &len);
+
+	memcpy(tgid, key, sizeof(*tgid));
+	return key + sizeof(*tgid);
+}
+
+bool definitions_object(const struct definitions *d, uint32_t id, struct encoder_object *out)
+{
+	size_t len;
+	const char *key = id_pool_key(&d->objects, id, &len);
+	uint32_t processes[2];
+
+	if (!key)
+		return false;
+	memcpy(processes, key, PROCESS_BYTES);
+	out->peer = processes[0];
+	out->owner = processes[1];
+	out->class = key + PROCESS_BYTES;
+	out->name = out->class + strlen(out->class) + 1;
+	out->own = out->name + strlen(out->name) + 1;
+	return true;
+}
