@@ -158,9 +158,9 @@ static int file_begin(struct session *s)
 	struct file_sink *f = s->sink_state;
 	int err;
 
-	f->translator = translator_new(s->enc, s->sym, NULL, bpf_session_learn, s->bpf);
-	if (!f->translator)
-		return session_fail(s, "cannot record", -ENOMEM);
+	err = translator_new(&f->translator, s->enc, s->sym, NULL, bpf_session_learn, s->bpf);
+	if (err)
+		return session_fail(s, "cannot record", err);
 	s->record = translator_record;
 	s->thread = translator_thread;
 	s->ctx = f->translator;

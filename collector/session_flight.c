@@ -215,7 +215,7 @@ static int flight_sink_open(struct session *s)
 		.cpus = bpf_session_cpus(s->bpf),
 		.max_bytes = o->max_size ? (size_t)o->max_size : MEMORY_DEFAULT,
 	};
-	int err = 0;
+	int err;
 
 	s->sink_state = f;
 	if (!f)
@@ -223,10 +223,8 @@ static int flight_sink_open(struct session *s)
 	f->base = writer_claim_output(o->output, &f->base_is_free, s->why, sizeof(s->why));
 	if (f->base < 0)
 		return session_fail(s, o->output, f->base);
-	f->flight = flight_new(&options);
-	if (!f->flight)
-		err = -ENOMEM;
-	else if (o->trigger_ns)
+	err = flight_new(&f->flight, &options);
+	if (!err && o->trigger_ns)
 		err = trigger_new(&f->trigger, o->trigger_ns, o->comm, s->why, sizeof(s->why));
 	if (err)
 		return session_fail(s, "cannot record", err);

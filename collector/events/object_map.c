@@ -24,13 +24,13 @@ struct object_map {
 	struct slot slots[SLOTS]; /* by wire id modulo SLOTS */
 };
 
-struct object_map *object_map_new(const struct object_store *store)
+int object_map_new(struct object_map **out, const struct object_store *store)
 {
-	struct object_map *m = calloc(1, sizeof(*m));
-
-	if (m)
-		m->store = *store;
-	return m;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->store = *store;
+	return 0;
 }
 
 void object_map_free(struct object_map *m)

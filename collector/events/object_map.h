@@ -25,8 +25,8 @@ struct object_store {
 
 struct object_map;
 
-/* store is copied. NULL: out of memory. */
-struct object_map *object_map_new(const struct object_store *store);
+/* store is copied. Returns 0 or -ENOMEM. */
+int object_map_new(struct object_map **out, const struct object_store *store);
 void object_map_free(struct object_map *m);
 
 /* Takes a WIRE_OBJECT record of len bytes. Returns 0, -EBADMSG, -ENOMEM or the store's error. */

@@ -57,20 +57,22 @@ struct stack_map {
 	uint64_t n_full; /* how many of them were sent because the BPF side's map was full */
 };
 
-struct stack_map *stack_map_new(const struct stack_store *store, struct symbolizer *sym)
+int stack_map_new(struct stack_map **out, const struct stack_store *store, struct symbolizer *sym)
 {
 	struct stack_map *m = calloc(1, sizeof(*m));
 
+	*out = NULL;
 	if (!m)
-		return NULL;
+		return -ENOMEM;
 	m->store = *store;
 	m->sym = sym;
 	m->slots = calloc(SLOTS, sizeof(*m->slots));
 	if (!m->slots) {
 		free(m);
-		return NULL;
+		return -ENOMEM;
 	}
-	return m;
+	*out = m;
+	return 0;
 }
 
 void stack_map_free(struct stack_map *m)

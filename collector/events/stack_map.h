@@ -53,8 +53,8 @@ struct stack_store {
 
 struct stack_map;
 
-/* store is copied, sym is borrowed until stack_map_free(). NULL: out of memory. */
-struct stack_map *stack_map_new(const struct stack_store *store, struct symbolizer *sym);
+/* store is copied, sym is borrowed until stack_map_free(). Returns 0 or -ENOMEM. */
+int stack_map_new(struct stack_map **out, const struct stack_store *store, struct symbolizer *sym);
 void stack_map_free(struct stack_map *m);
 
 /* Takes a WIRE_STACK record of len bytes. Returns 0, -EBADMSG, -ENOMEM or the store's error. */

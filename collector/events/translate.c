@@ -108,39 +108,38 @@ static int trace_define_object(void *ctx, uint32_t id, const struct object_text 
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
-struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
-				  const struct stack_store *store, translator_sample_fn fn,
-				  void *ctx)
+int translator_new(struct translator **out, struct encoder *enc, struct symbolizer *sym,
+		   const struct translator_stores *stores, translator_sample_fn fn, void *ctx)
 {
 	struct translator *t = calloc(1, sizeof(*t));
-	struct stack_store trace = {
-		.frame = trace_frame,
-		.stack = trace_stack,
-		.reserve = trace_reserve,
-		.define = trace_define,
-		.ctx = t,
-	};
-	struct object_store objects = {
-		.object = trace_object,
-		.reserve = trace_reserve_object,
-		.define = trace_define_object,
-		.ctx = t,
+	struct translator_stores trace = {
+		.stacks = { .frame = trace_frame,
+			    .stack = trace_stack,
+			    .reserve = trace_reserve,
+			    .define = trace_define,
+			    .ctx = t },
+		.objects = { .object = trace_object,
+			     .reserve = trace_reserve_object,
+			     .define = trace_define_object,
+			     .ctx = t },
 	};
 
+	*out = NULL;
 	if (!t)
-		return NULL;
+		return -ENOMEM;
 	t->enc = enc;
 	t->sym = sym;
 	t->on_sample = fn;
 	t->sample_ctx = ctx;
-	t->stacks = stack_map_new(store ? store : &trace, sym);
-	t->objects = object_map_new(&objects);
-	if (!t->stacks || !t->objects) {
+	stores = stores ? stores : &trace;
+	if (stack_map_new(&t->stacks, &stores->stacks, sym) ||
+	    object_map_new(&t->objects, &stores->objects)) {
 		translator_free(t);
-		return NULL;
+		return -ENOMEM;
 	}
 	t->more = (struct more_events) { .enc = enc, .stacks = t->stacks, .objects = t->objects };
-	return t;
+	*out = t;
+	return 0;
 }
 
 void translator_free(struct translator *t)
@@ -150,13 +149,6 @@ void translator_free(struct translator *t)
 	stack_map_free(t->stacks);
 	object_map_free(t->objects);
 	free(t);
-}
-
-int translator_objects_to(struct translator *t, const struct object_store *store)
-{
-	object_map_free(t->objects);
-	t->objects = t->more.objects = object_map_new(store);
-	return t->objects ? 0 : -ENOMEM;
 }
 
 struct object_map *translator_objects(struct translator *t)

@@ -26,18 +26,19 @@ struct translator;
 typedef uint32_t (*translator_sample_fn)(void *ctx, const struct wire_layout_sample *s,
 					 uint32_t first);
 
-/*
- * Stacks go to the store, which is copied; NULL: into the trace that enc writes. Samples go to
- * fn(ctx, ...); fn may be NULL. enc and sym are borrowed until translator_free(). NULL: out of
- * memory.
- */
-struct translator *translator_new(struct encoder *enc, struct symbolizer *sym,
-				  const struct stack_store *store, translator_sample_fn fn,
-				  void *ctx);
-void translator_free(struct translator *t);
+/* Where stacks and objects go, if not into the trace that the encoder writes. */
+struct translator_stores {
+	struct stack_store stacks;
+	struct object_store objects;
+};
 
-/* Objects go to the store, which is copied, and not into the trace. 0 or -ENOMEM. */
-int translator_objects_to(struct translator *t, const struct object_store *store);
+/*
+ * stores are copied; NULL: the trace. Samples go to fn(ctx, ...); fn may be NULL. enc and sym are
+ * borrowed until translator_free(). Returns 0 or -ENOMEM.
+ */
+int translator_new(struct translator **out, struct encoder *enc, struct symbolizer *sym,
+		   const struct translator_stores *stores, translator_sample_fn fn, void *ctx);
+void translator_free(struct translator *t);
 
 /*
  * Encodes one record of len bytes, of any kind (ctx is the translator: this is a bpf_record_fn).

@@ -71,20 +71,22 @@ static uint32_t string_id(void *ctx, const char *s, size_t len)
 	return id_pool_get(&f->definitions.strings, s, len, f->now_ns, NULL);
 }
 
-struct flight *flight_new(const struct flight_options *o)
+int flight_new(struct flight **out, const struct flight_options *o)
 {
 	struct flight *f = calloc(1, sizeof(*f));
 
+	*out = NULL;
 	if (!f)
-		return NULL;
+		return -ENOMEM;
 	f->o = *o;
 	f->accounts = calloc(o->cpus, sizeof(*f->accounts));
 	f->enc = encoder_new(event_window_put, &f->window);
 	if (!f->accounts || !f->enc) {
 		flight_free(f);
-		return NULL;
+		return -ENOMEM;
 	}
-	return f;
+	*out = f;
+	return 0;
 }
 
 void flight_free(struct flight *f)
@@ -110,16 +112,18 @@ struct encoder *flight_encoder(struct flight *f)
 int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 		 struct trigger *trigger, translator_sample_fn fn, void *ctx)
 {
-	struct object_store objects = definitions_object_store(&f->definitions);
-	struct stack_store stacks = definitions_stack_store(&f->definitions);
+	struct translator_stores stores = {
+		.stacks = definitions_stack_store(&f->definitions),
+		.objects = definitions_object_store(&f->definitions),
+	};
+	int err;
 
 	f->tail_ns = f->collected_ns = start_ns;
-	f->sym = sym;
+	f->sym = f->definitions.sym = sym;
 	f->trigger = trigger;
-	f->definitions.sym = sym;
-	f->translator = translator_new(f->enc, sym, &stacks, fn, ctx);
-	if (!f->translator || translator_objects_to(f->translator, &objects))
-		return -ENOMEM;
+	err = translator_new(&f->translator, f->enc, sym, &stores, fn, ctx);
+	if (err)
+		return err;
 	encoder_define_elsewhere(f->enc, &(struct encoder_elsewhere) {
 						 .string = string_id,
 						 .string_ctx = f,

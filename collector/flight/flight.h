@@ -48,8 +48,7 @@ struct flight_counts {
 
 /* All functions that return int return 0 or a negative errno: -ENOMEM, -EBADMSG. */
 
-/* NULL when out of memory. */
-struct flight *flight_new(const struct flight_options *o);
+int flight_new(struct flight **out, const struct flight_options *o);
 void flight_free(struct flight *f);
 /* The encoder that the symbolizer is to define names with; free the symbolizer first. */
 struct encoder *flight_encoder(struct flight *f);

@@ -267,9 +267,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		bpf_session_find_tables(s);
 	if (!err)
 		err = bpf_session_make_layouts(s);
-	s->finder = slot_finder_new();
-	if (!err && !s->finder)
-		err = -ENOMEM;
+	if (!err)
+		err = slot_finder_new(&s->finder);
 	if (err)
 		goto fail;
 	*out = s;

@@ -46,7 +46,7 @@ int bpf_session_make_layouts(struct bpf_session *s)
 	s->layouts = calloc(1, sizeof(*s->layouts));
 	if (!s->layouts)
 		return -ENOMEM;
-	s->layouts->grace = grace_new();
+	(void)grace_new(&s->layouts->grace); /* without it nothing is forgotten */
 	return 0;
 }
 

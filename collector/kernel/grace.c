@@ -2,6 +2,7 @@
 #include "grace.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,22 +21,27 @@ struct grace {
 	atomic_int result; /* 0: not yet; 1: over; -1: failed */
 };
 
-struct grace *grace_new(void)
+int grace_new(struct grace **out)
 {
 	struct grace *g = calloc(1, sizeof(*g));
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	int err;
 
+	*out = NULL;
 	if (!g)
-		return NULL;
+		return -ENOMEM;
 	g->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "grace", 4, 4, 1, NULL);
 	opts.inner_map_fd = (__u32)g->inner;
 	g->outer = g->inner < 0
-			   ? -1
+			   ? g->inner
 			   : bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "graces", 4, 4, 1, &opts);
-	if (g->outer >= 0)
-		return g;
+	if (g->outer >= 0) {
+		*out = g;
+		return 0;
+	}
+	err = g->inner < 0 ? g->inner : g->outer;
 	grace_free(g);
-	return NULL;
+	return err;
 }
 
 void grace_free(struct grace *g)

@@ -10,8 +10,8 @@
 
 struct grace;
 
-/* Needs CAP_BPF, the rest does not. NULL: it cannot be had. */
-struct grace *grace_new(void);
+/* Needs CAP_BPF, the rest does not. Returns 0 or a negative errno. */
+int grace_new(struct grace **out);
 /* Waits for what has begun. NULL is allowed. */
 void grace_free(struct grace *g);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stack_slots.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +32,10 @@ struct slot_finder {
 	struct sampled *sampled[SAMPLED];
 };
 
-struct slot_finder *slot_finder_new(void)
+int slot_finder_new(struct slot_finder **out)
 {
-	return calloc(1, sizeof(struct slot_finder));
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
 void slot_finder_free(struct slot_finder *f)

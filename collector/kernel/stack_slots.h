@@ -30,8 +30,8 @@ struct stack_slots {
 
 struct slot_finder;
 
-/* NULL when out of memory. */
-struct slot_finder *slot_finder_new(void);
+/* Returns 0 or -ENOMEM. */
+int slot_finder_new(struct slot_finder **out);
 void slot_finder_free(struct slot_finder *f);
 
 /*

@@ -114,8 +114,7 @@ static struct world *set_up(void)
 	w->frames[0] = w->frames[2] = addr_of_child_function();
 	w->frames[1] = (uintptr_t)w->place + 16;
 	symbolizer_on_replace(w->t->s, on_replace, w);
-	w->stacks = stack_map_new(&store, w->t->s);
-	assert_non_null(w->stacks);
+	assert_int_equal(stack_map_new(&w->stacks, &store, w->t->s), 0);
 	load(w, 0);
 	return w;
 }

@@ -53,9 +53,8 @@ static int setup(void **state)
 	*f = (struct fixture) { 0 };
 	f->enc = encoder_new(count_blocks, f);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
-	f->t = translator_new(f->enc, f->sym, NULL, NULL, NULL);
 	*state = f;
-	return f->t ? 0 : -1;
+	return translator_new(&f->t, f->enc, f->sym, NULL, NULL, NULL);
 }
 
 static int teardown(void **state)
@@ -101,6 +100,14 @@ static struct encoder_counts counts(struct fixture *f)
 	return c;
 }
 
+static struct translator *new_translator(struct encoder *enc)
+{
+	struct translator *t;
+
+	assert_int_equal(translator_new(&t, enc, NULL, NULL, NULL, NULL), 0);
+	return t;
+}
+
 static void state_letters_are_those_of_ps(void **state)
 {
 	(void)state;
@@ -123,7 +130,7 @@ static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 {
 	struct chainlog_fields ev = { .kind = 0 };
 	struct encoder *enc = encoder_new(keep_event, &ev);
-	struct translator *t = translator_new(enc, NULL, NULL, NULL, NULL);
+	struct translator *t = new_translator(enc);
 	struct wire_waking w = { .r = { .time_ns = 10, .kind = WIRE_WAKING },
 				 .waker = 7,
 				 .target = 8 | WIRE_OFF_QUEUE };
@@ -160,7 +167,7 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 {
 	struct chainlog_fields ev = { .kind = 0 };
 	struct encoder *enc = encoder_new(keep_more, &ev);
-	struct translator *t = translator_new(enc, NULL, NULL, NULL, NULL);
+	struct translator *t = new_translator(enc);
 	struct wire_cpu_sample s = { .r = { .time_ns = 10, .kind = WIRE_CPU_SAMPLE, .cpu = 3 },
 				     .tid = 7,
 				     .ustack = 1 };
@@ -268,8 +275,7 @@ static void a_stack_is_also_named_by_its_layout(void **state)
 					.id = 3 };
 
 	translator_free(f->t);
-	f->t = translator_new(f->enc, f->sym, NULL, learns_layout_7, NULL);
-	assert_non_null(f->t);
+	assert_int_equal(translator_new(&f->t, f->enc, f->sym, NULL, learns_layout_7, NULL), 0);
 	/* The sample may be there before the stack, which another CPU has sent. */
 	assert_int_equal(translator_record(f->t, &s.r, sizeof(s)), 0);
 	assert_int_equal(give_stack(f, 3, 0x1000), 0);

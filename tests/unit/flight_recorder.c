@@ -33,8 +33,7 @@ static void begin(struct fixture *f, uint64_t window_ns, size_t max_bytes)
 	struct flight_options o = { .window_ns = window_ns, .cpus = 2, .max_bytes = max_bytes };
 
 	*f = (struct fixture) { 0 };
-	f->flight = flight_new(&o);
-	assert_non_null(f->flight);
+	assert_int_equal(flight_new(&f->flight, &o), 0);
 	f->sym = symbolizer_new(flight_encoder(f->flight), SYMBOLIZER_KERNEL);
 	assert_non_null(f->sym);
 	assert_int_equal(flight_begin(f->flight, START, f->sym, NULL, NULL, NULL), 0);

@@ -231,8 +231,7 @@ static void a_grace_period_ends(void **state)
 		print_message("%s\n", what_is_refused());
 		skip();
 	}
-	g = grace_new();
-	assert_non_null(g);
+	assert_int_equal(grace_new(&g), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_true(grace_begin(g));
 		for (; !grace_is_over(g) && ms < 20000; ms++)

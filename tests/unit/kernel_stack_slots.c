@@ -22,10 +22,9 @@ static uint32_t to_root, link_word, cut; /* of the samples to come */
 static int setup(void **state)
 {
 	(void)state;
-	finder = slot_finder_new();
 	to_root = 1;
 	link_word = cut = 0;
-	return finder ? 0 : -1;
+	return slot_finder_new(&finder);
 }
 
 static int teardown(void **state)
