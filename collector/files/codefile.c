@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,8 +51,9 @@ struct code_files {
 	uint32_t n, free_slot;
 	size_t cap;
 	uint32_t n_open, max_open;
-	size_t bytes;	  /* of all entries */
-	uint64_t copied;  /* bytes of all copies */
+	size_t bytes;	 /* of all entries */
+	uint64_t copied; /* bytes of all copies */
+	size_t vdso_bytes;
 	uint32_t *unused; /* ids of files that became unmapped, in this order */
 	size_t n_unused, cap_unused;
 	uint32_t buckets[BUCKETS];
@@ -449,7 +452,7 @@ void code_files_put_mapping(struct code_files *f, uint32_t id)
 	struct code_file *c = &f->files[id - 1];
 	uint32_t *grown;
 
-	if (!--c->mapped && c->refs > 1 && c->fd >= 0 && !c->copied) {
+	if (!--c->mapped && c->kind == CODE_FILE && c->refs > 1 && c->fd >= 0 && !c->copied) {
 		c->is_urgent = c->is_pinning || is_deleted(c->fd);
 		grown = c->is_unused ? NULL
 				     : grow_array(f->unused, f->n_unused, &f->cap_unused,
@@ -548,6 +551,25 @@ int code_files_root(const struct code_files *f, uint32_t id)
 	return root ? code_roots_dir(f->roots, root) : -1;
 }
 
+void code_files_set_vdso(struct code_files *f, size_t bytes)
+{
+	f->vdso_bytes = bytes;
+}
+
+/* The kernel's own, as a file in memory. */
+static int open_vdso(const struct code_files *f)
+{
+	/* The kernel passes its address as a number. It is the same code in all processes. */
+	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	int fd = f->vdso_bytes ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && write(fd, vdso, f->vdso_bytes) == (ssize_t)f->vdso_bytes)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ENOENT;
+}
+
 int code_files_open(struct code_files *f, uint32_t id)
 {
 	struct code_file *c = &f->files[id - 1];
@@ -556,11 +578,16 @@ int code_files_open(struct code_files *f, uint32_t id)
 
 	if (c->fd >= 0)
 		return c->fd;
-	if (c->kind != CODE_FILE)
-		return -EINVAL;
-	err = open_file(f, c, NULL, &is_elf_file);
-	if (err)
+	if (c->kind == CODE_FILE)
+		err = open_file(f, c, NULL, &is_elf_file);
+	else if (c->kind == CODE_VDSO)
+		err = open_vdso(f);
+	else
+		err = -EINVAL;
+	if (err < 0)
 		return err;
+	if (c->kind == CODE_VDSO)
+		c->fd = err;
 	f->n_open++;
 	return c->fd;
 }

@@ -11,6 +11,7 @@
 #define CODEFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum code_kind {
@@ -55,6 +56,8 @@ bool code_files_is_mapped(const struct code_files *f, uint32_t id);
 enum code_kind code_files_kind(const struct code_files *f, uint32_t id);
 /* Without " (deleted)"; valid as long as the file has references. */
 const char *code_files_path(const struct code_files *f, uint32_t id);
+/* The length of the vDSO, which can be opened like a file from then on. */
+void code_files_set_vdso(struct code_files *f, size_t bytes);
 /*
  * Returns the file's descriptor, which remains the table's. If the file is not open, tries once
  * more to open it; if that fails, returns a negative errno, -ESTALE if another file is there now.

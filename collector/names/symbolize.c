@@ -168,6 +168,7 @@ static void measure_vdso(struct symbolizer *s)
 
 	if (m && m->start == addr && code_files_kind(s->files, m->file) == CODE_VDSO)
 		s->vdso_len = m->end - m->start;
+	code_files_set_vdso(s->files, s->vdso_len);
 }
 
 static bool begin(struct symbolizer *s)

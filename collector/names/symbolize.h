@@ -157,9 +157,8 @@ struct symbolizer_code {
 bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		     struct symbolizer_code *out);
 
-/* The files that processes run code from, and the length of the vDSO (0: not known). */
+/* The files that processes run code from. */
 struct code_files *symbolizer_files(struct symbolizer *s);
-uint64_t symbolizer_vdso_bytes(const struct symbolizer *s);
 
 /* From now on fn is called when other code is mapped in process tgid where some was. */
 void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t tgid), void *ctx);

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* While recording, when the rings have to be drained: for a debug file to be taken or refused. */
@@ -148,36 +146,14 @@ static int take_file(struct naming *n, const struct reader_file *file)
 
 /* ---- one after the other ------------------------------------------------------------------- */
 
-/* The kernel's own, as a file. */
-static int open_vdso(const struct symbolizer *s)
-{
-	/* The kernel passes its address as a number. */
-	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	int fd = memfd_create("vdso", MFD_CLOEXEC);
-
-	if (fd >= 0 && write(fd, vdso, (size_t)s->vdso_len) == (ssize_t)s->vdso_len)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -ENOMEM;
-}
-
 static int begin_file(struct naming *n, enum helper_priority priority)
 {
 	struct symbolizer *s = n->s;
 	uint32_t id = n->frames[0].source;
-	enum code_kind kind = code_files_kind(s->files, id);
-	int fd = -ENOENT, err;
+	int fd = code_files_open(s->files, id);
 
 	n->path = code_files_path(s->files, id);
-	if (kind == CODE_VDSO && s->vdso_len)
-		fd = open_vdso(s);
-	else if (kind == CODE_FILE)
-		fd = code_files_open(s->files, id);
-	err = fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd);
-	if (kind == CODE_VDSO && fd >= 0)
-		close(fd);
-	return err;
+	return fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd);
 }
 
 static int begin_generated(struct naming *n, enum helper_priority priority)

@@ -136,11 +136,6 @@ struct code_files *symbolizer_files(struct symbolizer *s)
 	return s->files;
 }
 
-uint64_t symbolizer_vdso_bytes(const struct symbolizer *s)
-{
-	return s->vdso_len;
-}
-
 void symbolize_free_generated(struct symbolizer *s, struct generated *g)
 {
 	perfmap_forget(&g->place);

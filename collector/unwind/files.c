@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "unwind/cfi.h"
 #include "unwind/rules.h"
@@ -43,7 +40,6 @@ struct answer {
 struct unwind_files {
 	struct code_files *code;
 	struct rules *rules;
-	size_t vdso_bytes;
 	uint32_t last_serial;
 	uint32_t last; /* index of the file used last */
 	uint64_t searched;
@@ -56,8 +52,7 @@ struct unwind_files {
 static void keep(void *files, struct rules_file *rules, uint64_t offset,
 		 const struct rules_window *w, bool is_it);
 
-int unwind_files_new(struct unwind_files **out, struct code_files *code, struct helpers *helpers,
-		     size_t vdso_bytes)
+int unwind_files_new(struct unwind_files **out, struct code_files *code, struct helpers *helpers)
 {
 	struct unwind_files *f = calloc(1, sizeof(*f));
 
@@ -65,7 +60,6 @@ int unwind_files_new(struct unwind_files **out, struct code_files *code, struct 
 	if (!f)
 		return -ENOMEM;
 	f->code = code;
-	f->vdso_bytes = vdso_bytes;
 	for (uint32_t i = 0; i < RULES_FILES_MAX; i++)
 		f->files[i].rules.index = i;
 	if (rules_new(&f->rules, helpers, &rules_kind, keep, f)) {
@@ -157,20 +151,6 @@ static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* The kernel's own, as a file. */
-static int open_vdso(const struct unwind_files *f)
-{
-	/* The kernel gives its address as a number. It is the same in all processes. */
-	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	int fd = memfd_create("vdso", MFD_CLOEXEC);
-
-	if (fd >= 0 && write(fd, vdso, f->vdso_bytes) == (ssize_t)f->vdso_bytes)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -ENOMEM;
-}
-
 /* Late is not missing: it is asked for again. */
 static bool is_late(int err)
 {
@@ -179,15 +159,10 @@ static bool is_late(int err)
 
 static int open_file(struct unwind_files *f, struct file *file)
 {
-	bool is_vdso = code_files_kind(f->code, file->id) == CODE_VDSO;
-	int fd = is_vdso ? open_vdso(f) : code_files_open(f->code, file->id), err = fd;
+	int fd = code_files_open(f->code, file->id);
 
 	file->is_missing = fd < 0 && !is_late(fd);
-	if (fd >= 0)
-		err = rules_open(f->rules, &file->rules, fd);
-	if (fd >= 0 && is_vdso)
-		close(fd);
-	return err;
+	return fd < 0 ? fd : rules_open(f->rules, &file->rules, fd);
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */

@@ -26,12 +26,8 @@ struct unwinder_stats {
 
 struct unwind_files;
 
-/*
- * code and helpers are borrowed. vdso_bytes is the length of this kernel's vDSO, 0 if it is not
- * known. Returns 0 or -ENOMEM.
- */
-int unwind_files_new(struct unwind_files **out, struct code_files *code, struct helpers *helpers,
-		     size_t vdso_bytes);
+/* code and helpers are borrowed. Returns 0 or -ENOMEM. */
+int unwind_files_new(struct unwind_files **out, struct code_files *code, struct helpers *helpers);
 void unwind_files_free(struct unwind_files *f);
 
 /* Drops the files that were not used for a minute. Call it now and then. */

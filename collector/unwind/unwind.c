@@ -50,8 +50,7 @@ int unwinder_new(struct unwinder **out, struct symbolizer *sym, struct helpers *
 	u->sym = sym;
 	u->teach = fn;
 	u->teach_ctx = ctx;
-	if (unwind_files_new(&u->files, symbolizer_files(sym), helpers,
-			     (size_t)symbolizer_vdso_bytes(sym))) {
+	if (unwind_files_new(&u->files, symbolizer_files(sym), helpers)) {
 		free(u);
 		return -ENOMEM;
 	}

@@ -163,7 +163,7 @@ static void rules_of_few_files_are_kept(void **state)
 	(void)state;
 	assert_non_null(code);
 	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
-	assert_int_equal(unwind_files_new(&f, code, helpers, 0), 0);
+	assert_int_equal(unwind_files_new(&f, code, helpers), 0);
 	assert_non_null(f);
 	for (uint32_t i = 1; i <= 1000; i++) {
 		p.ino = i;
