@@ -17,131 +17,12 @@
 #define SIDEBAND_RING_BYTES (512u << 10)
 /* Short-lived processes: those of this long are looked at together. */
 #define PAUSE_US 300u
-/* Stacks come through another ring buffer, at most this much later. */
-#define GRACE_NS 5000000000u
 /* How long user names are looked up at idle priority; then, if somebody waits, in a hurry. */
 #define PATIENCE_MS 500u
 #define HURRY_MS 2000u
 
-/* ---- sideband records ---------------------------------------------------------------------- */
-
-struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
-{
-	struct image *i = images_found(s->images, tgid, time_ns);
-
-	if (i) {
-		i->read_ns = clock_now_ns();
-		procmaps_read(s->images, s->files, i, time_ns);
-	}
-	return i;
-}
-
-/* While the process lives: it may have ended when its first stack arrives. */
-static void locate_perf_map(const struct symbolizer *s, struct image *i)
-{
-	if (i->place || i->generated)
-		return;
-	i->place = malloc(sizeof(*i->place));
-	if (i->place)
-		(void)perfmap_locate(i->place, i->tgid, code_files_roots(s->files));
-}
-
-static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
-{
-	struct image *i = images_find(s->images, r->tgid, r->time_ns), *new_image;
-	struct mapping m = {
-		.start = r->addr,
-		.end = r->addr + r->len,
-		.pgoff = r->pgoff,
-		.time_ns = r->time_ns,
-	};
-	struct code_place place = {
-		.tgid = r->tgid,
-		.start = m.start,
-		.end = m.end,
-		.maj = r->maj,
-		.min = r->min,
-		.ino = r->ino,
-		.generation = r->generation,
-		.path = r->name,
-	};
-
-	if (!i)
-		i = symbolize_read_image(s, r->tgid, r->time_ns); /* its fork was lost */
-	if (!i)
-		return;
-	place.parent = i->parent;
-	m.file = code_files_get(s->files, &place);
-	if (!m.file) {
-		images_overflow(s->images, i);
-		return;
-	}
-	if (code_files_kind(s->files, m.file) == CODE_GENERATED)
-		locate_perf_map(s, i);
-	new_image = images_replace(s->images, i, &m);
-	images_map(s->images, new_image, &m);
-	if (new_image != i && r->time_ns > s->replaced_ns)
-		s->replaced_ns = r->time_ns;
-	if ((new_image != i || new_image->overflowed) && s->on_replace)
-		s->on_replace(s->on_replace_ctx, r->tgid);
-	if (new_image == i)
-		return;
-	new_image->doubt_ns = r->time_ns < i->sure_ns ? i->doubt_ns : r->time_ns;
-	new_image->sure_ns = clock_now_ns();
-}
-
-/* The BPF side gave the child its parent's rules, maybe of code that was there before. */
-static void take_fork(struct symbolizer *s, const struct sideband_record *r)
-{
-	const struct image *parent = images_find(s->images, r->parent, r->time_ns);
-	struct image *child;
-
-	images_fork(s->images, r->tgid, r->parent, r->time_ns);
-	if (!parent || r->time_ns >= parent->sure_ns || r->tgid == r->parent)
-		return;
-	child = images_find(s->images, r->tgid, r->time_ns);
-	if (!child)
-		return;
-	if (s->on_replace)
-		s->on_replace(s->on_replace_ctx, r->tgid);
-	child->doubt_ns = parent->doubt_ns;
-	child->sure_ns = clock_now_ns();
-}
-
-static void take_record(void *ctx, const struct sideband_record *r)
-{
-	struct symbolizer *s = ctx;
-
-	switch (r->kind) {
-	case SIDEBAND_MMAP:
-		take_mapping(s, r);
-		break;
-	case SIDEBAND_FORK:
-		take_fork(s, r);
-		break;
-	case SIDEBAND_EXEC:
-		images_exec(s->images, r->tgid, r->time_ns, r->name);
-		break;
-	case SIDEBAND_EXIT:
-		if (r->tid == r->tgid)
-			images_exit(s->images, r->tgid, r->time_ns);
-		break;
-	case SIDEBAND_KSYMBOL:
-	case SIDEBAND_KSYMBOL_GONE:
-	case SIDEBAND_MODULE:
-	case SIDEBAND_MODULE_GONE:
-		symbolize_kernel_record(s, r);
-		break;
-	}
-}
-
-void symbolize_take_in(struct symbolizer *s)
-{
-	if (s->images)
-		images_expire(s->images, clock_now_ns(), GRACE_NS);
-	if (s->sideband)
-		s->polled_ns = sideband_poll(s->sideband, take_record, s);
-}
+/* ---- turns ------------------------------------------------------------------------------------
+ */
 
 void symbolizer_poll(struct symbolizer *s)
 {
@@ -184,11 +65,8 @@ static bool begin(struct symbolizer *s)
 	/* Before /proc is read, so that no change falls between the two. */
 	s->sideband_error = sideband_open(&s->sideband, SIDEBAND_RING_BYTES, user);
 	if (s->parts & SYMBOLIZER_KERNEL) {
-		s->kallsyms = kallsyms_new();
-		s->changes = kernel_changes_new();
-		if (!s->kallsyms || !s->changes)
+		if (kernel_names_new(&s->kernel))
 			return false;
-		s->kernel_error = symbolize_read_kallsyms(s);
 	}
 	if (user) {
 		procmaps_read_all(s->images, s->files, clock_now_ns);
@@ -226,8 +104,7 @@ void symbolizer_free(struct symbolizer *s)
 		free(s->modules[i].name);
 	sideband_close(s->sideband);
 	sideband_close(s->unwatched);
-	kallsyms_free(s->kallsyms);
-	kernel_changes_free(s->changes);
+	kernel_names_free(s->kernel);
 	early_free(s->early);
 	images_free(s->images);
 	code_files_free(s->files);
@@ -247,7 +124,7 @@ void symbolizer_read_by(struct symbolizer *s, struct helpers *readers)
 
 void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband)
 {
-	*kernel = s->kernel_error;
+	*kernel = kernel_names_error(s->kernel);
 	*sideband = s->sideband_error;
 }
 
@@ -329,7 +206,7 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
 	s->stats.overflowed = s->images ? images_overflowed(s->images) : 0;
-	s->stats.kernel_error = s->kernel_error;
+	s->stats.kernel_error = kernel_names_error(s->kernel);
 	s->stats.sideband_error = s->sideband_error;
 	s->stats.lookup_us = (clock_now_ns() - start_ns) / 1000;
 	if (stats)

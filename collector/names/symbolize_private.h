@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolize_private.h - the symbolizer, shared by symbolize.c (watching), symbolize_user.c (user
- * frames while recording), symbolize_early.c and symbolize_names.c (user names, of some files while
- * recording and of the others at the end) and symbolize_kernel.c.
+ * symbolize_private.h - the symbolizer. Its files, each of which calls only those below it:
+ *
+ *     symbolize.c         beginning, turns and end
+ *     symbolize_early.c   user names while recording
+ *     symbolize_names.c   user names of one file, and of all at the end
+ *     symbolize_user.c    user frames     symbolize_kernel.c   kernel frames and their names
+ *     symbolize_watch.c   what the machine maps and runs
  */
 #ifndef SYMBOLIZE_PRIVATE_H
 #define SYMBOLIZE_PRIVATE_H
 
 #include "files/codefile.h"
-#include "kallsyms/kallsyms.h"
-#include "kallsyms/kernel_changes.h"
+#include "kallsyms/kernel_names.h"
 #include "files/proc_images.h"
 #include "files/perfmap.h"
 #include "reader.h"
@@ -67,13 +70,7 @@ struct symbolizer {
 	struct encoder *enc;
 	unsigned int parts;
 
-	struct kallsyms *kallsyms;
-	int kernel_error;
-	uint64_t kallsyms_ns, kallsyms_end_ns; /* between these it was last read */
-	uint64_t modules_ns;		       /* when the last module had been added */
-	struct kernel_changes *changes;
-	void (*on_kernel_change)(void *ctx, uint64_t start, uint64_t end); /* or NULL */
-	void *on_kernel_change_ctx;
+	struct kernel_names *kernel;   /* NULL: kernel frames get no names */
 	struct kernel_frame *nameless; /* kernel frames to try once more at the end */
 	uint32_t n_nameless;
 	size_t cap_nameless;
@@ -113,13 +110,6 @@ struct symbolizer {
 	struct helpers *readers; /* borrowed; NULL: user functions get no names */
 	struct symbolizer_stats stats;
 };
-
-#define KALLSYMS_PATH "/proc/kallsyms"
-
-/* A record of kernel code: from SIDEBAND_KSYMBOL to SIDEBAND_MODULE_GONE. */
-void symbolize_kernel_record(struct symbolizer *s, const struct sideband_record *r);
-/* Reads the table of kernel functions anew. Returns 0, or why the old one stays. */
-int symbolize_read_kallsyms(struct symbolizer *s);
 
 /* Names the kernel frames in s->nameless. Returns 0 or the encoder's error. */
 int symbolize_kernel_frames(struct symbolizer *s);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the machine maps and runs, by the records of the sideband. */
+#include "symbolize_private.h"
+
+#include <stdlib.h>
+
+#include "files/procmaps.h"
+#include "kernel/clock.h"
+
+/* Stacks come through another ring buffer, at most this much later. */
+#define GRACE_NS 5000000000u
+
+struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = images_found(s->images, tgid, time_ns);
+
+	if (i) {
+		i->read_ns = clock_now_ns();
+		procmaps_read(s->images, s->files, i, time_ns);
+	}
+	return i;
+}
+
+/* While the process lives: it may have ended when its first stack arrives. */
+static void locate_perf_map(const struct symbolizer *s, struct image *i)
+{
+	if (i->place || i->generated)
+		return;
+	i->place = malloc(sizeof(*i->place));
+	if (i->place)
+		(void)perfmap_locate(i->place, i->tgid, code_files_roots(s->files));
+}
+
+static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
+{
+	struct image *i = images_find(s->images, r->tgid, r->time_ns), *new_image;
+	struct mapping m = {
+		.start = r->addr,
+		.end = r->addr + r->len,
+		.pgoff = r->pgoff,
+		.time_ns = r->time_ns,
+	};
+	struct code_place place = {
+		.tgid = r->tgid,
+		.start = m.start,
+		.end = m.end,
+		.maj = r->maj,
+		.min = r->min,
+		.ino = r->ino,
+		.generation = r->generation,
+		.path = r->name,
+	};
+
+	if (!i)
+		i = symbolize_read_image(s, r->tgid, r->time_ns); /* its fork was lost */
+	if (!i)
+		return;
+	place.parent = i->parent;
+	m.file = code_files_get(s->files, &place);
+	if (!m.file) {
+		images_overflow(s->images, i);
+		return;
+	}
+	if (code_files_kind(s->files, m.file) == CODE_GENERATED)
+		locate_perf_map(s, i);
+	new_image = images_replace(s->images, i, &m);
+	images_map(s->images, new_image, &m);
+	if (new_image != i && r->time_ns > s->replaced_ns)
+		s->replaced_ns = r->time_ns;
+	if ((new_image != i || new_image->overflowed) && s->on_replace)
+		s->on_replace(s->on_replace_ctx, r->tgid);
+	if (new_image == i)
+		return;
+	new_image->doubt_ns = r->time_ns < i->sure_ns ? i->doubt_ns : r->time_ns;
+	new_image->sure_ns = clock_now_ns();
+}
+
+/* The BPF side gave the child its parent's rules, maybe of code that was there before. */
+static void take_fork(struct symbolizer *s, const struct sideband_record *r)
+{
+	const struct image *parent = images_find(s->images, r->parent, r->time_ns);
+	struct image *child;
+
+	images_fork(s->images, r->tgid, r->parent, r->time_ns);
+	if (!parent || r->time_ns >= parent->sure_ns || r->tgid == r->parent)
+		return;
+	child = images_find(s->images, r->tgid, r->time_ns);
+	if (!child)
+		return;
+	if (s->on_replace)
+		s->on_replace(s->on_replace_ctx, r->tgid);
+	child->doubt_ns = parent->doubt_ns;
+	child->sure_ns = clock_now_ns();
+}
+
+static void take_record(void *ctx, const struct sideband_record *r)
+{
+	struct symbolizer *s = ctx;
+
+	switch (r->kind) {
+	case SIDEBAND_MMAP:
+		take_mapping(s, r);
+		break;
+	case SIDEBAND_FORK:
+		take_fork(s, r);
+		break;
+	case SIDEBAND_EXEC:
+		images_exec(s->images, r->tgid, r->time_ns, r->name);
+		break;
+	case SIDEBAND_EXIT:
+		if (r->tid == r->tgid)
+			images_exit(s->images, r->tgid, r->time_ns);
+		break;
+	case SIDEBAND_KSYMBOL:
+	case SIDEBAND_KSYMBOL_GONE:
+	case SIDEBAND_MODULE:
+	case SIDEBAND_MODULE_GONE:
+		if (s->kernel)
+			kernel_names_record(s->kernel, r);
+		break;
+	}
+}
+
+void symbolize_take_in(struct symbolizer *s)
+{
+	if (s->images)
+		images_expire(s->images, clock_now_ns(), GRACE_NS);
+	if (s->sideband)
+		s->polled_ns = sideband_poll(s->sideband, take_record, s);
+}
