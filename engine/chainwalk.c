@@ -324,9 +324,9 @@ static int walk(const struct options *o)
 
 	r.merging = r.together && format->several == SEVERAL_MERGED;
 	if (symbols_wanted(o)) {
-		r.symbols = symbols_new(o);
-		if (!r.symbols) {
-			fprintf(stderr, "chainwalk: %s\n", strerror(ENOMEM));
+		err = symbols_new(&r.symbols, o);
+		if (err) {
+			fprintf(stderr, "chainwalk: %s\n", strerror(-err));
 			return EXIT_FAILED;
 		}
 	}

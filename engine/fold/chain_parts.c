@@ -32,9 +32,8 @@ struct chain_parts *chain_parts_new(const struct timelines *tl, const struct opt
 	p->timelines = tl;
 	pthread_mutex_init(&p->lock, NULL);
 	p->names = names_new(tl, o);
-	p->lists = p->names ? frame_lists_new(p->names, by_line) : NULL;
-	if (by_process)
-		p->processes = processes_new(tl);
+	if (p->names && !frame_lists_new(&p->lists, p->names, by_line) && by_process)
+		(void)processes_new(&p->processes, tl);
 	if (!p->lists || (by_process && !p->processes)) {
 		chain_parts_free(p);
 		return NULL;

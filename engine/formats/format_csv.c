@@ -327,16 +327,16 @@ static int write_csv(const struct format_input *in, FILE *out)
 		timelines_sampled(in->timelines) ? label_link : NULL;
 	struct names *names = names_new(in->timelines, o);
 	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
-	struct writer c = { .out = out,
-			    .timelines = in->timelines,
-			    .trace = in->trace,
-			    .names = names,
-			    .processes = processes_new(in->timelines) };
+	struct writer c = {
+		.out = out, .timelines = in->timelines, .trace = in->trace, .names = names
+	};
 	int err = chains_init(&c.chains, in->timelines, o,
 			      (struct chain_user) { .arg = &c, .label = label, .add = add_end });
 
-	if (!s || !c.processes)
+	if (!s)
 		err = -ENOMEM;
+	if (!err)
+		err = processes_new(&c.processes, in->timelines);
 	if (!err)
 		err = ran_columns_init(&c.ran, &c.chains, names);
 	if (!err)

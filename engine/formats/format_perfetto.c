@@ -545,7 +545,7 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	struct writer p = {
 		.out = out, .timelines = in->timelines, .trace = in->trace, .options = &o
 	};
-	int err = -ENOMEM;
+	int err = perfetto_new(&p.perfetto, out, start_ns, trace_info(in->trace)->wall_ns);
 
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
@@ -555,11 +555,13 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	p.names = names_new(in->timelines, &o);
 	p.filter = p.names ? wait_filter_new(in->timelines, &o, p.names) : NULL;
 	p.kernel = kernel_stacks_new(in->trace);
-	p.processes = processes_new(in->timelines);
-	p.perfetto = perfetto_new(out, start_ns, trace_info(in->trace)->wall_ns);
+	if (!err)
+		err = processes_new(&p.processes, in->timelines);
 	p.described =
 		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
-	if (p.filter && p.kernel && p.processes && p.perfetto && p.described) {
+	if (!p.filter || !p.kernel || !p.described)
+		err = -ENOMEM;
+	if (!err) {
 		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
 		err = put_threads(&p);
 	}

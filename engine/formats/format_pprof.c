@@ -342,15 +342,14 @@ static int write_pprof(const struct format_input *in, FILE *out)
 	struct writer p = { .trace = in->trace,
 			    .timelines = in->timelines,
 			    .options = &o,
-			    .cpu = timelines_sampled(in->timelines) && !o.no_ends,
-			    .gzip = gzip_new(out) };
+			    .cpu = timelines_sampled(in->timelines) && !o.no_ends };
 	struct fold *fold = NULL;
-	int err = -ENOMEM;
+	int err = gzip_new(&p.gzip, out);
 
 	/* It does not disturb the other values. */
 	if (!(o.given & GIVEN_STATE))
 		o.parts |= PART_RUNNING;
-	if (p.gzip)
+	if (!err)
 		err = fold_new(&fold, in->timelines, &o, FOLD_BY_LINE);
 	if (!err) {
 		p.rows = fold_rows(fold);

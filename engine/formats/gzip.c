@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "gzip.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,19 +16,21 @@ struct gzip {
 	unsigned char buf[1 << 16];
 };
 
-struct gzip *gzip_new(FILE *out)
+int gzip_new(struct gzip **gzip, FILE *out)
 {
 	struct gzip *g = calloc(1, sizeof(*g));
 
+	*gzip = NULL;
 	if (!g)
-		return NULL;
+		return -ENOMEM;
 	g->out = out;
 	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(g);
-		return NULL;
+		return -ENOMEM;
 	}
-	return g;
+	*gzip = g;
+	return 0;
 }
 
 /* Writes what deflate() returns until the input is used up; with Z_FINISH until the stream ends. */

@@ -11,8 +11,8 @@
 
 struct gzip;
 
-/* Writes to out and does not close it. NULL: out of memory. */
-struct gzip *gzip_new(FILE *out);
+/* Writes to out and does not close it. 0 or -ENOMEM. */
+int gzip_new(struct gzip **gzip, FILE *out);
 /* Write errors are left in ferror(out). */
 void gzip_write(struct gzip *z, const void *p, size_t len);
 /* Writes the rest and ends the stream. */

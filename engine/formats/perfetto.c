@@ -195,15 +195,16 @@ static void put_first_packet(struct perfetto *p, uint64_t start_ns, int64_t wall
 	end_packet(p);
 }
 
-struct perfetto *perfetto_new(FILE *out, uint64_t start_ns, int64_t wall_ns)
+int perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64_t wall_ns)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
 
+	*perfetto = p;
 	if (!p)
-		return NULL;
+		return -ENOMEM;
 	p->out = out;
 	put_first_packet(p, start_ns, wall_ns);
-	return p;
+	return 0;
 }
 
 int perfetto_finish(struct perfetto *p)

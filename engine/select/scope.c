@@ -83,13 +83,14 @@ struct scope *scope_new(const struct timelines *tl, const struct options *o)
 	struct scope *s = calloc(1, sizeof(*s));
 	bool trees = o->command || !is_empty(&o->trees);
 	bool names = o->processes.names.n || o->trees.names.n;
-	struct processes *p = names ? processes_new(tl) : NULL;
+	struct processes *p = NULL;
+	int err = names ? processes_new(&p, tl) : 0;
 
 	if (s) {
 		s->n = timelines_threads(tl);
 		s->in = calloc((size_t)s->n + 1, sizeof(*s->in));
 	}
-	if (!s || !s->in || (names && !p)) {
+	if (!s || !s->in || err) {
 		processes_free(p);
 		scope_free(s);
 		return NULL;

@@ -127,19 +127,20 @@ enum {
 	SOURCES,
 };
 
-struct debug_files *debug_files_new(const struct options *o)
+int debug_files_new(struct debug_files **out, const struct options *o)
 {
 	struct debug_files *d = calloc(1, sizeof(*d));
 
+	*out = d;
 	if (!d)
-		return NULL;
+		return -ENOMEM;
 	d->dirs = &o->debug_dirs;
 	elf_version(EV_CURRENT);
 	if (o->debuginfod)
 		d->complaint = open_servers(&d->servers);
 	/* libdwfl would ask the servers, too: without the option, and for as long as it takes. */
 	unsetenv(URLS);
-	return d;
+	return 0;
 }
 
 void debug_files_free(struct debug_files *d)

@@ -13,11 +13,13 @@
 
 struct debug_files;
 
-/* NULL: out of memory. o must outlive it. */
-struct debug_files *debug_files_new(const struct options *o);
+/* 0 or -ENOMEM. o must outlive it. */
+int debug_files_new(struct debug_files **out, const struct options *o);
 void debug_files_free(struct debug_files *d);
 
-/* Where to look for files and what belongs to them, as libdwfl wants it: folders joined by ':'. */
+/* Where to look for files and what belongs to them, as libdwfl wants it: folders joined by ':'; to
+ * be freed. NULL: out of memory.
+ */
 char *debug_files_path(struct debug_files *d);
 
 /*

@@ -33,20 +33,22 @@ bool symbols_wanted(const struct options *o)
 	return o->debug_dirs.n || o->debuginfod || o->inlined;
 }
 
-struct symbols *symbols_new(const struct options *o)
+int symbols_new(struct symbols **out, const struct options *o)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
+	int err = s ? debug_files_new(&s->files, o) : -ENOMEM;
 
-	if (!s)
-		return NULL;
-	s->options = o;
-	s->files = debug_files_new(o);
-	s->path = s->files ? debug_files_path(s->files) : NULL;
-	if (!s->path) {
-		symbols_free(s);
-		return NULL;
+	*out = NULL;
+	if (!err) {
+		s->options = o;
+		s->path = debug_files_path(s->files);
+		err = s->path ? 0 : -ENOMEM;
 	}
-	return s;
+	if (err)
+		symbols_free(s);
+	else
+		*out = s;
+	return err;
 }
 
 void symbols_free(struct symbols *s)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cpus.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/grow.h"
@@ -26,9 +27,10 @@ struct cpus {
 	bool out_of_memory;
 };
 
-struct cpus *cpus_new(void)
+int cpus_new(struct cpus **out)
 {
-	return calloc(1, sizeof(struct cpus));
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
 static void free_list(struct series_list *l)

@@ -37,7 +37,8 @@ uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uin
 
 /* ---- for timeline_state.c; all do nothing where c is NULL ------------------------------------ */
 
-struct cpus *cpus_new(void);
+/* 0 or -ENOMEM. */
+int cpus_new(struct cpus **out);
 void cpus_free(struct cpus *c);
 /* True: it is incomplete, because memory ran out. */
 bool cpus_failed(const struct cpus *c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "processes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct processes {
@@ -31,28 +32,30 @@ static void find_leaders(struct processes *p, bool backwards, uint32_t *last, ui
 	}
 }
 
-struct processes *processes_new(const struct timelines *tl)
+int processes_new(struct processes **out, const struct timelines *tl)
 {
 	struct processes *p = calloc(1, sizeof(*p));
 	uint32_t tids_end = trace_info(timelines_trace(tl))->tids_end;
 	uint32_t n = timelines_threads(tl), *last;
 
+	*out = NULL;
 	if (!p)
-		return NULL;
+		return -ENOMEM;
 	p->timelines = tl;
 	p->leader = malloc(((size_t)n + 1) * sizeof(*p->leader));
 	last = malloc((size_t)tids_end * sizeof(*last));
 	if (!p->leader || !last) {
 		free(last);
 		processes_free(p);
-		return NULL;
+		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		p->leader[i] = THREAD_NONE;
 	find_leaders(p, false, last, tids_end);
 	find_leaders(p, true, last, tids_end);
 	free(last);
-	return p;
+	*out = p;
+	return 0;
 }
 
 void processes_free(struct processes *p)

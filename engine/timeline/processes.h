@@ -10,8 +10,8 @@
 
 struct processes;
 
-/* NULL: out of memory. tl must outlive it. */
-struct processes *processes_new(const struct timelines *tl);
+/* 0 or -ENOMEM. tl must outlive it. */
+int processes_new(struct processes **out, const struct timelines *tl);
 void processes_free(struct processes *p);
 
 /*

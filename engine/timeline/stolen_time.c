@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stolen_time.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/grow.h"
@@ -39,13 +40,13 @@ struct stolen_time {
 	bool out_of_memory;
 };
 
-struct stolen_time *stolen_time_new(uint64_t start_ns)
+int stolen_time_new(struct stolen_time **out, uint64_t start_ns)
 {
-	struct stolen_time *i = calloc(1, sizeof(*i));
-
-	if (i)
-		i->start_ns = start_ns;
-	return i;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->start_ns = start_ns;
+	return 0;
 }
 
 static void free_stretches(struct stretches *s)

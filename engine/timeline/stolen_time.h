@@ -25,8 +25,8 @@ uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uin
 /* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL ---------------
  */
 
-/* NULL: out of memory. start_ns: when the trace begins. */
-struct stolen_time *stolen_time_new(uint64_t start_ns);
+/* start_ns: when the trace begins. 0 or -ENOMEM. */
+int stolen_time_new(struct stolen_time **out, uint64_t start_ns);
 void stolen_time_free(struct stolen_time *i);
 /*
  * The CPU switches at at_ns; thread, a number or THREAD_IDLE, goes off it, and ran since

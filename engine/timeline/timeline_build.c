@@ -351,18 +351,12 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 	tl->end_ns = info->end_ns > tl->start_ns ? info->end_ns : tl->start_ns;
 	b->cpus_known_from_ns = tl->start_ns;
 	/* A damaged trace may lack changes of queues, and does not say so. */
-	if (with_cpus && info->more & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what) {
-		tl->cpus = cpus_new();
-		b->out_of_memory |= !tl->cpus;
-	}
-	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS) {
-		tl->interrupts = stolen_time_new(tl->start_ns);
-		b->out_of_memory |= !tl->interrupts;
-	}
-	if (with_cpus && info->more & 1u << CHAINLOG_STEAL) {
-		tl->steal = stolen_time_new(tl->start_ns);
-		b->out_of_memory |= !tl->steal;
-	}
+	if (with_cpus && info->more & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what)
+		b->out_of_memory |= cpus_new(&tl->cpus) != 0;
+	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS)
+		b->out_of_memory |= stolen_time_new(&tl->interrupts, tl->start_ns) != 0;
+	if (with_cpus && info->more & 1u << CHAINLOG_STEAL)
+		b->out_of_memory |= stolen_time_new(&tl->steal, tl->start_ns) != 0;
 	table_snapshot(b);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "frame_list.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,15 +30,16 @@ struct frame_lists {
 	bool failed;
 };
 
-struct frame_lists *frame_lists_new(struct names *names, bool by_line)
+int frame_lists_new(struct frame_lists **out, struct names *names, bool by_line)
 {
 	struct frame_lists *f = calloc(1, sizeof(*f));
 
-	if (f) {
-		f->names = names;
-		f->by_line = by_line;
-	}
-	return f;
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->names = names;
+	f->by_line = by_line;
+	return 0;
 }
 
 void frame_lists_free(struct frame_lists *f)

@@ -18,8 +18,8 @@ struct chain_frame {
 	uint32_t line;	  /* in file; 0: not known */
 };
 
-/* by_line: places in the source are kept apart. NULL: out of memory. names must outlive it. */
-struct frame_lists *frame_lists_new(struct names *names, bool by_line);
+/* by_line: places in the source are kept apart. names must outlive it. 0 or -ENOMEM. */
+int frame_lists_new(struct frame_lists **out, struct names *names, bool by_line);
 void frame_lists_free(struct frame_lists *f);
 
 /* ---- each function returns the number of a list or a frame, or 0 when out of memory --------- */

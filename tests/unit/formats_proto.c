@@ -101,9 +101,9 @@ static struct bytes packed(const uint8_t *p, size_t len, size_t piece)
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
-	struct gzip *g = gzip_new(out);
+	struct gzip *g;
 
-	assert_non_null(g);
+	assert_int_equal(gzip_new(&g, out), 0);
 	for (size_t at = 0; at < len; at += piece)
 		gzip_write(g, p + at, len - at < piece ? len - at : piece);
 	gzip_finish(g);
@@ -161,8 +161,7 @@ static void a_process_is_called_what_its_leader_was_called_last(void **state)
 
 	(void)state;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	p = processes_new(tl);
-	assert_non_null(p);
+	assert_int_equal(processes_new(&p, tl), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const char *name = trace_string(t, process_name(p, i));
 		uint32_t tid = timelines_thread(tl, i)->tid;

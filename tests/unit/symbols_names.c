@@ -98,8 +98,7 @@ static void set_up(struct world *w, const char *symbol, bool is_own)
 
 static void apply(struct world *w)
 {
-	w->s = symbols_new(&w->o);
-	assert_non_null(w->s);
+	assert_int_equal(symbols_new(&w->s, &w->o), 0);
 	assert_int_equal(symbols_apply(w->s, w->t), 0);
 }
 
