@@ -4,8 +4,8 @@
  * (epoll_wait(), poll(), select()). Part of chaincap.bpf.c.
  *
  * The kernel puts what is ready on a list of the epoll instance before it wakes. A poll() has no
- * such list: only sockets are known, as the kernel passes the socket to which something came to a
- * tracepoint, right before it wakes its waiters on the same CPU.
+ * such list: only sockets are known, by the tracepoint sk_data_ready, which the kernel passes right
+ * before it wakes the socket's waiters on the same CPU.
  */
 #ifndef BPF_READY_H
 #define BPF_READY_H
@@ -53,8 +53,8 @@ static __always_inline __u64 ready_in_epoll(__u64 file, __u32 *fd)
 }
 
 /*
- * The socket to which something came, if its waiters are being woken: then its queue of waiters is
- * locked. 0: the last one is a thing of the past.
+ * The last socket that got data, if its waiters are being woken: then its queue of waiters is
+ * locked. 0: they are not.
  */
 static __always_inline __u64 ready_socket(void)
 {

@@ -263,6 +263,9 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		err = chaincap_bpf__load(s->skel);
 	if (!err)
 		err = bpf_session_make_rings(s, o->buffer_size);
+	/* Before anything is attached that would record it. */
+	if (!err && s->helper)
+		bpf_session_helper(s, s->helper);
 	if (!err)
 		bpf_session_find_tables(s);
 	if (!err)

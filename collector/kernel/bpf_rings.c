@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The ring buffers: made, put into the map of rings without waiting, drained. */
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "bpf_private.h"
-#include "cpus.h"
 
 /*
  * A CPU that only passes a byte to and fro makes about 20 MB of records a second: 16 MB last for
@@ -33,7 +34,7 @@
  */
 #define FILLERS_MAX 64u
 /* How long the entries may take to become visible. */
-#define PATIENCE_MS 10000
+#define VISIBLE_MAX_MS 10000
 
 /* Closes all files but these: a pipe's reader waits for its end, and so on. */
 static void keep_files(int outer, const int *fds, uint32_t n)
@@ -110,7 +111,7 @@ static int await_rings(struct bpf_session *s, int outer)
 {
 	uint32_t cpu = 0;
 
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
+	for (int ms = 0; ms < VISIBLE_MAX_MS; ms++) {
 		int status = 0;
 		pid_t ended = s->helper ? waitpid(s->helper, &status, WNOHANG) : 0;
 		__u32 id;
@@ -144,9 +145,7 @@ static int put_rings(struct bpf_session *s)
 		keep_files(outer, fds, s->cpus);
 		_exit(-fill_all(outer, fds, s->cpus) & 0xff);
 	}
-	if (s->helper > 0) {
-		bpf_session_helper(s, s->helper);
-	} else {
+	if (s->helper < 0) {
 		s->helper = 0;
 		err = fill_all(outer, fds, s->cpus);
 	}
@@ -206,6 +205,65 @@ long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_
 		total += (long)(budget - ring->budget);
 	}
 	return total;
+}
+
+/* ---- what the kernel says of each CPU ------------------------------------------------------ */
+
+#define CPUS "/sys/devices/system/cpu"
+#define NODES "/sys/devices/system/node/online"
+
+/* The first line of a small file; "" if there is none. */
+static void read_line(const char *path, char *line, int size)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(line, size, f))
+		*line = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* Sets is_online[cpu] for each CPU below n; if it is not known which are online, for all. */
+static void cpus_online(bool *is_online, uint32_t n)
+{
+	unsigned int first, last;
+	char list[4096], *at = list; /* "0-3,8,10-11" */
+	int len;
+
+	read_line(CPUS "/online", list, sizeof(list));
+	for (uint32_t cpu = 0; cpu < n; cpu++)
+		is_online[cpu] = !*list;
+	while (sscanf(at, "%u%n", &first, &len) == 1) {
+		at += len;
+		last = first;
+		if (sscanf(at, "-%u%n", &last, &len) == 1)
+			at += len;
+		for (uint32_t cpu = first; cpu <= last && cpu < n; cpu++)
+			is_online[cpu] = true;
+		at += *at == ',';
+	}
+}
+
+/* The number of the CPU's NUMA node; -1: not known, or the machine has one node only. */
+static int cpu_node(uint32_t cpu)
+{
+	char path[64], nodes[64];
+	struct dirent *entry;
+	int node = -1;
+	DIR *dir;
+
+	/* "0", or a list: "0-1", "0,2". */
+	read_line(NODES, nodes, sizeof(nodes));
+	if (!strpbrk(nodes, "-,"))
+		return -1;
+	snprintf(path, sizeof(path), CPUS "/cpu%u", cpu);
+	dir = opendir(path);
+	while (dir && node < 0 && (entry = readdir(dir)))
+		if (sscanf(entry->d_name, "node%d", &node) != 1)
+			node = -1;
+	if (dir)
+		closedir(dir);
+	return node;
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
