@@ -53,7 +53,6 @@ RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
 # What several programs need: a program links only what it uses.
 COMMON := $(O)/libcommon.a
 ENGINE_LIBS := -lz -lm -ldw -lelf -liberty
-ENCODER := $(O)/collector/log/encode.o $(O)/collector/log/encode_define.o
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 # Names in .gnu_debugdata, where liblzma is there (make LZMA= builds without it).
 LZMA ?= $(shell pkg-config --exists liblzma 2>/dev/null && pkg-config --cflags --libs liblzma)

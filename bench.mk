@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks: what the figures in docs/ rest on. Each prints its own.
-$(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(ENCODER) $(COMMON)
+$(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(COMMON)
 	$(LINK)
 $(O)/bench/cost: $(O)/bench/cost.o
 	$(LINK)

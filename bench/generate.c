@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * generate - writes a trace of any size with the collector's own encoder, for measuring the
+ * generate - writes a trace of any size with the recorder's own encoder, for measuring the
  * engine: the server of server.h. The same options give the same bytes.
  */
 #include <errno.h>
@@ -82,7 +82,7 @@ static uint32_t frame(struct encoder *e, uint32_t space, const char *name)
 	uint64_t base = space ? 0x400000 : 0xffffffff81000000u;
 	uint32_t id = encoder_frame(e, space, base + 16 * (hash(name) % 0x80000));
 
-	encoder_name(e, id, name, 0, 5);
+	encoder_name(e, id, encoder_text(e, name), 0, 5);
 	return id;
 }
 
@@ -178,10 +178,9 @@ static int generate(struct output *out, struct server_options *o)
 	};
 	struct encoder_counts counts;
 	uint64_t end_ns = 0;
-	int err = -ENOMEM;
+	int err = encoder_new(&out->e, write_block, out);
 
-	out->e = encoder_new(write_block, out);
-	if (!out->e)
+	if (err)
 		return err;
 	err = encoder_info(out->e, &info);
 	for (int r = 0; r < ROLES; r++)

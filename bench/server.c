@@ -190,8 +190,14 @@ static void switch_away(struct server *s, uint32_t cpu, char state, struct serve
 	struct cpu *c = &s->cpus[cpu];
 	uint32_t prev = c->current, next = take(s, &c->ready);
 
-	note(s, encoder_switch(s->e, cpu, s->now, tid_of(s, prev), state, tid_of(s, next),
-			       stack.kernel, stack.user));
+	note(s, encoder_event(s->e, &(struct chainlog_fields) { .time_ns = s->now,
+								.cpu = cpu,
+								.kind = CHAINLOG_SWITCH,
+								.tid = tid_of(s, prev),
+								.state = state,
+								.other = tid_of(s, next),
+								.kstack = stack.kernel,
+								.ustack = stack.user }));
 	c->current = next;
 	c->next_ns = UINT64_MAX;
 	if (next == NOBODY)
@@ -208,8 +214,14 @@ static void wake(struct server *s, uint32_t cpu, uint32_t target, struct server_
 	uint32_t to = t->cpu;
 	struct cpu *c;
 
-	note(s, encoder_waking(s->e, cpu, s->now, CHAINLOG_WAKING, tid_of(s, s->cpus[cpu].current),
-			       t->tid, stack.kernel, stack.user));
+	note(s,
+	     encoder_event(s->e, &(struct chainlog_fields) { .time_ns = s->now,
+							     .cpu = cpu,
+							     .kind = CHAINLOG_WAKING,
+							     .tid = tid_of(s, s->cpus[cpu].current),
+							     .other = t->tid,
+							     .kstack = stack.kernel,
+							     .ustack = stack.user }));
 	t->asleep = false;
 	/*
 	 * It goes to the CPU where it ran last; but if that is not idle and another one is, there.
@@ -548,7 +560,7 @@ static int add_threads(struct server *s)
 					.seen_ns = s->o->start_ns,
 					.flags = r == ROLE_KWORKER ? CHAINLOG_THREAD_KTHREAD : 0,
 					.state = 'S',
-					.name = roles[r].name,
+					.name = encoder_text(s->e, roles[r].name),
 					.kstack = stack.kernel,
 					.ustack = stack.user,
 				});

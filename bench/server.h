@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "log/encode.h"
+#include "common/encoder.h"
 
 enum server_role {
 	ROLE_CLIENT,

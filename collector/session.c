@@ -398,7 +398,7 @@ static int drain_rest(struct session *s)
 			err = bpf_session_counts(s->bpf, c);
 		s->sink->counts(s, &counts);
 		if (err ||
-		    (counts.kernel - s->missed == c->seen && counts.kernel_more == c->more_seen))
+		    (counts.kernel - s->missed == c->seen && counts.kernel_aux == c->aux_seen))
 			break;
 		poll(NULL, 0, 2);
 	}
@@ -418,10 +418,10 @@ static void check_accounts(const struct session *s)
 		fprintf(stderr, "chaincap: accounts differ: kernel %llu, log and lost %llu\n",
 			(unsigned long long)(c->seen + c->missed),
 			(unsigned long long)counts.kernel);
-	if (counts.kernel_more != c->more_seen)
+	if (counts.kernel_aux != c->aux_seen)
 		fprintf(stderr,
 			"chaincap: accounts of samples differ: kernel %llu, log and lost %llu\n",
-			(unsigned long long)c->more_seen, (unsigned long long)counts.kernel_more);
+			(unsigned long long)c->aux_seen, (unsigned long long)counts.kernel_aux);
 }
 
 static double seconds(struct timeval t)

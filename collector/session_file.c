@@ -30,8 +30,8 @@ int trace_file_open(struct trace_file *t, struct session *s, const char *path, i
 	err = writer_new(&t->writer, t->fd);
 	if (err)
 		return session_fail(s, path, err);
-	t->enc = encoder_new(to_writer, t->writer);
-	return t->enc ? 0 : session_fail(s, path, -ENOMEM);
+	err = encoder_new(&t->enc, to_writer, t->writer);
+	return err ? session_fail(s, path, err) : 0;
 }
 
 int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns)
@@ -46,9 +46,9 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.recorder_tgid = (uint32_t)getpid(),
 		.command_tgid = (uint32_t)s->command.pid,
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
-		.more = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL |
-			(s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
-			(s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),
+		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL |
+		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
+		       (s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),
 	};
 
 	uname(&u);
@@ -213,7 +213,7 @@ static void file_counts(const struct session *s, struct sink_counts *out)
 		.lost = c.lost,
 		.bytes = c.bytes,
 		.kernel = c.events + c.lost,
-		.kernel_more = c.more + c.more_lost,
+		.kernel_aux = c.aux + c.aux_lost,
 		.stacks_once = stack_map_once(translator_stacks(f->translator)),
 	};
 }
@@ -226,7 +226,7 @@ static int file_finish(struct session *s, int err)
 
 	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
-	encoder_more_counted(s->enc, c->more_seen);
+	encoder_aux_counted(s->enc, c->aux_seen);
 	if (!err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	if (s->options->verbosity > 0)

@@ -295,7 +295,7 @@ static void flight_sink_counts(const struct session *s, struct sink_counts *out)
 		.lost = c.lost,
 		.bytes = c.bytes,
 		.kernel = c.total_kernel,
-		.kernel_more = c.total_kernel_more,
+		.kernel_aux = c.total_kernel_aux,
 		.stacks_once = c.stacks_once,
 	};
 }
@@ -311,12 +311,12 @@ static void check_window(const struct flight_sink *f)
 			"%llu\n",
 			(unsigned long long)c.kernel, (unsigned long long)c.events,
 			(unsigned long long)c.lost);
-	if (c.kernel_more != c.more + c.more_lost)
+	if (c.kernel_aux != c.aux + c.aux_lost)
 		fprintf(stderr,
 			"chaincap: accounts of samples differ: kernel %llu in the window, log "
 			"%llu, lost %llu\n",
-			(unsigned long long)c.kernel_more, (unsigned long long)c.more,
-			(unsigned long long)c.more_lost);
+			(unsigned long long)c.kernel_aux, (unsigned long long)c.aux,
+			(unsigned long long)c.aux_lost);
 }
 
 static int flight_sink_finish(struct session *s, int err)

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "events/cpu_threads.h"
 #include "kernel/bpf.h"
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "log/writer.h"
 #include "names/symbolize.h"
 #include "progress.h"
@@ -21,7 +21,7 @@ struct session;
 struct sink_counts {
 	uint64_t events, lost, bytes; /* to be shown to the user */
 	uint64_t kernel;	      /* events kept or reported lost since the start */
-	uint64_t kernel_more;	      /* the same of MORE_EVENTS */
+	uint64_t kernel_aux;	      /* the same of AUX_EVENTS */
 	uint64_t stacks_once;	      /* WIRE_STACK_ONCE stacks since the start */
 };
 

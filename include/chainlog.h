@@ -50,9 +50,9 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_THREADS = 9, /* threads alive at the start: see below */
 	CHAINLOG_BLOCK_LOST = 10, /* count { cpu+1 (0: not known) n first_ns last_ns - first_ns } */
 	CHAINLOG_BLOCK_END = 11,  /* last block: tag, length, bytes; enum chainlog_end_tag */
-	CHAINLOG_BLOCK_STACK_ENDS = 12,	 /* count { svarint(stack - previous) end } */
-	CHAINLOG_BLOCK_SEGMENTS = 13,	 /* count { module offset bytes address }: its code */
-	CHAINLOG_BLOCK_MORE_EVENTS = 14, /* of one CPU, of kinds that may be skipped: see below */
+	CHAINLOG_BLOCK_STACK_ENDS = 12, /* count { svarint(stack - previous) end } */
+	CHAINLOG_BLOCK_SEGMENTS = 13,	/* count { module offset bytes address }: its code */
+	CHAINLOG_BLOCK_AUX_EVENTS = 14, /* of one CPU, of kinds that may be skipped: see below */
 	CHAINLOG_BLOCK_OBJECTS = 15, /* first_id count { length { class name peer own owner } } */
 	CHAINLOG_BLOCK_THREAD_OBJECTS =
 		16, /* count { tid object }: of threads asleep at the start */
@@ -83,7 +83,7 @@ enum chainlog_info_tag {
 	CHAINLOG_INFO_TGID = 9,	    /* v: the recorder's own process, which is not recorded */
 	CHAINLOG_INFO_PARTS = 10,   /* v: bit 0 kernel stacks, bit 1 user stacks were recorded */
 	CHAINLOG_INFO_COMMAND = 11, /* v: process of the command that the recorder started */
-	CHAINLOG_INFO_MORE = 12,    /* v: bit k: events of kind k of MORE_EVENTS are recorded */
+	CHAINLOG_INFO_AUX = 12,	    /* v: bit k: events of kind k of AUX_EVENTS are recorded */
 };
 
 /* Tags of the END block; all values are one varint. Without this block the trace was cut off. */
@@ -97,9 +97,9 @@ enum chainlog_end_tag {
 	CHAINLOG_END_STRINGS = 7,	/* strings defined */
 	CHAINLOG_END_THREADS = 8,	/* distinct threads seen: a hint for sizing tables */
 	CHAINLOG_END_SIDEBAND_LOST = 9, /* mapping records lost: some user frames may lack names */
-	CHAINLOG_END_MORE_EVENTS = 10,	/* events in the MORE_EVENTS blocks */
-	CHAINLOG_END_MORE_LOST = 11,	/* sum of n in their events MORE_LOST */
-	CHAINLOG_END_MORE_KERNEL = 12,	/* such events counted in the kernel */
+	CHAINLOG_END_AUX_EVENTS = 10,	/* events in the AUX_EVENTS blocks */
+	CHAINLOG_END_AUX_LOST = 11,	/* sum of n in their events AUX_LOST */
+	CHAINLOG_END_AUX_KERNEL = 12,	/* such events counted in the kernel */
 };
 
 /* After the END block: its file offset (u64) and these 8 bytes. Only saves time; may be absent. */
@@ -146,12 +146,12 @@ enum chainlog_event {
 #define CHAINLOG_F_NO_WAKER 0x80
 
 /*
- * MORE_EVENTS payload: begins as that of EVENTS. An event: kind, ns since the previous one (the
+ * AUX_EVENTS payload: begins as that of EVENTS. An event: kind, ns since the previous one (the
  * first: since first_ns), length of its fields in bytes, fields; all numbers are varints. A reader
  * skips kinds that it does not know, and bytes after the fields that it knows. To make that
  * possible, no event refers to another: a thread is its tid, stacks are their two ids.
  */
-enum chainlog_more {
+enum chainlog_aux {
 	CHAINLOG_SAMPLE = 0, /* tid kstack ustack: a thread that was running, and where */
 	/*
 	 * tid place: a thread that is ready, or is being woken, was put on the run queue of CPU
@@ -163,7 +163,7 @@ enum chainlog_more {
 	/* tid: a thread was just preempted because the CPU quota of its group is used up */
 	CHAINLOG_THROTTLED = 4,
 	/* kind n span: n events of a kind are missing, from this time to span ns later */
-	CHAINLOG_MORE_LOST = 5,
+	CHAINLOG_AUX_LOST = 5,
 	/* object: as READY, for the wakee of this CPU's last waking, which has the same time */
 	CHAINLOG_WOKEN_READY = 6,
 	/* tid object: a thread that was just woken had waited for several: this one is ready */
@@ -184,13 +184,13 @@ enum chainlog_more {
 	CHAINLOG_INTERRUPTS = 11,
 	/* ns: likewise the time that the hypervisor took from a virtual machine's CPU */
 	CHAINLOG_STEAL = 12,
-	CHAINLOG_MORE_KINDS = 13,
+	CHAINLOG_AUX_KINDS = 13,
 };
 /*
  * Kinds from here on are short forms of the most frequent kinds, without fields. Kind
- * CHAINLOG_MORE_SHORT + n means: OBJECT if n is even, WOKEN_READY if n is odd, of object n / 2.
+ * CHAINLOG_AUX_SHORT + n means: OBJECT if n is even, WOKEN_READY if n is odd, of object n / 2.
  */
-#define CHAINLOG_MORE_SHORT 32u
+#define CHAINLOG_AUX_SHORT 32u
 
 /* Operations of DISK_DONE; a reader takes others as OTHER. */
 enum chainlog_disk_op {
@@ -209,9 +209,9 @@ static inline uint64_t chainlog_disk_what(unsigned int op, uint32_t bytes)
 	return (uint64_t)bytes << 3 | (op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER);
 }
 
-/* In memory, a kind of MORE_EVENTS is its number plus this, so that it follows those of EVENTS. */
-#define CHAINLOG_MORE 8u
-#define CHAINLOG_KINDS (CHAINLOG_MORE + CHAINLOG_MORE_KINDS)
+/* In memory, a kind of AUX_EVENTS is its number plus this, so that it follows those of EVENTS. */
+#define CHAINLOG_AUX 8u
+#define CHAINLOG_KINDS (CHAINLOG_AUX + CHAINLOG_AUX_KINDS)
 
 /*
  * What writer and reader of an EVENTS block remember of the threads and stack pairs that it has

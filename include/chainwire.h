@@ -19,7 +19,7 @@ enum wire_kind {
 	WIRE_EXEC,
 	WIRE_RENAME,
 	WIRE_EXIT,
-	WIRE_EVENT_KINDS, /* above: events of EVENTS blocks; below: of MORE_EVENTS blocks. */
+	WIRE_EVENT_KINDS, /* above: events of EVENTS blocks; below: of AUX_EVENTS blocks. */
 	/* Events of the two sorts of blocks are counted and accounted for separately. */
 	WIRE_CPU_SAMPLE = WIRE_EVENT_KINDS,
 	WIRE_QUEUE,

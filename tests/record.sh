@@ -19,8 +19,8 @@ trap '[ -z "$load" ] || kill "$load" 2>/dev/null; rm -rf "$tmp"' EXIT
 
 objects=$(find "$O/engine" -name "*.o" ! -name chainwalk.o)
 # shellcheck disable=SC2086 # a list
-${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -I../../engine -I../../collector -o "$tmp/neutral" neutral.c \
-	$objects "$O/libflamegraph.o" "$O"/collector/log/encode.o "$O"/collector/log/encode_define.o \
+${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -I../../engine -o "$tmp/neutral" neutral.c \
+	$objects "$O/libflamegraph.o" "$O/libcommon.a" \
 	-pthread -lz -lm -ldw -lelf -liberty
 cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$tmp"
 cd "$tmp"

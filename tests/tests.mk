@@ -8,15 +8,18 @@ unit_of = $(foreach room,$(1) $(notdir $(patsubst %/,%,$(wildcard $(1)/*/))),$(p
 UNIT_ENGINE    := $(call unit_of,engine)
 UNIT_COLLECTOR := $(call unit_of,collector)
 UNIT_RENDER    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/render_*.c))
-UNIT_ALL  := $(UNIT_ENGINE) $(UNIT_COLLECTOR) $(UNIT_RENDER)
+UNIT_COMMON    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/common_*.c))
+UNIT_ALL  := $(UNIT_ENGINE) $(UNIT_COLLECTOR) $(UNIT_RENDER) $(UNIT_COMMON)
 UNIT      := $(if $(CMOCKA),$(UNIT_ALL))
 UNIT_HELP := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/synth*.c tests/unit/oracle*.c))
 NO_ROOM   := $(filter-out $(UNIT_ALL:%=%.o) $(UNIT_HELP),$(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*.c)))
 $(if $(NO_ROOM),$(error the names of these tests do not begin with a room: $(NO_ROOM)))
 $(UNIT_COLLECTOR:%=%.o): ROOM = -Icollector
 $(UNIT_RENDER:%=%.o): ROOM = -Irender
-$(UNIT_ENGINE): %: %.o $(ENGINE_LIB) $(UNIT_HELP) $(ENCODER) $(COMMON)
+$(UNIT_ENGINE): %: %.o $(ENGINE_LIB) $(UNIT_HELP) $(COMMON)
 	$(LINK) -lcmocka -lm $(ENGINE_LIBS)
+$(UNIT_COMMON): %: %.o $(COMMON)
+	$(LINK) -lcmocka -liberty
 $(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB) $(COMMON)
 	$(LINK) -lcmocka $(COLLECTOR_LIBS)
 # What a kernel cannot be made to fail at, a shim in this test does.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/chainlog_write.h"
+#include "common/event_block.h"
 #include "events/translate.h"
 
 /* One thread drains some 5 M events a second; a CPU under a database has some 60 thousand. */
@@ -130,26 +130,25 @@ static struct chainlog_writer *own_block(struct cpu_thread *l, const struct wire
 static int take_switch(struct cpu_thread *l, const struct wire_switch *ev, size_t len)
 {
 	struct chainlog_writer *w = own_block(l, &ev->r);
-	uint32_t kstack, ustack;
+	struct chainlog_fields out = translator_switch(ev);
 
-	if (!w || ev->object || !find_known(l, ev->kstack, &kstack) ||
-	    !find_known(l, ev->ustack, &ustack))
+	if (!w || ev->object || !find_known(l, ev->kstack, &out.kstack) ||
+	    !find_known(l, ev->ustack, &out.ustack))
 		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
-	chainlog_write_switch(w, ev->r.time_ns, ev->prev, translator_state_letter(ev->state),
-			      ev->next, kstack, ustack);
+	chainlog_write(w, &out);
 	l->events++;
 	return 0;
 }
 
 static int take_waking(struct cpu_thread *l, const struct wire_waking *ev, size_t len)
 {
+	struct chainlog_fields out = translator_waking(ev);
 	struct chainlog_writer *w = own_block(l, &ev->r);
-	uint32_t kstack, ustack;
 
-	if (!w || !find_known(l, ev->kstack, &kstack) || !find_known(l, ev->ustack, &ustack))
+	if (!w || !find_known(l, ev->kstack, &out.kstack) ||
+	    !find_known(l, ev->ustack, &out.ustack))
 		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
-	chainlog_write_waking(w, ev->r.time_ns, translator_waking_kind(ev), ev->waker,
-			      ev->target & ~WIRE_OFF_QUEUE, kstack, ustack);
+	chainlog_write(w, &out);
 	l->events++;
 	return 0;
 }

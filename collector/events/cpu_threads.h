@@ -13,7 +13,7 @@
 
 #include "events/stack_map.h"
 #include "kernel/bpf.h"
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "names/symbolize.h"
 
 struct cpu_threads;

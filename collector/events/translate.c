@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/chainlog_more.h"
-#include "more_events.h"
+#include "common/event_block.h"
+#include "aux_events.h"
 
 struct translator {
 	struct encoder *enc;
 	struct symbolizer *sym;
 	struct stack_map *stacks;
 	struct object_map *objects;
-	struct more_events more; /* has these three, too */
+	struct aux_events aux; /* has these three, too */
 	translator_sample_fn on_sample;
 	void *sample_ctx;
 	uint32_t last_frame; /* of the trace */
@@ -137,7 +137,7 @@ int translator_new(struct translator **out, struct encoder *enc, struct symboliz
 		translator_free(t);
 		return -ENOMEM;
 	}
-	t->more = (struct more_events) { .enc = enc, .stacks = t->stacks, .objects = t->objects };
+	t->aux = (struct aux_events) { .enc = enc, .stacks = t->stacks, .objects = t->objects };
 	*out = t;
 	return 0;
 }
@@ -180,11 +180,28 @@ char translator_state_letter(uint32_t bits)
 	return bits ? 'D' : 'R';
 }
 
-unsigned int translator_waking_kind(const struct wire_waking *ev)
+struct chainlog_fields translator_waking(const struct wire_waking *ev)
 {
-	unsigned int kind = ev->r.kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW;
+	return (struct chainlog_fields) {
+		.time_ns = ev->r.time_ns,
+		.cpu = ev->r.cpu,
+		.kind = ev->r.kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW,
+		.flags = ev->target & WIRE_OFF_QUEUE ? CHAINLOG_F_OFF_QUEUE : 0,
+		.tid = ev->waker,
+		.other = ev->target & ~WIRE_OFF_QUEUE,
+	};
+}
 
-	return ev->target & WIRE_OFF_QUEUE ? kind | CHAINLOG_F_OFF_QUEUE : kind;
+struct chainlog_fields translator_switch(const struct wire_switch *ev)
+{
+	return (struct chainlog_fields) {
+		.time_ns = ev->r.time_ns,
+		.cpu = ev->r.cpu,
+		.kind = CHAINLOG_SWITCH,
+		.tid = ev->prev,
+		.state = translator_state_letter(ev->state),
+		.other = ev->next,
+	};
 }
 
 int translator_thread(void *ctx, const struct wire_thread *w)
@@ -200,10 +217,10 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 		.flags = (w->flags & WIRE_THREAD_KTHREAD ? CHAINLOG_THREAD_KTHREAD : 0u) |
 			 (on_cpu ? CHAINLOG_THREAD_RUNNING : 0u),
 		.state = on_cpu ? 'R' : translator_state_letter(w->state),
-		.name = name,
 	};
 
 	memcpy(name, w->name, WIRE_COMM_LEN);
+	thread.name = encoder_text(t->enc, name);
 	if (w->n_kernel > WIRE_STACK_MAX)
 		return -EBADMSG;
 	thread.kstack = stack_map_listed(t->stacks, w);
@@ -220,30 +237,45 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 /* WIRE_FORK to WIRE_EXIT: who a thread is. */
 static int encode_identity(struct encoder *enc, const struct wire_record *r)
 {
+	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
+
 	switch (r->kind) {
 	case WIRE_FORK: {
 		const struct wire_fork *ev = (const void *)r;
 		FIELD_STRING(name, ev->name);
 
-		return encoder_fork(enc, r->cpu, r->time_ns, ev->parent, ev->child, ev->child_tgid,
-				    name);
+		out.kind = CHAINLOG_FORK;
+		out.tid = ev->parent;
+		out.other = ev->child;
+		out.tgid = ev->child_tgid;
+		out.string = encoder_text(enc, name);
+		break;
 	}
 	case WIRE_EXEC: {
 		const struct wire_exec *ev = (const void *)r;
 		FIELD_STRING(filename, ev->filename);
 
-		return encoder_exec(enc, r->cpu, r->time_ns, ev->tid, ev->old_tid, filename);
+		out.kind = CHAINLOG_EXEC;
+		out.tid = ev->tid;
+		out.other = ev->old_tid;
+		out.string = encoder_text(enc, filename);
+		break;
 	}
 	case WIRE_RENAME: {
 		const struct wire_rename *ev = (const void *)r;
 		FIELD_STRING(name, ev->name);
 
-		return encoder_rename(enc, r->cpu, r->time_ns, ev->tid, name);
+		out.kind = CHAINLOG_RENAME;
+		out.tid = ev->tid;
+		out.string = encoder_text(enc, name);
+		break;
 	}
 	default:
-		return encoder_exit(enc, r->cpu, r->time_ns,
-				    ((const struct wire_exit *)(const void *)r)->tid);
+		out.kind = CHAINLOG_EXIT;
+		out.tid = ((const struct wire_exit *)(const void *)r)->tid;
+		break;
 	}
+	return encoder_event(enc, &out);
 }
 
 static int take_sample(struct translator *t, const struct wire_layout_sample *s)
@@ -294,17 +326,27 @@ static int encode_switch(struct translator *t, const struct wire_switch *ev)
 	struct chainlog_fields waits = {
 		.time_ns = r->time_ns,
 		.cpu = r->cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
+		.kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
 	};
-	int err = encoder_switch(t->enc, r->cpu, r->time_ns, ev->prev,
-				 translator_state_letter(ev->state), ev->next,
-				 stack_map_id(t->stacks, ev->kstack, r->time_ns),
-				 stack_map_id(t->stacks, ev->ustack, r->time_ns));
+	struct chainlog_fields out = translator_switch(ev);
+	int err;
 
+	out.kstack = stack_map_id(t->stacks, ev->kstack, r->time_ns);
+	out.ustack = stack_map_id(t->stacks, ev->ustack, r->time_ns);
+	err = encoder_event(t->enc, &out);
 	if (err || !ev->object)
 		return err;
 	waits.number[0] = object_map_id(t->objects, ev->object, r->time_ns);
-	return encoder_more(t->enc, &waits);
+	return encoder_event(t->enc, &waits);
+}
+
+static int encode_waking(struct translator *t, const struct wire_waking *ev)
+{
+	struct chainlog_fields out = translator_waking(ev);
+
+	out.kstack = stack_map_id(t->stacks, ev->kstack, ev->r.time_ns);
+	out.ustack = stack_map_id(t->stacks, ev->ustack, ev->r.time_ns);
+	return encoder_event(t->enc, &out);
 }
 
 int translator_record(void *ctx, const struct wire_record *r, size_t len)
@@ -317,14 +359,8 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_SWITCH:
 		return encode_switch(t, (const void *)r);
 	case WIRE_WAKING:
-	case WIRE_WAKING_NEW: {
-		const struct wire_waking *ev = (const void *)r;
-
-		return encoder_waking(t->enc, r->cpu, r->time_ns, translator_waking_kind(ev),
-				      ev->waker, ev->target & ~WIRE_OFF_QUEUE,
-				      stack_map_id(t->stacks, ev->kstack, r->time_ns),
-				      stack_map_id(t->stacks, ev->ustack, r->time_ns));
-	}
+	case WIRE_WAKING_NEW:
+		return encode_waking(t, (const void *)r);
 	case WIRE_OBJECT:
 		return object_map_take(t->objects, (const void *)r, len);
 	case WIRE_STACK:
@@ -332,16 +368,16 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_LOST: {
 		const struct wire_lost *l = (const void *)r;
 
-		if (more_events_kind(l->event))
-			return encoder_more_lost(t->enc, r->cpu, more_events_kind(l->event), l->n,
-						 r->time_ns, l->last_ns);
+		if (aux_events_kind(l->event))
+			return encoder_aux_lost(t->enc, r->cpu, aux_events_kind(l->event), l->n,
+						r->time_ns, l->last_ns);
 		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
 	}
 	case WIRE_STACK_LAYOUT_SAMPLE:
 		return take_sample(t, (const void *)r);
 	default:
-		if (more_events_kind(r->kind))
-			return more_events_encode(&t->more, r);
+		if (aux_events_kind(r->kind))
+			return aux_events_encode(&t->aux, r);
 		return encode_identity(t->enc, r);
 	}
 }

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "chainwire.h"
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "names/symbolize.h"
 #include "object_map.h"
 #include "stack_map.h"
@@ -55,8 +55,9 @@ int translator_check(const struct wire_record *r, size_t len);
 struct stack_map *translator_stacks(struct translator *t);
 struct object_map *translator_objects(struct translator *t);
 
-/* The kind for encoder_waking() of a waking. */
-unsigned int translator_waking_kind(const struct wire_waking *ev);
+/* Events without their stacks. */
+struct chainlog_fields translator_switch(const struct wire_switch *ev);
+struct chainlog_fields translator_waking(const struct wire_waking *ev);
 
 /* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
 char translator_state_letter(uint32_t bits);

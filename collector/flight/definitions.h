@@ -11,7 +11,7 @@
 #include "events/object_map.h"
 #include "events/stack_map.h"
 #include "id_pool.h"
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "names/symbolize.h"
 #include "threads.h"
 

@@ -110,50 +110,33 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 						     : 0),
 			/* The format has no more for a thread that is runnable or unknown. */
 			.state = asleep ? t->state : 'R',
-			.name = t->name,
 			.kstack = asleep ? put_stack(d, t->kstack) : 0,
 			.ustack = asleep ? put_stack(d, t->ustack) : 0,
 			.object = asleep ? put_object(d, t->object) : 0,
 		};
 
-		if (t->tid)
-			err = encoder_thread(d->out, &out);
+		if (!t->tid)
+			continue;
+		out.name = encoder_text(d->out, t->name);
+		err = encoder_thread(d->out, &out);
 	}
 	return err;
 }
 
 static int put_event(struct dump *d, const struct chainlog_fields *ev)
 {
-	uint32_t kstack = put_stack(d, ev->kstack), ustack = put_stack(d, ev->ustack);
 	char text[WIRE_PATH_LEN + 1]; /* a name or a file name */
-	struct chainlog_fields more;
+	struct chainlog_fields out = *ev;
 
-	id_pool_text(&d->from->strings, ev->string, text, sizeof(text));
-	switch (ev->kind) {
-	case CHAINLOG_SWITCH:
-		return encoder_switch(d->out, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,
-				      kstack, ustack);
-	case CHAINLOG_WAKING:
-	case CHAINLOG_WAKING_NEW:
-		return encoder_waking(d->out, ev->cpu, ev->time_ns, ev->kind | ev->flags, ev->tid,
-				      ev->other, kstack, ustack);
-	case CHAINLOG_FORK:
-		return encoder_fork(d->out, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid,
-				    text);
-	case CHAINLOG_EXEC:
-		return encoder_exec(d->out, ev->cpu, ev->time_ns, ev->tid, ev->other, text);
-	case CHAINLOG_EXIT:
-		return encoder_exit(d->out, ev->cpu, ev->time_ns, ev->tid);
-	case CHAINLOG_RENAME:
-		return encoder_rename(d->out, ev->cpu, ev->time_ns, ev->tid, text);
-	default:
-		more = *ev;
-		more.kstack = kstack;
-		more.ustack = ustack;
-		if (chainlog_more_has_object(ev->kind))
-			more.number[0] = put_object(d, ev->number[0]);
-		return encoder_more(d->out, &more);
+	out.kstack = put_stack(d, ev->kstack);
+	out.ustack = put_stack(d, ev->ustack);
+	if (chainlog_aux_has_object(ev->kind))
+		out.number[0] = put_object(d, ev->number[0]);
+	if (ev->kind == CHAINLOG_FORK || ev->kind == CHAINLOG_EXEC || ev->kind == CHAINLOG_RENAME) {
+		id_pool_text(&d->from->strings, ev->string, text, sizeof(text));
+		out.string = encoder_text(d->out, text);
 	}
+	return encoder_event(d->out, &out);
 }
 
 int dump_events(struct dump *d, struct event_view *v)

@@ -36,18 +36,18 @@ int event_window_put(void *ctx, const void *block, size_t len)
 	struct event_block *b;
 	struct event_window_lane *c;
 	uint64_t cpu;
-	bool more;
+	bool aux;
 
 	if (len < CHAINLOG_HEADER_SIZE)
 		return 0;
-	more = bytes[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_MORE_EVENTS;
-	if (!more && bytes[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
+	aux = bytes[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_AUX_EVENTS;
+	if (!aux && bytes[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
 		return 0;
 	bytes += CHAINLOG_HEADER_SIZE;
 	len -= CHAINLOG_HEADER_SIZE;
 	if (!chainlog_get_varint(bytes, bytes + len, &cpu) || cpu > 65535)
 		return -EBADMSG;
-	c = get_lane(w, 2 * (uint32_t)cpu + more);
+	c = get_lane(w, 2 * (uint32_t)cpu + aux);
 	b = c ? malloc(sizeof(*b) + len) : NULL;
 	if (!b)
 		return -ENOMEM;
@@ -129,8 +129,8 @@ static void sift_down(struct event_view *v)
 static void read_next(struct event_view *v, struct event_view_lane *c,
 		      const struct event_block *first)
 {
-	bool more = (c - v->lanes) & 1;
-	int ret = c->block ? chainlog_read_any(&c->reader, more, &c->ev) : 0;
+	bool aux = (c - v->lanes) & 1;
+	int ret = c->block ? chainlog_read(&c->reader, &c->ev) : 0;
 
 	while (!ret) {
 		const struct event_block *next = c->block ? c->block->next : first;
@@ -138,10 +138,10 @@ static void read_next(struct event_view *v, struct event_view_lane *c,
 		if (!next)
 			break;
 		c->block = next;
-		ret = chainlog_begin_any(&c->reader, more, next->payload,
-					 next->payload + next->len);
+		ret = chainlog_reader_begin(&c->reader, aux, next->payload,
+					    next->payload + next->len);
 		if (!ret)
-			ret = chainlog_read_any(&c->reader, more, &c->ev);
+			ret = chainlog_read(&c->reader, &c->ev);
 	}
 	c->has_event = ret > 0;
 	if (ret < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event_window.h - the latest events, as the encoder's EVENTS and MORE_EVENTS blocks in memory, and
+ * event_window.h - the latest events, as the encoder's EVENTS and AUX_EVENTS blocks in memory, and
  * views that read them in the order of time. It owns the blocks; its user decides when to drop
  * them.
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 
 struct event_block {
 	struct event_block *next; /* of the same lane, later */
@@ -28,7 +28,7 @@ struct event_window_lane {
 
 /* A zeroed struct is an empty window. */
 struct event_window {
-	struct event_window_lane *lanes; /* two for each CPU: EVENTS, MORE_EVENTS */
+	struct event_window_lane *lanes; /* two for each CPU: EVENTS, AUX_EVENTS */
 	uint32_t n_lanes;
 	size_t bytes; /* of memory that the blocks take */
 };

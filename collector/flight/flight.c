@@ -23,12 +23,12 @@ struct loss {
 /* What is known of one CPU's events by the kernel's numbers for them (wire_record.seq). */
 struct account {
 	uint64_t last[WIRE_COUNTED_KINDS]; /* number of the last event of each kind */
-	/* Events reported as lost, less the gaps in the numbers; of EVENTS, of MORE_EVENTS. */
+	/* Events reported as lost, less the gaps in the numbers; of EVENTS, of AUX_EVENTS. */
 	int64_t unnumbered[2];
 };
 
-/* Figures of the events of MORE_EVENTS blocks. */
-struct more_account {
+/* Figures of the events of AUX_EVENTS blocks. */
+struct aux_account {
 	uint64_t events, lost;		/* since the start */
 	uint64_t dropped, dropped_lost; /* those of them that are older than the window */
 };
@@ -53,7 +53,7 @@ struct flight {
 	size_t cap_losses;
 	struct account *accounts; /* by CPU */
 	uint64_t events, lost;
-	struct more_account more;
+	struct aux_account aux;
 	uint64_t missed;	/* events lost on an unknown CPU, which have no numbers */
 	uint64_t now_ns;	/* of the last record */
 	uint64_t collected_ns;	/* tail_ns when unused definitions were last dropped */
@@ -80,8 +80,7 @@ int flight_new(struct flight **out, const struct flight_options *o)
 		return -ENOMEM;
 	f->o = *o;
 	f->accounts = calloc(o->cpus, sizeof(*f->accounts));
-	f->enc = encoder_new(event_window_put, &f->window);
-	if (!f->accounts || !f->enc) {
+	if (!f->accounts || encoder_new(&f->enc, event_window_put, &f->window)) {
 		flight_free(f);
 		return -ENOMEM;
 	}
@@ -153,7 +152,7 @@ static int account(struct flight *f, const struct wire_record *r)
 	if (r->kind < WIRE_EVENT_KINDS)
 		f->events++;
 	else
-		f->more.events++;
+		f->aux.events++;
 	return 0;
 }
 
@@ -163,7 +162,7 @@ static void account_object(struct flight *f, const struct wire_switch *ev)
 	if (!ev->object)
 		return;
 	f->accounts[ev->r.cpu].last[WIRE_WAITS_FOR]++;
-	f->more.events++;
+	f->aux.events++;
 }
 
 static int take_loss(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
@@ -206,7 +205,7 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 		return -EBADMSG;
 	f->accounts[r->cpu].unnumbered[l->event >= WIRE_EVENT_KINDS] += (int64_t)l->n;
 	if (l->event >= WIRE_EVENT_KINDS) {
-		f->more.lost += l->n;
+		f->aux.lost += l->n;
 		return translator_record(f->translator, r, len);
 	}
 	return take_loss(f, (int)r->cpu, l->n, r->time_ns, l->last_ns);
@@ -306,12 +305,12 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 
 static void drop_event(struct flight *f, const struct chainlog_fields *ev)
 {
-	if (ev->kind < CHAINLOG_MORE)
+	if (ev->kind < CHAINLOG_AUX)
 		f->dropped++;
-	else if (ev->kind == CHAINLOG_MORE + CHAINLOG_MORE_LOST)
-		f->more.dropped_lost += ev->number[0];
+	else if (ev->kind == CHAINLOG_AUX + CHAINLOG_AUX_LOST)
+		f->aux.dropped_lost += ev->number[0];
 	else
-		f->more.dropped++;
+		f->aux.dropped++;
 }
 
 /* Moves the window's beginning to limit_ns; the blocks stay until event_window_forget(). */
@@ -406,7 +405,7 @@ uint64_t flight_from(const struct flight *f, uint64_t now_ns)
 
 void flight_counts(const struct flight *f, struct flight_counts *out)
 {
-	uint64_t counted[2] = { f->missed, 0 }, kernel, more;
+	uint64_t counted[2] = { f->missed, 0 }, kernel, aux;
 
 	for (uint32_t cpu = 0; cpu < f->o.cpus; cpu++) {
 		const struct account *a = &f->accounts[cpu];
@@ -418,17 +417,17 @@ void flight_counts(const struct flight *f, struct flight_counts *out)
 				counted[i] += (uint64_t)a->unnumbered[i];
 	}
 	kernel = counted[0];
-	more = counted[1];
+	aux = counted[1];
 	*out = (struct flight_counts) {
 		.events = f->events - f->dropped,
 		.lost = f->lost - f->dropped_lost,
 		.kernel = kernel - f->dropped - f->dropped_lost,
 		.total = f->events,
 		.total_kernel = kernel,
-		.more = f->more.events - f->more.dropped,
-		.more_lost = f->more.lost - f->more.dropped_lost,
-		.kernel_more = more - f->more.dropped - f->more.dropped_lost,
-		.total_kernel_more = more,
+		.aux = f->aux.events - f->aux.dropped,
+		.aux_lost = f->aux.lost - f->aux.dropped_lost,
+		.kernel_aux = aux - f->aux.dropped - f->aux.dropped_lost,
+		.total_kernel_aux = aux,
 		.stacks_once = stack_map_once(translator_stacks(f->translator)),
 		.bytes = all_bytes(f),
 	};
@@ -459,7 +458,7 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 		err = dump_events(&d, &f->tail);
 	if (!err)
 		err = symbolizer_finish(f->sym, stats);
-	encoder_more_counted(out, counts.kernel_more);
+	encoder_aux_counted(out, counts.kernel_aux);
 	if (!err)
 		err = encoder_end(out, end_ns, counts.kernel, sideband_lost);
 	dump_end(&d);

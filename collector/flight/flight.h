@@ -40,8 +40,8 @@ struct flight_counts {
 	uint64_t kernel;       /* events counted in the kernel, up to the last that is kept */
 	uint64_t total;	       /* events since the start, dropped ones too */
 	uint64_t total_kernel; /* events counted in the kernel since the start */
-	/* The same of MORE_EVENTS, whose events are not in those above. */
-	uint64_t more, more_lost, kernel_more, total_kernel_more;
+	/* The same of AUX_EVENTS, whose events are not in those above. */
+	uint64_t aux, aux_lost, kernel_aux, total_kernel_aux;
 	uint64_t stacks_once; /* since the start: WIRE_STACK_ONCE records */
 	size_t bytes;	      /* of memory, for events, definitions and losses */
 };

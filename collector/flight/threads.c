@@ -212,7 +212,7 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 		t->switched_cpu = ev->cpu;
 		t->switched_tid = ev->tid;
 		break;
-	case CHAINLOG_MORE + CHAINLOG_OBJECT:
+	case CHAINLOG_AUX + CHAINLOG_OBJECT:
 		waits_for(t, ev);
 		break;
 	case CHAINLOG_WAKING:

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/chainlog_read.h"
+#include "common/event_block.h"
 
 #define THREADS_NAME_LEN 16 /* with the terminator; as the kernel has them */
 

@@ -473,12 +473,12 @@ static int each_kind(struct bpf_session *s,
 
 static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu, void *ctx)
 {
-	bool more = kind >= WIRE_EVENT_KINDS;
+	bool aux = kind >= WIRE_EVENT_KINDS;
 	struct bpf_counts *c = ctx;
 
 	(void)cpu;
-	*(more ? &c->more_seen : &c->seen) += k->seen;
-	*(more ? &c->more_lost : &c->lost) += k->lost;
+	*(aux ? &c->aux_seen : &c->seen) += k->seen;
+	*(aux ? &c->aux_lost : &c->lost) += k->lost;
 	c->missed += k->nested;
 	c->stacks_unsent += k->stacks_unsent;
 	c->walked += k->walked;

@@ -29,7 +29,7 @@
 
 #include <linux/types.h>
 
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "files/codefile.h"
 
 struct symbolizer;

@@ -106,7 +106,7 @@ static uint32_t kernel_module(struct symbolizer *s, const char *name)
 	snprintf(path, sizeof(path), "[%s]", name ? name : "kernel");
 	if (!name)
 		build_id_len = kallsyms_build_id("/sys/kernel/notes", build_id);
-	id = encoder_module(s->enc, path, build_id, build_id_len);
+	id = encoder_module(s->enc, encoder_text(s->enc, path), build_id, build_id_len);
 	modules = realloc(s->modules, (s->n_modules + 1) * sizeof(*s->modules));
 	if (!modules)
 		return id;
@@ -125,8 +125,10 @@ static uint32_t kernel_module(struct symbolizer *s, const char *name)
 static int name_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr,
 			     const struct kallsyms_symbol *sym)
 {
+	uint32_t module = kernel_module(s, sym->module);
+
 	s->stats.kernel_named++;
-	return encoder_name(s->enc, frame, sym->name, kernel_module(s, sym->module),
+	return encoder_name(s->enc, frame, encoder_text(s->enc, sym->name), module,
 			    addr - sym->start);
 }
 

@@ -77,7 +77,8 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 	} else if (!name && is_generated(n)) {
 		value = 0;
 	}
-	n->err = encoder_name(n->s->enc, n->frames[i].frame, name, n->module, value);
+	n->err = encoder_name(n->s->enc, n->frames[i].frame, encoder_text(n->s->enc, name),
+			      n->module, value);
 	return n->err;
 }
 
@@ -117,7 +118,8 @@ static int define_module(struct naming *n, const struct reader_file *file)
 	struct encoder *enc = n->s->enc;
 	int err = 0;
 
-	n->module = encoder_module(enc, n->path, file->wanted.build_id, file->wanted.build_id_len);
+	n->module = encoder_module(enc, encoder_text(enc, n->path), file->wanted.build_id,
+				   file->wanted.build_id_len);
 	for (uint32_t i = 0; !err && i < file->n_segments; i++)
 		err = encoder_segment(enc, n->module, file->segments[i].offset,
 				      file->segments[i].bytes, file->segments[i].vaddr);
@@ -167,7 +169,9 @@ static int begin_generated(struct naming *n, enum helper_priority priority)
 		p->fd = perfmap_open(&p->place); /* many are written when the process ends */
 	snprintf(path, sizeof(path), p->fd < 0 ? "//anon" : "/tmp/perf-%u.map", p->place.ns_pid);
 	n->module = encoder_module(
-		s->enc, jitdump >= 0 ? code_files_path(s->files, p->jitdump) : path, NULL, 0);
+		s->enc,
+		encoder_text(s->enc, jitdump >= 0 ? code_files_path(s->files, p->jitdump) : path),
+		NULL, 0);
 	n->is_defined = true;
 	if (p->fd < 0 && jitdump < 0)
 		return -ENOENT;
@@ -217,12 +221,12 @@ int naming_end(struct naming *n)
 	if (n->err)
 		return n->err;
 	if (!n->is_defined)
-		n->module = encoder_module(s->enc, n->path, NULL, 0);
+		n->module = encoder_module(s->enc, encoder_text(s->enc, n->path), NULL, 0);
 	*count += n->n - n->n_named;
 	for (size_t i = n->n_named; !n->err && i < n->n; i++) {
 		uint64_t offset = n->frames[i].offset;
 
-		n->err = encoder_name(s->enc, n->frames[i].frame, NULL, n->module,
+		n->err = encoder_name(s->enc, n->frames[i].frame, 0, n->module,
 				      offset == OFFSET_UNKNOWN ? 0 : offset);
 	}
 	return n->err;

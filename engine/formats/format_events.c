@@ -38,7 +38,7 @@ static const char *const kind_names[] = {
 	[EVENT_READY] = "ready",
 	[EVENT_DISK_REQUEST] = "asks",
 	[EVENT_DISK_DONE] = "done",
-	[EVENT_MORE_LOST] = "lost",
+	[EVENT_AUX_LOST] = "lost",
 	[EVENT_INTERRUPTS] = "interrupts",
 	[EVENT_STEAL] = "steal",
 };
@@ -146,10 +146,10 @@ static void put_stack(const struct printer *p, uint32_t id)
 		fputs("\t[cut]\n", p->out);
 }
 
-/* The name of the kind whose events an EVENT_MORE_LOST reports as lost. */
+/* The name of the kind whose events an EVENT_AUX_LOST reports as lost. */
 static const char *more_name(const struct event *ev)
 {
-	uint32_t kind = EVENT_MORE + ev->other;
+	uint32_t kind = EVENT_AUX + ev->other;
 
 	return kind < EVENT_KINDS && kind_names[kind] ? kind_names[kind] : "unknown";
 }
@@ -201,10 +201,10 @@ static void put_event(const struct printer *p, const struct event *ev)
 	else
 		fprintf(out, "[%03u]", ev->cpu);
 	fprintf(out, " %-6s ", kind_names[ev->kind]);
-	if (ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST) {
+	if (ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST) {
 		uint64_t last_ns = ev->last_ns - start_ns;
 
-		if (ev->kind == EVENT_MORE_LOST)
+		if (ev->kind == EVENT_AUX_LOST)
 			fprintf(out, "%llu %s events", (unsigned long long)ev->n, more_name(ev));
 		else if (ev->n)
 			fprintf(out, "%llu events", (unsigned long long)ev->n);

@@ -92,7 +92,7 @@ static int read_events(const struct trace *t, struct totals *sum)
 			continue;
 		}
 		seen[ev.tid / 8] |= (uint8_t)(1 << ev.tid % 8);
-		if (ev.kind >= EVENT_MORE)
+		if (ev.kind >= EVENT_AUX)
 			continue;
 		seen[ev.other / 8] |= (uint8_t)(1 << ev.other % 8);
 	}
@@ -144,8 +144,8 @@ static void put_times(const struct trace_info *i, FILE *out)
 		(unsigned long long)len % 1000000000);
 }
 
-/* What MORE_EVENTS blocks hold; nothing of traces without them. */
-static void put_more(const struct trace_info *i, FILE *out)
+/* What AUX_EVENTS blocks hold; nothing of traces without them. */
+static void put_aux(const struct trace_info *i, FILE *out)
 {
 	static const char *const keys[EVENT_KINDS] = {
 		[EVENT_SAMPLE] = "samples",
@@ -158,24 +158,24 @@ static void put_more(const struct trace_info *i, FILE *out)
 		[EVENT_DISK_REQUEST] = "disk_requests",
 		[EVENT_DISK_DONE] = "disk_requests_done",
 	};
-	uint64_t known = i->events_of[EVENT_MORE_LOST], kept;
+	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 
-	if (!i->more_events && !i->kernel_more)
+	if (!i->aux_events && !i->kernel_aux)
 		return;
-	for (size_t k = EVENT_MORE; k < EVENT_KINDS; k++) {
+	for (size_t k = EVENT_AUX; k < EVENT_KINDS; k++) {
 		if (!keys[k])
 			continue;
 		known += i->events_of[k];
 		put_number(out, keys[k], i->events_of[k]);
 	}
-	if (i->more_events > known)
-		put_number(out, "events_of_unknown_kinds", i->more_events - known);
-	put_number(out, "more_lost", i->more_lost);
-	if (!i->complete || !i->kernel_more)
+	if (i->aux_events > known)
+		put_number(out, "events_of_unknown_kinds", i->aux_events - known);
+	put_number(out, "more_lost", i->aux_lost);
+	if (!i->complete || !i->kernel_aux)
 		return;
-	kept = i->more_events - i->events_of[EVENT_MORE_LOST];
-	put_number(out, "more_kernel_counted", i->kernel_more);
-	fprintf(out, "more_accounted: %s\n", i->kernel_more == kept + i->more_lost ? "yes" : "no");
+	kept = i->aux_events - i->events_of[EVENT_AUX_LOST];
+	put_number(out, "more_kernel_counted", i->kernel_aux);
+	fprintf(out, "more_accounted: %s\n", i->kernel_aux == kept + i->aux_lost ? "yes" : "no");
 }
 
 static void put_events(const struct trace_info *i, const struct totals *sum, FILE *out)
@@ -208,7 +208,7 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 	} else {
 		put_text(out, "kernel_counted", "");
 	}
-	put_more(i, out);
+	put_aux(i, out);
 	/* Of a virtual machine: when it had work and its hypervisor ran something else. */
 	if (i->events_of[EVENT_STEAL])
 		put_number(out, "hypervisor_took_ns", sum->steal_ns);

@@ -13,6 +13,8 @@
 /* Give up without an event in the first 4 MiB: the input may have no end. */
 #define GIVE_UP_BYTES (4u << 20)
 #define HEADER_TEXT_MAX 1024u
+/* Of the trace, to begin with. */
+#define FIRST_BYTES (1u << 20)
 
 enum header_text {
 	HEADER_HOST,
@@ -30,6 +32,9 @@ struct import {
 	uint32_t header_cpus;
 	bool any_event, no_columns;
 	char header[HEADER_TEXTS][HEADER_TEXT_MAX];
+	struct encoder *enc;
+	uint8_t *out; /* ENCODER_INFO_SIZE bytes of room for INFO, then the other blocks */
+	size_t out_len, out_cap, info_len;
 	struct import_report *report;
 	int err;
 };
@@ -45,6 +50,64 @@ bool import_is_text(const void *p, size_t len)
 bool import_is_perf_data(const void *p, size_t len)
 {
 	return len >= 8 && (!memcmp(p, "PERFILE2", 8) || !memcmp(p, "2ELIFREP", 8));
+}
+
+/* ---- the trace ------------------------------------------------------------------------------ */
+
+/* A sink: keeps a block. INFO, which is complete only at the end, goes before all others. */
+static int keep_block(void *ctx, const void *block, size_t len)
+{
+	struct import *m = ctx;
+	size_t cap = m->out_cap * 2 + len;
+	uint8_t *p;
+
+	if (!m->info_len && ((const uint8_t *)block)[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_INFO) {
+		memcpy(m->out + ENCODER_INFO_SIZE - len, block, len);
+		m->info_len = len;
+		return 0;
+	}
+	if (m->out_cap - m->out_len < len) {
+		p = realloc(m->out, cap);
+		if (!p)
+			return -ENOMEM;
+		m->out = p;
+		m->out_cap = cap;
+	}
+	memcpy(m->out + m->out_len, block, len);
+	m->out_len += len;
+	return 0;
+}
+
+static int begin_trace(struct import *m)
+{
+	m->out_cap = FIRST_BYTES;
+	m->out_len = ENCODER_INFO_SIZE;
+	m->out = malloc(m->out_cap);
+	if (!m->out || encoder_new(&m->enc, keep_block, m))
+		return -ENOMEM;
+	encoder_keep_all(m->enc);
+	m->feed.enc = m->feed.threads.enc = m->stacks.enc = m->enc;
+	return 0;
+}
+
+/* All events are put. Hands the trace over. */
+static int end_trace(struct import *m, struct chainlog_info *info, uint8_t **buf, size_t *offset,
+		     size_t *len)
+{
+	struct encoder_counts c;
+
+	encoder_flush(m->enc);
+	encoder_counts(m->enc, &c);
+	info->start_ns = c.first_ns;
+	encoder_info(m->enc, info);
+	encoder_end(m->enc, c.last_ns, 0, 0);
+	if (encoder_error(m->enc))
+		return encoder_error(m->enc);
+	*offset = ENCODER_INFO_SIZE - m->info_len;
+	*buf = m->out;
+	*len = m->out_len - CHAINLOG_FOOTER_SIZE - *offset; /* a footer is for files */
+	m->out = NULL;
+	return 0;
 }
 
 /* ---- damage ------------------------------------------------------------------------- */
@@ -215,8 +278,8 @@ static int read_all(struct import *m)
 	r->ends_in_line = m->text.ended_in_line && !r->stopped;
 	if (!m->err)
 		m->err = m->text.err;
-	if (!m->err && (m->feed.threads.out_of_memory || trace_builder_failed(m->feed.builder)))
-		m->err = -ENOMEM;
+	if (!m->err)
+		m->err = m->feed.threads.out_of_memory ? -ENOMEM : encoder_error(m->enc);
 	if (!m->err && !r->switches)
 		m->err = m->no_columns	? -IMPORT_E_COLUMNS
 			 : m->any_event ? -IMPORT_E_SWITCHES
@@ -236,7 +299,7 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 		.tool = tool,
 		.cpus = m->header_cpus > m->feed.n_cpus ? m->header_cpus : (uint32_t)m->feed.n_cpus,
 		.parts = m->stacks.any_kernel | (uint32_t)m->stacks.any_user << 1,
-		.more = m->feed.migrations ? 1u << CHAINLOG_QUEUE : 0,
+		.aux = m->feed.migrations ? 1u << CHAINLOG_QUEUE : 0,
 	};
 
 	snprintf(tool, sizeof(tool), "perf script%s%s", *m->header[HEADER_PERF] ? " " : "",
@@ -245,7 +308,7 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 	import_feed_end(&m->feed);
 	if (m->feed.threads.out_of_memory)
 		return -ENOMEM;
-	return trace_builder_finish(m->feed.builder, &info, buf, offset, len);
+	return end_trace(m, &info, buf, offset, len);
 }
 
 /* m->text is ready. */
@@ -254,11 +317,13 @@ static int import_text(struct import *m, uint8_t **buf, size_t *offset, size_t *
 	int err;
 
 	m->feed.report = m->report;
-	m->feed.builder = m->feed.threads.builder = m->stacks.builder = trace_builder_new();
-	err = m->feed.builder ? read_all(m) : -ENOMEM;
+	err = begin_trace(m);
+	if (!err)
+		err = read_all(m);
 	if (!err)
 		err = finish(m, buf, offset, len);
-	trace_builder_free(m->feed.builder);
+	encoder_free(m->enc);
+	free(m->out);
 	import_feed_free(&m->feed);
 	import_stacks_free(&m->stacks);
 	import_text_free(&m->text);

@@ -18,6 +18,14 @@ struct import_cpu {
 	uint32_t woke; /* the thread of the last event, if that was its waking; else 0 */
 };
 
+/* Puts an event of ev's time and CPU into the trace. The encoder keeps its errors. */
+static void put(struct import_feed *f, const struct import_event *ev, struct chainlog_fields out)
+{
+	out.time_ns = ev->time_ns;
+	out.cpu = (uint32_t)ev->cpu;
+	(void)encoder_event(f->enc, &out);
+}
+
 static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
 {
 	while (cpu >= f->n_cpus) {
@@ -70,11 +78,18 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 		if (!prev->tgid && ev->tgid > 0 && (uint32_t)ev->tid == ev->a.tid)
 			prev->tgid = (uint32_t)ev->tgid;
 	}
-	trace_builder_switch(f->builder, cpu, ev->time_ns, ev->a.tid, ev->state, ev->b.tid,
-			     stack->kstack, stack->ustack);
+	put(f, ev,
+	    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
+				       .tid = ev->a.tid,
+				       .state = ev->state,
+				       .other = ev->b.tid,
+				       .kstack = stack->kstack,
+				       .ustack = stack->ustack });
 	/* The kernel leaves a CPU idle only if no thread in its queue may run. */
 	if (ev->state == 'R' && ev->a.tid && !ev->b.tid)
-		trace_builder_throttled(f->builder, cpu, ev->time_ns, ev->a.tid);
+		put(f, ev,
+		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_THROTTLED,
+					       .tid = ev->a.tid });
 	if (ev->state == 'X' || ev->state == 'Z')
 		import_thread_died(&f->threads, ev->a.tid);
 	c->current = ev->b.tid;
@@ -94,8 +109,10 @@ static int64_t waker_of(const struct import_feed *f, const struct import_cpu *c,
 static void woken_somehow(struct import_feed *f, const struct import_event *ev)
 {
 	if (ev->a.tid)
-		trace_builder_waking(f->builder, CHAINLOG_WAKING | CHAINLOG_F_NO_WAKER,
-				     (uint32_t)ev->cpu, ev->time_ns, 0, ev->a.tid, 0, 0);
+		put(f, ev,
+		    (struct chainlog_fields) { .kind = CHAINLOG_WAKING,
+					       .flags = CHAINLOG_F_NO_WAKER,
+					       .other = ev->a.tid });
 }
 
 static void handle_waking(struct import_feed *f, const struct import_cpu *c,
@@ -133,8 +150,12 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 		import_thread_forked(&f->threads, cpu, ev->time_ns, (uint32_t)waker, ev->a.tid, 0,
 				     ev->a.name);
 	import_thread_named(&f->threads, cpu, ev->time_ns, ev->a.tid, ev->a.name);
-	trace_builder_waking(f->builder, is_new ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING, cpu,
-			     ev->time_ns, (uint32_t)waker, ev->a.tid, stack->kstack, stack->ustack);
+	put(f, ev,
+	    (struct chainlog_fields) { .kind = is_new ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING,
+				       .tid = (uint32_t)waker,
+				       .other = ev->a.tid,
+				       .kstack = stack->kstack,
+				       .ustack = stack->ustack });
 }
 
 /*
@@ -183,13 +204,19 @@ static void handle_rename(struct import_feed *f, const struct import_event *ev)
 		import_thread_guess(&f->threads, ev->a.tid, ev->a.name);
 }
 
+/* n or more changes of run queues may be missing in that time. */
+static void put_lost_queues(struct import_feed *f, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	(void)encoder_aux_lost(f->enc, 0, CHAINLOG_AUX + CHAINLOG_QUEUE, n, first_ns, last_ns);
+}
+
 /* What is lost may have been changes of run queues. */
 static void put_loss(struct import_feed *f, int cpu, uint64_t n, uint64_t first_ns,
 		     uint64_t last_ns)
 {
-	trace_builder_lost(f->builder, cpu, n, first_ns, last_ns);
+	(void)encoder_lost(f->enc, cpu, n, first_ns, last_ns);
 	if (f->migrations) {
-		trace_builder_lost_queues(f->builder, n, first_ns, last_ns);
+		put_lost_queues(f, n, first_ns, last_ns);
 		return;
 	}
 	if (!f->n_lost || first_ns < f->first_lost_ns)
@@ -220,8 +247,11 @@ static void handle_sample(struct import_feed *f, const struct import_event *ev,
 			  const struct import_stack *stack)
 {
 	if (ev->tid > 0 && begun(f))
-		trace_builder_sample(f->builder, (uint32_t)ev->cpu, ev->time_ns, (uint32_t)ev->tid,
-				     stack->kstack, stack->ustack);
+		put(f, ev,
+		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
+					       .tid = (uint32_t)ev->tid,
+					       .kstack = stack->kstack,
+					       .ustack = stack->ustack });
 }
 
 /* A thread that is being woken gets its CPU right after its waking, on the same CPU as that. */
@@ -229,11 +259,26 @@ static void handle_migrate(struct import_feed *f, const struct import_cpu *c,
 			   const struct import_event *ev)
 {
 	if (!f->migrations && f->n_lost)
-		trace_builder_lost_queues(f->builder, f->n_lost, f->first_lost_ns, f->last_lost_ns);
+		put_lost_queues(f, f->n_lost, f->first_lost_ns, f->last_lost_ns);
 	f->migrations = true;
 	if (ev->a.tid && begun(f))
-		trace_builder_queue(f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid,
-				    (uint32_t)ev->n, c->woke == ev->a.tid);
+		put(f, ev,
+		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_QUEUE,
+					       .tid = ev->a.tid,
+					       .number = { (uint64_t)(uint32_t)ev->n << 1 |
+							   (c->woke == ev->a.tid) } });
+}
+
+static void handle_exec(struct import_feed *f, const struct import_event *ev)
+{
+	const struct import_name *file = &ev->a.name;
+
+	put(f, ev,
+	    (struct chainlog_fields) {
+		    .kind = CHAINLOG_EXEC,
+		    .tid = ev->a.tid,
+		    .other = ev->b.tid,
+		    .string = file->len ? encoder_string(f->enc, file->p, file->len) : 0 });
 }
 
 int import_feed_event(struct import_feed *f, struct import_event *ev,
@@ -267,13 +312,12 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 		break;
 	case IMPORT_EXEC:
 		if (begun(f))
-			trace_builder_exec(
-				f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid, ev->b.tid,
-				trace_builder_string(f->builder, ev->a.name.p, ev->a.name.len));
+			handle_exec(f, ev);
 		break;
 	case IMPORT_EXIT:
 		if (begun(f))
-			trace_builder_exit(f->builder, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid);
+			put(f, ev,
+			    (struct chainlog_fields) { .kind = CHAINLOG_EXIT, .tid = ev->a.tid });
 		break;
 	case IMPORT_SAMPLE:
 		handle_sample(f, ev, stack);

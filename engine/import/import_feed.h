@@ -11,9 +11,9 @@
 #include "import_stack.h"
 #include "import_threads.h"
 
-/* Zero all but builder, report and threads.builder, the same one. */
+/* Zero all but enc, report and threads.enc, the same encoder. */
 struct import_feed {
-	struct trace_builder *builder;
+	struct encoder *enc;
 	struct import_report *report;
 	struct import_threads threads;
 	struct import_cpu *cpus;

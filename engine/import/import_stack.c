@@ -185,6 +185,16 @@ static uint8_t class_of(const struct frame_text *f)
 	return FRAME_KERNEL;
 }
 
+/* The module with this path. They are numbered alike here and in the trace. */
+static uint32_t known_module(struct import_stacks *s, uint32_t path)
+{
+	bool is_new;
+	uint32_t id = intern_id(&s->modules, &path, sizeof(path), &is_new);
+
+	s->out_of_memory |= !id;
+	return id && is_new ? encoder_module(s->enc, path, NULL, 0) : id;
+}
+
 static uint32_t module_id(struct import_stacks *s, const struct frame_text *f)
 {
 	const char *p = f->dso;
@@ -198,7 +208,7 @@ static uint32_t module_id(struct import_stacks *s, const struct frame_text *f)
 		p++;
 		len -= 2;
 	}
-	return trace_builder_module(s->builder, p, len);
+	return known_module(s, encoder_string(s->enc, p, len));
 }
 
 /* Parses a line that is new. */
@@ -206,7 +216,7 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 {
 	struct import_frame frame = { .class = FRAME_NONE };
 	struct frame_text f;
-	uint32_t space;
+	uint32_t space, symbol, module;
 	char name[64];
 
 	if (!read_line(p, len, &f))
@@ -218,9 +228,11 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 	frame.flags = (uint16_t)kernel_function_flags(name);
 	space = frame.class != FRAME_KERNEL;
 	/* A kernel frame's address 0 would mean that there is none. */
-	frame.id = trace_builder_frame(s->builder, space, f.addr || space ? f.addr : UINT64_MAX,
-				       trace_builder_string(s->builder, f.symbol, f.symbol_len),
-				       module_id(s, &f), f.offset);
+	frame.id = encoder_new_frame(s->enc, space, f.addr || space ? f.addr : UINT64_MAX);
+	symbol = f.symbol_len ? encoder_string(s->enc, f.symbol, f.symbol_len) : 0;
+	module = module_id(s, &f);
+	if (symbol || module)
+		encoder_name(s->enc, frame.id, symbol, module, f.offset);
 	return frame;
 }
 
@@ -302,7 +314,9 @@ static void add_frame(struct chain *c, const struct import_frame *f, struct impo
 
 static uint32_t stack_id(struct import_stacks *s, const struct frames *f)
 {
-	return f->n ? trace_builder_stack(s->builder, f->id, f->n, f->cut) : 0;
+	enum chainlog_stack_end end = f->cut ? ENCODER_STACK_CUT : CHAINLOG_STACK_UNKNOWN;
+
+	return f->n ? encoder_stack(s->enc, f->id, f->n, end) : 0;
 }
 
 static int read_lines(struct import_stacks *s, const char *p, size_t len,
@@ -337,7 +351,7 @@ static int read_lines(struct import_stacks *s, const char *p, size_t len,
 	stack->ustack = stack_id(s, &c.user);
 	s->any_kernel |= stack->kstack != 0;
 	s->any_user |= stack->ustack != 0;
-	return trace_builder_failed(s->builder) ? -ENOMEM : 0;
+	return s->out_of_memory ? -ENOMEM : encoder_error(s->enc);
 }
 
 /* A place in guesses[], by who and a few bytes at offsets where call chains begin to differ. */
@@ -404,6 +418,7 @@ void import_stacks_free(struct import_stacks *s)
 {
 	intern_free(&s->texts);
 	intern_free(&s->lines);
+	intern_free(&s->modules);
 	free(s->known);
 	free(s->seen);
 }

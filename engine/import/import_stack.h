@@ -10,7 +10,7 @@
 #define ENGINE_IMPORT_STACK_H
 
 #include "common/intern.h"
-#include "trace_builder.h"
+#include "common/encoder.h"
 
 struct import_stack {
 	uint32_t kstack, ustack; /* ids in the trace, 0: none */
@@ -23,17 +23,19 @@ struct import_stack {
 
 #define IMPORT_STACK_GUESSES 4096u
 
-/* All zero, but for the builder, is ready for use. */
+/* All zero, but for the encoder, is ready for use. */
 struct import_stacks {
-	struct trace_builder *builder;
+	struct encoder *enc;
 	struct intern texts; /* whole call chains */
 	struct intern lines;
+	struct intern modules;	    /* by path, a string id */
 	struct import_stack *known; /* by the id of a call chain - 1 */
 	struct import_frame *seen;  /* by the id of a line - 1 */
 	size_t cap_known, cap_seen;
 	/* Ids of call chains that are likely to come again; see import_stack_guess(). */
 	uint32_t guesses[IMPORT_STACK_GUESSES];
 	bool any_kernel, any_user;
+	bool out_of_memory; /* sticky */
 };
 
 /*

@@ -29,7 +29,7 @@ struct import_thread *import_thread(struct import_threads *t, uint32_t tid)
 
 static uint32_t string_id(struct import_threads *t, struct import_name s)
 {
-	return trace_builder_string(t->builder, s.p, s.len);
+	return s.len ? encoder_string(t->enc, s.p, s.len) : 0;
 }
 
 void import_thread_named(struct import_threads *t, uint32_t cpu, uint64_t ns, uint32_t tid,
@@ -57,7 +57,13 @@ void import_thread_named(struct import_threads *t, uint32_t cpu, uint64_t ns, ui
 		if (!th->first_name || th->guessed)
 			th->first_name = id;
 		else
-			trace_builder_rename(t->builder, cpu, ns, tid, id);
+			encoder_event(t->enc, &(struct chainlog_fields) {
+						      .time_ns = ns,
+						      .cpu = cpu,
+						      .kind = CHAINLOG_RENAME,
+						      .tid = tid,
+						      .string = id,
+					      });
 		th->name = id;
 	}
 	th->guessed = false;
@@ -96,7 +102,15 @@ void import_thread_forked(struct import_threads *t, uint32_t cpu, uint64_t ns, u
 	th->unborn = true;
 	if (!th->tgid)
 		th->tgid = tgid;
-	trace_builder_fork(t->builder, cpu, ns, parent, child, tgid, id);
+	encoder_event(t->enc, &(struct chainlog_fields) {
+				      .time_ns = ns,
+				      .cpu = cpu,
+				      .kind = CHAINLOG_FORK,
+				      .tid = parent,
+				      .other = child,
+				      .tgid = tgid,
+				      .string = id,
+			      });
 }
 
 void import_thread_died(struct import_threads *t, uint32_t tid)
@@ -113,16 +127,15 @@ void import_threads_list(struct import_threads *t, uint64_t end_ns)
 		const struct import_thread *th = &t->threads[id];
 
 		/* 'R' and not on a CPU: the reader assumes nothing of its state at the start. */
-		trace_builder_thread(t->builder,
-				     &(struct chainlog_thread_item) {
-					     .tid = t->tids.at[id].a,
-					     .tgid = th->tgid,
-					     .start_ns = th->start_ns,
-					     .seen_ns = end_ns,
-					     .flags = th->kthread ? CHAINLOG_THREAD_KTHREAD : 0,
-					     .state = 'R',
-					     .name = th->first_name,
-				     });
+		encoder_thread(t->enc, &(struct encoder_thread) {
+					       .tid = t->tids.at[id].a,
+					       .tgid = th->tgid,
+					       .start_ns = th->start_ns,
+					       .seen_ns = end_ns,
+					       .flags = th->kthread ? CHAINLOG_THREAD_KTHREAD : 0,
+					       .state = 'R',
+					       .name = th->first_name,
+				       });
 	}
 }
 

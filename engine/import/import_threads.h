@@ -9,7 +9,7 @@
 
 #include "base/pairs.h"
 #include "import_perf.h"
-#include "trace_builder.h"
+#include "common/encoder.h"
 
 struct import_thread {
 	uint32_t first_name, name; /* string ids: the first one, the one it has; 0: not known */
@@ -22,9 +22,9 @@ struct import_thread {
 	bool unborn; /* forked, and not yet named by another event */
 };
 
-/* All zero, but for the builder, is ready for use. */
+/* All zero, but for the encoder, is ready for use. */
 struct import_threads {
-	struct trace_builder *builder;
+	struct encoder *enc;
 	struct pairs tids; /* (tid, 0) to the place in threads[] */
 	struct import_thread *threads;
 	size_t cap;

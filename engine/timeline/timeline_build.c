@@ -207,12 +207,12 @@ static void handle_steal(struct builder *b, const struct event *ev)
 		b->tl->steal_ns += ev->n;
 }
 
-/* The other kinds of MORE_EVENTS. Those about a thread that is not known yet have no effect. */
-static void handle_more(struct builder *b, const struct event *ev)
+/* The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect. */
+static void handle_aux(struct builder *b, const struct event *ev)
 {
 	uint32_t i = table_find(b, ev->tid);
 
-	if (ev->kind == EVENT_MORE_LOST && EVENT_MORE + ev->other == EVENT_QUEUE)
+	if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_QUEUE)
 		cpus_lost(b->tl->cpus, ev->time_ns, ev->last_ns);
 	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
 		state_queued(b, i, ev->time_ns,
@@ -281,7 +281,7 @@ static void handle_event(struct builder *b, const struct event *ev)
 		stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
 		break;
 	default:
-		handle_more(b, ev);
+		handle_aux(b, ev);
 		break;
 	}
 }
@@ -325,7 +325,7 @@ static bool in_running_time(void *arg, const struct sample *s)
 
 static int note_stall(struct stalls *s, const struct event *ev)
 {
-	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST;
+	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
 
 	return stalls_event(s, ev->time_ns, lost ? ev->last_ns : ev->time_ns);
 }
@@ -351,11 +351,11 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 	tl->end_ns = info->end_ns > tl->start_ns ? info->end_ns : tl->start_ns;
 	b->cpus_known_from_ns = tl->start_ns;
 	/* A damaged trace may lack changes of queues, and does not say so. */
-	if (with_cpus && info->more & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what)
+	if (with_cpus && info->aux & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what)
 		b->out_of_memory |= cpus_new(&tl->cpus) != 0;
-	if (with_cpus && info->more & 1u << CHAINLOG_INTERRUPTS)
+	if (with_cpus && info->aux & 1u << CHAINLOG_INTERRUPTS)
 		b->out_of_memory |= stolen_time_new(&tl->interrupts, tl->start_ns) != 0;
-	if (with_cpus && info->more & 1u << CHAINLOG_STEAL)
+	if (with_cpus && info->aux & 1u << CHAINLOG_STEAL)
 		b->out_of_memory |= stolen_time_new(&tl->steal, tl->start_ns) != 0;
 	table_snapshot(b);
 }

@@ -11,7 +11,7 @@
 
 #include "base/compare.h"
 #include "base/pairs.h"
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "disk_join.h"
 #include "trace_private.h"
 
@@ -26,7 +26,7 @@ struct source {
 	size_t at, end;	 /* the blocks of its run that were not opened yet; the losses left */
 	size_t number;	 /* of its run: orders events that are otherwise equal */
 	bool losses;	 /* it is the source of losses */
-	bool more;	 /* its blocks are MORE_EVENTS */
+	bool aux;	 /* its blocks are AUX_EVENTS */
 	struct chainlog_reader reader;
 	uint32_t n_pairs; /* how many of the reader's pairs of stacks have got their id */
 	struct source *next_free;
@@ -66,7 +66,7 @@ static int by_cpu_and_time(const void *pa, const void *pb)
 	int c = compare_numbers(a->cpu, b->cpu);
 
 	if (!c)
-		c = compare_numbers(a->more, b->more);
+		c = compare_numbers(a->aux, b->aux);
 	if (!c)
 		c = compare_numbers(a->first_ns, b->first_ns);
 	if (!c)
@@ -85,7 +85,7 @@ static int by_first(const void *pa, const void *pb)
 /*
  * The order of events of the same time, which must not depend on how CPUs are numbered (law 3 of
  * docs/chain-semantics.md): WAKING and the other kinds of EVENTS by number; then SWITCH, although
- * its number is 0, so that a thread is woken before it is switched to; then MORE_EVENTS, which add
+ * its number is 0, so that a thread is woken before it is switched to; then AUX_EVENTS, which add
  * to those; then losses.
  */
 static inline unsigned int kind_rank(uint8_t kind)
@@ -196,9 +196,9 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 	return 1;
 }
 
-/* Sets the stacks of s->ev; events of MORE_EVENTS blocks have their ids. Returns 1 or -ENOMEM. */
-static int set_more_stacks(struct trace_cursor *c, struct source *s,
-			   const struct chainlog_fields *ev)
+/* Sets the stacks of s->ev; events of AUX_EVENTS blocks have their ids. Returns 1 or -ENOMEM. */
+static int set_aux_stacks(struct trace_cursor *c, struct source *s,
+			  const struct chainlog_fields *ev)
 {
 	struct event *out = &s->ev;
 
@@ -216,8 +216,8 @@ static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
 	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
 }
 
-/* An event of a MORE_EVENTS block. Returns 1 or -ENOMEM. */
-static int take_more(struct trace_cursor *c, struct source *s, const struct chainlog_fields *ev)
+/* An event of a AUX_EVENTS block. Returns 1 or -ENOMEM. */
+static int take_aux(struct trace_cursor *c, struct source *s, const struct chainlog_fields *ev)
 {
 	s->ev = (struct event) {
 		.time_ns = ev->time_ns,
@@ -228,7 +228,7 @@ static int take_more(struct trace_cursor *c, struct source *s, const struct chai
 		.n = ev->number[0],
 		.last_ns = ev->number[1],
 	};
-	if (chainlog_more_has_object(ev->kind) && ev->number[0] < c->t->objects_end &&
+	if (chainlog_aux_has_object(ev->kind) && ev->number[0] < c->t->objects_end &&
 	    ev->number[0] < TRACE_PAIR_IDS)
 		s->ev.object = (uint32_t)ev->number[0];
 	if (ev->kind == EVENT_DISK_DONE) {
@@ -236,11 +236,11 @@ static int take_more(struct trace_cursor *c, struct source *s, const struct chai
 		s->ev.asked_ns = before_ns(ev->time_ns, ev->number[2]);
 		s->ev.last_ns = before_ns(ev->time_ns, ev->number[3]);
 	}
-	if (ev->kind == EVENT_MORE_LOST)
+	if (ev->kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev->number[1] < INT64_MAX - ev->time_ns
 					? ev->time_ns + ev->number[1]
 					: INT64_MAX;
-	return set_more_stacks(c, s, ev);
+	return set_aux_stacks(c, s, ev);
 }
 
 /* Takes the next event into s->ev. Returns 1; 0 at the end; a negative errno. */
@@ -263,22 +263,22 @@ static int advance(struct trace_cursor *c, struct source *s)
 					 .n = l->n };
 		return 1;
 	}
-	while (!(ret = chainlog_read_any(&s->reader, s->more, &ev))) {
+	while (!(ret = chainlog_read(&s->reader, &ev))) {
 		const struct event_block_ref *b;
 
 		if (s->at == s->end)
 			return 0;
 		b = c->order[s->at++];
 		s->n_pairs = 0;
-		s->more = b->more;
-		ret = chainlog_begin_any(&s->reader, b->more, b->payload, b->payload + b->len);
+		s->aux = b->aux;
+		ret = chainlog_reader_begin(&s->reader, b->aux, b->payload, b->payload + b->len);
 		if (ret)
 			return ret;
 	}
 	if (ret < 0)
 		return ret;
-	if (s->more)
-		return take_more(c, s, &ev);
+	if (s->aux)
+		return take_aux(c, s, &ev);
 	s->ev = (struct event) {
 		.time_ns = ev.time_ns,
 		.cpu = ev.cpu,
@@ -347,7 +347,7 @@ static int find_runs(struct trace_cursor *c)
 	qsort(order, n, sizeof(*order), by_cpu_and_time);
 	for (size_t i = 0; i < n; i++) {
 		if (!i || order[i]->cpu != order[i - 1]->cpu ||
-		    order[i]->more != order[i - 1]->more ||
+		    order[i]->aux != order[i - 1]->aux ||
 		    order[i]->first_ns < order[i - 1]->last_ns)
 			c->runs[c->n_runs++] = (struct run) { i, i, order[i]->first_ns };
 		c->runs[c->n_runs - 1].end = i + 1;

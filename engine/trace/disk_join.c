@@ -96,7 +96,7 @@ int disk_join(struct disk_join *j, const struct trace *t, struct pairs *pairs,
 	switch (ev->kind) {
 	case EVENT_DISK_DONE:
 		return note_done(j, ev);
-	case EVENT_MORE_LOST:
+	case EVENT_AUX_LOST:
 		return ev->other == CHAINLOG_DISK_DONE ? note_loss(j, ev) : 0;
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:

@@ -29,18 +29,18 @@ enum event_kind {
 	EVENT_RENAME = CHAINLOG_RENAME,
 	EVENT_EXIT = CHAINLOG_EXIT,
 	EVENT_LOST = CHAINLOG_EVENT_KINDS, /* n events may be missing in [time_ns, last_ns] */
-	EVENT_MORE = CHAINLOG_MORE,	   /* from here on: of MORE_EVENTS blocks */
-	EVENT_SAMPLE = CHAINLOG_MORE + CHAINLOG_SAMPLE,
-	EVENT_QUEUE = CHAINLOG_MORE + CHAINLOG_QUEUE,
-	EVENT_THROTTLED = CHAINLOG_MORE + CHAINLOG_THROTTLED,
-	EVENT_OBJECT = CHAINLOG_MORE + CHAINLOG_OBJECT,
-	EVENT_DISK_REQUEST = CHAINLOG_MORE + CHAINLOG_DISK_REQUEST,
-	EVENT_DISK_DONE = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
-	EVENT_MORE_LOST = CHAINLOG_MORE + CHAINLOG_MORE_LOST, /* n of the kind EVENT_MORE + other */
-	EVENT_READY = CHAINLOG_MORE + CHAINLOG_READY,
-	EVENT_WOKEN_READY = CHAINLOG_MORE + CHAINLOG_WOKEN_READY, /* given as EVENT_READY */
-	EVENT_INTERRUPTS = CHAINLOG_MORE + CHAINLOG_INTERRUPTS,
-	EVENT_STEAL = CHAINLOG_MORE + CHAINLOG_STEAL,
+	EVENT_AUX = CHAINLOG_AUX,	   /* from here on: of AUX_EVENTS blocks */
+	EVENT_SAMPLE = CHAINLOG_AUX + CHAINLOG_SAMPLE,
+	EVENT_QUEUE = CHAINLOG_AUX + CHAINLOG_QUEUE,
+	EVENT_THROTTLED = CHAINLOG_AUX + CHAINLOG_THROTTLED,
+	EVENT_OBJECT = CHAINLOG_AUX + CHAINLOG_OBJECT,
+	EVENT_DISK_REQUEST = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
+	EVENT_DISK_DONE = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
+	EVENT_AUX_LOST = CHAINLOG_AUX + CHAINLOG_AUX_LOST, /* n of the kind EVENT_AUX + other */
+	EVENT_READY = CHAINLOG_AUX + CHAINLOG_READY,
+	EVENT_WOKEN_READY = CHAINLOG_AUX + CHAINLOG_WOKEN_READY, /* given as EVENT_READY */
+	EVENT_INTERRUPTS = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
+	EVENT_STEAL = CHAINLOG_AUX + CHAINLOG_STEAL,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -68,7 +68,7 @@ struct event {
 	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
 	   DISK_DONE: the device */
 	uint32_t object;
-	/* LOST, MORE_LOST: end of the span; DISK_DONE: when the device got it, 0: not known */
+	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known */
 	uint64_t last_ns;
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS:
@@ -131,17 +131,17 @@ struct trace_info {
 	uint32_t recorder_name; /* string id: the recorder's program, 0: not said */
 	uint32_t parts;
 	uint32_t command_tgid; /* of the command that the recorder started; 0: none */
-	uint32_t more;	       /* bit k: events of kind k of MORE_EVENTS were recorded */
+	uint32_t aux;	       /* bit k: events of kind k of AUX_EVENTS were recorded */
 	bool complete;	       /* the END block was there */
 	uint64_t events, lost; /* in the blocks read */
 	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
 	uint64_t events_of[EVENT_KINDS];       /* 0 as long as the trace is not checked */
 	/*
-	 * MORE_EVENTS: events in the blocks read, those of unknown kinds too; reported as lost by
+	 * AUX_EVENTS: events in the blocks read, those of unknown kinds too; reported as lost by
 	 * them (0 as long as the trace is not checked); what the END block says that the kernel
 	 * counted.
 	 */
-	uint64_t more_events, more_lost, kernel_more;
+	uint64_t aux_events, aux_lost, kernel_aux;
 	uint64_t bytes; /* read */
 	/* Above the tids of all events and threads; by just one if the trace is checked. */
 	uint32_t tids_end;
@@ -233,7 +233,7 @@ const struct trace_loss *trace_losses(const struct trace *t, size_t *n);
 /*
  * The events in time order. Events of one CPU keep their order; with equal times on different
  * CPUs the order does not depend on how CPUs are numbered or on where blocks stand in the file
- * (it goes by kind, WAKING before SWITCH, those of MORE_EVENTS last, then by thread ids).
+ * (it goes by kind, WAKING before SWITCH, those of AUX_EVENTS last, then by thread ids).
  */
 struct pairs;
 struct trace_cursor;

@@ -9,7 +9,7 @@
 #include "base/cpus.h"
 #include "common/grow.h"
 #include "base/progress.h"
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "trace_private.h"
 
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
@@ -104,7 +104,7 @@ static int load_info(struct trace *t, const struct block *b)
 		case CHAINLOG_INFO_TGID:
 		case CHAINLOG_INFO_PARTS:
 		case CHAINLOG_INFO_COMMAND:
-		case CHAINLOG_INFO_MORE:
+		case CHAINLOG_INFO_AUX:
 			if (!tag_number(value, len, &v))
 				return -EBADMSG;
 			break;
@@ -130,8 +130,8 @@ static int load_info(struct trace *t, const struct block *b)
 			t->info.parts = clamp32(v);
 		else if (tag == CHAINLOG_INFO_COMMAND)
 			t->info.command_tgid = clamp32(v);
-		else if (tag == CHAINLOG_INFO_MORE)
-			t->info.more = clamp32(v);
+		else if (tag == CHAINLOG_INFO_AUX)
+			t->info.aux = clamp32(v);
 	}
 	return 0;
 }
@@ -144,7 +144,7 @@ static int load_end(struct trace *t, const struct block *b)
 	while (p < end) {
 		if (!get_tag(&p, end, &tag, &value, &len))
 			return -EBADMSG;
-		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_MORE_KERNEL)
+		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_AUX_KERNEL)
 			continue;
 		if (!tag_number(value, len, &v))
 			return -EBADMSG;
@@ -156,10 +156,10 @@ static int load_end(struct trace *t, const struct block *b)
 			t->info.kernel_events = v;
 		else if (tag == CHAINLOG_END_SIDEBAND_LOST)
 			t->info.sideband_lost = v;
-		else if (tag == CHAINLOG_END_MORE_EVENTS)
-			t->end_more = v;
-		else if (tag == CHAINLOG_END_MORE_KERNEL)
-			t->info.kernel_more = v;
+		else if (tag == CHAINLOG_END_AUX_EVENTS)
+			t->end_aux = v;
+		else if (tag == CHAINLOG_END_AUX_KERNEL)
+			t->info.kernel_aux = v;
 	}
 	t->info.complete = true;
 	return 0;
@@ -169,12 +169,12 @@ static int load_end(struct trace *t, const struct block *b)
 
 #define CHECKERS_MAX 16u
 
-/* An EVENTS or MORE_EVENTS block, and the result of decoding it. */
+/* An EVENTS or AUX_EVENTS block, and the result of decoding it. */
 struct events_check {
 	struct block block;
 	struct chainlog_events_head head;
 	uint32_t of[EVENT_KINDS]; /* events by kind */
-	uint64_t more_lost;
+	uint64_t aux_lost;
 	uint32_t max_tid;
 	int ret;      /* 0, -EBADMSG or -ENOMEM */
 	bool no_head; /* not even its head could be read */
@@ -188,9 +188,9 @@ struct events_checks {
 	atomic_size_t next; /* the check that the next free thread takes */
 };
 
-static bool is_more(const struct events_check *c)
+static bool is_aux(const struct events_check *c)
 {
-	return c->block.type == CHAINLOG_BLOCK_MORE_EVENTS;
+	return c->block.type == CHAINLOG_BLOCK_AUX_EVENTS;
 }
 
 static void note_tid(struct events_check *c, uint32_t tid)
@@ -208,17 +208,17 @@ static void check_events(struct chainlog_reader *r, struct events_check *c)
 	c->no_head = !chainlog_get_head(p, end, &c->head);
 	if (c->no_head)
 		return;
-	c->ret = chainlog_begin_any(r, is_more(c), p, end);
+	c->ret = chainlog_reader_begin(r, is_aux(c), p, end);
 	if (c->ret)
 		return;
-	while ((c->ret = chainlog_read_any(r, is_more(c), &ev)) > 0) {
+	while ((c->ret = chainlog_read(r, &ev)) > 0) {
 		c->of[ev.kind == EVENT_WOKEN_READY ? EVENT_READY : ev.kind]++;
-		if (ev.kind == CHAINLOG_EXEC || is_more(c))
+		if (ev.kind == CHAINLOG_EXEC || is_aux(c))
 			note_tid(c, ev.other);
-		if (is_more(c))
+		if (is_aux(c))
 			note_tid(c, ev.tid);
-		if (ev.kind == EVENT_MORE_LOST)
-			c->more_lost += ev.number[0];
+		if (ev.kind == EVENT_AUX_LOST)
+			c->aux_lost += ev.number[0];
 	}
 	for (uint32_t ref = 1; ref <= r->n_threads; ref++)
 		note_tid(c, r->threads[ref].tid);
@@ -269,7 +269,7 @@ static void check_heads(struct events_checks *all)
 	}
 }
 
-/* What a damaged MORE_EVENTS block held is not known; no time becomes unknown by that. */
+/* What a damaged AUX_EVENTS block held is not known; no time becomes unknown by that. */
 static int note_bad_more(struct trace *t, const struct events_check *c)
 {
 	if (c->ret == -ENOMEM)
@@ -284,7 +284,7 @@ static int take_events(struct trace *t, const struct events_check *c)
 	uint64_t bytes = CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len;
 	struct event_block_ref *r;
 
-	if (is_more(c) && (c->no_head || c->ret))
+	if (is_aux(c) && (c->no_head || c->ret))
 		return note_bad_more(t, c);
 	if (c->no_head) {
 		trace_note_damage(t, c->block.offset, bytes, 1,
@@ -314,13 +314,13 @@ static int take_events(struct trace *t, const struct events_check *c)
 		.len = c->block.len,
 		.cpu = c->head.cpu,
 		.count = c->head.count,
-		.more = is_more(c),
+		.aux = is_aux(c),
 	};
 	for (unsigned int i = 0; i < EVENT_KINDS; i++)
 		t->info.events_of[i] += c->of[i];
-	t->info.more_lost += c->more_lost;
-	if (is_more(c))
-		t->info.more_events += c->head.count;
+	t->info.aux_lost += c->aux_lost;
+	if (is_aux(c))
+		t->info.aux_events += c->head.count;
 	else
 		t->info.events += c->head.count;
 	return 0;
@@ -395,7 +395,7 @@ static int load_block(struct trace *t, struct events_checks *events, const struc
 		err = load_info(t, b);
 		break;
 	case CHAINLOG_BLOCK_EVENTS:
-	case CHAINLOG_BLOCK_MORE_EVENTS:
+	case CHAINLOG_BLOCK_AUX_EVENTS:
 		return note_events(events, b);
 	case CHAINLOG_BLOCK_END:
 		err = load_end(t, b);
@@ -464,7 +464,7 @@ int trace_load(struct trace *t)
 	int err = 0;
 
 	t->info.bytes = t->bytes.len;
-	t->end_more = UINT64_MAX;
+	t->end_aux = UINT64_MAX;
 	block_scan_init(&scan, t->bytes.base, t->bytes.len);
 	while (!err && block_next(&scan, &b)) {
 		if (any && b.type == CHAINLOG_BLOCK_INFO) {

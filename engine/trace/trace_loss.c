@@ -156,8 +156,7 @@ int trace_find_losses(struct trace *t)
 								: "more events than were written");
 		}
 		/* Without damage that explains it. */
-		if (!t->damage.what && t->end_more != UINT64_MAX &&
-		    t->info.more_events != t->end_more)
+		if (!t->damage.what && t->end_aux != UINT64_MAX && t->info.aux_events != t->end_aux)
 			trace_note_damage(t, t->bytes.len, 0, 0,
 					  "blocks of samples or the like are missing");
 	}
@@ -166,7 +165,7 @@ int trace_find_losses(struct trace *t)
 		if (!blocks)
 			return -ENOMEM;
 		for (size_t i = 0; i < t->n_blocks; i++)
-			if (!t->blocks[i].more)
+			if (!t->blocks[i].aux)
 				blocks[n_blocks++] = &t->blocks[i];
 		qsort(blocks, n_blocks, sizeof(*blocks), by_cpu_and_place);
 		err = note_gaps(t, blocks, n_blocks, everywhere, &cpus);

@@ -23,13 +23,13 @@ struct payload_list {
 	uint64_t bytes; /* all payloads together: bounds what they can define */
 };
 
-/* A sound EVENTS or MORE_EVENTS block. */
+/* A sound EVENTS or AUX_EVENTS block. */
 struct event_block_ref {
 	const uint8_t *payload;
 	uint64_t offset; /* of the block: tells the order in the file */
 	uint64_t first_ns, last_ns;
 	uint32_t len, cpu, count;
-	bool more; /* MORE_EVENTS */
+	bool aux; /* AUX_EVENTS */
 };
 
 /* A place in the input where blocks are missing or had to be skipped. */
@@ -70,7 +70,7 @@ struct trace {
 	bool has_start;	     /* the INFO block said info.start_ns */
 	uint64_t end_events; /* what the END block counted, if info.complete */
 	uint64_t bad_events; /* what malformed EVENTS blocks claimed to hold */
-	uint64_t end_more;   /* as end_events, of MORE_EVENTS blocks; UINT64_MAX: it does not say */
+	uint64_t end_aux;    /* as end_events, of AUX_EVENTS blocks; UINT64_MAX: it does not say */
 
 	struct payload_list defs[CHAINLOG_BLOCKS]; /* by block type */
 	struct event_block_ref *blocks;		   /* in file order */

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/chainlog_more.h"
-#include "log/encode.h"
+#include "common/event_block.h"
+#include "common/encoder.h"
 #include "import/recording.h"
 
 struct neutral {
@@ -31,7 +31,7 @@ struct neutral {
 	/* By the old id: the new one, 0: not yet used. */
 	uint32_t *stacks, *frames, *modules, *spaces;
 	uint32_t modules_end, spaces_end;
-	uint64_t more; /* events of MORE_EVENTS so far */
+	uint64_t aux; /* events of AUX_EVENTS so far */
 };
 
 static int to_file(void *ctx, const void *block, size_t len)
@@ -79,8 +79,9 @@ static uint32_t module(struct neutral *n, uint32_t old)
 		bytes[len] = (uint8_t)strtoul(digits, NULL, 16);
 	}
 	if (!n->modules[old])
-		n->modules[old] = encoder_module(n->enc, path_of(trace_module_path(n->trace, old)),
-						 bytes, len);
+		n->modules[old] = encoder_module(
+			n->enc, encoder_text(n->enc, path_of(trace_module_path(n->trace, old))),
+			bytes, len);
 	return n->modules[old];
 }
 
@@ -105,7 +106,9 @@ static uint32_t frame(struct neutral *n, uint32_t old, uint32_t tid)
 	n->frames[old] = new;
 	/* A name that is not known needs no entry: the reader takes frames without one as such. */
 	if (f->symbol || f->module)
-		encoder_name(n->enc, new, f->symbol ? trace_string(n->trace, f->symbol) : NULL,
+		encoder_name(n->enc, new,
+			     encoder_text(n->enc,
+					  f->symbol ? trace_string(n->trace, f->symbol) : NULL),
 			     module(n, f->module), f->offset);
 	return new;
 }
@@ -143,7 +146,7 @@ static int copy_info(struct neutral *n)
 		.wall_ns = i->wall_ns,
 		.recorder_tgid = i->recorder_tgid,
 		.parts = i->parts,
-		.more = i->more,
+		.aux = i->aux,
 	};
 
 	snprintf(release, sizeof(release), "%.*s", (int)strcspn(i->release, "-"), i->release);
@@ -184,7 +187,7 @@ static int copy_threads(struct neutral *n)
 		n->name[t->tid] = trace_string(n->trace, t->name);
 		n->tgid[t->tid] = t->tgid;
 		n->kthread[t->tid] = t->flags & CHAINLOG_THREAD_KTHREAD;
-		copy.name = name_of(n, t->tid);
+		copy.name = encoder_text(n->enc, name_of(n, t->tid));
 		copy.kstack = stack(n, t->kstack, t->tid);
 		copy.ustack = user_stack(n, t->ustack, t->tid);
 		copy.object = is_kept(n, t->tid) ? object(n, t->object) : 0;
@@ -198,12 +201,19 @@ static int copy_fork(struct neutral *n, const struct event *ev)
 	n->name[ev->other] = trace_string(n->trace, ev->string);
 	n->tgid[ev->other] = ev->tgid;
 	n->kthread[ev->other] = n->kthread[ev->tid];
-	return encoder_fork(n->enc, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid,
-			    name_of(n, ev->other));
+	return encoder_event(n->enc,
+			     &(struct chainlog_fields) {
+				     .time_ns = ev->time_ns,
+				     .cpu = ev->cpu,
+				     .kind = CHAINLOG_FORK,
+				     .tid = ev->tid,
+				     .other = ev->other,
+				     .tgid = ev->tgid,
+				     .string = encoder_text(n->enc, name_of(n, ev->other)) });
 }
 
 /* Losses are left out. */
-static int copy_more(struct neutral *n, const struct event *ev)
+static int copy_aux(struct neutral *n, const struct event *ev)
 {
 	struct chainlog_fields copy = {
 		.time_ns = ev->time_ns,
@@ -215,7 +225,7 @@ static int copy_more(struct neutral *n, const struct event *ev)
 	};
 
 	switch (ev->kind) {
-	case EVENT_MORE_LOST:
+	case EVENT_AUX_LOST:
 		return 0;
 	case EVENT_QUEUE:
 	case EVENT_INTERRUPTS:
@@ -237,8 +247,8 @@ static int copy_more(struct neutral *n, const struct event *ev)
 	default:
 		break;
 	}
-	n->more++;
-	return encoder_more(n->enc, &copy);
+	n->aux++;
+	return encoder_event(n->enc, &copy);
 }
 
 static int copy_event(struct neutral *n, const struct event *ev)
@@ -247,30 +257,65 @@ static int copy_event(struct neutral *n, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_SWITCH:
-		return encoder_switch(n->enc, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,
-				      stack(n, ev->kstack, ev->tid),
-				      user_stack(n, ev->ustack, ev->tid));
+		return encoder_event(
+			n->enc,
+			&(struct chainlog_fields) { .time_ns = ev->time_ns,
+						    .cpu = ev->cpu,
+						    .kind = CHAINLOG_SWITCH,
+						    .tid = ev->tid,
+						    .state = ev->state,
+						    .other = ev->other,
+						    .kstack = stack(n, ev->kstack, ev->tid),
+						    .ustack = user_stack(n, ev->ustack, ev->tid) });
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:
-		return encoder_waking(n->enc, ev->cpu, ev->time_ns,
-				      ev->kind | (ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0u),
-				      ev->tid, ev->other, stack(n, ev->kstack, ev->tid),
-				      user_stack(n, ev->ustack, ev->tid));
+		return encoder_event(
+			n->enc,
+			&(struct chainlog_fields) {
+				.time_ns = ev->time_ns,
+				.cpu = ev->cpu,
+				.kind = (uint8_t)(ev->kind |
+						  (ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0u) &
+							  CHAINLOG_KIND_MASK),
+				.flags = (uint8_t)(ev->kind |
+						   (ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0u) &
+							   ~CHAINLOG_KIND_MASK),
+				.tid = ev->tid,
+				.other = ev->other,
+				.kstack = stack(n, ev->kstack, ev->tid),
+				.ustack = user_stack(n, ev->ustack, ev->tid) });
 	case EVENT_FORK:
 		return copy_fork(n, ev);
 	case EVENT_EXEC:
-		return encoder_exec(n->enc, ev->cpu, ev->time_ns, ev->tid, ev->other,
-				    is_kept(n, ev->tid) ? path_of(text) : "other");
+		return encoder_event(n->enc,
+				     &(struct chainlog_fields) {
+					     .time_ns = ev->time_ns,
+					     .cpu = ev->cpu,
+					     .kind = CHAINLOG_EXEC,
+					     .tid = ev->tid,
+					     .other = ev->other,
+					     .string = encoder_text(n->enc, is_kept(n, ev->tid)
+										    ? path_of(text)
+										    : "other") });
 	case EVENT_RENAME:
 		n->name[ev->tid] = text;
-		return encoder_rename(n->enc, ev->cpu, ev->time_ns, ev->tid, name_of(n, ev->tid));
+		return encoder_event(n->enc,
+				     &(struct chainlog_fields) {
+					     .time_ns = ev->time_ns,
+					     .cpu = ev->cpu,
+					     .kind = CHAINLOG_RENAME,
+					     .tid = ev->tid,
+					     .string = encoder_text(n->enc, name_of(n, ev->tid)) });
 	case EVENT_EXIT:
-		return encoder_exit(n->enc, ev->cpu, ev->time_ns, ev->tid);
+		return encoder_event(n->enc, &(struct chainlog_fields) { .time_ns = ev->time_ns,
+									 .cpu = ev->cpu,
+									 .kind = CHAINLOG_EXIT,
+									 .tid = ev->tid });
 	case EVENT_LOST:
 		return encoder_lost(n->enc, ev->cpu == EVENT_CPU_UNKNOWN ? -1 : (int)ev->cpu, ev->n,
 				    ev->time_ns, ev->last_ns);
 	default:
-		return copy_more(n, ev);
+		return copy_aux(n, ev);
 	}
 }
 
@@ -287,7 +332,7 @@ static int copy_all(struct neutral *n)
 		err = copy_event(n, &ev);
 	if (!err)
 		err = trace_cursor_error(c);
-	encoder_more_counted(n->enc, n->more);
+	encoder_aux_counted(n->enc, n->aux);
 	if (!err)
 		err = encoder_end(n->enc, info->end_ns, info->kernel_events, info->sideband_lost);
 	trace_cursor_free(c);
@@ -315,10 +360,8 @@ static int make_tables(struct neutral *n)
 	n->frames = calloc(frames + 1, sizeof(*n->frames));
 	n->modules = calloc(n->modules_end + 1, sizeof(*n->modules));
 	n->spaces = calloc(n->spaces_end + 1, sizeof(*n->spaces));
-	n->enc = encoder_new(to_file, n->out);
-	return n->name && n->tgid && n->kthread && n->stacks && n->frames && n->modules &&
-			       n->spaces && n->enc
-		       ? 0
+	return n->name && n->tgid && n->kthread && n->stacks && n->frames && n->modules && n->spaces
+		       ? encoder_new(&n->enc, to_file, n->out)
 		       : -ENOMEM;
 }
 

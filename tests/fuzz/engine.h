@@ -40,16 +40,16 @@ static inline void check_promises(const struct trace *t)
 		must(ev.kstack < trace_stacks_end(t), "stack ids are in range");
 		must(ev.ustack < trace_stacks_end(t), "stack ids are in range");
 		must(ev.string < trace_strings_end(t), "string ids are in range");
-		must((ev.kind != EVENT_LOST && ev.kind != EVENT_MORE_LOST) ||
+		must((ev.kind != EVENT_LOST && ev.kind != EVENT_AUX_LOST) ||
 			     ev.last_ns >= ev.time_ns,
 		     "losses have a length");
 		last_ns = ev.time_ns;
 		n += ev.kind < EVENT_LOST;
-		more += ev.kind >= EVENT_MORE;
+		more += ev.kind >= EVENT_AUX;
 	}
 	must(trace_cursor_error(c) == 0, "the cursor meets no malformed block");
 	must(n == info->events, "as many events as counted");
-	must(more <= info->more_events, "no more of the other kinds than counted");
+	must(more <= info->aux_events, "no more of the other kinds than counted");
 	trace_cursor_free(c);
 }
 

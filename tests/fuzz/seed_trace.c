@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../unit/synth.h"
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 
 static int save(const char *dir, const char *name, int flags, struct synth *m)
 {
@@ -98,7 +98,7 @@ static struct synth *samples(void)
 	for (uint32_t i = 0; i < 6; i++)
 		synth_ran(m, 0, 30 + 10 * i, 11, i % 2 ? "copy;read" : "", "work;main");
 	synth_waking(m, 0, 100, 11, 10, "try_to_wake_up;futex_wake");
-	synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, unknown, sizeof(unknown));
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, unknown, sizeof(unknown));
 	synth_end(m, 200);
 	return m;
 }
@@ -108,7 +108,7 @@ static struct synth *queues(void)
 {
 	struct synth *m = synth_new();
 
-	synth_info(m, &(struct chainlog_info) { .cpus = 2, .more = 1u << CHAINLOG_QUEUE });
+	synth_info(m, &(struct chainlog_info) { .cpus = 2, .aux = 1u << CHAINLOG_QUEUE });
 	synth_switch(m, 0, 10, 0, 'R', 10, "");
 	synth_switch(m, 1, 10, 0, 'R', 11, "");
 	synth_switch(m, 0, 20, 10, 'S', 12, "schedule;futex");
@@ -136,7 +136,7 @@ static struct synth *disks(void)
 	synth_waking(m, 0, 95, 11, 10, "wake;bio_endio;blk_update_request;asm_common_interrupt;f");
 	synth_switch(m, 1, 100, 0, 'R', 10, "");
 	synth_disk_done(m, 0, 110, 0, &(struct synth_disk_done) { "vg-root", 7, 0, 0, 0 });
-	encoder_more_lost(synth_encoder(m), 0, CHAINLOG_MORE + CHAINLOG_DISK_DONE, 3, 120, 130);
+	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_DISK_DONE, 3, 120, 130);
 	synth_end(m, 200);
 	return m;
 }
@@ -146,9 +146,8 @@ static struct synth *interrupts(void)
 {
 	struct synth *m = synth_new();
 
-	synth_info(m,
-		   &(struct chainlog_info) {
-			   .cpus = 2, .more = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_INTERRUPTS });
+	synth_info(m, &(struct chainlog_info) {
+			      .cpus = 2, .aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_INTERRUPTS });
 	synth_switch(m, 0, 10, 0, 'R', 10, "");
 	synth_interrupts(m, 0, 10, 3);
 	synth_switch(m, 0, 30, 10, 'R', 11, "");
@@ -157,7 +156,7 @@ static struct synth *interrupts(void)
 	synth_interrupts(m, 1, 35, 7);
 	synth_switch(m, 0, 40, 11, 'S', 10, "schedule");
 	synth_interrupts(m, 0, 40, UINT64_MAX);
-	encoder_more_lost(synth_encoder(m), 0, CHAINLOG_MORE + CHAINLOG_INTERRUPTS, 3, 50, 60);
+	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_INTERRUPTS, 3, 50, 60);
 	synth_end(m, 100);
 	return m;
 }
@@ -172,10 +171,10 @@ static uint32_t object(struct synth *m, const char *class, const char *name, con
 static void waits_for(struct synth *m, uint64_t ns, uint32_t object)
 {
 	struct chainlog_fields ev = { .time_ns = ns,
-				      .kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
+				      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
 				      .number = { object } };
 
-	encoder_more(synth_encoder(m), &ev);
+	encoder_event(synth_encoder(m), &ev);
 }
 
 /*
@@ -195,7 +194,7 @@ static struct synth *objects(void)
 				     .tid = 12,
 				     .tgid = 12,
 				     .state = 'S',
-				     .name = "asleep",
+				     .name = encoder_text(synth_encoder(m), "asleep"),
 				     .object = object(m, "unix", "/run/x;y", "", 11, 0),
 			     });
 	synth_switch(m, 0, 10, 0, 'R', 10, "");

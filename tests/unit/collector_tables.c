@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What recorded programs can fill, filled to its bound and beyond: the tables of docs/security.md,
- * "Memory", that no other test fills (files_budgets, names_symbolize, log_encode,
+ * "Memory", that no other test fills (files_budgets, names_symbolize, common_encoder,
  * unwind_pending_stacks, kernel_forgetting, kernel_sideband).
  */
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "diagnostics.h"
 #include "synth_script.h"
 
@@ -105,7 +105,7 @@ static void at_most_four_are_named(void **state)
 
 static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 {
-	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_MORE + CHAINLOG_OBJECT };
+	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
 	struct encoder_object lock = { "futex", "7:0x10", "", 202, 0 };
 	struct synth *m = synth_new();
 	struct trace *t;
@@ -114,7 +114,7 @@ static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 	synth_thread(m, 101, "client");
 	synth_switch(m, 0, 100, 101, 'S', 0, "rt_mutex_slowlock");
 	ev.number[0] = encoder_object(synth_encoder(m), &lock);
-	assert_int_equal(encoder_more(synth_encoder(m), &ev), 0);
+	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 	synth_end(m, 300);
 	t = synth_open(m);
 	says(t, "-t 101 (client; -t 202 holds it)\n");

@@ -11,8 +11,16 @@
 #include <cmocka.h>
 
 #include "kernel/bpf.h"
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "events/translate.h"
+
+static struct encoder *new_encoder(encoder_sink sink, void *ctx)
+{
+	struct encoder *e;
+
+	assert_int_equal(encoder_new(&e, sink, ctx), 0);
+	return e;
+}
 
 struct fixture {
 	struct encoder *enc;
@@ -40,8 +48,8 @@ static int keep_event(void *ctx, const void *block, size_t len)
 
 	if (p[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_EVENTS)
 		return 0;
-	assert_int_equal(chainlog_reader_begin(&r, p + CHAINLOG_HEADER_SIZE, p + len), 0);
-	assert_int_equal(chainlog_read_event(&r, ctx), 1);
+	assert_int_equal(chainlog_reader_begin(&r, false, p + CHAINLOG_HEADER_SIZE, p + len), 0);
+	assert_int_equal(chainlog_read(&r, ctx), 1);
 	chainlog_reader_free(&r);
 	return 0;
 }
@@ -51,7 +59,7 @@ static int setup(void **state)
 	struct fixture *f = &fixture;
 
 	*f = (struct fixture) { 0 };
-	f->enc = encoder_new(count_blocks, f);
+	assert_int_equal(encoder_new(&f->enc, count_blocks, f), 0);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
 	*state = f;
 	return translator_new(&f->t, f->enc, f->sym, NULL, NULL, NULL);
@@ -129,7 +137,7 @@ static void state_letters_are_those_of_ps(void **state)
 static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 {
 	struct chainlog_fields ev = { .kind = 0 };
-	struct encoder *enc = encoder_new(keep_event, &ev);
+	struct encoder *enc = new_encoder(keep_event, &ev);
 	struct translator *t = new_translator(enc);
 	struct wire_waking w = { .r = { .time_ns = 10, .kind = WIRE_WAKING },
 				 .waker = 7,
@@ -150,23 +158,23 @@ static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 	encoder_free(enc);
 }
 
-/* Keeps the last event of MORE_EVENTS. */
+/* Keeps the last event of AUX_EVENTS. */
 static int keep_more(void *ctx, const void *block, size_t len)
 {
 	const uint8_t *p = block;
 	struct chainlog_reader r = { .p = NULL };
 
-	if (p[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_MORE_EVENTS)
+	if (p[CHAINLOG_OFF_TYPE] != CHAINLOG_BLOCK_AUX_EVENTS)
 		return 0;
-	assert_int_equal(chainlog_more_begin(&r, p + CHAINLOG_HEADER_SIZE, p + len), 0);
-	assert_int_equal(chainlog_more_read(&r, ctx), 1);
+	assert_int_equal(chainlog_reader_begin(&r, true, p + CHAINLOG_HEADER_SIZE, p + len), 0);
+	assert_int_equal(chainlog_read(&r, ctx), 1);
 	return 0;
 }
 
 static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 {
 	struct chainlog_fields ev = { .kind = 0 };
-	struct encoder *enc = encoder_new(keep_more, &ev);
+	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	struct wire_cpu_sample s = { .r = { .time_ns = 10, .kind = WIRE_CPU_SAMPLE, .cpu = 3 },
 				     .tid = 7,
@@ -181,7 +189,7 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 	assert_int_equal(translator_record(t, &s.r, sizeof(s) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &s.r, sizeof(s)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_MORE + CHAINLOG_SAMPLE);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_SAMPLE);
 	assert_int_equal(ev.time_ns, 10);
 	assert_int_equal(ev.cpu, 3);
 	assert_int_equal(ev.tid, 7);
@@ -189,15 +197,15 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 	assert_int_equal(ev.ustack, 1);
 	assert_int_equal(translator_record(t, &l.r, sizeof(l)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_MORE + CHAINLOG_MORE_LOST);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_AUX_LOST);
 	assert_int_equal(ev.other, CHAINLOG_SAMPLE);
 	assert_int_equal(ev.number[0], 5);
 	assert_int_equal(ev.number[1], 8);
 	encoder_counts(enc, &c);
 	assert_int_equal(c.events, 0);
 	assert_int_equal(c.lost, 0);
-	assert_int_equal(c.more, 1);
-	assert_int_equal(c.more_lost, 5);
+	assert_int_equal(c.aux, 1);
+	assert_int_equal(c.aux_lost, 5);
 	translator_free(t);
 	encoder_free(enc);
 }

@@ -11,8 +11,16 @@
 
 #include <cmocka.h>
 
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "flight/event_window.h"
+
+static struct encoder *new_encoder(encoder_sink sink, void *ctx)
+{
+	struct encoder *e;
+
+	assert_int_equal(encoder_new(&e, sink, ctx), 0);
+	return e;
+}
 
 /* ---- made events, and what they say -------------------------------------------------------- */
 
@@ -36,13 +44,13 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 	};
 
 	if (!draw(8)) {
-		ev.kind = CHAINLOG_MORE + CHAINLOG_SAMPLE;
+		ev.kind = CHAINLOG_AUX + CHAINLOG_SAMPLE;
 		ev.kstack = draw(100);
 		ev.ustack = draw(1u << 31);
 		return ev;
 	}
 	if (!draw(50)) {
-		ev.kind = CHAINLOG_MORE + CHAINLOG_MORE_LOST;
+		ev.kind = CHAINLOG_AUX + CHAINLOG_AUX_LOST;
 		ev.tid = 0;
 		ev.other = draw(3);
 		ev.number[0] = draw(1000);
@@ -81,25 +89,11 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 
 static int encode(struct encoder *e, const struct chainlog_fields *ev)
 {
-	switch (ev->kind) {
-	case CHAINLOG_SWITCH:
-		return encoder_switch(e, ev->cpu, ev->time_ns, ev->tid, ev->state, ev->other,
-				      ev->kstack, ev->ustack);
-	case CHAINLOG_WAKING:
-	case CHAINLOG_WAKING_NEW:
-		return encoder_waking(e, ev->cpu, ev->time_ns, ev->kind | ev->flags, ev->tid,
-				      ev->other, ev->kstack, ev->ustack);
-	case CHAINLOG_FORK:
-		return encoder_fork(e, ev->cpu, ev->time_ns, ev->tid, ev->other, ev->tgid, "a");
-	case CHAINLOG_EXEC:
-		return encoder_exec(e, ev->cpu, ev->time_ns, ev->tid, ev->other, "a");
-	case CHAINLOG_RENAME:
-		return encoder_rename(e, ev->cpu, ev->time_ns, ev->tid, "a");
-	case CHAINLOG_EXIT:
-		return encoder_exit(e, ev->cpu, ev->time_ns, ev->tid);
-	default:
-		return encoder_more(e, ev);
-	}
+	struct chainlog_fields named = *ev;
+
+	if (ev->kind >= CHAINLOG_FORK && ev->kind <= CHAINLOG_RENAME)
+		named.string = encoder_text(e, "a");
+	return encoder_event(e, &named);
 }
 
 /* What is to be read again: the string "a" has the id 1. */
@@ -154,7 +148,7 @@ static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
 {
 	struct event_window w = { 0 };
 	struct event_view v = { 0 };
-	struct encoder *e = encoder_new(event_window_put, &w);
+	struct encoder *e = new_encoder(event_window_put, &w);
 	struct chainlog_fields *events;
 
 	(void)state;
@@ -176,7 +170,7 @@ static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **sta
 {
 	struct event_window w = { 0 };
 	struct event_view v = { 0 };
-	struct encoder *e = encoder_new(event_window_put, &w);
+	struct encoder *e = new_encoder(event_window_put, &w);
 	struct chainlog_fields *first, *second;
 	size_t read = 0;
 
@@ -205,7 +199,7 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 {
 	struct event_window w = { 0 };
 	struct event_view tail = { 0 }, all = { 0 };
-	struct encoder *e = encoder_new(event_window_put, &w);
+	struct encoder *e = new_encoder(event_window_put, &w);
 	struct chainlog_fields *events;
 	size_t before;
 
@@ -230,7 +224,7 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 	free(events);
 }
 
-static void check_damaged_block(const struct event_block *b, bool more)
+static void check_damaged_block(const struct event_block *b, bool aux)
 {
 	struct chainlog_reader d = { 0 };
 	struct chainlog_fields ev;
@@ -244,8 +238,8 @@ static void check_damaged_block(const struct event_block *b, bool more)
 		uint8_t *cut = malloc(len ? len : 1);
 
 		memcpy(cut, b->payload, len);
-		ret = chainlog_begin_any(&d, more, cut, cut + len);
-		while (!ret && (ret = chainlog_read_any(&d, more, &ev)) > 0)
+		ret = chainlog_reader_begin(&d, aux, cut, cut + len);
+		while (!ret && (ret = chainlog_read(&d, &ev)) > 0)
 			ret = 0;
 		assert_int_equal(ret, -EBADMSG);
 		free(cut);
@@ -256,8 +250,8 @@ static void check_damaged_block(const struct event_block *b, bool more)
 		memcpy(copy, b->payload, b->len);
 		for (int k = 0; k < 3; k++)
 			copy[draw((uint32_t)b->len)] = (uint8_t)draw(256);
-		ret = chainlog_begin_any(&d, more, copy, copy + b->len);
-		while (!ret && (ret = chainlog_read_any(&d, more, &ev)) > 0)
+		ret = chainlog_reader_begin(&d, aux, copy, copy + b->len);
+		while (!ret && (ret = chainlog_read(&d, &ev)) > 0)
 			ret = 0;
 		assert_true(ret == 0 || ret == -EBADMSG);
 	}
@@ -268,7 +262,7 @@ static void check_damaged_block(const struct event_block *b, bool more)
 static void damaged_blocks_are_refused(void **state)
 {
 	struct event_window w = { 0 };
-	struct encoder *e = encoder_new(event_window_put, &w);
+	struct encoder *e = new_encoder(event_window_put, &w);
 	struct chainlog_fields *events;
 
 	(void)state;

@@ -168,9 +168,10 @@ static struct written *write_it(struct fixture *f, uint64_t now_ns)
 {
 	struct symbolizer_stats stats = { 0 };
 	struct written *w = calloc(1, sizeof(*w));
-	struct encoder *enc = encoder_new(take_block, w);
+	struct encoder *enc;
 
-	assert_non_null(enc);
+	assert_non_null(w);
+	assert_int_equal(encoder_new(&enc, take_block, w), 0);
 	assert_int_equal(flight_flush(f->flight, now_ns), 0);
 	assert_int_equal(
 		flight_dump(f->flight, enc, flight_from(f->flight, now_ns), now_ns, &stats), 0);
@@ -230,18 +231,18 @@ static void samples_are_kept_with_accounts_of_their_own(void **state)
 	w = write_it(f, START + 14 * SECOND);
 	expect_accounts(w, 1, 0);
 	assert_int_equal(w->n_stacks, 1);
-	assert_int_equal(w->end[CHAINLOG_END_MORE_EVENTS], 2);
-	assert_int_equal(w->end[CHAINLOG_END_MORE_LOST], 3);
-	assert_int_equal(w->end[CHAINLOG_END_MORE_KERNEL], 4);
+	assert_int_equal(w->end[CHAINLOG_END_AUX_EVENTS], 2);
+	assert_int_equal(w->end[CHAINLOG_END_AUX_LOST], 3);
+	assert_int_equal(w->end[CHAINLOG_END_AUX_KERNEL], 4);
 	assert_int_equal(event_view_refresh(&v, &w->events), 0);
 	ev = event_view_next(&v, UINT64_MAX);
 	assert_int_equal(ev->kind, CHAINLOG_SWITCH);
 	ev = event_view_next(&v, UINT64_MAX);
-	assert_int_equal(ev->kind, CHAINLOG_MORE + CHAINLOG_SAMPLE);
+	assert_int_equal(ev->kind, CHAINLOG_AUX + CHAINLOG_SAMPLE);
 	assert_int_equal(ev->tid, 8);
 	assert_int_equal(ev->kstack, 1);
 	ev = event_view_next(&v, UINT64_MAX);
-	assert_int_equal(ev->kind, CHAINLOG_MORE + CHAINLOG_MORE_LOST);
+	assert_int_equal(ev->kind, CHAINLOG_AUX + CHAINLOG_AUX_LOST);
 	assert_int_equal(ev->number[0], 3);
 	assert_null(event_view_next(&v, UINT64_MAX));
 	event_view_free(&v);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "flight/threads.h"
 #include "flight/trigger.h"
 
@@ -178,7 +178,7 @@ static void begin(struct fixture *f, uint64_t limit_ns, const char *comm)
 	char why[64];
 
 	*f = (struct fixture) { 0 };
-	f->enc = encoder_new(event_window_put, &f->window);
+	assert_int_equal(encoder_new(&f->enc, event_window_put, &f->window), 0);
 	assert_int_equal(trigger_new(&f->trigger, limit_ns, comm, why, sizeof(why)), 0);
 }
 
@@ -200,7 +200,13 @@ static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, u
 static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, char state,
 		   uint32_t next)
 {
-	assert_int_equal(encoder_switch(f->enc, cpu, ms * MS, prev, state, next, 0, 0), 0);
+	assert_int_equal(encoder_event(f->enc, &(struct chainlog_fields) { .time_ns = ms * MS,
+									   .cpu = cpu,
+									   .kind = CHAINLOG_SWITCH,
+									   .tid = prev,
+									   .state = state,
+									   .other = next }),
+			 0);
 }
 
 /* The wait that is seen in all that was put, in ms; 0: none. */
@@ -227,7 +233,12 @@ static void a_wait_is_blocked_and_runnable_time_across_cpus(void **state)
 	/* Told by CPU, as rings are drained: the end of the wait before its beginning. */
 	on_cpu(&f, 0, 900, 5, 'S', 7);
 	on_cpu(&f, 1, 200, 7, 'S', 6);
-	assert_int_equal(encoder_waking(f.enc, 1, 300 * MS, CHAINLOG_WAKING, 6, 7, 0, 0), 0);
+	assert_int_equal(encoder_event(f.enc, &(struct chainlog_fields) { .time_ns = 300 * MS,
+									  .cpu = 1,
+									  .kind = CHAINLOG_WAKING,
+									  .tid = 6,
+									  .other = 7 }),
+			 0);
 	assert_int_equal(seen_ms(&f, &tid), 700);
 	assert_int_equal(tid, 7);
 	assert_int_equal(seen_ms(&f, &tid), 0);

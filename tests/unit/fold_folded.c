@@ -168,15 +168,21 @@ static void frames_without_a_symbol(void **state)
 	struct encoder *e = synth_encoder(m);
 	struct options o;
 	struct trace *t;
-	uint32_t module = encoder_module(e, "/usr/lib/libfoo.so.1", NULL, 0);
+	uint32_t module = encoder_module(e, encoder_text(e, "/usr/lib/libfoo.so.1"), NULL, 0);
 	uint32_t frames[2] = { encoder_frame(e, 0, 0x1000), encoder_frame(e, 0, 0x2000) };
 
 	(void)state;
 	options_init(&o);
-	assert_int_equal(encoder_name(e, frames[0], "", module, 0), 0);
+	assert_int_equal(encoder_name(e, frames[0], encoder_text(e, ""), module, 0), 0);
 	synth_thread(m, 101, "A");
-	assert_int_equal(
-		encoder_switch(e, 0, 100000, 101, 'S', 0, encoder_stack(e, frames, 2, 0), 0), 0);
+	assert_int_equal(encoder_event(e, &(struct chainlog_fields) { .time_ns = 100000,
+								      .cpu = 0,
+								      .kind = CHAINLOG_SWITCH,
+								      .tid = 101,
+								      .state = 'S',
+								      .kstack = encoder_stack(
+									      e, frames, 2, 0) }),
+			 0);
 	synth_end(m, 1000000);
 	t = synth_open(m);
 	expect_text(trace_folded(t, &o), "A;[unknown];[libfoo.so.1];[not woken] 900\n");
@@ -311,11 +317,12 @@ static void without_kernel_threads(void **state)
 
 	(void)state;
 	options_init(&o);
-	synth_thread_full(m, &(struct encoder_thread) { .tid = 101,
-							.tgid = 101,
-							.state = 'S',
-							.flags = CHAINLOG_THREAD_KTHREAD,
-							.name = "kworker" });
+	synth_thread_full(
+		m, &(struct encoder_thread) { .tid = 101,
+					      .tgid = 101,
+					      .state = 'S',
+					      .flags = CHAINLOG_THREAD_KTHREAD,
+					      .name = encoder_text(synth_encoder(m), "kworker") });
 	synth_thread(m, 102, "user");
 	synth_end(m, 1000000);
 	t = synth_open(m);

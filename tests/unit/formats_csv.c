@@ -128,12 +128,12 @@ static void hostile_names_stay_in_their_fields(void **state)
 		char expected[1024];
 		struct bytes b;
 
-		synth_thread_full(
-			m, &(struct encoder_thread) { .tid = 7,
-						      .tgid = 7,
-						      .state = 'S',
-						      .name = names[i].name,
-						      .kstack = synth_kstack(m, "x,\"y;z") });
+		synth_thread_full(m, &(struct encoder_thread) {
+					     .tid = 7,
+					     .tgid = 7,
+					     .state = 'S',
+					     .name = encoder_text(synth_encoder(m), names[i].name),
+					     .kstack = synth_kstack(m, "x,\"y;z") });
 		synth_end(m, 1000);
 		t = synth_open(m);
 		options_init(&o);

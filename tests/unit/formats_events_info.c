@@ -105,15 +105,24 @@ static void verbose_events_show_stacks(void **state)
 	uint32_t module, frames[2];
 
 	(void)state;
-	module = encoder_module(synth_encoder(m), "/bin/x", NULL, 0);
+	module =
+		encoder_module(synth_encoder(m), encoder_text(synth_encoder(m), "/bin/x"), NULL, 0);
 	frames[0] = encoder_frame(synth_encoder(m), 0, 0xffffffff81000abc);
 	frames[1] = encoder_frame(synth_encoder(m), 3, 0x401234);
-	encoder_name(synth_encoder(m), frames[0], "schedule", 0, 0x2c);
-	encoder_name(synth_encoder(m), frames[1], NULL, module, 0);
+	encoder_name(synth_encoder(m), frames[0], encoder_text(synth_encoder(m), "schedule"), 0,
+		     0x2c);
+	encoder_name(synth_encoder(m), frames[1], 0, module, 0);
 	synth_thread(m, 5, "five");
-	encoder_switch(synth_encoder(m), 0, 10, 5, 'S', 0,
-		       encoder_stack(synth_encoder(m), &frames[0], 1, 0),
-		       encoder_stack(synth_encoder(m), &frames[1], 1, CHAINLOG_STACK_DEPTH));
+	encoder_event(synth_encoder(m),
+		      &(struct chainlog_fields) {
+			      .time_ns = 10,
+			      .cpu = 0,
+			      .kind = CHAINLOG_SWITCH,
+			      .tid = 5,
+			      .state = 'S',
+			      .kstack = encoder_stack(synth_encoder(m), &frames[0], 1, 0),
+			      .ustack = encoder_stack(synth_encoder(m), &frames[1], 1,
+						      CHAINLOG_STACK_DEPTH) });
 	synth_end(m, 20);
 	expect(FORMAT(m, "-f", "events", "-v"),
 	       "     0.000000010 [000] switch five/5 S -> swapper/0\n"
@@ -147,7 +156,14 @@ static void exec_by_a_thread_takes_the_leaders_tid_over(void **state)
 	(void)state;
 	synth_thread(m, 10, "leader");
 	synth_thread(m, 11, "worker");
-	encoder_exec(synth_encoder(m), 0, 50, 10, 11, "/bin/new");
+	encoder_event(
+		synth_encoder(m),
+		&(struct chainlog_fields) { .time_ns = 50,
+					    .cpu = 0,
+					    .kind = CHAINLOG_EXEC,
+					    .tid = 10,
+					    .other = 11,
+					    .string = encoder_text(synth_encoder(m), "/bin/new") });
 	synth_switch(m, 0, 60, 10, 'S', 0, "");
 	synth_end(m, 100);
 	expect(FORMAT(m, "-f", "events"),

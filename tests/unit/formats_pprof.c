@@ -293,15 +293,20 @@ static void functions_have_their_files_and_build_ids(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
-		module[i] = encoder_module(e, i ? "/lib/other.so" : "/bin/some;where", build_id,
-					   i ? 0 : sizeof(build_id));
+		module[i] =
+			encoder_module(e, encoder_text(e, i ? "/lib/other.so" : "/bin/some;where"),
+				       build_id, i ? 0 : sizeof(build_id));
 		frames[i] = encoder_frame(e, 1, 0x1000 + i);
-		assert_int_equal(encoder_name(e, frames[i], "f<a, b>(char*)", module[i], i), 0);
+		assert_int_equal(encoder_name(e, frames[i], encoder_text(e, "f<a, b>(char*)"),
+					      module[i], i),
+				 0);
 	}
 	stack = encoder_stack(e, frames, 2, false);
-	synth_thread_full(
-		m, &(struct encoder_thread) {
-			   .tid = 7, .tgid = 7, .state = 'S', .name = "seven", .ustack = stack });
+	synth_thread_full(m, &(struct encoder_thread) { .tid = 7,
+							.tgid = 7,
+							.state = 'S',
+							.name = encoder_text(e, "seven"),
+							.ustack = stack });
 	synth_end(m, 1000);
 	t = synth_open(m);
 	options_init(&o);
@@ -347,12 +352,15 @@ static void functions_have_their_source_files_and_lines(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		frames[i] = encoder_frame(e, 1, 0x1000 + i);
-		assert_int_equal(encoder_name(e, frames[i], want[i].name, 0, 0), 0);
+		assert_int_equal(encoder_name(e, frames[i], encoder_text(e, want[i].name), 0, 0),
+				 0);
 	}
 	stack = encoder_stack(e, frames, 3, false);
-	synth_thread_full(
-		m, &(struct encoder_thread) {
-			   .tid = 7, .tgid = 7, .state = 'S', .name = "seven", .ustack = stack });
+	synth_thread_full(m, &(struct encoder_thread) { .tid = 7,
+							.tgid = 7,
+							.state = 'S',
+							.name = encoder_text(e, "seven"),
+							.ustack = stack });
 	synth_end(m, 1000);
 	t = synth_open(m);
 	for (uint32_t i = 0; i < 2; i++)

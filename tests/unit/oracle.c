@@ -478,7 +478,7 @@ static void on_event(struct world *w, const struct event *ev)
 		object_done(w, ev);
 		break;
 	default:
-		if (ev->kind == EVENT_MORE_LOST && ev->other == CHAINLOG_DISK_DONE)
+		if (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_DISK_DONE)
 			object_done(w, ev);
 		who_more(w, ev);
 		break;
@@ -578,7 +578,7 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	w->own = asked->own;
 	w->plain_ends = asked->plain_ends;
 	w->fold_repeats = asked->fold_repeats;
-	w->who_ran = asked->who_ran && trace_info(t)->more >> CHAINLOG_QUEUE & 1 &&
+	w->who_ran = asked->who_ran && trace_info(t)->aux >> CHAINLOG_QUEUE & 1 &&
 		     !trace_damage(t)->what;
 	oracle_explain_all(w, asked->classic);
 	text = oracle_sum_up(w);

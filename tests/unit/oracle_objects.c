@@ -20,7 +20,7 @@ void object_done(struct world *w, const struct event *ev)
 	struct core *c = &w->cores[ev->cpu];
 
 	c->done = (struct done) { false };
-	if (ev->kind == EVENT_MORE_LOST && c->dones_bad_until < ev->last_ns + 1)
+	if (ev->kind == EVENT_AUX_LOST && c->dones_bad_until < ev->last_ns + 1)
 		c->dones_bad_until = ev->last_ns + 1;
 	if (ev->kind == EVENT_DISK_DONE && ev->time_ns >= c->dones_bad_until &&
 	    !trace_damage(w->t)->what)

@@ -78,7 +78,7 @@ void who_more(struct world *w, const struct event *ev)
 		if (i != NOBODY && w->lives[i].now == PREEMPTED)
 			w->lives[i].sleeps[w->lives[i].n_sleeps - 1].throttled = true;
 		break;
-	case EVENT_MORE_LOST:
+	case EVENT_AUX_LOST:
 		if (ev->other != CHAINLOG_QUEUE)
 			break;
 		for (i = 0; i < w->n_lives; i++)
@@ -133,7 +133,7 @@ static bool within(uint64_t at, uint64_t a, uint64_t b, uint64_t *to)
 
 void who_hears(struct world *w, const struct event *ev)
 {
-	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_MORE_LOST;
+	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
 	uint64_t until = lost ? ev->last_ns : ev->time_ns;
 
 	if (w->heard && w->heard + 100000000 <= ev->time_ns) {

@@ -51,7 +51,7 @@ static inline struct trace *begin(unsigned int parts)
 	int kernel, sideband;
 
 	assert_non_null(t);
-	t->enc = encoder_new(keep, t);
+	assert_int_equal(encoder_new(&t->enc, keep, t), 0);
 	assert_non_null(t->enc);
 	assert_int_equal(helpers_start(&t->readers, HELPERS_NO_RIGHTS), 0);
 	t->s = symbolizer_new(t->enc, parts);

@@ -85,11 +85,12 @@ static void set_up(struct world *w, const char *symbol, bool is_own)
 	w->m = synth_new();
 	e = synth_encoder(w->m);
 	space = encoder_space(e, 0, "/proc/self/exe");
-	module = encoder_module(e, "/proc/self/exe", id, len);
+	module = encoder_module(e, encoder_text(e, "/proc/self/exe"), id, len);
 	/* As if the offset in the file were the address. */
 	assert_int_equal(encoder_segment(e, module, 0, UINT32_MAX, 0), 0);
 	w->frame = encoder_frame(e, space, addr);
-	assert_int_equal(encoder_name(e, w->frame, symbol, module, symbol ? 1 : addr), 0);
+	assert_int_equal(
+		encoder_name(e, w->frame, encoder_text(e, symbol), module, symbol ? 1 : addr), 0);
 	w->stack = encoder_stack(e, &w->frame, 1, 0);
 	synth_end(w->m, 10);
 	w->t = synth_open(w->m);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "common/crc32c.h"
 
 struct name {
@@ -42,8 +42,7 @@ struct synth *synth_new(void)
 	struct synth *m = calloc(1, sizeof(*m));
 
 	MUST(m);
-	m->e = encoder_new(sink, m);
-	MUST(m->e);
+	MUST(!encoder_new(&m->e, sink, m));
 	return m;
 }
 
@@ -94,10 +93,10 @@ static void name_frame(struct encoder *e, const struct name *n)
 	if (file) {
 		*file++ = '\0';
 		snprintf(path, sizeof(path), "/lib/%s", file);
-		module = encoder_module(e, path, NULL, 0);
+		module = encoder_module(e, encoder_text(e, path), NULL, 0);
 		MUST(module);
 	}
-	MUST(!encoder_name(e, n->frame, symbol, module, 0));
+	MUST(!encoder_name(e, n->frame, encoder_text(e, symbol), module, 0));
 	free(symbol);
 }
 
@@ -160,7 +159,9 @@ uint32_t synth_ustack(struct synth *m, const char *frames)
 
 void synth_thread(struct synth *m, uint32_t tid, const char *name)
 {
-	struct encoder_thread t = { .tid = tid, .tgid = tid, .state = 'S', .name = name };
+	struct encoder_thread t = { .tid = tid, .tgid = tid, .state = 'S' };
+
+	t.name = encoder_text(synth_encoder(m), name);
 
 	synth_thread_full(m, &t);
 }
@@ -175,7 +176,14 @@ void synth_switch_full(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev
 {
 	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);
 
-	MUST(!encoder_switch(synth_encoder(m), cpu, ns, prev, state, next, k, u));
+	MUST(!encoder_event(synth_encoder(m), &(struct chainlog_fields) { .time_ns = ns,
+									  .cpu = cpu,
+									  .kind = CHAINLOG_SWITCH,
+									  .tid = prev,
+									  .state = state,
+									  .other = next,
+									  .kstack = k,
+									  .ustack = u }));
 }
 
 void synth_switch(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
@@ -189,7 +197,16 @@ void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int 
 {
 	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);
 
-	MUST(!encoder_waking(synth_encoder(m), cpu, ns, kind, waker, target, k, u));
+	MUST(!encoder_event(synth_encoder(m),
+			    &(struct chainlog_fields) {
+				    .time_ns = ns,
+				    .cpu = cpu,
+				    .kind = (uint8_t)(kind & CHAINLOG_KIND_MASK),
+				    .flags = (uint8_t)(kind & ~(unsigned int)CHAINLOG_KIND_MASK),
+				    .tid = waker,
+				    .other = target,
+				    .kstack = k,
+				    .ustack = u }));
 }
 
 void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, uint32_t target,
@@ -204,13 +221,13 @@ void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const c
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_SAMPLE,
+		.kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
 		.tid = tid,
 		.kstack = synth_kstack(m, kstack),
 		.ustack = synth_ustack(m, ustack),
 	};
 
-	MUST(!encoder_more(synth_encoder(m), &ev));
+	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
 void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
@@ -219,12 +236,12 @@ void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_QUEUE,
+		.kind = CHAINLOG_AUX + CHAINLOG_QUEUE,
 		.tid = tid,
 		.number = { (uint64_t)queue << 1 | woken },
 	};
 
-	MUST(!encoder_more(synth_encoder(m), &ev));
+	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
 void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns)
@@ -232,11 +249,11 @@ void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + (steal ? CHAINLOG_STEAL : CHAINLOG_INTERRUPTS),
+		.kind = CHAINLOG_AUX + (steal ? CHAINLOG_STEAL : CHAINLOG_INTERRUPTS),
 		.number = { took_ns },
 	};
 
-	MUST(!encoder_more(synth_encoder(m), &ev));
+	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
@@ -244,11 +261,11 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_THROTTLED,
+		.kind = CHAINLOG_AUX + CHAINLOG_THROTTLED,
 		.tid = tid,
 	};
 
-	MUST(!encoder_more(synth_encoder(m), &ev));
+	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
 /* Sockets have an address of their own. */
@@ -266,11 +283,11 @@ void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *cla
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_OBJECT,
+		.kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
 		.number[0] = object_of(e, class, name),
 	};
 
-	MUST(ev.number[0] && !encoder_more(e, &ev));
+	MUST(ev.number[0] && !encoder_event(e, &ev));
 }
 
 void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
@@ -280,12 +297,12 @@ void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_READY,
+		.kind = CHAINLOG_AUX + CHAINLOG_READY,
 		.tid = tid,
 		.number[0] = object_of(e, class, name),
 	};
 
-	MUST(ev.number[0] && !encoder_more(e, &ev));
+	MUST(ev.number[0] && !encoder_event(e, &ev));
 }
 
 void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
@@ -294,13 +311,13 @@ void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, c
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_DISK_REQUEST,
+		.kind = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
 		.tid = tid,
 		.kstack = synth_kstack(m, kernel),
 		.ustack = synth_ustack(m, user),
 	};
 
-	MUST(!encoder_more(synth_encoder(m), &ev));
+	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
 void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
@@ -310,7 +327,7 @@ void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 	struct chainlog_fields ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
+		.kind = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
 		.tid = tid,
 		.number = { encoder_object(e, &(struct encoder_object) { .class = "disk",
 									 .name = d->disk,
@@ -319,7 +336,7 @@ void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 			    d->issued_ns ? ns - d->issued_ns : 0 },
 	};
 
-	MUST(ev.number[0] && !encoder_more(e, &ev));
+	MUST(ev.number[0] && !encoder_event(e, &ev));
 }
 
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
@@ -337,7 +354,7 @@ void synth_end(struct synth *m, uint64_t ns)
 	struct encoder_counts counts;
 
 	encoder_counts(synth_encoder(m), &counts);
-	encoder_more_counted(m->e, counts.more + counts.more_lost);
+	encoder_aux_counted(m->e, counts.aux + counts.aux_lost);
 	MUST(!encoder_end(m->e, ns, counts.events + counts.lost, 0));
 }
 
@@ -405,14 +422,31 @@ struct synth *synth_sample(void)
 	synth_waking(m, 0, 200, 7, 8, "wake;write");
 	synth_flush(m);
 	synth_switch(m, 1, 210, 0, 'R', 8, "");
-	MUST(!encoder_fork(e, 0, 250, 7, 9, 7, "child"));
+	MUST(!encoder_event(e, &(struct chainlog_fields) { .time_ns = 250,
+							   .cpu = 0,
+							   .kind = CHAINLOG_FORK,
+							   .tid = 7,
+							   .other = 9,
+							   .tgid = 7,
+							   .string = encoder_text(e, "child") }));
 	synth_waking_full(m, 0, 260, CHAINLOG_WAKING_NEW, 7, 9, "wake_new;fork", "fork;main");
-	MUST(!encoder_exec(e, 1, 300, 8, 8, "/bin/ls"));
+	MUST(!encoder_event(e, &(struct chainlog_fields) { .time_ns = 300,
+							   .cpu = 1,
+							   .kind = CHAINLOG_EXEC,
+							   .tid = 8,
+							   .other = 8,
+							   .string = encoder_text(e, "/bin/ls") }));
 	synth_flush(m);
-	MUST(!encoder_rename(e, 0, 310, 7, "renamed"));
+	MUST(!encoder_event(e, &(struct chainlog_fields) { .time_ns = 310,
+							   .cpu = 0,
+							   .kind = CHAINLOG_RENAME,
+							   .tid = 7,
+							   .string = encoder_text(e, "renamed") }));
 	synth_waking(m, 1, 350, 8, 7, "wake;write");
 	synth_switch(m, 0, 400, 7, 'D', 9, "io;read");
-	MUST(!encoder_exit(e, 1, 500, 8));
+	MUST(!encoder_event(e,
+			    &(struct chainlog_fields) {
+				    .time_ns = 500, .cpu = 1, .kind = CHAINLOG_EXIT, .tid = 8 }));
 	synth_end(m, 600);
 	return m;
 }
@@ -462,7 +496,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_READY] = "ready",
 							[EVENT_INTERRUPTS] = "interrupts",
 							[EVENT_STEAL] = "steal",
-							[EVENT_MORE_LOST] = "more-lost" };
+							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
 	if (ev->kind == EVENT_LOST) {
@@ -472,9 +506,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 			fputs(" cpu=?", f);
 		else
 			fprintf(f, " cpu=%u", ev->cpu);
-	} else if (ev->kind == EVENT_MORE_LOST) {
+	} else if (ev->kind == EVENT_AUX_LOST) {
 		fprintf(f, "-%llu n=%llu %s", (unsigned long long)ev->last_ns,
-			(unsigned long long)ev->n, kinds[EVENT_MORE + ev->other]);
+			(unsigned long long)ev->n, kinds[EVENT_AUX + ev->other]);
 	} else {
 		fprintf(f, " %u", ev->tid);
 		if (ev->state)

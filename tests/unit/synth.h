@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log/encode.h"
+#include "common/encoder.h"
 #include "trace/trace.h"
 
 struct synth;

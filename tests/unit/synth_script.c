@@ -118,7 +118,7 @@ static void add_event(struct synth *m, const struct line *l)
 	if (!strcmp(l->words[2], "lost-queues") || !strcmp(l->words[2], "lost-disk-dones")) {
 		uint32_t kind = l->words[2][5] == 'q' ? CHAINLOG_QUEUE : CHAINLOG_DISK_DONE;
 
-		MUST(!encoder_more_lost(e, cpu, CHAINLOG_MORE + kind, 1, ns, ns_of(word(l, 3))));
+		MUST(!encoder_aux_lost(e, cpu, CHAINLOG_AUX + kind, 1, ns, ns_of(word(l, 3))));
 		return;
 	}
 	if (!strcmp(l->words[2], "interrupts") || !strcmp(l->words[2], "steal")) {
@@ -160,13 +160,35 @@ static void add_event(struct synth *m, const struct line *l)
 	else if (!strcmp(verb, "new"))
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING_NEW, a, b, k, u);
 	else if (!strcmp(verb, "forks"))
-		MUST(!encoder_fork(e, cpu, ns, a, b, b, (char[]) { *l->words[4], 0 }));
+		MUST(!encoder_event(
+			e, &(struct chainlog_fields) {
+				   .time_ns = ns,
+				   .cpu = cpu,
+				   .kind = CHAINLOG_FORK,
+				   .tid = a,
+				   .other = b,
+				   .tgid = b,
+				   .string = encoder_text(e, (char[]) { *l->words[4], 0 }) }));
 	else if (!strcmp(verb, "execs"))
-		MUST(!encoder_exec(e, cpu, ns, a, a, "/bin/true"));
+		MUST(!encoder_event(
+			e, &(struct chainlog_fields) { .time_ns = ns,
+						       .cpu = cpu,
+						       .kind = CHAINLOG_EXEC,
+						       .tid = a,
+						       .other = a,
+						       .string = encoder_text(e, "/bin/true") }));
 	else if (!strcmp(verb, "execs-as"))
-		MUST(!encoder_exec(e, cpu, ns, b, a, "/bin/true"));
+		MUST(!encoder_event(
+			e, &(struct chainlog_fields) { .time_ns = ns,
+						       .cpu = cpu,
+						       .kind = CHAINLOG_EXEC,
+						       .tid = b,
+						       .other = a,
+						       .string = encoder_text(e, "/bin/true") }));
 	else if (!strcmp(verb, "exits"))
-		MUST(!encoder_exit(e, cpu, ns, a));
+		MUST(!encoder_event(
+			e, &(struct chainlog_fields) {
+				   .time_ns = ns, .cpu = cpu, .kind = CHAINLOG_EXIT, .tid = a }));
 	else if (!strcmp(verb, "queued") || !strcmp(verb, "queued!"))
 		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
 	else if (!strcmp(verb, "throttled"))
@@ -174,7 +196,12 @@ static void add_event(struct synth *m, const struct line *l)
 	else if (!strcmp(verb, "ready"))
 		add_ready(m, cpu, ns, a, l->words[4]);
 	else if (!strcmp(verb, "renames-to"))
-		MUST(!encoder_rename(e, cpu, ns, a, word(l, 4)));
+		MUST(!encoder_event(
+			e, &(struct chainlog_fields) { .time_ns = ns,
+						       .cpu = cpu,
+						       .kind = CHAINLOG_RENAME,
+						       .tid = a,
+						       .string = encoder_text(e, word(l, 4)) }));
 	else
 		MUST(verb == NULL); /* not a verb that is known */
 }
@@ -192,7 +219,7 @@ static void add_thread(struct synth *m, const struct line *l, const char *name)
 				     .seen_ns = state[0] && state[1] == '@' ? ns_of(state + 2) : 0,
 				     .flags = *state == '*' ? CHAINLOG_THREAD_RUNNING : 0,
 				     .state = *state == '*' ? 'R' : *state,
-				     .name = name,
+				     .name = encoder_text(synth_encoder(m), name),
 				     .kstack = synth_kstack(m, k),
 				     .ustack = synth_ustack(m, u),
 			     });
@@ -223,11 +250,11 @@ struct synth *script_made(const char *script)
 		if (!strcmp(l.words[0], "queues")) {
 			uint32_t taken = 1u << CHAINLOG_INTERRUPTS | 1u << CHAINLOG_STEAL;
 
-			synth_info(m, &(struct chainlog_info) {
-					      .cpus = 2,
-					      .more = 1u << CHAINLOG_QUEUE |
-						      (*word(&l, 1) ? taken : 0),
-				      });
+			synth_info(m,
+				   &(struct chainlog_info) {
+					   .cpus = 2,
+					   .aux = 1u << CHAINLOG_QUEUE | (*word(&l, 1) ? taken : 0),
+				   });
 		} else if (!strcmp(l.words[0], "others-are")) {
 			others = word(&l, 1);
 		} else if (!strcmp(l.words[0], "thread") || !strcmp(l.words[0], "born")) {
@@ -241,14 +268,16 @@ struct synth *script_made(const char *script)
 				char letter[] = { (char)('A' + i), 0 };
 
 				if (named[i])
-					synth_thread_full(m,
-							  &(struct encoder_thread) {
-								  .tid = 101u + (uint32_t)i,
-								  .tgid = 101u + (uint32_t)i,
-								  .state = 'R',
-								  .name = others && i > 1 ? others
-											  : letter,
-							  });
+					synth_thread_full(
+						m, &(struct encoder_thread) {
+							   .tid = 101u + (uint32_t)i,
+							   .tgid = 101u + (uint32_t)i,
+							   .state = 'R',
+							   .name = encoder_text(synth_encoder(m),
+										others && i > 1
+											? others
+											: letter),
+						   });
 			}
 			synth_end(m, ns_of(word(&l, 1)));
 			ended = true;

@@ -449,15 +449,24 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 static void ids_out_of_range_are_none(void **state)
 {
 	struct synth *m = synth_new();
-	struct encoder_thread th = { 5, 5, 0, 0, 0, 'S', "x", 70000, 70001, 70002 };
+	struct encoder_thread th = {
+		5, 5, 0, 0, 0, 'S', encoder_text(synth_encoder(m), "x"), 70000, 70001, 70002
+	};
 	const struct trace_thread *threads;
 	struct trace *t;
 	size_t n;
 
 	(void)state;
 	synth_thread_full(m, &th);
-	encoder_switch(synth_encoder(m), 0, 10, 1, 'S', 2, 4000000000u, 4000000001u);
-	encoder_name(synth_encoder(m), 80000, "nobody", 80001, 0);
+	encoder_event(synth_encoder(m), &(struct chainlog_fields) { .time_ns = 10,
+								    .cpu = 0,
+								    .kind = CHAINLOG_SWITCH,
+								    .tid = 1,
+								    .state = 'S',
+								    .other = 2,
+								    .kstack = 4000000000u,
+								    .ustack = 4000000001u });
+	encoder_name(synth_encoder(m), 80000, encoder_text(synth_encoder(m), "nobody"), 80001, 0);
 	synth_end(m, 100);
 	synth_expect_events(m, "10 switch 1 S>2\n");
 	t = synth_open(m);

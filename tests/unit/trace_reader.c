@@ -81,18 +81,21 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	const uint8_t build_id[] = { 0xab, 0x01, 0xff };
 	struct synth *m = synth_new();
 	struct encoder *e = synth_encoder(m);
-	uint32_t module = encoder_module(e, "/lib/libc.so.6", build_id, sizeof(build_id));
-	uint32_t bare = encoder_module(e, "/bin/bare", NULL, 0);
+	uint32_t module =
+		encoder_module(e, encoder_text(e, "/lib/libc.so.6"), build_id, sizeof(build_id));
+	uint32_t bare = encoder_module(e, encoder_text(e, "/bin/bare"), NULL, 0);
 	uint32_t space = encoder_space(e, 42, "/bin/x");
 	uint32_t frame = encoder_frame(e, space, 0x7f0000001234), nameless;
-	struct encoder_thread th = { 42, 40, 5, 6, CHAINLOG_THREAD_KTHREAD, 'D', "kw", 0, 0, 0 };
+	struct encoder_thread th = {
+		42, 40, 5, 6, CHAINLOG_THREAD_KTHREAD, 'D', encoder_text(e, "kw"), 0, 0, 0
+	};
 	const struct trace_thread *threads;
 	struct trace *t;
 	size_t n;
 
 	(void)state;
 	nameless = encoder_frame(e, 0, 0xffffffff80000000);
-	encoder_name(e, frame, "malloc", module, 0x34);
+	encoder_name(e, frame, encoder_text(e, "malloc"), module, 0x34);
 	th.kstack = synth_kstack(m, "io_schedule;kthread");
 	synth_thread_full(m, &th);
 	synth_end(m, 10);
@@ -125,8 +128,10 @@ static void the_link_time_address_of_a_frame_is_known(void **state)
 	const uint8_t build_id[] = { 1, 2 };
 	struct synth *m = synth_new();
 	struct encoder *e = synth_encoder(m);
-	uint32_t module = encoder_module(e, "/lib/a.so", build_id, sizeof(build_id));
-	uint32_t old = encoder_module(e, "/lib/old.so", build_id, sizeof(build_id));
+	uint32_t module =
+		encoder_module(e, encoder_text(e, "/lib/a.so"), build_id, sizeof(build_id));
+	uint32_t old =
+		encoder_module(e, encoder_text(e, "/lib/old.so"), build_id, sizeof(build_id));
 	uint32_t file = encoder_space(e, 0, "/lib/a.so"), process = encoder_space(e, 42, "/bin/x");
 	const struct {
 		uint32_t space, module;
@@ -150,8 +155,8 @@ static void the_link_time_address_of_a_frame_is_known(void **state)
 	assert_int_equal(encoder_segment(e, module, 0x5000, 0x1000, 0x806000), 0);
 	for (size_t i = 0; i < N; i++) {
 		id[i] = encoder_frame(e, frames[i].space, frames[i].addr);
-		assert_int_equal(encoder_name(e, id[i], frames[i].symbol, frames[i].module,
-					      frames[i].offset),
+		assert_int_equal(encoder_name(e, id[i], encoder_text(e, frames[i].symbol),
+					      frames[i].module, frames[i].offset),
 				 0);
 	}
 	synth_end(m, 10);

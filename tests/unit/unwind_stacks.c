@@ -161,7 +161,7 @@ static int setup(void **state)
 	*f = (struct fixture) { 0 };
 	if (helpers_start(&f->helpers, HELPERS_NO_RIGHTS))
 		return -1;
-	f->enc = encoder_new(swallow, NULL);
+	assert_int_equal(encoder_new(&f->enc, swallow, NULL), 0);
 	f->sym = symbolizer_new(f->enc, SYMBOLIZER_USER);
 	*state = f;
 	return unwinder_new(&f->u, f->sym, f->helpers, on_rule, f);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "synth_script.h"
 
 /* A waits for what may come to its epoll instance; the second time something else ends it. */
@@ -135,7 +135,7 @@ static void expect_peer(const char *class, const char *name, const char *own,
 {
 	struct options o = script_options(CLIENT);
 	struct synth *m = synth_new();
-	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_MORE + CHAINLOG_OBJECT };
+	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
 	struct trace *t;
 	char *text;
 
@@ -144,7 +144,7 @@ static void expect_peer(const char *class, const char *name, const char *own,
 	object(m, server_class, server_name, server_own, SERVER);
 	synth_switch(m, 0, 100, CLIENT, 'S', 0, "ksleep");
 	ev.number[0] = object(m, class, name, own, CLIENT);
-	assert_int_equal(encoder_more(synth_encoder(m), &ev), 0);
+	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 	synth_end(m, 300);
 	t = synth_open(m);
 	text = trace_formatted(t, &o, "objects");
@@ -228,19 +228,21 @@ static void who_held_a_lock_is_named(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct chainlog_fields ev = { .time_ns = 100,
-					      .kind = CHAINLOG_MORE + CHAINLOG_OBJECT };
+					      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
 		struct encoder_object lock = { "futex", "7:0x10", "", tids[i], 0 };
 		struct synth *m = synth_new();
 		struct trace *t;
 		char *text;
 
 		synth_thread(m, CLIENT, "client");
-		synth_thread_full(
-			m, &(struct encoder_thread) {
-				   .tid = SERVER, .tgid = 55, .state = 'S', .name = "server" });
+		synth_thread_full(m, &(struct encoder_thread) {
+					     .tid = SERVER,
+					     .tgid = 55,
+					     .state = 'S',
+					     .name = encoder_text(synth_encoder(m), "server") });
 		synth_switch(m, 0, 100, CLIENT, 'S', 0, "ksleep");
 		ev.number[0] = encoder_object(synth_encoder(m), &lock);
-		assert_int_equal(encoder_more(synth_encoder(m), &ev), 0);
+		assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 		synth_end(m, 300);
 		t = synth_open(m);
 		text = trace_formatted(t, &o, "objects");

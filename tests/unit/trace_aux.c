@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MORE_EVENTS blocks: read in order, skipped where unknown; damage to them makes no time unknown.
+/* AUX_EVENTS blocks: read in order, skipped where unknown; damage to them makes no time unknown.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 #include "synth.h"
 
 /* Two CPUs, samples between and at the times of switches. */
@@ -26,7 +26,7 @@ static struct synth *with_samples(void)
 	synth_switch(m, 1, 150, 8, 'S', 0, "schedule;read");
 	synth_waking(m, 0, 200, 7, 8, "wake;write");
 	synth_ran(m, 0, 200, 7, "", "fetch;main");
-	MUST(!encoder_more_lost(synth_encoder(m), 0, EVENT_SAMPLE, 3, 210, 230));
+	MUST(!encoder_aux_lost(synth_encoder(m), 0, EVENT_SAMPLE, 3, 210, 230));
 	synth_switch(m, 0, 250, 7, 'S', 0, "schedule;read");
 	synth_end(m, 300);
 	return m;
@@ -55,10 +55,10 @@ static void they_come_after_other_events_of_the_same_time(void **state)
 	assert_int_equal(i->events, 5);
 	assert_int_equal(i->kernel_events, 5);
 	assert_int_equal(i->lost, 0);
-	assert_int_equal(i->more_events, 5);
+	assert_int_equal(i->aux_events, 5);
 	assert_int_equal(i->events_of[EVENT_SAMPLE], 4);
-	assert_int_equal(i->more_lost, 3);
-	assert_int_equal(i->kernel_more, 7);
+	assert_int_equal(i->aux_lost, 3);
+	assert_int_equal(i->kernel_aux, 7);
 	trace_close(t);
 	synth_free(m);
 }
@@ -70,8 +70,8 @@ static void a_trace_without_them_says_nothing_of_them(void **state)
 	struct trace *t = synth_open(m);
 
 	(void)state;
-	assert_int_equal(trace_info(t)->more_events, 0);
-	assert_int_equal(trace_info(t)->kernel_more, 0);
+	assert_int_equal(trace_info(t)->aux_events, 0);
+	assert_int_equal(trace_info(t)->kernel_aux, 0);
 	trace_close(t);
 	synth_free(m);
 }
@@ -79,15 +79,15 @@ static void a_trace_without_them_says_nothing_of_them(void **state)
 static struct chainlog_fields ready(uint64_t time_ns, uint32_t tid, uint32_t object)
 {
 	return (struct chainlog_fields) { .time_ns = time_ns,
-					  .kind = CHAINLOG_MORE + CHAINLOG_READY,
+					  .kind = CHAINLOG_AUX + CHAINLOG_READY,
 					  .tid = tid,
 					  .number[0] = object };
 }
 
-/* The kinds in the n-th block of MORE_EVENTS, as they are written. */
+/* The kinds in the n-th block of AUX_EVENTS, as they are written. */
 static void expect_kinds(struct synth *m, unsigned int n, const char *expected)
 {
-	size_t len, all, at = synth_block(m, CHAINLOG_BLOCK_MORE_EVENTS, n, &len);
+	size_t len, all, at = synth_block(m, CHAINLOG_BLOCK_AUX_EVENTS, n, &len);
 	const uint8_t *p = synth_bytes(m, &all) + at + CHAINLOG_HEADER_SIZE, *end = p + len;
 	struct chainlog_events_head head = { .count = 0 };
 	uint64_t kind = 0, delta, fields = 0;
@@ -125,12 +125,12 @@ static void what_is_ready_needs_no_thread_after_its_waking(void **state)
 	synth_waking(m, 0, 200, 7, 8, "wake");
 	/* Of that thread, of another one, and later. */
 	for (int i = 0; i < 3; i++)
-		MUST(!encoder_more(e, &ev[i]));
+		MUST(!encoder_event(e, &ev[i]));
 	synth_waking(m, 0, 300, 7, 9, "wake");
 	synth_flush(m);
-	MUST(!encoder_more(e, &ev[3]));
+	MUST(!encoder_event(e, &ev[3]));
 	synth_flush(m);
-	synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, alone, sizeof(alone));
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, alone, sizeof(alone));
 	synth_end(m, 500);
 	expect_kinds(m, 0, "35 7 7 ");
 	expect_kinds(m, 1, "7 ");
@@ -179,7 +179,7 @@ static void what_is_waited_for_has_two_forms(void **state)
 		assert_int_equal(encoder_object(synth_encoder(m), &udp), 2);
 		synth_switch(m, 0, 100, 7, 'S', 0, "");
 		synth_flush(m);
-		synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, forms[i].p, forms[i].len);
+		synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, forms[i].p, forms[i].len);
 		synth_end(m, 500);
 		synth_bytes(m, &all);
 		synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
@@ -200,7 +200,7 @@ static void expect_of_block(const void *payload, size_t len, const char *expecte
 
 	synth_switch(m, 0, 5, 0, 'R', 7, "");
 	synth_flush(m);
-	synth_add_block(m, CHAINLOG_BLOCK_MORE_EVENTS, payload, len);
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, payload, len);
 	synth_end(m, 50);
 	/* The footer does not know of the added block. */
 	synth_bytes(m, &all);
@@ -259,7 +259,7 @@ static void a_missing_block_is_told_and_hides_no_event(void **state)
 	(void)state;
 	for (int damaged = 0; damaged < 2; damaged++) {
 		m = with_samples();
-		at = synth_block(m, CHAINLOG_BLOCK_MORE_EVENTS, 0, &len);
+		at = synth_block(m, CHAINLOG_BLOCK_AUX_EVENTS, 0, &len);
 		if (damaged) {
 			synth_bytes(m, &all)[at + CHAINLOG_HEADER_SIZE] ^= 1;
 		} else {

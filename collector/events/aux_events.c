@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "more_events.h"
+#include "aux_events.h"
 
-#include "common/chainlog_more.h"
+#include "common/event_block.h"
 
-uint32_t more_events_kind(uint32_t wire_kind)
+uint32_t aux_events_kind(uint32_t wire_kind)
 {
 	static const uint8_t kinds[WIRE_KINDS] = {
-		[WIRE_CPU_SAMPLE] = CHAINLOG_MORE + CHAINLOG_SAMPLE,
-		[WIRE_QUEUE] = CHAINLOG_MORE + CHAINLOG_QUEUE,
-		[WIRE_THROTTLED] = CHAINLOG_MORE + CHAINLOG_THROTTLED,
-		[WIRE_WAITS_FOR] = CHAINLOG_MORE + CHAINLOG_OBJECT,
-		[WIRE_DISK_REQUEST] = CHAINLOG_MORE + CHAINLOG_DISK_REQUEST,
-		[WIRE_DISK_DONE] = CHAINLOG_MORE + CHAINLOG_DISK_DONE,
-		[WIRE_READY] = CHAINLOG_MORE + CHAINLOG_READY,
-		[WIRE_INTERRUPTS] = CHAINLOG_MORE + CHAINLOG_INTERRUPTS,
-		[WIRE_STEAL] = CHAINLOG_MORE + CHAINLOG_STEAL,
+		[WIRE_CPU_SAMPLE] = CHAINLOG_AUX + CHAINLOG_SAMPLE,
+		[WIRE_QUEUE] = CHAINLOG_AUX + CHAINLOG_QUEUE,
+		[WIRE_THROTTLED] = CHAINLOG_AUX + CHAINLOG_THROTTLED,
+		[WIRE_WAITS_FOR] = CHAINLOG_AUX + CHAINLOG_OBJECT,
+		[WIRE_DISK_REQUEST] = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
+		[WIRE_DISK_DONE] = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
+		[WIRE_READY] = CHAINLOG_AUX + CHAINLOG_READY,
+		[WIRE_INTERRUPTS] = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
+		[WIRE_STEAL] = CHAINLOG_AUX + CHAINLOG_STEAL,
 	};
 
 	return wire_kind < WIRE_KINDS ? kinds[wire_kind] : 0;
@@ -31,7 +31,7 @@ static uint64_t since(const struct wire_record *r, uint64_t at_ns)
 	return at_ns < r->time_ns ? r->time_ns - at_ns : 1;
 }
 
-static void take_disk_done(struct more_events *m, const struct wire_disk_done *d,
+static void take_disk_done(struct aux_events *m, const struct wire_disk_done *d,
 			   struct chainlog_fields *ev)
 {
 	struct object_text disk = { .class = "disk" };
@@ -44,12 +44,12 @@ static void take_disk_done(struct more_events *m, const struct wire_disk_done *d
 	ev->number[3] = since(&d->r, d->issued_ns);
 }
 
-int more_events_encode(struct more_events *m, const struct wire_record *r)
+int aux_events_encode(struct aux_events *m, const struct wire_record *r)
 {
 	struct chainlog_fields ev = {
 		.time_ns = r->time_ns,
 		.cpu = r->cpu,
-		.kind = (uint8_t)more_events_kind(r->kind),
+		.kind = (uint8_t)aux_events_kind(r->kind),
 	};
 
 	switch (r->kind) {
@@ -91,5 +91,5 @@ int more_events_encode(struct more_events *m, const struct wire_record *r)
 	default:
 		break;
 	}
-	return encoder_more(m->enc, &ev);
+	return encoder_event(m->enc, &ev);
 }

@@ -1,25 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The builder of imported traces: what goes in comes out of the reader, in any number of blocks. */
+/* The encoder as imports use it: what goes in comes out of the reader, in any number of blocks. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/trace_builder.h"
+#include "common/encoder.h"
 #include "trace/trace.h"
 
-static struct trace *finish(struct trace_builder *l, const struct chainlog_info *info,
-			    uint8_t **buf)
+/* A trace in memory. */
+struct bytes {
+	uint8_t *p;
+	size_t len;
+};
+
+static int keep(void *ctx, const void *block, size_t len)
+{
+	struct bytes *b = ctx;
+
+	b->p = realloc(b->p, b->len + len);
+	assert_non_null(b->p);
+	memcpy(b->p + b->len, block, len);
+	b->len += len;
+	return 0;
+}
+
+static struct encoder *new_encoder(struct bytes *b)
+{
+	struct encoder *e;
+
+	*b = (struct bytes) { NULL, 0 };
+	assert_int_equal(encoder_new(&e, keep, b), 0);
+	encoder_keep_all(e);
+	return e;
+}
+
+static struct trace *finish(struct encoder *e, const struct bytes *b, uint64_t end_ns)
 {
 	struct trace *t;
-	size_t offset, len;
 
-	assert_int_equal(trace_builder_finish(l, info, buf, &offset, &len), 0);
-	trace_builder_free(l);
-	assert_int_equal(trace_open_memory(&t, *buf + offset, len), 0);
+	assert_int_equal(encoder_end(e, end_ns, 0, 0), 0);
+	assert_int_equal(encoder_error(e), 0);
+	encoder_free(e);
+	assert_int_equal(trace_open_memory(&t, b->p, b->len), 0);
 	assert_null(trace_damage(t)->what);
 	assert_true(trace_info(t)->complete);
 	return t;
@@ -35,6 +62,7 @@ static void every_kind_of_event_and_definition(void **state)
 		.tool = "x 1",
 		.cpus = 9,
 		.parts = 2,
+		.start_ns = 5,
 	};
 	static const struct event expected[] = {
 		{ .time_ns = 5,
@@ -71,36 +99,61 @@ static void every_kind_of_event_and_definition(void **state)
 		  .tid = 8,
 		  .other = 0 },
 	};
-	struct trace_builder *l = trace_builder_new();
+	struct bytes bytes;
+	struct encoder *e = new_encoder(&bytes);
+	struct encoder_counts counts;
 	struct trace_cursor *c;
 	const struct trace_thread *threads;
 	struct trace_stack s;
 	uint32_t frames[2];
 	struct event ev;
 	struct trace *t;
-	uint8_t *buf;
 	size_t n;
 
 	(void)state;
-	assert_int_equal(trace_builder_string(l, "one", 3), 1);
-	assert_int_equal(trace_builder_string(l, "two;", 4), 2);
-	assert_int_equal(trace_builder_module(l, "two;", 4), 1);
-	frames[0] = trace_builder_frame(l, 0, UINT64_MAX, 1, 0, 16);
-	frames[1] = trace_builder_frame(l, 1, 0x1000, 0, 1, 0);
-	assert_int_equal(trace_builder_stack(l, frames, 2, true), 1);
-	assert_int_equal(trace_builder_stack(l, frames + 1, 1, false), 2);
-	trace_builder_fork(l, 1, 5, 7, 8, 7, 1);
-	trace_builder_waking(l, CHAINLOG_WAKING_NEW, 1, 6, 7, 8, 0, 0);
-	trace_builder_lost(l, 0, 3, 10, 12);
-	trace_builder_switch(l, 1, 20, 7, 'D', 8, 1, 2);
-	trace_builder_waking(l, CHAINLOG_WAKING, 1, 30, 8, 7, 1, 2);
-	trace_builder_rename(l, 1, 40, 8, 2);
-	trace_builder_exec(l, 1, 50, 8, 9, 1);
-	trace_builder_exit(l, 1, 60, 8);
-	trace_builder_switch(l, 1, 70, 8, 'R', 0, 0, 0);
-	trace_builder_thread(l, &(struct chainlog_thread_item) { 7, 6, 0, 70, 1, 'R', 2, 0, 0 });
-	assert_int_equal(trace_builder_events(l), 8);
-	t = finish(l, &info, &buf);
+	assert_int_equal(encoder_info(e, &info), 0);
+	assert_int_equal(encoder_string(e, "one", 3), 1);
+	assert_int_equal(encoder_text(e, "two;"), 2);
+	assert_int_equal(encoder_module(e, 2, NULL, 0), 1);
+	frames[0] = encoder_new_frame(e, 0, UINT64_MAX);
+	frames[1] = encoder_new_frame(e, 1, 0x1000);
+	encoder_name(e, frames[0], 1, 0, 16);
+	encoder_name(e, frames[1], 0, 1, 0);
+	assert_int_equal(encoder_stack(e, frames, 2, ENCODER_STACK_CUT), 1);
+	assert_int_equal(encoder_stack(e, frames + 1, 1, CHAINLOG_STACK_UNKNOWN), 2);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct event *want = &expected[i];
+
+		if (want->kind == EVENT_LOST)
+			encoder_lost(e, (int)want->cpu, want->n, want->time_ns, want->last_ns);
+		else
+			encoder_event(e, &(struct chainlog_fields) {
+						 .time_ns = want->time_ns,
+						 .cpu = want->cpu,
+						 .kind = want->kind,
+						 .state = want->state,
+						 .tid = want->tid,
+						 .other = want->other,
+						 .kstack = want->kstack,
+						 .ustack = want->ustack,
+						 .string = want->string,
+						 .tgid = want->tgid,
+					 });
+	}
+	encoder_thread(e, &(struct encoder_thread) {
+				  .tid = 7,
+				  .tgid = 6,
+				  .seen_ns = 70,
+				  .flags = CHAINLOG_THREAD_KTHREAD,
+				  .state = 'R',
+				  .name = 2,
+			  });
+	encoder_flush(e);
+	encoder_counts(e, &counts);
+	assert_int_equal(counts.events, 8);
+	assert_int_equal(counts.first_ns, 5);
+	assert_int_equal(counts.last_ns, 70);
+	t = finish(e, &bytes, 70);
 
 	c = trace_cursor_new(t);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -142,52 +195,60 @@ static void every_kind_of_event_and_definition(void **state)
 	assert_int_equal(threads[0].tgid, 6);
 	assert_string_equal(trace_string(t, threads[0].name), "two;");
 	trace_close(t);
-	free(buf);
+	free(bytes.p);
 }
 
 static void equal_definitions_get_one_id(void **state)
 {
 	static const uint32_t frames[] = { 1, 2 };
-	struct trace_builder *l = trace_builder_new();
+	struct bytes bytes;
+	struct encoder *e = new_encoder(&bytes);
 
 	(void)state;
-	assert_int_equal(trace_builder_string(l, "one", 3), 1);
-	assert_int_equal(trace_builder_string(l, "two", 3), 2);
-	assert_int_equal(trace_builder_string(l, "one", 3), 1);
-	assert_int_equal(trace_builder_string(l, "", 0), 0);
-	assert_int_equal(trace_builder_module(l, "one", 3), 1);
-	assert_int_equal(trace_builder_module(l, "one", 3), 1);
-	assert_int_equal(trace_builder_module(l, "three", 5), 2);
-	assert_int_equal(trace_builder_stack(l, frames, 2, false), 1);
-	assert_int_equal(trace_builder_stack(l, frames, 2, true), 2);
-	assert_int_equal(trace_builder_stack(l, frames, 1, false), 3);
-	assert_int_equal(trace_builder_stack(l, frames, 2, false), 1);
-	assert_false(trace_builder_failed(l));
-	trace_builder_free(l);
+	assert_int_equal(encoder_string(e, "one", 3), 1);
+	assert_int_equal(encoder_string(e, "two", 3), 2);
+	assert_int_equal(encoder_string(e, "one", 3), 1);
+	assert_int_equal(encoder_text(e, NULL), 0);
+	assert_int_equal(encoder_stack(e, frames, 2, CHAINLOG_STACK_UNKNOWN), 1);
+	assert_int_equal(encoder_stack(e, frames, 2, ENCODER_STACK_CUT), 2);
+	assert_int_equal(encoder_stack(e, frames, 1, CHAINLOG_STACK_UNKNOWN), 3);
+	assert_int_equal(encoder_stack(e, frames, 2, CHAINLOG_STACK_UNKNOWN), 1);
+	assert_int_equal(encoder_error(e), 0);
+	encoder_free(e);
+	free(bytes.p);
 }
 
 static void many_blocks(void **state)
 {
 	const uint64_t n = 200000;
-	struct trace_builder *l = trace_builder_new();
+	struct bytes bytes;
+	struct encoder *e = new_encoder(&bytes);
 	struct trace_cursor *c;
 	char name[32];
 	struct event ev;
 	struct trace *t;
-	uint8_t *buf;
 
 	(void)state;
+	assert_int_equal(encoder_info(e, &(struct chainlog_info) { .cpus = 300 }), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t frame, string, stack;
 
 		snprintf(name, sizeof(name), "function %u", i);
-		string = trace_builder_string(l, name, strlen(name));
-		frame = trace_builder_frame(l, i & 1, 0xffffffff81000000u + i, string, 0, i);
-		stack = trace_builder_stack(l, &frame, 1, false);
-		trace_builder_switch(l, i % 300, 1000 + i, i % 5000, 'S', (i + 300) % 5000, stack,
-				     0);
+		string = encoder_text(e, name);
+		frame = encoder_new_frame(e, i & 1, 0xffffffff81000000u + i);
+		encoder_name(e, frame, string, 0, i);
+		stack = encoder_stack(e, &frame, 1, CHAINLOG_STACK_UNKNOWN);
+		encoder_event(e, &(struct chainlog_fields) {
+					 .time_ns = 1000 + i,
+					 .cpu = i % 300,
+					 .kind = CHAINLOG_SWITCH,
+					 .tid = i % 5000,
+					 .state = 'S',
+					 .other = (i + 300) % 5000,
+					 .kstack = stack,
+				 });
 	}
-	t = finish(l, &(struct chainlog_info) { .cpus = 300 }, &buf);
+	t = finish(e, &bytes, 1000 + n);
 	c = trace_cursor_new(t);
 	for (uint32_t i = 0; i < n; i++) {
 		assert_true(trace_cursor_next(c, &ev));
@@ -205,32 +266,39 @@ static void many_blocks(void **state)
 	assert_false(trace_cursor_next(c, &ev));
 	trace_cursor_free(c);
 	trace_close(t);
-	free(buf);
+	free(bytes.p);
 }
 
-static void an_empty_log(void **state)
+static void an_empty_trace(void **state)
 {
-	uint8_t *buf;
-	struct trace *t = finish(trace_builder_new(), &(struct chainlog_info) { .cpus = 1 }, &buf);
+	struct bytes bytes;
+	struct encoder *e = new_encoder(&bytes);
+	struct trace *t;
 
 	(void)state;
+	assert_int_equal(encoder_info(e, &(struct chainlog_info) { .cpus = 1 }), 0);
+	t = finish(e, &bytes, 0);
 	assert_int_equal(trace_info(t)->events, 0);
 	trace_close(t);
-	free(buf);
+	free(bytes.p);
 }
 
-static void what_is_too_long_is_refused(void **state)
+static void what_is_too_long_is_cut(void **state)
 {
-	static char text[TRACE_BUILDER_STRING_MAX + 1];
+	static char text[ENCODER_LONG_STRING + 1];
 	static uint32_t frames[CHAINLOG_STACK_MAX + 1];
-	struct trace_builder *l = trace_builder_new();
+	struct bytes bytes;
+	struct encoder *e = new_encoder(&bytes);
 
 	(void)state;
-	assert_int_equal(trace_builder_string(l, text, sizeof(text)), 0);
-	assert_int_equal(trace_builder_string(l, text, sizeof(text) - 1), 1);
-	assert_int_equal(trace_builder_stack(l, frames, CHAINLOG_STACK_MAX + 1, false), 0);
-	assert_int_equal(trace_builder_stack(l, frames, CHAINLOG_STACK_MAX, false), 1);
-	trace_builder_free(l);
+	assert_int_equal(encoder_string(e, text, sizeof(text)), 1);
+	assert_int_equal(encoder_string(e, text, sizeof(text) - 1), 1);
+	assert_int_equal(encoder_stack(e, frames, CHAINLOG_STACK_MAX + 1, 0), 1);
+	assert_int_equal(encoder_stack(e, frames, CHAINLOG_STACK_MAX, CHAINLOG_STACK_DEPTH), 1);
+	assert_int_equal(encoder_event(e, &(struct chainlog_fields) { .kind = 7 }), -EINVAL);
+	assert_int_equal(encoder_error(e), -EINVAL);
+	encoder_free(e);
+	free(bytes.p);
 }
 
 int main(void)
@@ -239,8 +307,8 @@ int main(void)
 		cmocka_unit_test(every_kind_of_event_and_definition),
 		cmocka_unit_test(equal_definitions_get_one_id),
 		cmocka_unit_test(many_blocks),
-		cmocka_unit_test(an_empty_log),
-		cmocka_unit_test(what_is_too_long_is_refused),
+		cmocka_unit_test(an_empty_trace),
+		cmocka_unit_test(what_is_too_long_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * encode.h - turns events and definitions into finished blocks of the trace format
- * (include/chainlog.h). It owns the blocks in the making and the ids of strings, frames and stacks
- * (each is defined once, as far as memory allows); it does no I/O: finished blocks go to a sink.
+ * encoder.h - turns events and definitions into finished blocks of the trace format (chainlog.h),
+ * for the recorder, for imports and for tests. It owns the blocks in the making and the ids of
+ * strings, frames and stacks (each is defined once, as far as memory allows); it does no I/O:
+ * finished blocks go to a sink.
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
  * until encoder_flush(). Memory is bounded: only strings, frames, stacks and objects that occurred
  * recently are recognized (recent.h); others are defined again.
  */
-#ifndef ENCODE_H
-#define ENCODE_H
+#ifndef ENCODER_H
+#define ENCODER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "common/chainlog_block.h"
+#include "event_block.h"
 
 /*
  * Takes a finished block (header included) of len bytes; the bytes are the encoder's and are gone
@@ -24,22 +22,42 @@ typedef int (*encoder_sink)(void *ctx, const void *block, size_t len);
 
 struct encoder;
 
+/* Longer strings of INFO are cut. */
+#define ENCODER_INFO_TEXT_MAX 4000u
+/* No tag of INFO and END takes more bytes than this, without those of a string. */
+#define ENCODER_TAG_MAX 24u
+/* The INFO block has at most so many bytes. */
+#define ENCODER_INFO_SIZE (CHAINLOG_FRONT + 5 * ENCODER_INFO_TEXT_MAX + 12 * ENCODER_TAG_MAX)
+
+/* The INFO block. Strings that are NULL are written as empty ones. */
+struct chainlog_info {
+	const char *host, *release, *arch, *options, *tool;
+	uint32_t cpus;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	int64_t wall_ns;   /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint32_t recorder_tgid;
+	uint32_t command_tgid; /* 0: the recorder started none */
+	uint32_t parts;	       /* bit 0 kernel stacks, bit 1 user stacks were recorded */
+	uint32_t aux;	       /* bit k: kind k of AUX_EVENTS; not written if 0 */
+};
+
 struct encoder_thread {
 	uint32_t tid, tgid;
 	uint64_t start_ns, seen_ns; /* CLOCK_MONOTONIC */
 	uint32_t flags;		    /* CHAINLOG_THREAD_* */
 	char state;		    /* as ps shows it */
-	const char *name;
-	uint32_t kstack, ustack; /* stack ids, 0: none */
-	uint32_t object;	 /* what it waits for; 0: not known */
+	uint32_t name;		    /* string id */
+	uint32_t kstack, ustack;    /* stack ids, 0: none */
+	uint32_t object;	    /* what it waits for; 0: not known */
 };
 
 /* Counts so far, over the whole trace. */
 struct encoder_counts {
-	uint64_t events; /* in EVENTS blocks (also those not yet flushed) */
-	uint64_t lost;	 /* reported with encoder_lost() */
-	uint64_t more;	 /* events of encoder_more(), without those that report losses */
-	uint64_t more_lost;
+	uint64_t events;	    /* in EVENTS blocks (also those not yet flushed) */
+	uint64_t first_ns, last_ns; /* times of those that have been flushed */
+	uint64_t lost;		    /* reported with encoder_lost() */
+	uint64_t aux;		    /* auxiliary events, without those that report losses */
+	uint64_t aux_lost;
 	uint64_t bytes; /* handed to the sink */
 	uint32_t stacks, frames, strings;
 	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks by why they have no more frames */
@@ -50,10 +68,22 @@ struct encoder_counts {
  * Strings are copied. cpu is 0..65535.
  */
 
-/* Makes an encoder that passes its blocks to sink(ctx, ...). NULL when out of memory. */
-struct encoder *encoder_new(encoder_sink sink, void *ctx);
+/* Makes an encoder that passes its blocks to sink(ctx, ...). */
+int encoder_new(struct encoder **out, encoder_sink sink, void *ctx);
 /* Frees it; what was not flushed is dropped. NULL is allowed. */
 void encoder_free(struct encoder *e);
+/*
+ * The first error of any function, those included that return an id; 0: none. A recorder goes on
+ * without a definition that failed for want of memory; who must not looks here.
+ */
+int encoder_error(const struct encoder *e);
+
+/*
+ * For imports, whose memory is bounded by their input: all that was defined is recognized, and
+ * strings have up to ENCODER_LONG_STRING bytes before they are cut. Call before anything else.
+ */
+#define ENCODER_LONG_STRING (1u << 18)
+void encoder_keep_all(struct encoder *e);
 
 /*
  * For the flight recorder, which keeps blocks of events only and has definitions of its own:
@@ -68,7 +98,7 @@ struct encoder_elsewhere {
 };
 void encoder_define_elsewhere(struct encoder *e, const struct encoder_elsewhere *elsewhere);
 
-/* The first call: writes the INFO block. */
+/* The first block of a trace. */
 int encoder_info(struct encoder *e, const struct chainlog_info *info);
 
 /*
@@ -76,16 +106,23 @@ int encoder_info(struct encoder *e, const struct chainlog_info *info);
  * known; 0 when out of memory, or of the frames that one space may have (then the thing is shown as
  * unknown).
  *
+ * text: as string, of a C string; 0 for NULL.
  * frame: an address in an address space (0: the kernel).
  * kernel_frame: an address of the kernel; another generation of it is other code, and another frame
  * with the same address.
- * stack: n frame ids, leaf first, and why there are no more.
- * module: a file with code; build_id is len bytes, len may be 0. Known ones are not looked up.
+ * new_frame: as frame, always another one.
+ * stack: n frame ids, leaf first, and why there are no more; ENCODER_STACK_CUT: there are more, and
+ * nothing is said about why they are not here.
+ * module: a file with code, its path a string id; build_id is len bytes, len may be 0. Known ones
+ * are not looked up.
  * space: a user address space of process tgid, running exe. Known ones are not looked up.
  */
+#define ENCODER_STACK_CUT CHAINLOG_STACK_ENDS
 uint32_t encoder_string(struct encoder *e, const char *s, size_t len);
+uint32_t encoder_text(struct encoder *e, const char *s);
 uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr);
 uint32_t encoder_kernel_frame(struct encoder *e, uint64_t addr, uint32_t generation);
+uint32_t encoder_new_frame(struct encoder *e, uint32_t space, uint64_t addr);
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end);
 /*
@@ -96,7 +133,7 @@ uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 uint32_t encoder_stack_reserve(struct encoder *e);
 int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames, size_t n,
 			 enum chainlog_stack_end end);
-uint32_t encoder_module(struct encoder *e, const char *path, const uint8_t *build_id, size_t len);
+uint32_t encoder_module(struct encoder *e, uint32_t path, const uint8_t *build_id, size_t len);
 uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe);
 
 /*
@@ -107,10 +144,10 @@ int encoder_segment(struct encoder *e, uint32_t module, uint64_t offset, uint64_
 		    uint64_t address);
 
 /*
- * Names a frame: symbol (NULL: none found), module (0: not known), offset of the address from the
- * symbol's start in bytes.
+ * Names a frame: symbol (string id, 0: none found), module (0: not known), offset of the address
+ * from the symbol's start in bytes.
  */
-int encoder_name(struct encoder *e, uint32_t frame, const char *symbol, uint32_t module,
+int encoder_name(struct encoder *e, uint32_t frame, uint32_t symbol, uint32_t module,
 		 uint64_t offset);
 
 /*
@@ -130,47 +167,28 @@ int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_o
 /* A thread that was there when the recording began. */
 int encoder_thread(struct encoder *e, const struct encoder_thread *t);
 
-/* Events. time_ns is CLOCK_MONOTONIC; stacks are ids (0: none). */
-int encoder_switch(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t prev, char state,
-		   uint32_t next, uint32_t kstack, uint32_t ustack);
-/* kind: as chainlog_write_waking() */
-int encoder_waking(struct encoder *e, uint32_t cpu, uint64_t time_ns, unsigned int kind,
-		   uint32_t waker, uint32_t wakee, uint32_t kstack, uint32_t ustack);
-int encoder_fork(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t parent, uint32_t child,
-		 uint32_t child_tgid, const char *name);
-int encoder_exec(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid, uint32_t old_tid,
-		 const char *filename);
-int encoder_rename(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid,
-		   const char *name);
-int encoder_exit(struct encoder *e, uint32_t cpu, uint64_t time_ns, uint32_t tid);
+/* An event, also an auxiliary one. -EINVAL: there is no such kind. */
+int encoder_event(struct encoder *e, const struct chainlog_fields *ev);
+/* n events of an auxiliary kind (with CHAINLOG_AUX added) on cpu could not be kept. */
+int encoder_aux_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,
+		     uint64_t last_ns);
+/* n events of cpu (-1: not known which) between first_ns and last_ns could not be kept. */
+int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 
 /*
  * For several threads that write events, each for CPUs of its own. The block of cpu is theirs to
- * write switches and wakings into (chainlog_write.h) while it is not full, without a lock; NULL:
- * there is none yet. It exists from its first event on, which the functions above make, and which
- * take it when it is full; they need a lock. All events written directly are counted afterwards.
+ * write switches and wakings into (event_block.h) while it is not full, without a lock; NULL: there
+ * is none yet. It exists from its first event on, which encoder_event() makes, and which takes it
+ * when it is full; that needs a lock. All events written directly are counted afterwards.
  */
-struct chainlog_writer;
 struct chainlog_writer *encoder_block(struct encoder *e, uint32_t cpu);
 void encoder_count_events(struct encoder *e, uint64_t n);
-/* An event of a kind of MORE_EVENTS, with CHAINLOG_MORE added; its fields as chainlog_more.h says.
- */
-struct chainlog_fields;
-int encoder_more(struct encoder *e, const struct chainlog_fields *ev);
-/* n events of such a kind (with CHAINLOG_MORE added) on cpu could not be kept. */
-int encoder_more_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,
-		      uint64_t last_ns);
-
-/* n events of cpu (-1: not known which) between first_ns and last_ns could not be kept. */
-int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 
 /* Finishes all blocks that hold anything: the sink then has everything up to this call. */
 int encoder_flush(struct encoder *e);
 
-/* What the kernel side counted, before encoder_end(): events of encoder_more(), and their losses.
- */
-void encoder_more_counted(struct encoder *e, uint64_t kernel_more);
-
+/* Before encoder_end(): the auxiliary events that the kernel side counted, and their losses. */
+void encoder_aux_counted(struct encoder *e, uint64_t kernel_aux);
 /*
  * The last call: flushes, then writes the END block and the footer. kernel_events is what the
  * kernel side counted, sideband_lost the number of mapping records that were lost.
@@ -179,4 +197,4 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 
 void encoder_counts(const struct encoder *e, struct encoder_counts *out);
 
-#endif /* ENCODE_H */
+#endif /* ENCODER_H */

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Strings, frames, stacks, files, objects and threads: each is written once, and has an id. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "encoder_private.h"
+
+#define BUILD_ID_MAX 64u /* SHA-1 has 20 bytes, others 8 to 32 */
+/*
+ * What is recognized when it comes again: half of this at least, the most recent. Programs choose
+ * their threads' names, run at as many addresses as they like, and a server has an object for each
+ * connection. The largest programs have some hundred thousand frames, of 50 bytes here. With a
+ * quarter of this, one in a hundred stacks of a browser, a JVM and compilers is written again.
+ */
+#define STRINGS_KEPT_BYTES (8u << 20)
+#define FRAMES_KEPT_BYTES (16u << 20)
+#define STACKS_KEPT_BYTES (16u << 20)
+#define OBJECTS_KEPT_BYTES (4u << 20)
+/* Readers have a table of them. */
+#define SPACES_MAX (1u << 28)
+
+/* No item but a string and a module is longer; these are longer by their bytes. */
+#define ITEM_MAX ((CHAINLOG_STACK_MAX + 1) * CHAINLOG_VARINT_MAX)
+
+/* Returns where an item of a list goes, with room for a string; NULL with *err set. */
+static uint8_t *begin_item(struct encoder *e, enum chainlog_block type, int *err)
+{
+	struct encoder_list *l = &e->lists[type];
+
+	*err = 0;
+	/* An item is begun below CHAINLOG_BLOCK_TARGET. */
+	if (!l->block)
+		l->block =
+			malloc(CHAINLOG_FRONT + CHAINLOG_BLOCK_TARGET + e->string_max + ITEM_MAX);
+	if (!l->block)
+		*err = encoder_note(e, -ENOMEM);
+	else if (l->len >= CHAINLOG_BLOCK_TARGET)
+		*err = encoder_flush_list(e, type);
+	return *err ? NULL : l->block + CHAINLOG_FRONT + l->len;
+}
+
+/* Ends an item, which has this id (ignored in lists without ids) and ends before end. */
+static void end_item(struct encoder *e, enum chainlog_block type, uint32_t id, const uint8_t *end)
+{
+	struct encoder_list *l = &e->lists[type];
+
+	if (!l->count++)
+		l->first_id = id;
+	l->len = (size_t)(end - l->block) - CHAINLOG_FRONT;
+}
+
+/* A block holds a run of ids; one that was reserved earlier begins another block. */
+static uint8_t *begin_item_of_id(struct encoder *e, enum chainlog_block type, uint32_t id, int *err)
+{
+	const struct encoder_list *l = &e->lists[type];
+
+	*err = l->count && id != l->first_id + l->count ? encoder_flush_list(e, type) : 0;
+	return *err ? NULL : begin_item(e, type, err);
+}
+
+/* An item that is some numbers, in a list without ids. */
+static int put_numbers(struct encoder *e, enum chainlog_block type, const uint64_t *v, size_t n)
+{
+	int err;
+	uint8_t *p = begin_item(e, type, &err);
+
+	if (!p)
+		return err;
+	for (size_t i = 0; i < n; i++)
+		p = chainlog_put_varint(p, v[i]);
+	end_item(e, type, 0, p);
+	return 0;
+}
+
+static uint8_t *put_delta(uint8_t *p, uint64_t v, uint64_t *prev)
+{
+	p = chainlog_put_varint(p, chainlog_zigzag((int64_t)(v - *prev)));
+	*prev = v;
+	return p;
+}
+
+/* As recent_id(); of what is kept, max_bytes. */
+static uint32_t id_of(struct encoder *e, struct recent *r, size_t max_bytes, const void *key,
+		      size_t len, bool *is_new)
+{
+	uint32_t id = recent_id(r, e->keep_all ? SIZE_MAX : max_bytes, key, len, is_new);
+
+	if (!id)
+		encoder_note(e, -ENOMEM);
+	return id;
+}
+
+uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
+{
+	uint32_t id;
+	bool is_new;
+	uint8_t *p;
+	int err;
+
+	if (len > e->string_max)
+		len = e->string_max;
+	if (e->elsewhere.string)
+		return e->elsewhere.string(e->elsewhere.string_ctx, s, len);
+	id = id_of(e, &e->strings, STRINGS_KEPT_BYTES, s, len, &is_new);
+	if (!is_new)
+		return id;
+	p = begin_item(e, CHAINLOG_BLOCK_STRINGS, &err);
+	if (!p)
+		return 0;
+	end_item(e, CHAINLOG_BLOCK_STRINGS, id, encoder_put_bytes(p, s, len));
+	return id;
+}
+
+uint32_t encoder_text(struct encoder *e, const char *s)
+{
+	return s ? encoder_string(e, s, strlen(s)) : 0;
+}
+
+/* ---- frames and stacks ---------------------------------------------------------------------- */
+
+static uint32_t put_frame(struct encoder *e, uint32_t id, uint32_t space, uint64_t addr)
+{
+	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_FRAMES];
+	int err;
+	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_FRAMES, &err);
+
+	if (!p)
+		return 0;
+	p = put_delta(chainlog_put_varint(p, space), addr, &l->prev);
+	end_item(e, CHAINLOG_BLOCK_FRAMES, id, p);
+	return id;
+}
+
+static uint32_t frame_of(struct encoder *e, uint32_t space, uint64_t addr, uint32_t generation)
+{
+	uint64_t key[2] = { (uint64_t)generation << 32 | space, addr };
+	bool is_new;
+	uint32_t id = id_of(e, &e->frames, FRAMES_KEPT_BYTES, key, sizeof(key), &is_new);
+
+	return is_new ? put_frame(e, id, space, addr) : id;
+}
+
+uint32_t encoder_frame(struct encoder *e, uint32_t space, uint64_t addr)
+{
+	return frame_of(e, space, addr, 0);
+}
+
+uint32_t encoder_kernel_frame(struct encoder *e, uint64_t addr, uint32_t generation)
+{
+	return frame_of(e, 0, addr, generation);
+}
+
+uint32_t encoder_new_frame(struct encoder *e, uint32_t space, uint64_t addr)
+{
+	if (e->frames.last == UINT32_MAX) {
+		encoder_note(e, -ENOMEM);
+		return 0;
+	}
+	return put_frame(e, ++e->frames.last, space, addr);
+}
+
+uint32_t encoder_stack_reserve(struct encoder *e)
+{
+	return ++e->stacks.last;
+}
+
+static int put_stack_end(struct encoder *e, uint32_t id, enum chainlog_stack_end end)
+{
+	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_STACK_ENDS];
+	int err;
+	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_STACK_ENDS, &err);
+
+	if (!p)
+		return err;
+	p = chainlog_put_varint(put_delta(p, id, &l->prev), end);
+	end_item(e, CHAINLOG_BLOCK_STACK_ENDS, 0, p);
+	return 0;
+}
+
+int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames, size_t n,
+			 enum chainlog_stack_end end)
+{
+	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_STACKS];
+	uint8_t *p;
+	int err;
+
+	if (n > CHAINLOG_STACK_MAX) {
+		n = CHAINLOG_STACK_MAX;
+		end = CHAINLOG_STACK_DEPTH;
+	}
+	p = begin_item_of_id(e, CHAINLOG_BLOCK_STACKS, id, &err);
+	if (!p)
+		return err;
+	p = chainlog_put_varint(p, n << 1 | (end > CHAINLOG_STACK_WHOLE));
+	for (size_t i = 0; i < n; i++)
+		p = put_delta(p, frames[i], &l->prev);
+	end_item(e, CHAINLOG_BLOCK_STACKS, id, p);
+	if (end == ENCODER_STACK_CUT)
+		return 0;
+	e->ends[end]++;
+	return end == CHAINLOG_STACK_UNKNOWN ? 0 : put_stack_end(e, id, end);
+}
+
+uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
+		       enum chainlog_stack_end end)
+{
+	uint32_t key[CHAINLOG_STACK_MAX + 1], id;
+	bool is_new;
+
+	if (n > CHAINLOG_STACK_MAX) {
+		n = CHAINLOG_STACK_MAX;
+		end = CHAINLOG_STACK_DEPTH;
+	}
+	key[0] = end;
+	memcpy(key + 1, frames, n * sizeof(*frames));
+	id = id_of(e, &e->stacks, STACKS_KEPT_BYTES, key, (n + 1) * sizeof(*key), &is_new);
+	if (!is_new)
+		return id;
+	return encoder_stack_define(e, id, frames, n, end) ? 0 : id;
+}
+
+int encoder_name(struct encoder *e, uint32_t frame, uint32_t symbol, uint32_t module,
+		 uint64_t offset)
+{
+	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_NAMES];
+	int err;
+	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_NAMES, &err);
+
+	if (!p)
+		return err;
+	p = chainlog_put_varint(put_delta(p, frame, &l->prev), symbol);
+	p = chainlog_put_varint(chainlog_put_varint(p, module), offset);
+	end_item(e, CHAINLOG_BLOCK_NAMES, 0, p);
+	return 0;
+}
+
+/* ---- files and address spaces --------------------------------------------------------------- */
+
+uint32_t encoder_module(struct encoder *e, uint32_t path, const uint8_t *build_id, size_t len)
+{
+	int err;
+	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_MODULES, &err);
+
+	if (!p)
+		return 0;
+	p = chainlog_put_varint(p, path);
+	p = encoder_put_bytes(p, build_id, len < BUILD_ID_MAX ? len : BUILD_ID_MAX);
+	end_item(e, CHAINLOG_BLOCK_MODULES, ++e->modules, p);
+	return e->modules;
+}
+
+int encoder_segment(struct encoder *e, uint32_t module, uint64_t offset, uint64_t bytes,
+		    uint64_t address)
+{
+	uint64_t v[] = { module, offset, bytes, address };
+
+	return put_numbers(e, CHAINLOG_BLOCK_SEGMENTS, v, 4);
+}
+
+uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe)
+{
+	uint32_t exe_id;
+	uint8_t *p;
+	int err;
+
+	if (e->elsewhere.space)
+		return e->elsewhere.space(e->elsewhere.space_ctx, tgid, exe);
+	exe_id = encoder_text(e, exe);
+	p = e->spaces < SPACES_MAX ? begin_item(e, CHAINLOG_BLOCK_SPACES, &err) : NULL;
+	if (!p)
+		return 0;
+	p = chainlog_put_varint(chainlog_put_varint(p, tgid), exe_id);
+	end_item(e, CHAINLOG_BLOCK_SPACES, ++e->spaces, p);
+	return e->spaces;
+}
+
+/* ---- objects and threads -------------------------------------------------------------------- */
+
+/* Has no padding, so that equal objects are equal bytes. */
+struct object {
+	uint32_t class, name; /* string ids */
+	uint32_t peer;	      /* process id, 0: not known */
+	uint32_t own;	      /* string id */
+	uint32_t owner;	      /* process id */
+};
+
+uint32_t encoder_object_reserve(struct encoder *e)
+{
+	return ++e->objects.last;
+}
+
+static struct object object_of(struct encoder *e, const struct encoder_object *o)
+{
+	return (struct object) {
+		.class = encoder_text(e, o->class),
+		.name = *o->name ? encoder_text(e, o->name) : 0,
+		.own = *o->own ? encoder_text(e, o->own) : 0,
+		.peer = o->peer,
+		.owner = o->owner,
+	};
+}
+
+static int put_object(struct encoder *e, uint32_t id, const struct object *o)
+{
+	uint8_t fields[5 * 5], *end = fields, *p;
+	int err;
+
+	p = begin_item_of_id(e, CHAINLOG_BLOCK_OBJECTS, id, &err);
+	if (!p)
+		return err;
+	end = chainlog_put_varint(chainlog_put_varint(end, o->class), o->name);
+	end = chainlog_put_varint(chainlog_put_varint(end, o->peer), o->own);
+	end = chainlog_put_varint(end, o->owner);
+	p = encoder_put_bytes(p, fields, (size_t)(end - fields));
+	end_item(e, CHAINLOG_BLOCK_OBJECTS, id, p);
+	return 0;
+}
+
+int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_object *o)
+{
+	struct object object = object_of(e, o);
+
+	return object.class ? put_object(e, id, &object) : -ENOMEM;
+}
+
+uint32_t encoder_object(struct encoder *e, const struct encoder_object *o)
+{
+	struct object object = object_of(e, o);
+	uint32_t id;
+	bool is_new;
+
+	if (!object.class)
+		return 0;
+	id = id_of(e, &e->objects, OBJECTS_KEPT_BYTES, &object, sizeof(object), &is_new);
+	if (!is_new)
+		return id;
+	return put_object(e, id, &object) ? 0 : id;
+}
+
+void encoder_count_thread(struct encoder *e, uint32_t tid)
+{
+	uint8_t bit = (uint8_t)(1u << tid % 8);
+
+	if (tid >= CHAINLOG_TID_LIMIT || e->tids[tid / 8] & bit)
+		return;
+	e->tids[tid / 8] |= bit;
+	e->n_tids++;
+}
+
+int encoder_thread(struct encoder *e, const struct encoder_thread *t)
+{
+	uint64_t object[] = { t->tid, t->object };
+	uint8_t *p;
+	int err;
+
+	encoder_count_thread(e, t->tid);
+	p = begin_item(e, CHAINLOG_BLOCK_THREADS, &err);
+	if (!p)
+		return err;
+	p = chainlog_put_varint(chainlog_put_varint(p, t->tid), t->tgid);
+	p = chainlog_put_varint(chainlog_put_varint(p, t->start_ns), t->seen_ns);
+	p = chainlog_put_varint(p, t->flags);
+	*p++ = (uint8_t)t->state;
+	p = chainlog_put_varint(p, t->name);
+	p = chainlog_put_varint(chainlog_put_varint(p, t->kstack), t->ustack);
+	end_item(e, CHAINLOG_BLOCK_THREADS, 0, p);
+	return t->object ? put_numbers(e, CHAINLOG_BLOCK_THREAD_OBJECTS, object, 2) : 0;
+}
+
+int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+{
+	uint64_t v[] = { cpu < 0 ? 0 : (uint64_t)cpu + 1, n, first_ns, last_ns - first_ns };
+	int err = put_numbers(e, CHAINLOG_BLOCK_LOST, v, 4);
+
+	if (!err)
+		e->lost += n;
+	return err;
+}
