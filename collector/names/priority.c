@@ -68,7 +68,7 @@ static void set_nice(struct job *job, int nice)
 		(void)setpriority(PRIO_PROCESS, (id_t)tid, nice);
 }
 
-int priority_run_low(int (*work)(void *ctx), void *ctx, uint32_t patience_ms, uint32_t hurry_ms)
+int priority_run_low(int (*work)(void *ctx), void *ctx, uint32_t idle_ms, uint32_t hurry_ms)
 {
 	const struct sched_param none = { 0 };
 	struct job job = { .work = work, .ctx = ctx };
@@ -78,7 +78,7 @@ int priority_run_low(int (*work)(void *ctx), void *ctx, uint32_t patience_ms, ui
 	if (sched_getscheduler(0) != SCHED_OTHER || !can_return() ||
 	    pthread_create(&thread, NULL, run, &job))
 		return work(ctx);
-	if (ends_within(thread, patience_ms))
+	if (ends_within(thread, idle_ms))
 		return job.result;
 	pthread_setschedparam(thread, SCHED_OTHER, &none);
 	if (!nice && hurry_ms) {

@@ -18,7 +18,7 @@
 /* Short-lived processes: those of this long are looked at together. */
 #define PAUSE_US 300u
 /* How long user names are looked up at idle priority; then, if somebody waits, in a hurry. */
-#define PATIENCE_MS 500u
+#define IDLE_PRIORITY_MS 500u
 #define HURRY_MS 2000u
 
 /* ---- turns ------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 	if (!err)
 		err = symbolize_kernel_frames(s);
 	if (!err)
-		err = priority_run_low(name_user_frames, s, PATIENCE_MS,
+		err = priority_run_low(name_user_frames, s, IDLE_PRIORITY_MS,
 				       s->unwatched ? 0 : HURRY_MS);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;

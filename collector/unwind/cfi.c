@@ -20,8 +20,8 @@
  * for a CPU, maybe 0.1 s: so who has used up more pays back that much, and can then be searched
  * again.
  */
-#define PATIENCE_NS 100000000
-#define PATIENCE_PART 10
+#define BUDGET_NS 100000000
+#define BUDGET_PART 10
 #define FREE_NS 100000u
 
 #if defined(__x86_64__)
@@ -110,7 +110,7 @@ int cfi_open(struct cfi **out, int fd)
 	}
 	c->elf = e;
 	c->bytes = (size_t)bytes;
-	c->left_ns = PATIENCE_NS;
+	c->left_ns = BUDGET_NS;
 	c->at_ns = clock_now_ns();
 	*out = c;
 	return 0;
@@ -306,16 +306,16 @@ static bool may_search(struct cfi *c)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	c->left_ns += (int64_t)((now_ns - c->at_ns) / PATIENCE_PART);
-	if (c->left_ns > PATIENCE_NS)
-		c->left_ns = PATIENCE_NS;
+	c->left_ns += (int64_t)((now_ns - c->at_ns) / BUDGET_PART);
+	if (c->left_ns > BUDGET_NS)
+		c->left_ns = BUDGET_NS;
 	c->at_ns = now_ns;
 	return c->left_ns > 0;
 }
 
 static void spend(struct cfi *c, uint64_t took_ns)
 {
-	uint64_t most_ns = (uint64_t)(c->left_ns + PATIENCE_NS), ns;
+	uint64_t most_ns = (uint64_t)(c->left_ns + BUDGET_NS), ns;
 
 	ns = took_ns > FREE_NS ? took_ns - FREE_NS : 0;
 	c->left_ns -= (int64_t)(ns < most_ns ? ns : most_ns);
