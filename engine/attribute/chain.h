@@ -11,101 +11,49 @@
 #ifndef ENGINE_CHAIN_H
 #define ENGINE_CHAIN_H
 
+#include "attributed_time.h"
 #include "base/options.h"
 #include "base/pairs.h"
-#include "chain_samples.h"
-#include "disk_end.h"
+#include "common/intern.h"
 #include "timeline/timeline.h"
-#include "who_ran.h"
 #include "words/link.h"
 
-enum chain_end {
-	CHAIN_RUNNING,	 /* the last waker ran */
-	CHAIN_RUNNABLE,	 /* it had no CPU */
-	CHAIN_PREEMPTED, /* only of a thread's own time */
-	CHAIN_INTERRUPT, /* an interrupt of another or an unknown kind woke */
-	CHAIN_TIMER,	 /* an interrupt woke because a timer expired */
-	CHAIN_NETWORK,	 /* an interrupt woke because packets came in */
-	CHAIN_DISK,	 /* an interrupt woke because a block device was done: see disk_end.h */
-	CHAIN_UNKNOWN,	 /* missing from the trace */
-	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
-	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
-	CHAIN_LOOP,	 /* the last waker was in the chain already */
-	CHAIN_ON_CPU,	 /* only of a thread's own time: it ran */
-	CHAIN_ENDS,
-};
-
-/* As shown: "[running]" and so on. */
-const char *chain_end_name(enum chain_end end);
-/* The ends that have any time, the largest first; returns how many. */
-size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS]);
-
-/* Whether the last link of such a chain is an interrupt. */
-static inline bool chain_end_is_interrupt(enum chain_end end)
-{
-	return end == CHAIN_INTERRUPT || end == CHAIN_TIMER || end == CHAIN_NETWORK ||
-	       end == CHAIN_DISK;
-}
-
-/* What the caller provides. */
+/* What the caller provides. The functions get the sink's arg. */
 struct chain_user {
-	void *arg;
+	struct chain_sink sink;
 	/*
 	 * Returns the label of a link, equal for links that differ only in the thread; 0: out of
 	 * memory. NULL: all links have the same label.
 	 */
 	uint32_t (*label)(void *arg, const struct link *l);
-	/* Adds ns to the chain that leads to node and ends there. */
-	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
+	/* Labels are equal for threads of one name, too. */
+	bool labels_by_name;
 	/*
-	 * If not NULL, is called in place of add() for CHAIN_DISK (what: see disk_end.h), and for
-	 * CHAIN_NETWORK if the socket is known (what: the object).
+	 * If not NULL, a link does not count for the depth if it repeats the one before it: if this
+	 * returns the same number for the labels of both, as it does for links between threads of
+	 * the same names in the same place.
 	 */
-	void (*detail)(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns);
+	uint32_t (*joint)(const void *arg, uint32_t label);
+	unsigned int wants; /* see attribution_init() */
+	const struct who_ran *who_ran;
 };
 
-/*
- * Returns a number for a label that is equal for links between threads of the same names in the
- * same place.
- */
-typedef uint32_t (*chain_joint_fn)(const void *arg, uint32_t label);
-/* A chain_joint_fn for labels that differ only where such links do. */
+/* A chain_user's joint() for labels that differ only where such links do. */
 uint32_t chain_joint_is_label(const void *arg, uint32_t label);
 
-/* Says that in ns of the time that add() gets for node and CHAIN_RUNNABLE, `who` had the CPU. */
-typedef void (*chain_who_fn)(void *arg, uint32_t node, uint32_t who, uint64_t ns);
-
-/*
- * Says that [from_ns, to_ns) of the timeline of waker, the waker of node's last link, is explained;
- * the waking was at to_ns. Not called where running totals are used (nor are samples reported).
- */
-typedef void (*chain_window_fn)(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns,
-				uint64_t to_ns);
-
+struct known_link;
 struct waker_totals;
-
-/* A slot of a cache: the link for waits with these stacks that this waker ended. */
-struct known_hop {
-	uint32_t waker, waker_stack, stack;
-	uint32_t how;	/* whether it is a chain's first link, and whether it started the wakee */
-	uint32_t label; /* 0: empty */
-	enum chain_end end;
-};
-#define KNOWN_HOPS 4096u /* a power of two */
 
 struct chains {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct kernel_stacks *kernel;
-	uint32_t depth;	      /* links followed */
-	struct pairs nodes;   /* (parent or 0, label) */
-	chain_joint_fn joint; /* NULL: all links count */
-	uint32_t *links;      /* with joint, by node: its links, repeated ones counted once */
-	size_t n_links;
-	uint32_t hops; /* number of links to where chains_explain() is at the moment */
 	struct chain_user user;
-	/* Optional: set by chain_samples_init() after chains_init(). */
-	struct chain_samples samples;
+	struct attribution attribution;
+	uint32_t depth;	    /* links followed */
+	struct pairs nodes; /* (parent or 0, label) */
+	uint32_t *links;    /* with joint(), by node: its links, repeated ones counted once */
+	size_t n_links;
 	bool out_of_memory; /* sticky: the result is not complete */
 	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
 	uint64_t summed;    /* windows for which running totals were used */
@@ -116,17 +64,10 @@ struct chains {
 	 * them.
 	 */
 	uint32_t long_window, intervals_per_chain, intervals_per_block;
-	/* Private: known links, running totals, and where pieces go at the moment. */
-	struct known_hop *known;
+	/* Private. */
+	bool labels_show_slept;
+	struct known_link *known;
 	struct waker_totals *totals;
-	void (*add)(void *arg, uint32_t node, enum chain_end end, uint64_t ns);
-	void (*detail)(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns);
-	void *add_arg;
-	chain_who_fn who; /* NULL: not asked for */
-	void *who_arg;
-	const struct who_ran *who_ran;
-	chain_window_fn window; /* NULL: not asked for */
-	void *window_arg;
 };
 
 /*
@@ -134,18 +75,8 @@ struct chains {
  * tl and o are borrowed. 0 or -ENOMEM; call chains_free() in both cases.
  */
 int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
-		struct chain_user user);
+		const struct chain_user *user);
 void chains_free(struct chains *c);
-/*
- * From now on a link does not count for the depth if it repeats the one before it: if joint returns
- * the same number for both. joint gets the user's arg.
- */
-void chains_fold_repeats(struct chains *c, chain_joint_fn joint);
-/* From now on fn is told who had the CPU. r, which may be NULL, must outlive c. */
-void chains_ask_who(struct chains *c, const struct who_ran *r, chain_who_fn fn, void *arg);
-
-/* From now on fn gets the windows of chains_explain(). */
-void chains_ask_windows(struct chains *c, chain_window_fn fn, void *arg);
 
 /* The node with this label below parent (0: a head's). 0 when out of memory: sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
@@ -156,24 +87,26 @@ static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t l
 	return node;
 }
 
-/* With joint: how many links of a node's chain count. */
+/* With joint(): how many links of a node's chain count. */
 static inline uint32_t chains_links(const struct chains *c, uint32_t node)
 {
 	return node < c->n_links ? c->links[node] : 0;
 }
 
-/* With joint: whether a link with this label, below parent, repeats the one before it. */
+/* With joint(): whether a link with this label, below parent, repeats the one before it. */
 static inline bool chains_repeats(const struct chains *c, uint32_t parent, uint32_t label)
 {
 	return chains_links(c, parent) &&
-	       c->joint(c->user.arg, label) == c->joint(c->user.arg, c->nodes.at[parent].b);
+	       c->user.joint(c->user.sink.arg, label) ==
+		       c->user.joint(c->user.sink.arg, c->nodes.at[parent].b);
 }
 
-/* chains_node() for a link. chains_counted_node() does this for chains with joint. */
+/* chains_node() for a link. chains_counted_node() does this for chains with joint(). */
 uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label);
 static inline uint32_t chains_link_node(struct chains *c, uint32_t parent, uint32_t label)
 {
-	return c->joint ? chains_counted_node(c, parent, label) : chains_node(c, parent, label);
+	return c->user.joint ? chains_counted_node(c, parent, label)
+			     : chains_node(c, parent, label);
 }
 
 static inline uint32_t chains_head(struct chains *c, uint32_t label)
@@ -187,26 +120,9 @@ static inline uint32_t chains_head(struct chains *c, uint32_t label)
  */
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns);
-/*
- * Tells the user who had the CPU in [from_ns, to_ns), a part of node's time: in it the thread was
- * ready, within its interval w. The time counts `count` times.
- */
-void chains_who(struct chains *c, uint32_t node, uint32_t thread, const struct wait *w,
-		uint64_t from_ns, uint64_t to_ns, int64_t count);
-/* The same of the time in which the waker of a wait with WAIT_WAKER_RAN had no CPU. */
-void chains_who_before_run(struct chains *c, uint32_t node, const struct wait *woke,
-			   uint64_t from_ns, uint64_t to_ns, int64_t count);
-/* The socket (an object) for which w, which packets ended, was; 0: not known, or not shown. */
-uint32_t chain_socket_of(const struct timelines *tl, const struct options *o, const struct wait *w);
-/* Adds ns of w, whose chain ends at node with an interrupt that is not CHAIN_DISK. */
-void chains_add_interrupted(struct chains *c, uint32_t node, enum chain_end end,
-			    const struct wait *w, uint64_t ns);
-/* Adds ns of a stage of a request to the time that ends at node in CHAIN_DISK. */
-void chains_add_disk(struct chains *c, uint32_t node, const struct disk_request *r,
-		     enum disk_stage stage, uint64_t ns);
-/* Adds [from_ns, to_ns), which ended with the request, stage by stage. */
-void chains_add_disk_window(struct chains *c, uint32_t node, const struct disk_request *r,
-			    uint64_t from_ns, uint64_t to_ns);
+/* Adds [from_ns, to_ns) of w, in which thread was ready itself, to node head. */
+void chains_explain_own(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
+			uint64_t from_ns, uint64_t to_ns);
 
 /* The threads of a chain, from its last link back to the thread whose wait it is. */
 struct chain_member {
@@ -228,12 +144,101 @@ static inline bool chain_has(const struct chain_member *m, uint32_t thread)
 enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kernel,
 			  const struct options *o, const struct wait *w, uint32_t links_left,
 			  struct waker_context *context);
+/* Private to chains_init(). 0 or -ENOMEM. */
+int chain_links_init(struct chains *c);
+/* chains_link() for a link that is not in the cache. */
+uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
+			 bool first, enum chain_end *end);
+
+/*
+ * A slot of the cache of labels. A wait is explained once for each wait that goes through it, and
+ * many are alike: they are keyed by what labels depend on.
+ */
+struct known_link {
+	uint32_t waker_stack; /* pair << 1 | whether the idle loop was current */
+	uint32_t waker;	      /* thread, or its name (string id); of the idle loop 0 */
+	uint32_t slept;	      /* where, and of which kind the link is; 0: labels do not show it */
+	uint32_t label;	      /* label << 3 | 0, or 1 + which of interrupts' ends; 0: empty */
+};
+
+#define KNOWN_LINKS 32768u /* a power of two */
+
+/* The key of the link to the waker of w. False: there is none, or the waker has several names. */
+static inline bool chains_link_key(const struct chains *c, const struct wait *w, bool first,
+				   struct known_link *key)
+{
+	const struct thread *th;
+
+	*key = (struct known_link) { .waker_stack = w->waker_stack << 1 };
+	if (c->labels_show_slept)
+		key->slept = w->stack << 2 | (uint32_t)first << 1 | !!(w->flags & WAIT_NEW);
+	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_NONE)
+		return false;
+	if (w->waker == THREAD_IDLE) {
+		key->waker_stack |= 1;
+		return true;
+	}
+	th = timelines_thread(c->timelines, w->waker);
+	key->waker = c->user.labels_by_name ? th->name : w->waker;
+	return !th->renames;
+}
+
+/* Where a link with this key is kept, and whether it is there. */
+static inline struct known_link *chains_link_slot(const struct chains *c,
+						  const struct known_link *key, bool *is_there)
+{
+	struct known_link *slot =
+		&c->known[hash_pair(key->waker_stack, key->waker ^ key->slept) % KNOWN_LINKS];
+
+	*is_there = slot->label && slot->waker_stack == key->waker_stack &&
+		    slot->waker == key->waker && slot->slept == key->slept;
+	return slot;
+}
+
+static inline enum chain_end chains_link_end(const struct known_link *known)
+{
+	return known->label & 7 ? (enum chain_end)(CHAIN_INTERRUPT + (known->label & 7) - 1)
+				: CHAIN_ENDS;
+}
+
 /*
  * Goes one link further, to the waker of w; first: w is the wait that is explained. links_left: how
  * many more may count. Returns the link's node, *end being that of an interrupt if the chain ends
  * there and else CHAIN_ENDS; or 0 if there is no such link, *end being the reason.
  */
-uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
-		     bool first, enum chain_end *end);
+static inline uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w,
+				   uint32_t links_left, bool first, enum chain_end *end)
+{
+	const struct known_link *slot;
+	struct known_link key;
+	bool is_known;
+
+	if (!links_left || !chains_link_key(c, w, first, &key))
+		return chains_new_link(c, node, w, links_left, first, end);
+	slot = chains_link_slot(c, &key, &is_known);
+	if (!is_known)
+		return chains_new_link(c, node, w, links_left, first, end);
+	node = chains_link_node(c, node, slot->label >> 3);
+	*end = node ? chains_link_end(slot) : CHAIN_UNKNOWN;
+	return node;
+}
+
+/* How many links may follow link, of the links_left before it, which is below parent. */
+static inline uint32_t chains_left(const struct chains *c, uint32_t parent, uint32_t link,
+				   uint32_t links_left)
+{
+	return links_left - (c->user.joint ? chains_links(c, link) - chains_links(c, parent) : 1);
+}
+
+/*
+ * The waker's interval before it ran and woke w, a wait with WAIT_WAKER_RAN. NULL if nobody asks
+ * who had the CPU in it: finding it takes time.
+ */
+static inline const struct wait *chains_before_run(const struct chains *c, const struct wait *w)
+{
+	const struct thread *waker = timelines_thread(c->timelines, w->waker);
+
+	return c->attribution.who_ran ? &waker->waits[wait_waker_pos(waker, w) - 1] : NULL;
+}
 
 #endif /* ENGINE_CHAIN_H */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link_cache.h"
 #include "common/lower_bound.h"
 
 /* The most windows of a level that are collected before they are swept: these fit into a cache. */
@@ -45,7 +44,6 @@ struct chain_batch {
 	struct chains *chains;
 	struct level *levels; /* by number of links, from 1 on */
 	uint32_t n_levels;
-	struct link_cache links;
 };
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)
@@ -60,9 +58,8 @@ struct chain_batch *chain_batch_new(struct chains *c)
 	if (!b)
 		return NULL;
 	b->chains = c;
-	b->n_levels = (c->joint ? OPTIONS_DEPTH_MAX : c->depth) + 1;
+	b->n_levels = (c->user.joint ? OPTIONS_DEPTH_MAX : c->depth) + 1;
 	b->levels = calloc(b->n_levels, sizeof(*b->levels));
-	b->links.chains = c;
 	if (b->levels)
 		return b;
 	chain_batch_free(b);
@@ -118,6 +115,28 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 	return g;
 }
 
+/* As add_window(), for a waker that at first had no CPU, and then ran. */
+static inline void add_ran(struct chains *c, uint32_t node, const struct wait *w, uint64_t from_ns,
+			   int32_t count)
+{
+	uint64_t in_ns = w->out_ns + w->waker_at;
+	struct chain_piece p = {
+		node, CHAIN_RUNNING, w->waker, NULL, from_ns, w->wake_ns, 0, count
+	};
+
+	/* Counts below 0 are added modulo 2^64, as all sums are. */
+	if (in_ns > from_ns) {
+		p.end = CHAIN_RUNNABLE;
+		p.wait = chains_before_run(c, w);
+		p.to_ns = in_ns;
+		attribute_piece(&c->attribution, &p);
+		p.end = CHAIN_RUNNING;
+		p.from_ns = in_ns;
+		p.to_ns = w->wake_ns;
+	}
+	attribute_piece(&c->attribution, &p);
+}
+
 /*
  * Adds `count` windows [from_ns, w->wake_ns) on the time of w's waker, to which node leads; count
  * may be negative. If w says that the waker ran all the time, they are attributed at once.
@@ -130,19 +149,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 	struct group *g;
 
 	if (w->flags & WAIT_WAKER_RAN) {
-		uint64_t in_ns = w->out_ns + w->waker_at;
-
-		/* Counts below 0 are added modulo 2^64, as all sums are. */
-		if (in_ns > from_ns) {
-			chains_who_before_run(c, node, w, from_ns, in_ns, count);
-			c->add(c->add_arg, node, CHAIN_RUNNABLE,
-			       (in_ns - from_ns) * (uint64_t)(int64_t)count);
-			from_ns = in_ns;
-		}
-		c->add(c->add_arg, node, CHAIN_RUNNING,
-		       (w->wake_ns - from_ns) * (uint64_t)(int64_t)count);
-		if (chain_samples_wanted(&c->samples))
-			chain_samples_add(&c->samples, node, w->waker, from_ns, w->wake_ns, count);
+		add_ran(c, node, w, from_ns, count);
 		return;
 	}
 	if (l->n == LEVEL_MAX)
@@ -182,40 +189,54 @@ static inline uint64_t back_to(struct sweep *s, uint64_t ns)
 	return sum;
 }
 
+/* A way back in time over a thread's samples: [first, last) are still ahead. */
+struct sample_way {
+	const struct sample *first, *last;
+};
+
+/* Takes the latest sample of [from_ns, to_ns) that is ahead; NULL: there is none. */
+static inline const struct sample *take_sample(struct sample_way *way, uint64_t from_ns,
+					       uint64_t to_ns)
+{
+	if (way->last == way->first || way->last[-1].ns < from_ns)
+		return NULL;
+	if (way->last[-1].ns >= to_ns)
+		way->last = sample_at(way->first, way->last, to_ns);
+	if (way->last == way->first || way->last[-1].ns < from_ns)
+		return NULL;
+	return --way->last;
+}
+
 /* As back_to(), over time in which the waker ran: counts its samples there, too. */
-static uint64_t back_over_samples(struct chains *c, struct sweep *s, struct sample_way *way,
-				  uint32_t node, uint64_t ns)
+static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sample_way *way,
+				    uint32_t node, uint64_t ns)
 {
 	const struct sample *sample;
 	uint64_t sum = 0;
 
-	while ((sample = sample_way_take(way, ns, s->ns))) {
+	while ((sample = take_sample(way, ns, s->ns))) {
 		sum += back_to(s, sample->ns + 1);
 		if (s->count)
-			c->samples.ran(c->samples.arg, node, sample->pair, s->count);
+			attribute_sample(&c->attribution, node, sample->pair, s->count);
 	}
 	return sum + back_to(s, ns);
-}
-
-static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sample_way *way,
-				    uint32_t node, uint64_t ns)
-{
-	return sample_way_has(way, ns) ? back_over_samples(c, s, way, node, ns) : back_to(s, ns);
 }
 
 /*
  * Attributes the time that back_to(s, ns) is going to count to those who had the CPU. All of it is
  * in w, one of the waker's intervals.
  */
-static void who_back_to(struct chain_batch *b, struct sweep s, uint64_t ns, struct pair group,
-			const struct wait *w)
+static void holders_back_to(struct chains *c, struct sweep s, uint64_t ns, struct pair group,
+			    const struct wait *w)
 {
 	for (;;) {
 		bool more = s.edge < s.end && s.edge->ns >= ns;
 		uint64_t from_ns = more ? s.edge->ns : ns;
+		struct chain_piece p = { group.a, CHAIN_RUNNABLE, group.b, w,
+					 from_ns, s.ns,		  0,	   s.count };
 
 		if (s.count)
-			chains_who(b->chains, group.a, group.b, w, from_ns, s.ns, s.count);
+			attribute_cpu_holders(&c->attribution, &p);
 		if (!more)
 			return;
 		s.ns = from_ns;
@@ -246,12 +267,14 @@ static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t 
 /* Attributes a sleep that a block device ended, as far as windows cover it. */
 static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const struct wait *w)
 {
-	const struct disk_request *r = disk_request_of(c->timelines, w);
-	uint64_t issued_ns = clip_ns(r->issued_ns, w->out_ns, sooner(w->wake_ns, s->ns));
+	uint64_t issued_ns = disk_request_of(c->timelines, w)->issued_ns;
+	uint64_t device_ns = clip_ns(issued_ns, w->out_ns, sooner(w->wake_ns, s->ns));
 
-	if (r->issued_ns)
-		chains_add_disk(c, node, r, DISK_DEVICE, back_to(s, issued_ns));
-	chains_add_disk(c, node, r, r->issued_ns ? DISK_QUEUED : DISK_WHOLE, back_to(s, w->out_ns));
+	if (issued_ns)
+		attribute_interrupt(&c->attribution, node, CHAIN_DISK, w, DISK_DEVICE,
+				    back_to(s, device_ns));
+	attribute_interrupt(&c->attribution, node, CHAIN_DISK, w,
+			    issued_ns ? DISK_QUEUED : DISK_WHOLE, back_to(s, w->out_ns));
 }
 
 /*
@@ -264,10 +287,10 @@ static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t
 	struct chains *c = b->chains;
 	struct waker_context context;
 
-	if (!c->joint)
-		return link_cache_next(&b->links, node, w, c->depth - level, end);
+	if (!c->user.joint)
+		return chains_link(c, node, w, c->depth - level, false, end);
 	if (level < OPTIONS_DEPTH_MAX)
-		return link_cache_next(&b->links, node, w, c->depth - chains_links(c, node), end);
+		return chains_link(c, node, w, c->depth - chains_links(c, node), false, end);
 	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
 	return 0;
 }
@@ -279,7 +302,6 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 	struct chains *c = b->chains;
 	enum chain_end end = CHAIN_UNKNOWN;
 	uint32_t link;
-	uint64_t ns;
 
 	if (!s->count && (s->edge == s->end || s->edge->ns <= w->out_ns)) {
 		s->ns = w->out_ns;
@@ -290,12 +312,13 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 		sweep_disk(c, s, link, w);
 		return;
 	}
-	if (!link || chain_end_is_interrupt(end)) {
-		ns = back_to(s, w->out_ns);
-		if (ns && link)
-			chains_add_interrupted(c, link, end, w, ns);
-		else if (ns)
-			c->add(c->add_arg, node, end, ns);
+	if (!link) {
+		attribute_time(&c->attribution, node, end, back_to(s, w->out_ns));
+		return;
+	}
+	if (end != CHAIN_ENDS) {
+		attribute_interrupt(&c->attribution, link, end, w, DISK_WHOLE,
+				    back_to(s, w->out_ns));
 		return;
 	}
 	/*
@@ -319,11 +342,13 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 {
 	struct chains *c = b->chains;
 	const struct thread *th = timelines_thread(c->timelines, group.b);
-	struct sample_way way = sample_way(&c->samples, group.b);
+	struct sample_way way = { NULL, NULL };
 	struct sweep s = { edges, end, UINT64_MAX, 0 };
 	uint64_t running = 0, runnable = 0, unknown;
 	uint32_t i = th->n_waits, node = group.a;
 
+	if (c->attribution.sample_hints)
+		way.first = timelines_samples(c->timelines, group.b, &way.last);
 	unknown = back_to(&s, th->end_ns); /* time after the thread's end */
 	for (;;) {
 		const struct wait *w;
@@ -342,14 +367,14 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		running += back_running(c, &s, &way, node, sooner(w->in_ns, s.ns));
 		switch (w->kind) {
 		case WAIT_SLEEP:
-			if (c->who)
-				who_back_to(b, s, sooner(w->wake_ns, s.ns), group, w);
+			if (c->attribution.who_ran)
+				holders_back_to(c, s, sooner(w->wake_ns, s.ns), group, w);
 			runnable += back_to(&s, sooner(w->wake_ns, s.ns));
 			sweep_sleep(b, level, &s, node, w);
 			break;
 		case WAIT_PREEMPTED:
-			if (c->who)
-				who_back_to(b, s, w->out_ns, group, w);
+			if (c->attribution.who_ran)
+				holders_back_to(c, s, w->out_ns, group, w);
 			runnable += back_to(&s, w->out_ns);
 			break;
 		default:
@@ -368,12 +393,9 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 			unknown += back_to(&s, 0);
 		}
 	}
-	if (running)
-		c->add(c->add_arg, node, CHAIN_RUNNING, running);
-	if (runnable)
-		c->add(c->add_arg, node, CHAIN_RUNNABLE, runnable);
-	if (unknown)
-		c->add(c->add_arg, node, CHAIN_UNKNOWN, unknown);
+	attribute_time(&c->attribution, node, CHAIN_RUNNING, running);
+	attribute_time(&c->attribution, node, CHAIN_RUNNABLE, runnable);
+	attribute_time(&c->attribution, node, CHAIN_UNKNOWN, unknown);
 }
 
 /* ---- a level -------------------------------------------------------------------------------- */
@@ -500,37 +522,29 @@ static void run_level(struct chain_batch *b, uint32_t level)
 
 /* ---- interface ------------------------------------------------------------------------------ */
 
-uint32_t chain_batch_link(struct chain_batch *b, uint32_t head, const struct wait *w,
-			  enum chain_end *end)
-{
-	return link_cache_first(&b->links, head, w, end);
-}
-
 void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
 		     uint64_t to_ns)
 {
 	struct chains *c = b->chains;
-	enum chain_end end = CHAIN_UNKNOWN;
+	struct chain_piece p = { head, CHAIN_UNKNOWN, THREAD_NONE, w, from_ns, to_ns, 0, 1 };
 	uint32_t link;
 
 	if (from_ns >= to_ns || !head)
 		return;
-	link = link_cache_first(&b->links, head, w, &end);
-	if (link && end == CHAIN_DISK) {
-		chains_add_disk_window(c, link, disk_request_of(c->timelines, w), from_ns, to_ns);
+	link = chains_link(c, head, w, c->depth, true, &p.end);
+	if (link && p.end == CHAIN_ENDS) {
+		add_window(b, 1, link, w, from_ns, 1);
+		if (to_ns < w->wake_ns)
+			add_window(b, 1, link, w, to_ns, -1);
 		return;
 	}
-	if (!link) {
-		c->add(c->add_arg, head, end, to_ns - from_ns);
+	if (link && p.end != CHAIN_DISK) {
+		attribute_interrupt(&c->attribution, link, p.end, w, DISK_WHOLE, to_ns - from_ns);
 		return;
 	}
-	if (chain_end_is_interrupt(end)) {
-		chains_add_interrupted(c, link, end, w, to_ns - from_ns);
-		return;
-	}
-	add_window(b, 1, link, w, from_ns, 1);
-	if (to_ns < w->wake_ns)
-		add_window(b, 1, link, w, to_ns, -1);
+	if (link)
+		p.node = link;
+	attribute_piece(&c->attribution, &p);
 }
 
 void chain_batch_run(struct chain_batch *b)

@@ -28,9 +28,6 @@ struct chain_batch;
 /* c must outlive it; its user's add() receives the sums. NULL: out of memory. */
 struct chain_batch *chain_batch_new(struct chains *c);
 void chain_batch_free(struct chain_batch *b);
-/* As chains_link() for a wait that is explained, with a cache for waits of the same kind. */
-uint32_t chain_batch_link(struct chain_batch *b, uint32_t head, const struct wait *w,
-			  enum chain_end *end);
 /*
  * Adds [from_ns, to_ns) of the blocked part of w, as for chains_explain(). This is
  * fast if consecutive calls are for waits near each other in time.

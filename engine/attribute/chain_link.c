@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "chain_private.h"
+#include "chain.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,60 +62,55 @@ uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label)
 	return node;
 }
 
-/* The label of the link that ended w, which has one; context is the waker's. 0: out of memory. */
-static uint32_t make_label(struct chains *c, const struct wait *w, struct waker_context context,
-			   bool first)
-{
-	struct link l;
+/* Labels from here on are not kept. */
+#define KNOWN_LABELS (UINT32_C(1) << 29)
 
-	if (!c->user.label)
-		return 1;
-	l = link_of(c->timelines, c->options, w, context, first);
-	return c->user.label(c->user.arg, &l);
+int chain_links_init(struct chains *c)
+{
+	c->labels_show_slept =
+		!c->user.labels_by_name || c->user.joint || c->options->blocked_stacks;
+	c->known = calloc(KNOWN_LINKS, sizeof(*c->known));
+	return c->known ? 0 : -ENOMEM;
 }
 
-/*
- * The same, *end being as of chains_link(): 0 also if there is no link. A wait is explained once
- * for each wait that goes through it, and many are alike.
+/* The label of the link that ended w, 0: out of memory, or there is none; *end as of chains_link().
  */
 static uint32_t label_of(struct chains *c, const struct wait *w, bool first, enum chain_end *end)
 {
-	struct known_hop key = {
-		.waker = w->waker,
-		.waker_stack = w->waker_stack,
-		.stack = w->stack,
-		.how = (uint32_t)first << 1 | !!(w->flags & WAIT_NEW),
-	};
-	bool known_name =
-		w->waker >= THREAD_IDLE || !timelines_thread(c->timelines, w->waker)->renames;
-	struct known_hop *slot =
-		&c->known[hash_pair(key.waker_stack ^ key.waker << 16, key.stack << 2 | key.how) %
-			  KNOWN_HOPS];
+	struct known_link key, *slot = NULL;
 	struct waker_context context;
+	uint32_t label = 1;
+	bool is_known;
+	struct link l;
 
-	if (slot->label && slot->waker == key.waker && slot->waker_stack == key.waker_stack &&
-	    slot->stack == key.stack && slot->how == key.how && !(w->flags & WAIT_NOT_WOKEN)) {
-		*end = slot->end;
-		return slot->label;
+	if (chains_link_key(c, w, first, &key)) {
+		slot = chains_link_slot(c, &key, &is_known);
+		if (is_known) {
+			*end = chains_link_end(slot);
+			return slot->label >> 3;
+		}
 	}
 	*end = chain_next(c->timelines, c->kernel, c->options, w, 1, &context);
 	if (*end != CHAIN_ENDS && !chain_end_is_interrupt(*end))
 		return 0;
-	key.label = make_label(c, w, context, first);
-	key.end = *end;
-	if (known_name)
+	if (c->user.label) {
+		l = link_of(c->timelines, c->options, w, context, first);
+		label = c->user.label(c->user.sink.arg, &l);
+	}
+	if (slot && label && label < KNOWN_LABELS) {
 		*slot = key;
-	return key.label;
+		slot->label = label << 3 | (*end == CHAIN_ENDS ? 0 : *end - CHAIN_INTERRUPT + 1u);
+	}
+	return label;
 }
 
-uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
-		     bool first, enum chain_end *end)
+uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
+			 bool first, enum chain_end *end)
 {
-	bool may_repeat = c->joint && chains_links(c, node);
 	struct waker_context context;
 	uint32_t label;
 
-	if (!links_left && !may_repeat) {
+	if (!links_left && !(c->user.joint && chains_links(c, node))) {
 		*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
 		return 0;
 	}
@@ -129,20 +125,4 @@ uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w, uint
 	if (!node)
 		*end = CHAIN_UNKNOWN;
 	return node;
-}
-
-uint32_t chains_hop(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
-		    bool first, enum chain_end *end)
-{
-	struct waker_context context;
-
-	if (c->hops++ < OPTIONS_DEPTH_MAX)
-		return chains_link(c, node, w, links_left, first, end);
-	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
-	return 0;
-}
-
-uint32_t chains_left(const struct chains *c, uint32_t parent, uint32_t link, uint32_t links_left)
-{
-	return links_left - (c->joint ? chains_links(c, link) - chains_links(c, parent) : 1);
 }

@@ -2,12 +2,7 @@
 #include "waker_totals.h"
 
 #include <stdlib.h>
-
-struct waker_totals {
-	struct pairs kinds;	   /* (links left, root) */
-	struct pair_table entries; /* by (thread, kind) */
-	struct pair_table grafted; /* node (uint32_t), by (node, relative node) */
-};
+#include <string.h>
 
 struct waker_totals *waker_totals_new(void)
 {
@@ -23,6 +18,7 @@ void waker_totals_free(struct waker_totals *t)
 	of = t->entries.at;
 	for (size_t id = 1; id < t->entries.cap; id++)
 		totals_free(&of[id].totals);
+	intern_free(&t->keys);
 	pairs_free(&t->kinds);
 	pair_table_free(&t->entries);
 	pair_table_free(&t->grafted);
@@ -40,4 +36,13 @@ struct waker_entry *waker_totals_entry(struct waker_totals *t, uint32_t thread, 
 uint32_t *waker_totals_grafted(struct waker_totals *t, uint32_t node, uint32_t relative)
 {
 	return pair_table_at(&t->grafted, node, relative, sizeof(uint32_t));
+}
+
+struct amount_key waker_totals_key(const struct waker_totals *t, uint32_t id)
+{
+	struct amount_key key;
+	size_t len;
+
+	memcpy(&key, intern_bytes(&t->keys, id, &len), sizeof(key));
+	return key;
 }

@@ -9,17 +9,26 @@
 #ifndef ENGINE_WAKER_TOTALS_H
 #define ENGINE_WAKER_TOTALS_H
 
+#include "attributed_time.h"
+#include "common/intern.h"
 #include "running_totals.h"
 
 /* Those of one waker. */
 struct waker_entry {
-	struct running_totals totals; /* of (relative node, end or another key of chain.c) */
+	struct running_totals totals; /* of (relative node, id of an amount_key) */
 	uint64_t walked;	      /* intervals walked while the totals were not there */
 	bool built, building;
 };
 
-struct waker_totals;
+struct waker_totals {
+	struct intern keys;	   /* struct amount_key */
+	struct pairs kinds;	   /* (links left, root) */
+	struct pair_table entries; /* by (thread, kind) */
+	struct pair_table grafted; /* node (uint32_t), by (node, relative node) */
+};
 
+/* The amount_key of an id. */
+struct amount_key waker_totals_key(const struct waker_totals *t, uint32_t id);
 /* NULL: out of memory. */
 struct waker_totals *waker_totals_new(void);
 void waker_totals_free(struct waker_totals *t);

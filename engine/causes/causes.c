@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "attribute/disk_end.h"
 #include "common/grow.h"
 #include "words/place.h"
 #include "words/names.h"
@@ -164,20 +163,6 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 		add_part(c, s->cause, ns);
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	add_time(arg, node, end, 0, ns);
-}
-
-/*
- * The time that a request waits in the queue and the time for which the device has it are one
- * cause. So is the network for all sockets: a cause says what its sleep was mostly for.
- */
-static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
-{
-	add_time(arg, node, end, end == CHAIN_DISK ? disk_what_kind(what) : 0, ns);
-}
-
 /*
  * Notes who had the CPU in ns of the time that add_time() gets. Time that a quota took is moved to
  * a cause of its own.
@@ -196,12 +181,19 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 	add_time(c, node, end | THROTTLED, 0, ns);
 }
 
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+/*
+ * A chain_sink's. The time that a request waits in the queue and the time for which the device has
+ * it are one cause. So is the network for all sockets: a cause says what its sleep was mostly for.
+ */
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
-	add_had(arg, node, CHAIN_RUNNABLE, who, ns);
+	if (key.kind == AMOUNT_TIME)
+		add_time(arg, node, key.end, key.end == CHAIN_DISK ? key.value : 0, amount);
+	else if (key.kind == AMOUNT_CPU_HOLDER)
+		add_had(arg, node, key.end, key.value, amount);
 }
 
-/* A chain_window_fn. */
+/* A chain_sink's. */
 static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
 {
 	struct causes *c = arg;
@@ -280,24 +272,6 @@ static void count_wait(struct causes *c, const struct chosen_wait *p)
 	c->n_touched = 0;
 }
 
-struct own_time {
-	struct causes *causes;
-	uint32_t node;
-	enum chain_end end;
-	bool throttled;
-};
-
-/* A who_ran_fn. */
-static void add_own_who(void *arg, uint32_t who, uint64_t ns)
-{
-	const struct own_time *t = arg;
-
-	/* A trace that does not say what CPUs ran may still say that there was a quota. */
-	if (who == WHO_UNKNOWN && t->throttled && !t->causes->who_ran)
-		who = WHO_THROTTLED;
-	add_had(t->causes, t->node, t->end, who, ns);
-}
-
 /* Where the thread was when it lost its CPU: the last sample of the time that it ran before. */
 static void say_where_it_ran(struct causes *c, uint32_t node, const struct chosen_wait *p)
 {
@@ -325,14 +299,14 @@ static void explain_own(struct causes *c, uint32_t head, const struct chosen_wai
 {
 	const struct shown *s = &p->shown;
 	bool preempted = p->wait->kind == WAIT_PREEMPTED;
-	struct own_time own = { c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
-				wait_throttled(p->wait) };
 
 	if (s->off_to_ns <= s->off_from_ns)
 		return;
-	add_time(c, head, own.end, 0, s->off_to_ns - s->off_from_ns);
-	who_ran_share(c->who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns, add_own_who,
-		      &own);
+	chains_explain_own(&c->chains, head, p->thread, p->wait, s->off_from_ns, s->off_to_ns);
+	/* A trace that does not say what CPUs ran may still say that there was a quota. */
+	if (!c->who_ran && wait_throttled(p->wait))
+		add_had(c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, WHO_THROTTLED,
+			s->off_to_ns - s->off_from_ns);
 	if (preempted)
 		say_where_it_ran(c, head, p);
 }
@@ -402,15 +376,16 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	c->trace = timelines_trace(tl);
 	c->names = names;
 	c->filter = f;
-	err = chains_init(&c->chains, tl, o,
-			  (struct chain_user) { c, label_link, add, add_detail });
+	err = who_ran_new(&c->who_ran, tl, true);
 	if (!err)
-		err = who_ran_new(&c->who_ran, tl, true);
-	chains_ask_who(&c->chains, c->who_ran, add_who, c);
-	chains_fold_repeats(&c->chains, chain_joint_is_label);
+		err = chains_init(&c->chains, tl, o,
+				  &(struct chain_user) { .sink = { c, add, add_window },
+							 .label = label_link,
+							 .joint = chain_joint_is_label,
+							 .wants = 1u << AMOUNT_CPU_HOLDER,
+							 .who_ran = c->who_ran });
 	if (!err)
 		err = served_new(&c->all_served, tl, c->chains.kernel);
-	chains_ask_windows(&c->chains, add_window, c);
 	if (!err)
 		err = top_waits_walk(tl, f, 0, explain_wait, c);
 	if (!err)

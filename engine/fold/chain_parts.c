@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "attribute/disk_end.h"
 #include "common/grow.h"
 #include "timeline/processes.h"
 #include "words/disk_names.h"
@@ -105,7 +104,7 @@ struct who_key {
 };
 
 struct disk_key {
-	uint32_t what, none[4];
+	uint32_t kind, stage, none[3];
 };
 
 struct object_key {
@@ -244,11 +243,11 @@ uint32_t part_who(struct part_cache *c, uint32_t who)
 	return slot ? *slot : 0;
 }
 
-uint32_t part_disk(struct part_cache *c, uint32_t what)
+uint32_t part_disk(struct part_cache *c, uint32_t request, enum disk_stage stage)
 {
 	const struct timelines *tl = c->parts->timelines;
-	struct disk_request_kind kind = timelines_disk_request_kind(tl, disk_what_kind(what));
-	struct disk_key key = { what, { 0 } };
+	struct disk_request_kind kind = timelines_disk_request_kind(tl, request);
+	struct disk_key key = { request, stage, { 0 } };
 	uint32_t *slot = slot_of(c, &key, sizeof(key));
 	struct text_buf text = { 0 };
 
@@ -258,8 +257,7 @@ uint32_t part_disk(struct part_cache *c, uint32_t what)
 		text_puts(&text, "]");
 		pthread_mutex_lock(&c->parts->lock);
 		if (!text.failed)
-			*slot = frame_list_texts(c->parts->lists, text.p,
-						 disk_stage_name(disk_what_stage(what)));
+			*slot = frame_list_texts(c->parts->lists, text.p, disk_stage_name(stage));
 		pthread_mutex_unlock(&c->parts->lock);
 		text_free(&text);
 	}

@@ -73,8 +73,8 @@ uint32_t part_link_joint(struct part_cache *c, const struct link *l);
 uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times);
 /* The list for who had the CPU: see who_ran.h. */
 uint32_t part_who(struct part_cache *c, uint32_t who);
-/* The list for a request and its stage: see disk_end.h. */
-uint32_t part_disk(struct part_cache *c, uint32_t what);
+/* The list for what was asked of a disk (timelines_disk_request_kind()), and a stage of that. */
+uint32_t part_disk(struct part_cache *c, uint32_t kind, enum disk_stage stage);
 /* What was waited for (an object of the trace), as classes or in full as the options say. */
 uint32_t part_object(struct part_cache *c, uint32_t object);
 /* l NULL: there is no waker, end is why. */

@@ -63,54 +63,36 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 
 /* ---- summing up ----------------------------------------------------------------------------- */
 
-/* Time that the user of the chains gets: of a waker that had no CPU. */
-static void add_who_piece(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+/* What stands above an end: who had the CPU, a disk and its stage, a socket. */
+static void add_above(struct folder *f, uint32_t node, struct amount_key key, uint64_t ns)
+{
+	enum chain_end end = (enum chain_end)key.end;
+	uint32_t list;
+
+	if (key.kind == AMOUNT_CPU_HOLDER)
+		list = part_who(&f->parts, key.value);
+	else if (end == CHAIN_DISK)
+		list = part_disk(&f->parts, key.value, (enum disk_stage)key.stage);
+	else
+		list = part_object(&f->parts, key.value);
+	node_sums_add_above(&f->sums, node, end, list, ns);
+}
+
+/* A chain_sink's. */
+static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	struct folder *f = arg;
 
-	if (who != WHO_UNKNOWN)
-		node_sums_add_above(&f->sums, node, CHAIN_RUNNABLE, part_who(&f->parts, who), ns);
-}
-
-struct own_time {
-	struct folder *folder;
-	uint32_t node;
-	enum chain_end end;
-};
-
-static void add_own_who(void *arg, uint32_t who, uint64_t ns)
-{
-	const struct own_time *t = arg;
-	struct folder *f = t->folder;
-
-	if (who != WHO_UNKNOWN)
-		node_sums_add_above(&f->sums, t->node, t->end, part_who(&f->parts, who), ns);
-}
-
-static void add_piece(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	struct folder *f = arg;
-
-	f->summary.ends_ns[end] += ns;
-	node_sums_add(&f->sums, node, end, ns);
-}
-
-static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
-{
-	struct folder *f = arg;
-
-	add_piece(f, node, end, ns);
-	node_sums_add_above(
-		&f->sums, node, end,
-		end == CHAIN_DISK ? part_disk(&f->parts, what) : part_object(&f->parts, what), ns);
-}
-
-/* A chain_ran_fn. */
-static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
-{
-	struct folder *f = arg;
-
-	node_sums_add_ran(&f->sums, node, pair, count);
+	if (key.kind == AMOUNT_TIME) {
+		f->summary.ends_ns[key.end] += amount;
+		if (key.end == CHAIN_DISK || (key.end == CHAIN_NETWORK && key.value))
+			add_above(f, node, key, amount);
+		node_sums_add(&f->sums, node, (enum chain_end)key.end, amount);
+	} else if (key.kind == AMOUNT_SAMPLES) {
+		node_sums_add_ran(&f->sums, node, key.value, (int64_t)amount);
+	} else if (key.kind == AMOUNT_CPU_HOLDER && key.value != WHO_UNKNOWN) {
+		add_above(f, node, key, amount);
+	}
 }
 
 /* Counts a wait at its direct waker, or at the reason why there is none. */
@@ -124,8 +106,6 @@ static void count_wait(struct folder *f, uint32_t head, const struct wait *w, co
 		end = CHAIN_PREEMPTED;
 	else if (s->blocked_to_ns <= s->blocked_from_ns)
 		end = s->off_to_ns > s->off_from_ns ? CHAIN_RUNNABLE : CHAIN_NO_END;
-	else if (f->batch)
-		link = chain_batch_link(f->batch, head, w, &end);
 	else
 		link = chains_link(c, head, w, c->depth, true, &end);
 	/*
@@ -188,12 +168,18 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	if (fold_counts_waits(f->fold))
 		count_wait(f, head, w, &s);
 	if (off_ns) {
-		struct own_time own = { f, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE };
+		struct chain_piece own = { head,
+					   preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
+					   thread,
+					   w,
+					   s.off_from_ns,
+					   s.off_to_ns,
+					   0,
+					   1 };
 
+		/* Not by attribute_piece(): it is not how the chain ends. */
 		node_sums_add(&f->sums, head, own.end, off_ns);
-		if (f->fold->who_ran)
-			who_ran_share(f->fold->who_ran, thread, w, s.off_from_ns, s.off_to_ns,
-				      add_own_who, &own);
+		attribute_cpu_holders(&f->chains.attribution, &own);
 	}
 	if (preempted) {
 		sum->preempted_ns += off_ns;
@@ -235,7 +221,7 @@ static void add_own_sample(void *arg, uint32_t thread, uint32_t name, uint32_t p
 	uint32_t node = wait_filter_fits(f->filter, name) ? name_node(f, thread, name) : 0;
 
 	if (node)
-		add_ran(f, node, pair, 1);
+		node_sums_add_ran(&f->sums, node, pair, 1);
 }
 
 /* The running time of this folder's share of the threads, where it is wanted. */
@@ -291,12 +277,14 @@ static int folder_init(struct folder *f)
 	f->names = names_new(tl, o);
 	f->filter = f->names ? wait_filter_new(tl, o, f->names) : NULL;
 	err = chains_init(&f->chains, tl, o,
-			  (struct chain_user) { f, label_link, add_piece, add_detail });
-	if (fold_folds_repeats(fold))
-		chains_fold_repeats(&f->chains, chain_joint_is_label);
-	if (!err && wants_samples(fold))
-		err = chain_samples_init(&f->chains.samples, tl, add_ran, NULL, f);
-	chains_ask_who(&f->chains, fold->who_ran, add_who_piece, f);
+			  &(struct chain_user) {
+				  .sink = { f, add_amount, NULL },
+				  .label = label_link,
+				  .labels_by_name = true,
+				  .joint = fold_folds_repeats(fold) ? chain_joint_is_label : NULL,
+				  .wants = 1u << AMOUNT_CPU_HOLDER |
+					   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
+				  .who_ran = fold->who_ran });
 	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);
 	if (!err && o->mode == MODE_EXACT) {

@@ -29,10 +29,11 @@ static void *grow_by_node(struct node_sums *s, void *array, size_t *n, uint32_t 
 	return p;
 }
 
-bool node_sums_grow(struct node_sums *s, uint32_t node)
+void node_sums_add_grown(struct node_sums *s, uint32_t node, enum chain_end end, uint64_t ns)
 {
 	s->times = grow_by_node(s, s->times, &s->n_times, node, sizeof(*s->times));
-	return node < s->n_times;
+	if (node < s->n_times)
+		s->times[node].ns[end] += ns;
 }
 
 void node_sums_add_waits(struct node_sums *s, uint32_t node, uint32_t end, uint32_t waits)

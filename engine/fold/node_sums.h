@@ -29,14 +29,16 @@ struct node_sums {
 };
 
 void node_sums_free(struct node_sums *s);
-/* Makes room for a node's times. False: out of memory. */
-bool node_sums_grow(struct node_sums *s, uint32_t node);
+/* As node_sums_add(), after making room for the node. */
+void node_sums_add_grown(struct node_sums *s, uint32_t node, enum chain_end end, uint64_t ns);
 
 static inline void node_sums_add(struct node_sums *s, uint32_t node, enum chain_end end,
 				 uint64_t ns)
 {
-	if (node < s->n_times || node_sums_grow(s, node))
+	if (node < s->n_times)
 		s->times[node].ns[end] += ns;
+	else
+		node_sums_add_grown(s, node, end, ns);
 }
 
 void node_sums_add_waits(struct node_sums *s, uint32_t node, uint32_t end, uint32_t waits);

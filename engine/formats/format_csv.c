@@ -46,13 +46,15 @@ struct writer {
 	struct format_totals totals;  /* of all waits written */
 };
 
-static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+/* A chain_sink's. */
+static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	struct writer *c = arg;
 
-	c->ends_ns[end] += ns;
-	if (end == CHAIN_RUNNING)
-		ran_columns_add(&c->ran, node, ns);
+	if (key.kind == AMOUNT_TIME)
+		c->ends_ns[key.end] += amount;
+	if (key.end == CHAIN_RUNNING)
+		ran_columns_add(&c->ran, node, key, amount);
 }
 
 static uint32_t label_link(void *arg, const struct link *l)
@@ -331,14 +333,16 @@ static int write_csv(const struct format_input *in, FILE *out)
 		.out = out, .timelines = in->timelines, .trace = in->trace, .names = names
 	};
 	int err = chains_init(&c.chains, in->timelines, o,
-			      (struct chain_user) { .arg = &c, .label = label, .add = add_end });
+			      &(struct chain_user) { .sink = { &c, add_amount, NULL },
+						     .label = label,
+						     .wants = 1u << AMOUNT_SAMPLES |
+							      1u << AMOUNT_INTERRUPTED });
 
+	ran_columns_init(&c.ran, in->timelines, names);
 	if (!s)
 		err = -ENOMEM;
 	if (!err)
 		err = processes_new(&c.processes, in->timelines);
-	if (!err)
-		err = ran_columns_init(&c.ran, &c.chains, names);
 	if (!err)
 		err = who_ran_new(&c.who_ran, in->timelines, true);
 	if (!err) {

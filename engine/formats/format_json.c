@@ -11,7 +11,6 @@
 #include "format.h"
 #include "base/text.h"
 #include "common/intern.h"
-#include "attribute/disk_end.h"
 #include "words/disk_names.h"
 #include "wait_pieces.h"
 
@@ -215,11 +214,10 @@ static void put_ran(struct writer *j, const struct wait_piece *p)
 }
 
 /* What a device was at while the thread waited for it. */
-static void put_disk(struct writer *j, uint32_t what)
+static void put_disk(struct writer *j, struct amount_key key)
 {
-	struct disk_request_kind k =
-		timelines_disk_request_kind(j->timelines, disk_what_kind(what));
-	const char *stage = disk_stage_name(disk_what_stage(what));
+	struct disk_request_kind k = timelines_disk_request_kind(j->timelines, key.value);
+	const char *stage = disk_stage_name((enum disk_stage)key.stage);
 
 	putc(',', j->out);
 	put_string(j, "disk", disk_device_name(j->trace, k.disk));
@@ -266,7 +264,7 @@ static void put_served(struct writer *j, uint32_t node)
 
 static void put_piece(struct writer *j, const struct wait_piece *p)
 {
-	const char *end = chain_end_name((enum chain_end)p->end);
+	const char *end = chain_end_name((enum chain_end)p->key.end);
 	uint32_t path[OPTIONS_DEPTH_MAX];
 	size_t n = wait_pieces_path(&j->wait, p->node, path);
 
@@ -280,17 +278,18 @@ static void put_piece(struct writer *j, const struct wait_piece *p)
 	}
 	/* Without the brackets, which distinguish an end from a frame. */
 	fprintf(j->out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64, (int)strlen(end) - 2, end + 1, p->ns);
-	if (p->end == CHAIN_DISK)
-		put_disk(j, p->what);
-	if (p->end == CHAIN_NETWORK)
-		put_object(j, "socket", p->what);
-	if (j->wait.facts.who_ran && (p->end == CHAIN_RUNNABLE || p->end == CHAIN_PREEMPTED))
+	if (p->key.end == CHAIN_DISK)
+		put_disk(j, p->key);
+	if (p->key.end == CHAIN_NETWORK)
+		put_object(j, "socket", p->key.value);
+	if (j->wait.facts.who_ran &&
+	    (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
 		put_who(j, p->node);
-	if (p->end == CHAIN_RUNNING) {
+	if (p->key.end == CHAIN_RUNNING) {
 		put_interrupted(j, p->node);
 		put_ran(j, p);
 	}
-	if (p->end == CHAIN_RUNNABLE || p->end == CHAIN_RUNNING)
+	if (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_RUNNING)
 		put_served(j, p->node);
 	putc('}', j->out);
 }

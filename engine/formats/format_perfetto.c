@@ -16,7 +16,6 @@
 #include "format.h"
 #include "perfetto.h"
 #include "attribute/chain.h"
-#include "attribute/disk_end.h"
 #include "timeline/processes.h"
 #include "select/wait_filter.h"
 #include "words/disk_names.h"
@@ -239,7 +238,7 @@ static void put_end(struct writer *p, const struct wait *w)
 	if (!chain_end_is_interrupt(end))
 		return;
 	if (end == CHAIN_NETWORK)
-		socket = chain_socket_of(p->timelines, p->options, w);
+		socket = socket_of_wait(p->timelines, p->options, w);
 	if (end == CHAIN_DISK)
 		put_disk(p, w);
 	else if (socket)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/disk_end.h"
 #include "words/disk_names.h"
 #include "format.h"
 #include "words/names.h"
@@ -88,9 +87,9 @@ static void put_clause(const struct tree *t, int *n, const char *before, uint64_
 #define WHO_SHOWN 4
 
 /* Ends a clause with those who had the CPU. */
-static void put_holders(struct tree *t, const struct sums *had, uint32_t thing)
+static void put_holders(struct tree *t, uint32_t item)
 {
-	sums_write(had, t->names, thing, WHO_SHOWN, ": ", "[unknown]", t->out);
+	sums_write(&t->wait.facts.had, t->names, item, WHO_SHOWN, ": ", "[unknown]", t->out);
 }
 
 static void put_links(struct tree *t, const struct tree_item *above, unsigned int level);
@@ -126,7 +125,7 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 			wait_facts_interrupted(&w->facts, (uint32_t)(i - w->items)));
 	put_clause(t, &n, "was runnable ", end[CHAIN_RUNNABLE], "");
 	if (end[CHAIN_RUNNABLE])
-		put_holders(t, &w->facts.had, self);
+		put_holders(t, self);
 	put_clause(t, &n, "was not started yet for ", unborn, "");
 	put_clause(t, &n, "", end[CHAIN_UNKNOWN], " unknown (events are missing)");
 	put_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
@@ -191,18 +190,6 @@ static const char *woken_by(const struct tree *t, const struct link *l, unsigned
 	return t->options->mode == MODE_CLASSIC && level ? "last woken by " : "woken by ";
 }
 
-/* Whether an earlier sum of the same item is of the same device and operation. */
-static bool had_kind(const struct pair_table *disks, uint32_t id)
-{
-	struct pair key = disks->keys.at[id];
-
-	while (--id)
-		if (disks->keys.at[id].a == key.a &&
-		    disk_what_kind(disks->keys.at[id].b) == disk_what_kind(key.b))
-			return true;
-	return false;
-}
-
 /* "disk vda read", for each that a link stands for. */
 static void put_disks(struct tree *t, const struct tree_item *i)
 {
@@ -214,9 +201,9 @@ static void put_disks(struct tree *t, const struct tree_item *i)
 		struct disk_request_kind k;
 		struct text_buf s = { 0 };
 
-		if (key.a != i - t->wait.items || had_kind(disks, id))
+		if (key.a != i - t->wait.items)
 			continue;
-		k = timelines_disk_request_kind(t->timelines, disk_what_kind(key.b));
+		k = timelines_disk_request_kind(t->timelines, key.b);
 		disk_names_put(timelines_trace(t->timelines), k.disk, k.op, &s);
 		t->out_of_memory |= s.failed;
 		fputs(n++ ? ", " : "", t->out);
@@ -230,13 +217,13 @@ static void put_disks(struct tree *t, const struct tree_item *i)
 static void put_stages(struct tree *t, const struct tree_item *i)
 {
 	const struct pair_table *disks = &t->wait.disks;
+	const uint64_t(*at)[DISK_STAGES] = disks->at;
 	uint64_t ns[DISK_STAGES] = { 0 };
 	int n = 0;
 
 	for (uint32_t id = 1; id <= disks->keys.n; id++)
-		if (disks->keys.at[id].a == i - t->wait.items)
-			ns[disk_what_stage(disks->keys.at[id].b)] +=
-				((const uint64_t *)disks->at)[id];
+		for (int k = 0; k < DISK_STAGES && disks->keys.at[id].a == i - t->wait.items; k++)
+			ns[k] += at[id][k];
 	if (!ns[DISK_QUEUED] && !ns[DISK_DEVICE])
 		return;
 	fputs(" (", t->out);
@@ -383,13 +370,7 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 			put_object(t, w->stack);
 		put_clause(t, &n, "runnable ", off, "");
 	}
-	if (t->wait.facts.who_ran)
-		who_ran_share(t->wait.facts.who_ran, p->thread, w, s->off_from_ns, s->off_to_ns,
-			      who_ran_add, &t->who_had);
-	sums_sort(&t->who_had, t->names, who_name);
-	put_holders(t, &t->who_had, 0);
-	t->out_of_memory |= t->who_had.out_of_memory;
-	sums_clear(&t->who_had);
+	put_holders(t, 0);
 	if (chosen_wait_ns(p) < s->whole_ns) {
 		fputs("; cut by --from or --to, in all ", t->out);
 		put_time(t, s->whole_ns);
@@ -456,7 +437,6 @@ static int write_tree(const struct format_input *in, FILE *out)
 	if (!err)
 		err = top_waits_walk(in->timelines, s, o.top, write_wait, &t);
 	wait_tree_free(&t.wait);
-	sums_free(&t.who_had);
 	wait_filter_free(s);
 	names_free(t.names);
 	return err < 0 ? err : 0;

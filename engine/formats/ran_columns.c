@@ -4,29 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* A chain_interrupted_fn. */
-static void add_interrupted(void *arg, uint32_t node, uint64_t ns)
-{
-	struct ran_columns *r = arg;
-
-	(void)node;
-	r->interrupted_ns += ns;
-}
-
-/* A chain_ran_fn. */
-static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
-{
-	struct ran_columns *r = arg;
-
-	sums_add(&r->ran, node, pair, (uint64_t)count);
-}
-
-int ran_columns_init(struct ran_columns *r, struct chains *c, struct names *names)
+void ran_columns_init(struct ran_columns *r, const struct timelines *tl, struct names *names)
 {
 	r->names = names;
-	r->sampled = timelines_sampled(c->timelines);
-	r->interrupts = timelines_interrupts(c->timelines) != NULL;
-	return chain_samples_init(&c->samples, c->timelines, add_ran, add_interrupted, r);
+	r->sampled = timelines_sampled(tl);
+	r->interrupts = timelines_interrupts(tl) != NULL;
 }
 
 void ran_columns_free(struct ran_columns *r)
@@ -50,10 +32,14 @@ void ran_columns_begin(struct ran_columns *r)
 	r->interrupted_ns = 0;
 }
 
-void ran_columns_add(struct ran_columns *r, uint32_t node, uint64_t ns)
+void ran_columns_add(struct ran_columns *r, uint32_t node, struct amount_key key, uint64_t amount)
 {
-	if (r->sampled)
-		r->out_of_memory |= !pair_table_add(&r->running, node, 0, ns);
+	if (key.kind == AMOUNT_SAMPLES)
+		sums_add(&r->ran, node, key.value, amount);
+	else if (key.kind == AMOUNT_INTERRUPTED)
+		r->interrupted_ns += amount;
+	else if (r->sampled)
+		r->out_of_memory |= !pair_table_add(&r->running, node, 0, amount);
 }
 
 void ran_columns_head(const struct ran_columns *r, FILE *out)

@@ -28,17 +28,17 @@ struct ran_columns {
 };
 
 /*
- * Samples of c, whose user has ran_columns_label() as its label if there are samples. names must
- * outlive it. 0 or -ENOMEM. To be ended with ran_columns_free(), also after an error.
+ * For chains whose user has ran_columns_label() as its label if there are samples. names must
+ * outlive it. To be ended with ran_columns_free().
  */
-int ran_columns_init(struct ran_columns *r, struct chains *c, struct names *names);
+void ran_columns_init(struct ran_columns *r, const struct timelines *tl, struct names *names);
 void ran_columns_free(struct ran_columns *r);
 /* The label of a link: chains are told apart by all that is written of them. 0: out of memory. */
 uint32_t ran_columns_label(struct ran_columns *r, const struct link *l);
 /* Another wait follows. */
 void ran_columns_begin(struct ran_columns *r);
-/* ns end at node in CHAIN_RUNNING. */
-void ran_columns_add(struct ran_columns *r, uint32_t node, uint64_t ns);
+/* For a chain_sink's add(), of amounts that belong to CHAIN_RUNNING. */
+void ran_columns_add(struct ran_columns *r, uint32_t node, struct amount_key key, uint64_t amount);
 
 /* The names of the columns, each with a comma before it. */
 void ran_columns_head(const struct ran_columns *r, FILE *out);

@@ -3,60 +3,13 @@
 
 #include <errno.h>
 
-/* Where the facts of a node belong. */
-static uint32_t place(struct wait_facts *f, uint32_t node)
+int wait_facts_init(struct wait_facts *f, const struct timelines *tl, struct names *names)
 {
-	uint32_t at = f->place_of ? f->place_of(f->arg, node) : node;
+	int err;
 
-	f->out_of_memory |= at == FACTS_NOWHERE;
-	return at;
-}
-
-/* A chain_who_fn. */
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
-{
-	struct wait_facts *f = arg;
-
-	sums_add(&f->had, place(f, node), who, ns);
-}
-
-/* A chain_ran_fn. */
-static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
-{
-	struct wait_facts *f = arg;
-
-	sums_add(&f->ran, place(f, node), pair, (uint64_t)count);
-}
-
-/* A chain_interrupted_fn. */
-static void add_interrupted(void *arg, uint32_t node, uint64_t ns)
-{
-	struct wait_facts *f = arg;
-
-	f->out_of_memory |= !pair_table_add(&f->interrupted, place(f, node), 0, ns);
-}
-
-/* A chain_window_fn. */
-static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
-{
-	struct wait_facts *f = arg;
-
-	served_add(&f->served, place(f, node), f->all_served, waker, from_ns, to_ns);
-}
-
-int wait_facts_init(struct wait_facts *f, struct chains *c,
-		    uint32_t (*place_of)(void *arg, uint32_t node), void *arg)
-{
-	int err = chain_samples_init(&c->samples, c->timelines, add_ran, add_interrupted, f);
-
-	*f = (struct wait_facts) { .place_of = place_of, .arg = arg };
-	if (!err)
-		err = who_ran_new(&f->who_ran, c->timelines, true);
-	if (!err)
-		err = served_new(&f->all_served, c->timelines, c->kernel);
-	chains_ask_who(c, f->who_ran, add_who, f);
-	chains_ask_windows(c, add_window, f);
-	return err;
+	*f = (struct wait_facts) { .who_ran = NULL };
+	err = who_ran_new(&f->who_ran, tl, true);
+	return err ? err : served_new(&f->all_served, tl, names_kernel_stacks(names));
 }
 
 void wait_facts_free(struct wait_facts *f)
@@ -75,6 +28,22 @@ void wait_facts_clear(struct wait_facts *f)
 	sums_clear(&f->ran);
 	pair_table_clear(&f->interrupted, sizeof(uint64_t));
 	sums_clear(&f->served);
+}
+
+void wait_facts_add(struct wait_facts *f, uint32_t place, struct amount_key key, uint64_t amount)
+{
+	if (key.kind == AMOUNT_CPU_HOLDER)
+		sums_add(&f->had, place, key.value, amount);
+	else if (key.kind == AMOUNT_SAMPLES)
+		sums_add(&f->ran, place, key.value, amount);
+	else
+		f->out_of_memory |= !pair_table_add(&f->interrupted, place, 0, amount);
+}
+
+void wait_facts_window(struct wait_facts *f, uint32_t place, uint32_t waker, uint64_t from_ns,
+		       uint64_t to_ns)
+{
+	served_add(&f->served, place, f->all_served, waker, from_ns, to_ns);
 }
 
 uint64_t wait_facts_interrupted(const struct wait_facts *f, uint32_t place)

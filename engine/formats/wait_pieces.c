@@ -39,22 +39,22 @@ static void add_piece(struct wait_pieces *t, struct wait_piece piece)
 	p[t->n++] = piece;
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	add_piece(arg, (struct wait_piece) { ns, node, end, 0 });
-}
-
-static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
-{
-	add_piece(arg, (struct wait_piece) { ns, node, end, what });
-}
-
-/* The wait's own time: the node of its head. */
-static void add_own_who(void *arg, uint32_t who, uint64_t ns)
+/* A chain_sink's. */
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	struct wait_pieces *t = arg;
 
-	sums_add(&t->facts.had, chains_head(&t->chains, 1), who, ns);
+	if (key.kind == AMOUNT_TIME)
+		add_piece(t, (struct wait_piece) { amount, node, key });
+	else
+		wait_facts_add(&t->facts, node, key, amount);
+}
+
+static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+{
+	struct wait_pieces *t = arg;
+
+	wait_facts_window(&t->facts, node, waker, from_ns, to_ns);
 }
 
 static int by_chain(const void *pa, const void *pb)
@@ -63,9 +63,11 @@ static int by_chain(const void *pa, const void *pb)
 
 	if (a->node != b->node)
 		return compare_numbers(a->node, b->node);
-	if (a->end != b->end)
-		return compare_numbers(a->end, b->end);
-	return compare_numbers(a->what, b->what);
+	if (a->key.end != b->key.end)
+		return compare_numbers(a->key.end, b->key.end);
+	if (a->key.value != b->key.value)
+		return compare_numbers(a->key.value, b->key.value);
+	return compare_numbers(a->key.stage, b->key.stage);
 }
 
 size_t wait_pieces_path(const struct wait_pieces *t, uint32_t node,
@@ -129,19 +131,13 @@ int wait_pieces_make(struct wait_pieces *t, const struct chosen_wait *p)
 {
 	const struct shown *s = &p->shown;
 	uint32_t head = chains_head(&t->chains, 1);
-	bool preempted = p->wait->kind == WAIT_PREEMPTED;
 
 	t->n = 0;
 	wait_facts_clear(&t->facts);
-	if (!preempted)
+	if (p->wait->kind != WAIT_PREEMPTED)
 		chains_explain(&t->chains, head, p->thread, p->wait, s->blocked_from_ns,
 			       s->blocked_to_ns);
-	if (s->off_to_ns > s->off_from_ns)
-		add(t, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
-		    s->off_to_ns - s->off_from_ns);
-	if (t->facts.who_ran)
-		who_ran_share(t->facts.who_ran, p->thread, p->wait, s->off_from_ns, s->off_to_ns,
-			      add_own_who, t);
+	chains_explain_own(&t->chains, head, p->thread, p->wait, s->off_from_ns, s->off_to_ns);
 	if (t->out_of_memory || t->chains.out_of_memory)
 		return -ENOMEM;
 	merge_pieces(t);
@@ -154,10 +150,13 @@ int wait_pieces_init(struct wait_pieces *t, const struct timelines *tl, const st
 	int err;
 
 	*t = (struct wait_pieces) { .names = names };
-	err = chains_init(&t->chains, tl, o,
-			  (struct chain_user) { t, label_link, add, add_detail });
+	err = wait_facts_init(&t->facts, tl, names);
 	if (!err)
-		err = wait_facts_init(&t->facts, &t->chains, NULL, NULL);
+		err = chains_init(&t->chains, tl, o,
+				  &(struct chain_user) { .sink = { t, add, add_window },
+							 .label = label_link,
+							 .wants = WAIT_FACTS_WANTED,
+							 .who_ran = t->facts.who_ran });
 	return err;
 }
 

@@ -14,9 +14,7 @@
 struct wait_piece {
 	uint64_t ns;
 	uint32_t node;
-	uint32_t end;  /* enum chain_end */
-	uint32_t what; /* of CHAIN_DISK: see attribute/disk_end.h; of CHAIN_NETWORK: an object, or 0
-			*/
+	struct amount_key key; /* of AMOUNT_TIME */
 };
 
 struct wait_pieces {

@@ -127,35 +127,44 @@ static struct tree_item *item_of(struct wait_tree *t, uint32_t node)
 	return p;
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+static void add_time(struct wait_tree *t, uint32_t item, struct amount_key key, uint64_t ns)
 {
-	struct wait_tree *t = arg;
-	struct tree_item *i = item_of(t, node);
+	uint64_t *disk;
 
-	if (i)
-		i->ends_ns[end] += ns;
-	else
-		t->out_of_memory = true;
+	t->items[item].ends_ns[key.end] += ns;
+	if (key.end == CHAIN_DISK) {
+		disk = pair_table_at(&t->disks, item, key.value, DISK_STAGES * sizeof(*disk));
+		if (disk)
+			disk[key.stage] += ns;
+		t->out_of_memory |= !disk;
+	} else if (key.end == CHAIN_NETWORK && key.value) {
+		t->out_of_memory |= !pair_table_add(&t->sockets, item, key.value, ns);
+	}
 }
 
-static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
-{
-	struct wait_tree *t = arg;
-	struct tree_item *i = item_of(t, node);
-	struct pair_table *to = end == CHAIN_DISK ? &t->disks : &t->sockets;
-
-	if (i)
-		i->ends_ns[end] += ns;
-	t->out_of_memory |= !i || !pair_table_add(to, (uint32_t)(i - t->items), what, ns);
-}
-
-/* Of struct wait_facts. */
-static uint32_t place_of(void *arg, uint32_t node)
+/* A chain_sink's. */
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	struct wait_tree *t = arg;
 	const struct tree_item *i = item_of(t, node);
 
-	return i ? (uint32_t)(i - t->items) : FACTS_NOWHERE;
+	if (!i)
+		t->out_of_memory = true;
+	else if (key.kind == AMOUNT_TIME)
+		add_time(t, (uint32_t)(i - t->items), key, amount);
+	else
+		wait_facts_add(&t->facts, (uint32_t)(i - t->items), key, amount);
+}
+
+static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
+{
+	struct wait_tree *t = arg;
+	const struct tree_item *i = item_of(t, node);
+
+	if (i)
+		wait_facts_window(&t->facts, (uint32_t)(i - t->items), waker, from_ns, to_ns);
+	else
+		t->out_of_memory = true;
 }
 
 /* Sets the total of each item. */
@@ -204,15 +213,19 @@ const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_
 
 int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
 {
+	uint32_t head = chains_head(&t->chains, 1);
+
 	for (size_t i = 0; i < t->n_nodes; i++)
 		t->item_of[t->nodes[i]] = 0;
 	t->n_items = t->n_nodes = 0;
 	wait_facts_clear(&t->facts);
-	pair_table_clear(&t->disks, sizeof(uint64_t));
+	pair_table_clear(&t->disks, DISK_STAGES * sizeof(uint64_t));
 	pair_table_clear(&t->sockets, sizeof(uint64_t));
 	if (p->wait->kind == WAIT_SLEEP)
-		chains_explain(&t->chains, chains_head(&t->chains, 1), p->thread, p->wait,
-			       p->shown.blocked_from_ns, p->shown.blocked_to_ns);
+		chains_explain(&t->chains, head, p->thread, p->wait, p->shown.blocked_from_ns,
+			       p->shown.blocked_to_ns);
+	chains_explain_own(&t->chains, head, p->thread, p->wait, p->shown.off_from_ns,
+			   p->shown.off_to_ns);
 	sum_up(t);
 	t->out_of_memory |= wait_facts_sort(&t->facts, t->names) != 0;
 	return t->out_of_memory || t->chains.out_of_memory ? -ENOMEM : 0;
@@ -224,11 +237,14 @@ int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct
 	int err;
 
 	*t = (struct wait_tree) { .timelines = tl, .names = names };
-	err = chains_init(&t->chains, tl, o,
-			  (struct chain_user) { t, label_link, add, add_detail });
-	chains_fold_repeats(&t->chains, joint_of);
+	err = wait_facts_init(&t->facts, tl, names);
 	if (!err)
-		err = wait_facts_init(&t->facts, &t->chains, place_of, t);
+		err = chains_init(&t->chains, tl, o,
+				  &(struct chain_user) { .sink = { t, add, add_window },
+							 .label = label_link,
+							 .joint = joint_of,
+							 .wants = WAIT_FACTS_WANTED,
+							 .who_ran = t->facts.who_ran });
 	return err;
 }
 

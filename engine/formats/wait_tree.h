@@ -25,7 +25,7 @@ struct wait_tree {
 	struct names *names;
 	struct chains chains;
 	struct wait_facts facts;   /* by item */
-	struct pair_table disks;   /* ns by (item, what): see attribute/disk_end.h */
+	struct pair_table disks;   /* uint64_t[DISK_STAGES] of ns, by (item, kind of request) */
 	struct pair_table sockets; /* ns by (item, object): to which packets came */
 	struct intern links;	   /* struct link */
 	uint32_t *label;	   /* by the id of a link; 0: not made yet */
@@ -50,7 +50,7 @@ struct wait_tree {
 int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct options *o,
 		   struct names *names);
 void wait_tree_free(struct wait_tree *t);
-/* Makes the items of a wait; there are none if it was ready all the time. 0 or -ENOMEM. */
+/* Makes the items of a wait; the head has its own time without a CPU. 0 or -ENOMEM. */
 int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p);
 /* The items below one, the widest first; to be freed. *n: how many. NULL: none, or out of memory.
  */

@@ -16,31 +16,6 @@ struct sleep {
 	uint64_t from_ns, to_ns;
 };
 
-/* A chain_ran_fn. */
-static void add_ran(void *arg, uint32_t lane, uint32_t pair, int64_t count)
-{
-	struct report_chain *c = arg;
-
-	sums_add(&c->ran, lane, pair, (uint64_t)count);
-}
-
-/* A chain_interrupted_fn. */
-static void add_interrupted(void *arg, uint32_t lane, uint64_t ns)
-{
-	struct report_chain *c = arg;
-
-	c->lanes[lane].interrupted_ns += ns;
-}
-
-int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
-		      struct names *names)
-{
-	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
-	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	return c->kernel ? chain_samples_init(&c->samples, tl, add_ran, add_interrupted, c)
-			 : -ENOMEM;
-}
-
 void report_chain_free(struct report_chain *c)
 {
 	kernel_stacks_free(c->kernel);
@@ -49,7 +24,7 @@ void report_chain_free(struct report_chain *c)
 	free(c->wakes);
 	free(c->parts);
 	pair_table_free(&c->shorts);
-	chain_samples_free(&c->samples);
+	attribution_free(&c->attribution);
 	sums_free(&c->ran);
 	*c = (struct report_chain) { 0 };
 }
@@ -98,6 +73,30 @@ static void add_part(struct report_chain *c, uint32_t lane, uint32_t end, uint64
 		}
 	}
 	put_part(c, &(struct report_part) { .lane = lane, .end = end, .ns = ns });
+}
+
+/* A chain_sink's; lanes are the nodes. */
+static void add_amount(void *arg, uint32_t lane, struct amount_key key, uint64_t amount)
+{
+	struct report_chain *c = arg;
+
+	if (key.kind == AMOUNT_TIME)
+		add_part(c, lane, key.end, amount);
+	else if (key.kind == AMOUNT_SAMPLES)
+		sums_add(&c->ran, lane, key.value, amount);
+	else if (key.kind == AMOUNT_INTERRUPTED)
+		c->lanes[lane].interrupted_ns += amount;
+}
+
+int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
+		      struct names *names)
+{
+	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
+	c->kernel = kernel_stacks_new(timelines_trace(tl));
+	return c->kernel ? attribution_init(&c->attribution, tl, o,
+					    (struct chain_sink) { c, add_amount, NULL },
+					    1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL)
+			 : -ENOMEM;
 }
 
 /* A sleep that is not followed. */
@@ -215,13 +214,14 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 	uint64_t alive_from = clip_ns(th->begin_ns, from_ns, to_ns);
 	uint64_t alive_to = clip_ns(th->end_ns, alive_from, to_ns);
 	uint64_t slept = 0, runnable = 0, unknown = 0;
+	struct chain_piece ran = {
+		lane, CHAIN_RUNNING, waker->thread, NULL, alive_from, alive_to, 0, 1
+	};
 	const struct wait *birth = thread_birth(th);
 	struct sleep kept[REPORT_FOLLOWED], dropped;
 	size_t n = 0;
 
 	add_window(c, lane, alive_from, to_ns);
-	if (chain_samples_wanted(&c->samples))
-		chain_samples_window(&c->samples, lane, waker->thread, from_ns, to_ns);
 	for (uint32_t i = thread_position(th, from_ns);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];
@@ -243,7 +243,8 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 		if (dropped.wait)
 			add_short(c, lane, dropped);
 	}
-	add_part(c, lane, CHAIN_RUNNING, alive_to - alive_from - slept - runnable - unknown);
+	ran.gaps_ns = slept + runnable + unknown;
+	attribute_piece(&c->attribution, &ran);
 	add_part(c, lane, CHAIN_RUNNABLE, runnable);
 	unknown += to_ns - alive_to;
 	if (!birth)

@@ -61,7 +61,7 @@ struct report_chain {
 	size_t n_lanes, n_windows, n_wakes, n_parts;
 	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
 	struct pair_table shorts; /* struct report_part of REPORT_SHORT, by (lane, stack) */
-	struct chain_samples samples;
+	struct attribution attribution;
 	struct sums ran; /* samples by (lane, stack pair), while the wait waited for them */
 	const struct timelines *timelines;
 	const struct options *options;

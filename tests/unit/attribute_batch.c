@@ -32,10 +32,10 @@ static uint32_t label(void *arg, const struct link *l)
 	return (l->waker == THREAD_NONE ? 1 : l->name + 2) << 10 | l->stack;
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t ns)
 {
 	struct end_sums *s = arg;
-	size_t at = (size_t)node * CHAIN_ENDS + end;
+	size_t at = (size_t)node * CHAIN_ENDS + key.end;
 
 	if (at >= s->n) {
 		s->ns = realloc(s->ns, 2 * at * sizeof(*s->ns));
@@ -91,12 +91,14 @@ static void compare(const struct timelines *tl, uint32_t depth, struct schedule 
 
 	options_init(&o);
 	o.depth = depth;
-	assert_int_equal(chains_init(&one.chains, tl, &o,
-				     (struct chain_user) { &one, label, add, NULL }),
-			 0);
-	assert_int_equal(chains_init(&all.chains, tl, &o,
-				     (struct chain_user) { &all, label, add, NULL }),
-			 0);
+	assert_int_equal(
+		chains_init(&one.chains, tl, &o,
+			    &(struct chain_user) { .sink = { &one, add, NULL }, .label = label }),
+		0);
+	assert_int_equal(
+		chains_init(&all.chains, tl, &o,
+			    &(struct chain_user) { .sink = { &all, add, NULL }, .label = label }),
+		0);
 	b = chain_batch_new(&all.chains);
 	assert_non_null(b);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {

@@ -39,10 +39,10 @@ static char *folded(const char *script, unsigned int depth, enum options_mode mo
 
 /* ---- 1: conservation ------------------------------------------------------------------------ */
 
-static void add_up(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+static void add_up(void *arg, uint32_t node, struct amount_key key, uint64_t ns)
 {
 	(void)node;
-	(void)end;
+	(void)key;
 	*(uint64_t *)arg += ns;
 }
 
@@ -53,8 +53,9 @@ static void waits_are_conserved(const struct timelines *tl, enum options_mode mo
 	uint64_t sum;
 	struct chains c;
 
-	assert_int_equal(
-		chains_init(&c, tl, &o, (struct chain_user) { .arg = &sum, .add = add_up }), 0);
+	assert_int_equal(chains_init(&c, tl, &o,
+				     &(struct chain_user) { .sink = { &sum, add_up, NULL } }),
+			 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 

@@ -59,18 +59,11 @@ static void check_who(const struct trace *t, const char *name, void *arg)
 	}
 }
 
-static void add_who(void *arg, uint32_t node, uint32_t who, uint64_t ns)
+static void add_who(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	(void)node;
-	who_ran_add(arg, who, ns);
-}
-
-static void add_nothing(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
-{
-	(void)arg;
-	(void)node;
-	(void)end;
-	(void)ns;
+	if (key.kind == AMOUNT_CPU_HOLDER)
+		who_ran_add(arg, key.value, amount);
 }
 
 /* "NAME NS" for each who had the CPU in all waits, as explained one by one. To be freed. */
@@ -88,9 +81,10 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 	assert_non_null(names);
 	assert_int_equal(who_ran_new(&ran, tl, false), 0);
 	assert_int_equal(chains_init(&c, tl, o,
-				     (struct chain_user) { .arg = &sums, .add = add_nothing }),
+				     &(struct chain_user) { .sink = { &sums, add_who, NULL },
+							    .wants = 1u << AMOUNT_CPU_HOLDER,
+							    .who_ran = ran }),
 			 0);
-	chains_ask_who(&c, ran, add_who, &sums);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 

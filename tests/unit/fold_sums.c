@@ -53,32 +53,20 @@ static void add_line(struct explained *e, uint32_t node, const char *what, uint6
 	e->text = longer;
 }
 
-static void add(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	struct explained *e = arg;
+	char what[48];
 
-	e->ns += ns;
-	add_line(e, node, chain_end_name(end), ns);
-}
-
-static void add_detail(void *arg, uint32_t node, enum chain_end end, uint32_t what, uint64_t ns)
-{
-	struct explained *e = arg;
-	char text[48];
-
-	e->ns += ns;
-	snprintf(text, sizeof(text), "%s %u", chain_end_name(end), what);
-	add_line(e, node, text, ns);
-}
-
-static void add_ran(void *arg, uint32_t node, uint32_t pair, int64_t count)
-{
-	struct explained *e = arg;
-	char what[32];
-
-	e->samples += (uint64_t)count;
-	snprintf(what, sizeof(what), "samples of %u", pair);
-	add_line(e, node, what, (uint64_t)count);
+	if (key.kind == AMOUNT_SAMPLES) {
+		e->samples += amount;
+		snprintf(what, sizeof(what), "samples of %u", key.value);
+	} else {
+		e->ns += amount;
+		snprintf(what, sizeof(what), "%s %u %u", chain_end_name((enum chain_end)key.end),
+			 key.value, key.stage);
+	}
+	add_line(e, node, what, amount);
 }
 
 /* Links with the same stack are of one name here, whatever the thread. */
@@ -95,11 +83,11 @@ static void begin(struct explained *e, const struct timelines *tl, unsigned int 
 	options_init(&e->options);
 	e->options.depth = depth;
 	assert_int_equal(chains_init(&e->chains, tl, &e->options,
-				     (struct chain_user) { e, label, add, add_detail }),
+				     &(struct chain_user) { .sink = { e, add, NULL },
+							    .label = label,
+							    .joint = repeats ? joint : NULL,
+							    .wants = 1u << AMOUNT_SAMPLES }),
 			 0);
-	assert_int_equal(chain_samples_init(&e->chains.samples, tl, add_ran, NULL, e), 0);
-	if (repeats)
-		chains_fold_repeats(&e->chains, joint);
 }
 
 static void finish(struct explained *e)

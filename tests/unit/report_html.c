@@ -22,12 +22,12 @@
 
 /* ---- the chain in time ------------------------------------------------------------------- */
 
-static void add_end(void *arg, uint32_t node, enum chain_end end, uint64_t ns)
+static void add_end(void *arg, uint32_t node, struct amount_key key, uint64_t ns)
 {
 	uint64_t *ends = arg;
 
 	(void)node;
-	ends[end] += ns;
+	ends[key.end] += ns;
 }
 
 /* Compares both explanations of every sleep. Returns how many could be compared end by end. */
@@ -47,7 +47,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	names = names_new(tl, &o);
 	assert_non_null(names);
 	assert_int_equal(chains_init(&chains, tl, &o,
-				     (struct chain_user) { .arg = ends, .add = add_end }),
+				     &(struct chain_user) { .sink = { ends, add_end, NULL } }),
 			 0);
 	assert_int_equal(report_chain_init(&in_time, tl, &o, names), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {

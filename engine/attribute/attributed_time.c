@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attributed_time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "timeline/stolen_time.h"
+
+static const char *const end_names[CHAIN_ENDS] = {
+	[CHAIN_RUNNING] = "[running]",	   [CHAIN_RUNNABLE] = "[runnable]",
+	[CHAIN_PREEMPTED] = "[preempted]", [CHAIN_INTERRUPT] = "[interrupt]",
+	[CHAIN_UNKNOWN] = "[unknown]",	   [CHAIN_NOT_WOKEN] = "[not woken]",
+	[CHAIN_DEPTH] = "[depth limit]",   [CHAIN_LOOP] = "[loop]",
+	[CHAIN_ON_CPU] = "[on-CPU]",	   [CHAIN_TIMER] = "[timer]",
+	[CHAIN_NETWORK] = "[network]",	   [CHAIN_DISK] = "[disk]",
+};
+
+const char *chain_end_name(enum chain_end end)
+{
+	return end_names[end];
+}
+
+size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS])
+{
+	size_t n = 0;
+
+	for (int end = 0; end < CHAIN_ENDS; end++) {
+		size_t at = n;
+
+		if (!ns[end])
+			continue;
+		for (; at && ns[order[at - 1]] < ns[end]; at--)
+			order[at] = order[at - 1];
+		order[at] = (enum chain_end)end;
+		n++;
+	}
+	return n;
+}
+
+const char *disk_stage_name(enum disk_stage stage)
+{
+	return stage == DISK_QUEUED ? "[queued]" : stage == DISK_DEVICE ? "[device]" : NULL;
+}
+
+const struct disk_request *disk_request_of(const struct timelines *tl, const struct wait *w)
+{
+	return timelines_disk_request(tl, timelines_pair(tl, w->waker_stack).request);
+}
+
+uint32_t socket_of_wait(const struct timelines *tl, const struct options *o, const struct wait *w)
+{
+	struct stack_pair slept = timelines_pair(tl, w->stack);
+	uint32_t id = slept.ready ? slept.ready : slept.object;
+	const struct trace_object *socket = trace_object(timelines_trace(tl), id);
+
+	/* Sockets of the network have an address of their own. */
+	return socket && socket->own && o->objects != OBJECTS_NONE ? id : 0;
+}
+
+int attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
+		     struct chain_sink to, unsigned int wants, const struct who_ran *who_ran)
+{
+	*a = (struct attribution) { .to = to, .timelines = tl, .options = o };
+	if (wants & 1u << AMOUNT_CPU_HOLDER)
+		a->who_ran = who_ran;
+	if (wants & 1u << AMOUNT_INTERRUPTED)
+		a->interrupts = timelines_interrupts(tl);
+	if (wants & 1u << AMOUNT_SAMPLES && timelines_sampled(tl)) {
+		a->sample_hints =
+			calloc((size_t)timelines_threads(tl) + 1, sizeof(*a->sample_hints));
+		return a->sample_hints ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+void attribution_free(struct attribution *a)
+{
+	free(a->sample_hints);
+	a->sample_hints = NULL;
+}
+
+/* ---- what is known of a piece --------------------------------------------------------------- */
+
+struct holders_of {
+	const struct attribution *attribution;
+	const struct chain_piece *piece;
+};
+
+static void add_holder(void *arg, uint32_t who, uint64_t ns)
+{
+	const struct holders_of *h = arg;
+	struct amount_key key = { .kind = AMOUNT_CPU_HOLDER,
+				  .end = (uint8_t)h->piece->end,
+				  .value = who };
+
+	h->attribution->to.add(h->attribution->to.arg, h->piece->node, key,
+			       ns * (uint64_t)h->piece->count);
+}
+
+void attribute_cpu_holders(const struct attribution *a, const struct chain_piece *p)
+{
+	struct holders_of h = { a, p };
+
+	if (a->who_ran && p->from_ns < p->to_ns)
+		who_ran_share(a->who_ran, p->thread, p->wait, p->from_ns, p->to_ns, add_holder, &h);
+}
+
+void attribute_samples(const struct attribution *a, const struct chain_piece *p)
+{
+	const struct sample *end, *first, *at;
+	uint32_t *hint;
+
+	if (!a->sample_hints)
+		return;
+	first = timelines_samples(a->timelines, p->thread, &end);
+	hint = &a->sample_hints[p->thread];
+	at = first + *hint;
+	if ((at > first && at[-1].ns >= p->from_ns) || (at < end && at->ns < p->from_ns)) {
+		at = sample_at(first, end, p->from_ns);
+		*hint = (uint32_t)(at - first);
+	}
+	for (; at < end && at->ns < p->to_ns; at++)
+		attribute_sample(a, p->node, at->pair, p->count);
+}
+
+static void attribute_interrupted(const struct attribution *a, const struct chain_piece *p)
+{
+	struct amount_key key = { .kind = AMOUNT_INTERRUPTED, .end = CHAIN_RUNNING };
+	uint64_t ns = stolen_time_of_thread(a->interrupts, p->thread, p->from_ns, p->to_ns);
+
+	if (ns)
+		a->to.add(a->to.arg, p->node, key, ns * (uint64_t)p->count);
+}
+
+void attribute_interrupt(const struct attribution *a, uint32_t node, enum chain_end end,
+			 const struct wait *w, enum disk_stage stage, uint64_t ns)
+{
+	struct amount_key key = { .end = (uint8_t)end };
+
+	if (end == CHAIN_DISK) {
+		key.stage = (uint16_t)stage;
+		key.value = disk_request_of(a->timelines, w)->kind;
+	} else if (end == CHAIN_NETWORK) {
+		key.value = socket_of_wait(a->timelines, a->options, w);
+	}
+	if (ns)
+		a->to.add(a->to.arg, node, key, ns);
+}
+
+/* A piece that ended with the request, stage by stage. */
+static void attribute_disk(const struct attribution *a, const struct chain_piece *p)
+{
+	uint64_t issued_ns = disk_request_of(a->timelines, p->wait)->issued_ns;
+	uint64_t queued_to_ns = clip_ns(issued_ns, p->from_ns, p->to_ns);
+
+	if (issued_ns)
+		attribute_interrupt(a, p->node, p->end, p->wait, DISK_QUEUED,
+				    queued_to_ns - p->from_ns);
+	attribute_interrupt(a, p->node, p->end, p->wait, issued_ns ? DISK_DEVICE : DISK_WHOLE,
+			    p->to_ns - (issued_ns ? queued_to_ns : p->from_ns));
+}
+
+void attribute_piece(const struct attribution *a, const struct chain_piece *p)
+{
+	uint64_t ns = p->to_ns - p->from_ns - p->gaps_ns;
+
+	if (p->from_ns >= p->to_ns || !ns)
+		return;
+	switch (p->end) {
+	case CHAIN_DISK:
+		attribute_disk(a, p);
+		return;
+	case CHAIN_NETWORK:
+		attribute_interrupt(a, p->node, p->end, p->wait, DISK_WHOLE, ns);
+		return;
+	case CHAIN_RUNNABLE:
+	case CHAIN_PREEMPTED:
+		attribute_cpu_holders(a, p);
+		break;
+	case CHAIN_RUNNING:
+		attribute_interrupted(a, p);
+		attribute_samples(a, p);
+		break;
+	default:
+		break;
+	}
+	attribute_time(a, p->node, p->end, ns * (uint64_t)p->count);
+}

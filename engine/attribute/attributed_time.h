@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attributed_time.h - what attribution gives: pieces of time, each with the chain that leads to it
+ * and the reason why that ends there. What else is known of a piece (who had the CPU, at which
+ * stage a disk was, for which socket packets came, what the thread ran) is found out here, for all
+ * who attribute time. Everything goes into one sink, as amounts with a key.
+ */
+#ifndef ENGINE_ATTRIBUTED_TIME_H
+#define ENGINE_ATTRIBUTED_TIME_H
+
+#include "base/options.h"
+#include "timeline/timeline.h"
+#include "who_ran.h"
+
+enum chain_end {
+	CHAIN_RUNNING,	 /* the last waker ran */
+	CHAIN_RUNNABLE,	 /* it had no CPU */
+	CHAIN_PREEMPTED, /* only of a thread's own time */
+	CHAIN_INTERRUPT, /* an interrupt of another or an unknown kind woke */
+	CHAIN_TIMER,	 /* an interrupt woke because a timer expired */
+	CHAIN_NETWORK,	 /* an interrupt woke because packets came in */
+	CHAIN_DISK,	 /* an interrupt woke because a block device was done */
+	CHAIN_UNKNOWN,	 /* missing from the trace */
+	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
+	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
+	CHAIN_LOOP,	 /* the last waker was in the chain already */
+	CHAIN_ON_CPU,	 /* only of a thread's own time: it ran */
+	CHAIN_ENDS,
+};
+
+/* As shown: "[running]" and so on. */
+const char *chain_end_name(enum chain_end end);
+/* The ends that have any time, the largest first; returns how many. */
+size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS]);
+
+/* Whether the last link of such a chain is an interrupt. */
+static inline bool chain_end_is_interrupt(enum chain_end end)
+{
+	return end == CHAIN_INTERRUPT || end == CHAIN_TIMER || end == CHAIN_NETWORK ||
+	       end == CHAIN_DISK;
+}
+
+/* Of time that ended when a block device was done with something (chain-semantics, section 11). */
+enum disk_stage {
+	DISK_WHOLE,  /* it is not known when the device got the request */
+	DISK_QUEUED, /* before the device got it */
+	DISK_DEVICE,
+	DISK_STAGES,
+};
+
+/* "[queued]", "[device]"; NULL of DISK_WHOLE. */
+const char *disk_stage_name(enum disk_stage stage);
+/* The request that ended w, whose chain ends in CHAIN_DISK. */
+const struct disk_request *disk_request_of(const struct timelines *tl, const struct wait *w);
+/* The socket (an object) for which w, which packets ended, was; 0: not known, or not shown. */
+uint32_t socket_of_wait(const struct timelines *tl, const struct options *o, const struct wait *w);
+
+/* ---- the sink ------------------------------------------------------------------------------- */
+
+enum amount_kind {
+	/*
+	 * ns. value: of CHAIN_DISK what was asked of which disk (timelines_disk_request_kind()), at
+	 * a stage; of CHAIN_NETWORK the socket, an object, 0 if it is not known.
+	 */
+	AMOUNT_TIME,
+	/* ns of AMOUNT_TIME in which value had the CPU (who_ran.h): CHAIN_RUNNABLE, _PREEMPTED. */
+	AMOUNT_CPU_HOLDER,
+	/* How many samples in CHAIN_RUNNING have the stacks value (a pair). */
+	AMOUNT_SAMPLES,
+	/* ns of CHAIN_RUNNING that went to interrupts. */
+	AMOUNT_INTERRUPTED,
+};
+
+/* What an amount is. Has no padding: equal keys are equal bytes. */
+struct amount_key {
+	uint8_t kind;	/* enum amount_kind */
+	uint8_t end;	/* enum chain_end: of the time to which it belongs */
+	uint16_t stage; /* enum disk_stage */
+	uint32_t value;
+};
+
+struct chain_sink {
+	void *arg;
+	/*
+	 * Adds to what the chain that leads to node has. Amounts may be below 0, as 2^64 less:
+	 * these take back what was added.
+	 */
+	void (*add)(void *arg, uint32_t node, struct amount_key key, uint64_t amount);
+	/*
+	 * [from_ns, to_ns) of the timeline of waker, the waker of node's last link, is explained;
+	 * the waking was at to_ns. Not called where running totals are used, nor for the sums of
+	 * chain_batch.h. NULL: not asked for.
+	 */
+	void (*window)(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
+};
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+/* Where pieces go, and what is found out of them beside their time. */
+struct attribution {
+	struct chain_sink to;
+	const struct timelines *timelines;
+	const struct options *options;
+	/* NULL: not asked for, or not known. */
+	const struct who_ran *who_ran;
+	const struct stolen_time *interrupts;
+	uint32_t *sample_hints; /* by thread: where its samples were looked for last */
+};
+
+/*
+ * wants: the kinds of amounts to be found out, 1u << enum amount_kind or-ed, of which those are
+ * that the trace has. who_ran may be NULL, and must outlive it. 0 or -ENOMEM; attribution_free() in
+ * both cases.
+ */
+int attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
+		     struct chain_sink to, unsigned int wants, const struct who_ran *who_ran);
+void attribution_free(struct attribution *a);
+
+/* A part of a wait's time, or of that of `count` waits at once. */
+struct chain_piece {
+	uint32_t node; /* of the chain that leads to it */
+	enum chain_end end;
+	uint32_t thread; /* whose time it is: the last waker's, or that of the thread that waits */
+	/*
+	 * CHAIN_RUNNABLE, _PREEMPTED: the thread's interval in which it lies; an interrupt's end:
+	 * the wait that the interrupt ended.
+	 */
+	const struct wait *wait;
+	uint64_t from_ns, to_ns;
+	uint64_t gaps_ns; /* of CHAIN_RUNNING: what of it is in other pieces */
+	int64_t count;
+};
+
+/* All that is known of a piece goes into the sink; of one without time nothing. */
+void attribute_piece(const struct attribution *a, const struct chain_piece *p);
+
+/* ---- sums of pieces ------------------------------------------------------------------------- */
+
+static inline void attribute_time(const struct attribution *a, uint32_t node, enum chain_end end,
+				  uint64_t ns)
+{
+	if (ns)
+		a->to.add(a->to.arg, node, (struct amount_key) { .end = (uint8_t)end }, ns);
+}
+
+/* Time with an interrupt's end, which ended w; of CHAIN_DISK at a stage. */
+void attribute_interrupt(const struct attribution *a, uint32_t node, enum chain_end end,
+			 const struct wait *w, enum disk_stage stage, uint64_t ns);
+/*
+ * Of a piece, CHAIN_RUNNABLE or _PREEMPTED: who had the CPU. Of one that is CHAIN_RUNNING: its
+ * samples; fast if consecutive pieces of a thread are near each other in time.
+ */
+void attribute_cpu_holders(const struct attribution *a, const struct chain_piece *p);
+void attribute_samples(const struct attribution *a, const struct chain_piece *p);
+
+static inline void attribute_sample(const struct attribution *a, uint32_t node, uint32_t pair,
+				    int64_t count)
+{
+	a->to.add(
+		a->to.arg, node,
+		(struct amount_key) { .kind = AMOUNT_SAMPLES, .end = CHAIN_RUNNING, .value = pair },
+		(uint64_t)count);
+}
+
+#endif /* ENGINE_ATTRIBUTED_TIME_H */
