@@ -74,32 +74,14 @@ size_t svg_next(const char *p, const char *end, uint32_t *cp)
 	return n;
 }
 
-static void put_char(FILE *f, uint32_t c)
-{
-	if (c < 0x80) {
-		putc_unlocked((int)c, f);
-	} else if (c < 0x800) {
-		putc_unlocked((int)(0xc0 | c >> 6), f);
-		putc_unlocked((int)(0x80 | (c & 0x3f)), f);
-	} else if (c < 0x10000) {
-		putc_unlocked((int)(0xe0 | c >> 12), f);
-		putc_unlocked((int)(0x80 | (c >> 6 & 0x3f)), f);
-		putc_unlocked((int)(0x80 | (c & 0x3f)), f);
-	} else {
-		putc_unlocked((int)(0xf0 | c >> 18), f);
-		putc_unlocked((int)(0x80 | (c >> 12 & 0x3f)), f);
-		putc_unlocked((int)(0x80 | (c >> 6 & 0x3f)), f);
-		putc_unlocked((int)(0x80 | (c & 0x3f)), f);
-	}
-}
-
 void svg_text(FILE *f, const char *p, size_t len)
 {
 	const char *end = p + len;
 	uint32_t c;
+	size_t n;
 
-	while (p < end) {
-		p += svg_next(p, end, &c);
+	for (; p < end; p += n) {
+		n = svg_next(p, end, &c);
 		switch (c) {
 		case '&':
 			fputs("&amp;", f);
@@ -117,7 +99,15 @@ void svg_text(FILE *f, const char *p, size_t len)
 			fputs("&#39;", f);
 			break;
 		default:
-			put_char(f, c);
+			if (c < 0x80) {
+				putc_unlocked((int)c, f);
+			} else if (c < 0x800 || c >= 0x10000) {
+				fwrite(p, 1, n, f); /* as it is: what replaces others has 3 bytes */
+			} else {
+				putc_unlocked((int)(0xe0 | c >> 12), f);
+				putc_unlocked((int)(0x80 | (c >> 6 & 0x3f)), f);
+				putc_unlocked((int)(0x80 | (c & 0x3f)), f);
+			}
 		}
 	}
 }

@@ -41,7 +41,7 @@ static void put_time(FILE *out, uint64_t ns)
 static void put_fact(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "<div><dt>%s</dt><dd>", key);
-	print_html(out, *value ? value : "not said");
+	print_html(out, *value ? value : "unknown");
 	fputs("</dd></div>\n", out);
 }
 
@@ -133,7 +133,7 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 		[CHAIN_TIMER] = "a timer",
 		[CHAIN_NETWORK] = "the network",
 		[CHAIN_DISK] = "a disk",
-		[CHAIN_UNKNOWN] = "not known: events are missing",
+		[CHAIN_UNKNOWN] = "unknown: events are missing",
 		[CHAIN_NOT_WOKEN] = "nobody: still asleep at the end",
 		[CHAIN_DEPTH] = "more links than were followed",
 		[CHAIN_LOOP] = "a thread came up twice",
@@ -294,7 +294,7 @@ static void put_summary(FILE *out, const struct report *r)
 	fputs(" (all threads added up)</dd></div>\n", out);
 	put_ends(out, s);
 	fputs("<div class=\"wide\"><dt>Command</dt><dd><code>", out);
-	print_html(out, *i->options ? i->options : "not said");
+	print_html(out, *i->options ? i->options : "unknown");
 	fputs("</code></dd></div>\n", out);
 	fputs("</dl>\n</section>\n", out);
 }
@@ -421,7 +421,7 @@ static void put_losses(FILE *out, const struct report *r)
 		if (l->n)
 			fprintf(out, "%" PRIu64 "</td></tr>\n", l->n);
 		else
-			fputs("nobody knows</td></tr>\n", out);
+			fputs("unknown</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (r->n_all_losses > r->n_losses)
@@ -462,8 +462,7 @@ static void put_lost(FILE *out, const struct report *r)
 
 	fputs("<section id=\"lost\">\n<h2>What was lost</h2>\n", out);
 	if (!r->n_all_losses && !d->what && !i->lost)
-		fputs(r->in->import ? "<p>Nothing, as far as the text that this was made from "
-				      "tells.</p>\n"
+		fputs(r->in->import ? "<p>Nothing that the imported text reports.</p>\n"
 				    : "<p>Nothing: every event that the recorder saw is in the "
 				      "trace.</p>\n",
 		      out);

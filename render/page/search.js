@@ -3,18 +3,15 @@
 
 function search() {
 	matched = null;
-	let re;
+	let re = null; // an incomplete expression is matched literally
 	if (!state.search)
 		return;
-	try {
-		re = new RegExp(state.search, state.exact ? "u" : "iu");
-	} catch (e) {
+	for (const flags of ["u", ""]) // "u" refuses some expressions that are valid without it
 		try {
-			re = new RegExp(state.search, state.exact ? "" : "i");
-		} catch (e2) {
-			re = null; // an incomplete expression is matched literally
+			re = re || new RegExp(state.search, flags + (state.exact ? "" : "i"));
+		} catch (e) {
+			// the next flags, or none
 		}
-	}
 	const plain = state.exact ? state.search : state.search.toLowerCase();
 	matched = new Uint8Array(names.length);
 	names.forEach((s, k) => {

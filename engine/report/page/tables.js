@@ -23,16 +23,16 @@ function classBar(r) {
 	const all = classTimes(r), whole = all.reduce((sum, [, ns]) => sum + ns, 0);
 	if (!whole)
 		return element("td");
-	const words = all.map(([s, ns]) => (s || "not known") + " " + percent(ns, whole)).join(", ");
+	const words = all.map(([s, ns]) => (s || "unknown") + " " + percent(ns, whole)).join(", ");
 	const bar = drawn("svg", { class: "classes", width: 160, height: 12, viewBox: "0 0 160 12", role: "img", "aria-label": words });
 	let at = 0;
 	for (const [s, ns] of all) {
 		const width = 160 * ns / whole;
 		bar.append(drawn("rect", { class: "kind-" + kindOf(s), x: at, y: 0, width: Math.max(0.4, width - 0.6), height: 12 },
-			drawn("title", {}, (s || "not known") + ": " + time(ns) + ", " + percent(ns, whole))));
+			drawn("title", {}, (s || "unknown") + ": " + time(ns) + ", " + percent(ns, whole))));
 		at += width;
 	}
-	return element("td", { class: "bar-cell", "data-csv": words }, bar, " " + (all[0][0] || "not known") + " " + percent(all[0][1], whole));
+	return element("td", { class: "bar-cell", "data-csv": words }, bar, " " + (all[0][0] || "unknown") + " " + percent(all[0][1], whole));
 }
 
 function figures(r) {
@@ -63,7 +63,7 @@ if (classesKnown) {
 	const kinds = [...new Set(classNames.slice(0, data.classes.length).map(kindOf))];
 	threadTable.parentNode.before(element("p", { class: "legend note" }, ...kinds.map((kind) => element("span", {},
 		drawn("svg", { width: 16, height: 10, "aria-hidden": "true" }, drawn("rect", { class: "kind-" + kind, width: 16, height: 10 })),
-		" " + classNames.slice(0, data.classes.length).filter((s) => kindOf(s) === kind).map((s) => s || "not known").join(", ")))));
+		" " + classNames.slice(0, data.classes.length).filter((s) => kindOf(s) === kind).map((s) => s || "unknown").join(", ")))));
 }
 sortable(threadTable, showThreads);
 copyable(document.getElementById("threads"), () => rowsOfTable(threadTable));

@@ -4,7 +4,7 @@
 const LANE = 30, BAR = 14, THIN = 5, AXIS = 20;
 
 const doing = { running: "runs", blocked: "sleeps", runnable: "is runnable", preempted: "is preempted",
-	unknown: "not known", many: "short sleeps" };
+	unknown: "unknown", many: "short sleeps" };
 
 function laneName(lane) {
 	if (lane.thread === undefined) // "timer hrtimer_wakeup"

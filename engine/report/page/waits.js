@@ -13,7 +13,7 @@ function endedBy(w) {
 	if (unwoken(w))
 		return "nobody";
 	if (w.flags & NO_WAKING)
-		return "not known";
+		return "unknown";
 	const last = [...groups(w.wakes, 5)].find((wake) => wake[2] === 0);
 	return last ? laneName(w.lanes[last[1]]) : "";
 }
@@ -69,7 +69,7 @@ function choice(key, label, count) {
 		" " + label + " (" + count + ")");
 }
 
-// The one on top; the recorded command's; those of other programs; those of which nothing is known.
+// The one on top; the recorded command's; those of other programs; those whose waker is unknown.
 const waitGroup = ([w, i]) => i === showing.first ? -1 : w.flags & NO_WAKING ? 3 : threads[w.thread].group;
 
 function sortWaits(some, order) {
