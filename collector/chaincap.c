@@ -106,17 +106,19 @@ int main(int argc, char **argv)
 	struct session_result result = { 0 };
 	struct options o;
 	bool has_output = open_standard_files();
-	char *command_line;
+	char *command_line, why[512];
 	int err;
 
-	switch (options_parse(&o, argc, argv)) {
-	case OPTIONS_DONE:
-		return 0;
-	case OPTIONS_USAGE:
+	if (options_parse(&o, argc, argv, why, sizeof(why))) {
+		fprintf(stderr, "chaincap: %s (chaincap --help tells more)\n", why);
 		return 2;
-	case OPTIONS_RUN:
-		break;
 	}
+	if (o.help || o.help_all)
+		options_help(stdout, o.help_all);
+	if (o.version)
+		puts("chaincap " CHAIN_VERSION);
+	if (o.help || o.help_all || o.version)
+		return 0;
 	if (!strcmp(o.output, "-") && isatty(STDOUT_FILENO)) {
 		fputs("chaincap: a trace is not for a terminal: name a file with -o, or use a "
 		      "pipe\n",

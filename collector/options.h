@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct options {
 	const char *output;   /* "-": standard output */
@@ -27,16 +28,17 @@ struct options {
 	uint64_t trigger_ns;	/* write the window after a wait longer than this; 0: no */
 	unsigned int max_dumps; /* end after so many traces; 0: no limit */
 	const char *comm;	/* only of threads whose name matches; NULL: of all */
-	int verbosity;		/* -1 quiet, 0, 1 verbose */
+	bool quiet, verbose;
+	bool help, help_all, version; /* print that, record nothing */
 };
 
-enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_USAGE };
-
 /*
- * Fills *o from the command line. OPTIONS_RUN: record; OPTIONS_DONE: help or version was printed
- * on standard output; OPTIONS_USAGE: a line on standard error says what is wrong.
+ * Fills *o from the command line. Returns 0, or -EINVAL with one line in why[0..why_size) that says
+ * what is wrong. Strings in *o point into argv.
  */
-enum options_result options_parse(struct options *o, int argc, char **argv);
+int options_parse(struct options *o, int argc, char **argv, char *why, size_t why_size);
+/* Writes the help: all options (--help), or the most used ones (-h). */
+void options_help(FILE *out, bool all);
 
 /* A size with an optional unit K, M or G (powers of 1024) into *bytes; false: it is none. */
 bool options_size(const char *s, uint64_t *bytes);

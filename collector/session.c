@@ -44,7 +44,7 @@ static int load(struct session *s)
 		.requests = !o->no_block,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
-		.verbose = o->verbosity > 0,
+		.verbose = o->verbose,
 	};
 	int err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
 
@@ -116,7 +116,7 @@ static void warn_about_names(const struct session *s)
 		fputs("chaincap: functions of other users' processes will have no names: "
 		      "CAP_SYS_PTRACE is missing\n",
 		      stderr);
-	if (s->options->verbosity > 0 && s->options->user_stacks && !minidebug_is_supported())
+	if (s->options->verbose && s->options->user_stacks && !minidebug_is_supported())
 		fputs("chaincap: built without liblzma: names in .gnu_debugdata are not read\n",
 		      stderr);
 }
@@ -134,8 +134,7 @@ static int make_symbolizer(struct session *s)
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
 	symbolizer_on_kernel_change(s->sym, bpf_session_code_gone, s->bpf);
-	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify,
-			       o->verbosity > 0);
+	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify, o->verbose);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -225,7 +224,7 @@ static int begin(struct session *s)
 		if (err)
 			return session_fail(s, o->command[0], err);
 	}
-	if (o->verbosity > 0)
+	if (o->verbose)
 		fprintf(stderr,
 			"chaincap: %u CPUs, ring buffers of %zu KiB, read by %u threads, %s\n",
 			bpf_session_cpus(s->bpf), bpf_session_buffer_size(s->bpf) >> 10,
@@ -442,16 +441,16 @@ static void report_recorder(const struct session *s)
 			"chaincap: too many different stacks at once: %llu were sent again for a "
 			"single event, which costs more\n",
 			(unsigned long long)counts.stacks_once);
-	if (s->options->verbosity > 0)
+	if (s->options->verbose)
 		fprintf(stderr,
 			"chaincap: kernel stacks: %llu known without a walk, %llu walked; %u "
 			"layouts, %llu forgotten\n",
 			(unsigned long long)c->known, (unsigned long long)c->walked,
 			bpf_session_layouts(s->bpf),
 			(unsigned long long)bpf_session_forgotten(s->bpf));
-	if (s->options->verbosity > 0)
+	if (s->options->verbose)
 		user_stacks_report(s->user_stacks, c);
-	if (s->options->verbosity > 0 && !getrusage(RUSAGE_SELF, &ru))
+	if (s->options->verbose && !getrusage(RUSAGE_SELF, &ru))
 		fprintf(stderr,
 			"chaincap: recorder: %.2f s CPU, %ld MiB, finished %.2f s after the end\n",
 			seconds(ru.ru_utime) + seconds(ru.ru_stime) + (double)s->helpers_ns / 1e9,
@@ -480,7 +479,7 @@ static int finish(struct session *s, int err)
 		check_accounts(s);
 	err = s->sink->finish(s, err);
 	s->helpers_ns = helpers_stop(s->helpers);
-	if (!err && s->options->verbosity >= 0)
+	if (!err && !s->options->quiet)
 		report_recorder(s);
 	return err;
 }
@@ -497,7 +496,7 @@ int session_run(const struct options *o, const char *command_line,
 	int err;
 
 	s.command.gate = s.command.report = -1;
-	progress_init(&s.progress, o->verbosity < 0);
+	progress_init(&s.progress, o->quiet);
 	err = open_all(&s);
 	if (!err)
 		err = finish(&s, record(&s));

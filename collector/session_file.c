@@ -108,7 +108,7 @@ void trace_file_report(const struct trace_file *t, const struct session *s, cons
 			"chaincap: %u processes mapped more code than is kept: their functions "
 			"have no names\n",
 			stats->overflowed);
-	if (s->options->verbosity > 0)
+	if (s->options->verbose)
 		fprintf(stderr,
 			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "
 			"mapping %llu, too many %llu, file not readable %llu, no symbol %llu, of "
@@ -229,10 +229,10 @@ static int file_finish(struct session *s, int err)
 	encoder_aux_counted(s->enc, c->aux_seen);
 	if (!err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
-	if (s->options->verbosity > 0)
+	if (s->options->verbose)
 		fprintf(stderr, "chaincap: written with %s\n", file_method(s));
 	err = trace_file_close(&f->trace, s->options->output, err);
-	if (!err && s->options->verbosity >= 0)
+	if (!err && !s->options->quiet)
 		trace_file_report(&f->trace, s, s->options->output, &stats);
 	return err;
 }

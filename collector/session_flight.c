@@ -102,7 +102,7 @@ static int write_dump(struct session *s, uint64_t end_ns)
 	if (!err)
 		err = flight_dump(f->flight, t.enc, from_ns, end_ns, &stats);
 	err = trace_file_close(&t, path, err);
-	if (err || s->options->verbosity < 0)
+	if (err || s->options->quiet)
 		return err;
 	if (end_ns - from_ns < s->options->flight_ns && from_ns > s->start_ns)
 		fprintf(stderr,
@@ -179,7 +179,7 @@ static void print_trigger(struct session *s, struct trigger_wait *wait)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
 	progress_clear(&s->progress);
-	if (s->options->verbosity >= 0)
+	if (!s->options->quiet)
 		fprintf(stderr, "chaincap: %s/%u waited %.1f ms\n", wait->name, wait->tid,
 			(double)wait->wait_ns / 1e6);
 }

@@ -2,23 +2,12 @@
 #include "option_values.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/duration.h"
 #include "format_table.h"
-
-int setting_complain(struct setting *s, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(s->err, s->err_size, fmt, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 static int out_of_memory(struct setting *s)
 {
@@ -30,57 +19,6 @@ static int out_of_memory(struct setting *s)
 static int complain_value(struct setting *s, const char *value, const char *what)
 {
 	return setting_complain(s, "%s: '%s' is %s", s->name, value, what);
-}
-
-int set_true(struct setting *s, const char *value)
-{
-	(void)value;
-	*(bool *)s->member = true;
-	return 0;
-}
-
-int set_false(struct setting *s, const char *value)
-{
-	(void)value;
-	*(bool *)s->member = false;
-	return 0;
-}
-
-int set_word(struct setting *s, const char *value)
-{
-	unsigned int i = 0;
-	char list[64] = "none of: ";
-	size_t len, n = strlen(list);
-
-	for (const char *word = s->words;; word += len + 1, i++) {
-		len = strcspn(word, "|");
-		if (strlen(value) == len && !strncmp(word, value, len)) {
-			*(unsigned int *)s->member = i;
-			return 0;
-		}
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.*s", i ? ", " : "", (int)len,
-				      word);
-		if (!word[len] || n >= sizeof(list))
-			return complain_value(s, value, list);
-	}
-}
-
-/* Reads a whole number of decimal digits, at most max. */
-static bool parse_number(const char *value, uint64_t max, uint64_t *v)
-{
-	uint64_t n = 0;
-
-	if (!*value)
-		return false;
-	for (; *value; value++) {
-		unsigned int digit = (unsigned int)*value - '0';
-
-		if (digit > 9 || n > max / 10 || digit > max - n * 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	*v = n;
-	return true;
 }
 
 static int set_number(struct setting *s, const char *value, uint64_t max, uint64_t *v)
@@ -97,13 +35,13 @@ int set_depth(struct setting *s, const char *value)
 	int err = set_number(s, value, OPTIONS_DEPTH_MAX, &v);
 
 	if (!err)
-		s->o->depth = (uint32_t)v;
+		*(uint32_t *)s->member = (uint32_t)v;
 	return err;
 }
 
 int set_top(struct setting *s, const char *value)
 {
-	return set_number(s, value, UINT32_MAX, &s->o->top);
+	return set_number(s, value, UINT32_MAX, s->member);
 }
 
 int set_seconds(struct setting *s, const char *value)
@@ -180,12 +118,13 @@ int add_words(struct setting *s, const char *value)
 int set_format(struct setting *s, const char *value)
 {
 	const struct format *f = format_find(value);
+	struct options *o = s->options;
 	char list[256] = "none of: ";
 	size_t n = strlen(list);
 
 	if (f) {
-		s->o->format = f->name;
-		s->o->format_given = true;
+		o->format = f->name;
+		o->format_given = true;
 		return 0;
 	}
 	for (size_t i = 0; (f = format_at(i)) && n < sizeof(list); i++)
@@ -204,7 +143,8 @@ static unsigned int parts_of(const char *word, size_t len)
 
 int set_states(struct setting *s, const char *value)
 {
-	char *states = s->o->states;
+	struct options *o = s->options;
+	char *states = o->states;
 	unsigned int parts = 0;
 	size_t n_states = 0, len;
 
@@ -231,14 +171,14 @@ int set_states(struct setting *s, const char *value)
 	if (parts == PART_PREEMPTED && n_states)
 		parts |= PART_BLOCKED | PART_RUNNABLE;
 	if (parts) {
-		s->o->parts = parts;
-		s->o->given |= GIVEN_PARTS;
+		o->parts = parts;
+		o->given |= GIVEN_PARTS;
 	}
 	return 0;
 }
 
 int set_output(struct setting *s, const char *value)
 {
-	s->o->output = value;
+	set_text(s, value);
 	return *value ? 0 : setting_complain(s, "%s: the file name is empty", s->name);
 }

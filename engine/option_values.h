@@ -7,28 +7,12 @@
 #define ENGINE_OPTION_VALUES_H
 
 #include "base/options.h"
-
-/* An option being set. */
-struct setting {
-	struct options *o;
-	void *member;	   /* of *o, for a function that serves several options */
-	const char *name;  /* of the option, for messages: "-d", "--mode" */
-	const char *words; /* set_word(): the words it takes, "exact|classic" */
-	char *err;	   /* gets one line that says what is wrong */
-	size_t err_size;
-};
-
-/* Stores one line in s->err. Returns -EINVAL. */
-__attribute__((format(printf, 2, 3))) int setting_complain(struct setting *s, const char *fmt, ...);
+#include "common/option_table.h"
 
 /*
- * The functions below return 0; or -EINVAL or -ENOMEM, with a line in s->err. value is NULL for the
- * first two. Those that do not say otherwise set s->member.
+ * The functions below return 0; or -EINVAL or -ENOMEM, with a line in s->why. Those that do not say
+ * otherwise set s->member.
  */
-int set_true(struct setting *s, const char *value);
-int set_false(struct setting *s, const char *value);
-/* An enum, whose values are numbered as the words are. */
-int set_word(struct setting *s, const char *value);
 /* "1.5": seconds, in ns. */
 int set_seconds(struct setting *s, const char *value);
 /* "10us", in ns: a unit is required. */
@@ -40,12 +24,12 @@ int add_regex(struct setting *s, const char *value);
 int add_path(struct setting *s, const char *value);
 /* Words, separated by commas. */
 int add_words(struct setting *s, const char *value);
-/* These know their members. */
 int set_depth(struct setting *s, const char *value);
 int set_top(struct setting *s, const char *value);
+int set_output(struct setting *s, const char *value);
+/* These two know their members. */
 int set_format(struct setting *s, const char *value);
 /* A list of parts and letters of sleep states, separated by commas. */
 int set_states(struct setting *s, const char *value);
-int set_output(struct setting *s, const char *value);
 
 #endif /* ENGINE_OPTION_VALUES_H */

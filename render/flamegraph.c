@@ -241,9 +241,10 @@ out:
 int main(int argc, char **argv)
 {
 	struct options o;
+	char why[256];
 
-	if (options_parse(&o, argc, argv)) {
-		fputs("Try 'flamegraph --help'.\n", stderr);
+	if (options_parse(&o, argc, argv, why, sizeof(why))) {
+		fprintf(stderr, "flamegraph: %s\nTry 'flamegraph --help'.\n", why);
 		return EXIT_USAGE;
 	}
 	if (!o.help && !o.help_all && !o.version)

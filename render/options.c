@@ -2,56 +2,31 @@
 #include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
-#include "common/help.h"
+#include "common/option_table.h"
 #include "palette.h"
-
-/* An option; or, without set, a heading of the help. */
-struct row {
-	const char *name;  /* after "--"; NULL: it has a letter only */
-	char letter;	   /* after "-"; 0: none */
-	bool brief;	   /* -h shows it, too */
-	const char *value; /* its name in the help; NULL: no value */
-	bool (*set)(struct options *o, const struct row *row, const char *value); /* false: bad */
-	size_t at;	  /* offset in struct options of what set sets; 0: set knows */
-	const char *help; /* NULL: the help does not show the option */
-	const struct page_range *range; /* of a number */
-};
 
 /* ---- values ---- */
 
-static bool set_nothing(struct options *o, const struct row *row, const char *value)
+static int set_nothing(struct setting *s, const char *value)
 {
-	(void)o, (void)row, (void)value;
-	return true;
+	(void)s, (void)value;
+	return 0;
 }
 
-static bool set_true(struct options *o, const struct row *row, const char *value)
+static int set_font(struct setting *s, const char *value)
 {
-	(void)value;
-	*(bool *)((char *)o + row->at) = true;
-	return true;
-}
-
-static bool set_text(struct options *o, const struct row *row, const char *value)
-{
-	*(const char **)((char *)o + row->at) = value;
-	return true;
-}
-
-static bool set_font(struct options *o, const struct row *row, const char *value)
-{
-	o->page.mean_width = true;
-	return set_text(o, row, value);
+	((struct options *)s->options)->page.mean_width = true;
+	return set_text(s, value);
 }
 
 /* Parse a number that `tail` follows. False: it is not a number, or out of range. */
-static bool parse_number(const char *s, const char *tail, const struct page_range *r, double *v)
+static bool parse_double(const char *s, const char *tail, const struct page_range *r, double *v)
 {
 	char *end;
 
@@ -60,113 +35,98 @@ static bool parse_number(const char *s, const char *tail, const struct page_rang
 	return end != s && !strcmp(end, tail) && !errno && *v >= r->least && *v <= r->most;
 }
 
-static bool set_number(struct options *o, const struct row *row, const char *value)
+static int set_number(struct setting *s, const char *value)
 {
-	return parse_number(value, "", row->range, (double *)((char *)o + row->at));
+	return parse_double(value, "", s->row->range, s->member) ? 0 : -EINVAL;
 }
 
-static bool set_fontwidth(struct options *o, const struct row *row, const char *value)
+static int set_fontwidth(struct setting *s, const char *value)
 {
-	o->page.mean_width = true;
-	return set_number(o, row, value);
+	((struct options *)s->options)->page.mean_width = true;
+	return set_number(s, value);
 }
 
-static bool set_width(struct options *o, const struct row *row, const char *value)
+static int set_width(struct setting *s, const char *value)
 {
-	o->page.fluid = false;
-	return set_number(o, row, value);
+	((struct options *)s->options)->page.fluid = false;
+	return set_number(s, value);
 }
 
-static bool set_minwidth(struct options *o, const struct row *row, const char *value)
+static int set_minwidth(struct setting *s, const char *value)
 {
 	static const struct page_range percent = { 0, 100 };
-	struct page *pg = &o->page;
+	struct page *pg = &((struct options *)s->options)->page;
 	size_t n = strlen(value);
 
 	pg->minwidth_percent = n && value[n - 1] == '%';
 	if (pg->minwidth_percent)
-		return parse_number(value, "%", &percent, &pg->minwidth);
-	return set_number(o, row, value);
+		return parse_double(value, "%", &percent, &pg->minwidth) ? 0 : -EINVAL;
+	return set_number(s, value);
 }
 
-static bool set_max_frames(struct options *o, const struct row *row, const char *value)
+static int set_max_frames(struct setting *s, const char *value)
 {
 	double v;
 
-	if (!parse_number(value, "", row->range, &v))
-		return false;
-	o->page.max_frames = (uint32_t)v;
-	return true;
+	if (!parse_double(value, "", s->row->range, &v))
+		return -EINVAL;
+	*(uint32_t *)s->member = (uint32_t)v;
+	return 0;
 }
 
-static bool set_labels(struct options *o, const struct row *row, const char *value)
-{
-	static const char *const which[] = {
-		[LABEL_AUTO] = "auto",
-		[LABEL_START] = "start",
-		[LABEL_END] = "end",
-	};
-
-	(void)row;
-	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
-		if (!strcmp(value, which[i])) {
-			o->page.labels = (enum label_keep)i;
-			return true;
-		}
-	return false;
-}
-
-static bool set_labels_start(struct options *o, const struct row *row, const char *value)
+static int set_labels_start(struct setting *s, const char *value)
 {
 	(void)value;
-	return set_labels(o, row, "start");
+	*(enum label_keep *)s->member = LABEL_START;
+	return 0;
 }
 
-static bool add_base(struct options *o, const struct row *row, const char *value)
+static int add_base(struct setting *s, const char *value)
 {
-	(void)row;
+	struct options *o = s->options;
+
 	if (o->bases == BASES)
-		return false;
+		return -EINVAL;
 	o->base[o->bases++] = value;
-	return true;
+	return 0;
 }
 
-static bool set_palette(struct options *o, const struct row *row, const char *value)
+static int set_palette(struct setting *s, const char *value)
 {
-	(void)row;
-	o->page.palette = palette_find(value);
-	return o->page.palette != NULL;
+	const struct palette *p = palette_find(value);
+
+	*(const struct palette **)s->member = p;
+	return p ? 0 : -EINVAL;
 }
 
-static bool set_background(struct options *o, const struct row *row, const char *value)
+static int set_background(struct setting *s, const char *value)
 {
 	uint32_t top, bottom;
 
-	return set_text(o, row, value) && palette_background(value, &top, &bottom);
+	set_text(s, value);
+	return palette_background(value, &top, &bottom) ? 0 : -EINVAL;
 }
 
-static bool set_color(struct options *o, const struct row *row, const char *value)
+static int set_color(struct setting *s, const char *value)
 {
-	return set_background(o, row, value) && *value == '#';
+	return *value == '#' ? set_background(s, value) : -EINVAL;
 }
 
-static bool set_stroke(struct options *o, const struct row *row, const char *value)
+static int set_stroke(struct setting *s, const char *value)
 {
-	return set_color(o, row, value) || !strcmp(value, "none");
+	return strcmp(value, "none") ? set_color(s, value) : set_text(s, value);
 }
 
-static bool set_counts(struct options *o, const struct row *row, const char *value)
+static int set_counts(struct setting *s, const char *value)
 {
-	(void)row;
-	o->counts = !strcmp(value, "1") ? COUNTS_ONE : COUNTS_TWO;
-	return !strcmp(value, "1") || !strcmp(value, "2");
+	*(enum input_counts *)s->member = !strcmp(value, "1") ? COUNTS_ONE : COUNTS_TWO;
+	return !strcmp(value, "1") || !strcmp(value, "2") ? 0 : -EINVAL;
 }
 
-static bool set_compare(struct options *o, const struct row *row, const char *value)
+static int set_compare(struct setting *s, const char *value)
 {
-	(void)row;
-	o->page.by_total = !strcmp(value, "total");
-	return o->page.by_total || !strcmp(value, "own");
+	*(bool *)s->member = !strcmp(value, "total");
+	return !strcmp(value, "total") || !strcmp(value, "own") ? 0 : -EINVAL;
 }
 
 /* ---- the options: flamegraph.pl's names, and a few more ---- */
@@ -180,7 +140,7 @@ static const struct page_range factor_range = { 1e-12, 1e12 };
 static const struct page_range frames_range = { 1, 1e9 };
 
 /* Each line of the help fits 80 columns. */
-static const struct row rows[] = {
+static const struct option_row rows[] = {
 	{ .help = "Text" },
 	{ "title", 0, true, "TEXT", set_text, OF_PAGE(title), .help = "heading" },
 	{ "subtitle", 0, false, "TEXT", set_text, OF_PAGE(subtitle), .help = "second heading" },
@@ -202,9 +162,10 @@ static const struct row rows[] = {
 	  .help = "width (default 1200, fitted to the window)", .range = &page_width_range },
 	{ "height", 0, false, "PX", set_number, OF_PAGE(height),
 	  .help = "height of a row (default 16)", .range = &page_height_range },
-	{ "labels", 0, false, "WHICH", set_labels, 0,
-	  .help = "part of a long name: auto (default), start, end" },
-	{ "truncate-text-right", 0, false, NULL, set_labels_start, 0, .help = "--labels start" },
+	{ "labels", 0, false, "auto|start|end", set_word, OF_PAGE(labels),
+	  .help = "part of a long name (default auto)" },
+	{ "truncate-text-right", 0, false, NULL, set_labels_start, OF_PAGE(labels),
+	  .help = "--labels start" },
 	{ "minwidth", 0, true, "W", set_minwidth, OF_PAGE(minwidth),
 	  .help = "draw no narrower frames: pixels (default 0.1) or 0.5%",
 	  .range = &page_minwidth_range },
@@ -218,12 +179,14 @@ static const struct row rows[] = {
 	  .range = &total_range },
 	{ "factor", 0, false, "X", set_number, OF_PAGE(factor),
 	  .help = "multiply the counts that are shown", .range = &factor_range },
-	{ "max-frames", 0, false, "N", set_max_frames, 0,
+	{ "max-frames", 0, false, "N", set_max_frames, OF_PAGE(max_frames),
 	  .help = "frames kept in the file for zooming (default 100000)", .range = &frames_range },
 
 	{ .help = "Colours" },
-	{ "colors", 'c', true, "PALETTE", set_palette, 0, .help = "one of the palettes below" },
-	{ "color", 0, false, "PALETTE", set_palette, 0, .help = NULL }, /* flamegraph.pl has both */
+	{ "colors", 'c', true, "PALETTE", set_palette, OF_PAGE(palette),
+	  .help = "one of the palettes below" },
+	{ "color", 0, false, "PALETTE", set_palette, OF_PAGE(palette),
+	  .help = NULL }, /* flamegraph.pl has both */
 	{ "bgcolors", 0, false, "COLOR", set_background, OF_PAGE(background),
 	  .help = "background: yellow, blue, green, grey, #rrggbb" },
 	{ "search-color", 0, false, "COLOR", set_color, OF_PAGE(search_color),
@@ -243,9 +206,9 @@ static const struct row rows[] = {
 	  .help = "scale the first file to the sum of the second" },
 	{ "strip-hex", 0, false, NULL, set_true, AT(strip_hex),
 	  .help = "take all numbers such as 0x123 as equal" },
-	{ "counts", 0, false, "N", set_counts, 0,
+	{ "counts", 0, false, "N", set_counts, AT(counts),
 	  .help = "a line has 1 or 2 counts (default: as most have)" },
-	{ "compare", 0, false, "WHAT", set_compare, 0,
+	{ "compare", 0, false, "WHAT", set_compare, OF_PAGE(by_total),
 	  .help = "colour by own (default) or total counts" },
 	{ "negate", 0, false, NULL, set_true, OF_PAGE(negate), .help = "swap red and blue" },
 
@@ -261,19 +224,14 @@ static const struct row rows[] = {
 	  .help = "write here, not to standard output" },
 
 	{ .help = "Other" },
-	{ NULL, 'h', false, NULL, set_true, AT(help), .help = "the most used options" },
-	{ "help", 0, false, NULL, set_true, AT(help_all), .help = "all options" },
-	{ "version", 'V', false, NULL, set_true, AT(version), .help = "version" },
+	{ NULL, 'h', false, NULL, set_and_stop, AT(help), .help = "the most used options" },
+	{ "help", 0, false, NULL, set_and_stop, AT(help_all), .help = "all options" },
+	{ "version", 'V', false, NULL, set_and_stop, AT(version), .help = "version" },
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
-#define NO_LETTER 256 /* above all letters */
 
-/* What getopt_long_only() returns for rows[i]. */
-static int value_of(size_t i)
-{
-	return rows[i].letter ? rows[i].letter : NO_LETTER + (int)i;
-}
+static const struct option_table table = { rows, ROWS, .order = ":", .one_dash = true };
 
 void options_help(FILE *f, bool all)
 {
@@ -283,16 +241,7 @@ void options_help(FILE *f, bool all)
 	fputs("Usage: flamegraph [options] [FOLDED...] > graph.svg\n"
 	      "Draws folded stacks as a flame graph: one self-contained SVG.\n",
 	      f);
-	if (!all)
-		putc('\n', f);
-	for (size_t i = 0; i < ROWS; i++) {
-		const struct row *s = &rows[i];
-
-		if (!s->set && all)
-			fprintf(f, "\n%s:\n", s->help);
-		else if (s->set && s->help && (all || s->brief))
-			help_put(f, s->letter, s->name, s->value, s->help);
-	}
+	option_table_help(&table, f, all);
 	column = fprintf(f, "\nPalettes:") - 1;
 	for (size_t i = 0; (p = palette_at(i)); i++) {
 		if (column > 70)
@@ -322,7 +271,7 @@ static const char *conflict(const struct options *o, int files)
 }
 
 /* The option that the word names, in any case and with one dash or two. NULL: none. */
-static const struct row *named(const char *word)
+static const struct option_row *named(const char *word)
 {
 	size_t dashes = strspn(word, "-"), len = strcspn(word, "=") - dashes;
 
@@ -339,7 +288,7 @@ static const struct row *named(const char *word)
 static void fold_case(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		const struct row *s = named(argv[i]);
+		const struct option_row *s = named(argv[i]);
 
 		if (!s)
 			continue;
@@ -349,38 +298,19 @@ static void fold_case(int argc, char **argv)
 	}
 }
 
-int options_parse(struct options *o, int argc, char **argv)
+int options_parse(struct options *o, int argc, char **argv, char *err, size_t err_size)
 {
-	struct option longopts[ROWS + 1] = { 0 }, *l = longopts;
 	const char *why;
-	int c;
+	int ret;
 
 	memset(o, 0, sizeof(*o));
 	page_init(&o->page);
 	fold_case(argc, argv);
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].name)
-			*l++ = (struct option) {
-				.name = rows[i].name,
-				.has_arg = rows[i].value != NULL,
-				.val = value_of(i),
-			};
-	while ((c = getopt_long_only(argc, argv, "c:hio:qV", longopts, NULL)) != -1) {
-		size_t i = 0;
-
-		while (i < ROWS && value_of(i) != c)
-			i++;
-		if (i == ROWS)
-			return -1; /* getopt_long_only() has printed the reason */
-		if (!rows[i].set(o, &rows[i], optarg)) {
-			fprintf(stderr, "flamegraph: --%s: bad value '%s'\n", rows[i].name, optarg);
-			return -1;
-		}
-		if (o->help || o->help_all || o->version)
-			return 0;
-	}
+	ret = option_table_parse(&table, o, argc, argv, NULL, err, err_size);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	why = conflict(o, argc - optind);
 	if (why)
-		fprintf(stderr, "flamegraph: %s\n", why);
-	return why ? -1 : 0;
+		snprintf(err, err_size, "%s", why);
+	return why ? -EINVAL : 0;
 }

@@ -26,8 +26,11 @@ struct options {
 	bool help, help_all, version;
 };
 
-/* Parse; the files start at argv[optind]. 0, or -1 after a message on standard error. */
-int options_parse(struct options *o, int argc, char **argv);
+/*
+ * Parse; the files start at argv[optind]. 0, or -EINVAL with one line in err[0..err_size) that says
+ * what is wrong.
+ */
+int options_parse(struct options *o, int argc, char **argv, char *err, size_t err_size);
 
 /* Write the most used options, or all. */
 void options_help(FILE *f, bool all);

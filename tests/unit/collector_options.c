@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* chaincap's command line. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,22 +15,22 @@
 
 #define PARSE(o, ...) parse(o, (char *[]) { "chaincap", __VA_ARGS__, NULL })
 
-static enum options_result parse(struct options *o, char **argv)
+static int parse(struct options *o, char **argv)
 {
+	char why[256];
 	int argc = 0;
 
 	while (argv[argc])
 		argc++;
-	return options_parse(o, argc, argv);
+	return options_parse(o, argc, argv, why, sizeof(why));
 }
 
 static void defaults(void **state)
 {
-	char *argv[] = { "chaincap", NULL };
 	struct options o;
 
 	(void)state;
-	assert_int_equal(options_parse(&o, 1, argv), OPTIONS_RUN);
+	assert_int_equal(parse(&o, (char *[]) { "chaincap", NULL }), 0);
 	assert_string_equal(o.output, "trace.bin");
 	assert_true(o.kernel_stacks && o.user_stacks);
 	assert_int_equal(o.duration_ns, 0);
@@ -41,10 +42,10 @@ static void seconds_may_have_decimals(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "-o", "x", "0.25"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "-o", "x", "0.25"), 0);
 	assert_int_equal(o.duration_ns, 250000000);
 	assert_string_equal(o.output, "x");
-	assert_int_equal(PARSE(&o, "10"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "10"), 0);
 	assert_int_equal(o.duration_ns, 10000000000u);
 }
 
@@ -53,7 +54,7 @@ static void a_command_keeps_its_own_options(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "-K", "--", "ls", "-U", "--help"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "-K", "--", "ls", "-U", "--help"), 0);
 	assert_true(o.kernel_stacks && !o.user_stacks);
 	assert_string_equal(o.command[0], "ls");
 	assert_string_equal(o.command[1], "-U");
@@ -67,7 +68,7 @@ static void sizes_take_units(void **state)
 	uint64_t v;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "--buffer-size=64K", "--max-size", "2G"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "--buffer-size=64K", "--max-size", "2G"), 0);
 	assert_int_equal(o.buffer_size, 65536);
 	assert_int_equal(o.max_size, 2ull << 30);
 	assert_true(options_size("12", &v) && v == 12);
@@ -76,7 +77,7 @@ static void sizes_take_units(void **state)
 		     options_size("-1", &v) || options_size("99999999999999999999", &v) ||
 		     options_size("99999999999G", &v));
 	assert_int_equal(o.threads, 0);
-	assert_int_equal(PARSE(&o, "--threads", "4"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "--threads", "4"), 0);
 	assert_int_equal(o.threads, 4);
 }
 
@@ -86,11 +87,10 @@ static void flight_takes_times_with_units(void **state)
 	uint64_t ns;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "--flight", "30s"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "--flight", "30s"), 0);
 	assert_int_equal(o.flight_ns, 30000000000u);
 	assert_int_equal(o.trigger_ns, 0);
-	assert_int_equal(PARSE(&o, "--flight=2min", "--trigger-wait=1.5ms", "-c", "^a|b$"),
-			 OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "--flight=2min", "--trigger-wait=1.5ms", "-c", "^a|b$"), 0);
 	assert_int_equal(o.flight_ns, 120000000000u);
 	assert_int_equal(o.trigger_ns, 1500000);
 	assert_string_equal(o.comm, "^a|b$");
@@ -100,7 +100,7 @@ static void flight_takes_times_with_units(void **state)
 		     options_duration("5", &ns) || options_duration("0s", &ns) ||
 		     options_duration("-1s", &ns) || options_duration("1h", &ns) ||
 		     options_duration("1e30s", &ns) || options_duration("nans", &ns));
-	assert_int_equal(PARSE(&o, "500ms"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "500ms"), 0);
 	assert_int_equal(o.duration_ns, 500000000);
 }
 
@@ -109,35 +109,34 @@ static void what_is_wrong_is_refused(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "--no-such-option"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "-K", "-U"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "ten"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "0"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "-1"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "nan"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "1e99"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "5", "ls"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--buffer-size", "0"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--threads", "0"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--threads", "two"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "30s", "--threads", "2"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--buffer-size", "4G"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "50ms"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3"), OPTIONS_RUN);
+	assert_int_equal(PARSE(&o, "--no-such-option"), -EINVAL);
+	assert_int_equal(PARSE(&o, "-K", "-U"), -EINVAL);
+	assert_int_equal(PARSE(&o, "ten"), -EINVAL);
+	assert_int_equal(PARSE(&o, "0"), -EINVAL);
+	assert_int_equal(PARSE(&o, "-1"), -EINVAL);
+	assert_int_equal(PARSE(&o, "nan"), -EINVAL);
+	assert_int_equal(PARSE(&o, "1e99"), -EINVAL);
+	assert_int_equal(PARSE(&o, "5", "ls"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--buffer-size", "0"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--threads", "0"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--threads", "two"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "30s", "--threads", "2"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--buffer-size", "4G"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "50ms"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3"), 0);
 	assert_int_equal(o.max_dumps, 3);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "0"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3x"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--max-dumps", "3"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "-o", "-"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "--trigger-wait", "2s"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-size", "100K"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--trigger-wait", "2s"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "1s", "-c", "x"), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-wait", "1s", "-c", "["),
-			 OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "-o", ""), OPTIONS_USAGE);
-	assert_int_equal(PARSE(&o, "-o"), OPTIONS_USAGE);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "0"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--max-dumps", "3"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "-o", "-"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--trigger-wait", "2s"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-size", "100K"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--trigger-wait", "2s"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "-c", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-wait", "1s", "-c", "["), -EINVAL);
+	assert_int_equal(PARSE(&o, "-o", ""), -EINVAL);
+	assert_int_equal(PARSE(&o, "-o"), -EINVAL);
 }
 
 int main(void)
