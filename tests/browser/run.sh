@@ -6,8 +6,8 @@ set -u
 build=$(cd "${1:-build}" 2>/dev/null && pwd) || { echo "usage: run.sh BUILD_DIR" >&2; exit 2; }
 cd "$(dirname "$0")" || exit 1
 
-kind=test
-[ -z "${SPEED:-}" ] || kind=speed # what harness.mjs runs then, in Chromium alone
+kind='test'
+[ -z "${SPEED:-}" ] || kind='speed' # what harness.mjs runs then, in Chromium alone
 skip() {
 	n=$(grep -c "^$kind(\"" ./*.test.mjs | awk -F: '{ n += $2 } END { printf "%.0f\n", n }')
 	sed -n "s/^$kind(\"\([^\"]*\)\".*/SKIP browser: \1/p" ./*.test.mjs | sed "s|\$| ($1)|"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions of Node.js with --perf-prof have the names that its jitdump gives them, which chaincap finds
 # because the process maps it: there is no perf map.
+# Beside another: it compares names of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v node >/dev/null || skip "needs node"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How many user frames have a name, for each kind of program and process that lives for a second or two. All run at
 # once in one recording: ../speed/names_share.sh has those for which the recorder has some milliseconds.
+# Beside another: it compares names of its own programs.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../names.sh"
 needs_bpf

@@ -3,6 +3,7 @@
 # The processes that read call frame information for the recorder have no rights, and are recorded
 # like any other program. When they are killed all the time, that costs some rules: no event, and
 # the recording goes on.
+# Beside another: accounts hold whatever is lost.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 

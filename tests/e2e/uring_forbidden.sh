@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Where io_uring is forbidden, by a seccomp filter or by kernel.io_uring_disabled, chaincap writes without
 # it, says so with -v, and the trace is as good.
+# Beside another: it is about how the recorder writes, and what it says of that.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ -x "$build/forbid" ] || fail "no $build/forbid: make unit builds it"

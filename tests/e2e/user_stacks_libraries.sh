@@ -5,6 +5,7 @@
 # what is mapped, or its file is gone before it could be opened, a stack is cut and not called whole. Of those
 # that were opened in time, the functions have their names. Right after a library was loaded its functions have
 # no callers that only the one before it had, at the same addresses with frames of other sizes.
+# Beside another: it compares stacks of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 sources=$(cd "$(dirname "$0")/../stacks" && pwd)

@@ -13,14 +13,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 programs=${PROGRAMS:-chaincap chainwalk flamegraph}
 
-# copy_to FOLDER: the sources as they stand.
-copy_to() {
-	mkdir -p "$1"
-	tar -c --exclude=node_modules --exclude='build*/*' Makefile ./*.mk ./*.md COPYING \
-		bench bpf collector docs engine include render tests | tar -x -C "$1"
-}
-
-copy_to "$tmp/one"
+. tests/package/debian.sh
+copy_sources "$tmp/one"
 cp -a "$tmp/one" "$tmp/another-place" # the same moment of a tree that may be worked on
 # shellcheck disable=SC2046,SC2086 # a list of words
 (cd "$tmp/one" && umask 022 && LC_ALL=C TZ=UTC make -s -j2 $(printf 'build/%s ' $programs) >/dev/null)

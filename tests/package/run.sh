@@ -6,7 +6,6 @@
 #   SUITE         of Debian (default: this machine's)
 # Exits 0: works, 1: does not, 77: cannot be tried here.
 set -u
-O=$(cd "$1" && pwd) || exit 2
 LC_ALL=C
 export LC_ALL
 skip() { echo "SKIP test-deb: $*"; exit 77; }
@@ -15,38 +14,27 @@ say() { echo "test-deb: $*"; }
 
 [ "$(id -u)" = 0 ] || skip "a system below a folder needs root"
 command -v chroot >/dev/null || skip "no chroot here"
-[ "${DEBIAN_BASE:-}" ] || command -v debootstrap >/dev/null || skip "no debootstrap here, and no DEBIAN_BASE"
+. "$(dirname "$0")/debian.sh"
+own_mounts "$0" "$@"
+O=$(cd "$1" && pwd) || exit 2
 set -- "$O"/deb/*.deb
 [ -f "$1" ] || fail "no package in $O/deb: make deb"
 deb=$1
 
 tmp=$(mktemp -d /var/tmp/chain-deb.XXXXXX) || exit 2
 root=$tmp/root
-clean_up() {
-	for mounted in sys proc; do
-		mountpoint -q "$root/$mounted" && umount "$root/$mounted"
-	done
-	# Never into something that is still mounted.
-	rm -rf --one-file-system "$tmp"
-}
-trap clean_up EXIT
+# Never into something that is still mounted.
+trap 'umount -R "$root/proc" "$root/sys" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-inside() { timeout "$limit" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-	LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
-limit=300
 
 if [ "${DEBIAN_BASE:-}" ]; then
 	cp -a "$DEBIAN_BASE" "$root" || fail "cannot copy $DEBIAN_BASE"
 else
-	suite=${SUITE:-$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")}
-	timeout 600 debootstrap --variant=minbase "$suite" "$root" >"$tmp/log" 2>&1 || {
-		tail -n 5 "$tmp/log"
-		skip "debootstrap $suite did not come through (no network?)"
-	}
+	make_debian "$root" 2>"$tmp/log" || skip "$(tail -n 1 "$tmp/log")"
 fi
-mount -t proc proc "$root/proc" && mount --bind -o ro /sys "$root/sys" || skip "cannot mount here"
-cp /etc/resolv.conf /etc/hosts "$root/etc/"
+mount_debian "$root" 2>"$tmp/log" || skip "cannot mount here: $(tail -n 1 "$tmp/log")"
+inside() { inside_debian "$root" "$@"; }
 inside apt-get -q update >"$tmp/log" 2>&1 || { tail -n 5 "$tmp/log"; skip "apt-get update (no network?)"; }
 say "a fresh $(inside sh -c '. /etc/os-release; echo "$PRETTY_NAME"'), $(inside dpkg-query -f '.\n' -W | wc -l) packages"
 
