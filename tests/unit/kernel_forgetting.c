@@ -111,10 +111,7 @@ static void open_session(const struct bpf_options *o)
 {
 	char why[300] = "";
 
-	if (what_is_refused()) {
-		print_message("%s\n", what_is_refused());
-		skip();
-	}
+	skip_if_refused();
 	assert_int_equal(bpf_session_open(&session, o, why, sizeof(why)), 0);
 	kallsyms = kallsyms_new();
 	assert_non_null(kallsyms);
@@ -227,10 +224,7 @@ static void a_grace_period_ends(void **state)
 	int ms = 0;
 
 	(void)state;
-	if (what_is_refused()) {
-		print_message("%s\n", what_is_refused());
-		skip();
-	}
+	skip_if_refused();
 	assert_int_equal(grace_new(&g), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_true(grace_begin(g));

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "elf/elfsym.h"
+#include "may_record.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 
@@ -251,10 +252,10 @@ static void a_stripped_program_is_named_by_its_debug_file(void **state)
 
 	(void)state;
 	copy_self(path);
-	if (geteuid() || !root_is_a_mount() || access("/usr/lib/debug", X_OK) ||
+	if (what_is_refused() || !root_is_a_mount() || access("/usr/lib/debug", X_OK) ||
 	    !run("strip", path, NULL)) {
 		unlink(path);
-		print_message("needs root, and not a chroot, strip and /usr/lib/debug\n");
+		print_message("needs rights, and not a chroot, strip and /usr/lib/debug\n");
 		skip();
 	}
 	pid = fork();
