@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/event_block.h"
+#include "common/event_read.h"
 
 struct event_block {
 	struct event_block *next; /* of the same lane, later */

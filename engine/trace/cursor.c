@@ -11,7 +11,7 @@
 
 #include "base/compare.h"
 #include "base/pairs.h"
-#include "common/event_block.h"
+#include "common/event_read.h"
 #include "disk_join.h"
 #include "trace_private.h"
 
@@ -26,7 +26,6 @@ struct source {
 	size_t at, end;	 /* the blocks of its run that were not opened yet; the losses left */
 	size_t number;	 /* of its run: orders events that are otherwise equal */
 	bool losses;	 /* it is the source of losses */
-	bool aux;	 /* its blocks are AUX_EVENTS */
 	struct chainlog_reader reader;
 	uint32_t n_pairs; /* how many of the reader's pairs of stacks have got their id */
 	struct source *next_free;
@@ -210,75 +209,14 @@ static int set_aux_stacks(struct trace_cursor *c, struct source *s,
 	return out->pair ? 1 : -ENOMEM;
 }
 
-/* The time since_ns before time_ns; 0 if that is not known (since_ns is 0, or too large). */
-static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
+/* Takes the next event of the block into s->ev. Returns 1; 0 at its end; a negative errno. */
+static int take_event(struct trace_cursor *c, struct source *s)
 {
-	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
-}
-
-/* An event of a AUX_EVENTS block. Returns 1 or -ENOMEM. */
-static int take_aux(struct trace_cursor *c, struct source *s, const struct chainlog_fields *ev)
-{
-	s->ev = (struct event) {
-		.time_ns = ev->time_ns,
-		.cpu = ev->cpu,
-		.kind = ev->kind,
-		.tid = ev->tid,
-		.other = ev->other,
-		.n = ev->number[0],
-		.last_ns = ev->number[1],
-	};
-	if (chainlog_aux_has_object(ev->kind) && ev->number[0] < c->t->objects_end &&
-	    ev->number[0] < TRACE_PAIR_IDS)
-		s->ev.object = (uint32_t)ev->number[0];
-	if (ev->kind == EVENT_DISK_DONE) {
-		s->ev.n = ev->number[1];
-		s->ev.asked_ns = before_ns(ev->time_ns, ev->number[2]);
-		s->ev.last_ns = before_ns(ev->time_ns, ev->number[3]);
-	}
-	if (ev->kind == EVENT_AUX_LOST)
-		s->ev.last_ns = ev->number[1] < INT64_MAX - ev->time_ns
-					? ev->time_ns + ev->number[1]
-					: INT64_MAX;
-	return set_aux_stacks(c, s, ev);
-}
-
-/* Takes the next event into s->ev. Returns 1; 0 at the end; a negative errno. */
-static int advance(struct trace_cursor *c, struct source *s)
-{
-	const struct trace *t = c->t;
 	struct chainlog_fields ev;
-	int ret;
+	int ret = chainlog_read_event(&s->reader, &ev);
 
-	if (s->losses) {
-		const struct trace_loss *l;
-
-		if (s->at == s->end)
-			return 0;
-		l = &t->losses[s->at++];
-		s->ev = (struct event) { .time_ns = l->first_ns,
-					 .cpu = l->cpu,
-					 .kind = EVENT_LOST,
-					 .last_ns = l->last_ns,
-					 .n = l->n };
-		return 1;
-	}
-	while (!(ret = chainlog_read(&s->reader, &ev))) {
-		const struct event_block_ref *b;
-
-		if (s->at == s->end)
-			return 0;
-		b = c->order[s->at++];
-		s->n_pairs = 0;
-		s->aux = b->aux;
-		ret = chainlog_reader_begin(&s->reader, b->aux, b->payload, b->payload + b->len);
-		if (ret)
-			return ret;
-	}
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
-	if (s->aux)
-		return take_aux(c, s, &ev);
 	s->ev = (struct event) {
 		.time_ns = ev.time_ns,
 		.cpu = ev.cpu,
@@ -288,10 +226,85 @@ static int advance(struct trace_cursor *c, struct source *s)
 		.no_waker = ev.flags & CHAINLOG_F_NO_WAKER,
 		.tid = ev.tid,
 		.other = ev.other,
-		.string = ev.string < t->strings_end ? ev.string : 0,
+		.string = ev.string < c->t->strings_end ? ev.string : 0,
 		.tgid = ev.tgid,
 	};
 	return ev.pair ? set_stacks(c, s, ev.pair) : 1;
+}
+
+/* The time since_ns before time_ns; 0 if that is not known (since_ns is 0, or too large). */
+static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
+{
+	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
+}
+
+/* As take_event(), of an AUX_EVENTS block. */
+static int take_aux(struct trace_cursor *c, struct source *s)
+{
+	struct chainlog_fields ev;
+	int ret = chainlog_read_aux(&s->reader, &ev);
+
+	if (ret <= 0)
+		return ret;
+	s->ev = (struct event) {
+		.time_ns = ev.time_ns,
+		.cpu = ev.cpu,
+		.kind = ev.kind,
+		.tid = ev.tid,
+		.other = ev.other,
+		.n = ev.number[0],
+		.last_ns = ev.number[1],
+	};
+	if (chainlog_aux_has_object(ev.kind) && ev.number[0] < c->t->objects_end &&
+	    ev.number[0] < TRACE_PAIR_IDS)
+		s->ev.object = (uint32_t)ev.number[0];
+	if (ev.kind == EVENT_DISK_DONE) {
+		s->ev.n = ev.number[1];
+		s->ev.asked_ns = before_ns(ev.time_ns, ev.number[2]);
+		s->ev.last_ns = before_ns(ev.time_ns, ev.number[3]);
+	}
+	if (ev.kind == EVENT_AUX_LOST)
+		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
+								      : INT64_MAX;
+	return set_aux_stacks(c, s, &ev);
+}
+
+static int take_loss(struct trace_cursor *c, struct source *s)
+{
+	const struct trace_loss *l;
+
+	if (s->at == s->end)
+		return 0;
+	l = &c->t->losses[s->at++];
+	s->ev = (struct event) {
+		.time_ns = l->first_ns,
+		.cpu = l->cpu,
+		.kind = EVENT_LOST,
+		.last_ns = l->last_ns,
+		.n = l->n,
+	};
+	return 1;
+}
+
+/* Takes the next event into s->ev. Returns 1; 0 at the end; a negative errno. */
+static int advance(struct trace_cursor *c, struct source *s)
+{
+	int ret;
+
+	if (s->losses)
+		return take_loss(c, s);
+	while (!(ret = s->reader.aux ? take_aux(c, s) : take_event(c, s))) {
+		const struct event_block_ref *b;
+
+		if (s->at == s->end)
+			return 0;
+		b = c->order[s->at++];
+		s->n_pairs = 0;
+		ret = chainlog_reader_begin(&s->reader, b->aux, b->payload, b->payload + b->len);
+		if (ret)
+			return ret;
+	}
+	return ret;
 }
 
 static void retire(struct trace_cursor *c, struct source *s)

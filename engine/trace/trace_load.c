@@ -9,7 +9,7 @@
 #include "base/cpus.h"
 #include "common/grow.h"
 #include "base/progress.h"
-#include "common/event_block.h"
+#include "common/event_read.h"
 #include "trace_private.h"
 
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
@@ -203,7 +203,7 @@ static void note_tid(struct events_check *c, uint32_t tid)
 static void check_events(struct chainlog_reader *r, struct events_check *c)
 {
 	const uint8_t *p = c->block.payload, *end = p + c->block.len;
-	struct chainlog_fields ev;
+	struct chainlog_fields ev, aux;
 
 	c->no_head = !chainlog_get_head(p, end, &c->head);
 	if (c->no_head)
@@ -211,14 +211,18 @@ static void check_events(struct chainlog_reader *r, struct events_check *c)
 	c->ret = chainlog_reader_begin(r, is_aux(c), p, end);
 	if (c->ret)
 		return;
-	while ((c->ret = chainlog_read(r, &ev)) > 0) {
-		c->of[ev.kind == EVENT_WOKEN_READY ? EVENT_READY : ev.kind]++;
-		if (ev.kind == CHAINLOG_EXEC || is_aux(c))
+	while (is_aux(c) && (c->ret = chainlog_read_aux(r, &aux)) > 0) {
+		c->of[aux.kind == EVENT_WOKEN_READY ? EVENT_READY : aux.kind]++;
+		note_tid(c, aux.tid);
+		note_tid(c, aux.other);
+		if (aux.kind == EVENT_AUX_LOST)
+			c->aux_lost += aux.number[0];
+	}
+	/* What is not looked at here is not even stored. */
+	while (!is_aux(c) && (c->ret = chainlog_read_event(r, &ev)) > 0) {
+		c->of[ev.kind]++;
+		if (ev.kind == CHAINLOG_EXEC)
 			note_tid(c, ev.other);
-		if (is_aux(c))
-			note_tid(c, ev.tid);
-		if (ev.kind == EVENT_AUX_LOST)
-			c->aux_lost += ev.number[0];
 	}
 	for (uint32_t ref = 1; ref <= r->n_threads; ref++)
 		note_tid(c, r->threads[ref].tid);

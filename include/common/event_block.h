@@ -160,12 +160,6 @@ const uint8_t *chainlog_get_head(const uint8_t *p, const uint8_t *end,
  */
 int chainlog_reader_begin(struct chainlog_reader *r, bool aux, const uint8_t *p,
 			  const uint8_t *end);
-/*
- * Reads the next event; auxiliary events of kinds that are not known are skipped. Returns 1; 0 at
- * the end of the block; -EBADMSG if it is malformed. It trusts nothing: each number is checked
- * before it is used.
- */
-int chainlog_read(struct chainlog_reader *r, struct chainlog_fields *ev);
 void chainlog_reader_free(struct chainlog_reader *r);
 
 #endif /* EVENT_BLOCK_H */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/bpf.h"
-#include "common/event_block.h"
+#include "common/event_read.h"
 #include "events/translate.h"
 
 static struct encoder *new_encoder(encoder_sink sink, void *ctx)
