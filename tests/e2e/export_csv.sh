@@ -57,7 +57,7 @@ for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin; do
 done
 
 # What a hostile process calls itself stays in its field. (The kernel cuts it to 15 bytes.)
-[ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] || { echo "note: no recording here: hostile names not tried"; exit 0; }
+[ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] && "$build/may_record" >"$tmp/err" || { echo "note: no recording here: hostile names not tried"; exit 0; }
 timeout 30 "$cap" -F 0 -o "$tmp/hostile" -- sh -c '
 	printf "a,\"b\",\n1,\377;c" >/proc/self/comm
 	sleep 0.05
