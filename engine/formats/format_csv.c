@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "format.h"
-#include "ran_columns.h"
+#include "wait_amounts.h"
 #include "words/kernel_stacks.h"
-#include "select/top_waits.h"
 #include "select/wait_nature.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
@@ -31,37 +30,30 @@ static const struct {
 
 #define N_ENDS (sizeof(ends) / sizeof(ends[0]))
 #define WHO_COLUMNS 3
+#define RAN_COLUMNS 3
 
 struct writer {
+	struct wait_amounts wait; /* the current one, by node */
 	FILE *out;
 	const struct timelines *timelines;
 	const struct trace *trace;
 	struct names *names;
 	struct processes *processes;
-	struct chains chains;
 	struct who_ran *who_ran; /* NULL: not known, and without columns */
 	struct sums who_had_cpu;
-	struct ran_columns ran;
-	uint64_t ends_ns[CHAIN_ENDS]; /* of the current wait */
-	struct format_totals totals;  /* of all waits written */
+	bool sampled, interrupts; /* what the trace has; otherwise without columns */
+	struct intern links;	  /* struct link; their ids are the labels */
+	struct sums stacks;	  /* ns of the current wait by (0, text) */
+	uint64_t ends_ns[CHAIN_ENDS], interrupted_ns;
+	struct format_totals totals; /* of all waits written */
 };
 
-/* A chain_sink's. */
-static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
-{
-	struct writer *c = arg;
-
-	if (key.kind == AMOUNT_TIME)
-		c->ends_ns[key.end] += amount;
-	if (key.end == CHAIN_RUNNING)
-		ran_columns_add(&c->ran, node, key, amount);
-}
-
+/* The time of a chain is shared out over what its last waker ran: so chains are told apart. */
 static uint32_t label_link(void *arg, const struct link *l)
 {
 	struct writer *c = arg;
 
-	return ran_columns_label(&c->ran, l);
+	return intern_id(&c->links, l, sizeof(*l), NULL);
 }
 
 /* ---- fields --------------------------------------------------------------------------------- */
@@ -89,12 +81,6 @@ static void put_field(struct writer *c, const char *s, size_t len)
 static void put_text(struct writer *c, const char *s)
 {
 	put_field(c, s, strlen(s));
-}
-
-/* The same with a struct writer as arg. */
-static void put_text_of(void *arg, const char *s)
-{
-	put_text(arg, s);
 }
 
 static void put_ns(struct writer *c, uint64_t ns)
@@ -163,10 +149,10 @@ static int put_waker(struct writer *c, const struct wait *w)
 		fputs(",,,,,", c->out);
 		return 0;
 	}
-	context = waker_context(c->chains.kernel, kstack, w->waker == THREAD_IDLE);
+	context = waker_context(c->wait.chains.kernel, kstack, w->waker == THREAD_IDLE);
 	if (context.interrupt) {
 		frame = names_frame(c->names,
-				    irq_handler(c->chains.kernel, kstack, context.frames));
+				    irq_handler(c->wait.chains.kernel, kstack, context.frames));
 		if (!frame)
 			return -ENOMEM;
 		fputs(",[interrupt],,,", c->out);
@@ -204,7 +190,10 @@ static void put_header(struct writer *c)
 	fputs(has_objects(c) ? ",stack,object" : ",stack", c->out);
 	for (int i = 1; i <= WHO_COLUMNS && c->who_ran; i++)
 		fprintf(c->out, ",had_cpu_%d,had_cpu_%d_ns", i, i);
-	ran_columns_head(&c->ran, c->out);
+	if (c->interrupts)
+		fputs(",end_running_interrupts_ns", c->out);
+	for (int i = 1; i <= RAN_COLUMNS && c->sampled; i++)
+		fprintf(c->out, ",ran_%d,ran_%d_ns", i, i);
 	putc('\n', c->out);
 }
 
@@ -234,6 +223,31 @@ static int put_who(struct writer *c, const struct chosen_wait *p)
 	for (; n < WHO_COLUMNS; n++)
 		fputs(",,", c->out);
 	return s->out_of_memory ? -ENOMEM : 0;
+}
+
+/*
+ * What wakers did while they ran: how much of that time went to interrupts, and the stacks in which
+ * most of it was spent, by the samples (chain-semantics, section 8).
+ */
+static int put_ran(struct writer *c)
+{
+	const struct sum *stacks;
+	size_t n;
+
+	if (c->interrupts)
+		put_ns(c, c->interrupted_ns);
+	sums_sort(&c->stacks, c->names, sums_key_is_text);
+	stacks = sums_of(&c->stacks, 0, &n);
+	for (size_t i = 0; i < RAN_COLUMNS && c->sampled; i++) {
+		putc(',', c->out);
+		if (i >= n) {
+			putc(',', c->out);
+			continue;
+		}
+		put_text(c, names_text(c->names, stacks[i].text));
+		put_ns(c, stacks[i].amount);
+	}
+	return c->stacks.out_of_memory ? -ENOMEM : 0;
 }
 
 static int put_wait(struct writer *c, const struct chosen_wait *p)
@@ -277,7 +291,7 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	if (!err)
 		err = put_who(c, p);
 	if (!err)
-		err = ran_columns_put(&c->ran, put_text_of, c, c->out);
+		err = put_ran(c);
 	putc('\n', c->out);
 	return err;
 }
@@ -301,19 +315,39 @@ static void add_to_sums(struct writer *c, const struct chosen_wait *p)
 		sums->ends_ns[i] += c->ends_ns[i];
 }
 
+/* Adds up the amounts of the current wait. 0 or -ENOMEM. */
+static int sum_up(struct writer *c)
+{
+	size_t n, n_stacks;
+	const struct wait_amount *a = wait_amounts_list(&c->wait, &n);
+
+	memset(c->ends_ns, 0, sizeof(c->ends_ns));
+	c->interrupted_ns = 0;
+	sums_clear(&c->stacks);
+	for (size_t i = 0; i < n; i++) {
+		struct sum *ran = sums_of(&c->wait.ran, a[i].place, &n_stacks);
+
+		c->ends_ns[a[i].key.end] += a[i].ns;
+		c->interrupted_ns += a[i].interrupted_ns;
+		if (a[i].key.end != CHAIN_RUNNING || !n_stacks)
+			continue;
+		if (sums_share(ran, n_stacks, a[i].ns, c->names))
+			return -ENOMEM;
+		for (size_t k = 0; k < n_stacks; k++)
+			sums_add(&c->stacks, 0, ran[k].text, ran[k].share);
+	}
+	return 0;
+}
+
 static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *c = arg;
-	const struct shown *s = &p->shown;
-	int err;
+	int err = wait_amounts_make(&c->wait, p);
 
-	memset(c->ends_ns, 0, sizeof(c->ends_ns));
-	ran_columns_begin(&c->ran);
-	if (p->wait->kind == WAIT_SLEEP)
-		chains_explain(&c->chains, chains_head(&c->chains, 1), p->thread, p->wait,
-			       s->blocked_from_ns, s->blocked_to_ns);
-	if (c->chains.out_of_memory)
-		return -ENOMEM;
+	if (!err)
+		err = sum_up(c);
+	if (err)
+		return err;
 	add_to_sums(c, p);
 	err = put_wait(c, p);
 	if (err)
@@ -325,20 +359,19 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 static int write_csv(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
-	uint32_t (*label)(void *, const struct link *) =
-		timelines_sampled(in->timelines) ? label_link : NULL;
 	struct names *names = names_new(in->timelines, o);
 	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
 	struct writer c = {
-		.out = out, .timelines = in->timelines, .trace = in->trace, .names = names
+		.out = out,
+		.timelines = in->timelines,
+		.trace = in->trace,
+		.names = names,
+		.sampled = timelines_sampled(in->timelines),
+		.interrupts = timelines_interrupts(in->timelines),
 	};
-	int err = chains_init(&c.chains, in->timelines, o,
-			      &(struct chain_user) { .sink = { &c, add_amount, NULL },
-						     .label = label,
-						     .wants = 1u << AMOUNT_SAMPLES |
-							      1u << AMOUNT_INTERRUPTED });
+	int err = wait_amounts_init(&c.wait, in->timelines, o, names, true,
+				    c.sampled ? label_link : NULL, NULL);
 
-	ran_columns_init(&c.ran, in->timelines, names);
 	if (!s)
 		err = -ENOMEM;
 	if (!err)
@@ -357,11 +390,12 @@ static int write_csv(const struct format_input *in, FILE *out)
 		*in->totals = c.totals;
 		c.totals.classes = (struct sums) { .n = 0 };
 	}
-	chains_free(&c.chains);
+	wait_amounts_free(&c.wait);
 	who_ran_free(c.who_ran);
 	sums_free(&c.totals.classes);
 	sums_free(&c.who_had_cpu);
-	ran_columns_free(&c.ran);
+	sums_free(&c.stacks);
+	intern_free(&c.links);
 	processes_free(c.processes);
 	wait_filter_free(s);
 	names_free(names);

@@ -5,16 +5,19 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format.h"
+#include "base/compare.h"
 #include "base/text.h"
-#include "common/intern.h"
 #include "words/disk_names.h"
-#include "wait_pieces.h"
+#include "wait_amounts.h"
 
 struct writer {
+	struct wait_amounts wait; /* the current one, by node */
+	struct intern links;	  /* struct link; their ids are the labels */
 	const struct format_input *in;
 	FILE *out;
 	const struct timelines *timelines;
@@ -25,9 +28,75 @@ struct writer {
 	uint32_t *of_frame;	    /* text by frame id, as JSON; 0: not made yet */
 	struct pair_table of_stack; /* likewise, by (stack pair, kernel frames << 1 | with user) */
 	struct text_buf buf;
-	struct wait_pieces wait; /* the current one */
 	bool out_of_memory;
 };
+
+static uint32_t label_link(void *arg, const struct link *link)
+{
+	struct writer *j = arg;
+	struct link l = *link;
+
+	l.flags &= LINK_IDLE; /* the other flags are not written */
+	return intern_id(&j->links, &l, sizeof(l), NULL);
+}
+
+static struct link link_of_label(const struct writer *j, uint32_t label)
+{
+	struct link l;
+	size_t len;
+
+	memcpy(&l, intern_bytes(&j->links, label, &len), sizeof(l));
+	return l;
+}
+
+/* The labels of a chain's links, the last link first, without the head; returns how many. */
+static size_t path_of(const struct writer *j, uint32_t node, uint32_t path[OPTIONS_DEPTH_MAX])
+{
+	const struct pair *nodes = j->wait.chains.nodes.at;
+	size_t n = 0;
+
+	for (; nodes[node].a && n < OPTIONS_DEPTH_MAX; node = nodes[node].a)
+		path[n++] = nodes[node].b;
+	return n;
+}
+
+/* By the contents of the links: their numbers depend on the waits explained before. */
+static int by_links(const struct writer *j, uint32_t a, uint32_t b)
+{
+	uint32_t path_a[OPTIONS_DEPTH_MAX], path_b[OPTIONS_DEPTH_MAX];
+	size_t n_a = path_of(j, a, path_a), n_b = path_of(j, b, path_b);
+
+	while (n_a && n_b) {
+		struct link la = link_of_label(j, path_a[--n_a]),
+			    lb = link_of_label(j, path_b[--n_b]);
+		int order = memcmp(&la, &lb, offsetof(struct link, flags));
+
+		if (order)
+			return order;
+	}
+	return n_a ? 1 : n_b ? -1 : 0;
+}
+
+static int widest_first(const void *pa, const void *pb, void *writer)
+{
+	const struct wait_amount *a = pa, *b = pb;
+	int order;
+
+	if (a->ns != b->ns)
+		return compare_numbers(b->ns, a->ns);
+	order = a->place == b->place ? 0 : by_links(writer, a->place, b->place);
+	if (order)
+		return order;
+	if (a->place != b->place)
+		return compare_numbers(a->place, b->place);
+	if (a->key.end != b->key.end)
+		return compare_numbers(a->key.end, b->key.end);
+	if (a->key.value != b->key.value)
+		return compare_numbers(a->key.value, b->key.value);
+	return compare_numbers(a->key.stage, b->key.stage);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void put_string(struct writer *j, const char *key, const char *s)
 {
@@ -167,7 +236,7 @@ static void put_link(struct writer *j, const struct link *l)
 static void put_who(struct writer *j, uint32_t node)
 {
 	size_t n;
-	const struct sum *had = sums_of(&j->wait.facts.had, node, &n);
+	const struct sum *had = sums_of(&j->wait.had, node, &n);
 
 	fputs(",\"had_cpu\":[", j->out);
 	for (size_t i = 0; i < n; i++) {
@@ -186,19 +255,11 @@ static void put_who(struct writer *j, uint32_t node)
 	putc(']', j->out);
 }
 
-/* How much of that time went to interrupts, if the trace says so. */
-static void put_interrupted(struct writer *j, uint32_t node)
-{
-	if (timelines_interrupts(j->timelines))
-		fprintf(j->out, ",\"interrupts_ns\":%" PRIu64,
-			wait_facts_interrupted(&j->wait.facts, node));
-}
-
 /* What the last waker ran: the stacks of its samples, and how much of the piece each of them is. */
-static void put_ran(struct writer *j, const struct wait_piece *p)
+static void put_ran(struct writer *j, const struct wait_amount *p)
 {
 	size_t n;
-	struct sum *ran = sums_of(&j->wait.facts.ran, p->node, &n);
+	struct sum *ran = sums_of(&j->wait.ran, p->place, &n);
 
 	if (!n)
 		return;
@@ -251,7 +312,7 @@ static void put_object(struct writer *j, const char *name, uint32_t object)
 static void put_served(struct writer *j, uint32_t node)
 {
 	size_t n;
-	const struct sum *at = sums_of(&j->wait.facts.served, node, &n);
+	const struct sum *at = sums_of(&j->wait.served, node, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",{" : ",\"served\":[{", j->out);
@@ -262,15 +323,15 @@ static void put_served(struct writer *j, uint32_t node)
 	fputs(n ? "]" : "", j->out);
 }
 
-static void put_piece(struct writer *j, const struct wait_piece *p)
+static void put_piece(struct writer *j, const struct wait_amount *p)
 {
 	const char *end = chain_end_name((enum chain_end)p->key.end);
 	uint32_t path[OPTIONS_DEPTH_MAX];
-	size_t n = wait_pieces_path(&j->wait, p->node, path);
+	size_t n = path_of(j, p->place, path);
 
 	fputs("{\"links\":[", j->out);
 	while (n-- > 0) {
-		struct link l = wait_pieces_link(&j->wait, path[n]);
+		struct link l = link_of_label(j, path[n]);
 
 		put_link(j, &l);
 		if (n)
@@ -282,15 +343,15 @@ static void put_piece(struct writer *j, const struct wait_piece *p)
 		put_disk(j, p->key);
 	if (p->key.end == CHAIN_NETWORK)
 		put_object(j, "socket", p->key.value);
-	if (j->wait.facts.who_ran &&
-	    (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
-		put_who(j, p->node);
+	if (j->wait.who_ran && (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
+		put_who(j, p->place);
 	if (p->key.end == CHAIN_RUNNING) {
-		put_interrupted(j, p->node);
+		if (timelines_interrupts(j->timelines))
+			fprintf(j->out, ",\"interrupts_ns\":%" PRIu64, p->interrupted_ns);
 		put_ran(j, p);
 	}
 	if (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_RUNNING)
-		put_served(j, p->node);
+		put_served(j, p->place);
 	putc('}', j->out);
 }
 
@@ -324,6 +385,8 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
 	bool preempted = w->kind == WAIT_PREEMPTED;
 	bool woken = !preempted && !(w->flags & (WAIT_NOT_WOKEN | WAIT_NO_WAKING));
+	struct wait_amount *pieces;
+	size_t n;
 
 	putc('{', j->out);
 	if (j->in->key) {
@@ -351,10 +414,13 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 	putc(',', j->out);
 	put_stack(j, "stack", w->stack, UINT32_MAX, true);
 	fputs(",\"pieces\":[", j->out);
-	for (size_t i = 0; i < j->wait.n; i++) {
+	pieces = wait_amounts_list(&j->wait, &n);
+	if (n)
+		qsort_r(pieces, n, sizeof(*pieces), widest_first, j);
+	for (size_t i = 0; i < n; i++) {
 		if (i)
 			putc(',', j->out);
-		put_piece(j, &j->wait.at[i]);
+		put_piece(j, &pieces[i]);
 	}
 	fputs("]}\n", j->out);
 }
@@ -363,7 +429,7 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *j = arg;
 
-	if (wait_pieces_make(&j->wait, p))
+	if (wait_amounts_make(&j->wait, p))
 		return -ENOMEM;
 	put_wait(j, p);
 	if (j->out_of_memory)
@@ -376,7 +442,6 @@ static int write_json(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
 	struct names *names = names_new(in->timelines, o);
-	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
 	struct writer j = {
 		.in = in,
 		.out = out,
@@ -385,19 +450,19 @@ static int write_json(const struct format_input *in, FILE *out)
 		.options = o,
 		.names = names,
 	};
-	int err = wait_pieces_init(&j.wait, in->timelines, o, names);
+	int err = -ENOMEM;
 
 	j.of_frame = calloc((size_t)trace_frames_end(in->trace) + 1, sizeof(*j.of_frame));
-	if (!s || !j.of_frame)
-		err = -ENOMEM;
+	if (names && j.of_frame)
+		err = wait_amounts_init(&j.wait, in->timelines, o, names, false, label_link, NULL);
 	if (!err)
-		err = top_waits_walk(in->timelines, s, o->top, write_wait, &j);
-	wait_pieces_free(&j.wait);
+		err = format_each_wait(in, o, names, o->top, write_wait, &j);
+	wait_amounts_free(&j.wait);
+	intern_free(&j.links);
 	intern_free(&j.texts);
 	free(j.of_frame);
 	pair_table_free(&j.of_stack);
 	text_free(&j.buf);
-	wait_filter_free(s);
 	names_free(names);
 	return err < 0 ? err : 0;
 }

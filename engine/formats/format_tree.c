@@ -27,7 +27,6 @@ struct tree {
 	const struct options *options;
 	struct names *names;
 	struct wait_tree wait; /* the current one */
-	struct sums who_had;   /* who had the CPU, for the clause that is being written */
 	/* What the last heading was for; a thread that was renamed gets a new one. */
 	uint32_t thread, name;
 	bool out_of_memory;
@@ -89,7 +88,7 @@ static void put_clause(const struct tree *t, int *n, const char *before, uint64_
 /* Ends a clause with those who had the CPU. */
 static void put_holders(struct tree *t, uint32_t item)
 {
-	sums_write(&t->wait.facts.had, t->names, item, WHO_SHOWN, ": ", "[unknown]", t->out);
+	sums_write(&t->wait.amounts.had, t->names, item, WHO_SHOWN, ": ", "[unknown]", t->out);
 }
 
 static void put_links(struct tree *t, const struct tree_item *above, unsigned int level);
@@ -121,8 +120,7 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 			unborn += w->items[k].total_ns;
 	slept -= unborn;
 	put_clause(t, &n, "ran ", end[CHAIN_RUNNING], "");
-	put_interrupted(t, end[CHAIN_RUNNING],
-			wait_facts_interrupted(&w->facts, (uint32_t)(i - w->items)));
+	put_interrupted(t, end[CHAIN_RUNNING], i->interrupted_ns);
 	put_clause(t, &n, "was runnable ", end[CHAIN_RUNNABLE], "");
 	if (end[CHAIN_RUNNABLE])
 		put_holders(t, self);
@@ -132,7 +130,8 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
-	served_write(&w->facts.served, t->names, self, i->total_ns, "; meanwhile it woke ", t->out);
+	served_write(&w->amounts.served, t->names, self, i->total_ns, "; meanwhile it woke ",
+		     t->out);
 }
 
 /*
@@ -152,7 +151,7 @@ static void put_classic_end(const struct tree *t, const struct tree_item *i)
 static void put_handler(struct tree *t, const struct link *l)
 {
 	uint32_t kstack = timelines_pair(t->timelines, l->stack).kstack;
-	uint32_t frame = irq_handler(t->wait.chains.kernel, kstack, l->kernel_frames);
+	uint32_t frame = irq_handler(t->wait.amounts.chains.kernel, kstack, l->kernel_frames);
 
 	if (frame)
 		fprintf(t->out, " (%s)", names_text(t->names, names_frame(t->names, frame)));
@@ -162,7 +161,7 @@ static void put_handler(struct tree *t, const struct link *l)
 static void put_ran(struct tree *t, const struct tree_item *item, unsigned int level)
 {
 	size_t n;
-	const struct sum *ran = sums_of(&t->wait.facts.ran, (uint32_t)(item - t->wait.items), &n);
+	const struct sum *ran = sums_of(&t->wait.amounts.ran, (uint32_t)(item - t->wait.items), &n);
 	uint64_t samples = 0, rest = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -191,44 +190,49 @@ static const char *woken_by(const struct tree *t, const struct link *l, unsigned
 }
 
 /* "disk vda read", for each that a link stands for. */
-static void put_disks(struct tree *t, const struct tree_item *i)
+static void put_disks(struct tree *t, const struct tree_item *item)
 {
-	const struct pair_table *disks = &t->wait.disks;
-	int n = 0;
+	struct pairs kinds = { 0 };
+	size_t n;
+	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
 
-	for (uint32_t id = 1; id <= disks->keys.n; id++) {
-		struct pair key = disks->keys.at[id];
+	for (size_t i = 0; i < n; i++) {
 		struct disk_request_kind k;
 		struct text_buf s = { 0 };
+		int is_new;
 
-		if (key.a != i - t->wait.items)
+		if (a[i].place != item - t->wait.items || a[i].key.end != CHAIN_DISK)
 			continue;
-		k = timelines_disk_request_kind(t->timelines, key.b);
+		t->out_of_memory |= !pairs_id_new(&kinds, a[i].key.value, 0, &is_new);
+		if (!is_new)
+			continue;
+		k = timelines_disk_request_kind(t->timelines, a[i].key.value);
 		disk_names_put(timelines_trace(t->timelines), k.disk, k.op, &s);
 		t->out_of_memory |= s.failed;
-		fputs(n++ ? ", " : "", t->out);
+		fputs(kinds.n > 1 ? ", " : "", t->out);
 		if (!s.failed)
 			print_clean(t->out, s.p);
 		text_free(&s);
 	}
+	pairs_free(&kinds);
 }
 
 /* How long a device's requests were queued, and at the device. */
-static void put_stages(struct tree *t, const struct tree_item *i)
+static void put_stages(struct tree *t, const struct tree_item *item)
 {
-	const struct pair_table *disks = &t->wait.disks;
-	const uint64_t(*at)[DISK_STAGES] = disks->at;
 	uint64_t ns[DISK_STAGES] = { 0 };
-	int n = 0;
+	int n_put = 0;
+	size_t n;
+	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
 
-	for (uint32_t id = 1; id <= disks->keys.n; id++)
-		for (int k = 0; k < DISK_STAGES && disks->keys.at[id].a == i - t->wait.items; k++)
-			ns[k] += at[id][k];
+	for (size_t i = 0; i < n; i++)
+		if (a[i].place == item - t->wait.items && a[i].key.end == CHAIN_DISK)
+			ns[a[i].key.stage] += a[i].ns;
 	if (!ns[DISK_QUEUED] && !ns[DISK_DEVICE])
 		return;
 	fputs(" (", t->out);
-	put_clause(t, &n, "queued ", ns[DISK_QUEUED], "");
-	put_clause(t, &n, "device ", ns[DISK_DEVICE], "");
+	put_clause(t, &n_put, "queued ", ns[DISK_QUEUED], "");
+	put_clause(t, &n_put, "device ", ns[DISK_DEVICE], "");
 	putc(')', t->out);
 }
 
@@ -236,22 +240,24 @@ static void put_stages(struct tree *t, const struct tree_item *i)
  * " for tcp 10.0.0.5:5432 client/77": the socket to which packets came, of several the one with the
  * most time; nothing if it is not known.
  */
-static void put_socket(struct tree *t, const struct tree_item *i)
+static void put_socket(struct tree *t, const struct tree_item *item)
 {
-	const struct pair_table *sockets = &t->wait.sockets;
-	const uint64_t *ns = sockets->at;
-	uint32_t most = 0, others = 0, text;
+	const struct wait_amount *most = NULL;
+	uint32_t others = 0, text;
+	size_t n;
+	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
 
-	for (uint32_t id = 1; id <= sockets->keys.n; id++) {
-		if (sockets->keys.at[id].a != i - t->wait.items)
+	for (size_t i = 0; i < n; i++) {
+		if (a[i].place != item - t->wait.items || a[i].key.end != CHAIN_NETWORK ||
+		    !a[i].key.value)
 			continue;
-		others += most != 0;
-		if (!most || ns[id] > ns[most])
-			most = id;
+		others += most != NULL;
+		if (!most || a[i].ns > most->ns)
+			most = &a[i];
 	}
 	if (!most)
 		return;
-	text = words_of_object(t->names, sockets->keys.at[most].b);
+	text = words_of_object(t->names, most->key.value);
 	t->out_of_memory |= !text;
 	fprintf(t->out, " for %s", names_text(t->names, text));
 	if (others)
@@ -413,7 +419,7 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 	if (wait_tree_make(&t->wait, p))
 		return -ENOMEM;
 	put_wait(t, p);
-	if (t->out_of_memory || t->wait.out_of_memory)
+	if (t->out_of_memory || t->wait.amounts.out_of_memory)
 		return -ENOMEM;
 	/* The caller reports a write error; continuing would be pointless. */
 	return ferror(t->out) ? 1 : 0;
@@ -425,19 +431,16 @@ static int write_tree(const struct format_input *in, FILE *out)
 	struct tree t = {
 		.out = out, .timelines = in->timelines, .options = &o, .thread = THREAD_NONE
 	};
-	struct wait_filter *s;
 	int err;
 
 	o.fold_repeats = o.blocked_stacks = true;
 	t.names = names_new(in->timelines, &o);
-	s = t.names ? wait_filter_new(in->timelines, &o, t.names) : NULL;
+	if (!t.names)
+		return -ENOMEM;
 	err = wait_tree_init(&t.wait, in->timelines, &o, t.names);
-	if (!s)
-		err = -ENOMEM;
 	if (!err)
-		err = top_waits_walk(in->timelines, s, o.top, write_wait, &t);
+		err = format_each_wait(in, &o, t.names, o.top, write_wait, &t);
 	wait_tree_free(&t.wait);
-	wait_filter_free(s);
 	names_free(t.names);
 	return err < 0 ? err : 0;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wait_tree.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 #include "common/grow.h"
@@ -13,8 +11,8 @@
 /* 0: out of memory. */
 static uint32_t make_label(struct wait_tree *t, const struct link *l)
 {
-	uint32_t joint =
-		joint_of_link(&t->joints, t->names, t->timelines, l, names_link(t->names, l));
+	struct names *names = t->amounts.names;
+	uint32_t joint = joint_of_link(&t->joints, names, t->timelines, l, names_link(names, l));
 	struct link *p;
 	uint32_t id;
 	int is_new;
@@ -54,35 +52,6 @@ static uint32_t joint_of(const void *arg, uint32_t label)
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
-/* Makes room for a node in item_of. */
-static bool reserve_node(struct wait_tree *t, uint32_t node)
-{
-	size_t n = (size_t)node * 2 + 64;
-	uint32_t *p;
-
-	if (node < t->n_item_of)
-		return true;
-	p = realloc(t->item_of, n * sizeof(*p));
-	if (!p)
-		return false;
-	memset(p + t->n_item_of, 0, (n - t->n_item_of) * sizeof(*p));
-	t->item_of = p;
-	t->n_item_of = n;
-	return true;
-}
-
-static bool note_item(struct wait_tree *t, uint32_t node, uint32_t item)
-{
-	uint32_t *p = grow_array(t->nodes, t->n_nodes, &t->cap_nodes, sizeof(*p));
-
-	if (!p)
-		return false;
-	t->nodes = p;
-	p[t->n_nodes++] = node;
-	t->item_of[node] = item + 1;
-	return true;
-}
-
 /* How many links of the same kind are in a row at the end of the node's chain. */
 static uint32_t run_of(const struct chains *c, uint32_t node)
 {
@@ -93,83 +62,55 @@ static uint32_t run_of(const struct chains *c, uint32_t node)
 	return n;
 }
 
-/* The node's item, which is created if there is none. NULL: out of memory. */
-static struct tree_item *item_of(struct wait_tree *t, uint32_t node)
+static uint32_t add_item(struct wait_tree *t, uint32_t parent, uint32_t label)
 {
-	const struct chains *c = &t->chains;
-	struct pair link = c->nodes.at[node];
-	struct tree_item *p = NULL;
-	uint32_t parent = 0, run;
+	struct tree_item *p = grow_array(t->items, t->n_items, &t->cap_items, sizeof(*p));
 
-	if (!reserve_node(t, node))
-		return NULL;
-	if (t->item_of[node])
-		return &t->items[t->item_of[node] - 1];
-	if (link.a) {
-		p = item_of(t, link.a);
-		if (!p)
-			return NULL;
-		parent = (uint32_t)(p - t->items);
-		if (chains_repeats(c, link.a, link.b)) {
-			run = run_of(c, node);
-			p->times = p->times < run ? run : p->times;
-			return note_item(t, node, parent) ? p : NULL;
-		}
+	if (!p) {
+		t->amounts.out_of_memory = true;
+		return 0;
 	}
-	p = grow_array(t->items, t->n_items, &t->cap_items, sizeof(*p));
-	if (!p)
-		return NULL;
 	t->items = p;
-	if (!note_item(t, node, (uint32_t)t->n_items))
-		return NULL;
-	p += t->n_items++;
-	*p = (struct tree_item) { .parent = parent, .label = link.b, .times = 1 };
-	return p;
+	p[t->n_items] = (struct tree_item) { .parent = parent, .label = label, .times = 1 };
+	return (uint32_t)t->n_items++;
 }
 
-static void add_time(struct wait_tree *t, uint32_t item, struct amount_key key, uint64_t ns)
+/* The node's item, which is created if there is none. A place_of() of amounts. */
+static uint32_t item_of(struct wait_amounts *w, uint32_t node)
 {
-	uint64_t *disk;
+	struct wait_tree *t = (struct wait_tree *)w;
+	const struct chains *c = &w->chains;
+	struct pair link = c->nodes.at[node];
+	uint32_t id = pairs_find(&t->item_of.keys, node, 0), item = 0, run, *at;
 
-	t->items[item].ends_ns[key.end] += ns;
-	if (key.end == CHAIN_DISK) {
-		disk = pair_table_at(&t->disks, item, key.value, DISK_STAGES * sizeof(*disk));
-		if (disk)
-			disk[key.stage] += ns;
-		t->out_of_memory |= !disk;
-	} else if (key.end == CHAIN_NETWORK && key.value) {
-		t->out_of_memory |= !pair_table_add(&t->sockets, item, key.value, ns);
+	if (id)
+		return ((const uint32_t *)t->item_of.at)[id];
+	if (link.a)
+		item = item_of(w, link.a);
+	if (link.a && chains_repeats(c, link.a, link.b) && t->n_items) {
+		run = run_of(c, node);
+		if (t->items[item].times < run)
+			t->items[item].times = run;
+	} else {
+		item = add_item(t, item, link.b);
 	}
+	at = pair_table_at(&t->item_of, node, 0, sizeof(*at));
+	w->out_of_memory |= !at;
+	if (at)
+		*at = item;
+	return item;
 }
 
-/* A chain_sink's. */
-static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
-{
-	struct wait_tree *t = arg;
-	const struct tree_item *i = item_of(t, node);
-
-	if (!i)
-		t->out_of_memory = true;
-	else if (key.kind == AMOUNT_TIME)
-		add_time(t, (uint32_t)(i - t->items), key, amount);
-	else
-		wait_facts_add(&t->facts, (uint32_t)(i - t->items), key, amount);
-}
-
-static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
-{
-	struct wait_tree *t = arg;
-	const struct tree_item *i = item_of(t, node);
-
-	if (i)
-		wait_facts_window(&t->facts, (uint32_t)(i - t->items), waker, from_ns, to_ns);
-	else
-		t->out_of_memory = true;
-}
-
-/* Sets the total of each item. */
+/* Sets the times of each item. */
 static void sum_up(struct wait_tree *t)
 {
+	size_t n;
+	const struct wait_amount *a = wait_amounts_list(&t->amounts, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		t->items[a[i].place].ends_ns[a[i].key.end] += a[i].ns;
+		t->items[a[i].place].interrupted_ns += a[i].interrupted_ns;
+	}
 	for (size_t i = t->n_items; i-- > 0;) {
 		struct tree_item *item = &t->items[i];
 
@@ -200,7 +141,7 @@ const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_
 	for (size_t i = self + 1; i < t->n_items; i++)
 		all += t->items[i].parent == self;
 	below = all ? malloc(all * sizeof(*below)) : NULL;
-	t->out_of_memory |= all && !below;
+	t->amounts.out_of_memory |= all && !below;
 	for (size_t i = self + 1; below && i < t->n_items; i++)
 		if (t->items[i].parent == self)
 			below[(*n)++] = &t->items[i];
@@ -209,26 +150,16 @@ const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_
 	return below;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
-
 int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
 {
-	uint32_t head = chains_head(&t->chains, 1);
+	int err;
 
-	for (size_t i = 0; i < t->n_nodes; i++)
-		t->item_of[t->nodes[i]] = 0;
-	t->n_items = t->n_nodes = 0;
-	wait_facts_clear(&t->facts);
-	pair_table_clear(&t->disks, DISK_STAGES * sizeof(uint64_t));
-	pair_table_clear(&t->sockets, sizeof(uint64_t));
-	if (p->wait->kind == WAIT_SLEEP)
-		chains_explain(&t->chains, head, p->thread, p->wait, p->shown.blocked_from_ns,
-			       p->shown.blocked_to_ns);
-	chains_explain_own(&t->chains, head, p->thread, p->wait, p->shown.off_from_ns,
-			   p->shown.off_to_ns);
-	sum_up(t);
-	t->out_of_memory |= wait_facts_sort(&t->facts, t->names) != 0;
-	return t->out_of_memory || t->chains.out_of_memory ? -ENOMEM : 0;
+	t->n_items = 0;
+	pair_table_clear(&t->item_of, sizeof(uint32_t));
+	err = wait_amounts_make(&t->amounts, p);
+	if (!err)
+		sum_up(t);
+	return err;
 }
 
 int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct options *o,
@@ -236,30 +167,20 @@ int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct
 {
 	int err;
 
-	*t = (struct wait_tree) { .timelines = tl, .names = names };
-	err = wait_facts_init(&t->facts, tl, names);
-	if (!err)
-		err = chains_init(&t->chains, tl, o,
-				  &(struct chain_user) { .sink = { t, add, add_window },
-							 .label = label_link,
-							 .joint = joint_of,
-							 .wants = WAIT_FACTS_WANTED,
-							 .who_ran = t->facts.who_ran });
+	*t = (struct wait_tree) { .timelines = tl };
+	err = wait_amounts_init(&t->amounts, tl, o, names, false, label_link, joint_of);
+	t->amounts.place_of = item_of;
 	return err;
 }
 
 void wait_tree_free(struct wait_tree *t)
 {
-	chains_free(&t->chains);
-	wait_facts_free(&t->facts);
-	pair_table_free(&t->disks);
-	pair_table_free(&t->sockets);
+	wait_amounts_free(&t->amounts);
 	intern_free(&t->links);
 	free(t->label);
 	pairs_free(&t->labels);
 	free(t->link);
 	joints_free(&t->joints);
 	free(t->items);
-	free(t->item_of);
-	free(t->nodes);
+	pair_table_free(&t->item_of);
 }
