@@ -132,7 +132,7 @@ static void attribute_interrupted(const struct attribution *a, const struct chai
 		a->to.add(a->to.arg, p->node, key, ns * (uint64_t)p->count);
 }
 
-void attribute_interrupt(const struct attribution *a, uint32_t node, enum chain_end end,
+void attribute_to_device(const struct attribution *a, uint32_t node, enum chain_end end,
 			 const struct wait *w, enum disk_stage stage, uint64_t ns)
 {
 	struct amount_key key = { .end = (uint8_t)end };

@@ -131,6 +131,12 @@ struct chain_piece {
 	int64_t count;
 };
 
+/* Whether there is more to be found out of time in which the thread ran, or had no CPU. */
+static inline bool attribution_has_details(const struct attribution *a)
+{
+	return a->who_ran || a->interrupts || a->sample_hints;
+}
+
 /* All that is known of a piece goes into the sink; of one without time nothing. */
 void attribute_piece(const struct attribution *a, const struct chain_piece *p);
 
@@ -143,9 +149,21 @@ static inline void attribute_time(const struct attribution *a, uint32_t node, en
 		a->to.add(a->to.arg, node, (struct amount_key) { .end = (uint8_t)end }, ns);
 }
 
-/* Time with an interrupt's end, which ended w; of CHAIN_DISK at a stage. */
-void attribute_interrupt(const struct attribution *a, uint32_t node, enum chain_end end,
+/* Private to attribute_interrupt(). */
+void attribute_to_device(const struct attribution *a, uint32_t node, enum chain_end end,
 			 const struct wait *w, enum disk_stage stage, uint64_t ns);
+
+/* Time with an interrupt's end, which ended w; of CHAIN_DISK at a stage. */
+static inline void attribute_interrupt(const struct attribution *a, uint32_t node,
+				       enum chain_end end, const struct wait *w,
+				       enum disk_stage stage, uint64_t ns)
+{
+	if (end == CHAIN_DISK || end == CHAIN_NETWORK)
+		attribute_to_device(a, node, end, w, stage, ns);
+	else
+		attribute_time(a, node, end, ns);
+}
+
 /*
  * Of a piece, CHAIN_RUNNABLE or _PREEMPTED: who had the CPU. Of one that is CHAIN_RUNNING: its
  * samples; fast if consecutive pieces of a thread are near each other in time.

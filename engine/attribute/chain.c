@@ -425,11 +425,13 @@ void chains_free(struct chains *c)
 	pairs_free(&c->nodes);
 	free(c->links);
 	free(c->known);
+	free(c->labels);
 	waker_totals_free(c->totals);
 	c->kernel = NULL;
 	c->totals = NULL;
 	c->links = NULL;
 	c->known = NULL;
+	c->labels = NULL;
 }
 
 /* ---- interface ------------------------------------------------------------------------------- */

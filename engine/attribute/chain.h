@@ -41,6 +41,7 @@ struct chain_user {
 /* A chain_user's joint() for labels that differ only where such links do. */
 uint32_t chain_joint_is_label(const void *arg, uint32_t label);
 
+struct known_label;
 struct known_link;
 struct waker_totals;
 
@@ -67,6 +68,7 @@ struct chains {
 	/* Private. */
 	bool labels_show_slept;
 	struct known_link *known;
+	struct known_label *labels;
 	struct waker_totals *totals;
 };
 
@@ -151,25 +153,30 @@ uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, 
 			 bool first, enum chain_end *end);
 
 /*
- * A slot of the cache of labels. A wait is explained once for each wait that goes through it, and
- * many are alike: they are keyed by what labels depend on.
+ * A slot of the cache of links. A wait is explained once for each wait that goes through it, and
+ * many are alike: they are keyed by the node before the link and by what labels depend on.
  */
 struct known_link {
+	uint32_t parent;
 	uint32_t waker_stack; /* pair << 1 | whether the idle loop was current */
 	uint32_t waker;	      /* thread, or its name (string id); of the idle loop 0 */
 	uint32_t slept;	      /* where, and of which kind the link is; 0: labels do not show it */
-	uint32_t label;	      /* label << 3 | 0, or 1 + which of interrupts' ends; 0: empty */
+	uint32_t node;	      /* 0: empty */
+	enum chain_end end;
 };
 
-#define KNOWN_LINKS 32768u /* a power of two */
+#define KNOWN_LINKS 16384u /* a power of two */
 
-/* The key of the link to the waker of w. False: there is none, or the waker has several names. */
-static inline bool chains_link_key(const struct chains *c, const struct wait *w, bool first,
-				   struct known_link *key)
+/*
+ * The key of the link below parent to the waker of w. False: there is none, or the waker has
+ * several names.
+ */
+static inline bool chains_link_key(const struct chains *c, uint32_t parent, const struct wait *w,
+				   bool first, struct known_link *key)
 {
 	const struct thread *th;
 
-	*key = (struct known_link) { .waker_stack = w->waker_stack << 1 };
+	*key = (struct known_link) { .parent = parent, .waker_stack = w->waker_stack << 1 };
 	if (c->labels_show_slept)
 		key->slept = w->stack << 2 | (uint32_t)first << 1 | !!(w->flags & WAIT_NEW);
 	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_NONE)
@@ -183,44 +190,35 @@ static inline bool chains_link_key(const struct chains *c, const struct wait *w,
 	return !th->renames;
 }
 
-/* Where a link with this key is kept, and whether it is there. */
 static inline struct known_link *chains_link_slot(const struct chains *c,
-						  const struct known_link *key, bool *is_there)
+						  const struct known_link *key)
 {
-	struct known_link *slot =
-		&c->known[hash_pair(key->waker_stack, key->waker ^ key->slept) % KNOWN_LINKS];
-
-	*is_there = slot->label && slot->waker_stack == key->waker_stack &&
-		    slot->waker == key->waker && slot->slept == key->slept;
-	return slot;
-}
-
-static inline enum chain_end chains_link_end(const struct known_link *known)
-{
-	return known->label & 7 ? (enum chain_end)(CHAIN_INTERRUPT + (known->label & 7) - 1)
-				: CHAIN_ENDS;
+	return &c->known[hash_pair(key->parent ^ key->slept << 16, key->waker_stack ^ key->waker) %
+			 KNOWN_LINKS];
 }
 
 /*
  * Goes one link further, to the waker of w; first: w is the wait that is explained. links_left: how
  * many more may count. Returns the link's node, *end being that of an interrupt if the chain ends
- * there and else CHAIN_ENDS; or 0 if there is no such link, *end being the reason.
+ * there and else CHAIN_ENDS; or 0 if there is no such link, *end being the reason. Inline: folding
+ * spends a tenth of its time here.
  */
-static inline uint32_t chains_link(struct chains *c, uint32_t node, const struct wait *w,
-				   uint32_t links_left, bool first, enum chain_end *end)
+static inline __attribute__((always_inline)) uint32_t chains_link(struct chains *c, uint32_t node,
+								  const struct wait *w,
+								  uint32_t links_left, bool first,
+								  enum chain_end *end)
 {
 	const struct known_link *slot;
 	struct known_link key;
-	bool is_known;
 
-	if (!links_left || !chains_link_key(c, w, first, &key))
+	if (!links_left || !chains_link_key(c, node, w, first, &key))
 		return chains_new_link(c, node, w, links_left, first, end);
-	slot = chains_link_slot(c, &key, &is_known);
-	if (!is_known)
+	slot = chains_link_slot(c, &key);
+	if (slot->parent != node || slot->waker_stack != key.waker_stack ||
+	    slot->waker != key.waker || slot->slept != key.slept)
 		return chains_new_link(c, node, w, links_left, first, end);
-	node = chains_link_node(c, node, slot->label >> 3);
-	*end = node ? chains_link_end(slot) : CHAIN_UNKNOWN;
-	return node;
+	*end = slot->end;
+	return slot->node;
 }
 
 /* How many links may follow link, of the links_left before it, which is below parent. */

@@ -116,24 +116,27 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 }
 
 /* As add_window(), for a waker that at first had no CPU, and then ran. */
-static inline void add_ran(struct chains *c, uint32_t node, const struct wait *w, uint64_t from_ns,
-			   int32_t count)
+static void add_ran(struct chains *c, uint32_t node, const struct wait *w, uint64_t from_ns,
+		    int32_t count)
 {
 	uint64_t in_ns = w->out_ns + w->waker_at;
-	struct chain_piece p = {
-		node, CHAIN_RUNNING, w->waker, NULL, from_ns, w->wake_ns, 0, count
-	};
+	uint64_t ran_from_ns = in_ns > from_ns ? in_ns : from_ns;
+	struct chain_piece p = { node,	  CHAIN_RUNNABLE, w->waker, NULL,
+				 from_ns, ran_from_ns,	  0,	    count };
 
 	/* Counts below 0 are added modulo 2^64, as all sums are. */
-	if (in_ns > from_ns) {
-		p.end = CHAIN_RUNNABLE;
-		p.wait = chains_before_run(c, w);
-		p.to_ns = in_ns;
-		attribute_piece(&c->attribution, &p);
-		p.end = CHAIN_RUNNING;
-		p.from_ns = in_ns;
-		p.to_ns = w->wake_ns;
+	if (!attribution_has_details(&c->attribution)) {
+		attribute_time(&c->attribution, node, CHAIN_RUNNABLE,
+			       (ran_from_ns - from_ns) * (uint64_t)p.count);
+		attribute_time(&c->attribution, node, CHAIN_RUNNING,
+			       (w->wake_ns - ran_from_ns) * (uint64_t)p.count);
+		return;
 	}
+	p.wait = chains_before_run(c, w);
+	attribute_piece(&c->attribution, &p);
+	p.end = CHAIN_RUNNING;
+	p.from_ns = ran_from_ns;
+	p.to_ns = w->wake_ns;
 	attribute_piece(&c->attribution, &p);
 }
 
@@ -208,8 +211,8 @@ static inline const struct sample *take_sample(struct sample_way *way, uint64_t 
 }
 
 /* As back_to(), over time in which the waker ran: counts its samples there, too. */
-static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sample_way *way,
-				    uint32_t node, uint64_t ns)
+static uint64_t back_over_samples(struct chains *c, struct sweep *s, struct sample_way *way,
+				  uint32_t node, uint64_t ns)
 {
 	const struct sample *sample;
 	uint64_t sum = 0;
@@ -220,6 +223,12 @@ static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sa
 			attribute_sample(&c->attribution, node, sample->pair, s->count);
 	}
 	return sum + back_to(s, ns);
+}
+
+static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sample_way *way,
+				    uint32_t node, uint64_t ns)
+{
+	return way->last == way->first ? back_to(s, ns) : back_over_samples(c, s, way, node, ns);
 }
 
 /*
@@ -286,11 +295,10 @@ static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t
 {
 	struct chains *c = b->chains;
 	struct waker_context context;
+	uint32_t links = c->user.joint ? chains_links(c, node) : level;
 
-	if (!c->user.joint)
-		return chains_link(c, node, w, c->depth - level, false, end);
-	if (level < OPTIONS_DEPTH_MAX)
-		return chains_link(c, node, w, c->depth - chains_links(c, node), false, end);
+	if (!c->user.joint || level < OPTIONS_DEPTH_MAX)
+		return chains_link(c, node, w, c->depth - links, false, end);
 	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
 	return 0;
 }

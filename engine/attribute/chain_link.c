@@ -62,45 +62,55 @@ uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label)
 	return node;
 }
 
-/* Labels from here on are not kept. */
-#define KNOWN_LABELS (UINT32_C(1) << 29)
+/* A slot of the cache of labels: making one takes a lock, and nodes share them. */
+struct known_label {
+	uint32_t waker_stack, waker, slept; /* as of known_link */
+	uint32_t label;			    /* 0: empty */
+	enum chain_end end;
+};
+
+#define KNOWN_LABELS 4096u /* a power of two */
 
 int chain_links_init(struct chains *c)
 {
 	c->labels_show_slept =
 		!c->user.labels_by_name || c->user.joint || c->options->blocked_stacks;
 	c->known = calloc(KNOWN_LINKS, sizeof(*c->known));
-	return c->known ? 0 : -ENOMEM;
+	c->labels = calloc(KNOWN_LABELS, sizeof(*c->labels));
+	return c->known && c->labels ? 0 : -ENOMEM;
 }
 
 /* The label of the link that ended w, 0: out of memory, or there is none; *end as of chains_link().
  */
-static uint32_t label_of(struct chains *c, const struct wait *w, bool first, enum chain_end *end)
+static uint32_t make_label(struct chains *c, const struct wait *w, bool first, enum chain_end *end)
 {
-	struct known_link key, *slot = NULL;
 	struct waker_context context;
-	uint32_t label = 1;
-	bool is_known;
 	struct link l;
 
-	if (chains_link_key(c, w, first, &key)) {
-		slot = chains_link_slot(c, &key, &is_known);
-		if (is_known) {
-			*end = chains_link_end(slot);
-			return slot->label >> 3;
-		}
-	}
 	*end = chain_next(c->timelines, c->kernel, c->options, w, 1, &context);
 	if (*end != CHAIN_ENDS && !chain_end_is_interrupt(*end))
 		return 0;
-	if (c->user.label) {
-		l = link_of(c->timelines, c->options, w, context, first);
-		label = c->user.label(c->user.sink.arg, &l);
+	if (!c->user.label)
+		return 1;
+	l = link_of(c->timelines, c->options, w, context, first);
+	return c->user.label(c->user.sink.arg, &l);
+}
+
+/* make_label() by way of the cache. */
+static uint32_t label_of(struct chains *c, const struct known_link *key, const struct wait *w,
+			 bool first, enum chain_end *end)
+{
+	struct known_label *slot =
+		&c->labels[hash_pair(key->waker_stack, key->waker ^ key->slept) % KNOWN_LABELS];
+	uint32_t label;
+
+	if (slot->label && slot->waker_stack == key->waker_stack && slot->waker == key->waker &&
+	    slot->slept == key->slept) {
+		*end = slot->end;
+		return slot->label;
 	}
-	if (slot && label && label < KNOWN_LABELS) {
-		*slot = key;
-		slot->label = label << 3 | (*end == CHAIN_ENDS ? 0 : *end - CHAIN_INTERRUPT + 1u);
-	}
+	label = make_label(c, w, first, end);
+	*slot = (struct known_label) { key->waker_stack, key->waker, key->slept, label, *end };
 	return label;
 }
 
@@ -108,21 +118,27 @@ uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, 
 			 bool first, enum chain_end *end)
 {
 	struct waker_context context;
+	struct known_link known;
 	uint32_t label;
+	bool is_kept;
 
 	if (!links_left && !(c->user.joint && chains_links(c, node))) {
 		*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
 		return 0;
 	}
-	label = label_of(c, w, first, end);
+	is_kept = chains_link_key(c, node, w, first, &known);
+	label = is_kept ? label_of(c, &known, w, first, end) : make_label(c, w, first, end);
 	if (*end != CHAIN_ENDS && !chain_end_is_interrupt(*end))
 		return 0;
 	if (!links_left && label && !chains_repeats(c, node, label)) {
 		*end = CHAIN_DEPTH;
 		return 0;
 	}
-	node = chains_link_node(c, node, label);
-	if (!node)
+	known.end = *end;
+	known.node = chains_link_node(c, node, label);
+	if (!known.node)
 		*end = CHAIN_UNKNOWN;
-	return node;
+	else if (is_kept)
+		*chains_link_slot(c, &known) = known;
+	return known.node;
 }

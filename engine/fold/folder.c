@@ -179,7 +179,8 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 
 		/* Not by attribute_piece(): it is not how the chain ends. */
 		node_sums_add(&f->sums, head, own.end, off_ns);
-		attribute_cpu_holders(&f->chains.attribution, &own);
+		if (f->fold->who_ran)
+			attribute_cpu_holders(&f->chains.attribution, &own);
 	}
 	if (preempted) {
 		sum->preempted_ns += off_ns;
