@@ -126,10 +126,11 @@ static int make_symbolizer(struct session *s)
 	const struct options *o = s->options;
 	int err;
 
-	s->sym = symbolizer_new(s->enc, (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
-						(o->user_stacks ? SYMBOLIZER_USER : 0));
-	if (!s->sym)
-		return session_fail(s, "cannot record", -ENOMEM);
+	err = symbolizer_new(&s->sym, s->enc,
+			     (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
+				     (o->user_stacks ? SYMBOLIZER_USER : 0));
+	if (err)
+		return session_fail(s, "cannot record", err);
 	symbolizer_read_by(s->sym, s->helpers);
 	warn_about_names(s);
 	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);

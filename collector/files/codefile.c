@@ -66,31 +66,33 @@ static uint32_t bucket_of(uint32_t maj, uint32_t min, uint64_t ino)
 	return (uint32_t)(h >> 52) % BUCKETS;
 }
 
-struct code_files *code_files_new(void)
+/* How many files may be open, after the soft limit was raised to the hard one. */
+static uint32_t find_max_open(void)
+{
+	struct rlimit r, most;
+	rlim_t n;
+
+	if (getrlimit(RLIMIT_NOFILE, &r))
+		return 0;
+	most = (struct rlimit) { r.rlim_max, r.rlim_max };
+	n = setrlimit(RLIMIT_NOFILE, &most) ? r.rlim_cur : r.rlim_max;
+	if (n > OPEN_MAX_FILES)
+		n = OPEN_MAX_FILES;
+	return (uint32_t)(n > 2 * OTHER_FILES ? n - OTHER_FILES : n / 2);
+}
+
+int code_files_new(struct code_files **out)
 {
 	struct code_files *f = calloc(1, sizeof(*f));
-	struct rlimit r;
 
-	if (!f)
-		return NULL;
-	f->roots = code_roots_new();
-	if (!f->roots) {
+	*out = NULL;
+	if (!f || code_roots_new(&f->roots)) {
 		free(f);
-		return NULL;
+		return -ENOMEM;
 	}
-	if (!getrlimit(RLIMIT_NOFILE, &r)) {
-		if (r.rlim_cur < r.rlim_max) {
-			rlim_t soft = r.rlim_cur;
-
-			r.rlim_cur = r.rlim_max;
-			if (setrlimit(RLIMIT_NOFILE, &r))
-				r.rlim_cur = soft;
-		}
-		f->max_open = r.rlim_cur > OPEN_MAX_FILES ? OPEN_MAX_FILES : (uint32_t)r.rlim_cur;
-		f->max_open =
-			f->max_open > 2 * OTHER_FILES ? f->max_open - OTHER_FILES : f->max_open / 2;
-	}
-	return f;
+	f->max_open = find_max_open();
+	*out = f;
+	return 0;
 }
 
 void code_files_free(struct code_files *f)

@@ -33,8 +33,8 @@ struct code_place {
 
 struct code_files;
 
-/* NULL when out of memory. Raises this process's soft limit of open files to the hard one. */
-struct code_files *code_files_new(void);
+/* Raises this process's soft limit of open files to the hard one. Returns 0 or -ENOMEM. */
+int code_files_new(struct code_files **out);
 void code_files_free(struct code_files *f);
 
 /*

@@ -53,13 +53,13 @@ static bool is_same_root(const struct root *a, const struct root *b)
 	       a->mnt_id == b->mnt_id;
 }
 
-struct code_roots *code_roots_new(void)
+int code_roots_new(struct code_roots **out)
 {
-	struct code_roots *r = calloc(1, sizeof(*r));
-
-	if (r)
-		(void)open_root(&r->own, "/");
-	return r;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(void)open_root(&(*out)->own, "/");
+	return 0;
 }
 
 void code_roots_free(struct code_roots *r)

@@ -12,8 +12,8 @@
 
 struct code_roots;
 
-/* NULL when out of memory. */
-struct code_roots *code_roots_new(void);
+/* Returns 0 or -ENOMEM. */
+int code_roots_new(struct code_roots **out);
 void code_roots_free(struct code_roots *r);
 
 /*

@@ -194,15 +194,15 @@ static struct image **newest_link(struct images *im, uint32_t tgid)
 	return link;
 }
 
-struct images *images_new(struct code_files *files)
+int images_new(struct images **out, struct code_files *files)
 {
-	struct images *im = calloc(1, sizeof(*im));
+	struct images *im = *out = calloc(1, sizeof(*im));
 
 	if (!im)
-		return NULL;
+		return -ENOMEM;
 	im->files = files;
 	im->ended_tail = &im->ended;
-	return im;
+	return 0;
 }
 
 static void free_image(struct images *im, struct image *i)

@@ -60,8 +60,8 @@ struct image {
 
 struct images;
 
-/* files is borrowed until images_free(). NULL when out of memory. */
-struct images *images_new(struct code_files *files);
+/* files is borrowed until images_free(). Returns 0 or -ENOMEM. */
+int images_new(struct images **out, struct code_files *files);
 void images_free(struct images *im);
 
 /* The image of process tgid at time_ns, or the nearest one; NULL if the process is unknown. */

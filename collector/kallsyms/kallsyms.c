@@ -190,9 +190,10 @@ static void sort_and_merge(struct table *t)
 	t->n = kept + 1;
 }
 
-struct kallsyms *kallsyms_new(void)
+int kallsyms_new(struct kallsyms **out)
 {
-	return calloc(1, sizeof(struct kallsyms));
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
 void kallsyms_free(struct kallsyms *k)

@@ -19,8 +19,8 @@ struct kallsyms_symbol {
 	bool is_tracer;	    /* part of the tracing machinery, see symbolizer_is_tracer_frame() */
 };
 
-/* An empty table, or NULL when out of memory. kallsyms_free(NULL) is allowed. */
-struct kallsyms *kallsyms_new(void);
+/* Makes an empty table. Returns 0 or -ENOMEM. */
+int kallsyms_new(struct kallsyms **out);
 void kallsyms_free(struct kallsyms *k);
 
 /*

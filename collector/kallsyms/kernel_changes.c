@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel_changes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +32,10 @@ struct kernel_changes {
 	uint32_t n_names;	 /* ever added */
 };
 
-struct kernel_changes *kernel_changes_new(void)
+int kernel_changes_new(struct kernel_changes **out)
 {
-	return calloc(1, sizeof(struct kernel_changes));
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
 static void free_name(struct past_name *p)

@@ -18,8 +18,8 @@ struct kernel_changes;
 /* Just then it was changing: it is not known which code that is. */
 #define KERNEL_GENERATION_UNKNOWN UINT32_MAX
 
-/* NULL when out of memory. */
-struct kernel_changes *kernel_changes_new(void);
+/* Returns 0 or -ENOMEM. */
+int kernel_changes_new(struct kernel_changes **out);
 void kernel_changes_free(struct kernel_changes *c);
 
 /*

@@ -27,9 +27,7 @@ int kernel_names_new(struct kernel_names **out)
 	*out = NULL;
 	if (!k)
 		return -ENOMEM;
-	k->table = kallsyms_new();
-	k->changes = kernel_changes_new();
-	if (!k->table || !k->changes) {
+	if (kallsyms_new(&k->table) || kernel_changes_new(&k->changes)) {
 		kernel_names_free(k);
 		return -ENOMEM;
 	}

@@ -52,43 +52,38 @@ static void measure_vdso(struct symbolizer *s)
 	code_files_set_vdso(s->files, s->vdso_len);
 }
 
-static bool begin(struct symbolizer *s)
+static int begin(struct symbolizer *s, unsigned int parts)
 {
-	bool user = s->parts & SYMBOLIZER_USER;
+	bool user = parts & SYMBOLIZER_USER;
 
-	if (user) {
-		s->files = code_files_new();
-		s->images = s->files ? images_new(s->files) : NULL;
-		if (!s->images)
-			return false;
-	}
+	if (user && (code_files_new(&s->files) || images_new(&s->images, s->files)))
+		return -ENOMEM;
 	/* Before /proc is read, so that no change falls between the two. */
 	s->sideband_error = sideband_open(&s->sideband, SIDEBAND_RING_BYTES, user);
-	if (s->parts & SYMBOLIZER_KERNEL) {
-		if (kernel_names_new(&s->kernel))
-			return false;
-	}
+	if (parts & SYMBOLIZER_KERNEL && kernel_names_new(&s->kernel))
+		return -ENOMEM;
 	if (user) {
 		procmaps_read_all(s->images, s->files, clock_now_ns);
 		measure_vdso(s);
 	}
 	symbolizer_poll(s);
-	return true;
+	return 0;
 }
 
-struct symbolizer *symbolizer_new(struct encoder *enc, unsigned int parts)
+int symbolizer_new(struct symbolizer **out, struct encoder *enc, unsigned int parts)
 {
-	struct symbolizer *s = calloc(1, sizeof(*s));
+	struct symbolizer *s = *out = calloc(1, sizeof(*s));
+	int err;
 
 	if (!s)
-		return NULL;
+		return -ENOMEM;
 	s->enc = enc;
-	s->parts = parts;
-	if (!begin(s)) {
+	err = begin(s, parts);
+	if (err) {
 		symbolizer_free(s);
-		return NULL;
+		*out = NULL;
 	}
-	return s;
+	return err;
 }
 
 void symbolizer_free(struct symbolizer *s)

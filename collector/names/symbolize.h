@@ -61,10 +61,10 @@ struct symbolizer_stats {
 /*
  * Begins to watch. parts is SYMBOLIZER_KERNEL | SYMBOLIZER_USER. Reads the state of all processes
  * (some 100 us each), so call it before the first event is recorded. enc is borrowed until
- * symbolizer_free(). NULL only when out of memory; missing permissions show in
- * symbolizer_status() and leave frames unnamed.
+ * symbolizer_free(). Returns 0 or -ENOMEM; missing permissions show in symbolizer_status() and
+ * leave frames unnamed.
  */
-struct symbolizer *symbolizer_new(struct encoder *enc, unsigned int parts);
+int symbolizer_new(struct symbolizer **out, struct encoder *enc, unsigned int parts);
 void symbolizer_free(struct symbolizer *s);
 /* What reads files of recorded programs; borrowed. Without it user functions get no names. */
 struct helpers;

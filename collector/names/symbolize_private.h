@@ -68,7 +68,6 @@ struct kernel_frame {
 
 struct symbolizer {
 	struct encoder *enc;
-	unsigned int parts;
 
 	struct kernel_names *kernel;   /* NULL: kernel frames get no names */
 	struct kernel_frame *nameless; /* kernel frames to try once more at the end */

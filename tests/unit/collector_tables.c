@@ -88,11 +88,11 @@ static int count_open(void)
 
 static void of_files_that_nobody_maps_the_last_stay_open(void **state)
 {
-	struct code_files *f = code_files_new();
+	struct code_files *f;
 	uint32_t ids[FILES], id, closed = 0;
 
 	(void)state;
-	assert_non_null(f);
+	assert_int_equal(code_files_new(&f), 0);
 	for (int i = 0; i < FILES; i++) {
 		ids[i] = map_file(f, i);
 		assert_true(code_files_open(f, ids[i]) >= 0);
@@ -127,7 +127,7 @@ static int map_more_files_than_may_be_open(void)
 
 	if (setrlimit(RLIMIT_NOFILE, &few))
 		return 1;
-	f = code_files_new();
+	assert_int_equal(code_files_new(&f), 0);
 	before = count_open();
 	for (int i = 0; i < FILES; i++)
 		id = map_file(f, i);
@@ -153,7 +153,7 @@ static void no_more_files_are_open_than_may_be(void **state)
 /* Of all files that stacks lead through, those whose rules are known. */
 static void rules_of_few_files_are_kept(void **state)
 {
-	struct code_files *code = code_files_new();
+	struct code_files *code;
 	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = "/gone" };
 	struct helpers *helpers;
 	struct unwind_files *f;
@@ -161,7 +161,7 @@ static void rules_of_few_files_are_kept(void **state)
 	uint32_t id;
 
 	(void)state;
-	assert_non_null(code);
+	assert_int_equal(code_files_new(&code), 0);
 	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
 	assert_int_equal(unwind_files_new(&f, code, helpers), 0);
 	assert_non_null(f);
@@ -201,7 +201,7 @@ static _Noreturn void change_roots(int told, int done)
 
 static void root_directories_have_a_bound(void **state)
 {
-	struct code_roots *r = code_roots_new();
+	struct code_roots *r;
 	int tell[2], done[2], status, err;
 	uint32_t id;
 	pid_t pid;
@@ -212,7 +212,7 @@ static void root_directories_have_a_bound(void **state)
 		print_message("needs root, for chroot\n");
 		skip();
 	}
-	assert_non_null(r);
+	assert_int_equal(code_roots_new(&r), 0);
 	assert_int_equal(pipe(tell), 0);
 	assert_int_equal(pipe(done), 0);
 	pid = fork();
@@ -337,12 +337,12 @@ static void what_a_flight_recorder_keeps_has_a_bound(void **state)
 
 static void code_that_the_kernel_loads_has_a_bound(void **state)
 {
-	struct kallsyms *k = kallsyms_new();
+	struct kallsyms *k;
 	struct kallsyms_symbol sym;
 	uint64_t base = 0xffffffffc0000000u;
 
 	(void)state;
-	assert_non_null(k);
+	assert_int_equal(kallsyms_new(&k), 0);
 	for (uint64_t i = 0; i < 65536; i++)
 		assert_int_equal(kallsyms_add(k, base + i * 64, 64, "bpf_prog_one"), 0);
 	assert_int_equal(kallsyms_add(k, base + 65536 * 64, 64, "bpf_prog_other"), -ENOSPC);

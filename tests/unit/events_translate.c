@@ -60,7 +60,7 @@ static int setup(void **state)
 
 	*f = (struct fixture) { 0 };
 	assert_int_equal(encoder_new(&f->enc, count_blocks, f), 0);
-	f->sym = symbolizer_new(f->enc, SYMBOLIZER_KERNEL);
+	assert_int_equal(symbolizer_new(&f->sym, f->enc, SYMBOLIZER_KERNEL), 0);
 	*state = f;
 	return translator_new(&f->t, f->enc, f->sym, NULL, NULL, NULL);
 }

@@ -268,7 +268,7 @@ static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **sta
 		skip();
 	}
 	assert_int_equal(read(written[0], &c, 1), 1);
-	roots = code_roots_new();
+	assert_int_equal(code_roots_new(&roots), 0);
 	perfmap_locate(&place, (uint32_t)inner, roots);
 	kill(inner, SIGKILL);
 	waitpid(outer, &status, 0);

@@ -34,8 +34,7 @@ static void begin(struct fixture *f, uint64_t window_ns, size_t max_bytes)
 
 	*f = (struct fixture) { 0 };
 	assert_int_equal(flight_new(&f->flight, &o), 0);
-	f->sym = symbolizer_new(flight_encoder(f->flight), SYMBOLIZER_KERNEL);
-	assert_non_null(f->sym);
+	assert_int_equal(symbolizer_new(&f->sym, flight_encoder(f->flight), SYMBOLIZER_KERNEL), 0);
 	assert_int_equal(flight_begin(f->flight, START, f->sym, NULL, NULL, NULL), 0);
 }
 

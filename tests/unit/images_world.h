@@ -24,10 +24,8 @@ static int set_up(void **state)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	w->files = code_files_new();
-	assert_non_null(w->files);
-	w->im = images_new(w->files);
-	assert_non_null(w->im);
+	assert_int_equal(code_files_new(&w->files), 0);
+	assert_int_equal(images_new(&w->im, w->files), 0);
 	*state = w;
 	return 0;
 }

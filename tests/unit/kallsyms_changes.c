@@ -26,11 +26,11 @@
 
 static void an_address_has_a_generation_for_each_change(void **state)
 {
-	struct kernel_changes *c = kernel_changes_new();
+	struct kernel_changes *c;
 	uint64_t since_ns;
 
 	(void)state;
-	assert_non_null(c);
+	assert_int_equal(kernel_changes_new(&c), 0);
 	assert_int_equal(kernel_changes_at(c, 0x1010, 5), 0);
 	kernel_changes_note(c, 0x1000, 0x1040, 100, 100);
 	kernel_changes_note(c, 0x2000, 0x2040, 150, 150);
@@ -58,11 +58,11 @@ static void an_address_has_a_generation_for_each_change(void **state)
 
 static void changes_without_number_give_no_wrong_generation(void **state)
 {
-	struct kernel_changes *c = kernel_changes_new();
+	struct kernel_changes *c;
 	uint32_t before = 0;
 
 	(void)state;
-	assert_non_null(c);
+	assert_int_equal(kernel_changes_new(&c), 0);
 	for (uint64_t i = 1; i <= 5000; i++) {
 		uint64_t addr = 0x100000 + i % 7 * 64;
 		uint32_t now, then;
@@ -81,12 +81,12 @@ static void changes_without_number_give_no_wrong_generation(void **state)
 
 static void names_are_kept_by_generation(void **state)
 {
-	struct kernel_changes *c = kernel_changes_new();
+	struct kernel_changes *c;
 	struct kallsyms_symbol sym;
 	char name[32];
 
 	(void)state;
-	assert_non_null(c);
+	assert_int_equal(kernel_changes_new(&c), 0);
 	kernel_changes_keep_name(c, 0x1000, 0x1040, 0, "first", NULL);
 	kernel_changes_keep_name(c, 0x1000, 0x1040, 3, "second", "module");
 	assert_true(kernel_changes_find(c, 0x1040, 0, &sym));

@@ -113,8 +113,7 @@ static void open_session(const struct bpf_options *o)
 
 	skip_if_refused();
 	assert_int_equal(bpf_session_open(&session, o, why, sizeof(why)), 0);
-	kallsyms = kallsyms_new();
-	assert_non_null(kallsyms);
+	assert_int_equal(kallsyms_new(&kallsyms), 0);
 	assert_int_equal(kallsyms_load(kallsyms, "/proc/kallsyms"), 0);
 }
 

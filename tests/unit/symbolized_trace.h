@@ -54,8 +54,7 @@ static inline struct trace *begin(unsigned int parts)
 	assert_int_equal(encoder_new(&t->enc, keep, t), 0);
 	assert_non_null(t->enc);
 	assert_int_equal(helpers_start(&t->readers, HELPERS_NO_RIGHTS), 0);
-	t->s = symbolizer_new(t->enc, parts);
-	assert_non_null(t->s);
+	assert_int_equal(symbolizer_new(&t->s, t->enc, parts), 0);
 	symbolizer_read_by(t->s, t->readers);
 	symbolizer_status(t->s, &kernel, &sideband);
 	if (sideband == -EACCES || sideband == -EPERM) {

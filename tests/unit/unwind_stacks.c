@@ -163,7 +163,7 @@ static int setup(void **state)
 	if (helpers_start(&f->helpers, HELPERS_NO_RIGHTS))
 		return -1;
 	assert_int_equal(encoder_new(&f->enc, swallow, NULL), 0);
-	f->sym = symbolizer_new(f->enc, SYMBOLIZER_USER);
+	assert_int_equal(symbolizer_new(&f->sym, f->enc, SYMBOLIZER_USER), 0);
 	*state = f;
 	return unwinder_new(&f->u, f->sym, f->helpers, on_rule, f);
 }
