@@ -28,103 +28,52 @@
 /* A browser's takes some 10 MB, 50 unpacked. */
 #define PACKED_MAX_BYTES (32u << 20)
 #define UNPACKED_MAX_BYTES (96u << 20)
-
-#ifdef HAVE_LZMA
-
 /* Unpacking takes 65 MB for xz -9; distributions' files never need more. */
 #define MEMORY_MAX_BYTES (68u << 20)
-#define FIRST_BYTES (256u << 10)
 
-struct buffer {
-	uint8_t *bytes;
-	size_t len, cap;
-};
-
-static int grow(struct buffer *b)
+bool minidebug_is_supported(void)
 {
-	size_t cap = b->cap ? b->cap * 2 : FIRST_BYTES;
-	uint8_t *bytes;
-
-	if (b->cap == UNPACKED_MAX_BYTES)
-		return -E2BIG;
-	if (cap > UNPACKED_MAX_BYTES)
-		cap = UNPACKED_MAX_BYTES;
-	bytes = realloc(b->bytes, cap);
-	if (!bytes)
-		return -ENOMEM;
-	b->bytes = bytes;
-	b->cap = cap;
-	return 0;
+#ifdef HAVE_LZMA
+	return true;
+#else
+	return false;
+#endif
 }
 
-static int error_of(lzma_ret ret)
+/* Unpacks the first stream of the len bytes at xz. Returns how many bytes it has in *out. */
+static int unpack(const void *xz, size_t len, uint8_t *out, size_t *out_len)
 {
-	switch (ret) {
-	case LZMA_MEM_ERROR:
-		return -ENOMEM;
-	case LZMA_MEMLIMIT_ERROR:
-		return -E2BIG;
-	default:
-		return -ENOEXEC; /* no xz file, damaged, cut off, or of an unknown version */
-	}
-}
-
-/* Unpacks the first stream of the len bytes at xz into b. */
-static int unpack(const void *xz, size_t len, struct buffer *b)
-{
+#ifdef HAVE_LZMA
 	lzma_stream z = LZMA_STREAM_INIT;
 	lzma_ret ret = lzma_stream_decoder(&z, MEMORY_MAX_BYTES, 0);
-	int err = 0;
 
-	if (ret != LZMA_OK)
-		return error_of(ret);
 	z.next_in = xz;
 	z.avail_in = len;
-	while (!err && ret == LZMA_OK) {
-		err = b->len == b->cap ? grow(b) : 0;
-		if (err)
-			break;
-		z.next_out = b->bytes + b->len;
-		z.avail_out = b->cap - b->len;
+	z.next_out = out;
+	z.avail_out = UNPACKED_MAX_BYTES;
+	if (ret == LZMA_OK)
 		ret = lzma_code(&z, LZMA_FINISH);
-		b->len = b->cap - z.avail_out;
-	}
 	lzma_end(&z);
-	if (!err && ret != LZMA_STREAM_END)
-		err = error_of(ret);
-	return err;
-}
-
-bool minidebug_is_supported(void)
-{
-	return true;
-}
-
+	*out_len = UNPACKED_MAX_BYTES - z.avail_out;
+	if (ret == LZMA_STREAM_END)
+		return 0;
+	if (ret == LZMA_MEM_ERROR)
+		return -ENOMEM;
+	if (ret == LZMA_MEMLIMIT_ERROR || !z.avail_out)
+		return -E2BIG;
+	return -ENOEXEC; /* no xz file, damaged, cut off, or of an unknown version */
 #else
-
-struct buffer {
-	uint8_t *bytes;
-	size_t len;
-};
-
-static int unpack(const void *xz, size_t len, struct buffer *b)
-{
 	(void)xz;
 	(void)len;
-	(void)b;
+	(void)out;
+	(void)out_len;
 	return -ENOTSUP;
-}
-
-bool minidebug_is_supported(void)
-{
-	return false;
-}
-
 #endif
+}
 
 int minidebug_open(struct elfsym **out, struct elfsym *e)
 {
-	struct buffer b = { 0 };
+	uint8_t *image, *shrunk;
 	const void *xz;
 	size_t len;
 	int err;
@@ -133,12 +82,15 @@ int minidebug_open(struct elfsym **out, struct elfsym *e)
 	xz = elfsym_section(e, ".gnu_debugdata", PACKED_MAX_BYTES, &len);
 	if (!xz)
 		return -ENOENT;
-	err = unpack(xz, len, &b);
+	/* Pages that are not written to take no memory. */
+	image = malloc(UNPACKED_MAX_BYTES);
+	err = image ? unpack(xz, len, image, &len) : -ENOMEM;
 	if (err) {
-		free(b.bytes);
+		free(image);
 		return err;
 	}
-	return elfsym_take_memory(out, b.bytes, b.len);
+	shrunk = realloc(image, len + 1);
+	return elfsym_take_memory(out, shrunk ? shrunk : image, len);
 }
 
 /* ---- debug files ------------------------------------------------------------------------------
