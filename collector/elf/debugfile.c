@@ -2,7 +2,6 @@
 #include "debugfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +169,7 @@ bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd,
 struct search {
 	const struct debugfile_wanted *wanted;
 	int program;
-	int own, root;	  /* root directories: ours; the program's if it is another, else -1 */
+	int root;	  /* the program's root directory if it is another than ours, else -1 */
 	const char *path; /* of the program in its root */
 	debugfile_offer_fn offer;
 	void *ctx;
@@ -184,11 +183,11 @@ static bool is_as_trusted(int fd, int debug)
 	       (!st.st_uid || st.st_uid == program.st_uid);
 }
 
-/* program -1: whatever is there is trusted. */
+/* root -1: ours. program -1: whatever is there is trusted. */
 static bool offer(const struct search *s, int root, const char *path, int program,
 		  enum debugfile_claim claim)
 {
-	int fd = code_open_in_root(root, path);
+	int fd = code_open_in_root(root, path, 0);
 
 	if (fd < 0)
 		return false;
@@ -210,7 +209,7 @@ static bool search_by_build_id(const struct search *s)
 	for (size_t i = 1; i < w->build_id_len; i++)
 		p += sprintf(p, "%02x", w->build_id[i]);
 	strcpy(p, ".debug");
-	return offer(s, s->own, path, -1, DEBUGFILE_BY_BUILD_ID) ||
+	return offer(s, -1, path, -1, DEBUGFILE_BY_BUILD_ID) ||
 	       (s->root >= 0 && s->program >= 0 &&
 		offer(s, s->root, path, s->program, DEBUGFILE_BY_BUILD_ID));
 }
@@ -220,7 +219,6 @@ static bool search_by_path(const struct search *s)
 	static const char *const forms[] = { "%s%.*s/%s", "%s%.*s/.debug/%s", "%s%.*s/%s" };
 	static const char *const prefixes[] = { "", "", DIRECTORY };
 	const char *base = strrchr(s->path, '/');
-	int root = s->root >= 0 ? s->root : s->own;
 	char path[PATH_MAX], name[NAME_MAX + 1];
 
 	if (!base)
@@ -235,10 +233,10 @@ static bool search_by_path(const struct search *s)
 			     s->path, name) >= (int)sizeof(path))
 			continue;
 		/* Our own /usr/lib/debug belongs to who records. */
-		if (i == 2 && offer(s, s->own, path, -1, DEBUGFILE_BY_PATH))
+		if (i == 2 && offer(s, -1, path, -1, DEBUGFILE_BY_PATH))
 			return true;
 		if (s->program >= 0 && (i < 2 || s->root >= 0) &&
-		    offer(s, root, path, s->program, DEBUGFILE_BY_PATH))
+		    offer(s, s->root, path, s->program, DEBUGFILE_BY_PATH))
 			return true;
 	}
 	return false;
@@ -247,13 +245,7 @@ static bool search_by_path(const struct search *s)
 bool debugfile_search(const struct debugfile_wanted *w, int program, int root, const char *path,
 		      debugfile_offer_fn fn, void *ctx)
 {
-	struct search s = { w, program, -1, root, path, fn, ctx };
-	bool found;
+	struct search s = { w, program, root, path, fn, ctx };
 
-	s.own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (s.own < 0)
-		return false;
-	found = search_by_build_id(&s) || search_by_path(&s);
-	close(s.own);
-	return found;
+	return search_by_build_id(&s) || search_by_path(&s);
 }

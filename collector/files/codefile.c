@@ -16,7 +16,6 @@
 
 #include "coderoot.h"
 #include "common/grow.h"
-#include "identity.h"
 #include "helper/call_timeout.h"
 
 #define BUCKETS 4096u
@@ -153,8 +152,8 @@ static int prove(struct opening *o, int fd)
 	o->err = fd < 0 ? fd : 0;
 	if (fd < 0)
 		return -1;
-	generation = identity_generation(fd);
-	if (!identity_is(fd, o->maj, o->min, o->ino) ||
+	generation = code_generation(fd);
+	if (!code_is_file(fd, o->maj, o->min, o->ino) ||
 	    (generation && o->generation && generation != o->generation)) {
 		close(fd);
 		o->err = -ESTALE;
@@ -172,16 +171,6 @@ static bool is_elf(int fd)
 	return pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
 }
 
-static int open_in(struct opening *o, int root)
-{
-	int own = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	int fd = prove(o, code_open_in_root(root < 0 ? own : root, o->path));
-
-	if (own >= 0)
-		close(own);
-	return fd;
-}
-
 /* Opens the file, as call_with_timeout() runs it. root: what the path is relative to; -1: our root.
  */
 static int run_opening(void *opening, int root)
@@ -190,9 +179,9 @@ static int run_opening(void *opening, int root)
 	int fd = o->tgid ? prove(o, open_mapped(o)) : -1;
 
 	if (fd < 0)
-		fd = open_in(o, root);
+		fd = prove(o, code_open_in_root(root, o->path, 0));
 	if (fd < 0 && root >= 0)
-		fd = open_in(o, -1);
+		fd = prove(o, code_open_in_root(-1, o->path, 0));
 	o->is_elf = fd >= 0 && is_elf(fd);
 	return fd;
 }

@@ -3,7 +3,7 @@
  * codefile.h - the table of files from which processes run code. A file is opened when its first
  * mapping is seen, so that it can still be read after its process, its name or its container is
  * gone. Processes control their paths and change their mappings. So an opened file is used only if
- * it is a regular file with the device and inode that the kernel reported (identity.h).
+ * it is a regular file with the device and inode that the kernel reported (coderoot.h).
  *
  * An entry has references, and of these some are mappings: code_files_get() takes one of a mapping.
  */

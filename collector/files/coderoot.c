@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* Roots held open at a time; beyond that, only the files of containers are. */
@@ -148,13 +152,72 @@ int code_reopen_regular(int fd)
 	return real;
 }
 
-int code_open_in_root(int dir, const char *path)
+int code_open_in_root(int dir, const char *path, uint64_t flags)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC | flags,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	int own = dir < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	long fd = syscall(SYS_openat2, dir < 0 ? own : dir, path, &how, sizeof(how));
 
-	return fd < 0 ? -errno : code_reopen_regular((int)fd);
+	if (fd < 0)
+		fd = -errno;
+	if (own >= 0)
+		close(own);
+	return fd < 0 ? (int)fd : code_reopen_regular((int)fd);
+}
+
+/* ---- proving ------------------------------------------------------------------------------- */
+
+/* Whether our own /proc/self/maps has that device and inode number for the mapping at addr. */
+static bool is_shown_as(uint64_t addr, uint32_t maj, uint32_t min, uint64_t ino)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	bool is_it = false;
+	char *line = NULL;
+	size_t cap = 0;
+
+	while (f && !is_it && getline(&line, &cap, f) > 0) {
+		unsigned int shown_maj, shown_min;
+		uint64_t start, end, shown_ino;
+
+		is_it = sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %*x %x:%x %" SCNu64, &start,
+			       &end, &shown_maj, &shown_min, &shown_ino) == 5 &&
+			start <= addr && addr < end && shown_maj == maj && shown_min == min &&
+			shown_ino == ino;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return is_it;
+}
+
+bool code_is_file(int fd, uint32_t maj, uint32_t min, uint64_t ino)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct stat st;
+	bool is_it;
+	void *p;
+
+	if (fstat(fd, &st))
+		return false;
+	/* Device numbers belong to one file system at a time, so this cannot be another's. */
+	if (st.st_ino == ino && major(st.st_dev) == maj && minor(st.st_dev) == min)
+		return true;
+	/* As the kernel shows any process's mapping of the file. Nothing of the file is read. */
+	p = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	is_it = is_shown_as((uint64_t)(uintptr_t)p, maj, min, ino);
+	munmap(p, page);
+	return is_it;
+}
+
+uint32_t code_generation(int fd)
+{
+	/* The kernel writes an int, although the number of the request says long. */
+	long generation = 0;
+
+	return ioctl(fd, FS_IOC_GETVERSION, &generation) ? 0 : (uint32_t)generation;
 }

@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "helper/call_timeout.h"
@@ -70,45 +67,31 @@ void perfmap_forget(struct perfmap_place *place)
 	place->root = 0;
 }
 
-/* root: that of the process; -1: ours. Returns a descriptor or a negative errno. */
-static int open_map(uint32_t ns_pid, uint32_t uid, int root)
-{
-	struct open_how how = {
-		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	struct stat st;
-	char path[40];
-	int own = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	long fd;
-
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", ns_pid);
-	fd = syscall(SYS_openat2, root < 0 ? own : root, path, &how, sizeof(how));
-	if (fd < 0)
-		fd = errno == ELOOP ? -EPERM : -errno;
-	if (own >= 0)
-		close(own);
-	if (fd < 0)
-		return (int)fd;
-	if (fstat((int)fd, &st) || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != uid)) {
-		close((int)fd);
-		return -EPERM;
-	}
-	return (int)fd;
-}
-
 struct opening {
 	uint32_t ns_pid, uid;
 	int err; /* out */
 };
 
+/* root: that of the process; -1: ours. */
 static int run_opening(void *opening, int root)
 {
 	struct opening *o = opening;
-	int fd = open_map(o->ns_pid, o->uid, root);
+	struct stat st;
+	char path[40];
+	int fd;
 
-	o->err = fd < 0 ? fd : 0;
-	return fd < 0 ? -1 : fd;
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", o->ns_pid);
+	fd = code_open_in_root(root, path, O_NOFOLLOW);
+	if (fd < 0) {
+		o->err = fd == -EINVAL ? -EPERM : fd;
+		return -1;
+	}
+	if (fstat(fd, &st) || (st.st_uid && st.st_uid != o->uid)) {
+		close(fd);
+		o->err = -EPERM;
+		return -1;
+	}
+	return fd;
 }
 
 /* The process chooses the file system, which need not answer. */

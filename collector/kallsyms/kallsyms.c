@@ -259,36 +259,6 @@ static uint32_t added_upto(const struct kallsyms *k, uint64_t addr)
 	return (uint32_t)LOWER_BOUND(i, k->n_added, k->added[i].addr <= addr);
 }
 
-int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
-{
-	struct added new = { addr, addr + len, NULL, kallsyms_is_tracer(name) }, *added;
-	uint32_t first, last;
-
-	if (!len || new.end < addr)
-		return -EINVAL;
-	first = added_upto(k, addr);
-	if (first && k->added[first - 1].end > addr)
-		first--;
-	for (last = first; last < k->n_added && k->added[last].addr < new.end; last++)
-		;
-	if (k->n_added - (last - first) >= ADDED_MAX)
-		return -ENOSPC;
-	added = grow_array(k->added, k->n_added, &k->cap_added, sizeof(*added));
-	if (!added)
-		return -ENOMEM;
-	k->added = added;
-	new.name = strdup(name);
-	if (!new.name)
-		return -ENOMEM;
-	for (uint32_t i = first; i < last; i++)
-		free(k->added[i].name);
-	memmove(k->added + first + 1, k->added + last, (k->n_added - last) * sizeof(*k->added));
-	k->added[first] = new;
-	k->n_added -= last - first;
-	k->n_added++;
-	return 0;
-}
-
 void kallsyms_remove(struct kallsyms *k, uint64_t start, uint64_t end)
 {
 	uint32_t first = added_upto(k, start), last;
@@ -301,6 +271,31 @@ void kallsyms_remove(struct kallsyms *k, uint64_t start, uint64_t end)
 		return;
 	memmove(k->added + first, k->added + last, (k->n_added - last) * sizeof(*k->added));
 	k->n_added -= last - first;
+}
+
+int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
+{
+	struct added new = { addr, addr + len, NULL, kallsyms_is_tracer(name) }, *added;
+	uint32_t at;
+
+	if (!len || new.end < addr)
+		return -EINVAL;
+	/* Also if there is no room: what was there is gone. */
+	kallsyms_remove(k, addr, new.end);
+	if (k->n_added >= ADDED_MAX)
+		return -ENOSPC;
+	added = grow_array(k->added, k->n_added, &k->cap_added, sizeof(*added));
+	if (!added)
+		return -ENOMEM;
+	k->added = added;
+	new.name = strdup(name);
+	if (!new.name)
+		return -ENOMEM;
+	at = added_upto(k, addr);
+	memmove(added + at + 1, added + at, (k->n_added - at) * sizeof(*added));
+	added[at] = new;
+	k->n_added++;
+	return 0;
 }
 
 void kallsyms_core(const struct kallsyms *k, uint64_t *start, uint64_t *end)

@@ -129,9 +129,10 @@ void kernel_names_record(struct kernel_names *k, const struct sideband_record *r
 		return;
 	}
 	note_change(k, r->addr, r->addr + r->len, r->time_ns, r->time_ns);
-	kallsyms_remove(k->table, r->addr, r->addr + r->len);
 	/* Out of memory: this code will have no name. */
-	if (r->kind == SIDEBAND_KSYMBOL)
+	if (r->kind == SIDEBAND_KSYMBOL_GONE)
+		kallsyms_remove(k->table, r->addr, r->addr + r->len);
+	else
 		(void)kallsyms_add(k->table, r->addr, (uint32_t)r->len, r->name);
 }
 

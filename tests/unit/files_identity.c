@@ -16,7 +16,7 @@
 #include <sys/sysmacros.h>
 
 #include "files/codefile.h"
-#include "files/identity.h"
+#include "files/coderoot.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 
@@ -295,11 +295,12 @@ static void another_file_is_not_the_same_by_any_number(void **state)
 
 	(void)state;
 	assert_true(fd >= 0 && !fstat(fd, &st));
-	assert_true(identity_is(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev), st.st_ino));
-	assert_false(
-		identity_is(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev), st.st_ino + 1));
-	assert_false(
-		identity_is(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev) + 1, st.st_ino));
+	assert_true(
+		code_is_file(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev), st.st_ino));
+	assert_false(code_is_file(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev),
+				  st.st_ino + 1));
+	assert_false(code_is_file(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev) + 1,
+				  st.st_ino));
 	close(fd);
 }
 
@@ -320,9 +321,9 @@ static void another_generation_is_another_file(void **state)
 	p.maj = gnu_dev_major(st.st_dev);
 	p.min = gnu_dev_minor(st.st_dev);
 	p.ino = st.st_ino;
-	generation = identity_generation(fd);
+	generation = code_generation(fd);
 	close(fd);
-	if (!generation || !identity_is(fd = open(self_exe, O_RDONLY), p.maj, p.min, p.ino)) {
+	if (!generation || !code_is_file(fd = open(self_exe, O_RDONLY), p.maj, p.min, p.ino)) {
 		code_files_free(f);
 		print_message("this file system has no generations\n");
 		skip();
