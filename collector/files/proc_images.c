@@ -25,7 +25,7 @@ struct images {
 	uint32_t overflowed;		   /* images without a list, because there was no room */
 	uint64_t now_ns;		   /* of the last images_expire() */
 	struct image *ended, **ended_tail; /* in the order of ended_ns */
-	struct image *buckets[BUCKETS];
+	struct image *buckets[BUCKETS], *spaces[BUCKETS];
 };
 
 /* ---- mappings ------------------------------------------------------------------------------ */
@@ -438,13 +438,49 @@ void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
 	}
 }
 
+void images_set_space(struct images *im, struct image *i, uint32_t space)
+{
+	struct image **bucket = &im->spaces[space % BUCKETS];
+
+	i->space = space;
+	i->next_space = *bucket;
+	*bucket = i;
+}
+
+struct image *images_of_space(const struct images *im, uint32_t space)
+{
+	struct image *i = im->spaces[space % BUCKETS];
+
+	while (i && i->space != space)
+		i = i->next_space;
+	return i;
+}
+
 void images_release(struct images *im, struct image *i)
 {
+	struct image **link = &im->spaces[i->space % BUCKETS];
+
+	while (*link != i)
+		link = &(*link)->next_space;
+	*link = i->next_space;
 	i->space = 0;
 	if (!i->expired)
 		return;
 	unlink_image(im, i);
 	free_image(im, i);
+}
+
+void images_release_expired(struct images *im, void (*fn)(void *ctx, struct image *i), void *ctx)
+{
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		for (struct image *i = im->spaces[b], *next; i; i = next) {
+			next = i->next_space;
+			if (!i->expired)
+				continue;
+			fn(ctx, i);
+			images_release(im, i);
+		}
+	}
 }
 
 uint64_t images_made(const struct images *im)

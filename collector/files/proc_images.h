@@ -34,7 +34,7 @@ struct map_list {
 
 struct image {
 	uint32_t tgid, parent;
-	uint32_t space;	      /* the encoder's id; 0: no stack was recorded. Set by the caller */
+	uint32_t space;	      /* id of its address space; 0: no stack was recorded */
 	uint32_t generated;   /* for the caller, who sets it; 0 at first */
 	uint64_t start_ns;    /* fork, exec, or when /proc was read */
 	uint64_t read_ns;     /* when /proc was last read for it; 0: never. Set by the caller */
@@ -54,8 +54,8 @@ struct image {
 	struct perfmap_place *place; /* of generated code; NULL: none. Owned */
 	struct image *older;	     /* of the same tgid */
 	struct image *next_ended;
-	uint64_t ended_ns;  /* when its end became known */
-	struct image *next; /* in the bucket */
+	uint64_t ended_ns;		 /* when its end became known */
+	struct image *next, *next_space; /* in the buckets */
 };
 
 struct images;
@@ -106,8 +106,17 @@ void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns);
  * the records of each poll: they become known at now_ns.
  */
 void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns);
-/* Sets the image's space to 0: it is not needed any more. Frees an image that has expired. */
+/*
+ * Gives the image, which has none yet, the id of an address space, which no other has: from then on
+ * it is found by it, and kept. Ids ascend.
+ */
+void images_set_space(struct images *im, struct image *i, uint32_t space);
+/* NULL: none has this id. */
+struct image *images_of_space(const struct images *im, uint32_t space);
+/* Takes the image's space away: it is not needed any more. Frees an image that has expired. */
 void images_release(struct images *im, struct image *i);
+/* Releases all images that have expired, after fn(ctx, image). */
+void images_release_expired(struct images *im, void (*fn)(void *ctx, struct image *i), void *ctx);
 
 /* Images made since the start, and images that exist now. */
 uint64_t images_made(const struct images *im);

@@ -106,7 +106,6 @@ void symbolizer_free(struct symbolizer *s)
 	free(s->generated);
 	free(s->modules);
 	free(s->nameless);
-	space_table_free(&s->spaces);
 	free(s->file_sources);
 	free(s->frames);
 	free(s);

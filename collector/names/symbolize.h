@@ -150,7 +150,7 @@ uint32_t symbolizer_trusted_prefix(struct symbolizer *s, uint32_t space, const _
 struct symbolizer_code {
 	enum code_kind kind; /* CODE_VDSO only if it is the same one as ours */
 	uint32_t file;	     /* code_files id; good until the next poll */
-	uint64_t offset;     /* in the file; in the vDSO, from its start */
+	uint64_t offset;     /* in the file; in the vDSO, from its start; UINT64_MAX: not known */
 };
 
 /* False if nothing executable was mapped there, as far as is known. */

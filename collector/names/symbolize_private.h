@@ -17,7 +17,6 @@
 #include "files/perfmap.h"
 #include "reader.h"
 #include "kernel/sideband.h"
-#include "files/space_table.h"
 #include "symbolize.h"
 
 /*
@@ -89,7 +88,6 @@ struct symbolizer {
 	uint64_t replaced_ns; /* when code was last mapped over other code, as far as is known */
 	struct code_files *files;
 	struct images *images;
-	struct space_table spaces;	  /* images by space id */
 	struct file_source *file_sources; /* by code_files id - 1 */
 	uint32_t n_file_sources;
 	uint32_t forget_at; /* number of images at which ended ones are looked for */

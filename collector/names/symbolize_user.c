@@ -31,9 +31,10 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 	if (!i)
 		return 0;
 	if (!i->space) {
-		i->space = encoder_space(s->enc, tgid, image_exe(i));
-		if (i->space && !space_table_put(&s->spaces, i->space, i))
-			i->space = 0;
+		uint32_t space = encoder_space(s->enc, tgid, image_exe(i));
+
+		if (space)
+			images_set_space(s->images, i, space);
 	}
 	return i->space;
 }
@@ -57,7 +58,7 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 
 static struct image *space_image(const struct symbolizer *s, uint32_t space)
 {
-	return space_table_get(&s->spaces, space);
+	return s->images ? images_of_space(s->images, space) : NULL;
 }
 
 bool symbolizer_is_valid_at(struct symbolizer *s, uint32_t space, uint64_t time_ns)
@@ -66,14 +67,6 @@ bool symbolizer_is_valid_at(struct symbolizer *s, uint32_t space, uint64_t time_
 		symbolize_take_in(s);
 	/* An image that is forgotten holds for nothing. */
 	return space_image(s, space) && image_is_valid_at(space_image(s, space), time_ns);
-}
-
-static const struct mapping *mapping_at(struct symbolizer *s, uint32_t space, uint64_t addr,
-					uint64_t time_ns)
-{
-	struct image *i = space_image(s, space);
-
-	return i ? find_mapping(s, i, addr, time_ns) : NULL;
 }
 
 bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns)
@@ -88,7 +81,8 @@ bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uin
 bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		     struct symbolizer_code *out)
 {
-	const struct mapping *m = mapping_at(s, space, addr, time_ns);
+	struct image *i = space_image(s, space);
+	const struct mapping *m = i ? find_mapping(s, i, addr, time_ns) : NULL;
 
 	if (!m)
 		return false;
@@ -99,8 +93,11 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 	};
 	if (out->kind == CODE_VDSO) {
 		out->offset = addr - m->start;
-		if (m->end - m->start != s->vdso_len)
+		/* Another size: the vdso of 32-bit programs on a 64-bit kernel. */
+		if (m->end - m->start != s->vdso_len) {
 			out->kind = CODE_SPECIAL;
+			out->offset = OFFSET_UNKNOWN;
+		}
 	}
 	return true;
 }
@@ -152,8 +149,10 @@ void symbolize_free_generated(struct symbolizer *s, struct generated *g)
 }
 
 /* What it was seen in is named soon (symbolize_early.c). */
-static void end_generated(struct symbolizer *s, const struct image *i)
+static void end_generated(void *symbolizer, struct image *i)
 {
+	struct symbolizer *s = symbolizer;
+
 	if (!i->generated)
 		return;
 	s->generated[i->generated - 1].has_ended = true;
@@ -166,7 +165,6 @@ void symbolizer_forget_space(struct symbolizer *s, uint32_t space)
 
 	if (!i)
 		return;
-	space_table_remove(&s->spaces, space);
 	if (i->generated)
 		symbolize_free_generated(s, &s->generated[i->generated - 1]);
 	i->generated = 0;
@@ -177,20 +175,10 @@ void symbolizer_forget_ended(struct symbolizer *s)
 {
 	uint32_t count;
 
-	if (!s->images) /* with -K there are none */
+	/* With -K there are no images. */
+	if (!s->images || images_count(s->images) < s->forget_at)
 		return;
-	count = images_count(s->images);
-	if (count < s->forget_at)
-		return;
-	for (uint32_t id = 1; (id = space_table_next(&s->spaces, id)); id++) {
-		struct image *image = space_image(s, id);
-
-		if (!image->expired)
-			continue;
-		space_table_remove(&s->spaces, id);
-		end_generated(s, image);
-		images_release(s->images, image);
-	}
+	images_release_expired(s->images, end_generated, s);
 	/* Amortized: going over all images costs no more than making them did. */
 	count = images_count(s->images);
 	s->forget_at = count + count / 2 + 1024;
@@ -233,29 +221,18 @@ static uint32_t file_space(struct symbolizer *s, uint32_t file)
 
 void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, uint64_t time_ns)
 {
-	const struct mapping *m = mapping_at(s, *space, *addr, time_ns);
-	uint64_t offset;
+	struct symbolizer_code code;
 	uint32_t id;
 
-	if (!m)
+	/* Others differ between processes. */
+	if (!symbolizer_code(s, *space, *addr, time_ns, &code) ||
+	    (code.kind != CODE_FILE && code.kind != CODE_VDSO))
 		return;
-	offset = *addr - m->start;
-	switch (code_files_kind(s->files, m->file)) {
-	case CODE_FILE:
-		offset += m->pgoff;
-		break;
-	case CODE_VDSO:
-		if (m->end - m->start != s->vdso_len)
-			return;
-		break;
-	default: /* differs between processes */
-		return;
-	}
-	id = file_space(s, m->file);
+	id = file_space(s, code.file);
 	if (!id)
 		return;
 	*space = id;
-	*addr = offset;
+	*addr = code.offset;
 }
 
 /* A free entry of s->generated, which the caller fills; NULL when out of memory or of room. */
@@ -329,27 +306,15 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 static bool find_place(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		       struct symbolizer_place *p)
 {
-	const struct mapping *m = mapping_at(s, space, addr, time_ns);
+	struct symbolizer_code code;
 
 	*p = (struct symbolizer_place) { 0 };
-	if (!m)
+	if (!symbolizer_code(s, space, addr, time_ns, &code))
 		return false;
-	switch (code_files_kind(s->files, m->file)) {
-	case CODE_GENERATED:
-		p->source = generated_source(s, space_image(s, space));
-		p->offset = addr;
-		break;
-	case CODE_VDSO:
-		p->source = m->file;
-		/* Another size: the vdso of 32-bit programs on a 64-bit kernel. */
-		p->offset = m->end - m->start == s->vdso_len ? addr - m->start : OFFSET_UNKNOWN;
-		break;
-	case CODE_FILE:
-	case CODE_SPECIAL:
-		p->source = m->file;
-		p->offset = addr - m->start + m->pgoff;
-		break;
-	}
+	if (code.kind == CODE_GENERATED)
+		*p = (struct symbolizer_place) { addr, generated_source(s, space_image(s, space)) };
+	else
+		*p = (struct symbolizer_place) { code.offset, code.file };
 	return p->source;
 }
 

@@ -221,12 +221,19 @@ static void an_unknown_process_has_no_image(void **state)
 	assert_string_equal(image_exe(images_find(w->im, CHILD, 100)), "");
 }
 
+static void count(void *released, struct image *i)
+{
+	assert_true(i->expired);
+	++*(uint32_t *)released;
+}
+
 /* Each child execs, so that it has two images, and ends; of every hundredth a stack was recorded.
  */
 static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 {
 	struct world *w = *state;
 	uint64_t now = 0, most = 0;
+	uint32_t released = 0;
 
 	images_exec(w->im, P, 0, "make");
 	map(w, P, 0, 0x1000, 0x1000, 0, "/bin/make");
@@ -240,7 +247,7 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 		map(w, tgid, now + 2, 0x1000, 0x1000, 0, "/bin/cc");
 		map(w, tgid, now + 2, 0x9000, 0x1000, 0, "/lib/libc");
 		if (i % 100 == 0)
-			images_find(w->im, tgid, now + 3)->space = i + 1;
+			images_set_space(w->im, images_find(w->im, tgid, now + 3), i + 1);
 		images_exit(w->im, tgid, now + 4);
 		if (images_count(w->im) > most)
 			most = images_count(w->im);
@@ -254,6 +261,15 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 	/* Nobody maps cc any more but the parent is as it was. */
 	assert_null(at(w, P + 50000, 0x1000, now));
 	assert_string_equal(at(w, P, 0x1000, now), "/bin/make");
+	for (uint32_t i = 0; i < 100000; i += 100)
+		assert_int_equal(images_of_space(w->im, i + 1)->tgid, P + 1 + i % 50000);
+	assert_null(images_of_space(w->im, 2));
+	images_release(w->im, images_of_space(w->im, 101));
+	assert_null(images_of_space(w->im, 101));
+	images_release_expired(w->im, count, &released);
+	assert_int_equal(released, 999);
+	assert_null(images_of_space(w->im, 1));
+	assert_int_equal(images_count(w->im), 1);
 }
 
 static void a_process_whose_first_thread_ended_stays_as_long_as_it_is_there(void **state)
