@@ -183,13 +183,13 @@ static int make_cpu_threads(struct session *s)
 	struct cpu_threads_shared shared = {
 		.bpf = s->bpf,
 		.enc = s->enc,
-		.stacks = s->stacks,
+		.ids = s->ids,
 		.sym = s->sym,
 		.record = user_stacks_record,
 		.ctx = s->user_stacks,
 	};
 
-	if (!s->stacks)
+	if (!s->ids)
 		return 0;
 	return cpu_threads_new(&s->cpu_threads, &shared, s->options->threads);
 }

@@ -164,7 +164,7 @@ static int file_begin(struct session *s)
 	s->record = translator_record;
 	s->thread = translator_thread;
 	s->ctx = f->translator;
-	s->stacks = translator_stacks(f->translator);
+	s->ids = translator_ids(f->translator);
 	err = trace_file_info(&f->trace, s, s->start_ns);
 	return err ? session_fail(s, s->options->output, err) : 0;
 }
@@ -214,7 +214,7 @@ static void file_counts(const struct session *s, struct sink_counts *out)
 		.bytes = c.bytes,
 		.kernel = c.events + c.lost,
 		.kernel_aux = c.aux + c.aux_lost,
-		.stacks_once = stack_map_once(translator_stacks(f->translator)),
+		.stacks_once = id_map_once(translator_ids(f->translator)),
 	};
 }
 

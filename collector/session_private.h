@@ -35,7 +35,7 @@ struct session_sink {
 	/* Opens or checks the output; sets s->sink_state and s->enc. Called before any event. */
 	int (*open)(struct session *s);
 	/*
-	 * Sets s->record, s->thread and s->ctx, and s->stacks if several threads may drain. s->sym
+	 * Sets s->record, s->thread and s->ctx, and s->ids if several threads may drain. s->sym
 	 * exists, events come from s->start_ns on.
 	 */
 	int (*begin)(struct session *s);
@@ -75,7 +75,7 @@ struct session {
 	bpf_record_fn record; /* these two take ctx */
 	bpf_thread_fn thread;
 	void *ctx;
-	struct stack_map *stacks;	 /* the sink's, if several threads may drain; else NULL */
+	struct id_map *ids;		 /* the sink's, if several threads may drain; else NULL */
 	struct cpu_threads *cpu_threads; /* NULL: this thread drains by itself */
 	struct command command;
 	struct progress progress;

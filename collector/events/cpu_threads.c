@@ -68,9 +68,9 @@ static void learn(struct cpu_thread *l, uint32_t wire_id, uint64_t time_ns)
 {
 	uint32_t slot = hash_pair(wire_id, 0) % KNOWN;
 
-	if (!wire_id || !stack_map_is_settled(l->all->shared.stacks, wire_id))
+	if (!wire_id || !id_map_is_settled(l->all->shared.ids, wire_id))
 		return;
-	l->known[slot].id = stack_map_id(l->all->shared.stacks, wire_id, time_ns);
+	l->known[slot].id = id_map_stack(l->all->shared.ids, wire_id, time_ns);
 	l->known[slot].wire_id = wire_id;
 }
 

@@ -11,7 +11,7 @@
 #ifndef CPU_THREADS_H
 #define CPU_THREADS_H
 
-#include "events/stack_map.h"
+#include "events/id_map.h"
 #include "kernel/bpf.h"
 #include "common/encoder.h"
 #include "names/symbolize.h"
@@ -22,7 +22,7 @@ struct cpu_threads;
 struct cpu_threads_shared {
 	struct bpf_session *bpf;
 	struct encoder *enc;
-	struct stack_map *stacks; /* whose store is the trace that enc writes */
+	struct id_map *ids; /* whose store is the trace that enc writes */
 	struct symbolizer *sym;
 	bpf_record_fn record; /* takes any record, with ctx; one call at a time */
 	void *ctx;

@@ -2,24 +2,24 @@
 #include "translate.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/event_block.h"
-#include "aux_events.h"
+#include "disk_names.h"
 
 struct translator {
 	struct encoder *enc;
 	struct symbolizer *sym;
-	struct stack_map *stacks;
-	struct object_map *objects;
-	struct aux_events aux; /* has these three, too */
+	struct id_map *ids;
+	struct disk_names disks;
 	translator_sample_fn on_sample;
 	void *sample_ctx;
 	uint32_t last_frame; /* of the trace */
 };
 
-/* ---- the trace as a store of stacks -------------------------------------------------------- */
+/* ---- the trace as a store of definitions --------------------------------------------------- */
 
 /* The code of a file is the same frame wherever it is mapped. */
 static uint32_t trace_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
@@ -45,100 +45,68 @@ static uint32_t trace_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 	return id;
 }
 
-static uint32_t trace_stack(void *ctx, const uint32_t *frames, size_t n,
-			    enum chainlog_stack_end end, uint64_t time_ns)
+static int trace_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
+		       enum chainlog_stack_end end, uint64_t time_ns)
 {
 	struct translator *t = ctx;
 
 	(void)time_ns;
-	return encoder_stack(t->enc, frames, n, end);
+	if (*id)
+		return encoder_stack_define(t->enc, *id, frames, n, end);
+	*id = encoder_stack(t->enc, frames, n, end);
+	return *id ? 0 : -ENOMEM;
 }
 
-static uint32_t trace_reserve(void *ctx, uint64_t time_ns)
+static int trace_object(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns)
+{
+	struct encoder_object encoded = { .class = o->class,
+					  .name = o->name,
+					  .own = o->own,
+					  .peer = o->peer,
+					  .owner = o->owner };
+	struct translator *t = ctx;
+
+	(void)time_ns;
+	if (*id)
+		return encoder_object_define(t->enc, *id, &encoded);
+	*id = encoder_object(t->enc, &encoded);
+	return *id ? 0 : -ENOMEM;
+}
+
+static uint32_t trace_reserve(void *ctx, bool is_object, uint64_t time_ns)
 {
 	struct translator *t = ctx;
 
 	(void)time_ns;
-	return encoder_stack_reserve(t->enc);
-}
-
-static int trace_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n,
-			enum chainlog_stack_end end)
-{
-	struct translator *t = ctx;
-
-	return encoder_stack_define(t->enc, id, frames, n, end);
-}
-
-/* ---- the trace as a store of objects ------------------------------------------------------- */
-
-static struct encoder_object as_encoded(const struct object_text *o)
-{
-	return (struct encoder_object) { .class = o->class,
-					 .name = o->name,
-					 .own = o->own,
-					 .peer = o->peer,
-					 .owner = o->owner };
-}
-
-static uint32_t trace_object(void *ctx, const struct object_text *o, uint64_t time_ns)
-{
-	struct encoder_object encoded = as_encoded(o);
-	struct translator *t = ctx;
-
-	(void)time_ns;
-	return encoder_object(t->enc, &encoded);
-}
-
-static uint32_t trace_reserve_object(void *ctx, uint64_t time_ns)
-{
-	struct translator *t = ctx;
-
-	(void)time_ns;
-	return encoder_object_reserve(t->enc);
-}
-
-static int trace_define_object(void *ctx, uint32_t id, const struct object_text *o)
-{
-	struct encoder_object encoded = as_encoded(o);
-	struct translator *t = ctx;
-
-	return encoder_object_define(t->enc, id, &encoded);
+	return is_object ? encoder_object_reserve(t->enc) : encoder_stack_reserve(t->enc);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
 int translator_new(struct translator **out, struct encoder *enc, struct symbolizer *sym,
-		   const struct translator_stores *stores, translator_sample_fn fn, void *ctx)
+		   const struct definition_store *store, translator_sample_fn fn, void *ctx)
 {
 	struct translator *t = calloc(1, sizeof(*t));
-	struct translator_stores trace = {
-		.stacks = { .frame = trace_frame,
-			    .stack = trace_stack,
-			    .reserve = trace_reserve,
-			    .define = trace_define,
-			    .ctx = t },
-		.objects = { .object = trace_object,
-			     .reserve = trace_reserve_object,
-			     .define = trace_define_object,
-			     .ctx = t },
+	struct definition_store trace = {
+		.frame = trace_frame,
+		.stack = trace_stack,
+		.object = trace_object,
+		.reserve = trace_reserve,
+		.ctx = t,
 	};
 
-	*out = NULL;
+	*out = t;
 	if (!t)
 		return -ENOMEM;
 	t->enc = enc;
 	t->sym = sym;
 	t->on_sample = fn;
 	t->sample_ctx = ctx;
-	stores = stores ? stores : &trace;
-	if (stack_map_new(&t->stacks, &stores->stacks, sym) ||
-	    object_map_new(&t->objects, &stores->objects)) {
-		translator_free(t);
+	if (id_map_new(&t->ids, store ? store : &trace, sym)) {
+		free(t);
+		*out = NULL;
 		return -ENOMEM;
 	}
-	t->aux = (struct aux_events) { .enc = enc, .stacks = t->stacks, .objects = t->objects };
-	*out = t;
 	return 0;
 }
 
@@ -146,22 +114,16 @@ void translator_free(struct translator *t)
 {
 	if (!t)
 		return;
-	stack_map_free(t->stacks);
-	object_map_free(t->objects);
+	id_map_free(t->ids);
 	free(t);
 }
 
-struct object_map *translator_objects(struct translator *t)
+struct id_map *translator_ids(struct translator *t)
 {
-	return t->objects;
+	return t->ids;
 }
 
-struct stack_map *translator_stacks(struct translator *t)
-{
-	return t->stacks;
-}
-
-/* ---- records ------------------------------------------------------------------------------- */
+/* ---- switches, wakings, threads ------------------------------------------------------------ */
 
 char translator_state_letter(uint32_t bits)
 {
@@ -223,60 +185,139 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	thread.name = encoder_text(t->enc, name);
 	if (w->n_kernel > WIRE_STACK_MAX)
 		return -EBADMSG;
-	thread.kstack = stack_map_listed(t->stacks, w);
-	thread.ustack = stack_map_id(t->stacks, w->ustack, w->seen_ns);
-	thread.object = object_map_id(t->objects, w->object, w->seen_ns);
+	thread.kstack = id_map_listed_stack(t->ids, w);
+	thread.ustack = id_map_stack(t->ids, w->ustack, w->seen_ns);
+	thread.object = id_map_object(t->ids, w->object, w->seen_ns);
 	return encoder_thread(t->enc, &thread);
 }
 
-/* The strings are copies of foreign memory: they end at the end of their field at the latest. */
-#define FIELD_STRING(name, field)             \
-	char name[sizeof(field) + 1] = { 0 }; \
-	memcpy(name, field, sizeof(field))
+/* ---- events that are single records -------------------------------------------------------- */
 
-/* WIRE_FORK to WIRE_EXIT: who a thread is. */
-static int encode_identity(struct encoder *enc, const struct wire_record *r)
+/* The kind in the trace of a kind of record; CHAINLOG_AUX is added to those of AUX_EVENTS blocks.
+ */
+static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
+	[WIRE_SWITCH] = CHAINLOG_SWITCH,
+	[WIRE_WAKING] = CHAINLOG_WAKING,
+	[WIRE_WAKING_NEW] = CHAINLOG_WAKING_NEW,
+	[WIRE_FORK] = CHAINLOG_FORK,
+	[WIRE_EXEC] = CHAINLOG_EXEC,
+	[WIRE_RENAME] = CHAINLOG_RENAME,
+	[WIRE_EXIT] = CHAINLOG_EXIT,
+	[WIRE_CPU_SAMPLE] = CHAINLOG_AUX + CHAINLOG_SAMPLE,
+	[WIRE_QUEUE] = CHAINLOG_AUX + CHAINLOG_QUEUE,
+	[WIRE_THROTTLED] = CHAINLOG_AUX + CHAINLOG_THROTTLED,
+	[WIRE_WAITS_FOR] = CHAINLOG_AUX + CHAINLOG_OBJECT,
+	[WIRE_DISK_REQUEST] = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
+	[WIRE_DISK_DONE] = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
+	[WIRE_READY] = CHAINLOG_AUX + CHAINLOG_READY,
+	[WIRE_INTERRUPTS] = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
+	[WIRE_STEAL] = CHAINLOG_AUX + CHAINLOG_STEAL,
+};
+
+/* The operations have the same numbers on both sides. */
+_Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
+
+/* The string's id. It is a copy of foreign memory: it ends with its field at the latest. */
+static uint32_t string_of(struct translator *t, const char *field, size_t size)
 {
+	char text[WIRE_PATH_LEN + 1];
+
+	snprintf(text, sizeof(text), "%.*s", (int)size, field);
+	return encoder_text(t->enc, text);
+}
+
+/* The time from at_ns to the event; 0 if at_ns is not known, and only then. */
+static uint64_t since(const struct wire_record *r, uint64_t at_ns)
+{
+	if (!at_ns)
+		return 0;
+	return at_ns < r->time_ns ? r->time_ns - at_ns : 1;
+}
+
+static void take_disk_done(struct translator *t, const struct wire_disk_done *d,
+			   struct chainlog_fields *out)
+{
+	struct object_text disk = { .class = "disk" };
+
+	disk_name(&t->disks, d->disk, d->r.time_ns, disk.name);
+	out->tid = d->tid;
+	out->number[0] = id_map_text(t->ids, &disk, d->r.time_ns);
+	out->number[1] = chainlog_disk_what(d->op, d->bytes);
+	out->number[2] = since(&d->r, d->asked_ns);
+	out->number[3] = since(&d->r, d->issued_ns);
+}
+
+/* WIRE_FORK to WIRE_STEAL. */
+static int encode_event(struct translator *t, const struct wire_record *r)
+{
+	const union {
+		struct wire_record r;
+		struct wire_fork fork;
+		struct wire_exec exec;
+		struct wire_rename rename;
+		struct wire_exit exit;
+		struct wire_cpu_sample sample;
+		struct wire_queue queue;
+		struct wire_throttled throttled;
+		struct wire_ready ready;
+		struct wire_interrupts interrupts;
+		struct wire_steal steal;
+	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
 	switch (r->kind) {
-	case WIRE_FORK: {
-		const struct wire_fork *ev = (const void *)r;
-		FIELD_STRING(name, ev->name);
-
-		out.kind = CHAINLOG_FORK;
-		out.tid = ev->parent;
-		out.other = ev->child;
-		out.tgid = ev->child_tgid;
-		out.string = encoder_text(enc, name);
+	case WIRE_FORK:
+		out.tid = w->fork.parent;
+		out.other = w->fork.child;
+		out.tgid = w->fork.child_tgid;
+		out.string = string_of(t, w->fork.name, sizeof(w->fork.name));
 		break;
-	}
-	case WIRE_EXEC: {
-		const struct wire_exec *ev = (const void *)r;
-		FIELD_STRING(filename, ev->filename);
-
-		out.kind = CHAINLOG_EXEC;
-		out.tid = ev->tid;
-		out.other = ev->old_tid;
-		out.string = encoder_text(enc, filename);
+	case WIRE_EXEC:
+		out.tid = w->exec.tid;
+		out.other = w->exec.old_tid;
+		out.string = string_of(t, w->exec.filename, sizeof(w->exec.filename));
 		break;
-	}
-	case WIRE_RENAME: {
-		const struct wire_rename *ev = (const void *)r;
-		FIELD_STRING(name, ev->name);
-
-		out.kind = CHAINLOG_RENAME;
-		out.tid = ev->tid;
-		out.string = encoder_text(enc, name);
+	case WIRE_RENAME:
+		out.tid = w->rename.tid;
+		out.string = string_of(t, w->rename.name, sizeof(w->rename.name));
 		break;
-	}
+	case WIRE_EXIT:
+		out.tid = w->exit.tid;
+		break;
+	case WIRE_CPU_SAMPLE:
+	case WIRE_DISK_REQUEST:
+		out.tid = w->sample.tid;
+		out.kstack = id_map_stack(t->ids, w->sample.kstack, r->time_ns);
+		out.ustack = id_map_stack(t->ids, w->sample.ustack, r->time_ns);
+		break;
+	case WIRE_DISK_DONE:
+		take_disk_done(t, (const void *)r, &out);
+		break;
+	case WIRE_QUEUE:
+		out.tid = w->queue.tid;
+		out.number[0] = w->queue.place;
+		break;
+	case WIRE_THROTTLED:
+		out.tid = w->throttled.tid;
+		break;
+	case WIRE_INTERRUPTS:
+		out.number[0] = w->interrupts.ns;
+		break;
+	case WIRE_STEAL:
+		out.number[0] = w->steal.ns;
+		break;
+	case WIRE_READY:
+		out.tid = w->ready.tid;
+		out.number[0] = id_map_object(t->ids, w->ready.object, r->time_ns);
+		break;
 	default:
-		out.kind = CHAINLOG_EXIT;
-		out.tid = ((const struct wire_exit *)(const void *)r)->tid;
-		break;
+		return -EBADMSG;
 	}
-	return encoder_event(enc, &out);
+	out.kind = kind_of[r->kind];
+	return encoder_event(t->enc, &out);
 }
+
+/* ---- records ------------------------------------------------------------------------------- */
 
 static int take_sample(struct translator *t, const struct wire_layout_sample *s)
 {
@@ -286,10 +327,10 @@ static int take_sample(struct translator *t, const struct wire_layout_sample *s)
 		return -EBADMSG;
 	if (!t->on_sample)
 		return 0;
-	first = stack_map_tracer_frames(t->stacks, s->frames, s->n, s->r.time_ns);
+	first = id_map_tracer_frames(t->ids, s->frames, s->n, s->r.time_ns);
 	layout = t->on_sample(t->sample_ctx, s, first);
 	if (layout)
-		stack_map_set_layout(t->stacks, s->id, layout, s->r.time_ns);
+		id_map_set_layout(t->ids, s->id, layout, s->r.time_ns);
 	return 0;
 }
 
@@ -331,12 +372,12 @@ static int encode_switch(struct translator *t, const struct wire_switch *ev)
 	struct chainlog_fields out = translator_switch(ev);
 	int err;
 
-	out.kstack = stack_map_id(t->stacks, ev->kstack, r->time_ns);
-	out.ustack = stack_map_id(t->stacks, ev->ustack, r->time_ns);
+	out.kstack = id_map_stack(t->ids, ev->kstack, r->time_ns);
+	out.ustack = id_map_stack(t->ids, ev->ustack, r->time_ns);
 	err = encoder_event(t->enc, &out);
 	if (err || !ev->object)
 		return err;
-	waits.number[0] = object_map_id(t->objects, ev->object, r->time_ns);
+	waits.number[0] = id_map_object(t->ids, ev->object, r->time_ns);
 	return encoder_event(t->enc, &waits);
 }
 
@@ -344,9 +385,17 @@ static int encode_waking(struct translator *t, const struct wire_waking *ev)
 {
 	struct chainlog_fields out = translator_waking(ev);
 
-	out.kstack = stack_map_id(t->stacks, ev->kstack, ev->r.time_ns);
-	out.ustack = stack_map_id(t->stacks, ev->ustack, ev->r.time_ns);
+	out.kstack = id_map_stack(t->ids, ev->kstack, ev->r.time_ns);
+	out.ustack = id_map_stack(t->ids, ev->ustack, ev->r.time_ns);
 	return encoder_event(t->enc, &out);
+}
+
+static int encode_loss(struct translator *t, const struct wire_lost *l)
+{
+	if (l->event < WIRE_EVENT_KINDS || l->event >= WIRE_COUNTED_KINDS)
+		return encoder_lost(t->enc, (int)l->r.cpu, l->n, l->r.time_ns, l->last_ns);
+	return encoder_aux_lost(t->enc, l->r.cpu, kind_of[l->event], l->n, l->r.time_ns,
+				l->last_ns);
 }
 
 int translator_record(void *ctx, const struct wire_record *r, size_t len)
@@ -362,22 +411,14 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 	case WIRE_WAKING_NEW:
 		return encode_waking(t, (const void *)r);
 	case WIRE_OBJECT:
-		return object_map_take(t->objects, (const void *)r, len);
+		return id_map_take_object(t->ids, (const void *)r, len);
 	case WIRE_STACK:
-		return stack_map_take(t->stacks, (const void *)r, len);
-	case WIRE_LOST: {
-		const struct wire_lost *l = (const void *)r;
-
-		if (aux_events_kind(l->event))
-			return encoder_aux_lost(t->enc, r->cpu, aux_events_kind(l->event), l->n,
-						r->time_ns, l->last_ns);
-		return encoder_lost(t->enc, (int)r->cpu, l->n, r->time_ns, l->last_ns);
-	}
+		return id_map_take_stack(t->ids, (const void *)r, len);
+	case WIRE_LOST:
+		return encode_loss(t, (const void *)r);
 	case WIRE_STACK_LAYOUT_SAMPLE:
 		return take_sample(t, (const void *)r);
 	default:
-		if (aux_events_kind(r->kind))
-			return aux_events_encode(&t->aux, r);
-		return encode_identity(t->enc, r);
+		return encode_event(t, r);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * translate.h - from the records of the BPF side (include/chainwire.h) to the encoder: events with
- * their stacks (stack_map.h), threads, losses. It keeps no events.
+ * their stacks (id_map.h), threads, losses. It keeps no events.
  */
 #ifndef TRANSLATE_H
 #define TRANSLATE_H
@@ -14,8 +14,7 @@
 #include "chainwire.h"
 #include "common/encoder.h"
 #include "names/symbolize.h"
-#include "object_map.h"
-#include "stack_map.h"
+#include "id_map.h"
 
 struct translator;
 
@@ -26,18 +25,12 @@ struct translator;
 typedef uint32_t (*translator_sample_fn)(void *ctx, const struct wire_layout_sample *s,
 					 uint32_t first);
 
-/* Where stacks and objects go, if not into the trace that the encoder writes. */
-struct translator_stores {
-	struct stack_store stacks;
-	struct object_store objects;
-};
-
 /*
- * stores are copied; NULL: the trace. Samples go to fn(ctx, ...); fn may be NULL. enc and sym are
- * borrowed until translator_free(). Returns 0 or -ENOMEM.
+ * store is copied; NULL: the trace that enc writes. Samples go to fn(ctx, ...); fn may be NULL. enc
+ * and sym are borrowed until translator_free(). Returns 0 or -ENOMEM.
  */
 int translator_new(struct translator **out, struct encoder *enc, struct symbolizer *sym,
-		   const struct translator_stores *stores, translator_sample_fn fn, void *ctx);
+		   const struct definition_store *store, translator_sample_fn fn, void *ctx);
 void translator_free(struct translator *t);
 
 /*
@@ -51,9 +44,8 @@ int translator_thread(void *ctx, const struct wire_thread *w);
 /* 0 if the len bytes at r can be a record of its kind, else -EBADMSG. */
 int translator_check(const struct wire_record *r, size_t len);
 
-/* The maps of stack and object ids, which stay the translator's. */
-struct stack_map *translator_stacks(struct translator *t);
-struct object_map *translator_objects(struct translator *t);
+/* The map of ids, which stays the translator's. */
+struct id_map *translator_ids(struct translator *t);
 
 /* Events without their stacks. */
 struct chainlog_fields translator_switch(const struct wire_switch *ev);

@@ -39,7 +39,7 @@ uint32_t definitions_new_space(void *ctx, uint32_t tgid, const char *exe)
 	return id;
 }
 
-/* ---- the store of stacks ------------------------------------------------------------------- */
+/* ---- the store of definitions -------------------------------------------------------------- */
 
 static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
 {
@@ -70,37 +70,52 @@ static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 	return id;
 }
 
-/* Fills key, of 1 + WIRE_STACK_MAX numbers, and returns its bytes. */
-static size_t make_key(uint32_t *key, const uint32_t *frames, size_t n, enum chainlog_stack_end end)
+/* Stores key under *id, which is reserved, or if that is 0 under an id that *id then is. */
+static int store(struct id_pool *p, uint32_t *id, const void *key, size_t len, uint64_t time_ns)
 {
-	key[0] = end;
+	if (*id)
+		return id_pool_define(p, *id, key, len) ? 0 : -ENOMEM;
+	*id = id_pool_get(p, key, len, time_ns, NULL);
+	return *id ? 0 : -ENOMEM;
+}
+
+static int store_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
+		       enum chainlog_stack_end end, uint64_t time_ns)
+{
+	uint32_t key[1 + WIRE_STACK_MAX] = { end };
+	struct definitions *d = ctx;
+
 	memcpy(key + 1, frames, n * sizeof(*key));
-	return (n + 1) * sizeof(*key);
+	return store(&d->stacks, id, key, (n + 1) * sizeof(*key), time_ns);
 }
 
-static uint32_t store_stack(void *ctx, const uint32_t *frames, size_t n,
-			    enum chainlog_stack_end end, uint64_t time_ns)
-{
-	uint32_t key[1 + WIRE_STACK_MAX];
-	struct definitions *d = ctx;
+/* Both processes, then the class, the name and the own end, with their terminators. */
+#define PROCESS_BYTES (2 * sizeof(uint32_t))
+#define OBJECT_BYTES (PROCESS_BYTES + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
 
-	return id_pool_get(&d->stacks, key, make_key(key, frames, n, end), time_ns, NULL);
+static int store_object(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns)
+{
+	const char *const texts[] = { o->class, o->name, o->own };
+	uint32_t processes[] = { o->peer, o->owner };
+	struct definitions *d = ctx;
+	uint8_t key[OBJECT_BYTES];
+	size_t n = PROCESS_BYTES;
+
+	memcpy(key, processes, PROCESS_BYTES);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t len = strlen(texts[i]) + 1;
+
+		memcpy(key + n, texts[i], len);
+		n += len;
+	}
+	return store(&d->objects, id, key, n, time_ns);
 }
 
-static uint32_t store_reserve(void *ctx, uint64_t time_ns)
+static uint32_t store_reserve(void *ctx, bool is_object, uint64_t time_ns)
 {
 	struct definitions *d = ctx;
 
-	return id_pool_reserve(&d->stacks, time_ns);
-}
-
-static int store_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n,
-			enum chainlog_stack_end end)
-{
-	uint32_t key[1 + WIRE_STACK_MAX];
-	struct definitions *d = ctx;
-
-	return id_pool_define(&d->stacks, id, key, make_key(key, frames, n, end)) ? 0 : -ENOMEM;
+	return id_pool_reserve(is_object ? &d->objects : &d->stacks, time_ns);
 }
 
 static uint32_t store_addrs(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_stack_end *end)
@@ -122,85 +137,22 @@ static uint32_t store_addrs(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_
 	return frames ? (uint32_t)n : 0;
 }
 
-static void store_use(void *ctx, uint32_t id, uint64_t time_ns)
+static void store_use(void *ctx, bool is_object, uint32_t id, uint64_t time_ns)
 {
 	struct definitions *d = ctx;
 
-	id_pool_touch(&d->stacks, id, time_ns);
+	id_pool_touch(is_object ? &d->objects : &d->stacks, id, time_ns);
 }
 
-struct stack_store definitions_stack_store(struct definitions *d)
+struct definition_store definitions_store(struct definitions *d)
 {
-	return (struct stack_store) {
+	return (struct definition_store) {
 		.frame = store_frame,
 		.stack = store_stack,
+		.object = store_object,
 		.reserve = store_reserve,
-		.define = store_define,
 		.addrs = store_addrs,
 		.use = store_use,
-		.ctx = d,
-	};
-}
-
-/* ---- the store of objects ------------------------------------------------------------------ */
-
-/* In the pool: both processes, then the class, the name and the own end, with their terminators. */
-#define PROCESS_BYTES (2 * sizeof(uint32_t))
-#define OBJECT_BYTES (PROCESS_BYTES + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
-
-static size_t put_key(uint8_t *key, const struct object_text *o)
-{
-	const char *const texts[] = { o->class, o->name, o->own };
-	uint32_t processes[] = { o->peer, o->owner };
-	size_t at = PROCESS_BYTES;
-
-	memcpy(key, processes, PROCESS_BYTES);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		size_t len = strlen(texts[i]) + 1;
-
-		memcpy(key + at, texts[i], len);
-		at += len;
-	}
-	return at;
-}
-
-static uint32_t get_object(void *ctx, const struct object_text *o, uint64_t time_ns)
-{
-	struct definitions *d = ctx;
-	uint8_t key[OBJECT_BYTES];
-
-	return id_pool_get(&d->objects, key, put_key(key, o), time_ns, NULL);
-}
-
-static uint32_t reserve_object(void *ctx, uint64_t time_ns)
-{
-	struct definitions *d = ctx;
-
-	return id_pool_reserve(&d->objects, time_ns);
-}
-
-static int define_object(void *ctx, uint32_t id, const struct object_text *o)
-{
-	struct definitions *d = ctx;
-	uint8_t key[OBJECT_BYTES];
-
-	return id_pool_define(&d->objects, id, key, put_key(key, o)) ? 0 : -ENOMEM;
-}
-
-static void use_object(void *ctx, uint32_t id, uint64_t time_ns)
-{
-	struct definitions *d = ctx;
-
-	id_pool_touch(&d->objects, id, time_ns);
-}
-
-struct object_store definitions_object_store(struct definitions *d)
-{
-	return (struct object_store) {
-		.object = get_object,
-		.reserve = reserve_object,
-		.define = define_object,
-		.use = use_object,
 		.ctx = d,
 	};
 }
@@ -227,21 +179,26 @@ static void mark(struct marks *m, uint32_t id, uint8_t why)
 		m->why[id] = why;
 }
 
-static void mark_for_later(void *marks, uint32_t id)
+/* Of stacks, of objects. */
+struct referred {
+	struct marks *stacks, *objects;
+};
+
+static void mark_for_later(void *referred, bool is_object, uint32_t id)
 {
-	mark(marks, id, FOR_LATER);
+	struct referred *r = referred;
+
+	mark(is_object ? r->objects : r->stacks, id, FOR_LATER);
 }
 
 /* What is to be kept whatever its age. */
-static void mark_old(struct marks *stacks, struct marks *objects, const struct threads *t,
-		     struct stack_map *stack_map, struct object_map *object_map)
+static void mark_old(struct referred *r, const struct threads *t, struct id_map *ids)
 {
-	stack_map_each(stack_map, mark_for_later, stacks);
-	object_map_each(object_map, mark_for_later, objects);
+	id_map_each(ids, mark_for_later, r);
 	for (uint32_t i = 0; i < t->n; i++) {
-		mark(stacks, t->list[i].kstack, FOR_LATER);
-		mark(stacks, t->list[i].ustack, FOR_LATER);
-		mark(objects, t->list[i].tid ? t->list[i].object : 0, FOR_LATER);
+		mark(r->stacks, t->list[i].kstack, FOR_LATER);
+		mark(r->stacks, t->list[i].ustack, FOR_LATER);
+		mark(r->objects, t->list[i].tid ? t->list[i].object : 0, FOR_LATER);
 	}
 }
 
@@ -308,7 +265,7 @@ static void drop_unused(struct id_pool *p, uint64_t oldest_ns, const struct mark
 }
 
 int definitions_collect(struct definitions *d, uint64_t oldest_ns, const struct threads *t,
-			struct stack_map *stack_map, struct object_map *object_map)
+			struct id_map *ids)
 {
 	struct marks stacks = new_marks(&d->stacks), frames = new_marks(&d->frames);
 	struct marks spaces = new_marks(&d->spaces), objects = new_marks(&d->objects);
@@ -317,7 +274,7 @@ int definitions_collect(struct definitions *d, uint64_t oldest_ns, const struct 
 	if (!stacks.why || !frames.why || !spaces.why || !objects.why)
 		goto out;
 	d->old_bytes = 0;
-	mark_old(&stacks, &objects, t, stack_map, object_map);
+	mark_old(&(struct referred) { &stacks, &objects }, t, ids);
 	keep_stacks(d, oldest_ns, &stacks, &frames);
 	keep_frames(d, &frames, &spaces);
 	keep_spaces(d, &spaces);

@@ -8,8 +8,7 @@
 #ifndef DEFINITIONS_H
 #define DEFINITIONS_H
 
-#include "events/object_map.h"
-#include "events/stack_map.h"
+#include "events/id_map.h"
 #include "id_pool.h"
 #include "common/encoder.h"
 #include "names/symbolize.h"
@@ -30,19 +29,18 @@ struct definitions {
 
 void definitions_free(struct definitions *d);
 
-/* What a stack_map and an object_map need of them. */
-struct stack_store definitions_stack_store(struct definitions *d);
-struct object_store definitions_object_store(struct definitions *d);
+/* For an id_map. */
+struct definition_store definitions_store(struct definitions *d);
 /* A new address space (ctx is the struct definitions): its id, 0 when out of memory. */
 uint32_t definitions_new_space(void *ctx, uint32_t tgid, const char *exe);
 
 /*
  * Drops stacks, objects and strings that no event since oldest_ns refers to, unless a thread sleeps
- * in one or the BPF side may refer to it again (the maps); then frames and spaces that no stack
+ * in one or the BPF side may refer to it again (ids); then frames and spaces that no stack
  * uses. Returns 0, or -ENOMEM with nothing dropped.
  */
 int definitions_collect(struct definitions *d, uint64_t oldest_ns, const struct threads *t,
-			struct stack_map *stack_map, struct object_map *object_map);
+			struct id_map *ids);
 /*
  * Bytes of memory, without the stacks that the last collection kept for the BPF side and for
  * sleeping threads alone: a smaller window would not need less of that.

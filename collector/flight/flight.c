@@ -111,16 +111,13 @@ struct encoder *flight_encoder(struct flight *f)
 int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 		 struct trigger *trigger, translator_sample_fn fn, void *ctx)
 {
-	struct translator_stores stores = {
-		.stacks = definitions_stack_store(&f->definitions),
-		.objects = definitions_object_store(&f->definitions),
-	};
+	struct definition_store store = definitions_store(&f->definitions);
 	int err;
 
 	f->tail_ns = f->collected_ns = start_ns;
 	f->sym = f->definitions.sym = sym;
 	f->trigger = trigger;
-	err = translator_new(&f->translator, f->enc, sym, &stores, fn, ctx);
+	err = translator_new(&f->translator, f->enc, sym, &store, fn, ctx);
 	if (err)
 		return err;
 	encoder_define_elsewhere(f->enc, &(struct encoder_elsewhere) {
@@ -253,9 +250,9 @@ int flight_thread(void *ctx, const struct wire_thread *w)
 	} else if (t.state != 'R') {
 		t.doing = THREAD_ASLEEP;
 		t.out_ns = w->seen_ns;
-		t.kstack = stack_map_listed(translator_stacks(f->translator), w);
-		t.ustack = stack_map_id(translator_stacks(f->translator), w->ustack, w->seen_ns);
-		t.object = object_map_id(translator_objects(f->translator), w->object, w->seen_ns);
+		t.kstack = id_map_listed_stack(translator_ids(f->translator), w);
+		t.ustack = id_map_stack(translator_ids(f->translator), w->ustack, w->seen_ns);
+		t.object = id_map_object(translator_ids(f->translator), w->object, w->seen_ns);
 	}
 	if (f->trigger && trigger_thread(f->trigger, &t))
 		return -ENOMEM;
@@ -343,8 +340,7 @@ static size_t all_bytes(const struct flight *f)
 static int collect(struct flight *f)
 {
 	int err = definitions_collect(&f->definitions, f->tail_ns, &f->threads,
-				      translator_stacks(f->translator),
-				      translator_objects(f->translator));
+				      translator_ids(f->translator));
 
 	f->collected_bytes = definitions_bytes(&f->definitions);
 	f->collected_ns = f->tail_ns;
@@ -428,7 +424,7 @@ void flight_counts(const struct flight *f, struct flight_counts *out)
 		.aux_lost = f->aux.lost - f->aux.dropped_lost,
 		.kernel_aux = aux - f->aux.dropped - f->aux.dropped_lost,
 		.total_kernel_aux = aux,
-		.stacks_once = stack_map_once(translator_stacks(f->translator)),
+		.stacks_once = id_map_once(translator_ids(f->translator)),
 		.bytes = all_bytes(f),
 	};
 }

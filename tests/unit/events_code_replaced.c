@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "events/stack_map.h"
+#include "events/id_map.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 
@@ -31,7 +31,7 @@ struct world {
 	__u64 frames[FRAMES]; /* our own code, which one in that place called, and our own */
 	uint64_t replaced_ns; /* in a process: when it was told, */
 	uint32_t replaced;    /* and in which */
-	struct stack_map *stacks;
+	struct id_map *ids;
 	uint32_t n_stacks; /* the store's, */
 	size_t n;	   /* and the last one */
 	enum chainlog_stack_end end;
@@ -67,8 +67,8 @@ static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 	return 1;
 }
 
-static uint32_t store_stack(void *ctx, const uint32_t *frames, size_t n,
-			    enum chainlog_stack_end end, uint64_t time_ns)
+static int store_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
+		       enum chainlog_stack_end end, uint64_t time_ns)
 {
 	struct world *w = ctx;
 
@@ -76,31 +76,28 @@ static uint32_t store_stack(void *ctx, const uint32_t *frames, size_t n,
 	(void)time_ns;
 	w->n = n;
 	w->end = end;
-	return ++w->n_stacks;
-}
-
-static uint32_t store_reserve(void *ctx, uint64_t time_ns)
-{
-	return store_stack(ctx, NULL, 0, CHAINLOG_STACK_UNKNOWN, time_ns);
-}
-
-static int store_define(void *ctx, uint32_t id, const uint32_t *frames, size_t n,
-			enum chainlog_stack_end end)
-{
-	(void)id;
-	store_stack(ctx, frames, n, end, 0);
+	w->n_stacks++;
+	*id = *id ? *id : w->n_stacks;
 	return 0;
+}
+
+static uint32_t store_reserve(void *ctx, bool is_object, uint64_t time_ns)
+{
+	uint32_t id = 0;
+
+	assert_false(is_object);
+	store_stack(ctx, &id, NULL, 0, CHAINLOG_STACK_UNKNOWN, time_ns);
+	return id;
 }
 
 /* Not as cmocka's setup: what is skipped there counts as failed. */
 static struct world *set_up(void)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct stack_store store = {
+	struct definition_store store = {
 		.frame = store_frame,
 		.stack = store_stack,
 		.reserve = store_reserve,
-		.define = store_define,
 		.ctx = w,
 	};
 
@@ -114,14 +111,14 @@ static struct world *set_up(void)
 	w->frames[0] = w->frames[2] = addr_of_child_function();
 	w->frames[1] = (uintptr_t)w->place + 16;
 	symbolizer_on_replace(w->t->s, on_replace, w);
-	assert_int_equal(stack_map_new(&w->stacks, &store, w->t->s), 0);
+	assert_int_equal(id_map_new(&w->ids, &store, w->t->s), 0);
 	load(w, 0);
 	return w;
 }
 
 static void tear_down(struct world *w)
 {
-	stack_map_free(w->stacks);
+	id_map_free(w->ids);
 	end(w->t);
 	munmap(w->place, w->page);
 	unlink(w->paths[0]);
@@ -210,18 +207,18 @@ static void a_stack_is_cut_there_until_it_comes_again(void **state)
 	assert_int_equal(believed(w, getpid(), now_ns()), FRAMES);
 	load(w, 1);
 	s.r.time_ns = now_ns();
-	assert_int_equal(stack_map_take(w->stacks, &s, sizeof(s)), 0);
+	assert_int_equal(id_map_take_stack(w->ids, &s, sizeof(s)), 0);
 	assert_int_equal(w->n, 2);
 	assert_int_equal(w->end, CHAINLOG_STACK_NO_RULE);
-	assert_false(stack_map_is_settled(w->stacks, WIRE_ID));
-	cut = stack_map_id(w->stacks, WIRE_ID, s.r.time_ns);
+	assert_false(id_map_is_settled(w->ids, WIRE_ID));
+	cut = id_map_stack(w->ids, WIRE_ID, s.r.time_ns);
 	assert_int_equal(w->n, 2);
-	whole = stack_map_id(w->stacks, WIRE_ID, now_ns());
+	whole = id_map_stack(w->ids, WIRE_ID, now_ns());
 	assert_int_not_equal(cut, whole);
 	assert_int_equal(w->n, FRAMES);
 	assert_int_equal(w->end, CHAINLOG_STACK_WHOLE);
-	assert_true(stack_map_is_settled(w->stacks, WIRE_ID));
-	assert_int_equal(stack_map_id(w->stacks, WIRE_ID, now_ns()), whole);
+	assert_true(id_map_is_settled(w->ids, WIRE_ID));
+	assert_int_equal(id_map_stack(w->ids, WIRE_ID, now_ns()), whole);
 	tear_down(w);
 }
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "events/object_map.h"
+#include "events/id_map.h"
 
 static struct wire_object object(enum wire_object_kind kind, uint64_t a, uint64_t b)
 {
@@ -220,71 +220,62 @@ struct store {
 	uint32_t n;
 };
 
-static uint32_t give(void *ctx, const struct object_text *o, uint64_t time_ns)
+static uint32_t reserve(void *ctx, bool is_object, uint64_t time_ns)
 {
 	struct store *s = ctx;
 
 	(void)time_ns;
-	snprintf(s->names[++s->n], sizeof(s->names[0]), "%.31s", o->name);
-	return s->n;
-}
-
-static uint32_t reserve(void *ctx, uint64_t time_ns)
-{
-	struct store *s = ctx;
-
-	(void)time_ns;
+	assert_true(is_object);
 	return ++s->n;
 }
 
-static int define(void *ctx, uint32_t id, const struct object_text *o)
+static int give(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns)
 {
 	struct store *s = ctx;
 
-	snprintf(s->names[id], sizeof(s->names[0]), "%.31s", o->name);
+	*id = *id ? *id : reserve(ctx, true, time_ns);
+	snprintf(s->names[*id], sizeof(s->names[0]), "%.31s", o->name);
 	return 0;
 }
 
 static void an_object_may_come_after_the_event_that_names_it(void **state)
 {
 	struct store s = { .n = 0 };
-	struct object_store store = {
-		.object = give, .reserve = reserve, .define = define, .ctx = &s
-	};
-	struct object_map *m;
+	struct definition_store store = { .object = give, .reserve = reserve, .ctx = &s };
+	struct id_map *m;
 	struct wire_object o = object(WIRE_OBJECT_PIPE, 1234, 0);
 	size_t len = offsetof(struct wire_object, path);
 
 	(void)state;
-	assert_int_equal(object_map_new(&m, &store), 0);
-	assert_int_equal(object_map_id(m, 0, 1), 0);
+	assert_int_equal(id_map_new(&m, &store, NULL), 0);
+	assert_int_equal(id_map_object(m, 0, 1), 0);
 	o.id = 5;
-	assert_int_equal(object_map_id(m, 5, 1), 1);
-	assert_int_equal(object_map_id(m, 5, 2), 1);
-	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(id_map_object(m, 5, 1), 1);
+	assert_int_equal(id_map_object(m, 5, 2), 1);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
 	assert_string_equal(s.names[1], "1234");
 	/* Sent by two CPUs: nothing new. */
-	assert_int_equal(object_map_take(m, &o, len), 0);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
 	assert_int_equal(s.n, 1);
 	o.id = 6;
-	assert_int_equal(object_map_take(m, &o, len), 0);
-	assert_int_equal(object_map_id(m, 6, 3), 2);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
+	assert_int_equal(id_map_object(m, 6, 3), 2);
 	/* More is known of it later: from then on it is another one. */
 	o.id = 7;
 	o.again = 1;
-	assert_int_equal(object_map_take(m, &o, len), 0);
-	assert_int_equal(object_map_take(m, &o, len), 0);
-	assert_int_equal(object_map_id(m, 7, 3), 3);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
+	assert_int_equal(id_map_object(m, 7, 3), 3);
 	o.again = 0;
-	assert_int_equal(object_map_take(m, &o, len), 0);
-	assert_int_equal(object_map_id(m, 7, 3), 4);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
+	assert_int_equal(id_map_object(m, 7, 3), 4);
 	/* A newer id takes its slot; the old one is not known any more. */
 	o.id = 6 + (1u << 17);
-	assert_int_equal(object_map_take(m, &o, len), 0);
-	assert_int_equal(object_map_id(m, o.id, 4), 5);
-	assert_int_equal(object_map_id(m, 6, 4), 0);
-	assert_int_equal(object_map_take(m, &o, len - 1), -EBADMSG);
-	object_map_free(m);
+	assert_int_equal(id_map_take_object(m, &o, len), 0);
+	assert_int_equal(id_map_object(m, o.id, 4), 5);
+	assert_int_equal(id_map_object(m, 6, 4), 0);
+	assert_int_equal(id_map_take_object(m, &o, len - 1), -EBADMSG);
+	id_map_free(m);
 }
 
 int main(void)

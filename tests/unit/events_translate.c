@@ -297,10 +297,10 @@ static void what_is_told_for_one_event_is_counted(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(stack_map_once(translator_stacks(f->t)), 0);
+	assert_int_equal(id_map_once(translator_ids(f->t)), 0);
 	assert_int_equal(give_stack(f, 5, 0x1000), 0);
 	assert_int_equal(give_stack(f, 6 | WIRE_STACK_ONCE, 0x1000), 0);
-	assert_int_equal(stack_map_once(translator_stacks(f->t)), 1);
+	assert_int_equal(id_map_once(translator_ids(f->t)), 1);
 }
 
 static void records_that_are_none_are_refused(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "stack_map.h"
+#include "id_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "chainlog.h"
 #include "kernel/bpf.h"
 
-/* Flag of a store id: an event has it, but its stack has not come yet (from another ring). */
+/* Flag of a store id: an event has it, but its record has not come yet (from another ring). */
 #define UNDEFINED 0x80000000u
 /*
  * Number of slots, a power of two. The BPF side uses the last BPF_SESSION_IDS ids, up to half as
@@ -41,14 +41,16 @@ struct slot {
 	uint32_t tgid, space;	   /* of a user stack that can be defined again; else 0 */
 	bool is_fluid;		   /* a kernel stack that can be defined again */
 	bool in_doubt;		   /* a user stack that was cut because the rest was doubtful */
+	bool is_object;		   /* stacks and objects share the wire ids */
+	bool again;		   /* an object of which not all was known: it comes again */
 	struct stack_addrs *addrs; /* if it can be defined again; NULL: the store has them */
 };
 
-struct stack_map {
-	struct stack_store store;
+struct id_map {
+	struct definition_store store;
 	struct symbolizer *sym;
-	struct slot *slots; /* by wire id modulo SLOTS */
-	uint32_t newest;    /* wire id */
+	uint32_t newest;	  /* wire id */
+	struct slot slots[SLOTS]; /* by wire id modulo SLOTS */
 	struct slot layouts[WIRE_LAYOUTS];
 	struct {
 		uint32_t wire_id, id;
@@ -57,25 +59,19 @@ struct stack_map {
 	uint64_t n_full; /* how many of them were sent because the BPF side's map was full */
 };
 
-int stack_map_new(struct stack_map **out, const struct stack_store *store, struct symbolizer *sym)
+int id_map_new(struct id_map **out, const struct definition_store *store, struct symbolizer *sym)
 {
-	struct stack_map *m = calloc(1, sizeof(*m));
+	struct id_map *m = calloc(1, sizeof(*m));
 
-	*out = NULL;
+	*out = m;
 	if (!m)
 		return -ENOMEM;
 	m->store = *store;
 	m->sym = sym;
-	m->slots = calloc(SLOTS, sizeof(*m->slots));
-	if (!m->slots) {
-		free(m);
-		return -ENOMEM;
-	}
-	*out = m;
 	return 0;
 }
 
-void stack_map_free(struct stack_map *m)
+void id_map_free(struct id_map *m)
 {
 	if (!m)
 		return;
@@ -83,11 +79,10 @@ void stack_map_free(struct stack_map *m)
 		free(m->slots[i].addrs);
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
 		free(m->layouts[i].addrs);
-	free(m->slots);
 	free(m);
 }
 
-uint64_t stack_map_once(const struct stack_map *m)
+uint64_t id_map_once(const struct id_map *m)
 {
 	return m->n_full;
 }
@@ -101,7 +96,7 @@ static bool is_newer(uint32_t a, uint32_t b)
 /*
  * The slot of a wire id, cleared if the id is new. NULL: the id is old, a newer one has its slot.
  */
-static struct slot *get_slot(struct stack_map *m, uint32_t wire_id)
+static struct slot *get_slot(struct id_map *m, uint32_t wire_id)
 {
 	struct slot *k = &m->slots[wire_id % SLOTS];
 
@@ -116,10 +111,18 @@ static struct slot *get_slot(struct stack_map *m, uint32_t wire_id)
 	return k;
 }
 
+/* The id of a store that does not count uses, or after it has noted this one. */
+static uint32_t used(struct id_map *m, bool is_object, uint32_t id, uint64_t time_ns)
+{
+	if (id && m->store.use)
+		m->store.use(m->store.ctx, is_object, id, time_ns);
+	return id;
+}
+
 /* ---- frames -------------------------------------------------------------------------------- */
 
-uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, uint32_t n,
-				 uint64_t time_ns)
+uint32_t id_map_tracer_frames(const struct id_map *m, const __u64 *addrs, uint32_t n,
+			      uint64_t time_ns)
 {
 	uint32_t first = 0;
 
@@ -129,10 +132,10 @@ uint32_t stack_map_tracer_frames(const struct stack_map *m, const __u64 *addrs, 
 }
 
 /* Fills ids with a kernel stack's frames except the tracer's own; returns how many. */
-static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *addrs, uint32_t n,
+static size_t kernel_frames(struct id_map *m, uint64_t time_ns, const __u64 *addrs, uint32_t n,
 			    uint32_t *ids)
 {
-	uint32_t first = stack_map_tracer_frames(m, addrs, n, time_ns);
+	uint32_t first = id_map_tracer_frames(m, addrs, n, time_ns);
 
 	for (uint32_t i = first; i < n; i++)
 		ids[i - first] = m->store.frame(m->store.ctx, 0, addrs[i], time_ns);
@@ -144,7 +147,7 @@ static size_t kernel_frames(struct stack_map *m, uint64_t time_ns, const __u64 *
  * go astray: the stack is cut at the first return address that lies in no code. It is also cut
  * where it may have been unwound by the rules of code that was there before; then *in_doubt is set.
  */
-static size_t user_frames(struct stack_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
+static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
 			  uint32_t n, uint32_t *ids, bool *in_doubt)
 {
 	n = symbolizer_trusted_prefix(m->sym, space, addrs, n, time_ns, in_doubt);
@@ -165,16 +168,17 @@ static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
 	return end < WIRE_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNKNOWN;
 }
 
-uint32_t stack_map_listed(struct stack_map *m, const struct wire_thread *t)
+uint32_t id_map_listed_stack(struct id_map *m, const struct wire_thread *t)
 {
 	uint32_t end = t->flags & WIRE_THREAD_CUT ? WIRE_END_DEPTH : WIRE_END_UNKNOWN;
-	uint32_t ids[WIRE_STACK_MAX];
+	uint32_t ids[WIRE_STACK_MAX], id = 0;
 	size_t kept;
 
 	if (!t->n_kernel || t->n_kernel > WIRE_STACK_MAX)
 		return 0;
 	kept = kernel_frames(m, t->seen_ns, t->frames, t->n_kernel, ids);
-	return m->store.stack(m->store.ctx, ids, kept, stack_end(t->n_kernel, end), t->seen_ns);
+	m->store.stack(m->store.ctx, &id, ids, kept, stack_end(t->n_kernel, end), t->seen_ns);
+	return id;
 }
 
 /* A compact copy of the stack's addresses, to be freed; NULL when out of memory. */
@@ -222,7 +226,7 @@ static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainl
  * Keeps what it takes to define the stack again. If there is no memory for its addresses, it keeps
  * its first meaning.
  */
-static void remember_user_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s,
+static void remember_user_stack(struct id_map *m, struct slot *k, const struct wire_stack *s,
 				uint32_t space, bool in_doubt)
 {
 	if (!m->store.addrs)
@@ -235,7 +239,7 @@ static void remember_user_stack(struct stack_map *m, struct slot *k, const struc
 }
 
 /* Likewise. A kernel stack that lies in the core kernel as a whole never changes its meaning. */
-static void remember_kernel_stack(struct stack_map *m, struct slot *k, const struct wire_stack *s)
+static void remember_kernel_stack(struct id_map *m, struct slot *k, const struct wire_stack *s)
 {
 	k->time_ns = s->r.time_ns;
 	for (uint32_t i = 0; i < s->n && !k->is_fluid; i++)
@@ -250,7 +254,7 @@ static void remember_kernel_stack(struct stack_map *m, struct slot *k, const str
 /* ---- stacks -------------------------------------------------------------------------------- */
 
 /* Defines the stack by the code that is at its addresses at time_ns. Returns the new id. */
-static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
+static uint32_t redefine(struct id_map *m, struct slot *k, uint64_t time_ns)
 {
 	uint32_t ids[WIRE_STACK_MAX], n_addrs;
 	enum chainlog_stack_end end;
@@ -268,12 +272,13 @@ static uint32_t redefine(struct stack_map *m, struct slot *k, uint64_t time_ns)
 		if (n < n_addrs || k->in_doubt)
 			end = CHAINLOG_STACK_NO_RULE;
 	}
-	k->id = m->store.stack(m->store.ctx, ids, n, end, time_ns);
+	k->id = 0;
+	m->store.stack(m->store.ctx, &k->id, ids, n, end, time_ns);
 	return k->id;
 }
 
 /* Whether the addresses of a defined stack still have that meaning at time_ns. */
-static bool holds(struct stack_map *m, const struct slot *k, uint64_t time_ns)
+static bool holds(struct id_map *m, const struct slot *k, uint64_t time_ns)
 {
 	if (k->is_fluid)
 		return symbolizer_kernel_held(m->sym, k->time_ns, time_ns);
@@ -281,17 +286,17 @@ static bool holds(struct stack_map *m, const struct slot *k, uint64_t time_ns)
 }
 
 /* The id of an event's stack that is neither a layout's nor for one event only. */
-static uint32_t slot_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
+static uint32_t slot_id(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
 {
 	struct slot *k = get_slot(m, wire_id);
 	uint32_t id;
 
 	if (!k)
-		return m->store.reserve(m->store.ctx, time_ns);
+		return m->store.reserve(m->store.ctx, false, time_ns);
 	if (k->id && !(k->id & UNDEFINED) && (k->in_doubt || !holds(m, k, time_ns)))
 		return redefine(m, k, time_ns);
 	if (!k->id) {
-		id = m->store.reserve(m->store.ctx, time_ns);
+		id = m->store.reserve(m->store.ctx, false, time_ns);
 		if (!id)
 			return 0;
 		k->id = id | UNDEFINED;
@@ -301,23 +306,23 @@ static uint32_t slot_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 	return k->id & ~UNDEFINED;
 }
 
-static uint32_t once_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
+static uint32_t once_id(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
 		if (m->once[i].wire_id == wire_id)
 			return m->once[i].id;
 	/* Its record found no room in the ring: the event gets an id that stays undefined. */
-	return m->store.reserve(m->store.ctx, time_ns);
+	return m->store.reserve(m->store.ctx, false, time_ns);
 }
 
-static uint32_t layout_id(struct stack_map *m, uint32_t layout, uint64_t time_ns)
+static uint32_t layout_id(struct id_map *m, uint32_t layout, uint64_t time_ns)
 {
 	struct slot *k = &m->layouts[layout % WIRE_LAYOUTS];
 
 	return !k->id || holds(m, k, time_ns) ? k->id : redefine(m, k, time_ns);
 }
 
-uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
+uint32_t id_map_stack(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
 {
 	uint32_t id;
 
@@ -329,12 +334,10 @@ uint32_t stack_map_id(struct stack_map *m, uint32_t wire_id, uint64_t time_ns)
 		id = once_id(m, wire_id, time_ns);
 	else
 		id = slot_id(m, wire_id, time_ns);
-	if (id && m->store.use)
-		m->store.use(m->store.ctx, id, time_ns);
-	return id;
+	return used(m, false, id, time_ns);
 }
 
-bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id)
+bool id_map_is_settled(const struct id_map *m, uint32_t wire_id)
 {
 	const struct slot *k = &m->slots[wire_id % SLOTS];
 
@@ -345,27 +348,28 @@ bool stack_map_is_settled(const struct stack_map *m, uint32_t wire_id)
 	return k->id && !(k->id & UNDEFINED) && !k->is_fluid && !k->in_doubt;
 }
 
-void stack_map_set_layout(struct stack_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)
+void id_map_set_layout(struct id_map *m, uint32_t wire_id, uint32_t layout, uint64_t time_ns)
 {
 	struct slot *k = &m->layouts[layout % WIRE_LAYOUTS];
 	const struct slot *from = get_slot(m, wire_id);
 
 	free(k->addrs);
-	*k = (struct slot) { .id = stack_map_id(m, wire_id, time_ns), .time_ns = time_ns };
+	*k = (struct slot) { .id = id_map_stack(m, wire_id, time_ns), .time_ns = time_ns };
 	if (!from || !from->is_fluid || from->id & UNDEFINED)
 		return;
 	k->addrs = from->addrs ? copy_addrs(from->addrs) : NULL;
 	k->is_fluid = k->addrs || m->store.addrs;
 }
 
-int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
+int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 {
-	uint32_t ids[WIRE_STACK_MAX], id, space = 0;
+	uint32_t ids[WIRE_STACK_MAX], id = 0, space = 0;
 	enum chainlog_stack_end end;
 	struct slot *k = NULL;
 	bool in_doubt = false;
 	uint64_t event_ns;
 	size_t n;
+	int err;
 
 	if (s->n > WIRE_STACK_MAX ||
 	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64) || wire_layout(s->id))
@@ -393,11 +397,9 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 	/*
 	 * Define the id that events have already, unless code has changed since the last of them.
 	 */
-	if (k && k->id && holds(m, k, event_ns)) {
-		k->id &= ~UNDEFINED;
-		return m->store.define(m->store.ctx, k->id, ids, n, end);
-	}
-	id = m->store.stack(m->store.ctx, ids, n, end, s->r.time_ns);
+	if (k && k->id && holds(m, k, event_ns))
+		id = k->id & ~UNDEFINED;
+	err = m->store.stack(m->store.ctx, &id, ids, n, end, s->r.time_ns);
 	if (k) {
 		k->id = id;
 	} else {
@@ -406,10 +408,58 @@ int stack_map_take(struct stack_map *m, const struct wire_stack *s, size_t len)
 		m->n_once++;
 		m->n_full += (s->id & WIRE_STACK_COPY) != WIRE_STACK_COPY;
 	}
-	return id ? 0 : -ENOMEM;
+	return err;
 }
 
-void stack_map_each(struct stack_map *m, void (*fn)(void *ctx, uint32_t id), void *ctx)
+/* ---- objects ------------------------------------------------------------------------------- */
+
+int id_map_take_object(struct id_map *m, const struct wire_object *o, size_t len)
+{
+	struct object_text text;
+	struct slot *k;
+	uint32_t id;
+	int err;
+
+	if (object_describe(o, len, &text))
+		return -EBADMSG;
+	k = get_slot(m, o->id);
+	/* Two CPUs may send the same object at the same time. */
+	if (!k || (k->id && !(k->id & UNDEFINED) && (!k->again || o->again)))
+		return 0;
+	k->is_object = true;
+	k->again = o->again;
+	id = k->id & UNDEFINED ? k->id & ~UNDEFINED : 0;
+	err = m->store.object(m->store.ctx, &id, &text, o->r.time_ns);
+	k->id = id;
+	return err;
+}
+
+uint32_t id_map_text(struct id_map *m, const struct object_text *o, uint64_t time_ns)
+{
+	uint32_t id = 0;
+
+	m->store.object(m->store.ctx, &id, o, time_ns);
+	return used(m, true, id, time_ns);
+}
+
+uint32_t id_map_object(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
+{
+	struct slot *k = wire_id ? get_slot(m, wire_id) : NULL;
+	uint32_t id;
+
+	if (!k)
+		return 0;
+	if (!k->id) {
+		id = m->store.reserve(m->store.ctx, true, time_ns);
+		k->id = id ? id | UNDEFINED : 0;
+		k->is_object = true;
+	}
+	return used(m, true, k->id & ~UNDEFINED, time_ns);
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+void id_map_each(struct id_map *m, id_map_fn fn, void *ctx)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		struct slot *k = &m->slots[i];
@@ -417,7 +467,7 @@ void stack_map_each(struct stack_map *m, void (*fn)(void *ctx, uint32_t id), voi
 		if (!k->id)
 			continue;
 		if (((m->newest - k->wire_id) & (WIRE_STACK_IDS - 1)) <= SLOTS) {
-			fn(ctx, k->id & ~UNDEFINED);
+			fn(ctx, k->is_object, k->id & ~UNDEFINED);
 		} else {
 			free(k->addrs);
 			*k = (struct slot) { 0 };
@@ -425,8 +475,8 @@ void stack_map_each(struct stack_map *m, void (*fn)(void *ctx, uint32_t id), voi
 	}
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
 		if (m->layouts[i].id)
-			fn(ctx, m->layouts[i].id);
+			fn(ctx, false, m->layouts[i].id);
 	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
 		if (m->once[i].id)
-			fn(ctx, m->once[i].id);
+			fn(ctx, false, m->once[i].id);
 }
