@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "common/grow.h"
-#include "common/id_index.h"
 
-enum { FREE, RESERVED, LISTED, UNLISTED }; /* LISTED: in a bucket, found by its bytes */
+enum { FREE, RESERVED, LISTED, UNLISTED }; /* LISTED: in the index, found by its bytes */
 
-/* Bytes that the allocator and the buckets add to each string. */
+/* Bytes that the allocator and the index add to each string. */
 #define OVERHEAD 20u
 /*
  * The limit of one pool, whose contents programs choose. On a busy machine it takes a tenth of
@@ -22,27 +21,24 @@ size_t id_pool_item_bytes(size_t len)
 	return sizeof(struct id_pool_item) + OVERHEAD + len;
 }
 
-static bool grow_buckets(struct id_pool *p)
+/* What is looked for. */
+struct wanted {
+	const void *key;
+	size_t len;
+	uint32_t hash;
+};
+
+static bool same(const void *items, uint32_t id, const void *wanted)
 {
-	uint32_t size = p->buckets ? (p->mask + 1) * 2 : 1024;
-	uint32_t *buckets = calloc(size, sizeof(*buckets));
+	const struct id_pool_item *i = (const struct id_pool_item *)items + id - 1;
+	const struct wanted *w = wanted;
 
-	if (!buckets || !size) {
-		free(buckets);
-		return false;
-	}
-	free(p->buckets);
-	p->buckets = buckets;
-	p->mask = size - 1;
-	for (uint32_t id = 1; id <= p->n; id++) {
-		struct id_pool_item *i = &p->items[id - 1];
+	return i->hash == w->hash && i->len == w->len && !memcmp(i->bytes, w->key, w->len);
+}
 
-		if (i->state != LISTED)
-			continue;
-		i->next = buckets[i->hash & p->mask];
-		buckets[i->hash & p->mask] = id;
-	}
-	return true;
+static uint32_t hash_of(const void *items, uint32_t id)
+{
+	return ((const struct id_pool_item *)items)[id - 1].hash;
 }
 
 static uint32_t new_id(struct id_pool *p)
@@ -58,9 +54,7 @@ static uint32_t new_id(struct id_pool *p)
 	if (!items)
 		return 0;
 	p->items = items;
-	if (p->n == UINT32_MAX / 4 || ((!p->buckets || p->n > p->mask) && !grow_buckets(p)))
-		return 0;
-	return ++p->n;
+	return p->n < UINT32_MAX / 4 ? ++p->n : 0;
 }
 
 static void give_back(struct id_pool *p, uint32_t id)
@@ -82,32 +76,33 @@ static bool set_bytes(struct id_pool *p, struct id_pool_item *i, const void *key
 
 uint32_t id_pool_get(struct id_pool *p, const void *key, size_t len, uint64_t now_ns, bool *is_new)
 {
-	uint32_t hash, id;
+	struct wanted w = { key, len, 0 };
 	struct id_pool_item *i;
+	uint32_t *slot, id;
 
 	if (is_new)
 		*is_new = false;
 	if (!p->seed)
 		p->seed = hash_seed() | 1;
-	hash = hash_bytes(p->seed, key, len);
-	for (id = p->buckets ? p->buckets[hash & p->mask] : 0; id; id = i->next) {
-		i = &p->items[id - 1];
-		if (i->hash == hash && i->len == len && !memcmp(i->bytes, key, len)) {
-			id_pool_touch(p, id, now_ns);
-			return id;
-		}
+	/* Room for a new one comes first: the slots may move. */
+	if (!id_index_reserve(&p->index, p->n, 1024, hash_of, p->items))
+		return 0;
+	w.hash = hash_bytes(p->seed, key, len);
+	slot = id_index_slot(&p->index, w.hash, same, p->items, &w);
+	if (*slot) {
+		id_pool_touch(p, *slot, now_ns);
+		return *slot;
 	}
 	id = p->bytes < BYTES_MAX ? new_id(p) : 0;
 	if (!id)
 		return 0;
 	i = &p->items[id - 1];
-	*i = (struct id_pool_item) { .used_ns = now_ns, .hash = hash, .state = LISTED };
+	*i = (struct id_pool_item) { .used_ns = now_ns, .hash = w.hash, .state = LISTED };
 	if (!set_bytes(p, i, key, len)) {
 		give_back(p, id);
 		return 0;
 	}
-	i->next = p->buckets[hash & p->mask];
-	p->buckets[hash & p->mask] = id;
+	*slot = id;
 	if (is_new)
 		*is_new = true;
 	return id;
@@ -166,11 +161,10 @@ void id_pool_drop(struct id_pool *p, uint32_t id)
 	if (i->state == FREE)
 		return;
 	if (i->state == LISTED) {
-		uint32_t *link = &p->buckets[i->hash & p->mask];
+		struct wanted w = { i->bytes, i->len, i->hash };
 
-		while (*link != id)
-			link = &p->items[*link - 1].next;
-		*link = i->next;
+		id_index_remove(&p->index, id_index_slot(&p->index, i->hash, same, p->items, &w),
+				hash_of, p->items);
 	}
 	if (i->bytes)
 		p->bytes -= id_pool_item_bytes(i->len);
@@ -183,6 +177,6 @@ void id_pool_free(struct id_pool *p)
 	for (uint32_t i = 0; i < p->n; i++)
 		free(p->items[i].bytes);
 	free(p->items);
-	free(p->buckets);
+	id_index_free(&p->index);
 	*p = (struct id_pool) { 0 };
 }

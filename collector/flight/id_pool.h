@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/id_index.h"
+
 struct id_pool_item {
 	uint8_t *bytes;	  /* NULL: the id is reserved, or free */
 	uint64_t used_ns; /* time of the last use */
 	uint32_t len, hash;
-	uint32_t next; /* id: in the bucket, or in the list of free ids */
+	uint32_t next; /* free id */
 	uint8_t state; /* enum in id_pool.c */
 };
 
@@ -24,9 +26,9 @@ struct id_pool {
 	struct id_pool_item *items; /* by id - 1 */
 	uint32_t n, free_id;
 	size_t cap;
-	uint32_t *buckets, mask;
-	uint64_t seed; /* of the hash; 0: not chosen yet */
-	size_t bytes;  /* of memory that its items take; tables never shrink */
+	struct id_index index; /* of those that were not reserved */
+	uint64_t seed;	       /* of the hash; 0: not chosen yet */
+	size_t bytes;	       /* of memory that its items take; tables never shrink */
 };
 
 void id_pool_free(struct id_pool *p);

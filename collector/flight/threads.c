@@ -8,49 +8,29 @@
 
 #include "common/grow.h"
 
-static uint32_t *bucket_of(const struct threads *t, uint32_t tid)
+static bool same(const void *list, uint32_t place, const void *tid)
 {
-	return &t->buckets[(tid * 0x9e3779b1u >> 8) & t->mask];
+	return ((const struct thread_state *)list)[place - 1].tid == *(const uint32_t *)tid;
 }
 
-/* Links are places, from 1; 0 ends the bucket. */
-static uint32_t *link_to(const struct threads *t, uint32_t tid)
+static uint32_t hash_of(const void *list, uint32_t place)
 {
-	uint32_t *link = bucket_of(t, tid);
+	return hash_pair(((const struct thread_state *)list)[place - 1].tid, 0);
+}
 
-	while (*link && t->list[*link - 1].tid != tid)
-		link = &t->list[*link - 1].next;
-	return link;
+/* The slot of the thread's place. NULL: there are none yet, or this is the idle thread. */
+static uint32_t *slot_of(const struct threads *t, uint32_t tid)
+{
+	return t->index.mask && tid
+		       ? id_index_slot(&t->index, hash_pair(tid, 0), same, t->list, &tid)
+		       : NULL;
 }
 
 struct thread_state *threads_find(const struct threads *t, uint32_t tid)
 {
-	uint32_t place = t->buckets && tid ? *link_to(t, tid) : 0;
+	const uint32_t *slot = slot_of(t, tid);
 
-	return place ? &t->list[place - 1] : NULL;
-}
-
-static bool grow_buckets(struct threads *t)
-{
-	uint32_t size = t->buckets ? (t->mask + 1) * 2 : 1024;
-	uint32_t *buckets = calloc(size, sizeof(*buckets));
-
-	if (!buckets || !size) {
-		free(buckets);
-		return false;
-	}
-	free(t->buckets);
-	t->buckets = buckets;
-	t->mask = size - 1;
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t *bucket = bucket_of(t, t->list[i].tid);
-
-		if (!t->list[i].tid)
-			continue;
-		t->list[i].next = *bucket;
-		*bucket = i + 1;
-	}
-	return true;
+	return slot && *slot ? &t->list[*slot - 1] : NULL;
 }
 
 static uint32_t new_place(struct threads *t)
@@ -58,8 +38,6 @@ static uint32_t new_place(struct threads *t)
 	struct thread_state *list;
 	uint32_t place = t->free_place;
 
-	if ((!t->buckets || t->count > t->mask) && !grow_buckets(t))
-		return 0;
 	if (place) {
 		t->free_place = t->list[place - 1].next;
 		return place;
@@ -73,31 +51,29 @@ static uint32_t new_place(struct threads *t)
 
 struct thread_state *threads_add(struct threads *t, const struct thread_state *thread)
 {
-	uint32_t place, *bucket;
+	uint32_t place;
 
+	if (!id_index_reserve(&t->index, t->n, 1024, hash_of, t->list))
+		return NULL;
 	threads_remove(t, thread->tid);
 	place = new_place(t);
 	if (!place)
 		return NULL;
-	bucket = bucket_of(t, thread->tid);
 	t->list[place - 1] = *thread;
-	t->list[place - 1].next = *bucket;
-	*bucket = place;
-	t->count++;
+	*id_index_slot(&t->index, hash_pair(thread->tid, 0), same, t->list, &thread->tid) = place;
 	return &t->list[place - 1];
 }
 
 void threads_remove(struct threads *t, uint32_t tid)
 {
-	uint32_t *link = t->buckets && tid ? link_to(t, tid) : NULL, place;
+	uint32_t *slot = slot_of(t, tid), place;
 
-	if (!link || !*link)
+	if (!slot || !*slot)
 		return;
-	place = *link;
-	*link = t->list[place - 1].next;
+	place = *slot;
+	id_index_remove(&t->index, slot, hash_of, t->list);
 	t->list[place - 1] = (struct thread_state) { .next = t->free_place };
 	t->free_place = place;
-	t->count--;
 }
 
 /* The thread, added if it is unknown. NULL for tid 0 (idle), and with *err when out of memory. */
@@ -279,6 +255,6 @@ bool threads_certain(const struct threads *t, const struct thread_state *thread)
 void threads_free(struct threads *t)
 {
 	free(t->list);
-	free(t->buckets);
+	id_index_free(&t->index);
 	*t = (struct threads) { 0 };
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/event_block.h"
+#include "common/id_index.h"
 
 #define THREADS_NAME_LEN 16 /* with the terminator; as the kernel has them */
 
@@ -36,16 +37,16 @@ struct thread_state {
 	bool early;		 /* woken while still on its CPU */
 	uint64_t listed_ns;	 /* when the last listing that contains it began */
 	char name[THREADS_NAME_LEN];
-	uint32_t next; /* place: in the bucket, or in the list of free places */
+	uint32_t next; /* free place */
 };
 
 /* A zeroed struct is an empty table. */
 struct threads {
 	struct thread_state *list; /* places with tid 0 are free */
-	uint32_t n, count, free_place;
+	uint32_t n, free_place;
 	size_t cap;
-	uint32_t *buckets, mask;
-	uint64_t lost_ns; /* the last event that was lost */
+	struct id_index index; /* places by tid, from 1 */
+	uint64_t lost_ns;      /* the last event that was lost */
 	/* The last switch: an event that says what its thread waits for comes right after it. */
 	uint64_t switched_ns;
 	uint32_t switched_cpu, switched_tid;

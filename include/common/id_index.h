@@ -38,17 +38,33 @@ ID_INDEX_INLINE uint32_t *id_index_slot(const struct id_index *x, uint32_t hash,
 	return &x->slots[i];
 }
 
+/* The slot of a key that is known to have none. */
+static inline uint32_t *id_index_free_slot(const struct id_index *x, uint32_t hash)
+{
+	uint32_t i = hash & x->mask;
+
+	while (x->slots[i])
+		i = (i + 1) & x->mask;
+	return &x->slots[i];
+}
+
 /* Puts the ids 1..n into slots that are all free, as after a change of their number. */
 ID_INDEX_INLINE void id_index_fill(struct id_index *x, uint32_t n, id_index_hash hash_of,
 				   const void *table)
 {
-	for (uint32_t id = 1; id <= n; id++) {
-		uint32_t i = hash_of(table, id) & x->mask;
+	for (uint32_t id = 1; id <= n; id++)
+		*id_index_free_slot(x, hash_of(table, id)) = id;
+}
 
-		while (x->slots[i])
-			i = (i + 1) & x->mask;
-		x->slots[i] = id;
-	}
+/* Moves all ids into the slots of another index, which is empty. */
+ID_INDEX_INLINE void id_index_move(struct id_index *x, const struct id_index *to,
+				   id_index_hash hash_of, const void *table)
+{
+	for (uint32_t i = 0; x->mask && i <= x->mask; i++)
+		if (x->slots[i])
+			*id_index_free_slot(to, hash_of(table, x->slots[i])) = x->slots[i];
+	free(x->slots);
+	*x = *to;
 }
 
 static inline bool id_index_is_full(const struct id_index *x, uint32_t n)
@@ -57,8 +73,8 @@ static inline bool id_index_is_full(const struct id_index *x, uint32_t n)
 }
 
 /*
- * Makes room for id n + 1, in at least min_slots (a power of two). The slots move when it grows.
- * False: out of memory, or more than 2^31 slots; the index is as before.
+ * Makes room for one more than n ids, in at least min_slots (a power of two). The slots move when
+ * it grows. False: out of memory, or more than 2^31 slots; the index is as before.
  */
 ID_INDEX_INLINE bool id_index_reserve(struct id_index *x, uint32_t n, uint32_t min_slots,
 				      id_index_hash hash_of, const void *table)
@@ -71,10 +87,25 @@ ID_INDEX_INLINE bool id_index_reserve(struct id_index *x, uint32_t n, uint32_t m
 	slots = size <= 1u << 31 ? calloc(size, sizeof(*slots)) : NULL;
 	if (!slots)
 		return false;
-	free(x->slots);
-	*x = (struct id_index) { slots, (uint32_t)size - 1 };
-	id_index_fill(x, n, hash_of, table);
+	id_index_move(x, &(struct id_index) { slots, (uint32_t)size - 1 }, hash_of, table);
 	return true;
+}
+
+/* Takes out the id that is in this slot; the ids after it move up to where they are looked for. */
+ID_INDEX_INLINE void id_index_remove(struct id_index *x, uint32_t *slot, id_index_hash hash_of,
+				     const void *table)
+{
+	uint32_t gap = (uint32_t)(slot - x->slots), i = gap;
+
+	while (x->slots[i = (i + 1) & x->mask]) {
+		uint32_t wanted = hash_of(table, x->slots[i]) & x->mask;
+
+		if (((i - wanted) & x->mask) < ((i - gap) & x->mask))
+			continue;
+		x->slots[gap] = x->slots[i];
+		gap = i;
+	}
+	x->slots[gap] = 0;
 }
 
 /* Frees all slots for other ids; their number stays. */

@@ -14,6 +14,15 @@
 #include "flight/threads.h"
 #include "flight/trigger.h"
 
+static uint32_t count(const struct threads *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		n += t->list[i].tid != 0;
+	return n;
+}
+
 static void switches(struct threads *t, uint64_t time_ns, uint32_t prev, char state, uint32_t next)
 {
 	struct chainlog_fields ev = {
@@ -113,7 +122,7 @@ static void identity_follows_fork_rename_exec_and_exit(void **state)
 	assert_string_equal(threads_find(&t, 50)->name, "heir");
 	switches(&t, 50, 50, 'X', 0);
 	assert_null(threads_find(&t, 50));
-	assert_int_equal(t.count, 1);
+	assert_int_equal(count(&t), 1);
 	threads_free(&t);
 }
 
@@ -154,7 +163,7 @@ static void a_table_of_many_threads_finds_each(void **state)
 		switches(&t, tid, 0, 'R', tid);
 	for (uint32_t tid = 1; tid <= 50000; tid += 2)
 		threads_remove(&t, tid);
-	assert_int_equal(t.count, 25000);
+	assert_int_equal(count(&t), 25000);
 	for (uint32_t tid = 1; tid <= 50000; tid++)
 		assert_int_equal(threads_find(&t, tid) != NULL, !(tid & 1));
 	for (uint32_t tid = 100000; tid < 125000; tid++)
