@@ -7,7 +7,7 @@
  *
  * Events of one CPU share a block until it is full, until time would run backwards in it, or
  * until encoder_flush(). Memory is bounded: only strings, frames, stacks and objects that occurred
- * recently are recognized (recent.h); others are defined again.
+ * recently are recognized; others are defined again.
  */
 #ifndef ENCODER_H
 #define ENCODER_H

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "encoder_private.h"
+#include "grow.h"
 
 #define BUILD_ID_MAX 64u /* SHA-1 has 20 bytes, others 8 to 32 */
 /*
@@ -79,15 +80,66 @@ static uint8_t *put_delta(uint8_t *p, uint64_t v, uint64_t *prev)
 	return p;
 }
 
-/* As recent_id(); of what is kept, max_bytes. */
+static size_t half_bytes(const struct recent_half *h)
+{
+	return h->keys.arena_len + h->keys.n * (sizeof(*h->keys.keys) + sizeof(*h->ids)) +
+	       (h->keys.index.mask ? ((size_t)h->keys.index.mask + 1) * sizeof(uint32_t) : 0);
+}
+
+static void turn(struct recent *r)
+{
+	struct recent_half young = r->old;
+
+	r->old = r->young;
+	r->young = young;
+	intern_clear(&r->young.keys);
+}
+
+static uint32_t find(const struct recent_half *h, const void *key, size_t len)
+{
+	uint32_t i = intern_find(&h->keys, key, len);
+
+	return i ? h->ids[i - 1] : 0;
+}
+
+/*
+ * Returns the id of the len bytes at key, given now if they are not known any more; *is_new says
+ * so. What is kept takes max_bytes, about, unless the encoder keeps all. 0: out of memory or of
+ * ids.
+ */
 static uint32_t id_of(struct encoder *e, struct recent *r, size_t max_bytes, const void *key,
 		      size_t len, bool *is_new)
 {
-	uint32_t id = recent_id(r, e->keep_all ? SIZE_MAX : max_bytes, key, len, is_new);
+	uint32_t id = find(&r->young, key, len), i, *ids;
 
-	if (!id)
-		encoder_note(e, -ENOMEM);
-	return id;
+	*is_new = false;
+	if (id)
+		return id;
+	if (!e->keep_all && half_bytes(&r->young) > max_bytes / 2)
+		turn(r);
+	ids = grow_array(r->young.ids, r->young.keys.n, &r->young.cap, sizeof(*ids));
+	if (!ids || r->last == UINT32_MAX)
+		goto fail;
+	r->young.ids = ids;
+	id = find(&r->old, key, len);
+	i = intern_id(&r->young.keys, key, len, NULL);
+	if (!i)
+		goto fail;
+	*is_new = !id;
+	ids[i - 1] = id ? id : ++r->last;
+	return ids[i - 1];
+fail:
+	encoder_note(e, -ENOMEM);
+	return 0;
+}
+
+void recent_free(struct recent *r)
+{
+	intern_free(&r->young.keys);
+	intern_free(&r->old.keys);
+	free(r->young.ids);
+	free(r->old.ids);
+	*r = (struct recent) { .last = 0 };
 }
 
 uint32_t encoder_string(struct encoder *e, const char *s, size_t len)

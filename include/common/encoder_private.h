@@ -9,7 +9,26 @@
 #include <string.h>
 
 #include "encoder.h"
-#include "recent.h"
+#include "intern.h"
+
+struct recent_half {
+	struct intern keys;
+	uint32_t *ids; /* by the number of the key - 1 */
+	size_t cap;
+};
+
+/*
+ * Gives keys ids that ascend from 1, and recognizes those keys that came lately, in bounded memory.
+ * A key that was forgotten is a new one when it comes again. When the young half is half of what
+ * may be kept, the old one is cleared, and they change places. A key that is found in the old one
+ * becomes young again. All zero is empty.
+ */
+struct recent {
+	struct recent_half young, old;
+	uint32_t last; /* id given; the caller may give the next ones, too, which have no key */
+};
+
+void recent_free(struct recent *r);
 
 /* A block of definitions in the making. */
 struct encoder_list {
