@@ -18,7 +18,6 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "fold/folded.h"
-#include "import/other_file.h"
 #include "import/recording.h"
 #include "symbols/symbols.h"
 
@@ -288,7 +287,7 @@ static int walk_trace(struct run *r, const char *path)
 	err = recording_open(&rec, path, !format_find(r->o->format)->wants_timelines);
 	if (err) {
 		progress_stop();
-		what = err == -EBADMSG ? other_file(path) : NULL;
+		what = err == -EBADMSG ? recording_other(path) : NULL;
 		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
 			what ? "; it is " : "", what ? what : "");
 		return err == -EPIPE ? -EIO : err;

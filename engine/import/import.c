@@ -86,7 +86,7 @@ static int begin_trace(struct import *m)
 	if (!m->out || encoder_new(&m->enc, keep_block, m))
 		return -ENOMEM;
 	encoder_keep_all(m->enc);
-	m->feed.enc = m->feed.threads.enc = m->stacks.enc = m->enc;
+	m->feed.enc = m->stacks.enc = m->enc;
 	return 0;
 }
 
@@ -279,7 +279,7 @@ static int read_all(struct import *m)
 	if (!m->err)
 		m->err = m->text.err;
 	if (!m->err)
-		m->err = m->feed.threads.out_of_memory ? -ENOMEM : encoder_error(m->enc);
+		m->err = m->feed.out_of_memory ? -ENOMEM : encoder_error(m->enc);
 	if (!m->err && !r->switches)
 		m->err = m->no_columns	? -IMPORT_E_COLUMNS
 			 : m->any_event ? -IMPORT_E_SWITCHES
@@ -306,7 +306,7 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 		 m->header[HEADER_PERF]);
 	r->no_stacks = !info.parts;
 	import_feed_end(&m->feed);
-	if (m->feed.threads.out_of_memory)
+	if (m->feed.out_of_memory)
 		return -ENOMEM;
 	return end_trace(m, &info, buf, offset, len);
 }

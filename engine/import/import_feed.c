@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/grow.h"
 
@@ -10,6 +11,17 @@
 #define BACK_MAX_NS 1000000u
 /* Reject above 100 + events/100 steps back. */
 #define BACK_COUNT 100u
+
+struct import_thread {
+	uint32_t first_name, name; /* string ids: the first one, the one it has; 0: not known */
+	uint32_t tgid;		   /* 0: not known */
+	uint64_t start_ns;	   /* 0: before the trace */
+	char text[16];		   /* the name, if it is short and comes from an event */
+	uint8_t text_len;
+	bool guessed; /* the name comes from the name column, not from an event */
+	bool kthread;
+	bool unborn; /* forked, and not yet named by another event */
+};
 
 struct import_cpu {
 	uint64_t last_ns;
@@ -25,6 +37,133 @@ static void put(struct import_feed *f, const struct import_event *ev, struct cha
 	out.cpu = (uint32_t)ev->cpu;
 	(void)encoder_event(f->enc, &out);
 }
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* The thread, added if it is new; NULL: out of memory, or tid 0 (the idle loop). */
+static struct import_thread *thread_of(struct import_feed *f, uint32_t tid)
+{
+	uint32_t id;
+	int is_new;
+	struct import_thread *p;
+
+	if (!tid)
+		return NULL;
+	id = pairs_id_new(&f->tids, tid, 0, &is_new);
+	p = id ? grow_array(f->threads, id, &f->cap_threads, sizeof(*p)) : NULL;
+	if (!p) {
+		f->out_of_memory = true;
+		return NULL;
+	}
+	f->threads = p;
+	p += id;
+	if (is_new)
+		memset(p, 0, sizeof(*p));
+	return p;
+}
+
+static uint32_t string_id(struct import_feed *f, struct import_name s)
+{
+	return s.len ? encoder_string(f->enc, s.p, s.len) : 0;
+}
+
+/* The event names the thread so. */
+static void name_thread(struct import_feed *f, const struct import_event *ev, uint32_t tid,
+			struct import_name name)
+{
+	struct import_thread *th = thread_of(f, tid);
+	uint32_t id;
+
+	if (!th)
+		return;
+	th->unborn = false;
+	/* Nearly always the name is unchanged. */
+	if (th->name && !th->guessed && name.p && th->text_len == name.len &&
+	    !memcmp(th->text, name.p, name.len))
+		return;
+	id = string_id(f, name);
+	if (!id)
+		return;
+	th->text_len = 0;
+	if (name.len <= sizeof(th->text)) {
+		memcpy(th->text, name.p, name.len);
+		th->text_len = (uint8_t)name.len;
+	}
+	if (th->name != id) {
+		if (!th->first_name || th->guessed)
+			th->first_name = id;
+		else
+			put(f, ev,
+			    (struct chainlog_fields) {
+				    .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
+		th->name = id;
+	}
+	th->guessed = false;
+}
+
+/* The name column, which is perf's memory, names it so: used until an event names it. */
+static void guess_name(struct import_feed *f, uint32_t tid, struct import_name name)
+{
+	struct import_thread *th = thread_of(f, tid);
+
+	/* perf prints ":TID" for a thread that it does not know. */
+	if (!th || th->first_name || !name.len || name.p[0] == ':')
+		return;
+	th->first_name = th->name = string_id(f, name);
+	th->guessed = true;
+}
+
+/* child is forked; does nothing if a fork is noted already. */
+static void fork_thread(struct import_feed *f, const struct import_event *ev, uint32_t parent,
+			const struct import_task *child)
+{
+	uint32_t id = string_id(f, child->name);
+	const struct import_thread *from = thread_of(f, parent);
+	struct import_thread *th;
+
+	if (!id && from)
+		id = from->name; /* inherited */
+	th = thread_of(f, child->tid);
+	if (!th || th->unborn)
+		return;
+	if (!th->first_name) {
+		th->first_name = id;
+		th->start_ns = ev->time_ns;
+	}
+	th->name = id;
+	th->text_len = 0;
+	th->guessed = false;
+	th->unborn = true;
+	if (!th->tgid)
+		th->tgid = child->tgid;
+	put(f, ev,
+	    (struct chainlog_fields) { .kind = CHAINLOG_FORK,
+				       .tid = parent,
+				       .other = child->tid,
+				       .tgid = child->tgid,
+				       .string = id });
+}
+
+/* Writes the list of threads into the trace. */
+static void list_threads(struct import_feed *f)
+{
+	for (uint32_t id = 1; id <= f->tids.n && !f->out_of_memory; id++) {
+		const struct import_thread *th = &f->threads[id];
+
+		/* 'R' and not on a CPU: the reader assumes nothing of its state at the start. */
+		encoder_thread(f->enc, &(struct encoder_thread) {
+					       .tid = f->tids.at[id].a,
+					       .tgid = th->tgid,
+					       .start_ns = th->start_ns,
+					       .seen_ns = f->last_ns,
+					       .flags = th->kthread ? CHAINLOG_THREAD_KTHREAD : 0,
+					       .state = 'R',
+					       .name = th->first_name,
+				       });
+	}
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
 
 static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
 {
@@ -63,16 +202,15 @@ static bool ids_agree(const struct import_feed *f)
 static void handle_switch(struct import_feed *f, struct import_cpu *c,
 			  const struct import_event *ev, const struct import_stack *stack)
 {
-	uint32_t cpu = (uint32_t)ev->cpu;
 	struct import_thread *prev;
 
 	f->report->switches++;
 	f->report->missing_switches += c->known && c->current != ev->a.tid;
 	if (ev->tid >= 0) /* -1: it was exiting, and perf had forgotten it */
 		*((uint32_t)ev->tid == ev->a.tid ? &f->same_id : &f->not_id) += 1;
-	import_thread_named(&f->threads, cpu, ev->time_ns, ev->a.tid, ev->a.name);
-	import_thread_named(&f->threads, cpu, ev->time_ns, ev->b.tid, ev->b.name);
-	prev = import_thread(&f->threads, ev->a.tid);
+	name_thread(f, ev, ev->a.tid, ev->a.name);
+	name_thread(f, ev, ev->b.tid, ev->b.name);
+	prev = thread_of(f, ev->a.tid);
 	if (prev) {
 		prev->kthread |= stack->kthread;
 		if (!prev->tgid && ev->tgid > 0 && (uint32_t)ev->tid == ev->a.tid)
@@ -90,8 +228,9 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 		put(f, ev,
 		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_THROTTLED,
 					       .tid = ev->a.tid });
-	if (ev->state == 'X' || ev->state == 'Z')
-		import_thread_died(&f->threads, ev->a.tid);
+	/* The next thread with this tid is another one. */
+	if (prev && (ev->state == 'X' || ev->state == 'Z'))
+		prev->name = 0;
 	c->current = ev->b.tid;
 	c->known = true;
 }
@@ -120,7 +259,6 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 {
 	bool is_new = ev->kind == IMPORT_WAKEUP_NEW;
 	int64_t waker = waker_of(f, c, ev);
-	uint32_t cpu = (uint32_t)ev->cpu;
 	struct import_thread *th;
 
 	if (ev->kind == IMPORT_WAKEUP) {
@@ -141,15 +279,14 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 	if (waker < 0 || !ev->a.tid)
 		return;
 	if (ev->tid == waker) {
-		import_thread_guess(&f->threads, (uint32_t)waker, ev->comm);
-		th = import_thread(&f->threads, (uint32_t)waker);
+		guess_name(f, (uint32_t)waker, ev->comm);
+		th = thread_of(f, (uint32_t)waker);
 		if (th && !th->tgid && ev->tgid > 0)
 			th->tgid = (uint32_t)ev->tgid;
 	}
 	if (is_new)
-		import_thread_forked(&f->threads, cpu, ev->time_ns, (uint32_t)waker, ev->a.tid, 0,
-				     ev->a.name);
-	import_thread_named(&f->threads, cpu, ev->time_ns, ev->a.tid, ev->a.name);
+		fork_thread(f, ev, (uint32_t)waker, &ev->a);
+	name_thread(f, ev, ev->a.tid, ev->a.name);
 	put(f, ev,
 	    (struct chainlog_fields) { .kind = is_new ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING,
 				       .tid = (uint32_t)waker,
@@ -179,11 +316,10 @@ static void handle_fork(struct import_feed *f, const struct import_event *ev)
 	struct import_thread *th;
 
 	if (begun(f) && !untimed(ev)) {
-		import_thread_forked(&f->threads, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid,
-				     ev->b.tid, ev->b.tgid, ev->b.name);
+		fork_thread(f, ev, ev->a.tid, &ev->b);
 		return;
 	}
-	th = import_thread(&f->threads, ev->b.tid);
+	th = thread_of(f, ev->b.tid);
 	if (th)
 		th->tgid = ev->b.tgid;
 }
@@ -193,15 +329,14 @@ static void handle_rename(struct import_feed *f, const struct import_event *ev)
 	struct import_thread *th;
 
 	if (ev->a.tgid) {
-		th = import_thread(&f->threads, ev->a.tid);
+		th = thread_of(f, ev->a.tid);
 		if (th && !th->tgid)
 			th->tgid = ev->a.tgid;
 	}
 	if (begun(f) && !untimed(ev))
-		import_thread_named(&f->threads, (uint32_t)ev->cpu, ev->time_ns, ev->a.tid,
-				    ev->a.name);
+		name_thread(f, ev, ev->a.tid, ev->a.name);
 	else
-		import_thread_guess(&f->threads, ev->a.tid, ev->a.name);
+		guess_name(f, ev->a.tid, ev->a.name);
 }
 
 /* n or more changes of run queues may be missing in that time. */
@@ -271,14 +406,11 @@ static void handle_migrate(struct import_feed *f, const struct import_cpu *c,
 
 static void handle_exec(struct import_feed *f, const struct import_event *ev)
 {
-	const struct import_name *file = &ev->a.name;
-
 	put(f, ev,
-	    (struct chainlog_fields) {
-		    .kind = CHAINLOG_EXEC,
-		    .tid = ev->a.tid,
-		    .other = ev->b.tid,
-		    .string = file->len ? encoder_string(f->enc, file->p, file->len) : 0 });
+	    (struct chainlog_fields) { .kind = CHAINLOG_EXEC,
+				       .tid = ev->a.tid,
+				       .other = ev->b.tid,
+				       .string = string_id(f, ev->a.name) });
 }
 
 int import_feed_event(struct import_feed *f, struct import_event *ev,
@@ -349,11 +481,12 @@ void import_feed_end(struct import_feed *f)
 		r->wakings = f->wakeups;
 	r->other_ids = !ids_agree(f);
 	put_pending_loss(f, f->last_ns);
-	import_threads_list(&f->threads, f->last_ns);
+	list_threads(f);
 }
 
 void import_feed_free(struct import_feed *f)
 {
-	import_threads_free(&f->threads);
+	pairs_free(&f->tids);
+	free(f->threads);
 	free(f->cpus);
 }

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * import_feed.h - puts the events of a text into the trace, one by one. It owns the state between
- * them: which thread is on which CPU, whose ids can be trusted, what may be missing.
+ * them: which thread is on which CPU, whose ids can be trusted, what may be missing; and the
+ * threads' names and processes, of which nearly every event of the text repeats a part: the trace
+ * has a list of threads and an event for each change.
  */
 #ifndef ENGINE_IMPORT_FEED_H
 #define ENGINE_IMPORT_FEED_H
 
-#include "import_perf.h"
+#include "base/pairs.h"
+#include "common/encoder.h"
 #include "import_report.h"
+#include "import_perf.h"
 #include "import_stack.h"
-#include "import_threads.h"
 
-/* Zero all but enc, report and threads.enc, the same encoder. */
+/* Zero all but enc and report. */
 struct import_feed {
 	struct encoder *enc;
 	struct import_report *report;
-	struct import_threads threads;
+	struct pairs tids; /* (tid, 0) to the place in threads[] */
+	struct import_thread *threads;
+	size_t cap_threads;
+	bool out_of_memory; /* sticky */
 	struct import_cpu *cpus;
 	size_t n_cpus, cap_cpus;
 	uint64_t last_ns; /* of the last event of any CPU */

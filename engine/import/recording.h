@@ -23,4 +23,10 @@ struct recording {
 int recording_open(struct recording *r, const char *path, bool checked);
 void recording_close(struct recording *r);
 
+/*
+ * A line that says what the regular file at path is, which is no recording, by its first bytes, and
+ * what to do with it; NULL: not known.
+ */
+const char *recording_other(const char *path);
+
 #endif /* ENGINE_RECORDING_H */
