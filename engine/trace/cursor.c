@@ -95,35 +95,28 @@ static inline unsigned int kind_rank(uint8_t kind)
 static bool tie_before(const struct source *a, const struct source *b)
 {
 	const struct event *x = &a->ev, *y = &b->ev;
-	int c = compare_numbers(kind_rank(x->kind), kind_rank(y->kind));
+	const uint64_t order[][2] = {
+		{ kind_rank(x->kind), kind_rank(y->kind) },
+		{ x->tid, y->tid },
+		{ x->other, y->other },
+		{ x->kstack, y->kstack },
+		{ x->ustack, y->ustack },
+		{ (uint8_t)x->state, (uint8_t)y->state },
+		{ x->string, y->string },
+		{ x->tgid, y->tgid },
+		{ x->off_queue, y->off_queue },
+		{ x->no_waker, y->no_waker },
+		{ x->object, y->object },
+		{ x->n, y->n },
+		{ x->last_ns, y->last_ns },
+		{ x->asked_ns, y->asked_ns },
+		{ a->number, b->number },
+	};
 
-	if (!c)
-		c = compare_numbers(x->tid, y->tid);
-	if (!c)
-		c = compare_numbers(x->other, y->other);
-	if (!c)
-		c = compare_numbers(x->kstack, y->kstack);
-	if (!c)
-		c = compare_numbers(x->ustack, y->ustack);
-	if (!c)
-		c = compare_numbers((uint8_t)x->state, (uint8_t)y->state);
-	if (!c)
-		c = compare_numbers(x->string, y->string);
-	if (!c)
-		c = compare_numbers(x->tgid, y->tgid);
-	if (!c)
-		c = compare_numbers(x->off_queue, y->off_queue);
-	if (!c)
-		c = compare_numbers(x->no_waker, y->no_waker);
-	if (!c)
-		c = compare_numbers(x->object, y->object);
-	if (!c)
-		c = compare_numbers(x->n, y->n);
-	if (!c)
-		c = compare_numbers(x->last_ns, y->last_ns);
-	if (!c)
-		c = compare_numbers(x->asked_ns, y->asked_ns);
-	return c ? c < 0 : a->number < b->number;
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (order[i][0] != order[i][1])
+			return order[i][0] < order[i][1];
+	return false;
 }
 
 static inline bool before(const struct source *a, const struct source *b)

@@ -6,24 +6,24 @@
 
 #include "trace_private.h"
 
-static void set_info_texts(struct trace *t)
+static const char *info_text(const struct trace *t, unsigned int tag)
 {
-	struct trace_info *i = &t->info;
-	const char **texts[] = { &i->host, &i->release, &i->arch, &i->options, &i->tool };
-
-	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
-		*texts[k] = t->info_text[k] ? t->info_text[k] : "";
+	return t->info_text[tag] ? t->info_text[tag] : "";
 }
 
 static int load(struct trace *t)
 {
 	int err = trace_load(t);
 
+	t->info.host = info_text(t, CHAINLOG_INFO_HOST);
+	t->info.release = info_text(t, CHAINLOG_INFO_RELEASE);
+	t->info.arch = info_text(t, CHAINLOG_INFO_ARCH);
+	t->info.options = info_text(t, CHAINLOG_INFO_OPTIONS);
+	t->info.tool = info_text(t, CHAINLOG_INFO_TOOL);
 	if (!err)
 		err = trace_define(t);
 	if (!err)
 		err = trace_find_losses(t);
-	set_info_texts(t);
 	if (!err && t->bytes.damage)
 		trace_note_damage(t, t->bytes.damage_offset, 0, 0, t->bytes.damage);
 	return err;
@@ -65,9 +65,9 @@ void trace_bytes_free(const struct trace_bytes *b)
 /* Frees what loading has made. */
 static void unload(struct trace *t)
 {
-	for (size_t i = 0; i < sizeof(t->info_text) / sizeof(t->info_text[0]); i++)
+	for (size_t i = 0; i < TRACE_TAGS; i++)
 		free(t->info_text[i]);
-	for (size_t i = 0; i < sizeof(t->defs) / sizeof(t->defs[0]); i++)
+	for (size_t i = 0; i < CHAINLOG_BLOCKS; i++)
 		free(t->defs[i].refs);
 	free(t->blocks);
 	free(t->skips);

@@ -398,7 +398,7 @@ static int define_lost(struct trace *t)
 /* The recorder's own threads may not be in the list of threads, but wake others. */
 static int define_recorder(struct trace *t)
 {
-	const char *tool = t->info_text[4] ? t->info_text[4] : "";
+	const char *tool = t->info.tool;
 	size_t len = strcspn(tool, " ");
 	char name[16];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks over the blocks of a trace. */
+/* Finds the sound blocks of a trace in its bytes, and reads them, all but definitions. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,8 +9,145 @@
 #include "base/cpus.h"
 #include "common/grow.h"
 #include "base/progress.h"
+#include "common/crc32c.h"
 #include "common/event_read.h"
 #include "trace_private.h"
+
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+struct block {
+	const uint8_t *payload; /* borrowed from the input */
+	uint32_t len;		/* payload bytes */
+	uint32_t type;		/* enum chainlog_block, or one that this version does not know */
+	uint64_t offset;	/* of the header, bytes from the start of the input */
+};
+
+enum block_status {
+	BLOCK_SOUND,
+	BLOCK_CUT,	   /* the input ends inside it */
+	BLOCK_NO_SYNC,	   /* no block begins here */
+	BLOCK_BAD_HEADER,  /* impossible length, type or zero field */
+	BLOCK_BAD_VERSION, /* sound, but of another version of the format */
+	BLOCK_BAD_CRC,
+};
+
+/*
+ * Walks over the sound blocks of [base, base + len). budget limits the bytes spent on the CRC of
+ * damaged blocks: without it, crafted input could cost the square of its length.
+ */
+struct block_scan {
+	const uint8_t *base;
+	size_t len, at;
+	uint64_t budget;
+	/* The bytes that the last block_next() skipped; skipped is 0 if there were none. */
+	size_t skip_at, skipped;
+	enum block_status why; /* the damage at skip_at */
+};
+
+/* The damage in a few words. */
+static const char *block_status_text(enum block_status status)
+{
+	switch (status) {
+	case BLOCK_SOUND:
+		return "sound";
+	case BLOCK_CUT:
+		return "the file ends in the middle of a block";
+	case BLOCK_NO_SYNC:
+		return "bytes that are no block";
+	case BLOCK_BAD_HEADER:
+		return "a block header with impossible values";
+	case BLOCK_BAD_VERSION:
+		return "a block of an unknown version of the format";
+	case BLOCK_BAD_CRC:
+		return "a block whose checksum does not match";
+	}
+	return "";
+}
+
+/* Checks the block at p; fills *b (all but the offset) if it is sound. */
+static enum block_status block_check(const uint8_t *p, const uint8_t *end, struct block *b)
+{
+	size_t left = (size_t)(end - p);
+	uint8_t sync[4];
+	uint32_t crc;
+
+	chainlog_put_le32(sync, CHAINLOG_SYNC);
+	if (memcmp(p, sync, left < sizeof(sync) ? left : sizeof(sync)))
+		return BLOCK_NO_SYNC;
+	if (left < CHAINLOG_HEADER_SIZE)
+		return BLOCK_CUT;
+	b->type = p[CHAINLOG_OFF_TYPE];
+	b->len = chainlog_get_le32(p + CHAINLOG_OFF_LEN);
+	b->payload = p + CHAINLOG_HEADER_SIZE;
+	if (!b->type || p[CHAINLOG_OFF_ZERO] || p[CHAINLOG_OFF_ZERO + 1] ||
+	    b->len > CHAINLOG_PAYLOAD_MAX)
+		return BLOCK_BAD_HEADER;
+	if (b->len > left - CHAINLOG_HEADER_SIZE)
+		return BLOCK_CUT;
+	crc = crc32c(crc32c(0, p, CHAINLOG_OFF_CRC), b->payload, b->len);
+	if (crc != chainlog_get_le32(p + CHAINLOG_OFF_CRC))
+		return BLOCK_BAD_CRC;
+	if (!p[CHAINLOG_OFF_VERSION] || p[CHAINLOG_OFF_VERSION] > CHAINLOG_VERSION)
+		return BLOCK_BAD_VERSION;
+	return BLOCK_SOUND;
+}
+
+static void block_scan_init(struct block_scan *s, const void *p, size_t len)
+{
+	*s = (struct block_scan) {
+		.base = p,
+		.len = len,
+		/* A few megabytes for small inputs; else a small multiple of reading it once. */
+		.budget = 16 * (uint64_t)len + 16 * (uint64_t)CHAINLOG_PAYLOAD_MAX,
+	};
+}
+
+/* Where the next sync word may begin, at or after at; len if nowhere. */
+static size_t find_sync(const struct block_scan *s, size_t at)
+{
+	uint8_t sync[4];
+	const uint8_t *p;
+
+	chainlog_put_le32(sync, CHAINLOG_SYNC);
+	if (at >= s->len)
+		return s->len;
+	p = memmem(s->base + at, s->len - at, sync, sizeof(sync));
+	return p ? (size_t)(p - s->base) : s->len;
+}
+
+/* The next sound block; false at the end of the input (which may have skipped bytes, too). */
+static bool block_next(struct block_scan *s, struct block *b)
+{
+	const uint8_t *end = s->base + s->len;
+	enum block_status status;
+	size_t at = s->at;
+
+	s->skip_at = at;
+	s->skipped = 0;
+	s->why = BLOCK_SOUND;
+	while (at < s->len) {
+		status = block_check(s->base + at, end, b);
+		if (status == BLOCK_SOUND) {
+			b->offset = at;
+			s->skipped = at - s->skip_at;
+			s->at = at + CHAINLOG_HEADER_SIZE + b->len;
+			return true;
+		}
+		if (s->why == BLOCK_SOUND)
+			s->why = status;
+		if (status == BLOCK_BAD_CRC || status == BLOCK_BAD_VERSION) {
+			if (b->len > s->budget)
+				break;
+			s->budget -= b->len;
+		}
+		at = find_sync(s, at + 1);
+	}
+	s->at = s->len;
+	s->skipped = s->len - s->skip_at;
+	return false;
+}
+
+/* ---- damage -------------------------------------------------------------------------------- */
 
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
 		       const char *what)
@@ -62,107 +199,70 @@ static bool get_tag(const uint8_t **p, const uint8_t *end, uint64_t *tag, const 
 	return true;
 }
 
-static bool tag_number(const uint8_t *value, uint64_t len, uint64_t *v)
-{
-	return chainlog_get_varint(value, value + len, v) == value + len;
-}
-
 static uint32_t clamp32(uint64_t v)
 {
 	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
 }
 
-static int load_info(struct trace *t, const struct block *b)
+/* Reads numbers into v[tag], and the texts of INFO. What is above is a later version's. */
+static int load_tags(struct trace *t, const struct block *b, uint64_t v[TRACE_TAGS])
 {
+	enum {
+		TEXTS = 1u << CHAINLOG_INFO_HOST | 1u << CHAINLOG_INFO_RELEASE |
+			1u << CHAINLOG_INFO_ARCH | 1u << CHAINLOG_INFO_OPTIONS |
+			1u << CHAINLOG_INFO_TOOL,
+	};
 	const uint8_t *p = b->payload, *end = p + b->len, *value;
-	uint64_t tag, len, v = 0;
-	char **text;
+	uint64_t tag, len, number = 0;
 
 	while (p < end) {
 		if (!get_tag(&p, end, &tag, &value, &len))
 			return -EBADMSG;
-		text = NULL;
-		switch (tag) {
-		case CHAINLOG_INFO_HOST:
-			text = &t->info_text[0];
-			break;
-		case CHAINLOG_INFO_RELEASE:
-			text = &t->info_text[1];
-			break;
-		case CHAINLOG_INFO_ARCH:
-			text = &t->info_text[2];
-			break;
-		case CHAINLOG_INFO_OPTIONS:
-			text = &t->info_text[3];
-			break;
-		case CHAINLOG_INFO_TOOL:
-			text = &t->info_text[4];
-			break;
-		case CHAINLOG_INFO_CPUS:
-		case CHAINLOG_INFO_START:
-		case CHAINLOG_INFO_WALL:
-		case CHAINLOG_INFO_TGID:
-		case CHAINLOG_INFO_PARTS:
-		case CHAINLOG_INFO_COMMAND:
-		case CHAINLOG_INFO_AUX:
-			if (!tag_number(value, len, &v))
-				return -EBADMSG;
-			break;
-		default: /* a later version's */
-			break;
-		}
-		if (text) {
-			free(*text);
-			*text = strndup((const char *)value, len);
-			if (!*text)
+		if (!tag || tag >= TRACE_TAGS)
+			continue;
+		if (b->type == CHAINLOG_BLOCK_INFO && TEXTS >> tag & 1) {
+			free(t->info_text[tag]);
+			t->info_text[tag] = strndup((const char *)value, len);
+			if (!t->info_text[tag])
 				return -ENOMEM;
+			continue;
 		}
-		if (tag == CHAINLOG_INFO_CPUS)
-			t->info.cpus = clamp32(v);
-		else if (tag == CHAINLOG_INFO_START && v <= INT64_MAX) {
-			t->info.start_ns = v;
-			t->has_start = true;
-		} else if (tag == CHAINLOG_INFO_WALL)
-			t->info.wall_ns = (int64_t)v;
-		else if (tag == CHAINLOG_INFO_TGID)
-			t->info.recorder_tgid = clamp32(v);
-		else if (tag == CHAINLOG_INFO_PARTS)
-			t->info.parts = clamp32(v);
-		else if (tag == CHAINLOG_INFO_COMMAND)
-			t->info.command_tgid = clamp32(v);
-		else if (tag == CHAINLOG_INFO_AUX)
-			t->info.aux = clamp32(v);
+		if (chainlog_get_varint(value, value + len, &number) != value + len)
+			return -EBADMSG;
+		v[tag] = number;
 	}
 	return 0;
 }
 
+static int load_info(struct trace *t, const struct block *b)
+{
+	uint64_t v[TRACE_TAGS] = { [CHAINLOG_INFO_START] = UINT64_MAX };
+	int err = load_tags(t, b, v);
+
+	t->info.cpus = clamp32(v[CHAINLOG_INFO_CPUS]);
+	t->has_start = v[CHAINLOG_INFO_START] <= INT64_MAX;
+	t->info.start_ns = t->has_start ? v[CHAINLOG_INFO_START] : 0;
+	t->info.wall_ns = (int64_t)v[CHAINLOG_INFO_WALL];
+	t->info.recorder_tgid = clamp32(v[CHAINLOG_INFO_TGID]);
+	t->info.parts = clamp32(v[CHAINLOG_INFO_PARTS]);
+	t->info.command_tgid = clamp32(v[CHAINLOG_INFO_COMMAND]);
+	t->info.aux = clamp32(v[CHAINLOG_INFO_AUX]);
+	return err;
+}
+
 static int load_end(struct trace *t, const struct block *b)
 {
-	const uint8_t *p = b->payload, *end = p + b->len, *value;
-	uint64_t tag, len, v = 0;
+	uint64_t v[TRACE_TAGS] = { [CHAINLOG_END_AUX_EVENTS] = UINT64_MAX };
+	int err = load_tags(t, b, v);
 
-	while (p < end) {
-		if (!get_tag(&p, end, &tag, &value, &len))
-			return -EBADMSG;
-		if (tag < CHAINLOG_END_TIME || tag > CHAINLOG_END_AUX_KERNEL)
-			continue;
-		if (!tag_number(value, len, &v))
-			return -EBADMSG;
-		if (tag == CHAINLOG_END_TIME)
-			t->info.end_ns = v > INT64_MAX ? 0 : v;
-		else if (tag == CHAINLOG_END_EVENTS)
-			t->end_events = v;
-		else if (tag == CHAINLOG_END_KERNEL)
-			t->info.kernel_events = v;
-		else if (tag == CHAINLOG_END_SIDEBAND_LOST)
-			t->info.sideband_lost = v;
-		else if (tag == CHAINLOG_END_AUX_EVENTS)
-			t->end_aux = v;
-		else if (tag == CHAINLOG_END_AUX_KERNEL)
-			t->info.kernel_aux = v;
-	}
-	t->info.complete = true;
-	return 0;
+	t->info.end_ns = v[CHAINLOG_END_TIME] > INT64_MAX ? 0 : v[CHAINLOG_END_TIME];
+	t->end_events = v[CHAINLOG_END_EVENTS];
+	t->info.kernel_events = v[CHAINLOG_END_KERNEL];
+	t->info.sideband_lost = v[CHAINLOG_END_SIDEBAND_LOST];
+	t->end_aux = v[CHAINLOG_END_AUX_EVENTS];
+	t->info.kernel_aux = v[CHAINLOG_END_AUX_KERNEL];
+	t->info.complete = !err;
+	return err;
 }
 
 /* ---- EVENTS and the others ----------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 #ifndef ENGINE_TRACE_PRIVATE_H
 #define ENGINE_TRACE_PRIVATE_H
 
-#include "block.h"
 #include "trace.h"
 
 /* Where the payload of a block of definitions stands in the input. */
@@ -61,16 +60,18 @@ struct segment {
 	uint64_t offset, bytes, address;
 };
 
+#define TRACE_TAGS 13u /* above those of INFO and END */
+
 struct trace {
 	struct trace_bytes bytes;
 	bool checked; /* loading decodes every event */
 	struct trace_info info;
 	struct trace_damage damage;
-	char *info_text[5];  /* host, release, arch, options, tool */
-	bool has_start;	     /* the INFO block said info.start_ns */
-	uint64_t end_events; /* what the END block counted, if info.complete */
-	uint64_t bad_events; /* what malformed EVENTS blocks claimed to hold */
-	uint64_t end_aux;    /* as end_events, of AUX_EVENTS blocks; UINT64_MAX: it does not say */
+	char *info_text[TRACE_TAGS]; /* by tag of INFO */
+	bool has_start;		     /* the INFO block said info.start_ns */
+	uint64_t end_events;	     /* what the END block counted, if info.complete */
+	uint64_t bad_events;	     /* what malformed EVENTS blocks claimed to hold */
+	uint64_t end_aux; /* as end_events, of AUX_EVENTS blocks; UINT64_MAX: it does not say */
 
 	struct payload_list defs[CHAINLOG_BLOCKS]; /* by block type */
 	struct event_block_ref *blocks;		   /* in file order */
