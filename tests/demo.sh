@@ -8,7 +8,7 @@ out=$O/demo
 mkdir -p "$out"
 rm -f "$out"/*
 
-"$O/chainload" relay --rounds 150 --sleep 10000 --work 2000,3000,4000 >"$out/relay.txt" &
+"$O/chainload" relay --rounds 100000 --sleep 10000 --work 2000,3000,4000 >"$out/relay.txt" &
 load=$!
 trap 'kill $load 2>/dev/null || true' EXIT
 if "$O/chaincap" -o "$out/trace.bin" 3; then

@@ -5,6 +5,7 @@
 # make_loop [OPTION...] FILE: $loop, a loop device on it, which goes with the test; or skips.
 loop='' mapped=''
 make_loop() {
+	[ -e /dev/loop-control ] || modprobe loop 2>/dev/null
 	loop=$(losetup -f --show "$@" 2>"$tmp/err") || skip "no loop device here: $(cat "$tmp/err")"
 	trap 'drop_devices; clean_up' EXIT
 }

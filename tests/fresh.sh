@@ -59,7 +59,8 @@ has_debian() {
 	fi
 	copy_sources "$debian/src"
 	mountpoint -q "$debian/proc" || mount_debian "$debian" || return 1
-	inside_debian "$debian" sh -c 'cd /src && apt-get -q update && sh tests/deps.sh build && make deps deps-test' \
+	inside_debian "$debian" sh -c 'cd /src && apt-get -q update && sh tests/deps.sh build && make deps deps-test &&
+		update-alternatives --set awk /usr/bin/mawk' \
 		>"$fresh/packages.log" 2>&1 || { tail -n 5 "$fresh/packages.log" >&2; return 1; }
 	: >"$debian.made"
 }
@@ -81,10 +82,10 @@ has_disk() {
 	cat >"$tmp/guest/init" <<-'END_INIT'
 		#!/bin/sh
 		# The first process: no more than a shell has when it is all that was booted.
-		mount -t proc proc /proc
-		mount -t sysfs sysfs /sys
-		mount -t tmpfs tmpfs /dev/shm
-		mkdir -p /dev/pts && mount -t devpts devpts /dev/pts
+		mountpoint -q /proc || mount -t proc proc /proc
+		mountpoint -q /sys || mount -t sysfs sysfs /sys
+		mkdir -p /dev/shm /dev/pts && mount -t tmpfs tmpfs /dev/shm
+		mountpoint -q /dev/pts || mount -t devpts devpts /dev/pts
 		ip link set lo up 2>/dev/null
 		exec </dev/null >/dev/ttyS0 2>&1
 		export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C
