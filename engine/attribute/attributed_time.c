@@ -58,11 +58,12 @@ uint32_t socket_of_wait(const struct timelines *tl, const struct options *o, con
 }
 
 int attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
-		     struct chain_sink to, unsigned int wants, const struct who_ran *who_ran)
+		     struct chain_sink to, unsigned int wants,
+		     const struct cpu_holders *cpu_holders)
 {
 	*a = (struct attribution) { .to = to, .timelines = tl, .options = o };
 	if (wants & 1u << AMOUNT_CPU_HOLDER)
-		a->who_ran = who_ran;
+		a->cpu_holders = cpu_holders;
 	if (wants & 1u << AMOUNT_INTERRUPTED)
 		a->interrupts = timelines_interrupts(tl);
 	if (wants & 1u << AMOUNT_SAMPLES && timelines_sampled(tl)) {
@@ -101,8 +102,9 @@ void attribute_cpu_holders(const struct attribution *a, const struct chain_piece
 {
 	struct holders_of h = { a, p };
 
-	if (a->who_ran && p->from_ns < p->to_ns)
-		who_ran_share(a->who_ran, p->thread, p->wait, p->from_ns, p->to_ns, add_holder, &h);
+	if (a->cpu_holders && p->from_ns < p->to_ns)
+		cpu_holders_share(a->cpu_holders, p->thread, p->wait, p->from_ns, p->to_ns,
+				  add_holder, &h);
 }
 
 void attribute_samples(const struct attribution *a, const struct chain_piece *p)

@@ -10,7 +10,7 @@
 
 #include "base/options.h"
 #include "timeline/timeline.h"
-#include "who_ran.h"
+#include "cpu_holders.h"
 
 enum chain_end {
 	CHAIN_RUNNING,	 /* the last waker ran */
@@ -63,7 +63,8 @@ enum amount_kind {
 	 * a stage; of CHAIN_NETWORK the socket, an object, 0 if it is not known.
 	 */
 	AMOUNT_TIME,
-	/* ns of AMOUNT_TIME in which value had the CPU (who_ran.h): CHAIN_RUNNABLE, _PREEMPTED. */
+	/* ns of AMOUNT_TIME in which value had the CPU (cpu_holders.h): CHAIN_RUNNABLE, _PREEMPTED.
+	 */
 	AMOUNT_CPU_HOLDER,
 	/* How many samples in CHAIN_RUNNING have the stacks value (a pair). */
 	AMOUNT_SAMPLES,
@@ -102,18 +103,19 @@ struct attribution {
 	const struct timelines *timelines;
 	const struct options *options;
 	/* NULL: not asked for, or not known. */
-	const struct who_ran *who_ran;
+	const struct cpu_holders *cpu_holders;
 	const struct stolen_time *interrupts;
 	uint32_t *sample_hints; /* by thread: where its samples were looked for last */
 };
 
 /*
  * wants: the kinds of amounts to be found out, 1u << enum amount_kind or-ed, of which those are
- * that the trace has. who_ran may be NULL, and must outlive it. 0 or -ENOMEM; attribution_free() in
- * both cases.
+ * that the trace has. cpu_holders may be NULL, and must outlive it. 0 or -ENOMEM;
+ * attribution_free() in both cases.
  */
 int attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
-		     struct chain_sink to, unsigned int wants, const struct who_ran *who_ran);
+		     struct chain_sink to, unsigned int wants,
+		     const struct cpu_holders *cpu_holders);
 void attribution_free(struct attribution *a);
 
 /* A part of a wait's time, or of that of `count` waits at once. */
@@ -134,7 +136,7 @@ struct chain_piece {
 /* Whether there is more to be found out of time in which the thread ran, or had no CPU. */
 static inline bool attribution_has_details(const struct attribution *a)
 {
-	return a->who_ran || a->interrupts || a->sample_hints;
+	return a->cpu_holders || a->interrupts || a->sample_hints;
 }
 
 /* All that is known of a piece goes into the sink; of one without time nothing. */

@@ -38,7 +38,7 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 	err = chain_links_init(c);
 	if (!err)
 		err = attribution_init(&c->attribution, tl, o, user->sink, user->wants,
-				       user->who_ran);
+				       user->cpu_holders);
 	return c->kernel ? err : -ENOMEM;
 }
 

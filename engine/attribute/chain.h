@@ -35,7 +35,7 @@ struct chain_user {
 	 */
 	uint32_t (*joint)(const void *arg, uint32_t label);
 	unsigned int wants; /* see attribution_init() */
-	const struct who_ran *who_ran;
+	const struct cpu_holders *cpu_holders;
 };
 
 /* A chain_user's joint() for labels that differ only where such links do. */
@@ -236,7 +236,7 @@ static inline const struct wait *chains_before_run(const struct chains *c, const
 {
 	const struct thread *waker = timelines_thread(c->timelines, w->waker);
 
-	return c->attribution.who_ran ? &waker->waits[wait_waker_pos(waker, w) - 1] : NULL;
+	return c->attribution.cpu_holders ? &waker->waits[wait_waker_pos(waker, w) - 1] : NULL;
 }
 
 #endif /* ENGINE_CHAIN_H */

@@ -375,13 +375,13 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 		running += back_running(c, &s, &way, node, sooner(w->in_ns, s.ns));
 		switch (w->kind) {
 		case WAIT_SLEEP:
-			if (c->attribution.who_ran)
+			if (c->attribution.cpu_holders)
 				holders_back_to(c, s, sooner(w->wake_ns, s.ns), group, w);
 			runnable += back_to(&s, sooner(w->wake_ns, s.ns));
 			sweep_sleep(b, level, &s, node, w);
 			break;
 		case WAIT_PREEMPTED:
-			if (c->attribution.who_ran)
+			if (c->attribution.cpu_holders)
 				holders_back_to(c, s, w->out_ns, group, w);
 			runnable += back_to(&s, w->out_ns);
 			break;

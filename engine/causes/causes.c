@@ -173,7 +173,7 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 
 	if (!s)
 		return;
-	if (who != WHO_THROTTLED) {
+	if (who != HOLDER_THROTTLED) {
 		sums_add(&c->had, s->cause, who, ns);
 		return;
 	}
@@ -304,8 +304,8 @@ static void explain_own(struct causes *c, uint32_t head, const struct chosen_wai
 		return;
 	chains_explain_own(&c->chains, head, p->thread, p->wait, s->off_from_ns, s->off_to_ns);
 	/* A trace that does not say what CPUs ran may still say that there was a quota. */
-	if (!c->who_ran && wait_throttled(p->wait))
-		add_had(c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, WHO_THROTTLED,
+	if (!c->cpu_holders && wait_throttled(p->wait))
+		add_had(c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, HOLDER_THROTTLED,
 			s->off_to_ns - s->off_from_ns);
 	if (preempted)
 		say_where_it_ran(c, head, p);
@@ -376,14 +376,14 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	c->trace = timelines_trace(tl);
 	c->names = names;
 	c->filter = f;
-	err = who_ran_new(&c->who_ran, tl, true);
+	err = cpu_holders_new(&c->cpu_holders, tl, true);
 	if (!err)
 		err = chains_init(&c->chains, tl, o,
 				  &(struct chain_user) { .sink = { c, add, add_window },
 							 .label = label_link,
 							 .joint = chain_joint_is_label,
 							 .wants = 1u << AMOUNT_CPU_HOLDER,
-							 .who_ran = c->who_ran });
+							 .cpu_holders = c->cpu_holders });
 	if (!err)
 		err = served_new(&c->all_served, tl, c->chains.kernel);
 	if (!err)
@@ -409,7 +409,7 @@ void causes_free(struct causes *c)
 	intern_free(&c->keys);
 	free(c->at);
 	pair_table_free(&c->sums);
-	who_ran_free(c->who_ran);
+	cpu_holders_free(c->cpu_holders);
 	served_free(c->all_served);
 	sums_free(&c->served);
 	free(c->windows);

@@ -53,9 +53,9 @@ struct causes {
 	struct intern keys;   /* struct cause_key; */
 	struct cause *at;     /* by its id - 1, until they are sorted */
 	size_t n, cap;
-	struct pair_table sums;	 /* struct chain_sum, by (node, end or disk) */
-	struct who_ran *who_ran; /* NULL: not known */
-	/* By cause: who had the CPU (see who_ran.h), and texts. */
+	struct pair_table sums;		 /* struct chain_sum, by (node, end or disk) */
+	struct cpu_holders *cpu_holders; /* NULL: not known */
+	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, way_whats;
 	struct served *all_served;
 	struct sums served; /* by cause: see served_add() */

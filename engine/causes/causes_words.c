@@ -88,7 +88,7 @@ int causes_describe(struct causes *c)
 	sums_sort(&c->wheres, c->names, sums_key_is_text);
 	sums_sort(&c->whats, c->names, sums_key_is_text);
 	sums_sort(&c->way_whats, c->names, sums_key_is_text);
-	sums_sort(&c->had, c->names, who_name);
+	sums_sort(&c->had, c->names, cpu_holder_name);
 	sums_sort(&c->served, c->names, names_string);
 	c->out_of_memory |= c->wheres.out_of_memory || c->whats.out_of_memory ||
 			    c->way_whats.out_of_memory || c->had.out_of_memory ||

@@ -232,7 +232,7 @@ uint32_t part_who(struct part_cache *c, uint32_t who)
 	uint32_t *slot = slot_of(c, &key, sizeof(key));
 
 	if (slot && !*slot) {
-		const char *text = who_text(who);
+		const char *text = cpu_holder_text(who);
 
 		if (!text)
 			text = trace_string(timelines_trace(c->parts->timelines), who);

@@ -71,7 +71,7 @@ uint32_t part_link(struct part_cache *c, const struct link *l);
  */
 uint32_t part_link_joint(struct part_cache *c, const struct link *l);
 uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times);
-/* The list for who had the CPU: see who_ran.h. */
+/* The list for who had the CPU: see cpu_holders.h. */
 uint32_t part_who(struct part_cache *c, uint32_t who);
 /* The list for what was asked of a disk (timelines_disk_request_kind()), and a stage of that. */
 uint32_t part_disk(struct part_cache *c, uint32_t kind, enum disk_stage stage);

@@ -126,7 +126,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->parts = chain_parts_new(tl, o, fold_counts_waits(f), by == FOLD_BY_LINE);
 		err = f->parts ? 0 : -ENOMEM;
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
-			err = who_ran_new(&f->who_ran, tl, false);
+			err = cpu_holders_new(&f->cpu_holders, tl, false);
 		if (!err)
 			err = run(f);
 	}
@@ -146,7 +146,7 @@ void fold_free(struct fold *f)
 	pairs_free(&f->nodes);
 	chain_parts_free(f->parts);
 	slices_free(&f->slices);
-	who_ran_free(f->who_ran);
+	cpu_holders_free(f->cpu_holders);
 	sums_free(&f->classes);
 	free(f);
 }

@@ -53,7 +53,7 @@ struct fold {
 	enum fold_by by;
 	bool knows_objects; /* the trace says what was waited for */
 	struct chain_parts *parts;
-	struct who_ran *who_ran; /* NULL: not asked for, or not known */
+	struct cpu_holders *cpu_holders; /* NULL: not asked for, or not known */
 	struct slices slices;
 	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;

@@ -90,7 +90,7 @@ static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t
 		node_sums_add(&f->sums, node, (enum chain_end)key.end, amount);
 	} else if (key.kind == AMOUNT_SAMPLES) {
 		node_sums_add_ran(&f->sums, node, key.value, (int64_t)amount);
-	} else if (key.kind == AMOUNT_CPU_HOLDER && key.value != WHO_UNKNOWN) {
+	} else if (key.kind == AMOUNT_CPU_HOLDER && key.value != HOLDER_UNKNOWN) {
 		add_above(f, node, key, amount);
 	}
 }
@@ -179,7 +179,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 
 		/* Not by attribute_piece(): it is not how the chain ends. */
 		node_sums_add(&f->sums, head, own.end, off_ns);
-		if (f->fold->who_ran)
+		if (f->fold->cpu_holders)
 			attribute_cpu_holders(&f->chains.attribution, &own);
 	}
 	if (preempted) {
@@ -285,7 +285,7 @@ static int folder_init(struct folder *f)
 				  .joint = fold_folds_repeats(fold) ? chain_joint_is_label : NULL,
 				  .wants = 1u << AMOUNT_CPU_HOLDER |
 					   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
-				  .who_ran = fold->who_ran });
+				  .cpu_holders = fold->cpu_holders });
 	if (!err)
 		err = part_cache_init(&f->parts, fold->parts);
 	if (!err && o->mode == MODE_EXACT) {

@@ -39,7 +39,7 @@ struct writer {
 	const struct trace *trace;
 	struct names *names;
 	struct processes *processes;
-	struct who_ran *who_ran; /* NULL: not known, and without columns */
+	struct cpu_holders *cpu_holders; /* NULL: not known, and without columns */
 	struct sums who_had_cpu;
 	bool sampled, interrupts; /* what the trace has; otherwise without columns */
 	struct intern links;	  /* struct link; their ids are the labels */
@@ -188,7 +188,7 @@ static void put_header(struct writer *c)
 	for (size_t i = 0; i < N_ENDS; i++)
 		fprintf(c->out, ",%s", ends[i].column);
 	fputs(has_objects(c) ? ",stack,object" : ",stack", c->out);
-	for (int i = 1; i <= WHO_COLUMNS && c->who_ran; i++)
+	for (int i = 1; i <= WHO_COLUMNS && c->cpu_holders; i++)
 		fprintf(c->out, ",had_cpu_%d,had_cpu_%d_ns", i, i);
 	if (c->interrupts)
 		fputs(",end_running_interrupts_ns", c->out);
@@ -205,12 +205,12 @@ static int put_who(struct writer *c, const struct chosen_wait *p)
 	size_t n_of;
 	int n = 0;
 
-	if (!c->who_ran)
+	if (!c->cpu_holders)
 		return 0;
 	sums_clear(s);
-	who_ran_share(c->who_ran, p->thread, p->wait, p->shown.off_from_ns, p->shown.off_to_ns,
-		      who_ran_add, s);
-	sums_sort(s, c->names, who_name);
+	cpu_holders_share(c->cpu_holders, p->thread, p->wait, p->shown.off_from_ns,
+			  p->shown.off_to_ns, cpu_holders_add, s);
+	sums_sort(s, c->names, cpu_holder_name);
 	of = sums_of(s, 0, &n_of);
 	for (size_t i = 0; i < n_of && n < WHO_COLUMNS; i++) {
 		if (!of[i].text)
@@ -377,7 +377,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	if (!err)
 		err = processes_new(&c.processes, in->timelines);
 	if (!err)
-		err = who_ran_new(&c.who_ran, in->timelines, true);
+		err = cpu_holders_new(&c.cpu_holders, in->timelines, true);
 	if (!err) {
 		put_header(&c);
 		err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
@@ -391,7 +391,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 		c.totals.classes = (struct sums) { .n = 0 };
 	}
 	wait_amounts_free(&c.wait);
-	who_ran_free(c.who_ran);
+	cpu_holders_free(c.cpu_holders);
 	sums_free(&c.totals.classes);
 	sums_free(&c.who_had_cpu);
 	sums_free(&c.stacks);

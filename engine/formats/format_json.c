@@ -241,7 +241,8 @@ static void put_who(struct writer *j, uint32_t node)
 	fputs(",\"had_cpu\":[", j->out);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t who = had[i].key;
-		const char *text = who < WHO_NAMES ? trace_string(j->trace, who) : who_text(who);
+		const char *text =
+			who < HOLDER_NAMES ? trace_string(j->trace, who) : cpu_holder_text(who);
 
 		j->buf.len = 0;
 		if (text)
@@ -343,7 +344,7 @@ static void put_piece(struct writer *j, const struct wait_amount *p)
 		put_disk(j, p->key);
 	if (p->key.end == CHAIN_NETWORK)
 		put_object(j, "socket", p->key.value);
-	if (j->wait.who_ran && (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
+	if (j->wait.cpu_holders && (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
 		put_who(j, p->place);
 	if (p->key.end == CHAIN_RUNNING) {
 		if (timelines_interrupts(j->timelines))

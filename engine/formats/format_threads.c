@@ -145,7 +145,7 @@ static int sum_classes(struct classes *c, struct names *names, struct wait_filte
 
 /* Who had the CPU while threads were runnable or preempted: the last column. */
 struct who_column {
-	struct who_ran *ran; /* NULL: there is no such column */
+	struct cpu_holders *ran; /* NULL: there is no such column */
 	uint64_t from_ns, to_ns;
 	struct sums one, total, other;
 };
@@ -162,9 +162,10 @@ static void sum_who(struct who_column *c, const struct timelines *tl, uint32_t t
 		const struct wait *w = &th->waits[i];
 
 		if (w->kind != WAIT_UNKNOWN)
-			who_ran_share(c->ran, thread, w, clip_ns(w->wake_ns, c->from_ns, c->to_ns),
-				      clip_ns(w->in_ns, c->from_ns, c->to_ns), who_ran_add,
-				      &c->one);
+			cpu_holders_share(c->ran, thread, w,
+					  clip_ns(w->wake_ns, c->from_ns, c->to_ns),
+					  clip_ns(w->in_ns, c->from_ns, c->to_ns), cpu_holders_add,
+					  &c->one);
 	}
 }
 
@@ -243,7 +244,7 @@ static void put_row(struct writer *w, struct cell tid, struct cell pid, const ch
 		cells[n++] = cell_time(r->stolen_ns);
 	table_cells(&w->table, cells, n);
 	if (w->who.ran) {
-		sums_sort(who, w->names, who_name);
+		sums_sort(who, w->names, cpu_holder_name);
 		if (!sums_write(who, w->names, 0, WHO_SHOWN, "  ", "[unknown]", w->table.out))
 			fputs("  -", w->table.out);
 	}
@@ -322,7 +323,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 		qsort(rows, n, sizeof(*rows), by_waited);
 	if (!err) {
 		wait_filter_window(s, &who->from_ns, &who->to_ns);
-		err = who_ran_new(&who->ran, tl, true);
+		err = cpu_holders_new(&who->ran, tl, true);
 	}
 	if (!err && w.has_classes)
 		err = sum_classes(&w.classes, w.names, s, rows, n);
@@ -333,7 +334,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 	sums_free(&who->one);
 	sums_free(&who->total);
 	sums_free(&who->other);
-	who_ran_free(who->ran);
+	cpu_holders_free(who->ran);
 	free(rows);
 	wait_filter_free(s);
 	names_free(w.names);

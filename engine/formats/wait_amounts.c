@@ -64,7 +64,7 @@ int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p)
 	if (w->all_served)
 		chains_explain_own(&w->chains, head, p->thread, p->wait, s->off_from_ns,
 				   s->off_to_ns);
-	sums_sort(&w->had, w->names, who_name);
+	sums_sort(&w->had, w->names, cpu_holder_name);
 	sums_merge(&w->ran, w->names, names_off_cpu);
 	sums_sort(&w->ran, w->names, names_off_cpu);
 	sums_sort(&w->served, w->names, names_string);
@@ -89,10 +89,10 @@ int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const 
 	if (!blocked_only) {
 		user.sink.window = add_window;
 		user.wants |= 1u << AMOUNT_CPU_HOLDER;
-		err = who_ran_new(&w->who_ran, tl, true);
+		err = cpu_holders_new(&w->cpu_holders, tl, true);
 		if (!err)
 			err = served_new(&w->all_served, tl, names_kernel_stacks(names));
-		user.who_ran = w->who_ran;
+		user.cpu_holders = w->cpu_holders;
 	}
 	return err ? err : chains_init(&w->chains, tl, o, &user);
 }
@@ -100,7 +100,7 @@ int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const 
 void wait_amounts_free(struct wait_amounts *w)
 {
 	chains_free(&w->chains);
-	who_ran_free(w->who_ran);
+	cpu_holders_free(w->cpu_holders);
 	served_free(w->all_served);
 	pairs_free(&w->keys);
 	pair_table_free(&w->at);

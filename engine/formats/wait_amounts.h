@@ -22,11 +22,11 @@ struct wait_amount {
 struct wait_amounts {
 	struct names *names;
 	struct chains chains;
-	struct who_ran *who_ran;      /* NULL: not known, or not asked for */
-	struct served *all_served;    /* NULL: not asked for */
-	struct pairs keys;	      /* amount_key: its first half, its value */
-	struct pair_table at;	      /* struct wait_amount by (place, key) */
-	struct sums had, ran, served; /* by place: CPU holders, samples by stack pair, wakees */
+	struct cpu_holders *cpu_holders; /* NULL: not known, or not asked for */
+	struct served *all_served;	 /* NULL: not asked for */
+	struct pairs keys;		 /* amount_key: its first half, its value */
+	struct pair_table at;		 /* struct wait_amount by (place, key) */
+	struct sums had, ran, served;	 /* by place: CPU holders, samples by stack pair, wakees */
 	/* The place of a node, sets out_of_memory if there is none. NULL: the node. */
 	uint32_t (*place_of)(struct wait_amounts *w, uint32_t node);
 	bool out_of_memory; /* sticky */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/who_ran.h"
+#include "attribute/cpu_holders.h"
 #include "oracle.h"
 #include "synth_interrupts.h"
 #include "synth_many.h"
@@ -257,8 +257,9 @@ struct out {
 };
 
 /* As oracle_interrupts() has it, but not sorted. */
-static void put_thread(const struct out *o, const struct timelines *tl, const struct who_ran *ran,
-		       uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+static void put_thread(const struct out *o, const struct timelines *tl,
+		       const struct cpu_holders *ran, uint32_t thread, uint64_t from_ns,
+		       uint64_t to_ns)
 {
 	const struct thread *th = timelines_thread(tl, thread);
 	const struct stolen_time *tables[] = { timelines_interrupts(tl), timelines_steal(tl) };
@@ -278,15 +279,16 @@ static void put_thread(const struct out *o, const struct timelines *tl, const st
 		const struct wait *w = &th->waits[k];
 
 		if (w->kind != WAIT_UNKNOWN)
-			who_ran_share(ran, thread, w, clip_ns(w->wake_ns, from_ns, to_ns),
-				      clip_ns(w->in_ns, from_ns, to_ns), who_ran_add, &sums);
+			cpu_holders_share(ran, thread, w, clip_ns(w->wake_ns, from_ns, to_ns),
+					  clip_ns(w->in_ns, from_ns, to_ns), cpu_holders_add,
+					  &sums);
 	}
-	sums_sort(&sums, o->names, who_name);
+	sums_sort(&sums, o->names, cpu_holder_name);
 	of = sums_of(&sums, 0, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t by = of[i].key;
-		const char *who =
-			by < WHO_NAMES ? trace_string(timelines_trace(tl), by) : who_text(by);
+		const char *who = by < HOLDER_NAMES ? trace_string(timelines_trace(tl), by)
+						    : cpu_holder_text(by);
 
 		fprintf(o->f, "%u %llu %s %llu\n", th->tid, (unsigned long long)th->begin_ns,
 			who ? who : "[unknown]", (unsigned long long)of[i].amount);
@@ -323,16 +325,16 @@ static char *engine_interrupts(const struct timelines *tl, uint64_t from_ns, uin
 {
 	struct options o = all_waits();
 	struct out out = { .names = names_new(tl, &o) };
-	struct who_ran *ran;
+	struct cpu_holders *ran;
 	char *text;
 	size_t len;
 
 	out.f = open_memstream(&text, &len);
-	assert_int_equal(who_ran_new(&ran, tl, true), 0);
+	assert_int_equal(cpu_holders_new(&ran, tl, true), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		put_thread(&out, tl, ran, i, from_ns, to_ns);
 	fclose(out.f);
-	who_ran_free(ran);
+	cpu_holders_free(ran);
 	names_free(out.names);
 	return sorted(text);
 }

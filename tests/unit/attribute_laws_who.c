@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "attribute/chain.h"
-#include "attribute/who_ran.h"
+#include "attribute/cpu_holders.h"
 #include "synth_folded.h"
 #include "synth_many.h"
 
@@ -63,7 +63,7 @@ static void add_who(void *arg, uint32_t node, struct amount_key key, uint64_t am
 {
 	(void)node;
 	if (key.kind == AMOUNT_CPU_HOLDER)
-		who_ran_add(arg, key.value, amount);
+		cpu_holders_add(arg, key.value, amount);
 }
 
 /* "NAME NS" for each who had the CPU in all waits, as explained one by one. To be freed. */
@@ -72,18 +72,18 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 	struct sums sums = { .n = 0 };
 	struct names *names = names_new(tl, o);
 	const struct sum *of;
-	struct who_ran *ran;
+	struct cpu_holders *ran;
 	struct chains c;
 	char *text;
 	size_t len, n;
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(names);
-	assert_int_equal(who_ran_new(&ran, tl, false), 0);
+	assert_int_equal(cpu_holders_new(&ran, tl, false), 0);
 	assert_int_equal(chains_init(&c, tl, o,
 				     &(struct chain_user) { .sink = { &sums, add_who, NULL },
 							    .wants = 1u << AMOUNT_CPU_HOLDER,
-							    .who_ran = ran }),
+							    .cpu_holders = ran }),
 			 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -95,10 +95,10 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 				continue;
 			if (w->kind == WAIT_SLEEP)
 				chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, w->wake_ns);
-			who_ran_share(ran, i, w, w->wake_ns, w->in_ns, who_ran_add, &sums);
+			cpu_holders_share(ran, i, w, w->wake_ns, w->in_ns, cpu_holders_add, &sums);
 		}
 	}
-	sums_sort(&sums, names, who_name);
+	sums_sort(&sums, names, cpu_holder_name);
 	of = sums_of(&sums, 0, &n);
 	for (size_t i = 0; i < n; i++)
 		if (of[i].text)
@@ -106,7 +106,7 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 				(unsigned long long)of[i].amount);
 	fclose(f);
 	chains_free(&c);
-	who_ran_free(ran);
+	cpu_holders_free(ran);
 	sums_free(&sums);
 	names_free(names);
 	return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "who_ran.h"
+#include "cpu_holders.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
  */
 #define BLOCK 64u
 
-struct who_ran {
+struct cpu_holders {
 	const struct timelines *timelines;
 	const struct cpus *cpus;
 	const struct stolen_time *interrupts, *steal; /* NULL: not told apart */
@@ -23,46 +23,46 @@ struct who_ran {
 	uint32_t n_cpus;
 };
 
-const char *who_text(uint32_t who)
+const char *cpu_holder_text(uint32_t who)
 {
 	switch (who) {
-	case WHO_IDLE:
+	case HOLDER_IDLE:
 		return "[idle CPU]";
-	case WHO_THROTTLED:
+	case HOLDER_THROTTLED:
 		return "[throttled]";
-	case WHO_STILL:
+	case HOLDER_STILL:
 		return "[no events]";
-	case WHO_INTERRUPTS:
+	case HOLDER_INTERRUPTS:
 		return "[interrupts]";
-	case WHO_STEAL:
+	case HOLDER_STEAL:
 		return "[steal]";
 	default:
 		return NULL;
 	}
 }
 
-uint32_t who_name(struct names *names, uint32_t who)
+uint32_t cpu_holder_name(struct names *names, uint32_t who)
 {
-	const char *text = who_text(who);
+	const char *text = cpu_holder_text(who);
 
 	return text ? names_adopt(names, text) : names_string(names, who);
 }
 
-void who_ran_add(void *sums, uint32_t who, uint64_t ns)
+void cpu_holders_add(void *sums, uint32_t who, uint64_t ns)
 {
 	sums_add(sums, 0, who, ns);
 }
 
-/* The thread, by name, or WHO_*, that a CPU ran from this change on. */
+/* The thread, by name, or HOLDER_*, that a CPU ran from this change on. */
 static uint32_t who_of(const struct timelines *tl, const struct change *c)
 {
 	if (c->to == THREAD_NONE)
-		return WHO_UNKNOWN;
-	return c->to == THREAD_IDLE ? WHO_IDLE : timelines_name(tl, c->to, c->from_ns);
+		return HOLDER_UNKNOWN;
+	return c->to == THREAD_IDLE ? HOLDER_IDLE : timelines_name(tl, c->to, c->from_ns);
 }
 
 /* Where the i-th of n changes ends. */
-static uint64_t end_of(const struct who_ran *r, const struct change *c, size_t n, size_t i)
+static uint64_t end_of(const struct cpu_holders *r, const struct change *c, size_t n, size_t i)
 {
 	return i + 1 < n ? c[i + 1].from_ns : timelines_end_ns(r->timelines);
 }
@@ -73,12 +73,12 @@ struct had {
 };
 
 /* still: no interrupts, as there were no events. */
-static struct had had_in(const struct who_ran *r, uint32_t who, bool still, uint32_t cpu,
+static struct had had_in(const struct cpu_holders *r, uint32_t who, bool still, uint32_t cpu,
 			 uint64_t from_ns, uint64_t to_ns)
 {
 	struct had had = { .own = to_ns - from_ns };
 
-	if (who == WHO_UNKNOWN)
+	if (who == HOLDER_UNKNOWN)
 		return had;
 	if (!still)
 		had.interrupts = stolen_time_of_cpu(r->interrupts, cpu, from_ns, to_ns);
@@ -96,7 +96,7 @@ static void total(struct running_totals *t, uint32_t who, uint64_t ns)
 		totals_add(t, who, 0, ns);
 }
 
-static bool sum_up(struct who_ran *r, uint32_t cpu)
+static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 {
 	struct running_totals *t = &r->totals[cpu];
 	const struct change *c;
@@ -109,18 +109,18 @@ static bool sum_up(struct who_ran *r, uint32_t cpu)
 		struct had had = had_in(r, who, false, cpu, c[i].from_ns, end_of(r, c, n, i));
 
 		total(t, who, had.own);
-		total(t, WHO_INTERRUPTS, had.interrupts);
-		total(t, WHO_STEAL, had.steal);
+		total(t, HOLDER_INTERRUPTS, had.interrupts);
+		total(t, HOLDER_STEAL, had.steal);
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(t, (uint32_t)(i / BLOCK));
 	}
 	return !t->out_of_memory;
 }
 
-int who_ran_new(struct who_ran **out, const struct timelines *tl, bool taken)
+int cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken)
 {
 	const struct cpus *cpus = timelines_cpus(tl);
-	struct who_ran *r;
+	struct cpu_holders *r;
 
 	*out = NULL;
 	if (!cpus)
@@ -137,14 +137,14 @@ int who_ran_new(struct who_ran **out, const struct timelines *tl, bool taken)
 		if (!sum_up(r, r->n_cpus))
 			break;
 	if (!r->totals || r->n_cpus < cpus_number(cpus)) {
-		who_ran_free(r);
+		cpu_holders_free(r);
 		return -ENOMEM;
 	}
 	*out = r;
 	return 0;
 }
 
-void who_ran_free(struct who_ran *r)
+void cpu_holders_free(struct cpu_holders *r)
 {
 	if (!r)
 		return;
@@ -155,19 +155,19 @@ void who_ran_free(struct who_ran *r)
 }
 
 struct share {
-	const struct who_ran *ran;
+	const struct cpu_holders *ran;
 	bool throttled;
 	bool still; /* no CPU had an event: threads that had one did not run */
-	who_ran_fn fn;
+	cpu_holders_fn fn;
 	void *arg;
 };
 
 static void give(const struct share *s, uint32_t who, uint64_t ns)
 {
-	if (who == WHO_IDLE && s->throttled)
-		who = WHO_THROTTLED;
-	if (who < WHO_NAMES && s->still)
-		who = WHO_STILL;
+	if (who == HOLDER_IDLE && s->throttled)
+		who = HOLDER_THROTTLED;
+	if (who < HOLDER_NAMES && s->still)
+		who = HOLDER_STILL;
 	if (ns)
 		s->fn(s->arg, who, ns);
 }
@@ -176,17 +176,17 @@ static void give(const struct share *s, uint32_t who, uint64_t ns)
 static void give_time(const struct share *s, uint32_t cpu, uint32_t who, uint64_t from_ns,
 		      uint64_t to_ns)
 {
-	struct had had = had_in(s->ran, who, s->still && who < WHO_NAMES, cpu, from_ns, to_ns);
+	struct had had = had_in(s->ran, who, s->still && who < HOLDER_NAMES, cpu, from_ns, to_ns);
 
 	give(s, who, had.own);
-	give(s, WHO_INTERRUPTS, had.interrupts);
-	give(s, WHO_STEAL, had.steal);
+	give(s, HOLDER_INTERRUPTS, had.interrupts);
+	give(s, HOLDER_STEAL, had.steal);
 }
 
 /* What the CPU ran in [from_ns, to_ns). */
 static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct who_ran *r = s->ran;
+	const struct cpu_holders *r = s->ran;
 	const struct running_totals *t = &r->totals[cpu];
 	const struct change *c;
 	size_t n, i, end;
@@ -195,7 +195,7 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 	c = cpus_ran(r->cpus, cpu, &n);
 	i = LOWER_BOUND(k, n, c[k].from_ns <= from_ns);
 	until = i < n && c[i].from_ns < to_ns ? c[i].from_ns : to_ns;
-	give_time(s, cpu, i ? who_of(r->timelines, &c[i - 1]) : WHO_UNKNOWN, from_ns, until);
+	give_time(s, cpu, i ? who_of(r->timelines, &c[i - 1]) : HOLDER_UNKNOWN, from_ns, until);
 	while (until < to_ns) {
 		/* Here i begins at until. */
 		if (i % BLOCK == 0 && i + 4 * BLOCK < n && c[i + 4 * BLOCK].from_ns <= to_ns) {
@@ -241,8 +241,8 @@ static void share_queue(const struct share *s, uint32_t cpu, uint64_t from_ns, u
 		share_cpu(s, cpu, from_ns, to_ns);
 }
 
-void who_ran_share(const struct who_ran *r, uint32_t thread, const struct wait *w, uint64_t from_ns,
-		   uint64_t to_ns, who_ran_fn fn, void *arg)
+void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
+		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg)
 {
 	struct share s = { .ran = r, .throttled = wait_throttled(w), .fn = fn, .arg = arg };
 
@@ -257,7 +257,7 @@ void who_ran_share(const struct who_ran *r, uint32_t thread, const struct wait *
 		if (cpu != CPU_NONE && cpu < r->n_cpus)
 			share_queue(&s, cpu, from_ns, until);
 		else
-			give(&s, WHO_UNKNOWN, until - from_ns);
+			give(&s, HOLDER_UNKNOWN, until - from_ns);
 		from_ns = until;
 	}
 }

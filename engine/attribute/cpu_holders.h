@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpu_holders.h - who had the CPU while a thread was ready and had none (chain-semantics, section
+ * 9): whoever ran on the CPU on whose queue it waited.
+ */
+#ifndef ENGINE_CPU_HOLDERS_H
+#define ENGINE_CPU_HOLDERS_H
+
+#include "sums.h"
+#include "timeline/timeline.h"
+
+/* Who: the name (string id) of the thread that ran, when it came on the CPU, or one of these. */
+#define HOLDER_UNKNOWN SUMS_UNKNOWN	   /* the trace does not say */
+#define HOLDER_IDLE (UINT32_MAX - 1)	   /* nobody */
+#define HOLDER_THROTTLED (UINT32_MAX - 2)  /* nobody, as a quota was used up */
+#define HOLDER_STILL (UINT32_MAX - 3)	   /* nobody: the whole machine stood still */
+#define HOLDER_INTERRUPTS (UINT32_MAX - 4) /* interrupts and softirqs, see cpu_holders_new() */
+#define HOLDER_STEAL (UINT32_MAX - 5)	   /* a hypervisor, likewise */
+#define HOLDER_NAMES (UINT32_MAX - 5)	   /* names are below */
+#define WHO_OTHERS 6u			   /* which are so many */
+
+/*
+ * "[idle CPU]", "[throttled]", "[no events]", "[interrupts]", "[steal]"; NULL: a name, or not
+ * known.
+ */
+const char *cpu_holder_text(uint32_t who);
+/* A sums_text_fn: a name cleaned, or cpu_holder_text(). */
+uint32_t cpu_holder_name(struct names *names, uint32_t who);
+
+struct cpu_holders;
+
+/*
+ * *out is NULL if tl does not have what CPUs ran (timelines_new_with_cpus()); cpu_holders_share()
+ * then knows nothing. taken: of the time that a CPU was in interrupts they had it, not the thread
+ * that they interrupted, and of what a hypervisor took it had it, if the trace has these. Returns 0
+ * or -ENOMEM. tl must outlive it. Several threads may use it.
+ */
+int cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken);
+void cpu_holders_free(struct cpu_holders *r);
+
+/* ns of the time went to who; may be called several times for one who. */
+typedef void (*cpu_holders_fn)(void *arg, uint32_t who, uint64_t ns);
+/* A cpu_holders_fn, arg being a struct sums: adds to its thing 0. */
+void cpu_holders_add(void *sums, uint32_t who, uint64_t ns);
+
+/*
+ * Shares out [from_ns, to_ns), in which the thread was ready: a part of [wake_ns, in_ns) of w, one
+ * of its sleeps or preempted intervals. What fn gets adds up to to_ns - from_ns.
+ */
+void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
+		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg);
+
+#endif /* ENGINE_CPU_HOLDERS_H */
