@@ -207,8 +207,8 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 	p[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
-/* Counts whom else the last wakers in the chains of the current wait served meanwhile. */
-static void count_served(struct causes *c)
+/* Counts whom else the last wakers in the chains of the current wait woke meanwhile. */
+static void count_woken(struct causes *c)
 {
 	for (size_t i = 0; i < c->n_windows && !c->out_of_memory; i++) {
 		const struct window *w = &c->windows[i];
@@ -217,8 +217,8 @@ static void count_served(struct causes *c)
 		uint32_t cause = sum ? ((const struct chain_sum *)c->sums.at)[sum].cause : 0;
 
 		if (cause && cause < c->cap_parts && c->part_ns[cause])
-			served_add(&c->served, cause, c->all_served, w->waker, w->from_ns,
-				   w->to_ns);
+			woken_meanwhile_add(&c->woken, cause, c->wakings, w->waker, w->from_ns,
+					    w->to_ns);
 	}
 	c->n_windows = 0;
 }
@@ -327,7 +327,7 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 		chains_explain(&c->chains, head, p->thread, w, s->blocked_from_ns,
 			       s->blocked_to_ns);
 	explain_own(c, head, p);
-	count_served(c);
+	count_woken(c);
 	count_wait(c, p);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
 }
@@ -385,7 +385,7 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 							 .wants = 1u << AMOUNT_CPU_HOLDER,
 							 .cpu_holders = c->cpu_holders });
 	if (!err)
-		err = served_new(&c->all_served, tl, c->chains.kernel);
+		err = woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
 	if (!err)
 		err = top_waits_walk(tl, f, 0, explain_wait, c);
 	if (!err)
@@ -410,8 +410,8 @@ void causes_free(struct causes *c)
 	free(c->at);
 	pair_table_free(&c->sums);
 	cpu_holders_free(c->cpu_holders);
-	served_free(c->all_served);
-	sums_free(&c->served);
+	woken_meanwhile_free(c->wakings);
+	sums_free(&c->woken);
 	free(c->windows);
 	sums_free(&c->had);
 	sums_free(&c->wheres);
@@ -428,8 +428,7 @@ const struct cause *causes_list(const struct causes *c, size_t *n)
 	return c->at;
 }
 
-void causes_put_served(const struct causes *c, const struct cause *of, const char *before,
-		       FILE *out)
+void causes_put_woken(const struct causes *c, const struct cause *of, const char *before, FILE *out)
 {
-	served_write(&c->served, c->names, of->id, of->ns, before, out);
+	woken_meanwhile_write(&c->woken, c->names, of->id, of->ns, before, out);
 }

@@ -30,7 +30,7 @@ struct cause {
 	bool throttled; /* it had no CPU because the quota of its control group was used up */
 	/* For a preempted thread: in how many of the waits a quota was used up as well. */
 	uint64_t quota_waits;
-	uint32_t id; /* of causes_put_served() */
+	uint32_t id; /* of causes_put_woken() */
 	bool itself; /* there is no waker in the chain: who is the thread whose wait it is */
 	uint64_t ns;
 	uint64_t waits;	     /* in which it has a part */
@@ -65,10 +65,10 @@ void causes_free(struct causes *c);
 const struct cause *causes_list(const struct causes *c, size_t *n);
 
 /*
- * Writes `before` and whom else the thread of a cause served in its time, if it was much: "audit 6
+ * Writes `before` and whom else the thread of a cause woke in its time, if it was much: "audit 6
  * times (20.100 ms)".
  */
-void causes_put_served(const struct causes *c, const struct cause *of, const char *before,
-		       FILE *out);
+void causes_put_woken(const struct causes *c, const struct cause *of, const char *before,
+		      FILE *out);
 
 #endif /* ENGINE_CAUSES_H */

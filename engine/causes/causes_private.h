@@ -7,7 +7,7 @@
 
 #include "causes.h"
 #include "common/intern.h"
-#include "attribute/served.h"
+#include "attribute/woken_meanwhile.h"
 
 /* A flag that is added to a chain's enum chain_end: a quota was used up. */
 #define THROTTLED 0x100u
@@ -57,8 +57,8 @@ struct causes {
 	struct cpu_holders *cpu_holders; /* NULL: not known */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, way_whats;
-	struct served *all_served;
-	struct sums served; /* by cause: see served_add() */
+	struct woken_meanwhile *wakings;
+	struct sums woken; /* by cause: see woken_meanwhile_add() */
 	struct window *windows;
 	size_t n_windows, cap_windows;
 	/* The current wait: parts by cause, and which causes have one. */

@@ -89,10 +89,10 @@ int causes_describe(struct causes *c)
 	sums_sort(&c->whats, c->names, sums_key_is_text);
 	sums_sort(&c->way_whats, c->names, sums_key_is_text);
 	sums_sort(&c->had, c->names, cpu_holder_name);
-	sums_sort(&c->served, c->names, names_string);
+	sums_sort(&c->woken, c->names, names_string);
 	c->out_of_memory |= c->wheres.out_of_memory || c->whats.out_of_memory ||
 			    c->way_whats.out_of_memory || c->had.out_of_memory ||
-			    c->served.out_of_memory;
+			    c->woken.out_of_memory;
 	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
 		struct cause *cause = &c->at[k];
 		uint32_t where = sums_dominant_text(&c->wheres, cause->id);

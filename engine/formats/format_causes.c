@@ -123,7 +123,7 @@ void causes_put_sentence(FILE *out, const struct format_input *in, const struct 
 			 const struct causes *all, const struct cause *c)
 {
 	put_cause(out, in, n, c);
-	causes_put_served(all, c, "; meanwhile it woke ", out);
+	causes_put_woken(all, c, "; meanwhile it woke ", out);
 }
 
 void causes_put_way(FILE *out, const struct names *n, const struct cause *c)

@@ -309,11 +309,11 @@ static void put_object(struct writer *j, const char *name, uint32_t object)
 	putc('}', j->out);
 }
 
-/* Whom else the last waker of a piece served; nothing if nobody. */
-static void put_served(struct writer *j, uint32_t node)
+/* Whom else the last waker of a piece woke; nothing if nobody. */
+static void put_woken(struct writer *j, uint32_t node)
 {
 	size_t n;
-	const struct sum *at = sums_of(&j->wait.served, node, &n);
+	const struct sum *at = sums_of(&j->wait.woken, node, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",{" : ",\"served\":[{", j->out);
@@ -352,7 +352,7 @@ static void put_piece(struct writer *j, const struct wait_amount *p)
 		put_ran(j, p);
 	}
 	if (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_RUNNING)
-		put_served(j, p->place);
+		put_woken(j, p->place);
 	putc('}', j->out);
 }
 

@@ -130,8 +130,8 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
 		   end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
-	served_write(&w->amounts.served, t->names, self, i->total_ns, "; meanwhile it woke ",
-		     t->out);
+	woken_meanwhile_write(&w->amounts.woken, t->names, self, i->total_ns,
+			      "; meanwhile it woke ", t->out);
 }
 
 /*

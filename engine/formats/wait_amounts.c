@@ -40,7 +40,7 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 	struct wait_amounts *w = arg;
 	uint32_t place = w->place_of ? w->place_of(w, node) : node;
 
-	served_add(&w->served, place, w->all_served, waker, from_ns, to_ns);
+	woken_meanwhile_add(&w->woken, place, w->wakings, waker, from_ns, to_ns);
 }
 
 struct wait_amount *wait_amounts_list(const struct wait_amounts *w, size_t *n)
@@ -57,19 +57,19 @@ int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p)
 	pair_table_clear(&w->at, sizeof(struct wait_amount));
 	sums_clear(&w->had);
 	sums_clear(&w->ran);
-	sums_clear(&w->served);
+	sums_clear(&w->woken);
 	if (p->wait->kind == WAIT_SLEEP)
 		chains_explain(&w->chains, head, p->thread, p->wait, s->blocked_from_ns,
 			       s->blocked_to_ns);
-	if (w->all_served)
+	if (w->wakings)
 		chains_explain_own(&w->chains, head, p->thread, p->wait, s->off_from_ns,
 				   s->off_to_ns);
 	sums_sort(&w->had, w->names, cpu_holder_name);
 	sums_merge(&w->ran, w->names, names_off_cpu);
 	sums_sort(&w->ran, w->names, names_off_cpu);
-	sums_sort(&w->served, w->names, names_string);
+	sums_sort(&w->woken, w->names, names_string);
 	return w->out_of_memory || w->chains.out_of_memory || w->had.out_of_memory ||
-			       w->ran.out_of_memory || w->served.out_of_memory
+			       w->ran.out_of_memory || w->woken.out_of_memory
 		       ? -ENOMEM
 		       : 0;
 }
@@ -91,7 +91,7 @@ int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const 
 		user.wants |= 1u << AMOUNT_CPU_HOLDER;
 		err = cpu_holders_new(&w->cpu_holders, tl, true);
 		if (!err)
-			err = served_new(&w->all_served, tl, names_kernel_stacks(names));
+			err = woken_meanwhile_new(&w->wakings, tl, names_kernel_stacks(names));
 		user.cpu_holders = w->cpu_holders;
 	}
 	return err ? err : chains_init(&w->chains, tl, o, &user);
@@ -101,10 +101,10 @@ void wait_amounts_free(struct wait_amounts *w)
 {
 	chains_free(&w->chains);
 	cpu_holders_free(w->cpu_holders);
-	served_free(w->all_served);
+	woken_meanwhile_free(w->wakings);
 	pairs_free(&w->keys);
 	pair_table_free(&w->at);
 	sums_free(&w->had);
 	sums_free(&w->ran);
-	sums_free(&w->served);
+	sums_free(&w->woken);
 }

@@ -2,13 +2,13 @@
 /*
  * wait_amounts.h - all that attribution says of one wait, as a list: how long it waited for each
  * chain and end, and what else is known of that: who had the CPU, what wakers ran, whom else they
- * served. Amounts are kept by place: the node of a chain, or what the user has instead.
+ * woke. Amounts are kept by place: the node of a chain, or what the user has instead.
  */
 #ifndef ENGINE_WAIT_AMOUNTS_H
 #define ENGINE_WAIT_AMOUNTS_H
 
 #include "attribute/chain.h"
-#include "attribute/served.h"
+#include "attribute/woken_meanwhile.h"
 #include "common/intern.h"
 #include "select/top_waits.h"
 
@@ -23,19 +23,19 @@ struct wait_amounts {
 	struct names *names;
 	struct chains chains;
 	struct cpu_holders *cpu_holders; /* NULL: not known, or not asked for */
-	struct served *all_served;	 /* NULL: not asked for */
+	struct woken_meanwhile *wakings; /* NULL: not asked for */
 	struct pairs keys;		 /* amount_key: its first half, its value */
 	struct pair_table at;		 /* struct wait_amount by (place, key) */
-	struct sums had, ran, served;	 /* by place: CPU holders, samples by stack pair, wakees */
+	struct sums had, ran, woken;	 /* by place: CPU holders, samples by stack pair, wakees */
 	/* The place of a node, sets out_of_memory if there is none. NULL: the node. */
 	uint32_t (*place_of)(struct wait_amounts *w, uint32_t node);
 	bool out_of_memory; /* sticky */
 };
 
 /*
- * blocked_only: of a wait's blocked time, and not who had the CPU and who else was served. label
- * and joint are a chain_user's; their arg is w. names have the options o; all must outlive w. 0 or
- * -ENOMEM. To be ended with wait_amounts_free(), also after an error.
+ * blocked_only: of a wait's blocked time, and not who had the CPU and who else was woken. label
+ * and identity are a chain_user's; their arg is w. names have the options o; all must outlive w. 0
+ * or -ENOMEM. To be ended with wait_amounts_free(), also after an error.
  */
 int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
 		      struct names *names, bool blocked_only,

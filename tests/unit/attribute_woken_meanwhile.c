@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom else a waker served (chain-semantics, section 13). */
+/* Whom else a waker woke meanwhile (chain-semantics, section 13). */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/served.h"
+#include "attribute/woken_meanwhile.h"
 #include "synth_script.h"
 
 /* A waits for B from 100 to 900, in which time B answers C twice, and D once. */
@@ -30,7 +30,7 @@ static const char server[] = "thread C S wait|ask\n"
 			     "900  c0 - R > A\n"
 			     "end 900\n";
 
-static void a_waker_is_said_to_have_served_others(void **state)
+static void a_waker_is_said_to_have_woken_others(void **state)
 {
 	struct options o = script_options(101);
 	char *got;
@@ -121,11 +121,11 @@ static void expect_the_same(int wakings)
 	struct trace *t = synth_open(m);
 	struct kernel_stacks *kernel;
 	struct timelines *tl;
-	struct served *s;
+	struct woken_meanwhile *s;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
 	kernel = kernel_stacks_new(t);
-	assert_int_equal(served_new(&s, tl, kernel), 0);
+	assert_int_equal(woken_meanwhile_new(&s, tl, kernel), 0);
 	for (size_t p = 0; p < 4; p++) {
 		uint64_t start = timelines_start_ns(tl), len = timelines_end_ns(tl) - start;
 		uint64_t from = start + len * parts[p][0] / 100,
@@ -136,7 +136,7 @@ static void expect_the_same(int wakings)
 
 		while (timelines_thread(tl, waker)->tid != 102)
 			waker++;
-		served_add(&sums, 1, s, waker, from, to);
+		woken_meanwhile_add(&sums, 1, s, waker, from, to);
 		assert_false(sums.out_of_memory);
 		for (uint32_t i = 1; i <= sums.table.keys.n; i++) {
 			const struct sum *sum = &((struct sum *)sums.table.at)[i];
@@ -150,7 +150,7 @@ static void expect_the_same(int wakings)
 		}
 		sums_free(&sums);
 	}
-	served_free(s);
+	woken_meanwhile_free(s);
 	kernel_stacks_free(kernel);
 	timelines_free(tl);
 	trace_close(t);
@@ -168,7 +168,7 @@ static void many_wakings_give_what_one_by_one_gives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_waker_is_said_to_have_served_others),
+		cmocka_unit_test(a_waker_is_said_to_have_woken_others),
 		cmocka_unit_test(many_wakings_give_what_one_by_one_gives),
 	};
 

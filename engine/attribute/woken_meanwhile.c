@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "served.h"
+#include "woken_meanwhile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ struct wakings {
 	struct running_totals totals; /* (name, TOTAL_...), of whole blocks */
 };
 
-struct served {
+struct woken_meanwhile {
 	const struct timelines *timelines;
 	struct waking *all;
 	struct wakings *of; /* by thread */
@@ -76,7 +76,7 @@ static bool sum_up(struct wakings *of)
 }
 
 /* Calls for each thread's waits: counts them, then puts them in place. */
-static void collect(struct served *s, struct kernel_stacks *kernel, bool put)
+static void collect(struct woken_meanwhile *s, struct kernel_stacks *kernel, bool put)
 {
 	const struct timelines *tl = s->timelines;
 
@@ -100,9 +100,10 @@ static void collect(struct served *s, struct kernel_stacks *kernel, bool put)
 	}
 }
 
-int served_new(struct served **out, const struct timelines *tl, struct kernel_stacks *kernel)
+int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl,
+			struct kernel_stacks *kernel)
 {
-	struct served *s = calloc(1, sizeof(*s));
+	struct woken_meanwhile *s = calloc(1, sizeof(*s));
 	uint32_t n = timelines_threads(tl);
 	size_t all = 0;
 
@@ -132,7 +133,7 @@ int served_new(struct served **out, const struct timelines *tl, struct kernel_st
 	return 0;
 }
 
-void served_free(struct served *s)
+void woken_meanwhile_free(struct woken_meanwhile *s)
 {
 	if (!s)
 		return;
@@ -185,8 +186,8 @@ static size_t waking_near(const struct wakings *of, size_t hint, uint64_t ns)
 	return low + LOWER_BOUND(k, high - low, of->at[low + k].ns < ns);
 }
 
-void served_add(struct sums *to, uint32_t thing, struct served *s, uint32_t waker, uint64_t from_ns,
-		uint64_t to_ns)
+void woken_meanwhile_add(struct sums *to, uint32_t thing, struct woken_meanwhile *s, uint32_t waker,
+			 uint64_t from_ns, uint64_t to_ns)
 {
 	struct wakings *of = &s->of[waker];
 	size_t end = waking_near(of, of->hint, to_ns);
@@ -221,8 +222,8 @@ static void put_sum(FILE *out, const struct names *names, const struct sum *sum)
 	fprintf(out, " (%s ms)", text_ms(ms, sum->amount));
 }
 
-void served_write(const struct sums *s, const struct names *names, uint32_t thing, uint64_t of_ns,
-		  const char *before, FILE *out)
+void woken_meanwhile_write(const struct sums *s, const struct names *names, uint32_t thing,
+			   uint64_t of_ns, const char *before, FILE *out)
 {
 	size_t n;
 	const struct sum *at = sums_of(s, thing, &n);
