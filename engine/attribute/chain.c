@@ -52,7 +52,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint32_t chain_joint_is_label(const void *arg, uint32_t label)
+uint32_t chain_identity_is_label(const void *arg, uint32_t label)
 {
 	(void)arg;
 	return label;
@@ -403,7 +403,7 @@ static uint64_t take_totals(struct walk *k, uint32_t node, uint32_t thread, uint
 	if (!c->totals)
 		c->totals = waker_totals_new();
 	/* What follows a link may repeat it. */
-	root = chains_link_node(c, NO_NODE, c->user.joint ? c->nodes.at[node].b : NO_NODE);
+	root = chains_link_node(c, NO_NODE, c->user.identity ? c->nodes.at[node].b : NO_NODE);
 	if (!c->totals || !root) {
 		c->out_of_memory = true;
 		return 0;

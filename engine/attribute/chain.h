@@ -33,13 +33,13 @@ struct chain_user {
 	 * returns the same number for the labels of both, as it does for links between threads of
 	 * the same names in the same place.
 	 */
-	uint32_t (*joint)(const void *arg, uint32_t label);
+	uint32_t (*identity)(const void *arg, uint32_t label);
 	unsigned int wants; /* see attribution_init() */
 	const struct cpu_holders *cpu_holders;
 };
 
-/* A chain_user's joint() for labels that differ only where such links do. */
-uint32_t chain_joint_is_label(const void *arg, uint32_t label);
+/* A chain_user's identity() for labels that differ only where such links do. */
+uint32_t chain_identity_is_label(const void *arg, uint32_t label);
 
 struct known_label;
 struct known_link;
@@ -53,7 +53,7 @@ struct chains {
 	struct attribution attribution;
 	uint32_t depth;	    /* links followed */
 	struct pairs nodes; /* (parent or 0, label) */
-	uint32_t *links;    /* with joint(), by node: its links, repeated ones counted once */
+	uint32_t *links;    /* with identity(), by node: its links, repeated ones counted once */
 	size_t n_links;
 	bool out_of_memory; /* sticky: the result is not complete */
 	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
@@ -89,26 +89,26 @@ static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t l
 	return node;
 }
 
-/* With joint(): how many links of a node's chain count. */
+/* With identity(): how many links of a node's chain count. */
 static inline uint32_t chains_links(const struct chains *c, uint32_t node)
 {
 	return node < c->n_links ? c->links[node] : 0;
 }
 
-/* With joint(): whether a link with this label, below parent, repeats the one before it. */
+/* With identity(): whether a link with this label, below parent, repeats the one before it. */
 static inline bool chains_repeats(const struct chains *c, uint32_t parent, uint32_t label)
 {
 	return chains_links(c, parent) &&
-	       c->user.joint(c->user.sink.arg, label) ==
-		       c->user.joint(c->user.sink.arg, c->nodes.at[parent].b);
+	       c->user.identity(c->user.sink.arg, label) ==
+		       c->user.identity(c->user.sink.arg, c->nodes.at[parent].b);
 }
 
-/* chains_node() for a link. chains_counted_node() does this for chains with joint(). */
+/* chains_node() for a link. chains_counted_node() does this for chains with identity(). */
 uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label);
 static inline uint32_t chains_link_node(struct chains *c, uint32_t parent, uint32_t label)
 {
-	return c->user.joint ? chains_counted_node(c, parent, label)
-			     : chains_node(c, parent, label);
+	return c->user.identity ? chains_counted_node(c, parent, label)
+				: chains_node(c, parent, label);
 }
 
 static inline uint32_t chains_head(struct chains *c, uint32_t label)
@@ -225,7 +225,8 @@ static inline __attribute__((always_inline)) uint32_t chains_link(struct chains 
 static inline uint32_t chains_left(const struct chains *c, uint32_t parent, uint32_t link,
 				   uint32_t links_left)
 {
-	return links_left - (c->user.joint ? chains_links(c, link) - chains_links(c, parent) : 1);
+	return links_left -
+	       (c->user.identity ? chains_links(c, link) - chains_links(c, parent) : 1);
 }
 
 /*

@@ -58,7 +58,7 @@ struct chain_batch *chain_batch_new(struct chains *c)
 	if (!b)
 		return NULL;
 	b->chains = c;
-	b->n_levels = (c->user.joint ? OPTIONS_DEPTH_MAX : c->depth) + 1;
+	b->n_levels = (c->user.identity ? OPTIONS_DEPTH_MAX : c->depth) + 1;
 	b->levels = calloc(b->n_levels, sizeof(*b->levels));
 	if (b->levels)
 		return b;
@@ -295,9 +295,9 @@ static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t
 {
 	struct chains *c = b->chains;
 	struct waker_context context;
-	uint32_t links = c->user.joint ? chains_links(c, node) : level;
+	uint32_t links = c->user.identity ? chains_links(c, node) : level;
 
-	if (!c->user.joint || level < OPTIONS_DEPTH_MAX)
+	if (!c->user.identity || level < OPTIONS_DEPTH_MAX)
 		return chains_link(c, node, w, c->depth - links, false, end);
 	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
 	return 0;

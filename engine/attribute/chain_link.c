@@ -74,7 +74,7 @@ struct known_label {
 int chain_links_init(struct chains *c)
 {
 	c->labels_show_slept =
-		!c->user.labels_by_name || c->user.joint || c->options->blocked_stacks;
+		!c->user.labels_by_name || c->user.identity || c->options->blocked_stacks;
 	c->known = calloc(KNOWN_LINKS, sizeof(*c->known));
 	c->labels = calloc(KNOWN_LABELS, sizeof(*c->labels));
 	return c->known && c->labels ? 0 : -ENOMEM;
@@ -122,7 +122,7 @@ uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, 
 	uint32_t label;
 	bool is_kept;
 
-	if (!links_left && !(c->user.joint && chains_links(c, node))) {
+	if (!links_left && !(c->user.identity && chains_links(c, node))) {
 		*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
 		return 0;
 	}

@@ -381,7 +381,7 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 		err = chains_init(&c->chains, tl, o,
 				  &(struct chain_user) { .sink = { c, add, add_window },
 							 .label = label_link,
-							 .joint = chain_joint_is_label,
+							 .identity = chain_identity_is_label,
 							 .wants = 1u << AMOUNT_CPU_HOLDER,
 							 .cpu_holders = c->cpu_holders });
 	if (!err)

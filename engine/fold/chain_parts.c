@@ -8,7 +8,7 @@
 #include "common/grow.h"
 #include "timeline/processes.h"
 #include "words/disk_names.h"
-#include "words/joint.h"
+#include "words/link_identity.h"
 
 struct chain_parts {
 	const struct timelines *timelines;
@@ -16,9 +16,9 @@ struct chain_parts {
 	pthread_mutex_t lock;	     /* protects what follows */
 	struct names *names;
 	struct frame_lists *lists;
-	struct pairs owners;  /* (process id, leader) */
-	struct pairs groups;  /* (owner or 0, name) */
-	struct joints joints; /* of lists */
+	struct pairs owners;		   /* (process id, leader) */
+	struct pairs groups;		   /* (owner or 0, name) */
+	struct link_identities identities; /* of lists */
 };
 
 struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
@@ -49,7 +49,7 @@ void chain_parts_free(struct chain_parts *p)
 	processes_free(p->processes);
 	pairs_free(&p->owners);
 	pairs_free(&p->groups);
-	joints_free(&p->joints);
+	link_identities_free(&p->identities);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -196,14 +196,14 @@ uint32_t part_link(struct part_cache *c, const struct link *l)
 	return slot ? *slot : 0;
 }
 
-struct joint_key {
+struct identity_key {
 	struct link link;
 	uint32_t none[3];
 };
 
-uint32_t part_link_joint(struct part_cache *c, const struct link *l)
+uint32_t part_link_identity(struct part_cache *c, const struct link *l)
 {
-	struct joint_key key = { .link = as_shown(l) };
+	struct identity_key key = { .link = as_shown(l) };
 	uint32_t *slot;
 
 	key.link.blocked = l->blocked;
@@ -212,16 +212,16 @@ uint32_t part_link_joint(struct part_cache *c, const struct link *l)
 	if (slot && !*slot) {
 		pthread_mutex_lock(&c->parts->lock);
 		key.link = as_shown(l);
-		*slot = joint_of_link(&c->parts->joints, c->parts->names, c->parts->timelines, l,
-				      frame_list_link(c->parts->lists, &key.link));
+		*slot = link_identity(&c->parts->identities, c->parts->names, c->parts->timelines,
+				      l, frame_list_link(c->parts->lists, &key.link));
 		pthread_mutex_unlock(&c->parts->lock);
 	}
 	return slot ? *slot : 0;
 }
 
-uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times)
+uint32_t part_identity_list(struct part_cache *c, uint32_t identity, uint32_t times)
 {
-	uint32_t list = c->parts->joints.at.at[joint].a;
+	uint32_t list = c->parts->identities.at.at[identity].a;
 
 	return times > 1 ? frame_list_times(c->parts->lists, list, times) : list;
 }

@@ -66,11 +66,11 @@ uint32_t part_name(struct part_cache *c, uint32_t name);
 uint32_t part_link(struct part_cache *c, const struct link *l);
 /*
  * A link with where it joins the one before it: equal for links of one text whose wakees slept in
- * one place, for one object. part_joint_list() is its list of frames, the thread's name being
+ * one place, for one object. part_identity_list() is its list of frames, the thread's name being
  * followed by "x 6" if it came 6 times in a row.
  */
-uint32_t part_link_joint(struct part_cache *c, const struct link *l);
-uint32_t part_joint_list(struct part_cache *c, uint32_t joint, uint32_t times);
+uint32_t part_link_identity(struct part_cache *c, const struct link *l);
+uint32_t part_identity_list(struct part_cache *c, uint32_t identity, uint32_t times);
 /* The list for who had the CPU: see cpu_holders.h. */
 uint32_t part_who(struct part_cache *c, uint32_t who);
 /* The list for what was asked of a disk (timelines_disk_request_kind()), and a stage of that. */

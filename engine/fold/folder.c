@@ -17,7 +17,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 {
 	struct folder *f = arg;
 
-	return fold_folds_repeats(f->fold) ? part_link_joint(&f->parts, l)
+	return fold_folds_repeats(f->fold) ? part_link_identity(&f->parts, l)
 					   : part_link(&f->parts, l);
 }
 
@@ -282,7 +282,8 @@ static int folder_init(struct folder *f)
 				  .sink = { f, add_amount, NULL },
 				  .label = label_link,
 				  .labels_by_name = true,
-				  .joint = fold_folds_repeats(fold) ? chain_joint_is_label : NULL,
+				  .identity =
+					  fold_folds_repeats(fold) ? chain_identity_is_label : NULL,
 				  .wants = 1u << AMOUNT_CPU_HOLDER |
 					   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
 				  .cpu_holders = fold->cpu_holders });

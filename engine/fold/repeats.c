@@ -57,7 +57,7 @@ static bool name_links(const struct pairs *nodes, const struct place *at, struct
 	for (uint32_t i = 1; i <= folded->n && ok; i++) {
 		if (!times[i])
 			continue;
-		folded->at[i].b = part_joint_list(p, folded->at[i].b, times[i]);
+		folded->at[i].b = part_identity_list(p, folded->at[i].b, times[i]);
 		ok = folded->at[i].b;
 	}
 	free(times);

@@ -9,8 +9,8 @@
 #include "node_sums.h"
 
 /*
- * Folds the chains of nodes, whose links have labels of part_link_joint(), and their sums; sets the
- * labels of the links to lists of frames. 0 or -ENOMEM.
+ * Folds the chains of nodes, whose links have labels of part_link_identity(), and their sums; sets
+ * the labels of the links to lists of frames. 0 or -ENOMEM.
  */
 int repeats_fold(struct pairs *nodes, struct node_sums *sums, struct part_cache *p);
 

@@ -77,11 +77,11 @@ int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p)
 int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
 		      struct names *names, bool blocked_only,
 		      uint32_t (*label)(void *arg, const struct link *l),
-		      uint32_t (*joint)(const void *arg, uint32_t label))
+		      uint32_t (*identity)(const void *arg, uint32_t label))
 {
 	struct chain_user user = { .sink = { .arg = w, .add = add },
 				   .label = label,
-				   .joint = joint,
+				   .identity = identity,
 				   .wants = 1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED };
 	int err = 0;
 

@@ -40,7 +40,7 @@ struct wait_amounts {
 int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
 		      struct names *names, bool blocked_only,
 		      uint32_t (*label)(void *arg, const struct link *l),
-		      uint32_t (*joint)(const void *arg, uint32_t label));
+		      uint32_t (*identity)(const void *arg, uint32_t label));
 void wait_amounts_free(struct wait_amounts *w);
 /* Forgets the wait before, and makes the amounts of another. 0 or -ENOMEM. */
 int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p);

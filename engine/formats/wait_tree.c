@@ -12,12 +12,13 @@
 static uint32_t make_label(struct wait_tree *t, const struct link *l)
 {
 	struct names *names = t->amounts.names;
-	uint32_t joint = joint_of_link(&t->joints, names, t->timelines, l, names_link(names, l));
+	uint32_t identity =
+		link_identity(&t->identities, names, t->timelines, l, names_link(names, l));
 	struct link *p;
 	uint32_t id;
 	int is_new;
 
-	id = joint ? pairs_id_new(&t->labels, l->waker, joint, &is_new) : 0;
+	id = identity ? pairs_id_new(&t->labels, l->waker, identity, &is_new) : 0;
 	if (!id || !is_new)
 		return id;
 	p = grow_array(t->link, id, &t->cap_link, sizeof(*p));
@@ -43,7 +44,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 	return p[id];
 }
 
-static uint32_t joint_of(const void *arg, uint32_t label)
+static uint32_t identity_of(const void *arg, uint32_t label)
 {
 	const struct wait_tree *t = arg;
 
@@ -168,7 +169,7 @@ int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct
 	int err;
 
 	*t = (struct wait_tree) { .timelines = tl };
-	err = wait_amounts_init(&t->amounts, tl, o, names, false, label_link, joint_of);
+	err = wait_amounts_init(&t->amounts, tl, o, names, false, label_link, identity_of);
 	t->amounts.place_of = item_of;
 	return err;
 }
@@ -180,7 +181,7 @@ void wait_tree_free(struct wait_tree *t)
 	free(t->label);
 	pairs_free(&t->labels);
 	free(t->link);
-	joints_free(&t->joints);
+	link_identities_free(&t->identities);
 	free(t->items);
 	pair_table_free(&t->item_of);
 }

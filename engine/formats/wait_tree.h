@@ -8,7 +8,7 @@
 #define ENGINE_WAIT_TREE_H
 
 #include "wait_amounts.h"
-#include "words/joint.h"
+#include "words/link_identity.h"
 
 struct tree_item {
 	uint32_t parent, label; /* parent: an item */
@@ -24,10 +24,10 @@ struct wait_tree {
 	struct intern links; /* struct link: making a label takes time */
 	uint32_t *label;     /* by the id of a link; 0: not made yet */
 	size_t cap_label;
-	struct pairs labels; /* (waker, joint): equal lines are one link */
+	struct pairs labels; /* (waker, identity): equal lines are one link */
 	struct link *link;   /* by label: the first link that got it */
 	size_t cap_link;
-	struct joints joints;
+	struct link_identities identities;
 	struct tree_item *items; /* the head first, parents before children */
 	size_t n_items, cap_items;
 	struct pair_table item_of; /* uint32_t by (node, 0) */

@@ -70,7 +70,7 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 }
 
 /* Links with the same stack are of one name here, whatever the thread. */
-static uint32_t joint(const void *arg, uint32_t label)
+static uint32_t identity(const void *arg, uint32_t label)
 {
 	const struct explained *e = arg;
 
@@ -85,7 +85,7 @@ static void begin(struct explained *e, const struct timelines *tl, unsigned int 
 	assert_int_equal(chains_init(&e->chains, tl, &e->options,
 				     &(struct chain_user) { .sink = { e, add, NULL },
 							    .label = label,
-							    .joint = repeats ? joint : NULL,
+							    .identity = repeats ? identity : NULL,
 							    .wants = 1u << AMOUNT_SAMPLES }),
 			 0);
 }

@@ -197,10 +197,10 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 
 /*
  * With fold_repeats, a chain has after each waker's name what the link has in common with those
- * that repeat it, between JOINT and COUNT, and how many these are so far, before DONE. In the end
- * that becomes " x 3", for the most that any line of this chain has, or nothing.
+ * that repeat it, between IDENTITY and COUNT, and how many these are so far, before DONE. In the
+ * end that becomes " x 3", for the most that any line of this chain has, or nothing.
  */
-#define JOINT '\x02'
+#define IDENTITY '\x02'
 #define COUNT '\x03'
 #define DONE '\x04'
 #define HOPS_MAX 1000
@@ -208,11 +208,11 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 /* Where a chain is at. */
 struct hop {
 	const char *chain;
-	const char *joint; /* of its last link; NULL: it has none */
+	const char *identity; /* of its last link; NULL: it has none */
 	unsigned int hops, counted, run;
 };
 
-static char *joint_of(struct world *w, const struct sleep *s)
+static char *identity_of(struct world *w, const struct sleep *s)
 {
 	char *text = linked(w, "", s, 0);
 	const struct trace_object *object = trace_object(w->t, s->object);
@@ -239,34 +239,34 @@ static char *joint_of(struct world *w, const struct sleep *s)
 }
 
 /*
- * One link further, or why not: *why. The result's chain and joint are to be freed, unless there is
- * a reason. irq as interrupt_frames().
+ * One link further, or why not: *why. The result's chain and identity are to be freed, unless there
+ * is a reason. irq as interrupt_frames().
  */
 static struct hop hop_on(struct world *w, const struct hop *at, const struct sleep *s, uint32_t irq,
 			 const char **why)
 {
 	struct hop next = { .hops = at->hops + 1, .counted = at->counted + 1, .run = 1 };
-	char *joint = w->fold_repeats && !irq ? joint_of(w, s) : NULL;
-	bool repeats = joint && at->joint && !strcmp(joint, at->joint);
+	char *identity = w->fold_repeats && !irq ? identity_of(w, s) : NULL;
+	bool repeats = identity && at->identity && !strcmp(identity, at->identity);
 	char *longer, *with;
 
 	*why = NULL;
 	if ((at->counted == w->depth && !repeats) || at->hops == HOPS_MAX) {
 		*why = "depth limit";
-		free(joint);
+		free(identity);
 		return next;
 	}
 	if (repeats) {
 		next.run = at->run + 1;
 		next.counted--;
 	}
-	longer = repeats ? strndup(at->chain, (size_t)(strrchr(at->chain, JOINT) - at->chain))
+	longer = repeats ? strndup(at->chain, (size_t)(strrchr(at->chain, IDENTITY) - at->chain))
 			 : linked(w, at->chain, s, irq);
 	next.chain = longer;
-	next.joint = joint;
-	if (!joint)
+	next.identity = identity;
+	if (!identity)
 		return next;
-	if (asprintf(&with, "%s%c%s%c%u%c", longer, JOINT, joint, COUNT, next.run, DONE) < 0)
+	if (asprintf(&with, "%s%c%s%c%u%c", longer, IDENTITY, identity, COUNT, next.run, DONE) < 0)
 		abort();
 	free(longer);
 	next.chain = with;
@@ -276,7 +276,7 @@ static struct hop hop_on(struct world *w, const struct hop *at, const struct sle
 static void hop_free(struct hop *h)
 {
 	free((char *)h->chain);
-	free((char *)h->joint);
+	free((char *)h->identity);
 }
 
 /* The chain up to a COUNT, with the counts before that left out. To be freed. */
@@ -322,7 +322,7 @@ static void write_counts(char **line, struct most *all, size_t n)
 	FILE *out = open_memstream(&text, &len);
 
 	for (const char *c = old; *c; c++) {
-		const char *count = *c == JOINT ? strchr(c, COUNT) : NULL;
+		const char *count = *c == IDENTITY ? strchr(c, COUNT) : NULL;
 		struct most *m;
 
 		if (!count) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "joint.h"
+#include "link_identity.h"
 
-void joints_free(struct joints *j)
+void link_identities_free(struct link_identities *j)
 {
 	pairs_free(&j->slept);
 	pairs_free(&j->at);
 }
 
-uint32_t joint_of_link(struct joints *j, struct names *n, const struct timelines *tl,
+uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
 		       const struct link *l, uint32_t text)
 {
 	uint32_t where, object, slept = 0;
