@@ -71,7 +71,7 @@ void part_cache_free(struct part_cache *c)
 
 uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name)
 {
-	struct thread_group *g = &c->groups[thread];
+	struct known_group *g = &c->groups[thread];
 	struct chain_parts *p = c->parts;
 	uint32_t owner = 0;
 
@@ -79,7 +79,7 @@ uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name)
 	if (p->processes)
 		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
 				 process_leader(p->processes, thread));
-	*g = (struct thread_group) { name, 0 };
+	*g = (struct known_group) { name, 0 };
 	if (owner || !p->processes)
 		g->group = pairs_id(&p->groups, owner, name);
 	pthread_mutex_unlock(&p->lock);
@@ -296,12 +296,12 @@ uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end 
 	return slot ? *slot : 0;
 }
 
-struct chain_group chain_parts_group(const struct chain_parts *p, uint32_t group)
+struct thread_group chain_parts_thread_group(const struct chain_parts *p, uint32_t group)
 {
 	struct pair g = p->groups.at[group];
 	struct pair owner = g.a ? p->owners.at[g.a] : (struct pair) { 0, THREAD_NONE };
 
-	return (struct chain_group) {
+	return (struct thread_group) {
 		.name = g.b,
 		.pid = owner.a,
 		.leader = owner.b,

@@ -13,7 +13,7 @@
 #include "words/frame_list.h"
 
 /* Threads of one process, while they had one name. */
-struct chain_group {
+struct thread_group {
 	uint32_t name;	  /* string id: the threads' */
 	uint32_t pid;	  /* 0: not known, or not asked for */
 	uint32_t leader;  /* thread; THREAD_NONE: not known */
@@ -23,7 +23,7 @@ struct chain_group {
 struct chain_parts;
 
 /* The group of a thread while it has this name; group 0: not asked for yet. */
-struct thread_group {
+struct known_group {
 	uint32_t name, group;
 };
 
@@ -33,7 +33,7 @@ struct part_cache {
 	struct intern keys; /* what lists are made of; keys of different kinds differ in length */
 	uint32_t *lists;    /* by the key's id */
 	size_t cap_lists;
-	struct thread_group *groups; /* by thread */
+	struct known_group *groups; /* by thread */
 };
 
 /*
@@ -53,7 +53,7 @@ void part_cache_free(struct part_cache *c);
 uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name);
 static inline uint32_t part_group(struct part_cache *c, uint32_t thread, uint32_t name)
 {
-	const struct thread_group *g = &c->groups[thread];
+	const struct known_group *g = &c->groups[thread];
 
 	return g->group && g->name == name ? g->group : part_new_group(c, thread, name);
 }
@@ -83,7 +83,7 @@ uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end 
 
 /* ---- when no other thread asks any more ------------------------------------------------------ */
 
-struct chain_group chain_parts_group(const struct chain_parts *p, uint32_t group);
+struct thread_group chain_parts_thread_group(const struct chain_parts *p, uint32_t group);
 struct frame_lists *chain_parts_lists(const struct chain_parts *p);
 struct names *chain_parts_names(const struct chain_parts *p);
 

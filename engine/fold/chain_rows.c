@@ -220,8 +220,8 @@ static int by_content(const struct order *o, const struct chain_row *a, const st
 	uint32_t x = a->node, y = b->node;
 
 	if (a->group != b->group) {
-		struct chain_group ga = chain_parts_group(parts, a->group);
-		struct chain_group gb = chain_parts_group(parts, b->group);
+		struct thread_group ga = chain_parts_thread_group(parts, a->group);
+		struct thread_group gb = chain_parts_thread_group(parts, b->group);
 
 		return ga.name != gb.name ? compare_numbers(ga.name, gb.name)
 		       : ga.pid != gb.pid ? compare_numbers(ga.pid, gb.pid)

@@ -22,7 +22,7 @@ struct chain_row {
 	 * so that counts add up along the stacks as times do. 0 if counts were not asked for.
 	 */
 	uint64_t waits;
-	uint32_t group; /* whose waits: see chain_parts_group() */
+	uint32_t group; /* whose waits: see chain_parts_thread_group() */
 	/* In the tree of chains: group, below it the head, below that links. 0: CHAIN_OTHER. */
 	uint32_t node;
 	uint32_t links; /* number of wakers in the chain */

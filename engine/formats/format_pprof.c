@@ -181,7 +181,7 @@ static const char *end_of(struct writer *p, const struct chain_row *row)
 /* Whose waits a row is of, and how its chain ends. */
 static void put_labels(struct writer *p, const struct chain_row *row)
 {
-	struct chain_group group = chain_parts_group(p->rows->parts, row->group);
+	struct thread_group group = chain_parts_thread_group(p->rows->parts, row->group);
 
 	put_name_label(p, "thread", trace_string(p->trace, group.name));
 	put_name_label(p, "process", trace_string(p->trace, group.process));
