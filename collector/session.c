@@ -23,12 +23,6 @@
 /* BPF programs take a record's time before they submit it; at most this much passes between. */
 #define SUBMIT_NS 1000000u
 
-int session_fail(const struct session *s, const char *what, int err)
-{
-	fprintf(stderr, "chaincap: %s: %s\n", what, s->why[0] ? s->why : strerror(-err));
-	return err;
-}
-
 /* ---- opening ------------------------------------------------------------------------------- */
 
 static int load(struct session *s)
@@ -204,7 +198,6 @@ static int begin(struct session *s)
 	err = s->sink->begin(s);
 	if (err)
 		return err;
-	user_stacks_to(s->user_stacks, s->record, s->thread, s->ctx);
 	err = bpf_session_threads(s->bpf, true, user_stacks_thread, s->user_stacks);
 	if (err)
 		return session_fail(s, "cannot list the threads", err);

@@ -13,6 +13,12 @@
 #include "kernel/clock.h"
 #include "session_private.h"
 
+int session_fail(const struct session *s, const char *what, int err)
+{
+	fprintf(stderr, "chaincap: %s: %s\n", what, s->why[0] ? s->why : strerror(-err));
+	return err;
+}
+
 /* ---- a trace file -------------------------------------------------------------------------- */
 
 static int to_writer(void *ctx, const void *block, size_t len)
@@ -161,9 +167,7 @@ static int file_begin(struct session *s)
 	err = translator_new(&f->translator, s->enc, s->sym, NULL, bpf_session_learn, s->bpf);
 	if (err)
 		return session_fail(s, "cannot record", err);
-	s->record = translator_record;
-	s->thread = translator_thread;
-	s->ctx = f->translator;
+	user_stacks_to(s->user_stacks, translator_record, translator_thread, f->translator);
 	s->ids = translator_ids(f->translator);
 	err = trace_file_info(&f->trace, s, s->start_ns);
 	return err ? session_fail(s, s->options->output, err) : 0;

@@ -238,9 +238,7 @@ static int flight_sink_begin(struct session *s)
 	int err =
 		flight_begin(f->flight, s->start_ns, s->sym, f->trigger, bpf_session_learn, s->bpf);
 
-	s->record = flight_record;
-	s->thread = flight_thread;
-	s->ctx = f->flight;
+	user_stacks_to(s->user_stacks, flight_record, flight_thread, f->flight);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -291,11 +289,11 @@ static void flight_sink_counts(const struct session *s, struct sink_counts *out)
 
 	flight_counts(f->flight, &c);
 	*out = (struct sink_counts) {
-		.events = c.total,
-		.lost = c.lost,
+		.events = c.total[0].events,
+		.lost = c.window[0].lost,
 		.bytes = c.bytes,
-		.kernel = c.total_kernel,
-		.kernel_aux = c.total_kernel_aux,
+		.kernel = c.total[0].kernel,
+		.kernel_aux = c.total[1].kernel,
 		.stacks_once = c.stacks_once,
 	};
 }
@@ -305,18 +303,14 @@ static void check_window(const struct flight_sink *f)
 	struct flight_counts c;
 
 	flight_counts(f->flight, &c);
-	if (c.kernel != c.events + c.lost)
-		fprintf(stderr,
-			"chaincap: accounts differ: kernel %llu in the window, log %llu, lost "
-			"%llu\n",
-			(unsigned long long)c.kernel, (unsigned long long)c.events,
-			(unsigned long long)c.lost);
-	if (c.kernel_aux != c.aux + c.aux_lost)
-		fprintf(stderr,
-			"chaincap: accounts of samples differ: kernel %llu in the window, log "
-			"%llu, lost %llu\n",
-			(unsigned long long)c.kernel_aux, (unsigned long long)c.aux,
-			(unsigned long long)c.aux_lost);
+	for (unsigned int i = 0; i < 2; i++)
+		if (c.window[i].kernel != c.window[i].events + c.window[i].lost)
+			fprintf(stderr,
+				"chaincap: accounts%s differ: kernel %llu in the window, log %llu, "
+				"lost %llu\n",
+				i ? " of samples" : "", (unsigned long long)c.window[i].kernel,
+				(unsigned long long)c.window[i].events,
+				(unsigned long long)c.window[i].lost);
 }
 
 static int flight_sink_finish(struct session *s, int err)
@@ -333,7 +327,7 @@ static int flight_sink_finish(struct session *s, int err)
 	/* After an error, too: what was kept is good up to there. */
 	if (may_dump(s))
 		start_dump(s, s->end_ns);
-	/* A thread does it: not before the fork, which could find it in the middle of something. */
+	/* After the fork: a thread detaches them, which the fork could find holding a lock. */
 	bpf_session_detach(s->bpf);
 	reap_dump(f, true);
 	return !err && f->failed ? -EIO : err;

@@ -35,7 +35,7 @@ struct session_sink {
 	/* Opens or checks the output; sets s->sink_state and s->enc. Called before any event. */
 	int (*open)(struct session *s);
 	/*
-	 * Sets s->record, s->thread and s->ctx, and s->ids if several threads may drain. s->sym
+	 * Becomes the sink of s->user_stacks, and sets s->ids if several threads may drain. s->sym
 	 * exists, events come from s->start_ns on.
 	 */
 	int (*begin)(struct session *s);
@@ -72,9 +72,6 @@ struct session {
 	struct helpers *helpers; /* NULL: user functions get no names */
 	uint64_t helpers_ns;	 /* the CPU time that they took, once they have ended */
 	struct bpf_session *bpf;
-	bpf_record_fn record; /* these two take ctx */
-	bpf_thread_fn thread;
-	void *ctx;
 	struct id_map *ids;		 /* the sink's, if several threads may drain; else NULL */
 	struct cpu_threads *cpu_threads; /* NULL: this thread drains by itself */
 	struct command command;

@@ -10,18 +10,18 @@
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static struct event_window_lane *get_lane(struct event_window *w, uint32_t i)
+static struct event_queue *get_queue(struct event_window *w, uint32_t i)
 {
-	if (i >= w->n_lanes) {
-		struct event_window_lane *lanes = realloc(w->lanes, (i + 1) * sizeof(*lanes));
+	if (i >= w->n_queues) {
+		struct event_queue *queues = realloc(w->queues, (i + 1) * sizeof(*queues));
 
-		if (!lanes)
+		if (!queues)
 			return NULL;
-		memset(lanes + w->n_lanes, 0, (i + 1 - w->n_lanes) * sizeof(*lanes));
-		w->lanes = lanes;
-		w->n_lanes = i + 1;
+		memset(queues + w->n_queues, 0, (i + 1 - w->n_queues) * sizeof(*queues));
+		w->queues = queues;
+		w->n_queues = i + 1;
 	}
-	return &w->lanes[i];
+	return &w->queues[i];
 }
 
 static size_t size_of(const struct event_block *b)
@@ -34,7 +34,7 @@ int event_window_put(void *ctx, const void *block, size_t len)
 	const uint8_t *bytes = block;
 	struct event_window *w = ctx;
 	struct event_block *b;
-	struct event_window_lane *c;
+	struct event_queue *c;
 	uint64_t cpu;
 	bool aux;
 
@@ -47,7 +47,7 @@ int event_window_put(void *ctx, const void *block, size_t len)
 	len -= CHAINLOG_HEADER_SIZE;
 	if (!chainlog_get_varint(bytes, bytes + len, &cpu) || cpu > 65535)
 		return -EBADMSG;
-	c = get_lane(w, 2 * (uint32_t)cpu + aux);
+	c = get_queue(w, 2 * (uint32_t)cpu + aux);
 	b = c ? malloc(sizeof(*b) + len) : NULL;
 	if (!b)
 		return -ENOMEM;
@@ -64,7 +64,7 @@ int event_window_put(void *ctx, const void *block, size_t len)
 	return 0;
 }
 
-static void drop_first(struct event_window *w, struct event_window_lane *c)
+static void drop_first(struct event_window *w, struct event_queue *c)
 {
 	struct event_block *b = c->first;
 
@@ -77,10 +77,10 @@ static void drop_first(struct event_window *w, struct event_window_lane *c)
 
 void event_window_free(struct event_window *w)
 {
-	for (uint32_t i = 0; i < w->n_lanes; i++)
-		while (w->lanes[i].first)
-			drop_first(w, &w->lanes[i]);
-	free(w->lanes);
+	for (uint32_t i = 0; i < w->n_queues; i++)
+		while (w->queues[i].first)
+			drop_first(w, &w->queues[i]);
+	free(w->queues);
 	*w = (struct event_window) { 0 };
 }
 
@@ -88,7 +88,7 @@ void event_window_free(struct event_window *w)
 
 static bool is_before(const struct event_view *v, uint32_t a, uint32_t b)
 {
-	uint64_t time_a = v->lanes[a].ev.time_ns, time_b = v->lanes[b].ev.time_ns;
+	uint64_t time_a = v->cursors[a].ev.time_ns, time_b = v->cursors[b].ev.time_ns;
 
 	return time_a != time_b ? time_a < time_b : a < b;
 }
@@ -96,10 +96,10 @@ static bool is_before(const struct event_view *v, uint32_t a, uint32_t b)
 static void sift_up(struct event_view *v, uint32_t i)
 {
 	while (i && is_before(v, v->heap[i], v->heap[(i - 1) / 2])) {
-		uint32_t parent = (i - 1) / 2, lane = v->heap[i];
+		uint32_t parent = (i - 1) / 2, cursor = v->heap[i];
 
 		v->heap[i] = v->heap[parent];
-		v->heap[parent] = lane;
+		v->heap[parent] = cursor;
 		i = parent;
 	}
 }
@@ -109,7 +109,7 @@ static void sift_down(struct event_view *v)
 	uint32_t i = 0;
 
 	for (;;) {
-		uint32_t least = i, lane = v->heap[i];
+		uint32_t least = i, cursor = v->heap[i];
 
 		for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < v->n_heap; child++)
 			if (is_before(v, v->heap[child], v->heap[least]))
@@ -117,19 +117,18 @@ static void sift_down(struct event_view *v)
 		if (least == i)
 			return;
 		v->heap[i] = v->heap[least];
-		v->heap[least] = lane;
+		v->heap[least] = cursor;
 		i = least;
 	}
 }
 
 /*
- * Reads the lane's next event, from the next block if this one is at its end. A block that is read
- * stays c->block until it has a successor, so that the successor can be found.
+ * Reads the cursor's next event, from the next block if this one is at its end. A block that is
+ * read stays c->block until it has a successor, so that the successor can be found.
  */
-static void read_next(struct event_view *v, struct event_view_lane *c,
-		      const struct event_block *first)
+static void read_next(struct event_view *v, struct event_cursor *c, const struct event_block *first)
 {
-	bool aux = (c - v->lanes) & 1;
+	bool aux = (c - v->cursors) & 1;
 	int ret = c->block ? chainlog_read(&c->reader, &c->ev) : 0;
 
 	while (!ret) {
@@ -150,26 +149,26 @@ static void read_next(struct event_view *v, struct event_view_lane *c,
 
 int event_view_refresh(struct event_view *v, const struct event_window *w)
 {
-	if (v->n_lanes < w->n_lanes) {
-		struct event_view_lane *lanes = realloc(v->lanes, w->n_lanes * sizeof(*lanes));
+	if (v->n_cursors < w->n_queues) {
+		struct event_cursor *cursors = realloc(v->cursors, w->n_queues * sizeof(*cursors));
 		uint32_t *heap;
 
-		if (!lanes)
+		if (!cursors)
 			return -ENOMEM;
-		v->lanes = lanes;
-		heap = realloc(v->heap, w->n_lanes * sizeof(*heap));
+		v->cursors = cursors;
+		heap = realloc(v->heap, w->n_queues * sizeof(*heap));
 		if (!heap)
 			return -ENOMEM;
 		v->heap = heap;
-		memset(lanes + v->n_lanes, 0, (w->n_lanes - v->n_lanes) * sizeof(*lanes));
-		v->n_lanes = w->n_lanes;
+		memset(cursors + v->n_cursors, 0, (w->n_queues - v->n_cursors) * sizeof(*cursors));
+		v->n_cursors = w->n_queues;
 	}
-	for (uint32_t i = 0; i < v->n_lanes; i++) {
-		struct event_view_lane *c = &v->lanes[i];
+	for (uint32_t i = 0; i < v->n_cursors; i++) {
+		struct event_cursor *c = &v->cursors[i];
 
 		if (c->has_event)
 			continue;
-		read_next(v, c, w->lanes[i].first);
+		read_next(v, c, w->queues[i].first);
 		if (!c->has_event)
 			continue;
 		v->heap[v->n_heap++] = i;
@@ -180,11 +179,11 @@ int event_view_refresh(struct event_view *v, const struct event_window *w)
 
 const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t until_ns)
 {
-	struct event_view_lane *c;
+	struct event_cursor *c;
 
 	if (!v->n_heap || v->error)
 		return NULL;
-	c = &v->lanes[v->heap[0]];
+	c = &v->cursors[v->heap[0]];
 	if (c->ev.time_ns >= until_ns)
 		return NULL;
 	v->given = c->ev;
@@ -198,19 +197,19 @@ const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t unt
 
 void event_window_forget(struct event_window *w, struct event_view *v)
 {
-	for (uint32_t i = 0; i < v->n_lanes; i++) {
-		const struct event_block *now = v->lanes[i].block;
+	for (uint32_t i = 0; i < v->n_cursors; i++) {
+		const struct event_block *now = v->cursors[i].block;
 
-		while (now && w->lanes[i].first->number < now->number)
-			drop_first(w, &w->lanes[i]);
+		while (now && w->queues[i].first->number < now->number)
+			drop_first(w, &w->queues[i]);
 	}
 }
 
 void event_view_free(struct event_view *v)
 {
-	for (uint32_t i = 0; i < v->n_lanes; i++)
-		chainlog_reader_free(&v->lanes[i].reader);
-	free(v->lanes);
+	for (uint32_t i = 0; i < v->n_cursors; i++)
+		chainlog_reader_free(&v->cursors[i].reader);
+	free(v->cursors);
 	free(v->heap);
 	*v = (struct event_view) { 0 };
 }

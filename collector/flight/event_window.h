@@ -14,22 +14,22 @@
 #include "common/event_read.h"
 
 struct event_block {
-	struct event_block *next; /* of the same lane, later */
-	uint64_t number;	  /* among this lane's blocks, from 1 */
+	struct event_block *next; /* of the same queue, later */
+	uint64_t number;	  /* among this queue's blocks, from 1 */
 	size_t len;
 	uint8_t payload[];
 };
 
 /* Blocks of one type and CPU. */
-struct event_window_lane {
+struct event_queue {
 	struct event_block *first, *last;
 	uint64_t made; /* blocks */
 };
 
 /* A zeroed struct is an empty window. */
 struct event_window {
-	struct event_window_lane *lanes; /* two for each CPU: EVENTS, AUX_EVENTS */
-	uint32_t n_lanes;
+	struct event_queue *queues; /* two for each CPU: EVENTS, AUX_EVENTS */
+	uint32_t n_queues;
 	size_t bytes; /* of memory that the blocks take */
 };
 
@@ -42,7 +42,7 @@ int event_window_put(void *ctx, const void *block, size_t len);
  * A reading position in the window. A zeroed view begins at the oldest event; the window must keep
  * what the view has not read yet.
  */
-struct event_view_lane {
+struct event_cursor {
 	const struct event_block *block; /* being read, or read last; NULL: none yet */
 	struct chainlog_reader reader;
 	struct chainlog_fields ev; /* the next one, if has_event */
@@ -50,9 +50,9 @@ struct event_view_lane {
 };
 
 struct event_view {
-	struct event_view_lane *lanes;
-	uint32_t *heap; /* lanes that have an event; the earliest event first */
-	uint32_t n_lanes, n_heap;
+	struct event_cursor *cursors;
+	uint32_t *heap; /* cursors that have an event; the earliest event first */
+	uint32_t n_cursors, n_heap;
 	struct chainlog_fields given; /* the last event returned */
 	int error;
 };

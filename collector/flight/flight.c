@@ -27,12 +27,6 @@ struct account {
 	int64_t unnumbered[2];
 };
 
-/* Figures of the events of AUX_EVENTS blocks. */
-struct aux_account {
-	uint64_t events, lost;		/* since the start */
-	uint64_t dropped, dropped_lost; /* those of them that are older than the window */
-};
-
 struct flight {
 	struct flight_options o;
 	struct symbolizer *sym;
@@ -46,14 +40,13 @@ struct flight {
 	uint64_t tail_ns;
 	struct event_view tail;
 	struct threads threads; /* as of tail_ns */
-	uint64_t dropped, dropped_lost;
 
 	struct loss *losses; /* in the order in which they were reported */
 	uint32_t n_losses;
 	size_t cap_losses;
 	struct account *accounts; /* by CPU */
-	uint64_t events, lost;
-	struct aux_account aux;
+	/* Events of EVENTS, of AUX_EVENTS: since the start, and those older than the window. */
+	struct flight_sums seen[2], dropped[2];
 	uint64_t missed;	/* events lost on an unknown CPU, which have no numbers */
 	uint64_t now_ns;	/* of the last record */
 	uint64_t collected_ns;	/* tail_ns when unused definitions were last dropped */
@@ -146,10 +139,7 @@ static int account(struct flight *f, const struct wire_record *r)
 	step = (seq - (uint32_t)a->last[r->kind]) & 0xffffff;
 	a->last[r->kind] += step;
 	a->unnumbered[r->kind >= WIRE_EVENT_KINDS] -= (int64_t)step - 1;
-	if (r->kind < WIRE_EVENT_KINDS)
-		f->events++;
-	else
-		f->aux.events++;
+	f->seen[r->kind >= WIRE_EVENT_KINDS].events++;
 	return 0;
 }
 
@@ -159,7 +149,7 @@ static void account_object(struct flight *f, const struct wire_switch *ev)
 	if (!ev->object)
 		return;
 	f->accounts[ev->r.cpu].last[WIRE_WAITS_FOR]++;
-	f->aux.events++;
+	f->seen[1].events++;
 }
 
 static int take_loss(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
@@ -170,10 +160,10 @@ static int take_loss(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, u
 		return -ENOMEM;
 	f->losses = losses;
 	f->losses[f->n_losses++] = (struct loss) { n, first_ns, last_ns, cpu };
-	f->lost += n;
+	f->seen[0].lost += n;
 	f->lost_since_listing = true;
 	if (f->trigger)
-		trigger_lost(f->trigger, last_ns);
+		threads_lost(trigger_threads(f->trigger), last_ns);
 	return 0;
 }
 
@@ -202,7 +192,7 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 		return -EBADMSG;
 	f->accounts[r->cpu].unnumbered[l->event >= WIRE_EVENT_KINDS] += (int64_t)l->n;
 	if (l->event >= WIRE_EVENT_KINDS) {
-		f->aux.lost += l->n;
+		f->seen[1].lost += l->n;
 		return translator_record(f->translator, r, len);
 	}
 	return take_loss(f, (int)r->cpu, l->n, r->time_ns, l->last_ns);
@@ -216,7 +206,7 @@ static int take_listed_again(struct flight *f, const struct thread_state *listed
 	struct thread_state t = *listed;
 
 	if (f->trigger)
-		trigger_listed(f->trigger, listed, f->listing_ns);
+		threads_listed(trigger_threads(f->trigger), listed, f->listing_ns);
 	if (threads_listed(&f->threads, listed, f->listing_ns) || listed->start_ns >= f->tail_ns)
 		return 0;
 	/* Its fork was lost before the window began. */
@@ -254,7 +244,7 @@ int flight_thread(void *ctx, const struct wire_thread *w)
 		t.ustack = id_map_stack(translator_ids(f->translator), w->ustack, w->seen_ns);
 		t.object = id_map_object(translator_ids(f->translator), w->object, w->seen_ns);
 	}
-	if (f->trigger && trigger_thread(f->trigger, &t))
+	if (f->trigger && !threads_add(trigger_threads(f->trigger), &t))
 		return -ENOMEM;
 	return threads_add(&f->threads, &t) ? 0 : -ENOMEM;
 }
@@ -277,7 +267,7 @@ static void drop_unlisted(struct flight *f)
 		return;
 	threads_drop_unlisted(&f->threads, f->listing_ns);
 	if (f->trigger)
-		trigger_drop_unlisted(f->trigger, f->listing_ns);
+		threads_drop_unlisted(trigger_threads(f->trigger), f->listing_ns);
 	f->listing_ns = 0;
 }
 
@@ -293,7 +283,7 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 		if (l->first_ns < limit_ns)
 			threads_lost(&f->threads, l->last_ns < limit_ns ? l->last_ns : limit_ns);
 		if (l->last_ns < limit_ns)
-			f->dropped_lost += l->n;
+			f->dropped[0].lost += l->n;
 		else
 			f->losses[kept++] = *l;
 	}
@@ -302,12 +292,10 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 
 static void drop_event(struct flight *f, const struct chainlog_fields *ev)
 {
-	if (ev->kind < CHAINLOG_AUX)
-		f->dropped++;
-	else if (ev->kind == CHAINLOG_AUX + CHAINLOG_AUX_LOST)
-		f->aux.dropped_lost += ev->number[0];
+	if (ev->kind == CHAINLOG_AUX + CHAINLOG_AUX_LOST)
+		f->dropped[1].lost += ev->number[0];
 	else
-		f->aux.dropped++;
+		f->dropped[ev->kind >= CHAINLOG_AUX].events++;
 }
 
 /* Moves the window's beginning to limit_ns; the blocks stay until event_window_forget(). */
@@ -401,32 +389,30 @@ uint64_t flight_from(const struct flight *f, uint64_t now_ns)
 
 void flight_counts(const struct flight *f, struct flight_counts *out)
 {
-	uint64_t counted[2] = { f->missed, 0 }, kernel, aux;
-
+	*out = (struct flight_counts) {
+		.total = { f->seen[0], f->seen[1] },
+		.stacks_once = id_map_once(translator_ids(f->translator)),
+		.bytes = all_bytes(f),
+	};
+	out->total[0].kernel = f->missed;
 	for (uint32_t cpu = 0; cpu < f->o.cpus; cpu++) {
 		const struct account *a = &f->accounts[cpu];
 
 		for (unsigned int k = 0; k < WIRE_COUNTED_KINDS; k++)
-			counted[k >= WIRE_EVENT_KINDS] += a->last[k];
+			out->total[k >= WIRE_EVENT_KINDS].kernel += a->last[k];
 		for (unsigned int i = 0; i < 2; i++)
 			if (a->unnumbered[i] > 0)
-				counted[i] += (uint64_t)a->unnumbered[i];
+				out->total[i].kernel += (uint64_t)a->unnumbered[i];
 	}
-	kernel = counted[0];
-	aux = counted[1];
-	*out = (struct flight_counts) {
-		.events = f->events - f->dropped,
-		.lost = f->lost - f->dropped_lost,
-		.kernel = kernel - f->dropped - f->dropped_lost,
-		.total = f->events,
-		.total_kernel = kernel,
-		.aux = f->aux.events - f->aux.dropped,
-		.aux_lost = f->aux.lost - f->aux.dropped_lost,
-		.kernel_aux = aux - f->aux.dropped - f->aux.dropped_lost,
-		.total_kernel_aux = aux,
-		.stacks_once = id_map_once(translator_ids(f->translator)),
-		.bytes = all_bytes(f),
-	};
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct flight_sums *all = &out->total[i], *old = &f->dropped[i];
+
+		out->window[i] = (struct flight_sums) {
+			.events = all->events - old->events,
+			.lost = all->lost - old->lost,
+			.kernel = all->kernel - old->events - old->lost,
+		};
+	}
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -454,9 +440,9 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 		err = dump_events(&d, &f->tail);
 	if (!err)
 		err = symbolizer_finish(f->sym, stats);
-	encoder_aux_counted(out, counts.kernel_aux);
+	encoder_aux_counted(out, counts.window[1].kernel);
 	if (!err)
-		err = encoder_end(out, end_ns, counts.kernel, sideband_lost);
+		err = encoder_end(out, end_ns, counts.window[0].kernel, sideband_lost);
 	dump_end(&d);
 	return err;
 }

@@ -34,14 +34,15 @@ struct flight_options {
 	size_t max_bytes;
 };
 
-/* Figures of the window, unless stated otherwise. */
+/* Events kept, reported as lost, and counted in the kernel. */
+struct flight_sums {
+	uint64_t events, lost, kernel;
+};
+
 struct flight_counts {
-	uint64_t events, lost;
-	uint64_t kernel;       /* events counted in the kernel, up to the last that is kept */
-	uint64_t total;	       /* events since the start, dropped ones too */
-	uint64_t total_kernel; /* events counted in the kernel since the start */
-	/* The same of AUX_EVENTS, whose events are not in those above. */
-	uint64_t aux, aux_lost, kernel_aux, total_kernel_aux;
+	/* Of EVENTS, of AUX_EVENTS blocks: of the window (up to the last event), and of all time.
+	 */
+	struct flight_sums window[2], total[2];
 	uint64_t stacks_once; /* since the start: WIRE_STACK_ONCE records */
 	size_t bytes;	      /* of memory, for events, definitions and losses */
 };

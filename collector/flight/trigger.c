@@ -51,24 +51,9 @@ void trigger_free(struct trigger *t)
 	free(t);
 }
 
-int trigger_thread(struct trigger *t, const struct thread_state *thread)
+struct threads *trigger_threads(struct trigger *t)
 {
-	return threads_add(&t->threads, thread) ? 0 : -ENOMEM;
-}
-
-void trigger_listed(struct trigger *t, const struct thread_state *listed, uint64_t listing_ns)
-{
-	threads_listed(&t->threads, listed, listing_ns);
-}
-
-void trigger_drop_unlisted(struct trigger *t, uint64_t listing_ns)
-{
-	threads_drop_unlisted(&t->threads, listing_ns);
-}
-
-void trigger_lost(struct trigger *t, uint64_t last_ns)
-{
-	threads_lost(&t->threads, last_ns);
+	return &t->threads;
 }
 
 void trigger_quiet(struct trigger *t, uint64_t until_ns)

@@ -32,12 +32,8 @@ int trigger_new(struct trigger **out, uint64_t limit_ns, const char *comm, char 
 		size_t why_size);
 void trigger_free(struct trigger *t);
 
-/* A thread that existed at the start. Returns 0 or -ENOMEM. */
-int trigger_thread(struct trigger *t, const struct thread_state *thread);
-/* As threads_listed(), threads_drop_unlisted() and threads_lost(). */
-void trigger_listed(struct trigger *t, const struct thread_state *listed, uint64_t listing_ns);
-void trigger_drop_unlisted(struct trigger *t, uint64_t listing_ns);
-void trigger_lost(struct trigger *t, uint64_t last_ns);
+/* Its table of threads, which needs those of each listing, and to hear of losses. */
+struct threads *trigger_threads(struct trigger *t);
 /*
  * Reads the events of w up to horizon_ns; their names are in strings. Returns 0 or a negative
  * errno.

@@ -268,8 +268,8 @@ static void damaged_blocks_are_refused(void **state)
 	(void)state;
 	seed = 4;
 	events = make_events(e, 300);
-	check_damaged_block(w.lanes[0].first, false);
-	check_damaged_block(w.lanes[1].first, true);
+	check_damaged_block(w.queues[0].first, false);
+	check_damaged_block(w.queues[1].first, true);
 	event_window_free(&w);
 	encoder_free(e);
 	free(events);

@@ -203,7 +203,7 @@ static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, u
 	struct thread_state t = { .tid = tid, .flags = flags, .doing = THREAD_RUNNING };
 
 	snprintf(t.name, sizeof(t.name), "%s", name);
-	assert_int_equal(trigger_thread(f->trigger, &t), 0);
+	assert_non_null(threads_add(trigger_threads(f->trigger), &t));
 }
 
 static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, char state,
@@ -314,7 +314,7 @@ static void a_wait_with_a_hole_in_it_is_not_trusted(void **state)
 	(void)state;
 	begin(&f, 500 * MS, NULL);
 	on_cpu(&f, 0, 100, 7, 'S', 0);
-	trigger_lost(f.trigger, 300 * MS);
+	threads_lost(trigger_threads(f.trigger), 300 * MS);
 	on_cpu(&f, 0, 900, 0, 'R', 7);
 	assert_int_equal(seen_ms(&f, &tid), 0);
 	end(&f);
