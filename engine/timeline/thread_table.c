@@ -193,7 +193,8 @@ void table_snapshot(struct builder *b)
 			l->assumed = true;
 			l->open = (struct wait) {
 				.out_ns = tl->start_ns,
-				.stack = event_stream_thread_pair(b->events, k),
+				.stack =
+					trace_cursor_thread_pair(event_stream_cursor(b->events), k),
 				.waker = THREAD_NONE,
 				.kind = WAIT_SLEEP,
 				.flags = WAIT_SINCE_START,

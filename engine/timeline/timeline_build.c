@@ -381,6 +381,7 @@ static void finish(struct builder *b)
 {
 	struct timelines *tl = b->tl;
 	uint32_t n_threads = (uint32_t)tl->n_threads;
+	struct pairs *pairs;
 
 	for (uint32_t i = 0; i < n_threads && !b->out_of_memory; i++)
 		state_end(b, i);
@@ -402,23 +403,28 @@ static void finish(struct builder *b)
 			    stolen_time_failed(tl->steal);
 	if (b->out_of_memory)
 		return;
-	tl->pairs = event_stream_take_pairs(b->events);
+	/* They are the timelines' from here on. */
+	pairs = trace_cursor_pairs(event_stream_cursor(b->events));
+	tl->pairs = *pairs;
+	*pairs = (struct pairs) { .n = 0 };
 	apply_ready(b);
 }
 
 static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 {
-	struct builder b = { .tl = calloc(1, sizeof(*b.tl)), .events = event_stream_new(t) };
-	int err = -ENOMEM;
+	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
+	int err = event_stream_new(&b.events, t);
 
 	*out = NULL;
-	if (b.tl && b.events) {
+	b.out_of_memory = !b.tl;
+	if (b.tl && !err) {
 		const struct event *first = event_stream_next(b.events);
 
 		begin(&b, t, first, with_cpus);
 		handle_events(&b, first);
-		err = event_stream_error(b.events);
-		if (!err)
+		if (!b.out_of_memory)
+			err = trace_cursor_error(event_stream_cursor(b.events));
+		if (!err && !b.out_of_memory)
 			finish(&b);
 	}
 	event_stream_free(b.events);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "event_stream.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -64,13 +65,18 @@ static void *fill_ahead(void *arg)
 	return NULL;
 }
 
-struct event_stream *event_stream_new(const struct trace *t)
+int event_stream_new(struct event_stream **out, const struct trace *t)
 {
 	struct event_stream *s = malloc(sizeof(*s));
 
+	*out = NULL;
 	if (!s)
-		return NULL;
+		return -ENOMEM;
 	s->cursor = trace_cursor_new(t);
+	if (!s->cursor) {
+		free(s);
+		return -ENOMEM;
+	}
 	s->batch = NULL;
 	s->at = 0;
 	s->ended = false;
@@ -78,14 +84,10 @@ struct event_stream *event_stream_new(const struct trace *t)
 	s->stop = false;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
-	if (!s->cursor) {
-		s->threaded = false;
-		event_stream_free(s);
-		return NULL;
-	}
 	s->threaded = trace_info(t)->events > FEW_EVENTS && cpus_usable(2) > 1 &&
 		      !pthread_create(&s->thread, NULL, fill_ahead, s);
-	return s;
+	*out = s;
+	return 0;
 }
 
 /* Waits for the next batch. */
@@ -127,23 +129,9 @@ const struct event *event_stream_next(struct event_stream *s)
 	return &s->batch->events[s->at++];
 }
 
-int event_stream_error(const struct event_stream *s)
+struct trace_cursor *event_stream_cursor(struct event_stream *s)
 {
-	/* After the last batch the other thread no longer uses the cursor. */
-	return s->ended ? trace_cursor_error(s->cursor) : 0;
-}
-
-uint32_t event_stream_thread_pair(const struct event_stream *s, size_t i)
-{
-	return trace_cursor_thread_pair(s->cursor, i);
-}
-
-struct pairs event_stream_take_pairs(struct event_stream *s)
-{
-	struct pairs *own = trace_cursor_pairs(s->cursor), taken = *own;
-
-	*own = (struct pairs) { .n = 0 };
-	return taken;
+	return s->cursor;
 }
 
 void event_stream_free(struct event_stream *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trace_private.h - the inside of a trace, for trace.c (opening, accessors), trace_load.c (walking
- * the blocks), trace_define.c (definitions), trace_loss.c (losses by damage), trace_rename.c (names
- * found later) and cursor.c (events in order). No other file includes it.
+ * trace_private.h - the inside of a trace, for trace.c (opening, accessors, names found later),
+ * trace_load.c (walking the blocks), trace_define.c (definitions), trace_loss.c (losses by damage)
+ * and cursor.c (events in order). No other file includes it.
  */
 #ifndef ENGINE_TRACE_PRIVATE_H
 #define ENGINE_TRACE_PRIVATE_H
@@ -99,7 +99,7 @@ struct trace {
 	uint32_t *stack_frames; /* the stacks' frame ids */
 	uint64_t n_stack_frames;
 
-	/* What trace_rename.c added. */
+	/* What was added after loading. */
 	char **added; /* the strings' bytes */
 	size_t n_added, cap_added;
 	size_t cap_strings, cap_frames; /* of the tables; 0: as they were loaded */

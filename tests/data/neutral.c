@@ -269,21 +269,16 @@ static int copy_event(struct neutral *n, const struct event *ev)
 						    .ustack = user_stack(n, ev->ustack, ev->tid) });
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:
-		return encoder_event(
-			n->enc,
-			&(struct chainlog_fields) {
-				.time_ns = ev->time_ns,
-				.cpu = ev->cpu,
-				.kind = (uint8_t)(ev->kind |
-						  (ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0u) &
-							  CHAINLOG_KIND_MASK),
-				.flags = (uint8_t)(ev->kind |
-						   (ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0u) &
-							   ~CHAINLOG_KIND_MASK),
-				.tid = ev->tid,
-				.other = ev->other,
-				.kstack = stack(n, ev->kstack, ev->tid),
-				.ustack = user_stack(n, ev->ustack, ev->tid) });
+		return encoder_event(n->enc,
+				     &(struct chainlog_fields) {
+					     .time_ns = ev->time_ns,
+					     .cpu = ev->cpu,
+					     .kind = ev->kind,
+					     .flags = ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0,
+					     .tid = ev->tid,
+					     .other = ev->other,
+					     .kstack = stack(n, ev->kstack, ev->tid),
+					     .ustack = user_stack(n, ev->ustack, ev->tid) });
 	case EVENT_FORK:
 		return copy_fork(n, ev);
 	case EVENT_EXEC:
