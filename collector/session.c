@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "helper/call_timeout.h"
+#include "kallsyms/kernel_names.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "kernel/nice.h"
@@ -127,8 +128,8 @@ static int make_symbolizer(struct session *s)
 		return session_fail(s, "cannot record", err);
 	symbolizer_read_by(s->sym, s->helpers);
 	warn_about_names(s);
-	symbolizer_interrupts(s->sym, bpf_session_interrupt_entry, s->bpf);
-	symbolizer_on_kernel_change(s->sym, bpf_session_code_gone, s->bpf);
+	kernel_names_interrupts(symbolizer_kernel(s->sym), bpf_session_interrupt_entry, s->bpf);
+	kernel_names_on_change(symbolizer_kernel(s->sym), bpf_session_code_gone, s->bpf);
 	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify, o->verbose);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chainlog.h"
+#include "kallsyms/kernel_names.h"
 #include "kernel/bpf.h"
 
 /* Flag of a store id: an event has it, but its record has not come yet (from another ring). */
@@ -243,7 +244,7 @@ static void remember_kernel_stack(struct id_map *m, struct slot *k, const struct
 {
 	k->time_ns = s->r.time_ns;
 	for (uint32_t i = 0; i < s->n && !k->is_fluid; i++)
-		k->is_fluid = symbolizer_kernel_changes(m->sym, s->frames[i]);
+		k->is_fluid = kernel_names_may_change(symbolizer_kernel(m->sym), s->frames[i]);
 	if (!k->is_fluid || m->store.addrs)
 		return;
 	free(k->addrs);

@@ -114,10 +114,10 @@ static _Noreturn void become(const struct order *o, int socket, enum helpers_rig
 static bool give_up_rights(int socket, enum helpers_rights rights)
 {
 	if (rights == HELPERS_NO_RIGHTS)
-		return sandbox_enter("chaincap-readers", socket) && sandbox_seal(true);
+		return sandbox_enter("chaincap-readers", socket, false) && sandbox_seal(true);
 	/* The recorder waits for it, and it does little. Not permitted: then it takes its time. */
 	(void)setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
-	return sandbox_enter_to_open("chaincap-opener", socket) && !caps_drop_to_open();
+	return sandbox_enter("chaincap-opener", socket, true) && !caps_drop_to_open();
 }
 
 static _Noreturn void fork_helpers(int socket, enum helpers_rights rights)
@@ -355,16 +355,19 @@ static void wait_for(struct helper *h, uint64_t now_ns, uint64_t until_ns)
 
 static ssize_t receive_by(struct helper *h, void *message, size_t size, int *fd, uint64_t until_ns)
 {
-	uint64_t used_ns = 0, idle_until_ns = 0, now_ns;
+	uint64_t used_ns = 0, idle_until_ns = 0, now_ns, cpu_ns;
 	ssize_t n;
 
 	while ((n = receive(h, message, size, fd)) == -EAGAIN) {
 		now_ns = clock_now_ns();
-		if (!idle_until_ns || helper_cpu_ns(h) != used_ns) {
-			used_ns = helper_cpu_ns(h);
+		if (now_ns >= until_ns)
+			break;
+		cpu_ns = helper_cpu_ns(h);
+		if (!idle_until_ns || cpu_ns != used_ns) {
+			used_ns = cpu_ns;
 			idle_until_ns = now_ns + IDLE_NS;
 		}
-		if (now_ns >= until_ns || now_ns >= idle_until_ns)
+		if (now_ns >= idle_until_ns)
 			break;
 		wait_for(h, now_ns, until_ns);
 	}

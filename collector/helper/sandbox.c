@@ -56,15 +56,11 @@ static bool leave_behind(const char *name, int socket)
 	       !syscall(SYS_close_range, SANDBOX_SOCKET + 1u, ~0u, 0u);
 }
 
-bool sandbox_enter(const char *name, int socket)
+bool sandbox_enter(const char *name, int socket, bool keeps_rights)
 {
 	/* Changing the user resets the last one. */
-	return leave_behind(name, socket) && drop_rights() && !prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
-bool sandbox_enter_to_open(const char *name, int socket)
-{
-	return leave_behind(name, socket) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return leave_behind(name, socket) && (keeps_rights || drop_rights()) &&
+	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 /* ---- system calls -------------------------------------------------------------------------- */
@@ -73,6 +69,9 @@ bool sandbox_enter_to_open(const char *name, int socket)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+
+/* How many of the calls below are for may_fork. */
+#define CALLS_TO_FORK 8u
 
 bool sandbox_is_real(void)
 {
@@ -116,19 +115,18 @@ bool sandbox_seal(bool may_fork)
 		ALLOW(rt_sigreturn),
 		ALLOW(restart_syscall),
 		ALLOW(exit_group),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_clone : (uint32_t)-1, 8, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_kill : (uint32_t)-1, 7, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_wait4 : (uint32_t)-1, 6, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_seccomp : (uint32_t)-1, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_prctl : (uint32_t)-1, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_prlimit64 : (uint32_t)-1, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, may_fork ? SYS_set_robust_list : (uint32_t)-1,
-			 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-			 may_fork ? SYS_sched_setscheduler : (uint32_t)-1, 1, 0),
+		/* others, if may_fork */
+		BPF_STMT(BPF_JMP | BPF_JA, may_fork ? 0 : 2 * CALLS_TO_FORK),
+		ALLOW(clone),
+		ALLOW(kill),
+		ALLOW(wait4),
+		ALLOW(seccomp),
+		ALLOW(prctl),
+		ALLOW(prlimit64),
+		ALLOW(set_robust_list),
+		ALLOW(sched_setscheduler),
 		/* C libraries try this and that, and live with an error. */
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 

@@ -17,14 +17,12 @@
 #define SANDBOX_SOCKET 3
 
 /*
- * In a forked process: from now on it is nobody's (if it was root's), has no capabilities, no new
- * privileges, and nothing open but the socket and /dev/null; signals that end a recording are
- * ignored, and it ends with its parent. False if any right is left: then end it.
+ * In a forked process: from now on it has nothing open but the socket and /dev/null; signals that
+ * end a recording are ignored, and it ends with its parent. Unless it keeps its rights it is
+ * nobody's (if it was root's), and has no capabilities and no new privileges. False if any right is
+ * left: then end it.
  */
-bool sandbox_enter(const char *name, int socket);
-
-/* Likewise, but user and capabilities stay. */
-bool sandbox_enter_to_open(const char *name, int socket);
+bool sandbox_enter(const char *name, int socket, bool keeps_rights);
 
 /*
  * After sandbox_enter(): only system calls that use what is open already, with messages and memory,

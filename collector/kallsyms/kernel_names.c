@@ -139,6 +139,8 @@ void kernel_names_record(struct kernel_names *k, const struct sideband_record *r
 void kernel_names_on_change(struct kernel_names *k,
 			    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
 {
+	if (!k)
+		return;
 	k->on_change = fn;
 	k->on_change_ctx = ctx;
 }

@@ -48,7 +48,10 @@ bool kernel_names_held(const struct kernel_names *k, uint64_t a_ns, uint64_t b_n
 /* As kallsyms_find(), of the code in that generation. */
 bool kernel_names_find(const struct kernel_names *k, uint64_t addr, uint32_t generation,
 		       struct kallsyms_symbol *sym);
-/* As symbolizer_interrupts(). */
+/*
+ * Calls fn for the code by which the kernel enters interrupts, from start up to end, where it is
+ * known: if the kernel shows its addresses.
+ */
 void kernel_names_interrupts(const struct kernel_names *k,
 			     void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 

@@ -60,7 +60,7 @@ void bpf_session_close(struct bpf_session *s);
 
 /*
  * Before attaching: registers code by which the kernel enters interrupts, from start up to end.
- * Stacks in interrupts end there. A callback for symbolizer_interrupts(); session is the
+ * Stacks in interrupts end there. A callback for kernel_names_interrupts(); session is the
  * bpf_session.
  */
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);

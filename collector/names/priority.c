@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/caps.h"
+#include "kernel/clock.h"
 #include "kernel/nice.h"
 
 struct job {
@@ -47,15 +48,12 @@ static void *run(void *arg)
 /* Whether the thread has ended by then. */
 static bool ends_within(pthread_t thread, uint32_t ms)
 {
-	struct timespec until;
+	uint64_t until_ns = clock_now_ns() + ms * UINT64_C(1000000);
+	struct timespec until = {
+		.tv_sec = (time_t)(until_ns / 1000000000),
+		.tv_nsec = (long)(until_ns % 1000000000),
+	};
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
 	return !pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
 }
 

@@ -9,6 +9,7 @@
 
 struct reader {
 	struct helper helper;
+	bool is_code; /* it reads names of generated code */
 	size_t n_asked, n_answered;
 	uint8_t answers[READER_ANSWERS_BYTES];
 };
@@ -76,6 +77,8 @@ int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_p
 {
 	int err = start(out, helpers, priority);
 
+	if (!err)
+		(*out)->is_code = true;
 	if (!err && perf_map >= 0)
 		err = send_request(*out, READER_PERF_MAP, 0, 0, perf_map);
 	if (!err && jitdump >= 0)
@@ -117,7 +120,7 @@ void reader_add_minidebug(struct reader *rd)
 /* ---- names --------------------------------------------------------------------------------- */
 
 /* In a file, so that there is no limit to how many can be sent at once. */
-static int ask(struct reader *rd, enum reader_op op, const struct reader_question *q, size_t n)
+int reader_find(struct reader *rd, const struct reader_question *q, size_t n)
 {
 	size_t bytes = n * sizeof(*q), done = 0;
 	int fd = memfd_create("questions", MFD_CLOEXEC), err = fd < 0 ? -errno : 0;
@@ -131,21 +134,11 @@ static int ask(struct reader *rd, enum reader_op op, const struct reader_questio
 			err = -ENOMEM;
 	}
 	if (!err)
-		err = send_request(rd, op, 0, n, fd);
+		err = send_request(rd, rd->is_code ? READER_FIND_CODE : READER_FIND, 0, n, fd);
 	if (fd >= 0)
 		close(fd);
 	rd->n_asked = n;
 	return err;
-}
-
-int reader_find(struct reader *rd, const struct reader_question *q, size_t n)
-{
-	return ask(rd, READER_FIND, q, n);
-}
-
-int reader_find_code(struct reader *rd, const struct reader_question *q, size_t n)
-{
-	return ask(rd, READER_FIND_CODE, q, n);
 }
 
 /* Answers may be hostile: all lengths are checked. */

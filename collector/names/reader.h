@@ -14,7 +14,7 @@
  *     reader_find(), then reader_found() until it returns 0 or an error
  *     reader_close()
  *
- * Generated code: reader_open_code(), reader_find_code(), then as above from reader_found() on.
+ * Generated code: reader_open_code(), then as above from reader_find() on.
  */
 #ifndef READER_H
 #define READER_H
@@ -90,7 +90,6 @@ void reader_add_minidebug(struct reader *rd);
 
 /* Asks for n names; values ascend. Returns 0 or a negative errno. */
 int reader_find(struct reader *rd, const struct reader_question *q, size_t n);
-int reader_find_code(struct reader *rd, const struct reader_question *q, size_t n);
 /*
  * Passes the answers of one message to fn, waiting for it for at most wait_ns. Returns 0: they were
  * the last; 1: more are to come; -EAGAIN: nothing yet; -EPIPE: the reader has died, or could read

@@ -33,6 +33,7 @@
 #include "files/codefile.h"
 
 struct symbolizer;
+struct kernel_names;
 
 /* The names that will be asked for; the rest is not prepared. */
 #define SYMBOLIZER_KERNEL 1u
@@ -174,13 +175,10 @@ void symbolizer_forget_ended(struct symbolizer *s);
  * one after the other; always 0 in the core kernel. Polls if need be.
  */
 uint32_t symbolizer_kernel_generation(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
-/* Whether code at the kernel address may be replaced: it is not in the core kernel. */
-bool symbolizer_kernel_changes(const struct symbolizer *s, uint64_t addr);
 /* Whether none was replaced between these times, in whatever order. Polls if need be. */
 bool symbolizer_kernel_held(struct symbolizer *s, uint64_t a_ns, uint64_t b_ns);
-/* From now on fn is called when kernel code from start up to end has been replaced. */
-void symbolizer_on_kernel_change(struct symbolizer *s,
-				 void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+/* The names of the kernel, for what does not depend on a time; NULL: none are wanted. */
+struct kernel_names *symbolizer_kernel(const struct symbolizer *s);
 
 /*
  * Registers a new kernel frame, encoder_kernel_frame(enc, addr, generation), and names it now if
@@ -195,13 +193,6 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
  * own.
  */
 bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
-
-/*
- * Calls fn for the code by which the kernel enters interrupts, from start up to end, where it is
- * known: on x86-64, and if the kernel shows its addresses.
- */
-void symbolizer_interrupts(const struct symbolizer *s,
-			   void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
 
 /*
  * Names all registered frames that have no name yet; call it once. Returns 0 or the negative errno

@@ -19,9 +19,9 @@ static bool has_kernel_names(const struct symbolizer *s)
 	return s->kernel && !kernel_names_error(s->kernel);
 }
 
-bool symbolizer_kernel_changes(const struct symbolizer *s, uint64_t addr)
+struct kernel_names *symbolizer_kernel(const struct symbolizer *s)
 {
-	return kernel_names_may_change(s->kernel, addr);
+	return s->kernel;
 }
 
 /* Afterwards all changes up to time_ns are known. */
@@ -33,7 +33,7 @@ static void poll_until(struct symbolizer *s, uint64_t time_ns)
 
 uint32_t symbolizer_kernel_generation(struct symbolizer *s, uint64_t addr, uint64_t time_ns)
 {
-	if (!symbolizer_kernel_changes(s, addr))
+	if (!kernel_names_may_change(s->kernel, addr))
 		return 0;
 	poll_until(s, time_ns);
 	return kernel_names_generation(s->kernel, addr, time_ns);
@@ -44,13 +44,6 @@ bool symbolizer_kernel_held(struct symbolizer *s, uint64_t a_ns, uint64_t b_ns)
 	if (s->kernel)
 		poll_until(s, a_ns > b_ns ? a_ns : b_ns);
 	return kernel_names_held(s->kernel, a_ns, b_ns);
-}
-
-void symbolizer_on_kernel_change(struct symbolizer *s,
-				 void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
-{
-	if (s->kernel)
-		kernel_names_on_change(s->kernel, fn, ctx);
 }
 
 void symbolizer_refresh_kernel(struct symbolizer *s)
@@ -159,12 +152,6 @@ bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr, uint64_t ti
 
 	return find_kernel(s, addr, symbolizer_kernel_generation(s, addr, time_ns), &sym) &&
 	       sym.is_tracer;
-}
-
-void symbolizer_interrupts(const struct symbolizer *s,
-			   void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
-{
-	kernel_names_interrupts(s->kernel, fn, ctx);
 }
 
 int symbolize_kernel_frames(struct symbolizer *s)

@@ -88,17 +88,16 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 static int ask(struct naming *n)
 {
 	struct reader_question *q = malloc(n->n * sizeof(*q));
-	bool is_code = is_generated(n);
 	int err;
 
 	if (!q)
 		return -ENOMEM;
 	for (size_t i = 0; i < n->n; i++) {
 		/* The byte before a return address belongs to the call. */
-		q[i].value = n->frames[i].offset - is_code;
+		q[i].value = n->frames[i].offset - is_generated(n);
 		q[i].time_ns = n->frames[i].time_ns;
 	}
-	err = is_code ? reader_find_code(n->reader, q, n->n) : reader_find(n->reader, q, n->n);
+	err = reader_find(n->reader, q, n->n);
 	free(q);
 	n->is_asked = !err;
 	return err;

@@ -20,6 +20,7 @@
 
 #include "kernel/sideband.h"
 #include "kallsyms/kernel_changes.h"
+#include "kallsyms/kernel_names.h"
 #include "symbolized_trace.h"
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -315,7 +316,7 @@ static void a_late_stack_gets_the_name_of_its_time(void **state)
 	symbolizer_poll(t->s);
 	first_ns = now_ns();
 	told.addr = addr + 4;
-	symbolizer_on_kernel_change(t->s, tell, &told);
+	kernel_names_on_change(symbolizer_kernel(t->s), tell, &told);
 	unload(&fd, 1, "_here_first");
 	fd = load("here_then");
 	assert_true(fd >= 0);
