@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/kernel_functions.h"
 #include "base/pairs.h"
 #include "common/event_read.h"
-#include "disk_join.h"
 #include "trace_private.h"
 
 /* Blocks order[begin..end) of one CPU and type. */
@@ -31,11 +31,13 @@ struct source {
 	struct source *next_free;
 };
 
-/* The last switch and the last waking of a CPU, to which later events may add something. */
+/* What was last on a CPU, to which later events may add something. */
 struct last_acts {
 	uint64_t switch_ns, waking_ns;
-	uint32_t tid, pair; /* of the thread that was switched out; 0: none */
-	uint32_t woken;	    /* tid of the wakee; 0: none */
+	uint32_t tid, pair;    /* of the thread that was switched out; 0: none */
+	uint32_t woken;	       /* tid of the wakee; 0: none */
+	uint32_t request;      /* number of the EVENT_DISK_DONE, from 1; 0: none, or not known */
+	uint64_t lossy_end_ns; /* such events are missing before */
 };
 
 struct trace_cursor {
@@ -50,10 +52,11 @@ struct trace_cursor {
 	struct pairs pairs;	/* see trace_cursor_pairs() */
 	uint32_t *thread_pairs; /* by thread in the trace's list: the pair with which it slept */
 	struct event given;	/* an event that was changed by joining it to another */
-	struct disk_join requests;
 	struct last_acts *acts; /* by CPU; only if the trace has objects */
 	uint32_t n_acts;
-	int err; /* a negative errno ends the stream */
+	uint32_t n_done;       /* EVENT_DISK_DONE so far */
+	uint8_t *ends_request; /* by kernel stack: enum ends */
+	int err;	       /* a negative errno ends the stream */
 };
 
 /* ---- order --------------------------------------------------------------------------------- */
@@ -426,79 +429,132 @@ static void pass(struct trace_cursor *c)
 		stop(c, ret);
 }
 
-/* Notes a switch or a waking as the last one of its CPU. 0 or -ENOMEM. */
-static int note_act(struct trace_cursor *c, const struct event *ev)
-{
-	if (ev->cpu >= c->n_acts) {
-		uint32_t n = ev->cpu + 16;
-		struct last_acts *p = realloc(c->acts, n * sizeof(*p));
+/* ---- events that add something to others ---------------------------------------------------- */
 
-		if (!p)
-			return -ENOMEM;
-		memset(p + c->n_acts, 0, (n - c->n_acts) * sizeof(*p));
-		c->acts = p;
-		c->n_acts = n;
+/* NULL: out of memory. */
+static struct last_acts *acts_of(struct trace_cursor *c, uint32_t cpu)
+{
+	uint32_t n = cpu + 16;
+	struct last_acts *p;
+
+	if (cpu < c->n_acts)
+		return &c->acts[cpu];
+	p = realloc(c->acts, n * sizeof(*p));
+	if (!p)
+		return NULL;
+	memset(p + c->n_acts, 0, (n - c->n_acts) * sizeof(*p));
+	c->acts = p;
+	c->n_acts = n;
+	return &p[cpu];
+}
+
+enum ends { NOT_LOOKED_AT, ENDS_NOTHING, ENDS_REQUESTS };
+
+static enum ends what_ends(const struct trace *t, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(t, kstack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		if (f && kernel_function_flags(trace_string(t, f->symbol)) & KFUNC_REQUEST)
+			return ENDS_REQUESTS;
 	}
-	if (ev->kind == EVENT_SWITCH) {
-		c->acts[ev->cpu].switch_ns = ev->time_ns;
-		c->acts[ev->cpu].tid = ev->tid;
-		c->acts[ev->cpu].pair = ev->pair;
-	} else {
-		c->acts[ev->cpu].waking_ns = ev->time_ns;
-		c->acts[ev->cpu].woken = ev->other;
-	}
-	return 0;
+	return ENDS_NOTHING;
+}
+
+/*
+ * Joins a waking to the block request whose completion made it (chain-semantics, section 11): the
+ * one that was done last on its CPU, if the waker's stack shows that it was at it. Returns as
+ * join().
+ */
+static int join_waking(struct trace_cursor *c, const struct event *ev, uint32_t request)
+{
+	uint8_t *ends;
+
+	/* A damaged trace may lack completions, and does not say so. */
+	if (!request || !ev->kstack || trace_damage(c->t)->what)
+		return 0;
+	if (!c->ends_request)
+		c->ends_request = calloc(trace_stacks_end(c->t), 1);
+	if (!c->ends_request)
+		return -ENOMEM;
+	ends = &c->ends_request[ev->kstack];
+	if (*ends == NOT_LOOKED_AT)
+		*ends = (uint8_t)what_ends(c->t, ev->kstack);
+	if (*ends == ENDS_NOTHING)
+		return 0;
+	c->given = *ev;
+	c->given.pair = pairs_id(&c->pairs, TRACE_PAIR_REQUEST | request, ev->pair);
+	return c->given.pair ? 1 : -ENOMEM;
 }
 
 /*
  * Joins an EVENT_OBJECT to its switch, or an EVENT_WOKEN_READY to its waking, and puts the result
  * into c->given. If that switch or waking is missing, the result has no pair, or no object, and has
- * no effect. 0 or -ENOMEM.
+ * no effect. Returns as join().
  */
-static int join_act(struct trace_cursor *c, const struct event *ev)
+static int join_act(struct trace_cursor *c, const struct event *ev, struct last_acts *last)
 {
-	struct last_acts *last = ev->cpu < c->n_acts ? &c->acts[ev->cpu] : NULL;
-
 	c->given = *ev;
 	if (ev->kind == EVENT_WOKEN_READY) {
 		c->given.kind = EVENT_READY;
-		if (last && last->waking_ns == ev->time_ns)
+		if (last->waking_ns == ev->time_ns)
 			c->given.tid = last->woken;
 		else
 			c->given.object = 0;
-		return 0;
+		return 1;
 	}
-	if (!last || last->switch_ns != ev->time_ns || !last->tid || !ev->object)
-		return 0;
+	if (last->switch_ns != ev->time_ns || !last->tid || !ev->object)
+		return 1;
 	c->given.tid = last->tid;
 	c->given.other = last->pair;
 	c->given.pair = pairs_id(&c->pairs, TRACE_PAIR_OBJECT | ev->object, last->pair);
 	last->tid = 0; /* it has one object */
-	return c->given.pair ? 0 : -ENOMEM;
+	return c->given.pair ? 1 : -ENOMEM;
 }
 
-/* Returns 1 if c->given is to be returned in place of the event, 0 if not, or a negative errno. */
+/* Returns 1 if c->given is to be returned in place of the event, 0 if not, or -ENOMEM. */
 static int join(struct trace_cursor *c, const struct event *ev)
 {
-	int err;
+	struct last_acts *last;
 
+	/* A loss is the one event whose CPU may not be known. */
+	if (ev->kind == EVENT_LOST)
+		return 0;
+	last = acts_of(c, ev->cpu);
+	if (!last)
+		return -ENOMEM;
 	switch (ev->kind) {
 	case EVENT_SWITCH:
-		return note_act(c, ev);
-	case EVENT_OBJECT:
-	case EVENT_WOKEN_READY:
-		err = join_act(c, ev);
-		return err ? err : 1;
+		last->switch_ns = ev->time_ns;
+		last->tid = ev->tid;
+		last->pair = ev->pair;
+		return 0;
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:
-		err = note_act(c, ev);
-		if (err)
-			return err;
-		break;
+		last->waking_ns = ev->time_ns;
+		last->woken = ev->other;
+		return join_waking(c, ev, last->request);
+	case EVENT_OBJECT:
+	case EVENT_WOKEN_READY:
+		return join_act(c, ev, last);
+	case EVENT_DISK_DONE:
+		c->n_done++;
+		last->request = ev->time_ns >= last->lossy_end_ns && c->n_done < TRACE_PAIR_IDS
+					? c->n_done
+					: 0;
+		return 0;
+	case EVENT_AUX_LOST:
+		if (ev->other != CHAINLOG_DISK_DONE)
+			return 0;
+		last->request = 0;
+		if (last->lossy_end_ns <= ev->last_ns)
+			last->lossy_end_ns = ev->last_ns + 1;
+		return 0;
 	default:
-		break;
+		return 0;
 	}
-	return disk_join(&c->requests, c->t, &c->pairs, ev, &c->given);
 }
 
 const struct event *trace_cursor_take(struct trace_cursor *c)
@@ -572,7 +628,7 @@ void trace_cursor_free(struct trace_cursor *c)
 	pairs_free(&c->pairs);
 	free(c->thread_pairs);
 	free(c->acts);
-	disk_join_free(&c->requests);
+	free(c->ends_request);
 	free(c->order);
 	free(c->runs);
 	free(c->heap);
