@@ -22,7 +22,7 @@ struct chain_parts {
 };
 
 struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
-				    bool by_process, bool by_line)
+				    bool by_line)
 {
 	struct chain_parts *p = calloc(1, sizeof(*p));
 
@@ -31,9 +31,9 @@ struct chain_parts *chain_parts_new(const struct timelines *tl, const struct opt
 	p->timelines = tl;
 	pthread_mutex_init(&p->lock, NULL);
 	p->names = names_new(tl, o);
-	if (p->names && !frame_lists_new(&p->lists, p->names, by_line) && by_process)
+	if (p->names && !frame_lists_new(&p->lists, p->names, by_line) && by_line)
 		(void)processes_new(&p->processes, tl);
-	if (!p->lists || (by_process && !p->processes)) {
+	if (!p->lists || (by_line && !p->processes)) {
 		chain_parts_free(p);
 		return NULL;
 	}

@@ -37,11 +37,11 @@ struct part_cache {
 };
 
 /*
- * by_process: threads of different processes are in different groups; by_line: as for
- * frame_lists_new(). NULL: out of memory.
+ * by_line: threads of different processes are in different groups, and source lines are kept apart
+ * as by frame_lists_new(). NULL: out of memory.
  */
 struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
-				    bool by_process, bool by_line);
+				    bool by_line);
 void chain_parts_free(struct chain_parts *p);
 /* 0 or -ENOMEM. To be ended with part_cache_free(), also after an error. */
 int part_cache_init(struct part_cache *c, struct chain_parts *p);

@@ -88,7 +88,7 @@ int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const stru
 	if (!f)
 		return err;
 	f->timelines = tl;
-	f->parts = chain_parts_new(tl, o, false, false);
+	f->parts = chain_parts_new(tl, o, false);
 	if (f->parts)
 		err = part_cache_init(&f->cache, f->parts);
 	if (!err)

@@ -123,7 +123,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->options = o;
 		f->by = by;
 		f->knows_objects = wait_classes_known(tl);
-		f->parts = chain_parts_new(tl, o, fold_counts_waits(f), by == FOLD_BY_LINE);
+		f->parts = chain_parts_new(tl, o, by == FOLD_BY_LINE);
 		err = f->parts ? 0 : -ENOMEM;
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
 			err = cpu_holders_new(&f->cpu_holders, tl, false);

@@ -18,10 +18,9 @@ struct chain_summary {
 };
 
 enum fold_by {
-	FOLD_BY_NAME,	 /* threads of one name are one, as in folded lines */
-	FOLD_BY_PROCESS, /* kept apart by process; waits are counted */
-	FOLD_BY_LINE,	 /* as by process, and frames are kept apart by source line */
-	FOLD_BY_WAKER,	 /* --view=wakeup: the waker's stack and the wakee make a row */
+	FOLD_BY_NAME,  /* threads of one name are one, as in folded lines */
+	FOLD_BY_LINE,  /* kept apart by process, frames by source line; waits are counted */
+	FOLD_BY_WAKER, /* --view=wakeup: the waker's stack and the wakee make a row */
 };
 
 struct fold;
@@ -34,7 +33,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 	     enum fold_by by);
 void fold_free(struct fold *f);
 /*
- * The rows, which belong to f. FOLD_BY_PROCESS and FOLD_BY_LINE: in order, split over their
+ * The rows, which belong to f. FOLD_BY_LINE: in order, split over their
  * samples, and only the --top N rows of most time. The others are in no order and have their
  * samples beside them, for they are to be sorted as text.
  */

@@ -65,7 +65,7 @@ struct fold {
 
 static inline bool fold_counts_waits(const struct fold *f)
 {
-	return f->by == FOLD_BY_PROCESS || f->by == FOLD_BY_LINE;
+	return f->by == FOLD_BY_LINE;
 }
 
 static inline bool fold_folds_repeats(const struct fold *f)

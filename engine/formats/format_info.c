@@ -5,13 +5,14 @@
 
 #include "format.h"
 #include "base/text.h"
+#include "timeline/untraced.h"
 #include "words/wall_time.h"
 
 struct totals {
 	uint64_t threads;      /* distinct tids, without the idle loop */
 	uint64_t lost_spans;   /* time spans in which events are missing */
 	uint64_t lost_unknown; /* those of them without a count of events */
-	uint64_t untraced;     /* switches missing between two recorded ones, at least */
+	uint64_t untraced;     /* switches, see untraced.h */
 	uint64_t steal_ns;     /* what a hypervisor took of the CPUs */
 	uint64_t stacks, cut_stacks;
 	uint64_t ends[CHAINLOG_STACK_ENDS]; /* user stacks */
@@ -30,43 +31,9 @@ static void put_number(FILE *out, const char *key, uint64_t v)
 	fprintf(out, "%s: %llu\n", key, (unsigned long long)v);
 }
 
-#define TID_UNKNOWN UINT32_MAX
-
-/* The thread that the last switch of each CPU switched to. */
-struct on_cpu {
-	uint32_t *tid; /* by CPU; TID_UNKNOWN: after a loss, and before the first switch */
-	size_t n;
-};
-
-/* Counts a switch from a thread that the CPU's last switch did not switch to. */
-static int count_untraced(struct on_cpu *on, const struct event *ev, struct totals *sum)
-{
-	if (ev->kind == EVENT_LOST) {
-		for (size_t i = 0; i < on->n; i++)
-			if (ev->cpu == EVENT_CPU_UNKNOWN || ev->cpu == i)
-				on->tid[i] = TID_UNKNOWN;
-		return 0;
-	}
-	if (ev->kind != EVENT_SWITCH)
-		return 0;
-	if (ev->cpu >= on->n) {
-		size_t n = (size_t)ev->cpu + 1;
-		uint32_t *p = realloc(on->tid, n * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		on->tid = p;
-		for (; on->n < n; on->n++)
-			p[on->n] = TID_UNKNOWN;
-	}
-	sum->untraced += on->tid[ev->cpu] != TID_UNKNOWN && on->tid[ev->cpu] != ev->tid;
-	on->tid[ev->cpu] = ev->other;
-	return 0;
-}
-
 static int read_events(const struct trace *t, struct totals *sum)
 {
-	struct on_cpu on = { .n = 0 };
+	struct untraced untraced = { 0 };
 	uint32_t n_bytes = trace_info(t)->tids_end / 8 + 1;
 	uint8_t *seen = calloc(n_bytes, 1);
 	struct trace_cursor *c = trace_cursor_new(t);
@@ -81,7 +48,7 @@ static int read_events(const struct trace *t, struct totals *sum)
 	for (size_t i = 0; i < n; i++)
 		seen[threads[i].tid / 8] |= (uint8_t)(1 << threads[i].tid % 8);
 	while (trace_cursor_next(c, &ev)) {
-		err = count_untraced(&on, &ev, sum);
+		err = untraced_event(&untraced, &ev);
 		if (err)
 			goto out;
 		if (ev.kind == EVENT_STEAL)
@@ -102,7 +69,8 @@ static int read_events(const struct trace *t, struct totals *sum)
 		sum->threads += (uint64_t)__builtin_popcount(seen[i]);
 out:
 	trace_cursor_free(c);
-	free(on.tid);
+	sum->untraced = untraced.switches;
+	free(untraced.next);
 	free(seen);
 	return err;
 }

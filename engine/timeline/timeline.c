@@ -30,6 +30,7 @@ void timelines_free(struct timelines *tl)
 	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
 	stalls_free(&tl->stalls);
+	free(tl->untraced.next);
 	stolen_time_free(tl->interrupts);
 	stolen_time_free(tl->steal);
 	free(tl);
@@ -63,7 +64,7 @@ uint64_t timelines_steal_ns(const struct timelines *tl)
 
 uint64_t timelines_untraced(const struct timelines *tl)
 {
-	return tl->untraced;
+	return tl->untraced.switches;
 }
 
 const struct trace *timelines_trace(const struct timelines *tl)

@@ -132,10 +132,7 @@ const struct stolen_time *timelines_steal(const struct timelines *tl);
 /* The sum of that, over all CPUs, in ns. */
 uint64_t timelines_steal_ns(const struct timelines *tl);
 
-/*
- * The number of switches that must have happened between two recorded ones of a CPU, but are
- * neither in the trace nor among its losses: some kernels and hosts hide those of some threads.
- */
+/* The number of switches that are missing, see untraced.h. */
 uint64_t timelines_untraced(const struct timelines *tl);
 
 const struct trace *timelines_trace(const struct timelines *tl);

@@ -42,24 +42,11 @@ static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
 	return i;
 }
 
-/* Counts a switch from another thread than the one to which the CPU switched last. */
-static void count_untraced(struct builder *b, const struct event *ev)
-{
-	struct cpu *c = state_cpu(b, ev->cpu);
-
-	if (!c)
-		return;
-	b->tl->untraced += c->switched && c->switched_to != ev->tid;
-	c->switched = true;
-	c->switched_to = ev->other;
-}
-
 static void handle_lost(struct builder *b, const struct event *ev)
 {
 	state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
-	for (size_t i = 0; i < b->n_cpus; i++)
-		if (ev->cpu == EVENT_CPU_UNKNOWN || ev->cpu == i)
-			b->cpus[i].switched = false;
+	stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
+	stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
 }
 
 /* Tells those that sum up interrupts and steal that prev has run, since its last interval's end. */
@@ -247,7 +234,6 @@ static void handle_event(struct builder *b, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_SWITCH:
-		count_untraced(b, ev);
 		handle_switch(b, ev);
 		break;
 	case EVENT_WAKING:
@@ -277,8 +263,6 @@ static void handle_event(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_LOST:
 		handle_lost(b, ev);
-		stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
-		stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
 		break;
 	default:
 		handle_aux(b, ev);
@@ -366,7 +350,8 @@ static void handle_events(struct builder *b, const struct event *ev)
 
 	progress_begin(PROGRESS_LINK, all, all);
 	for (; ev && !b->out_of_memory; ev = event_stream_next(b->events)) {
-		b->out_of_memory = b->tl->cpus && note_stall(&b->tl->stalls, ev);
+		b->out_of_memory = untraced_event(&b->tl->untraced, ev) ||
+				   (b->tl->cpus && note_stall(&b->tl->stalls, ev));
 		if (b->tl->end_ns < ev->time_ns)
 			b->tl->end_ns = ev->time_ns;
 		handle_event(b, ev);

@@ -13,6 +13,7 @@
 #include "cpus.h"
 #include "stolen_time.h"
 #include "timeline.h"
+#include "untraced.h"
 
 struct rename {
 	uint64_t at_ns;
@@ -35,7 +36,7 @@ struct timelines {
 	struct stolen_time *steal;	/* likewise */
 	uint64_t steal_ns;		/* all of it */
 	struct stalls stalls;		/* empty where cpus is NULL */
-	uint64_t untraced;		/* switches that are missing, though no loss says so */
+	struct untraced untraced;
 };
 
 /* What a thread is doing; timeline_state.c draws the transitions. */
@@ -95,8 +96,6 @@ struct cpu {
 	uint32_t thread; /* CPU_THREAD */
 	/* No event of this CPU is missing from here on: the trace's start or the end of a loss. */
 	uint64_t known_from_ns;
-	bool switched; /* since then, and last to this tid */
-	uint32_t switched_to;
 };
 
 /*

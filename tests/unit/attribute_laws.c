@@ -166,7 +166,7 @@ static void check_conservation(const struct trace *t, const char *name, void *ar
 	lines_are_conserved(tl, MODE_CLASSIC, false);
 	lines_are_conserved(tl, MODE_CLASSIC, true);
 	lives_are_conserved(tl, FOLD_BY_NAME);
-	lives_are_conserved(tl, FOLD_BY_PROCESS);
+	lives_are_conserved(tl, FOLD_BY_LINE);
 	timelines_free(tl);
 }
 

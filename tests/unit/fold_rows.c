@@ -148,7 +148,7 @@ static void rows_are_lines(const struct trace *t, const struct options *o)
 	struct fold *fold;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_LINE), 0);
 	expect_lines(t, o, fold_rows(fold));
 	fold_free(fold);
 	timelines_free(tl);
@@ -163,7 +163,7 @@ static void table_is_folded(const struct trace *t, const struct options *o)
 	uint64_t waits = 0, ns = 0;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_LINE), 0);
 	rows = fold_rows(fold);
 	expect_lines(t, o, rows);
 	assert_int_equal(fold_new(&by_name, tl, o, FOLD_BY_NAME), 0);
@@ -359,7 +359,7 @@ static char *numbered(const struct timelines *tl, const struct options *o)
 	size_t len, n;
 	FILE *out = open_memstream(&text, &len);
 
-	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_PROCESS), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_LINE), 0);
 	rows = fold_rows(fold);
 	for (size_t i = 0; i < rows->n; i++) {
 		const uint32_t *frames = chain_row_frames(rows, &rows->at[i], &n);
@@ -430,7 +430,7 @@ static void groups_are_names_in_processes(void **state)
 	(void)state;
 	options_init(&o);
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
+	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_LINE), 0);
 	rows = fold_rows(fold);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct chain_row *row = &rows->at[i];
@@ -479,7 +479,7 @@ static void top_keeps_the_rows_of_most_time(void **state)
 	o.top = 2;
 	o.unit = UNIT_NS;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
+	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_LINE), 0);
 	rows = fold_rows(fold);
 	text = as_folded(rows);
 	expect_text(text, "A;a;[not woken] 450000\n"
@@ -527,7 +527,7 @@ static void top_counts_folded_lines(void **state)
 	for (o.top = 1; o.top < 6; o.top++) {
 		char *lines = trace_folded(t, &o);
 
-		assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_PROCESS), 0);
+		assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_LINE), 0);
 		expect_text(as_folded(fold_rows(fold)), lines);
 		free(lines);
 		fold_free(fold);

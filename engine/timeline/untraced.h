@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * untraced.h - counts the switches that must have happened between two recorded ones of a CPU, but
+ * are neither in the trace nor among its losses: some kernels and hosts hide those of some threads.
+ */
+#ifndef ENGINE_UNTRACED_H
+#define ENGINE_UNTRACED_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/trace.h"
+
+/* All zero is none so far; free(next) releases it. */
+struct untraced {
+	uint64_t switches;
+	uint64_t *next; /* by CPU: 1 + the tid that its last switch switched to; 0: not known */
+	uint32_t n_cpus;
+};
+
+/* The next event, of any kind. 0 or -ENOMEM. */
+static inline int untraced_event(struct untraced *u, const struct event *ev)
+{
+	if (ev->kind == EVENT_LOST) {
+		for (uint32_t i = 0; i < u->n_cpus; i++)
+			if (ev->cpu == EVENT_CPU_UNKNOWN || ev->cpu == i)
+				u->next[i] = 0;
+		return 0;
+	}
+	if (ev->kind != EVENT_SWITCH)
+		return 0;
+	if (ev->cpu >= u->n_cpus) {
+		uint64_t *p = realloc(u->next, ((size_t)ev->cpu + 1) * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		u->next = p;
+		while (u->n_cpus <= ev->cpu)
+			p[u->n_cpus++] = 0;
+	}
+	u->switches += u->next[ev->cpu] && u->next[ev->cpu] != (uint64_t)ev->tid + 1;
+	u->next[ev->cpu] = (uint64_t)ev->other + 1;
+	return 0;
+}
+
+#endif /* ENGINE_UNTRACED_H */
