@@ -7,8 +7,8 @@
 
 #include "common/grow.h"
 #include "timeline/processes.h"
-#include "words/disk_names.h"
 #include "words/link_identity.h"
+#include "words/object_names.h"
 
 struct chain_parts {
 	const struct timelines *timelines;

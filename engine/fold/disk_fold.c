@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "select/disk_filter.h"
-#include "words/disk_names.h"
+#include "words/object_names.h"
 
 /* The group of all rows: folded lines do not show it. */
 #define GROUP 1

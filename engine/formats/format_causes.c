@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "format_causes.h"
-#include "words/disk_names.h"
+#include "words/object_names.h"
 
 #define USED_UP "the quota of its control group was used up"
 

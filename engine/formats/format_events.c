@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "words/disk_names.h"
+#include "words/object_names.h"
 #include "format.h"
 #include "base/text.h"
 

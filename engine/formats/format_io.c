@@ -12,7 +12,7 @@
 #include "select/disk_filter.h"
 #include "format.h"
 #include "table.h"
-#include "words/disk_names.h"
+#include "words/object_names.h"
 
 #define DEVICE_WIDTH_MIN 8
 #define DEVICE_WIDTH_MAX 32

@@ -12,7 +12,7 @@
 #include "format.h"
 #include "base/compare.h"
 #include "base/text.h"
-#include "words/disk_names.h"
+#include "words/object_names.h"
 #include "wait_amounts.h"
 
 struct writer {

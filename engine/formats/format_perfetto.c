@@ -18,7 +18,7 @@
 #include "attribute/chain.h"
 #include "timeline/processes.h"
 #include "select/wait_filter.h"
-#include "words/disk_names.h"
+#include "words/object_names.h"
 #include "words/names.h"
 #include "common/grow.h"
 
@@ -420,7 +420,7 @@ static void put_callstack(struct writer *p, uint32_t pair)
 	if (!is_new)
 		return;
 	p->n_frames = 0;
-	names_put_ran(p->names, pair, (struct frame_sink) { add_frame, p });
+	names_put_own_stack(p->names, pair, (struct frame_sink) { add_frame, p });
 	perfetto_define_callstack(p->perfetto, callstack, p->frames, p->n_frames);
 }
 

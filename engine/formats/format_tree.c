@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "words/disk_names.h"
+#include "words/object_names.h"
 #include "format.h"
 #include "words/names.h"
 #include "wait_tree.h"

@@ -36,62 +36,6 @@ void timelines_free(struct timelines *tl)
 	free(tl);
 }
 
-const struct cpus *timelines_cpus(const struct timelines *tl)
-{
-	return tl->cpus;
-}
-
-const struct stall *timelines_stalls(const struct timelines *tl, size_t *n)
-{
-	*n = tl->stalls.n;
-	return tl->stalls.at;
-}
-
-const struct stolen_time *timelines_interrupts(const struct timelines *tl)
-{
-	return tl->interrupts;
-}
-
-const struct stolen_time *timelines_steal(const struct timelines *tl)
-{
-	return tl->steal;
-}
-
-uint64_t timelines_steal_ns(const struct timelines *tl)
-{
-	return tl->steal_ns;
-}
-
-uint64_t timelines_untraced(const struct timelines *tl)
-{
-	return tl->untraced.switches;
-}
-
-const struct trace *timelines_trace(const struct timelines *tl)
-{
-	return tl->trace;
-}
-
-uint64_t timelines_start_ns(const struct timelines *tl)
-{
-	return tl->start_ns;
-}
-
-uint64_t timelines_end_ns(const struct timelines *tl)
-{
-	return tl->end_ns;
-}
-
-uint32_t timelines_threads(const struct timelines *tl)
-{
-	return (uint32_t)tl->n_threads;
-}
-
-const struct thread *timelines_thread(const struct timelines *tl, uint32_t thread)
-{
-	return &tl->threads[thread];
-}
-
 uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
 {
 	const struct thread *th = &tl->threads[thread];
@@ -99,11 +43,6 @@ uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at
 	size_t done = LOWER_BOUND(i, th->renames, r[i].at_ns <= at_ns);
 
 	return done ? r[done - 1].name : th->name;
-}
-
-uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
-{
-	return i ? tl->renames[tl->first_rename[thread] + i - 1].name : tl->threads[thread].name;
 }
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
@@ -129,50 +68,6 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 	stacks.kstack = p->a;
 	stacks.ustack = p->b;
 	return stacks;
-}
-
-uint32_t timelines_plain_pair(const struct timelines *tl, uint32_t pair)
-{
-	while (pair && pair <= tl->pairs.n && tl->pairs.at[pair].a & TRACE_PAIR_OBJECT)
-		pair = tl->pairs.at[pair].b;
-	return pair;
-}
-
-const struct disk_request *timelines_disk_requests(const struct timelines *tl, size_t *n)
-{
-	*n = tl->disk_requests.n;
-	return tl->disk_requests.at;
-}
-
-const struct disk_request *timelines_disk_request(const struct timelines *tl, uint32_t number)
-{
-	return &tl->disk_requests.at[number - 1];
-}
-
-struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl, uint32_t kind)
-{
-	struct pair p = tl->disk_requests.kinds.at[kind];
-
-	return (struct disk_request_kind) { p.a, p.b };
-}
-
-bool timelines_sampled(const struct timelines *tl)
-{
-	return tl->samples.any;
-}
-
-const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,
-				       const struct sample **end)
-{
-	const struct samples *s = &tl->samples;
-
-	*end = s->first ? s->at + s->first[thread + 1] : NULL;
-	return s->first ? s->at + s->first[thread] : NULL;
-}
-
-uint32_t timelines_pairs_end(const struct timelines *tl)
-{
-	return tl->pairs.n + 1;
 }
 
 uint32_t thread_position(const struct thread *th, uint64_t at_ns)

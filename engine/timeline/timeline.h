@@ -25,6 +25,7 @@
 #include "stalls.h"
 #include "thread_numbers.h"
 #include "trace/trace.h"
+#include "untraced.h"
 
 enum wait_kind {
 	WAIT_SLEEP,	/* blocked [out, wake), runnable [wake, in) */
@@ -95,8 +96,6 @@ struct thread {
 	uint64_t begin_ns, end_ns; /* of its life in the trace */
 };
 
-struct timelines;
-
 /* Time of a thread by state, over its life or a part; the first five add up to lifetime_ns. */
 struct thread_sums {
 	uint64_t running_ns, blocked_ns, runnable_ns, preempted_ns, unknown_ns;
@@ -111,6 +110,34 @@ struct stack_pair {
 	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
 };
 
+struct cpus;
+struct stolen_time;
+
+/* The members are private: use the functions below. */
+struct rename {
+	uint64_t at_ns;
+	uint32_t thread, name;
+};
+
+struct timelines {
+	const struct trace *trace;
+	uint64_t start_ns, end_ns;
+	struct thread *threads;
+	uint32_t *first_rename; /* by thread: where its names begin in renames[] */
+	size_t n_threads;
+	struct rename *renames; /* by thread, then time */
+	size_t n_renames;
+	struct pairs pairs; /* kernel and user stack: see timelines_pair() */
+	struct samples samples;
+	struct disk_requests disk_requests;
+	struct cpus *cpus;		/* NULL: not asked for, or not in the trace */
+	struct stolen_time *interrupts; /* likewise */
+	struct stolen_time *steal;	/* likewise */
+	uint64_t steal_ns;		/* all of it */
+	struct stalls stalls;		/* empty where cpus is NULL */
+	struct untraced untraced;
+};
+
 /*
  * Builds all timelines of t, which must outlive them. Returns 0, *out to be freed; -ENOMEM; or
  * -EBADMSG if there is a malformed event in a trace that was not checked, see trace_open_bytes().
@@ -119,50 +146,119 @@ int timelines_new(struct timelines **out, const struct trace *t);
 /* The same, with what CPUs ran and how long they were in interrupts, if the trace has that. */
 int timelines_new_with_cpus(struct timelines **out, const struct trace *t);
 void timelines_free(struct timelines *tl);
-struct cpus;
-struct stolen_time;
 /* NULL: not asked for, or the trace does not have the queues. */
-const struct cpus *timelines_cpus(const struct timelines *tl);
+static inline const struct cpus *timelines_cpus(const struct timelines *tl)
+{
+	return tl->cpus;
+}
 /* When the machine stood still, in the order of time; only if timelines_cpus() is not NULL. */
-const struct stall *timelines_stalls(const struct timelines *tl, size_t *n);
+static inline const struct stall *timelines_stalls(const struct timelines *tl, size_t *n)
+{
+	*n = tl->stalls.n;
+	return tl->stalls.at;
+}
 /* How long CPUs were in interrupts, see stolen_time.h. NULL: not asked for, or not in the trace. */
-const struct stolen_time *timelines_interrupts(const struct timelines *tl);
+static inline const struct stolen_time *timelines_interrupts(const struct timelines *tl)
+{
+	return tl->interrupts;
+}
 /* The same for the time that a hypervisor took; NULL also if it took none. */
-const struct stolen_time *timelines_steal(const struct timelines *tl);
+static inline const struct stolen_time *timelines_steal(const struct timelines *tl)
+{
+	return tl->steal;
+}
 /* The sum of that, over all CPUs, in ns. */
-uint64_t timelines_steal_ns(const struct timelines *tl);
+static inline uint64_t timelines_steal_ns(const struct timelines *tl)
+{
+	return tl->steal_ns;
+}
 
 /* The number of switches that are missing, see untraced.h. */
-uint64_t timelines_untraced(const struct timelines *tl);
+static inline uint64_t timelines_untraced(const struct timelines *tl)
+{
+	return tl->untraced.switches;
+}
 
-const struct trace *timelines_trace(const struct timelines *tl);
-uint64_t timelines_start_ns(const struct timelines *tl); /* no timeline begins before it */
-uint64_t timelines_end_ns(const struct timelines *tl);	 /* nor ends after it */
+static inline const struct trace *timelines_trace(const struct timelines *tl)
+{
+	return tl->trace;
+}
+/* No timeline begins before it, nor ends after timelines_end_ns(). */
+static inline uint64_t timelines_start_ns(const struct timelines *tl)
+{
+	return tl->start_ns;
+}
+static inline uint64_t timelines_end_ns(const struct timelines *tl)
+{
+	return tl->end_ns;
+}
 
 /* Threads are numbered 0..n-1 in the order in which they were first seen. */
-uint32_t timelines_threads(const struct timelines *tl);
-const struct thread *timelines_thread(const struct timelines *tl, uint32_t thread);
+static inline uint32_t timelines_threads(const struct timelines *tl)
+{
+	return (uint32_t)tl->n_threads;
+}
+static inline const struct thread *timelines_thread(const struct timelines *tl, uint32_t thread)
+{
+	return &tl->threads[thread];
+}
 /* The name (string id) that a thread had at a time. */
 uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
 /* Its i-th name, 0..renames. */
-uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i);
+static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
+{
+	return i ? tl->renames[tl->first_rename[thread] + i - 1].name : tl->threads[thread].name;
+}
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
-uint32_t timelines_pairs_end(const struct timelines *tl); /* one more than the highest pair id */
+/* One more than the highest pair id. */
+static inline uint32_t timelines_pairs_end(const struct timelines *tl)
+{
+	return tl->pairs.n + 1;
+}
 
 /* The pair of the same stacks alone: those of different requests are different pairs. */
-uint32_t timelines_plain_pair(const struct timelines *tl, uint32_t pair);
+static inline uint32_t timelines_plain_pair(const struct timelines *tl, uint32_t pair)
+{
+	while (pair && pair <= tl->pairs.n && tl->pairs.at[pair].a & TRACE_PAIR_OBJECT)
+		pair = tl->pairs.at[pair].b;
+	return pair;
+}
 /* Requests to block devices, in the order in which they were done. */
-const struct disk_request *timelines_disk_requests(const struct timelines *tl, size_t *n);
+static inline const struct disk_request *timelines_disk_requests(const struct timelines *tl,
+								 size_t *n)
+{
+	*n = tl->disk_requests.n;
+	return tl->disk_requests.at;
+}
 /* The request of a waker's pair. */
-const struct disk_request *timelines_disk_request(const struct timelines *tl, uint32_t number);
-struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl, uint32_t kind);
+static inline const struct disk_request *timelines_disk_request(const struct timelines *tl,
+								uint32_t number)
+{
+	return &tl->disk_requests.at[number - 1];
+}
+static inline struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl,
+								   uint32_t kind)
+{
+	struct pair p = tl->disk_requests.kinds.at[kind];
+
+	return (struct disk_request_kind) { p.a, p.b };
+}
 
 /* Whether the trace has samples of running threads. */
-bool timelines_sampled(const struct timelines *tl);
+static inline bool timelines_sampled(const struct timelines *tl)
+{
+	return tl->samples.any;
+}
 /* Those of a thread while it ran; *end is one past the last. Both are NULL if there are none. */
-const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,
-				       const struct sample **end);
+static inline const struct sample *timelines_samples(const struct timelines *tl, uint32_t thread,
+						     const struct sample **end)
+{
+	const struct samples *s = &tl->samples;
+
+	*end = s->first ? s->at + s->first[thread + 1] : NULL;
+	return s->first ? s->at + s->first[thread] : NULL;
+}
 
 /* The nearest time to ns in [from_ns, to_ns]; cuts an interval to another one. */
 static inline uint64_t clip_ns(uint64_t ns, uint64_t from_ns, uint64_t to_ns)

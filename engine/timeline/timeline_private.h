@@ -13,31 +13,6 @@
 #include "cpus.h"
 #include "stolen_time.h"
 #include "timeline.h"
-#include "untraced.h"
-
-struct rename {
-	uint64_t at_ns;
-	uint32_t thread, name;
-};
-
-struct timelines {
-	const struct trace *trace;
-	uint64_t start_ns, end_ns;
-	struct thread *threads;
-	uint32_t *first_rename; /* by thread: where its names begin in renames[] */
-	size_t n_threads;
-	struct rename *renames; /* by thread, then time */
-	size_t n_renames;
-	struct pairs pairs; /* kernel and user stack */
-	struct samples samples;
-	struct disk_requests disk_requests;
-	struct cpus *cpus;		/* NULL: not asked for, or not in the trace */
-	struct stolen_time *interrupts; /* likewise */
-	struct stolen_time *steal;	/* likewise */
-	uint64_t steal_ns;		/* all of it */
-	struct stalls stalls;		/* empty where cpus is NULL */
-	struct untraced untraced;
-};
 
 /* What a thread is doing; timeline_state.c draws the transitions. */
 enum live_state {

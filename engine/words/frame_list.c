@@ -151,7 +151,7 @@ const char *frame_list_class(const struct frame_lists *f, uint32_t list)
 
 uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack)
 {
-	names_put_ran(f->names, stack, sink(f));
+	names_put_own_stack(f->names, stack, sink(f));
 	return take_list(f);
 }
 

@@ -26,7 +26,7 @@ void frame_lists_free(struct frame_lists *f);
 
 /* As names_put_head(). */
 uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack);
-/* As names_put_ran(), names_put_name(). */
+/* As names_put_own_stack(), names_put_name(). */
 uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack);
 uint32_t frame_list_name(struct frame_lists *f, uint32_t name);
 /* As names_put_link(). */

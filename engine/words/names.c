@@ -105,14 +105,12 @@ static void put_clean(struct text_buf *b, const char *raw)
 	}
 }
 
-/* The id of the text in the buffer, which it empties. 0: out of memory. */
-static uint32_t take_text(struct names *n)
+/* The id of the text in b, which it empties. 0: out of memory. */
+static uint32_t take(struct names *n, struct text_buf *b)
 {
-	uint32_t id = n->buf.failed
-			      ? 0
-			      : intern_id(&n->texts, n->buf.p ? n->buf.p : "", n->buf.len, NULL);
+	uint32_t id = b->failed ? 0 : intern_id(&n->texts, b->len ? b->p : "", b->len, NULL);
 
-	n->buf.len = 0;
+	b->len = 0;
 	return id;
 }
 
@@ -129,7 +127,7 @@ void names_put(struct text_buf *b, const char *raw)
 uint32_t names_clean(struct names *n, const char *raw)
 {
 	names_put(&n->buf, raw);
-	return take_text(n);
+	return take(n, &n->buf);
 }
 
 uint32_t names_string(struct names *n, uint32_t string)
@@ -202,7 +200,7 @@ uint32_t names_frame(struct names *n, uint32_t frame)
 	} else {
 		names_put(&n->buf, raw.text);
 	}
-	n->of_frame[frame] = take_text(n);
+	n->of_frame[frame] = take(n, &n->buf);
 	return n->of_frame[frame];
 }
 
@@ -254,7 +252,7 @@ static uint32_t marked(struct names *n, uint32_t text, const char *mark)
 		return text;
 	text_puts(&n->buf, names_text(n, text));
 	text_puts(&n->buf, mark);
-	return take_text(n);
+	return take(n, &n->buf);
 }
 
 static void put_name(struct names *n, const char *raw, const char *mark, struct frame_sink to)
@@ -314,8 +312,7 @@ static void put_stack(struct names *n, struct shown_stack s, struct shown_object
 		put_frames(n, s.user, order, user_mark, to);
 }
 
-/* The stack with which a thread slept, or of a sample while it ran. */
-static void put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
+void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
 {
 	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), names_shown_objects(n, pair),
 		  ROOT_FIRST, n->options->annotate ? "_[k]" : "", "", to);
@@ -336,12 +333,7 @@ static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_fram
 void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to)
 {
 	put_name(n, trace_string(n->trace, name), "", to);
-	put_own_stack(n, pair, to);
-}
-
-void names_put_ran(struct names *n, uint32_t pair, struct frame_sink to)
-{
-	put_own_stack(n, pair, to);
+	names_put_own_stack(n, pair, to);
 }
 
 void names_put_name(struct names *n, uint32_t name, struct frame_sink to)
@@ -355,7 +347,7 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		put_delimiter(n, "-", to);
-		put_own_stack(n, l->blocked, to);
+		names_put_own_stack(n, l->blocked, to);
 	}
 	put_delimiter(n, "--", to);
 	put_waker_stack(n, l->stack, l->kernel_frames, task, LEAF_FIRST, to);
@@ -407,21 +399,11 @@ static void add_to_line(void *arg, uint32_t text, const struct trace_frame *fram
 	n->line.failed |= !text;
 }
 
-static uint32_t take_line(struct names *n)
-{
-	uint32_t text = n->line.failed ? 0
-				       : intern_id(&n->texts, n->line.len ? n->line.p : "",
-						   n->line.len, NULL);
-
-	n->line.len = 0;
-	return text;
-}
-
 uint32_t names_off_cpu(struct names *n, uint32_t pair)
 {
 	if (!n->of_pair[pair]) {
-		put_own_stack(n, pair, (struct frame_sink) { add_to_line, n });
-		n->of_pair[pair] = take_line(n);
+		names_put_own_stack(n, pair, (struct frame_sink) { add_to_line, n });
+		n->of_pair[pair] = take(n, &n->line);
 	}
 	return n->of_pair[pair];
 }
@@ -436,7 +418,7 @@ uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context 
 	if (!*text) {
 		put_waker_stack(n, pair, context.frames, !context.interrupt, LEAF_FIRST,
 				(struct frame_sink) { add_to_line, n });
-		*text = take_line(n);
+		*text = take(n, &n->line);
 	}
 	return *text;
 }
@@ -444,7 +426,7 @@ uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context 
 uint32_t names_link(struct names *n, const struct link *l)
 {
 	names_put_link(n, l, (struct frame_sink) { add_to_line, n });
-	return take_line(n);
+	return take(n, &n->line);
 }
 
 /* ---- what was waited for --------------------------------------------------------------------- */
@@ -452,7 +434,7 @@ uint32_t names_link(struct names *n, const struct link *l)
 /* The text of what was put, which is freed. */
 static uint32_t adopt(struct names *n, struct text_buf *b)
 {
-	uint32_t text = b->failed ? 0 : names_adopt(n, b->len ? b->p : "");
+	uint32_t text = take(n, b);
 
 	text_free(b);
 	return text;

@@ -75,8 +75,8 @@ struct frame_sink {
 
 /* "NAME;off-CPU stack": the name (string id) of a thread and where it slept. */
 void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to);
-/* Where a thread was while it ran, root first. Nothing if -K or -U hide all of its frames. */
-void names_put_ran(struct names *n, uint32_t pair, struct frame_sink to);
+/* Where a thread slept, or was while it ran, root first. Nothing if -K or -U hide all frames. */
+void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to);
 /* "NAME": of a thread (string id). */
 void names_put_name(struct names *n, uint32_t name, struct frame_sink to);
 /* "--;waker's stack;WAKER", for an interrupt "--;stack"; before it "-;blocked" if that is shown. */

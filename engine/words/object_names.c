@@ -349,3 +349,33 @@ uint32_t object_names_peer(struct object_names *o, uint32_t object)
 
 	return peers.n ? peers.pids[0] : 0;
 }
+
+/* ---- block devices --------------------------------------------------------------------------- */
+
+const char *disk_op_name(unsigned int op)
+{
+	static const char *const names[CHAINLOG_DISK_OPS] = {
+		[CHAINLOG_DISK_READ] = "read",	 [CHAINLOG_DISK_WRITE] = "write",
+		[CHAINLOG_DISK_FLUSH] = "flush", [CHAINLOG_DISK_DISCARD] = "discard",
+		[CHAINLOG_DISK_ZERO] = "zero",	 [CHAINLOG_DISK_OTHER] = "other",
+	};
+
+	return names[op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER];
+}
+
+const char *disk_device_name(const struct trace *t, uint32_t disk)
+{
+	const struct trace_object *o = trace_object(t, disk);
+
+	return o ? trace_string(t, o->name) : "";
+}
+
+void disk_names_put(const struct trace *t, uint32_t disk, unsigned int op, struct text_buf *out)
+{
+	const char *name = disk_device_name(t, disk);
+
+	text_puts(out, "disk ");
+	text_puts(out, name);
+	text_puts(out, *name ? " " : "");
+	text_puts(out, disk_op_name(op));
+}

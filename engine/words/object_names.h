@@ -31,4 +31,13 @@ uint32_t object_names_peer(struct object_names *o, uint32_t object);
 /* The thread that held it, of a lock; 0: it is none, or the thread is not known. */
 uint32_t object_names_holder(const struct object_names *o, uint32_t object);
 
+/* ---- block devices, and what they are asked for ---------------------------------------------- */
+
+/* "read", "write" and so on, of enum chainlog_disk_op. */
+const char *disk_op_name(unsigned int op);
+/* The device's name, not cleaned; "" if it is not known. */
+const char *disk_device_name(const struct trace *t, uint32_t disk);
+/* Puts "disk vda read", not cleaned. */
+void disk_names_put(const struct trace *t, uint32_t disk, unsigned int op, struct text_buf *out);
+
 #endif /* ENGINE_OBJECT_NAMES_H */
