@@ -553,14 +553,14 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 		o.ended = false;
 	p.names = names_new(in->timelines, &o);
 	p.filter = p.names ? wait_filter_new(in->timelines, &o, p.names) : NULL;
-	p.kernel = kernel_stacks_new(in->trace);
 	if (!err)
 		err = processes_new(&p.processes, in->timelines);
 	p.described =
 		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
-	if (!p.filter || !p.kernel || !p.described)
+	if (!p.filter || !p.described)
 		err = -ENOMEM;
 	if (!err) {
+		p.kernel = names_kernel_stacks(p.names);
 		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
 		err = put_threads(&p);
 	}
@@ -568,7 +568,6 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	free(p.frames);
 	perfetto_free(p.perfetto);
 	processes_free(p.processes);
-	kernel_stacks_free(p.kernel);
 	wait_filter_free(p.filter);
 	names_free(p.names);
 	return err;

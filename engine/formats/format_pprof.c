@@ -202,11 +202,11 @@ static void put_sample(struct writer *p, const struct chain_row *row)
 
 	p->out_of_memory |= !n;
 	sample = proto_begin(b, PROFILE_SAMPLE);
-	packed = proto_begin_packed(b, SAMPLE_LOCATION_ID);
+	packed = proto_begin(b, SAMPLE_LOCATION_ID);
 	for (size_t i = 0; i < n; i++)
 		proto_packed(b, frames[i]);
 	proto_end(b, packed);
-	packed = proto_begin_packed(b, SAMPLE_VALUE);
+	packed = proto_begin(b, SAMPLE_VALUE);
 	proto_packed(b, row->waits);
 	proto_packed(b, row->end == CHAIN_ON_CPU ? 0 : row->ns);
 	if (p->cpu)

@@ -124,11 +124,6 @@ void proto_end(struct proto *b, size_t begin)
 	memcpy(b->p + begin - 1, length, n);
 }
 
-size_t proto_begin_packed(struct proto *b, uint32_t field)
-{
-	return proto_begin(b, field);
-}
-
 void proto_packed(struct proto *b, uint64_t v)
 {
 	put(b, v);

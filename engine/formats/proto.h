@@ -29,11 +29,12 @@ void proto_bytes(struct proto *b, uint32_t field, const void *p, size_t len);
 /* s ends with a NUL; it must be valid UTF-8 if the schema's type is string. */
 void proto_string(struct proto *b, uint32_t field, const char *s);
 
-/* Begins a nested message; returns the argument for its proto_end(). Innermost first. */
+/*
+ * Begins a nested message, or the packed values of a repeated field; returns the argument for its
+ * proto_end(). Innermost first.
+ */
 size_t proto_begin(struct proto *b, uint32_t field);
 void proto_end(struct proto *b, size_t begin);
-/* Begins the packed values of a repeated field; proto_end() ends them. */
-size_t proto_begin_packed(struct proto *b, uint32_t field);
 void proto_packed(struct proto *b, uint64_t v);
 
 #endif /* ENGINE_PROTO_H */

@@ -18,7 +18,6 @@ struct sleep {
 
 void report_chain_free(struct report_chain *c)
 {
-	kernel_stacks_free(c->kernel);
 	free(c->lanes);
 	free(c->windows);
 	free(c->wakes);
@@ -92,11 +91,9 @@ int report_chain_init(struct report_chain *c, const struct timelines *tl, const 
 		      struct names *names)
 {
 	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
-	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	return c->kernel ? attribution_init(&c->attribution, tl, o,
-					    (struct chain_sink) { c, add_amount, NULL },
-					    1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL)
-			 : -ENOMEM;
+	c->kernel = names_kernel_stacks(names);
+	return attribution_init(&c->attribution, tl, o, (struct chain_sink) { c, add_amount, NULL },
+				1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL);
 }
 
 /* A sleep that is not followed. */

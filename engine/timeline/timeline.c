@@ -29,7 +29,7 @@ void timelines_free(struct timelines *tl)
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
 	cpus_free(tl->cpus);
-	stalls_free(&tl->stalls);
+	free(tl->stalls.at);
 	free(tl->untraced.next);
 	stolen_time_free(tl->interrupts);
 	stolen_time_free(tl->steal);

@@ -22,7 +22,6 @@
 
 #include "disk_requests.h"
 #include "samples.h"
-#include "stalls.h"
 #include "thread_numbers.h"
 #include "trace/trace.h"
 #include "untraced.h"
@@ -112,6 +111,20 @@ struct stack_pair {
 
 struct cpus;
 struct stolen_time;
+
+/*
+ * When no CPU had an event although samples were due (chain-semantics, section 9): the machine
+ * stood still, as a virtual machine does that its host does not run.
+ */
+struct stall {
+	uint64_t from_ns, to_ns;
+};
+
+struct stalls {
+	struct stall *at; /* in the order of time */
+	size_t n, cap;
+	uint64_t seen_ns; /* the trace has events, or losses, up to here; 0: none so far */
+};
 
 /* The members are private: use the functions below. */
 struct rename {

@@ -4,6 +4,7 @@
 
 #include "trace/event_stream.h"
 #include "base/progress.h"
+#include "common/grow.h"
 #include "timeline_private.h"
 
 #define PROGRESS_EVENTS 16384u
@@ -307,20 +308,44 @@ static bool in_running_time(void *arg, const struct sample *s)
 	       (i == th->n_waits || th->waits[i].out_ns > s->ns);
 }
 
+#define STALL_MIN_NS 100000000u
+#define STALL_MIN_SAMPLES 20u
+
+/* Notes each time without any event, or loss, that may be a stall. 0 or -ENOMEM. */
 static int note_stall(struct stalls *s, const struct event *ev)
 {
 	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
+	uint64_t until_ns = lost ? ev->last_ns : ev->time_ns;
 
-	return stalls_event(s, ev->time_ns, lost ? ev->last_ns : ev->time_ns);
+	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS) {
+		struct stall *p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		s->at = p;
+		p[s->n++] = (struct stall) { s->seen_ns, ev->time_ns };
+	}
+	if (s->seen_ns < until_ns)
+		s->seen_ns = until_ns;
+	return 0;
 }
 
+/* Keeps those that are long enough for as many samples as threads got while they ran. */
 static void finish_stalls(struct timelines *tl)
 {
+	struct stalls *s = &tl->stalls;
 	uint64_t ran_ns = 0;
+	size_t kept = 0, samples = tl->samples.n;
 
-	for (size_t i = 0; i < tl->n_threads && tl->stalls.n; i++)
+	for (size_t i = 0; i < tl->n_threads && s->n; i++)
 		ran_ns += thread_sums(&tl->threads[i], 0, UINT64_MAX).running_ns;
-	stalls_finish(&tl->stalls, ran_ns, tl->samples.n);
+	for (size_t i = 0; i < s->n && samples; i++) {
+		uint64_t length_ns = s->at[i].to_ns - s->at[i].from_ns;
+
+		if (length_ns / STALL_MIN_SAMPLES >= ran_ns / samples)
+			s->at[kept++] = s->at[i];
+	}
+	s->n = kept;
 }
 
 /* Prepares for the first event, which may be NULL. with_cpus: see timelines_new_with_cpus(). */

@@ -38,7 +38,7 @@ static void numbers_strings_and_messages_have_the_published_form(void **state)
 	proto_end(&b, begin);
 	IS(&b, "\x1a\x03\x08\x96\x01");
 	b.len = 0;
-	begin = proto_begin_packed(&b, 6);
+	begin = proto_begin(&b, 6);
 	proto_packed(&b, 3);
 	proto_packed(&b, 270);
 	proto_packed(&b, 86942);
