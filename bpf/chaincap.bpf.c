@@ -95,7 +95,6 @@ static __always_inline int count_lost(struct wire_kind_state *k, __u64 now)
 	if (!k->pending++)
 		k->pending_first_ns = now;
 	k->pending_last_ns = now;
-	k->lost++;
 	return 0;
 }
 

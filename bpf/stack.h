@@ -162,10 +162,9 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	barrier_var(n);
 	if (n > WIRE_STACK_MAX)
 		n = WIRE_STACK_MAX;
-	if (bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
-			       BPF_RB_NO_WAKEUP))
-		k->stacks_unsent++;
-	else if (word)
+	if (!bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
+				BPF_RB_NO_WAKEUP) &&
+	    word)
 		note_sent(known, word);
 	return id;
 }

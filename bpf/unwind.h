@@ -345,10 +345,8 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	barrier_var(len);
 	if (len > sizeof(c->words))
 		return 0;
-	if (bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len, wake)) {
-		k->stacks_unsent++;
+	if (bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len, wake))
 		return 0;
-	}
 	return c->id;
 }
 

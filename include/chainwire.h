@@ -444,13 +444,11 @@ struct wire_known_stack {
  * struct workspace (bpf/stack.h).
  */
 struct wire_kind_state {
-	__u64 kind;	     /* enum wire_kind, set with the first event */
-	__u64 seen;	     /* events, kept or lost */
-	__u64 nested;	     /* events that were skipped; they are not in seen */
-	__u64 busy;	     /* 1: a program is using this struct */
-	__u64 lost;	     /* events of seen that found no room */
-	__u64 stacks_unsent; /* stacks that did not fit; sent when they are seen again */
-	__u64 pending;	     /* events of lost that no WIRE_LOST record has reported yet */
+	__u64 kind;    /* enum wire_kind, set with the first event */
+	__u64 seen;    /* events, kept or lost */
+	__u64 nested;  /* events that were skipped; they are not in seen */
+	__u64 busy;    /* 1: a program is using this struct */
+	__u64 pending; /* events of seen that found no room, and no WIRE_LOST record has reported */
 	__u64 pending_first_ns, pending_last_ns;
 	__u64 walked, known; /* kernel stacks walked, and recognized without a walk */
 	/* --verify: stacks compared with a plain walk, and those that it contradicted. */

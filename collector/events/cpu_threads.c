@@ -127,27 +127,14 @@ static struct chainlog_writer *own_block(struct cpu_thread *l, const struct wire
 	return w && !chainlog_writer_is_full(w, r->time_ns) ? w : NULL;
 }
 
-static int take_switch(struct cpu_thread *l, const struct wire_switch *ev, size_t len)
+/* Takes a switch or a waking, which `out` is but for its stacks. */
+static int take_event(struct cpu_thread *l, const struct wire_record *r, size_t len,
+		      struct chainlog_fields out, uint32_t kstack, uint32_t ustack)
 {
-	struct chainlog_writer *w = own_block(l, &ev->r);
-	struct chainlog_fields out = translator_switch(ev);
+	struct chainlog_writer *w = own_block(l, r);
 
-	if (!w || ev->object || !find_known(l, ev->kstack, &out.kstack) ||
-	    !find_known(l, ev->ustack, &out.ustack))
-		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
-	chainlog_write(w, &out);
-	l->events++;
-	return 0;
-}
-
-static int take_waking(struct cpu_thread *l, const struct wire_waking *ev, size_t len)
-{
-	struct chainlog_fields out = translator_waking(ev);
-	struct chainlog_writer *w = own_block(l, &ev->r);
-
-	if (!w || !find_known(l, ev->kstack, &out.kstack) ||
-	    !find_known(l, ev->ustack, &out.ustack))
-		return take_shared(l, &ev->r, len, ev->kstack, ev->ustack);
+	if (!w || !find_known(l, kstack, &out.kstack) || !find_known(l, ustack, &out.ustack))
+		return take_shared(l, r, len, kstack, ustack);
 	chainlog_write(w, &out);
 	l->events++;
 	return 0;
@@ -155,14 +142,20 @@ static int take_waking(struct cpu_thread *l, const struct wire_waking *ev, size_
 
 static int take_record(void *ctx, const struct wire_record *r, size_t len)
 {
+	const struct wire_switch *s = (const void *)r;
+	const struct wire_waking *w = (const void *)r;
+
 	if (translator_check(r, len))
 		return take_shared(ctx, r, len, 0, 0);
 	switch (r->kind) {
 	case WIRE_SWITCH:
-		return take_switch(ctx, (const void *)r, len);
+		/* One with an object is two events. */
+		return s->object ? take_shared(ctx, r, len, s->kstack, s->ustack)
+				 : take_event(ctx, r, len, translator_switch(s), s->kstack,
+					      s->ustack);
 	case WIRE_WAKING:
 	case WIRE_WAKING_NEW:
-		return take_waking(ctx, (const void *)r, len);
+		return take_event(ctx, r, len, translator_waking(w), w->kstack, w->ustack);
 	default:
 		return take_shared(ctx, r, len, 0, 0);
 	}

@@ -32,4 +32,25 @@ struct object_text {
 /* Describes the record of len bytes. Returns 0, or -EBADMSG if it is none. */
 int object_describe(const struct wire_object *o, size_t len, struct object_text *out);
 
+#define DISK_NAME_LEN 128 /* device-mapper's own limit, with the terminator */
+#define DISK_NAMES 16
+
+/*
+ * How people call a block device: as the kernel does (vda, md0), but those of device-mapper by the
+ * names that they were given (vg-root for dm-0). All zero is empty.
+ */
+struct disk_names {
+	struct {
+		char kernel[WIRE_DISK_NAME], shown[DISK_NAME_LEN];
+		uint64_t read_ns;
+	} known[DISK_NAMES]; /* of device-mapper's, by number */
+};
+
+/*
+ * Puts the name of the device that the kernel calls so, WIRE_DISK_NAME bytes with or without a
+ * terminator, into shown. time_ns: CLOCK_MONOTONIC; a name is read once a second at most.
+ */
+void disk_name(struct disk_names *d, const char *kernel, uint64_t time_ns,
+	       char shown[DISK_NAME_LEN]);
+
 #endif /* OBJECT_TEXT_H */

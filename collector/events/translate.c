@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/event_block.h"
-#include "disk_names.h"
 
 struct translator {
 	struct encoder *enc;

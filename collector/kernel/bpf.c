@@ -473,14 +473,11 @@ static int each_kind(struct bpf_session *s,
 
 static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu, void *ctx)
 {
-	bool aux = kind >= WIRE_EVENT_KINDS;
 	struct bpf_counts *c = ctx;
 
 	(void)cpu;
-	*(aux ? &c->aux_seen : &c->seen) += k->seen;
-	*(aux ? &c->aux_lost : &c->lost) += k->lost;
+	*(kind < WIRE_EVENT_KINDS ? &c->seen : &c->aux_seen) += k->seen;
 	c->missed += k->nested;
-	c->stacks_unsent += k->stacks_unsent;
 	c->walked += k->walked;
 	c->known += k->known;
 	c->verified += k->verified;

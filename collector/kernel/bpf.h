@@ -31,11 +31,8 @@ struct bpf_options {
 };
 
 struct bpf_counts {
-	uint64_t seen;	   /* events, kept or lost */
-	uint64_t lost;	   /* events of these not kept */
-	uint64_t aux_seen; /* the same of AUX_EVENTS */
-	uint64_t aux_lost;
-	uint64_t stacks_unsent; /* stacks that found no room */
+	uint64_t seen;		/* events, kept or lost */
+	uint64_t aux_seen;	/* the same of AUX_EVENTS */
 	uint64_t walked, known; /* kernel stacks walked, and known without a walk */
 	/* Stacks compared with a plain walk, and those that differed. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;

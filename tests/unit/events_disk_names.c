@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "events/disk_names.h"
+#include "events/object_text.h"
 
 static void is_called(const char *kernel, const char *expected)
 {
