@@ -86,34 +86,23 @@ uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name)
 	return g->group;
 }
 
-/* What a list is made of. Each kind of key has another length. */
-struct head_key {
-	uint32_t name, stack;
+enum list_kind {
+	LIST_HEAD,	    /* number: a name; stack */
+	LIST_RAN,	    /* stack */
+	LIST_NAME,	    /* number: a name */
+	LIST_LINK,	    /* link */
+	LIST_IDENTITY,	    /* link; not a list: see part_link_identity() */
+	LIST_HOLDER,	    /* number: see cpu_holders.h */
+	LIST_DISK,	    /* number: what was asked; end: at which stage */
+	LIST_OBJECT,	    /* number */
+	LIST_WAKEUP,	    /* number: the wakee; link */
+	LIST_WAKEUP_BY_END, /* number: the wakee; end */
 };
 
-struct ran_key {
-	uint32_t stack;
-};
-
-struct name_key {
-	uint32_t name, none[2];
-};
-
-struct who_key {
-	uint32_t who, none[3];
-};
-
-struct disk_key {
-	uint32_t kind, stage, none[3];
-};
-
-struct object_key {
-	uint32_t object, none[5];
-};
-
-struct wakeup_key {
-	struct link link; /* all 0 if there is none */
-	uint32_t end, wakee;
+/* What a list is made of. Has no padding: equal keys are equal bytes. */
+struct list_key {
+	uint32_t kind, number, stack, end;
+	struct link link;
 };
 
 /* Neither the thread nor the flags are seen in a line: threads of one name give one link. */
@@ -144,79 +133,95 @@ static uint32_t *slot_of(struct part_cache *c, const void *key, size_t len)
 	return &p[id];
 }
 
-uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack)
+/* The list for "[read of 8:0]", and the stage. 0: out of memory. */
+static uint32_t make_disk(struct chain_parts *p, uint32_t request, enum disk_stage stage)
 {
-	struct head_key key = { name, stack };
+	struct disk_request_kind kind = timelines_disk_request_kind(p->timelines, request);
+	struct text_buf text = { 0 };
+	uint32_t list;
+
+	text_puts(&text, "[");
+	disk_names_put(timelines_trace(p->timelines), kind.disk, kind.op, &text);
+	text_puts(&text, "]");
+	list = text.failed ? 0 : frame_list_texts(p->lists, text.p, disk_stage_name(stage));
+	text_free(&text);
+	return list;
+}
+
+static uint32_t make_list(struct chain_parts *p, const struct list_key *k)
+{
+	struct link shown = as_shown(&k->link);
+	const char *holder;
+
+	switch ((enum list_kind)k->kind) {
+	case LIST_HEAD:
+		return frame_list_head(p->lists, k->number, k->stack);
+	case LIST_RAN:
+		return frame_list_ran(p->lists, k->stack);
+	case LIST_NAME:
+		return frame_list_name(p->lists, k->number);
+	case LIST_LINK:
+		return frame_list_link(p->lists, &k->link);
+	case LIST_IDENTITY:
+		return link_identity(&p->identities, p->names, p->timelines, &k->link,
+				     frame_list_link(p->lists, &shown));
+	case LIST_HOLDER:
+		holder = cpu_holder_text(k->number);
+		if (!holder)
+			holder = trace_string(timelines_trace(p->timelines), k->number);
+		return frame_list_text(p->lists, holder);
+	case LIST_DISK:
+		return make_disk(p, k->number, (enum disk_stage)k->end);
+	case LIST_OBJECT:
+		return frame_list_of_object(p->lists, k->number);
+	case LIST_WAKEUP:
+		return frame_list_wakeup(p->lists, &k->link, NULL, k->number);
+	case LIST_WAKEUP_BY_END:
+		return frame_list_wakeup(p->lists, NULL, chain_end_name((enum chain_end)k->end),
+					 k->number);
+	}
+	return 0;
+}
+
+static uint32_t list_of(struct part_cache *c, struct list_key key)
+{
 	uint32_t *slot = slot_of(c, &key, sizeof(key));
 
 	if (slot && !*slot) {
 		pthread_mutex_lock(&c->parts->lock);
-		*slot = frame_list_head(c->parts->lists, name, stack);
+		*slot = make_list(c->parts, &key);
 		pthread_mutex_unlock(&c->parts->lock);
 	}
 	return slot ? *slot : 0;
+}
+
+uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack)
+{
+	return list_of(c, (struct list_key) { LIST_HEAD, .number = name, .stack = stack });
 }
 
 uint32_t part_ran(struct part_cache *c, uint32_t stack)
 {
-	struct ran_key key = { stack };
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-
-	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		*slot = frame_list_ran(c->parts->lists, stack);
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, (struct list_key) { LIST_RAN, .stack = stack });
 }
 
 uint32_t part_name(struct part_cache *c, uint32_t name)
 {
-	struct name_key key = { name, { 0, 0 } };
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-
-	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		*slot = frame_list_name(c->parts->lists, name);
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, (struct list_key) { LIST_NAME, .number = name });
 }
 
 uint32_t part_link(struct part_cache *c, const struct link *l)
 {
-	struct link key = as_shown(l);
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-
-	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		*slot = frame_list_link(c->parts->lists, &key);
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, (struct list_key) { LIST_LINK, .link = as_shown(l) });
 }
-
-struct identity_key {
-	struct link link;
-	uint32_t none[3];
-};
 
 uint32_t part_link_identity(struct part_cache *c, const struct link *l)
 {
-	struct identity_key key = { .link = as_shown(l) };
-	uint32_t *slot;
+	struct list_key key = { LIST_IDENTITY, .link = as_shown(l) };
 
 	key.link.blocked = l->blocked;
 	key.link.flags = l->flags & (LINK_SHOWS_BLOCKED | LINK_STARTED);
-	slot = slot_of(c, &key, sizeof(key));
-	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		key.link = as_shown(l);
-		*slot = link_identity(&c->parts->identities, c->parts->names, c->parts->timelines,
-				      l, frame_list_link(c->parts->lists, &key.link));
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, key);
 }
 
 uint32_t part_identity_list(struct part_cache *c, uint32_t identity, uint32_t times)
@@ -228,72 +233,25 @@ uint32_t part_identity_list(struct part_cache *c, uint32_t identity, uint32_t ti
 
 uint32_t part_who(struct part_cache *c, uint32_t who)
 {
-	struct who_key key = { who, { 0 } };
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-
-	if (slot && !*slot) {
-		const char *text = cpu_holder_text(who);
-
-		if (!text)
-			text = trace_string(timelines_trace(c->parts->timelines), who);
-		pthread_mutex_lock(&c->parts->lock);
-		*slot = frame_list_text(c->parts->lists, text);
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, (struct list_key) { LIST_HOLDER, .number = who });
 }
 
-uint32_t part_disk(struct part_cache *c, uint32_t request, enum disk_stage stage)
+uint32_t part_disk(struct part_cache *c, uint32_t kind, enum disk_stage stage)
 {
-	const struct timelines *tl = c->parts->timelines;
-	struct disk_request_kind kind = timelines_disk_request_kind(tl, request);
-	struct disk_key key = { request, stage, { 0 } };
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-	struct text_buf text = { 0 };
-
-	if (slot && !*slot) {
-		text_puts(&text, "[");
-		disk_names_put(timelines_trace(tl), kind.disk, kind.op, &text);
-		text_puts(&text, "]");
-		pthread_mutex_lock(&c->parts->lock);
-		if (!text.failed)
-			*slot = frame_list_texts(c->parts->lists, text.p, disk_stage_name(stage));
-		pthread_mutex_unlock(&c->parts->lock);
-		text_free(&text);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, (struct list_key) { LIST_DISK, .number = kind, .end = stage });
 }
 
 uint32_t part_object(struct part_cache *c, uint32_t object)
 {
-	struct object_key key = { object, { 0 } };
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-
-	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		*slot = frame_list_of_object(c->parts->lists, object);
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	return list_of(c, (struct list_key) { LIST_OBJECT, .number = object });
 }
 
 uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end, uint32_t wakee)
 {
-	struct wakeup_key key = { .link = l ? as_shown(l) : (struct link) { 0 },
-				  .end = end,
-				  .wakee = wakee };
-	uint32_t *slot = slot_of(c, &key, sizeof(key));
-
-	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		if (l)
-			*slot = frame_list_wakeup(c->parts->lists, &key.link, NULL, wakee);
-		else
-			*slot = frame_list_wakeup(c->parts->lists, NULL, chain_end_name(end),
-						  wakee);
-		pthread_mutex_unlock(&c->parts->lock);
-	}
-	return slot ? *slot : 0;
+	if (l)
+		return list_of(c, (struct list_key) { LIST_WAKEUP, .number = wakee,
+						      .link = as_shown(l) });
+	return list_of(c, (struct list_key) { LIST_WAKEUP_BY_END, .number = wakee, .end = end });
 }
 
 struct thread_group chain_parts_thread_group(const struct chain_parts *p, uint32_t group)

@@ -30,7 +30,7 @@ struct known_group {
 /* One thread's. */
 struct part_cache {
 	struct chain_parts *parts;
-	struct intern keys; /* what lists are made of; keys of different kinds differ in length */
+	struct intern keys; /* what lists are made of */
 	uint32_t *lists;    /* by the key's id */
 	size_t cap_lists;
 	struct known_group *groups; /* by thread */
