@@ -79,7 +79,7 @@ static void merge_ran(struct chain_rows *r)
 
 	if (r->n_ran)
 		qsort_r(r->ran, r->n_ran, sizeof(*r->ran), by_end_and_frames,
-			chain_parts_lists(r->parts));
+			interned_stacks_lists(r->stacks));
 	for (size_t i = 0; i < r->n_ran; i++) {
 		const struct chain_ran *ran = &r->ran[i];
 
@@ -106,8 +106,8 @@ static size_t places_of_line(const struct chain_rows *r, const struct chain_ran 
 {
 	size_t k = 1;
 
-	while (k < n &&
-	       !frame_lists_compare_lines(chain_parts_lists(r->parts), ran[0].list, ran[k].list))
+	while (k < n && !frame_lists_compare_lines(interned_stacks_lists(r->stacks), ran[0].list,
+						   ran[k].list))
 		k++;
 	return k;
 }
@@ -215,13 +215,13 @@ static int by_frames(const void *pa, const void *pb, void *lists)
 /* By group, then number of links, then the first difference from the last link to the head. */
 static int by_content(const struct order *o, const struct chain_row *a, const struct chain_row *b)
 {
-	const struct chain_parts *parts = o->rows->parts;
+	const struct interned_stacks *stacks = o->rows->stacks;
 	const struct pair *nodes = o->rows->nodes->at;
 	uint32_t x = a->node, y = b->node;
 
 	if (a->group != b->group) {
-		struct thread_group ga = chain_parts_thread_group(parts, a->group);
-		struct thread_group gb = chain_parts_thread_group(parts, b->group);
+		struct thread_group ga = interned_stacks_thread_group(stacks, a->group);
+		struct thread_group gb = interned_stacks_thread_group(stacks, b->group);
 
 		return ga.name != gb.name ? compare_numbers(ga.name, gb.name)
 		       : ga.pid != gb.pid ? compare_numbers(ga.pid, gb.pid)
@@ -288,7 +288,7 @@ static int most_used_first(const void *pa, const void *pb, void *lists)
 /* Numbers the frames that are used, most used first, as small numbers are shorter. 0 or -ENOMEM. */
 static int number_frames(struct chain_rows *r)
 {
-	struct frame_lists *lists = chain_parts_lists(r->parts);
+	struct frame_lists *lists = interned_stacks_lists(r->stacks);
 	uint32_t *number, *frame_of;
 	struct use *uses;
 	size_t n_frames, n;
@@ -344,7 +344,7 @@ struct lines {
 static uint32_t line_of(struct chain_rows *r, const struct chain_row *row, struct lines *l,
 			struct text_buf *buf)
 {
-	struct frame_lists *lists = chain_parts_lists(r->parts);
+	struct frame_lists *lists = interned_stacks_lists(r->stacks);
 	size_t n;
 	const uint32_t *frames = chain_row_frames(r, row, &n);
 	struct line *p;
@@ -439,7 +439,7 @@ int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
 	int err = 0;
 
 	if (by_contents) {
-		o.rank = rank_lists(chain_parts_lists(r->parts));
+		o.rank = rank_lists(interned_stacks_lists(r->stacks));
 		if (!o.rank)
 			return -ENOMEM;
 	}
@@ -510,7 +510,7 @@ static int add_list(struct chain_rows *r, const struct frame_lists *lists, uint3
 
 const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n)
 {
-	struct frame_lists *lists = chain_parts_lists(r->parts);
+	struct frame_lists *lists = interned_stacks_lists(r->stacks);
 	const char *end = chain_row_end(r, row);
 	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(r, row);
 	size_t n_path = chain_row_path(r, row, path);
@@ -529,10 +529,11 @@ const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *r
 
 uint32_t chain_rows_frames_end(const struct chain_rows *r)
 {
-	return r->number ? (uint32_t)r->n_numbers + 1 : frames_end(chain_parts_lists(r->parts));
+	return r->number ? (uint32_t)r->n_numbers + 1
+			 : frames_end(interned_stacks_lists(r->stacks));
 }
 
 struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame)
 {
-	return frame_at(chain_parts_lists(r->parts), r->number ? r->frame_of[frame] : frame);
+	return frame_at(interned_stacks_lists(r->stacks), r->number ? r->frame_of[frame] : frame);
 }

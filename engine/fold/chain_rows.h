@@ -7,7 +7,7 @@
 #ifndef ENGINE_CHAIN_ROWS_H
 #define ENGINE_CHAIN_ROWS_H
 
-#include "chain_parts.h"
+#include "interned_stacks.h"
 
 /* The end of a row that only counts waits: see struct chain_row. */
 #define CHAIN_NO_END CHAIN_ENDS
@@ -22,7 +22,7 @@ struct chain_row {
 	 * so that counts add up along the stacks as times do. 0 if counts were not asked for.
 	 */
 	uint64_t waits;
-	uint32_t group; /* whose waits: see chain_parts_thread_group() */
+	uint32_t group; /* whose waits: see interned_stacks_thread_group() */
 	/* In the tree of chains: group, below it the head, below that links. 0: CHAIN_OTHER. */
 	uint32_t node;
 	uint32_t links; /* number of wakers in the chain */
@@ -40,14 +40,14 @@ struct chain_ran {
 	uint64_t samples;
 };
 
-/* nodes and parts are borrowed. All zero but for these is a valid empty value. */
+/* nodes and stacks are borrowed. All zero but for these is a valid empty value. */
 struct chain_rows {
 	struct chain_row *at;
 	size_t n, cap;
 	struct chain_ran *ran; /* in no order */
 	size_t n_ran, cap_ran;
 	const struct pairs *nodes; /* (parent or 0, number of the part) */
-	struct chain_parts *parts;
+	struct interned_stacks *stacks;
 	bool with_ends; /* show why a chain ends */
 	/* Private: numbers of frames, see chain_rows_order(). */
 	uint32_t *number, *frame_of;

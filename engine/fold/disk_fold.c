@@ -14,8 +14,8 @@
 
 struct disk_fold {
 	const struct timelines *timelines;
-	struct chain_parts *parts;
-	struct part_cache cache;
+	struct interned_stacks *stacks;
+	struct stack_cache cache;
 	struct pairs nodes;
 	struct pair_table sums; /* ns, by (node, list above) */
 	struct chain_rows rows;
@@ -45,7 +45,7 @@ static uint32_t list_above(struct disk_fold *f, uint32_t kind, uint64_t ns)
 	text_puts(&what, "[");
 	disk_names_put(timelines_trace(f->timelines), k.disk, k.op, &what);
 	text_puts(&what, "]");
-	list = what.failed ? 0 : frame_list_texts(chain_parts_lists(f->parts), what.p, band);
+	list = what.failed ? 0 : frame_list_texts(interned_stacks_lists(f->stacks), what.p, band);
 	text_free(&what);
 	return list;
 }
@@ -57,7 +57,7 @@ static int add_request(void *arg, const struct disk_request *r)
 	uint64_t ns = from_ns && from_ns < r->done_ns ? r->done_ns - from_ns : 0, *sum;
 	bool known = r->thread != THREAD_NONE;
 	uint32_t name = known ? timelines_name(f->timelines, r->thread, from_ns) : 0;
-	uint32_t head = part_head(&f->cache, name, r->pair);
+	uint32_t head = intern_head(&f->cache, name, r->pair);
 	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above = list_above(f, r->kind, ns);
 	uint32_t node = head && root ? pairs_id(&f->nodes, root, head) : 0;
 
@@ -72,7 +72,8 @@ static int make_rows(struct disk_fold *f)
 {
 	int err = 0;
 
-	f->rows = (struct chain_rows) { .nodes = &f->nodes, .parts = f->parts, .with_ends = true };
+	f->rows =
+		(struct chain_rows) { .nodes = &f->nodes, .stacks = f->stacks, .with_ends = true };
 	for (uint32_t i = 1; i <= f->sums.keys.n && !err; i++)
 		err = chain_rows_add(&f->rows, f->sums.keys.at[i].a, CHAIN_DISK,
 				     f->sums.keys.at[i].b, ((const uint64_t *)f->sums.at)[i], 0);
@@ -88,11 +89,11 @@ int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const stru
 	if (!f)
 		return err;
 	f->timelines = tl;
-	f->parts = chain_parts_new(tl, o, false);
-	if (f->parts)
-		err = part_cache_init(&f->cache, f->parts);
+	f->stacks = interned_stacks_new(tl, o, false);
+	if (f->stacks)
+		err = stack_cache_init(&f->cache, f->stacks);
 	if (!err)
-		err = disk_filter_walk(tl, o, chain_parts_names(f->parts), add_request, f);
+		err = disk_filter_walk(tl, o, interned_stacks_names(f->stacks), add_request, f);
 	return err ? err : make_rows(f);
 }
 
@@ -101,8 +102,8 @@ void disk_fold_free(struct disk_fold *f)
 	if (!f)
 		return;
 	chain_rows_free(&f->rows);
-	part_cache_free(&f->cache);
-	chain_parts_free(f->parts);
+	stack_cache_free(&f->cache);
+	interned_stacks_free(f->stacks);
 	pairs_free(&f->nodes);
 	pair_table_free(&f->sums);
 	free(f);

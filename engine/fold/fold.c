@@ -68,12 +68,12 @@ static int make_rows(struct fold *f)
 
 	f->rows =
 		(struct chain_rows) { .nodes = &f->nodes,
-				      .parts = f->parts,
+				      .stacks = f->stacks,
 				      .with_ends = !f->options->no_ends && f->by != FOLD_BY_WAKER };
 	if (fold_folds_repeats(f))
-		err = repeats_fold(&f->nodes, &all->sums, &all->parts);
+		err = repeats_fold(&f->nodes, &all->sums, &all->stacks);
 	if (!err)
-		err = node_sums_rows(&all->sums, f->nodes.n, &all->parts, &f->rows);
+		err = node_sums_rows(&all->sums, f->nodes.n, &all->stacks, &f->rows);
 	/* Folded lines are sorted as text, and samples share the time of equal lines. */
 	if (!err && fold_counts_waits(f))
 		err = chain_rows_share_ran(&f->rows);
@@ -123,8 +123,8 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->options = o;
 		f->by = by;
 		f->knows_objects = wait_classes_known(tl);
-		f->parts = chain_parts_new(tl, o, by == FOLD_BY_LINE);
-		err = f->parts ? 0 : -ENOMEM;
+		f->stacks = interned_stacks_new(tl, o, by == FOLD_BY_LINE);
+		err = f->stacks ? 0 : -ENOMEM;
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
 			err = cpu_holders_new(&f->cpu_holders, tl, false);
 		if (!err)
@@ -144,7 +144,7 @@ void fold_free(struct fold *f)
 		return;
 	chain_rows_free(&f->rows);
 	pairs_free(&f->nodes);
-	chain_parts_free(f->parts);
+	interned_stacks_free(f->stacks);
 	slices_free(&f->slices);
 	cpu_holders_free(f->cpu_holders);
 	sums_free(&f->classes);

@@ -37,7 +37,7 @@ struct folder {
 	struct wait_filter *filter;
 	struct chains chains;	   /* its nodes: see chain_row.node */
 	struct chain_batch *batch; /* NULL: one wait at a time */
-	struct part_cache parts;
+	struct stack_cache stacks;
 	struct head heads[HEADS];
 	struct long_wait *long_waits;
 	size_t n_long, cap_long;
@@ -52,7 +52,7 @@ struct fold {
 	const struct options *options;
 	enum fold_by by;
 	bool knows_objects; /* the trace says what was waited for */
-	struct chain_parts *parts;
+	struct interned_stacks *stacks;
 	struct cpu_holders *cpu_holders; /* NULL: not asked for, or not known */
 	struct slices slices;
 	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */

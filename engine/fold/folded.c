@@ -61,7 +61,7 @@ static int add_part(struct folded *l, uint32_t part)
 
 static uint32_t part_of_list(struct adding *a, uint32_t list)
 {
-	const struct frame_lists *lists = chain_parts_lists(a->rows->parts);
+	const struct frame_lists *lists = interned_stacks_lists(a->rows->stacks);
 	size_t at = a->lines->texts.len, n = frame_list_len(lists, list);
 
 	if (a->of_list[list])
@@ -77,7 +77,7 @@ static uint32_t part_of_list(struct adding *a, uint32_t list)
 /* The class of what a head's stack waited for. */
 static uint32_t part_of_class(struct adding *a, uint32_t list)
 {
-	const struct frame_lists *lists = chain_parts_lists(a->rows->parts);
+	const struct frame_lists *lists = interned_stacks_lists(a->rows->stacks);
 	size_t at = a->lines->texts.len;
 
 	if (!a->of_class[list]) {
@@ -142,8 +142,10 @@ int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool
 	size_t at = l->texts.len;
 	int err = 0;
 
-	a.of_list = calloc(frame_lists_end(chain_parts_lists(a.rows->parts)), sizeof(*a.of_list));
-	a.of_class = calloc(frame_lists_end(chain_parts_lists(a.rows->parts)), sizeof(*a.of_class));
+	a.of_list =
+		calloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_list));
+	a.of_class =
+		calloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_class));
 	if (!a.of_list || !a.of_class)
 		err = -ENOMEM;
 	if (root && !err) {

@@ -17,8 +17,8 @@ static uint32_t label_link(void *arg, const struct link *l)
 {
 	struct folder *f = arg;
 
-	return fold_folds_repeats(f->fold) ? part_link_identity(&f->parts, l)
-					   : part_link(&f->parts, l);
+	return fold_folds_repeats(f->fold) ? intern_link_identity(&f->stacks, l)
+					   : intern_link(&f->stacks, l);
 }
 
 /* The wait's head; its node is 0 if it is out of memory. */
@@ -28,14 +28,14 @@ static const struct head *head_of(struct folder *f, uint32_t thread, const struc
 	struct head *slot;
 
 	name = timelines_name(f->fold->timelines, thread, w->out_ns);
-	group = part_group(&f->parts, thread, name);
+	group = intern_group(&f->stacks, thread, name);
 	slot = &f->heads[hash_pair(group, w->stack) % HEADS];
 	if (!slot->node || slot->group != group || slot->stack != w->stack)
 		*slot = (struct head) {
 			.group = group,
 			.stack = w->stack,
 			.node = chains_node(&f->chains, chains_head(&f->chains, group),
-					    part_head(&f->parts, name, w->stack)),
+					    intern_head(&f->stacks, name, w->stack)),
 			.class = wait_class(f->fold->timelines, w->stack),
 		};
 	return slot;
@@ -57,8 +57,8 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 	else
 		l = link_of(c->timelines, c->options, w,
 			    waker_context(c->kernel, kstack, w->waker == THREAD_IDLE), true);
-	return chains_node(c, chains_head(c, part_group(&f->parts, thread, name)),
-			   part_wakeup(&f->parts, end == CHAIN_NO_END ? &l : NULL, end, name));
+	return chains_node(c, chains_head(c, intern_group(&f->stacks, thread, name)),
+			   intern_wakeup(&f->stacks, end == CHAIN_NO_END ? &l : NULL, end, name));
 }
 
 /* ---- summing up ----------------------------------------------------------------------------- */
@@ -70,11 +70,11 @@ static void add_above(struct folder *f, uint32_t node, struct amount_key key, ui
 	uint32_t list;
 
 	if (key.kind == AMOUNT_CPU_HOLDER)
-		list = part_who(&f->parts, key.value);
+		list = intern_holder(&f->stacks, key.value);
 	else if (end == CHAIN_DISK)
-		list = part_disk(&f->parts, key.value, (enum disk_stage)key.stage);
+		list = intern_disk(&f->stacks, key.value, (enum disk_stage)key.stage);
 	else
-		list = part_object(&f->parts, key.value);
+		list = intern_object(&f->stacks, key.value);
 	node_sums_add_above(&f->sums, node, end, list, ns);
 }
 
@@ -198,9 +198,10 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 /* The node of a thread's name alone; 0: out of memory. */
 static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name)
 {
-	uint32_t group = part_group(&f->parts, thread, name);
+	uint32_t group = intern_group(&f->stacks, thread, name);
 
-	return chains_node(&f->chains, chains_head(&f->chains, group), part_name(&f->parts, name));
+	return chains_node(&f->chains, chains_head(&f->chains, group),
+			   intern_name(&f->stacks, name));
 }
 
 static void add_own_time(void *arg, uint32_t thread, uint32_t name, enum chain_end end, uint64_t ns)
@@ -254,7 +255,7 @@ void folder_clear(struct folder *f)
 	chains_free(&f->chains);
 	wait_filter_free(f->filter);
 	names_free(f->names);
-	part_cache_free(&f->parts);
+	stack_cache_free(&f->stacks);
 	free(f->long_waits);
 	node_sums_free(&f->sums);
 	sums_free(&f->classes);
@@ -288,7 +289,7 @@ static int folder_init(struct folder *f)
 					   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
 				  .cpu_holders = fold->cpu_holders });
 	if (!err)
-		err = part_cache_init(&f->parts, fold->parts);
+		err = stack_cache_init(&f->stacks, fold->stacks);
 	if (!err && o->mode == MODE_EXACT) {
 		f->batch = chain_batch_new(&f->chains);
 		err = f->batch ? 0 : -ENOMEM;

@@ -102,7 +102,7 @@ void node_sums_move(struct node_sums *to, const struct node_sums *from, const ui
 	to->out_of_memory |= from->out_of_memory;
 }
 
-static int make_ran(const struct node_sums *s, struct part_cache *p, struct chain_rows *rows)
+static int make_ran(const struct node_sums *s, struct stack_cache *p, struct chain_rows *rows)
 {
 	const struct pair *nodes = rows->nodes->at;
 	int err = 0;
@@ -115,7 +115,7 @@ static int make_ran(const struct node_sums *s, struct part_cache *p, struct chai
 		struct chain_ran ran = {
 			.node = key.a,
 			.end = own ? CHAIN_ON_CPU : CHAIN_RUNNING,
-			.list = part_ran(p, key.b),
+			.list = intern_ran(p, key.b),
 			.samples = (uint64_t)samples,
 		};
 
@@ -145,7 +145,7 @@ static int make_divided_rows(struct node_sums *s, struct chain_rows *rows)
 	return err;
 }
 
-int node_sums_rows(struct node_sums *s, uint32_t n, struct part_cache *p, struct chain_rows *rows)
+int node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p, struct chain_rows *rows)
 {
 	int err = make_divided_rows(s, rows);
 

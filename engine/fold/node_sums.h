@@ -43,8 +43,8 @@ static inline void node_sums_add(struct node_sums *s, uint32_t node, enum chain_
 
 void node_sums_add_waits(struct node_sums *s, uint32_t node, uint32_t end, uint32_t waits);
 /*
- * ns of the time of (node, end) are of part (a number from chain_parts.h), which stands above the
- * end: whoever had the CPU of CHAIN_RUNNABLE and CHAIN_PREEMPTED, the disk of CHAIN_DISK, the
+ * ns of the time of (node, end) are of part (a number from interned_stacks.h), which stands above
+ * the end: whoever had the CPU of CHAIN_RUNNABLE and CHAIN_PREEMPTED, the disk of CHAIN_DISK, the
  * socket of CHAIN_NETWORK. Other ends have no such part.
  */
 void node_sums_add_above(struct node_sums *s, uint32_t node, enum chain_end end, uint32_t part,
@@ -57,6 +57,6 @@ void node_sums_move(struct node_sums *to, const struct node_sums *from, const ui
  * Makes rows of the nodes 1..n, and their samples, for which p makes lists. What has a part above
  * its end is no longer in the times then. 0 or -ENOMEM.
  */
-int node_sums_rows(struct node_sums *s, uint32_t n, struct part_cache *p, struct chain_rows *rows);
+int node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p, struct chain_rows *rows);
 
 #endif /* ENGINE_NODE_SUMS_H */

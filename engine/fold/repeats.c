@@ -45,7 +45,7 @@ static void find_used(const struct pairs *nodes, const struct node_sums *sums, s
 
 /* Gives the links their frames, each with the most times that it came in a row. */
 static bool name_links(const struct pairs *nodes, const struct place *at, struct pairs *folded,
-		       struct part_cache *p)
+		       struct stack_cache *p)
 {
 	uint32_t *times = calloc((size_t)folded->n + 1, sizeof(*times));
 	bool ok = times;
@@ -57,7 +57,7 @@ static bool name_links(const struct pairs *nodes, const struct place *at, struct
 	for (uint32_t i = 1; i <= folded->n && ok; i++) {
 		if (!times[i])
 			continue;
-		folded->at[i].b = part_identity_list(p, folded->at[i].b, times[i]);
+		folded->at[i].b = intern_identity_list(p, folded->at[i].b, times[i]);
 		ok = folded->at[i].b;
 	}
 	free(times);
@@ -79,7 +79,7 @@ static bool move_sums(const struct pairs *nodes, const struct place *at, struct 
 	return into && !moved.out_of_memory;
 }
 
-int repeats_fold(struct pairs *nodes, struct node_sums *sums, struct part_cache *p)
+int repeats_fold(struct pairs *nodes, struct node_sums *sums, struct stack_cache *p)
 {
 	struct place *at = calloc((size_t)nodes->n + 1, sizeof(*at));
 	struct pairs folded = { .n = 0 };

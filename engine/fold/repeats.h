@@ -9,9 +9,9 @@
 #include "node_sums.h"
 
 /*
- * Folds the chains of nodes, whose links have labels of part_link_identity(), and their sums; sets
- * the labels of the links to lists of frames. 0 or -ENOMEM.
+ * Folds the chains of nodes, whose links have labels of intern_link_identity(), and their sums;
+ * sets the labels of the links to lists of frames. 0 or -ENOMEM.
  */
-int repeats_fold(struct pairs *nodes, struct node_sums *sums, struct part_cache *p);
+int repeats_fold(struct pairs *nodes, struct node_sums *sums, struct stack_cache *p);
 
 #endif /* ENGINE_REPEATS_H */

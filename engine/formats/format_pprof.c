@@ -142,7 +142,7 @@ static bool is_own_unknown(const struct writer *p, const struct chain_row *row)
 
 	return p->cpu && p->options->parts == PART_ALL && row->end == CHAIN_UNKNOWN &&
 	       chain_row_path(p->rows, row, path) == 1 &&
-	       frame_list_len(chain_parts_lists(p->rows->parts), path[0]) == 1;
+	       frame_list_len(interned_stacks_lists(p->rows->stacks), path[0]) == 1;
 }
 
 /* The part of the thread's time to which a row belongs. */
@@ -163,7 +163,7 @@ static void put_object_label(struct writer *p, const struct chain_row *row)
 	uint32_t path[CHAIN_PATH_MAX], text;
 	size_t n = chain_row_path(p->rows, row, path);
 
-	text = n ? frame_list_object(chain_parts_lists(p->rows->parts), path[n - 1]) : 0;
+	text = n ? frame_list_object(interned_stacks_lists(p->rows->stacks), path[n - 1]) : 0;
 	if (text)
 		put_label(p, "object", names_text(p->names, text));
 }
@@ -171,7 +171,7 @@ static void put_object_label(struct writer *p, const struct chain_row *row)
 /* As the frame that says so. */
 static const char *end_of(struct writer *p, const struct chain_row *row)
 {
-	const struct frame_lists *lists = chain_parts_lists(p->rows->parts);
+	const struct frame_lists *lists = interned_stacks_lists(p->rows->stacks);
 
 	if (row->end == CHAIN_DISK && row->above)
 		return frame_at(lists, frame_list_at(lists, row->above, 0)).text;
@@ -181,7 +181,7 @@ static const char *end_of(struct writer *p, const struct chain_row *row)
 /* Whose waits a row is of, and how its chain ends. */
 static void put_labels(struct writer *p, const struct chain_row *row)
 {
-	struct thread_group group = chain_parts_thread_group(p->rows->parts, row->group);
+	struct thread_group group = interned_stacks_thread_group(p->rows->stacks, row->group);
 
 	put_name_label(p, "thread", trace_string(p->trace, group.name));
 	put_name_label(p, "process", trace_string(p->trace, group.process));
@@ -353,7 +353,7 @@ static int write_pprof(const struct format_input *in, FILE *out)
 		err = fold_new(&fold, in->timelines, &o, FOLD_BY_LINE);
 	if (!err) {
 		p.rows = fold_rows(fold);
-		p.names = chain_parts_names(p.rows->parts);
+		p.names = interned_stacks_names(p.rows->stacks);
 		err = put_profile(&p, out);
 	}
 	if (!err)

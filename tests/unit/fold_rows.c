@@ -119,8 +119,8 @@ static bool has_namesakes(const struct chain_rows *r)
 	for (size_t i = 1; i < r->n; i++)
 		for (size_t k = 0; k < i && begins_group(r, i); k++)
 			if (begins_group(r, k) &&
-			    chain_parts_thread_group(r->parts, r->at[i].group).name ==
-				    chain_parts_thread_group(r->parts, r->at[k].group).name)
+			    interned_stacks_thread_group(r->stacks, r->at[i].group).name ==
+				    interned_stacks_thread_group(r->stacks, r->at[k].group).name)
 				return true;
 	return false;
 }
@@ -434,7 +434,7 @@ static void groups_are_names_in_processes(void **state)
 	rows = fold_rows(fold);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct chain_row *row = &rows->at[i];
-		struct thread_group g = chain_parts_thread_group(rows->parts, row->group);
+		struct thread_group g = interned_stacks_thread_group(rows->stacks, row->group);
 		char *chain = joined(rows, row);
 
 		assert_true(!i || row->group >= row[-1].group);

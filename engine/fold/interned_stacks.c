@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "chain_parts.h"
+#include "interned_stacks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "words/link_identity.h"
 #include "words/object_names.h"
 
-struct chain_parts {
+struct interned_stacks {
 	const struct timelines *timelines;
 	struct processes *processes; /* NULL: groups are not kept apart by process */
 	pthread_mutex_t lock;	     /* protects what follows */
@@ -21,10 +21,10 @@ struct chain_parts {
 	struct link_identities identities; /* of lists */
 };
 
-struct chain_parts *chain_parts_new(const struct timelines *tl, const struct options *o,
-				    bool by_line)
+struct interned_stacks *interned_stacks_new(const struct timelines *tl, const struct options *o,
+					    bool by_line)
 {
-	struct chain_parts *p = calloc(1, sizeof(*p));
+	struct interned_stacks *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
@@ -34,13 +34,13 @@ struct chain_parts *chain_parts_new(const struct timelines *tl, const struct opt
 	if (p->names && !frame_lists_new(&p->lists, p->names, by_line) && by_line)
 		(void)processes_new(&p->processes, tl);
 	if (!p->lists || (by_line && !p->processes)) {
-		chain_parts_free(p);
+		interned_stacks_free(p);
 		return NULL;
 	}
 	return p;
 }
 
-void chain_parts_free(struct chain_parts *p)
+void interned_stacks_free(struct interned_stacks *p)
 {
 	if (!p)
 		return;
@@ -54,25 +54,25 @@ void chain_parts_free(struct chain_parts *p)
 	free(p);
 }
 
-int part_cache_init(struct part_cache *c, struct chain_parts *p)
+int stack_cache_init(struct stack_cache *c, struct interned_stacks *p)
 {
-	*c = (struct part_cache) { .parts = p };
+	*c = (struct stack_cache) { .stacks = p };
 	c->groups = calloc((size_t)timelines_threads(p->timelines) + 1, sizeof(*c->groups));
 	return c->groups ? 0 : -ENOMEM;
 }
 
-void part_cache_free(struct part_cache *c)
+void stack_cache_free(struct stack_cache *c)
 {
 	intern_free(&c->keys);
 	free(c->lists);
 	free(c->groups);
-	*c = (struct part_cache) { 0 };
+	*c = (struct stack_cache) { 0 };
 }
 
-uint32_t part_new_group(struct part_cache *c, uint32_t thread, uint32_t name)
+uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name)
 {
 	struct known_group *g = &c->groups[thread];
-	struct chain_parts *p = c->parts;
+	struct interned_stacks *p = c->stacks;
 	uint32_t owner = 0;
 
 	pthread_mutex_lock(&p->lock);
@@ -91,7 +91,7 @@ enum list_kind {
 	LIST_RAN,	    /* stack */
 	LIST_NAME,	    /* number: a name */
 	LIST_LINK,	    /* link */
-	LIST_IDENTITY,	    /* link; not a list: see part_link_identity() */
+	LIST_IDENTITY,	    /* link; not a list: see intern_link_identity() */
 	LIST_HOLDER,	    /* number: see cpu_holders.h */
 	LIST_DISK,	    /* number: what was asked; end: at which stage */
 	LIST_OBJECT,	    /* number */
@@ -119,7 +119,7 @@ static struct link as_shown(const struct link *l)
 }
 
 /* Where the number of a list is kept, 0: not asked for yet. NULL: out of memory. */
-static uint32_t *slot_of(struct part_cache *c, const void *key, size_t len)
+static uint32_t *slot_of(struct stack_cache *c, const void *key, size_t len)
 {
 	bool is_new;
 	uint32_t id = intern_id(&c->keys, key, len, &is_new);
@@ -134,7 +134,7 @@ static uint32_t *slot_of(struct part_cache *c, const void *key, size_t len)
 }
 
 /* The list for "[read of 8:0]", and the stage. 0: out of memory. */
-static uint32_t make_disk(struct chain_parts *p, uint32_t request, enum disk_stage stage)
+static uint32_t make_disk(struct interned_stacks *p, uint32_t request, enum disk_stage stage)
 {
 	struct disk_request_kind kind = timelines_disk_request_kind(p->timelines, request);
 	struct text_buf text = { 0 };
@@ -148,7 +148,7 @@ static uint32_t make_disk(struct chain_parts *p, uint32_t request, enum disk_sta
 	return list;
 }
 
-static uint32_t make_list(struct chain_parts *p, const struct list_key *k)
+static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 {
 	struct link shown = as_shown(&k->link);
 	const char *holder;
@@ -183,39 +183,39 @@ static uint32_t make_list(struct chain_parts *p, const struct list_key *k)
 	return 0;
 }
 
-static uint32_t list_of(struct part_cache *c, struct list_key key)
+static uint32_t list_of(struct stack_cache *c, struct list_key key)
 {
 	uint32_t *slot = slot_of(c, &key, sizeof(key));
 
 	if (slot && !*slot) {
-		pthread_mutex_lock(&c->parts->lock);
-		*slot = make_list(c->parts, &key);
-		pthread_mutex_unlock(&c->parts->lock);
+		pthread_mutex_lock(&c->stacks->lock);
+		*slot = make_list(c->stacks, &key);
+		pthread_mutex_unlock(&c->stacks->lock);
 	}
 	return slot ? *slot : 0;
 }
 
-uint32_t part_head(struct part_cache *c, uint32_t name, uint32_t stack)
+uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack)
 {
 	return list_of(c, (struct list_key) { LIST_HEAD, .number = name, .stack = stack });
 }
 
-uint32_t part_ran(struct part_cache *c, uint32_t stack)
+uint32_t intern_ran(struct stack_cache *c, uint32_t stack)
 {
 	return list_of(c, (struct list_key) { LIST_RAN, .stack = stack });
 }
 
-uint32_t part_name(struct part_cache *c, uint32_t name)
+uint32_t intern_name(struct stack_cache *c, uint32_t name)
 {
 	return list_of(c, (struct list_key) { LIST_NAME, .number = name });
 }
 
-uint32_t part_link(struct part_cache *c, const struct link *l)
+uint32_t intern_link(struct stack_cache *c, const struct link *l)
 {
 	return list_of(c, (struct list_key) { LIST_LINK, .link = as_shown(l) });
 }
 
-uint32_t part_link_identity(struct part_cache *c, const struct link *l)
+uint32_t intern_link_identity(struct stack_cache *c, const struct link *l)
 {
 	struct list_key key = { LIST_IDENTITY, .link = as_shown(l) };
 
@@ -224,29 +224,30 @@ uint32_t part_link_identity(struct part_cache *c, const struct link *l)
 	return list_of(c, key);
 }
 
-uint32_t part_identity_list(struct part_cache *c, uint32_t identity, uint32_t times)
+uint32_t intern_identity_list(struct stack_cache *c, uint32_t identity, uint32_t times)
 {
-	uint32_t list = c->parts->identities.at.at[identity].a;
+	uint32_t list = c->stacks->identities.at.at[identity].a;
 
-	return times > 1 ? frame_list_times(c->parts->lists, list, times) : list;
+	return times > 1 ? frame_list_times(c->stacks->lists, list, times) : list;
 }
 
-uint32_t part_who(struct part_cache *c, uint32_t who)
+uint32_t intern_holder(struct stack_cache *c, uint32_t who)
 {
 	return list_of(c, (struct list_key) { LIST_HOLDER, .number = who });
 }
 
-uint32_t part_disk(struct part_cache *c, uint32_t kind, enum disk_stage stage)
+uint32_t intern_disk(struct stack_cache *c, uint32_t kind, enum disk_stage stage)
 {
 	return list_of(c, (struct list_key) { LIST_DISK, .number = kind, .end = stage });
 }
 
-uint32_t part_object(struct part_cache *c, uint32_t object)
+uint32_t intern_object(struct stack_cache *c, uint32_t object)
 {
 	return list_of(c, (struct list_key) { LIST_OBJECT, .number = object });
 }
 
-uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end end, uint32_t wakee)
+uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_end end,
+		       uint32_t wakee)
 {
 	if (l)
 		return list_of(c, (struct list_key) { LIST_WAKEUP, .number = wakee,
@@ -254,7 +255,7 @@ uint32_t part_wakeup(struct part_cache *c, const struct link *l, enum chain_end 
 	return list_of(c, (struct list_key) { LIST_WAKEUP_BY_END, .number = wakee, .end = end });
 }
 
-struct thread_group chain_parts_thread_group(const struct chain_parts *p, uint32_t group)
+struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group)
 {
 	struct pair g = p->groups.at[group];
 	struct pair owner = g.a ? p->owners.at[g.a] : (struct pair) { 0, THREAD_NONE };
@@ -267,12 +268,12 @@ struct thread_group chain_parts_thread_group(const struct chain_parts *p, uint32
 	};
 }
 
-struct frame_lists *chain_parts_lists(const struct chain_parts *p)
+struct frame_lists *interned_stacks_lists(const struct interned_stacks *p)
 {
 	return p->lists;
 }
 
-struct names *chain_parts_names(const struct chain_parts *p)
+struct names *interned_stacks_names(const struct interned_stacks *p)
 {
 	return p->names;
 }

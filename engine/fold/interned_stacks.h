@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * interned_stacks.h - numbers for what chains consist of: groups (whose waits), and lists of frames
+ * for heads and links. Several threads ask at the same time; equal ones have equal numbers for all
+ * of them. Each thread has a cache, so that it needs the lock only for what it meets for the first
+ * time.
+ */
+#ifndef ENGINE_INTERNED_STACKS_H
+#define ENGINE_INTERNED_STACKS_H
+
+#include "common/intern.h"
+#include "attribute/chain.h"
+#include "words/frame_list.h"
+
+/* Threads of one process, while they had one name. */
+struct thread_group {
+	uint32_t name;	  /* string id: the threads' */
+	uint32_t pid;	  /* 0: not known, or not asked for */
+	uint32_t leader;  /* thread; THREAD_NONE: not known */
+	uint32_t process; /* string id: the process's name; 0: not known */
+};
+
+struct interned_stacks;
+
+/* The group of a thread while it has this name; group 0: not asked for yet. */
+struct known_group {
+	uint32_t name, group;
+};
+
+/* One thread's. */
+struct stack_cache {
+	struct interned_stacks *stacks;
+	struct intern keys; /* what lists are made of */
+	uint32_t *lists;    /* by the key's id */
+	size_t cap_lists;
+	struct known_group *groups; /* by thread */
+};
+
+/*
+ * by_line: threads of different processes are in different groups, and source lines are kept apart
+ * as by frame_lists_new(). NULL: out of memory.
+ */
+struct interned_stacks *interned_stacks_new(const struct timelines *tl, const struct options *o,
+					    bool by_line);
+void interned_stacks_free(struct interned_stacks *p);
+/* 0 or -ENOMEM. To be ended with stack_cache_free(), also after an error. */
+int stack_cache_init(struct stack_cache *c, struct interned_stacks *p);
+void stack_cache_free(struct stack_cache *c);
+
+/* ---- from any thread: each function returns a number from 1 on, or 0 when out of memory ------ */
+
+/* The group of a thread's waits while it has this name (string id). */
+uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name);
+static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint32_t name)
+{
+	const struct known_group *g = &c->groups[thread];
+
+	return g->group && g->name == name ? g->group : intern_new_group(c, thread, name);
+}
+
+/* Lists of frames: see words/frame_list.h. */
+uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack);
+/* Where a thread ran (a stack pair); a thread's name alone. */
+uint32_t intern_ran(struct stack_cache *c, uint32_t stack);
+uint32_t intern_name(struct stack_cache *c, uint32_t name);
+uint32_t intern_link(struct stack_cache *c, const struct link *l);
+/*
+ * A link with where it joins the one before it: equal for links of one text whose wakees slept in
+ * one place, for one object. intern_identity_list() is its list of frames, the thread's name being
+ * followed by "x 6" if it came 6 times in a row.
+ */
+uint32_t intern_link_identity(struct stack_cache *c, const struct link *l);
+uint32_t intern_identity_list(struct stack_cache *c, uint32_t identity, uint32_t times);
+/* The list for who had the CPU: see cpu_holders.h. */
+uint32_t intern_holder(struct stack_cache *c, uint32_t who);
+/* The list for what was asked of a disk (timelines_disk_request_kind()), and a stage of that. */
+uint32_t intern_disk(struct stack_cache *c, uint32_t kind, enum disk_stage stage);
+/* What was waited for (an object of the trace), as classes or in full as the options say. */
+uint32_t intern_object(struct stack_cache *c, uint32_t object);
+/* l NULL: there is no waker, end is why. */
+uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_end end,
+		       uint32_t wakee);
+
+/* ---- when no other thread asks any more ------------------------------------------------------ */
+
+struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group);
+struct frame_lists *interned_stacks_lists(const struct interned_stacks *p);
+struct names *interned_stacks_names(const struct interned_stacks *p);
+
+#endif /* ENGINE_INTERNED_STACKS_H */
