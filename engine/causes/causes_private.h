@@ -77,7 +77,7 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 	return l;
 }
 
-/* Sets what is said of the causes: where, who had the CPU, the way. 0 or -ENOMEM. */
+/* Sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM. */
 int causes_describe(struct causes *c);
 
 #endif /* ENGINE_CAUSES_PRIVATE_H */

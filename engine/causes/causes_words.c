@@ -2,22 +2,143 @@
 #include "causes_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "ways.h"
+#include "base/text.h"
 
-static uint32_t who_of(const void *arg, uint32_t label)
+/* ---- paths: the threads through which a cause came to those who waited ----------------------- */
+
+/* A chain that ends in the cause, and its time. */
+struct path_chain {
+	uint64_t ns;
+	uint32_t node;
+};
+
+/* Threads of one name that follow each other in a chain, and where the chain goes on. */
+struct stage {
+	uint32_t who, times;
+	uint32_t up; /* the node after them, towards the one who waited; 0: none */
+};
+
+static struct stage stage_at(const struct causes *c, uint32_t node)
 {
-	return causes_label(arg, label).who;
+	const struct pair *nodes = c->chains.nodes.at;
+	struct stage s = { 0 };
+
+	for (; node; node = nodes[node].a) {
+		uint32_t who = causes_label(c, nodes[node].b).who;
+
+		if (!who) /* an interrupt */
+			continue;
+		if (s.who && s.who != who)
+			break;
+		s.who = who;
+		s.times++;
+	}
+	s.up = node;
+	return s;
 }
 
-/* Sets the way of each cause. */
-static void find_ways(struct causes *c)
+/* Time by stage. */
+struct stage_sum {
+	uint64_t ns;
+	uint32_t who, times;
+};
+
+/* The stage in which most of the time of the n chains is. */
+static struct stage_sum widest_stage(const struct causes *c, const struct path_chain *at, size_t n,
+				     bool *failed)
+{
+	struct pair_table sums = { .cap = 0 };
+	struct stage_sum widest = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct stage stage = stage_at(c, at[i].node);
+		struct stage_sum *s = pair_table_at(&sums, stage.who, stage.times, sizeof(*s));
+
+		if (!s) {
+			*failed = true;
+			break;
+		}
+		s->who = stage.who;
+		s->times = stage.times;
+		s->ns += at[i].ns;
+		if (s->ns > widest.ns ||
+		    (s->ns == widest.ns &&
+		     strcmp(names_text(c->names, s->who), names_text(c->names, widest.who)) < 0))
+			widest = *s;
+	}
+	pair_table_free(&sums);
+	return widest;
+}
+
+/* Keeps the chains that have the stage, behind it. Returns how many. */
+static size_t pass(const struct causes *c, struct path_chain *at, size_t n,
+		   const struct stage_sum *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct stage stage = stage_at(c, at[i].node);
+
+		if (stage.who == s->who && stage.times == s->times && stage.up)
+			at[kept++] = (struct path_chain) { at[i].ns, stage.up };
+	}
+	return kept;
+}
+
+static void put_stage(const struct causes *c, struct text_buf *path, const struct stage_sum *s)
+{
+	struct text_buf b = { 0 };
+	char count[32] = "";
+
+	if (s->times > 1)
+		snprintf(count, sizeof(count), " x %" PRIu32, s->times);
+	text_puts(&b, names_text(c->names, s->who));
+	text_puts(&b, count);
+	text_puts(&b, path->len ? " <- " : "");
+	text_puts(&b, path->len ? path->p : "");
+	path->len = 0;
+	text_puts(path, b.failed ? "" : b.p);
+	path->failed |= b.failed;
+	text_free(&b);
+}
+
+/*
+ * "client <- worker x 6 <- janitor": from the cause on always to the threads through which most of
+ * its time came, as long as that is a quarter of what came so far: who waits behind a thread
+ * counts, even if that thread's own waits are more. Returns a text id, 0 when out of memory;
+ * changes at[].
+ */
+static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t n)
+{
+	struct text_buf path = { 0 };
+	uint64_t before_ns = 0;
+	uint32_t id;
+
+	while (n) {
+		struct stage_sum s = widest_stage(c, at, n, &path.failed);
+
+		if (path.failed || !s.who || s.ns < before_ns / 4)
+			break;
+		put_stage(c, &path, &s);
+		before_ns = s.ns;
+		n = pass(c, at, n, &s);
+	}
+	id = path.failed ? 0 : names_adopt(c->names, path.len ? path.p : "");
+	text_free(&path);
+	return id;
+}
+
+/* Sets the path of each cause. */
+static void find_paths(struct causes *c)
 {
 	const struct chain_sum *sums = c->sums.at;
-	struct way_chain *at = calloc((size_t)c->sums.keys.n + 1, sizeof(*at));
+	struct path_chain *at = calloc((size_t)c->sums.keys.n + 1, sizeof(*at));
 	size_t *first = calloc(c->n + 2, sizeof(*first));
-	const struct ways ways = { c->names, c->chains.nodes.at, who_of, c };
 
 	c->out_of_memory |= !at || !first;
 	/* Sorted by cause, which count from 1: those of k are at first[k] and behind it. */
@@ -26,10 +147,10 @@ static void find_ways(struct causes *c)
 	for (size_t k = 1; k <= c->n + 1 && !c->out_of_memory; k++)
 		first[k] += first[k - 1];
 	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
-		at[first[sums[i].cause]++] = (struct way_chain) { sums[i].ns, sums[i].node };
+		at[first[sums[i].cause]++] = (struct path_chain) { sums[i].ns, sums[i].node };
 	/* Now those of k end where first[k] is. */
 	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
-		c->at[k - 1].way = way_text(&ways, at + first[k - 1], first[k] - first[k - 1]);
+		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1]);
 	free(at);
 	free(first);
 }
@@ -104,6 +225,6 @@ int causes_describe(struct causes *c)
 		cause->way_what = sums_dominant_text(&c->way_whats, cause->id);
 		write_holders(c, cause);
 	}
-	find_ways(c);
+	find_paths(c);
 	return c->out_of_memory ? -ENOMEM : 0;
 }

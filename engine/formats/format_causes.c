@@ -128,7 +128,7 @@ void causes_put_sentence(FILE *out, const struct format_input *in, const struct 
 
 void causes_put_way(FILE *out, const struct names *n, const struct cause *c)
 {
-	fputs(names_text(n, c->way), out);
+	fputs(names_text(n, c->path), out);
 	put_text(out, n, ", for ", c->way_what);
 }
 
