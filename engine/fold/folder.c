@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/grow.h"
-#include "attribute/on_cpu.h"
 #include "select/wait_nature.h"
 
 static bool wants_samples(const struct fold *f)
@@ -204,26 +203,56 @@ static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name)
 			   intern_name(&f->stacks, name));
 }
 
-static void add_own_time(void *arg, uint32_t thread, uint32_t name, enum chain_end end, uint64_t ns)
+/*
+ * A part of a thread's own time, CHAIN_ON_CPU with its samples, or CHAIN_UNKNOWN: under the name
+ * that the thread had at its beginning, as a wait.
+ */
+static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint64_t from_ns,
+		     uint64_t to_ns)
 {
-	struct folder *f = arg;
-	uint32_t node;
+	const struct timelines *tl = f->fold->timelines;
+	const struct sample *last, *s = timelines_samples(tl, thread, &last);
+	uint32_t name, node;
 
-	if (!wait_filter_fits(f->filter, name) ||
-	    (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
+	if (from_ns >= to_ns || (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
 		return;
-	node = name_node(f, thread, name);
-	if (node)
-		node_sums_add(&f->sums, node, end, ns);
+	name = timelines_name(tl, thread, from_ns);
+	node = wait_filter_fits(f->filter, name) ? name_node(f, thread, name) : 0;
+	if (!node)
+		return;
+	node_sums_add(&f->sums, node, end, to_ns - from_ns);
+	if (end != CHAIN_ON_CPU || s == last)
+		return;
+	for (s = sample_at(s, last, from_ns); s < last && s->ns < to_ns; s++)
+		node_sums_add_ran(&f->sums, node, s->pair, 1);
 }
 
-static void add_own_sample(void *arg, uint32_t thread, uint32_t name, uint32_t pair)
+/* What the waits of a thread leave of its life, as far as that lies in [from_ns, to_ns). */
+static void fold_life(struct folder *f, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	struct folder *f = arg;
-	uint32_t node = wait_filter_fits(f->filter, name) ? name_node(f, thread, name) : 0;
+	const struct thread *th = timelines_thread(f->fold->timelines, thread);
+	uint64_t begin = clip_ns(th->begin_ns, from_ns, to_ns);
+	uint64_t end = clip_ns(th->end_ns, from_ns, to_ns), at = begin;
+	/* Unknown intervals that follow each other are one: [unknown, at). */
+	uint64_t unknown = begin;
 
-	if (node)
-		node_sums_add_ran(&f->sums, node, pair, 1);
+	for (uint32_t i = thread_position(th, begin); i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		uint64_t out = clip_ns(w->out_ns, begin, end), in = clip_ns(w->in_ns, begin, end);
+
+		if (w->out_ns >= end)
+			break;
+		if (w->kind != WAIT_UNKNOWN || out > at) {
+			fold_own(f, thread, CHAIN_UNKNOWN, unknown, at);
+			unknown = out;
+		}
+		fold_own(f, thread, CHAIN_ON_CPU, at, out);
+		at = in;
+		if (w->kind != WAIT_UNKNOWN)
+			unknown = in;
+	}
+	fold_own(f, thread, CHAIN_UNKNOWN, unknown, at);
+	fold_own(f, thread, CHAIN_ON_CPU, at, end);
 }
 
 /* The running time of this folder's share of the threads, where it is wanted. */
@@ -231,7 +260,6 @@ static void fold_own_time(struct folder *f)
 {
 	const struct fold *fold = f->fold;
 	const struct timelines *tl = fold->timelines;
-	struct on_cpu_user user = { f, add_own_time, add_own_sample };
 	uint32_t share = (uint32_t)(f - fold->folders);
 	uint64_t from_ns, to_ns;
 
@@ -243,7 +271,7 @@ static void fold_own_time(struct folder *f)
 		const struct thread *th = timelines_thread(tl, i);
 
 		if (!(th->flags & THREAD_RECORDER) && wait_filter_thread(f->filter, i))
-			on_cpu_walk(tl, i, from_ns, to_ns, user);
+			fold_life(f, i, from_ns, to_ns);
 	}
 }
 
