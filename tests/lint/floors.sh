@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks that data flows one way: a room includes only itself, the rooms below it on its floors, and
-# include/ (bpf/ nothing of include/common/); no two files include each other in a circle. Run by make lint; prints what breaks the
-# rule and exits 1.
+# Checks that data flows one way: a room includes and calls only itself, the rooms below it on its
+# floors, and include/ (bpf/ nothing of include/common/); no two files include or call each other in
+# a circle. Prints what breaks the rule and exits 1. Run by make lint.
+#   floors.sh [BUILD]    calls are those between the object files in BUILD; without it, includes only
 set -eu
+build=${1:+$(cd "$1" && pwd)}
 cd "$(dirname "$0")/../.."
 LC_ALL=C
 export LC_ALL
@@ -36,6 +38,39 @@ includes() {
 	done
 }
 
+# "FILE DEFINING" for each function or variable of another file of the program that a file uses.
+calls() {
+	find "$1" -name '*.c' | sed 's/c$/o/' | (cd "$build" && xargs nm -A -g) | awk '
+		{ file = $1; sub(":.*", "", file); sub(/o$/, "c", file) }
+		$(NF - 1) == "U" { user[file " " $NF] = 1; next }
+		$(NF - 1) ~ /^[TDBRVWC]$/ { definer[$NF] = file }
+		END {
+			for (use in user) {
+				split(use, word, " ")
+				if (word[2] in definer && definer[word[2]] != word[1])
+					print word[1], definer[word[2]]
+			}
+		}' | sort -u
+}
+
+# judge PROGRAM VERB FILE: FILE has a line "FROM TO" for each use; sets bad.
+judge() {
+	awk -v floors="$(floors "$1")" -v program="$1" -v verb="$2" '
+		function room(path) {
+			sub("^" program "/", "", path)
+			return sub("/[^/]*$", "", path) ? path : "."
+		}
+		BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) floor[name[i]] = i }
+		floor[room($2)] < floor[room($1)] { print $1 " " verb " " $2 ", which is above it"; bad = 1 }
+		END { exit bad }' "$3" || bad=1
+	# tsort names the files of each circle on standard error. A file and its own headers are one.
+	sed 's/\(_private\)*[.][ch]\>//g' "$3" | awk '$1 != $2' >"$tmp/pairs"
+	if ! tsort "$tmp/pairs" >/dev/null 2>"$tmp/circles"; then
+		sed "s/^tsort: /$1: a circle of $2: /" "$tmp/circles"
+		bad=1
+	fi
+}
+
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 bad=0
@@ -50,20 +85,11 @@ for program in include bpf collector engine render; do
 		esac
 	done
 	includes $program >"$tmp/includes"
-	awk -v floors="$(floors $program)" -v program=$program '
-		function room(path) {
-			sub("^" program "/", "", path)
-			return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "."
-		}
-		BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) floor[name[i]] = i }
-		$2 == "?" { bad = 1; next }
-		floor[room($2)] < floor[room($1)] { print $1 " includes " $2 ", which is above it"; bad = 1 }
-		END { exit bad }' "$tmp/includes" || bad=1
-	# tsort names the files of each circle on standard error. A file and its own headers are one.
-	sed 's/\(_private\)*[.][ch]\>//g' "$tmp/includes" | awk '$1 != $2' >"$tmp/pairs"
-	if ! tsort "$tmp/pairs" >/dev/null 2>"$tmp/circles"; then
-		sed "s/^tsort: /$program: a circle: /" "$tmp/circles"
-		bad=1
-	fi
+	grep ' ?$' "$tmp/includes" && bad=1
+	grep -v ' ?$' "$tmp/includes" >"$tmp/uses" || :
+	judge $program includes "$tmp/uses"
+	case $program in include | collector | engine | render)
+		[ -z "$build" ] || { calls $program >"$tmp/uses"; judge $program calls "$tmp/uses"; } ;;
+	esac
 done
 exit $bad
