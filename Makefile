@@ -159,9 +159,9 @@ lint:
 	@sh tests/deps.sh build test lint
 	@clang-format --dry-run -Werror $(C_FILES)
 	@! grep -nE '[[:space:]]+$$' $(C_FILES) tests/*.sh tests/*/*.sh Makefile $(wildcard *.mk */*.mk)
-	@sh tests/lint/floors.sh
 	@sh tests/lint/scripts.sh
 	@$(SUBMAKE) O=build-clang CC=clang WERROR=1 all unit
+	@sh tests/lint/floors.sh build-clang
 	@sh tests/kernels/cross.sh $(O)/kernels arm64 || { [ $$? = 77 ] && echo "SKIP build for arm64: see above"; }
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -Iinclude -Iengine -Icollector \
 		--enable=warning,portability --suppress=missingIncludeSystem \

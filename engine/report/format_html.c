@@ -19,15 +19,6 @@
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-enum report_group report_thread_group(const struct report *r, uint32_t thread)
-{
-	const struct thread *th = timelines_thread(r->in->timelines, thread);
-
-	if (!*trace_string(r->in->trace, timelines_name(r->in->timelines, thread, th->end_ns)))
-		return REPORT_NAMELESS;
-	return !r->command || scope_has(r->command, thread) ? REPORT_OWN : REPORT_OTHER;
-}
-
 /* Groups the rows, each group in the order in which they were. */
 static int group_rows(struct report *r)
 {

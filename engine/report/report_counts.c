@@ -248,3 +248,12 @@ int report_count(struct report *r)
 	free(k.number);
 	return err;
 }
+
+enum report_group report_thread_group(const struct report *r, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(r->in->timelines, thread);
+
+	if (!*trace_string(r->in->trace, timelines_name(r->in->timelines, thread, th->end_ns)))
+		return REPORT_NAMELESS;
+	return !r->command || scope_has(r->command, thread) ? REPORT_OWN : REPORT_OTHER;
+}

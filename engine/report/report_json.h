@@ -2,7 +2,7 @@
 /*
  * report_json.h - writes a report's data as JSON: report_json.c the tables, report_wait_json.c a
  * wait with its chain over time. Texts, threads and stacks are written as numbers, which
- * report_json.c assigns when they are first used; their tables follow at the end.
+ * report_writer.c assigns when they are first used; their tables follow at the end.
  */
 #ifndef ENGINE_REPORT_JSON_H
 #define ENGINE_REPORT_JSON_H

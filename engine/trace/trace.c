@@ -117,11 +117,6 @@ const struct trace_damage *trace_damage(const struct trace *t)
 	return &t->damage;
 }
 
-const char *trace_string(const struct trace *t, uint32_t id)
-{
-	return id < t->strings_end && t->strings[id] ? t->strings[id] : "";
-}
-
 const struct trace_frame *trace_frame(const struct trace *t, uint32_t id)
 {
 	const struct trace_frame *f;
@@ -222,35 +217,6 @@ const struct trace_loss *trace_losses(const struct trace *t, size_t *n)
 
 /* ---- names found later, frames of inlined functions ------------------------------------------ */
 
-/* The table of n elements with room for one more. The loaded tables have room for no more. */
-static void *with_room(void *table, uint32_t n, size_t *cap, size_t size)
-{
-	if (*cap < n)
-		*cap = n;
-	return grow_array(table, n, cap, size);
-}
-
-uint32_t trace_add_string(struct trace *t, const char *s)
-{
-	char **added = grow_array(t->added, t->n_added, &t->cap_added, sizeof(*added));
-	const char **strings;
-	char *copy;
-
-	if (!added)
-		return 0;
-	t->added = added;
-	strings = with_room(t->strings, t->strings_end, &t->cap_strings, sizeof(*strings));
-	if (!strings)
-		return 0;
-	t->strings = strings;
-	copy = strdup(s);
-	if (!copy)
-		return 0;
-	added[t->n_added++] = copy;
-	strings[t->strings_end] = copy;
-	return t->strings_end++;
-}
-
 int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset)
 {
 	uint32_t string = trace_add_string(t, symbol);
@@ -286,7 +252,7 @@ int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint
 			return -ENOMEM;
 		t->n_inlined = t->frames_end;
 	}
-	frames = with_room(t->frames, t->frames_end, &t->cap_frames, sizeof(*frames));
+	frames = trace_with_room(t->frames, t->frames_end, &t->cap_frames, sizeof(*frames));
 	if (!frames)
 		return -ENOMEM;
 	t->frames = frames;

@@ -8,6 +8,32 @@
 #include "common/grow.h"
 #include "trace_private.h"
 
+const char *trace_string(const struct trace *t, uint32_t id)
+{
+	return id < t->strings_end && t->strings[id] ? t->strings[id] : "";
+}
+
+uint32_t trace_add_string(struct trace *t, const char *s)
+{
+	char **added = grow_array(t->added, t->n_added, &t->cap_added, sizeof(*added));
+	const char **strings;
+	char *copy;
+
+	if (!added)
+		return 0;
+	t->added = added;
+	strings = trace_with_room(t->strings, t->strings_end, &t->cap_strings, sizeof(*strings));
+	if (!strings)
+		return 0;
+	t->strings = strings;
+	copy = strdup(s);
+	if (!copy)
+		return 0;
+	added[t->n_added++] = copy;
+	strings[t->strings_end] = copy;
+	return t->strings_end++;
+}
+
 /* A payload being read; p is NULL once anything in it was wrong. */
 struct reader {
 	const uint8_t *p, *end;

@@ -7,6 +7,7 @@
 #ifndef ENGINE_TRACE_PRIVATE_H
 #define ENGINE_TRACE_PRIVATE_H
 
+#include "common/grow.h"
 #include "trace.h"
 
 /* Where the payload of a block of definitions stands in the input. */
@@ -126,6 +127,14 @@ int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns
 int trace_load(struct trace *t);
 int trace_define(struct trace *t);
 int trace_find_losses(struct trace *t);
+
+/* The table of n elements with room for one more. The loaded tables have room for no more. */
+static inline void *trace_with_room(void *table, uint32_t n, size_t *cap, size_t size)
+{
+	if (*cap < n)
+		*cap = n;
+	return grow_array(table, n, cap, size);
+}
 
 /* The id of a copy of s, which the trace did not define; 0: out of memory. */
 uint32_t trace_add_string(struct trace *t, const char *s);

@@ -8,13 +8,6 @@
 /* Longer strings are cut: a demangled template name has no bound. */
 #define STRING_MAX 4000u
 
-int encoder_note(struct encoder *e, int err)
-{
-	if (err && !e->err)
-		e->err = err;
-	return err;
-}
-
 int encoder_error(const struct encoder *e)
 {
 	return e->err;
@@ -72,39 +65,6 @@ void encoder_define_elsewhere(struct encoder *e, const struct encoder_elsewhere 
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static int give(struct encoder *e, const void *block, size_t len)
-{
-	if (!block)
-		return 0;
-	e->bytes += len;
-	return encoder_note(e, e->sink(e->ctx, block, len));
-}
-
-static bool has_ids(enum chainlog_block type)
-{
-	return type != CHAINLOG_BLOCK_NAMES && type != CHAINLOG_BLOCK_THREADS &&
-	       type != CHAINLOG_BLOCK_LOST && type != CHAINLOG_BLOCK_STACK_ENDS &&
-	       type != CHAINLOG_BLOCK_SEGMENTS && type != CHAINLOG_BLOCK_THREAD_OBJECTS;
-}
-
-int encoder_flush_list(struct encoder *e, enum chainlog_block type)
-{
-	struct encoder_list *l = &e->lists[type];
-	uint64_t head[2] = { l->first_id, l->count };
-	bool ids = has_ids(type);
-	size_t len = l->len;
-	const uint8_t *block;
-
-	if (!l->count)
-		return 0;
-	l->count = 0;
-	l->len = 0;
-	l->prev = 0;
-	block = chainlog_finish_block(type, ids ? head : head + 1, ids ? 2 : 1,
-				      l->block + CHAINLOG_FRONT, len, &len);
-	return give(e, block, len);
-}
-
 static int flush_events(struct encoder *e, struct chainlog_writer *w)
 {
 	const struct chainlog_events *made = &w->made;
@@ -120,7 +80,7 @@ static int flush_events(struct encoder *e, struct chainlog_writer *w)
 	for (uint32_t ref = 1; ref <= w->n_threads; ref++)
 		encoder_count_thread(e, w->threads[ref].tid);
 	block = chainlog_writer_finish(w, &len);
-	return give(e, block, len);
+	return encoder_give(e, block, len);
 }
 
 static int flush_aux(struct encoder *e, struct chainlog_aux_writer *w)
@@ -128,7 +88,7 @@ static int flush_aux(struct encoder *e, struct chainlog_aux_writer *w)
 	size_t len;
 	const uint8_t *block = chainlog_aux_finish(w, &len);
 
-	return give(e, block, len);
+	return encoder_give(e, block, len);
 }
 
 int encoder_flush(struct encoder *e)
@@ -293,7 +253,7 @@ int encoder_info(struct encoder *e, const struct chainlog_info *i)
 	if (i->aux)
 		p = put_number(p, CHAINLOG_INFO_AUX, i->aux);
 	p = chainlog_finish_block(CHAINLOG_BLOCK_INFO, NULL, 0, body, (size_t)(p - body), &len);
-	return give(e, p, len);
+	return encoder_give(e, p, len);
 }
 
 int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint64_t sideband_lost)
@@ -323,8 +283,8 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 		p = put_number(p, CHAINLOG_END_AUX_KERNEL, e->kernel_aux);
 	}
 	p = chainlog_finish_block(CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body), &len);
-	err = give(e, p, len);
-	return err ? err : give(e, footer, sizeof(footer));
+	err = encoder_give(e, p, len);
+	return err ? err : encoder_give(e, footer, sizeof(footer));
 }
 
 void encoder_counts(const struct encoder *e, struct encoder_counts *out)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Strings, frames, stacks, files, objects and threads: each is written once, and has an id. */
+/*
+ * Blocks of definitions: strings, frames, stacks, files, objects and threads. Each is written once,
+ * and has an id.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,6 +25,46 @@
 
 /* No item but a string and a module is longer; these are longer by their bytes. */
 #define ITEM_MAX ((CHAINLOG_STACK_MAX + 1) * CHAINLOG_VARINT_MAX)
+
+int encoder_note(struct encoder *e, int err)
+{
+	if (err && !e->err)
+		e->err = err;
+	return err;
+}
+
+int encoder_give(struct encoder *e, const void *block, size_t len)
+{
+	if (!block)
+		return 0;
+	e->bytes += len;
+	return encoder_note(e, e->sink(e->ctx, block, len));
+}
+
+static bool has_ids(enum chainlog_block type)
+{
+	return type != CHAINLOG_BLOCK_NAMES && type != CHAINLOG_BLOCK_THREADS &&
+	       type != CHAINLOG_BLOCK_LOST && type != CHAINLOG_BLOCK_STACK_ENDS &&
+	       type != CHAINLOG_BLOCK_SEGMENTS && type != CHAINLOG_BLOCK_THREAD_OBJECTS;
+}
+
+int encoder_flush_list(struct encoder *e, enum chainlog_block type)
+{
+	struct encoder_list *l = &e->lists[type];
+	uint64_t head[2] = { l->first_id, l->count };
+	bool ids = has_ids(type);
+	size_t len = l->len;
+	const uint8_t *block;
+
+	if (!l->count)
+		return 0;
+	l->count = 0;
+	l->len = 0;
+	l->prev = 0;
+	block = chainlog_finish_block(type, ids ? head : head + 1, ids ? 2 : 1,
+				      l->block + CHAINLOG_FRONT, len, &len);
+	return encoder_give(e, block, len);
+}
 
 /* Returns where an item of a list goes, with room for a string; NULL with *err set. */
 static uint8_t *begin_item(struct encoder *e, enum chainlog_block type, int *err)

@@ -68,6 +68,8 @@ struct encoder {
 
 /* Notes an error, if it is the first, and returns it. */
 int encoder_note(struct encoder *e, int err);
+/* Hands a finished block to the sink; NULL: none. 0 or the sink's negative errno. */
+int encoder_give(struct encoder *e, const void *block, size_t len);
 /* Hands the list's block to the sink. 0 or the sink's negative errno. */
 int encoder_flush_list(struct encoder *e, enum chainlog_block type);
 /* Notes that the trace has the thread. */
