@@ -9,8 +9,7 @@
  * It owns the schedule; what its threads' stacks look like is up to the caller, who is asked for
  * them once for each place.
  */
-#ifndef BENCH_SERVER_H
-#define BENCH_SERVER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ const char *server_role_name(enum server_role role);
  * negative errno.
  */
 int server_run(struct encoder *e, const struct server_options *o, uint64_t *end_ns);
-
-#endif /* BENCH_SERVER_H */

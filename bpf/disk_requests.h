@@ -12,8 +12,7 @@
  * several may share. It has no bio, and is not recorded: when it is done, those that wait for it
  * are done at once, on the same CPU.
  */
-#ifndef BPF_DISK_REQUESTS_H
-#define BPF_DISK_REQUESTS_H
+#pragma once
 
 /* include/linux/blk_types.h */
 #define REQ_OP_MASK 0xffu
@@ -242,5 +241,3 @@ int on_disk_done(unsigned long long *ctx)
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return 0;
 }
-
-#endif /* BPF_DISK_REQUESTS_H */

@@ -3,8 +3,7 @@
  * frame_pointers.h - walks a user stack by frame pointers, for --no-unwind: as the kernel does, but
  * with fewer reads of user memory. Part of chaincap.bpf.c.
  */
-#ifndef BPF_FRAME_POINTERS_H
-#define BPF_FRAME_POINTERS_H
+#pragma once
 
 /*
  * Hint by the low bits of the tid: bytes from the first frame to the last in earlier walks, so that
@@ -92,5 +91,3 @@ static __always_inline __u32 walk_frame_pointers(struct wire_kind_state *k, stru
 	k->hash = mix(k->hash, s->frames[0]);
 	return follow_frame_pointers(k, w, s, user_sp(regs), user_fp(regs));
 }
-
-#endif /* BPF_FRAME_POINTERS_H */

@@ -4,8 +4,7 @@
  * relocates every access against the BTF of the running kernel (CO-RE), so building needs no BTF of
  * any kernel, and one object fits all of them.
  */
-#ifndef BPF_KERNEL_H
-#define BPF_KERNEL_H
+#pragma once
 
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -305,5 +304,3 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
-
-#endif /* BPF_KERNEL_H */

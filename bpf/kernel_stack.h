@@ -4,8 +4,7 @@
  * recognized without a walk; chainwire.h explains how, and why that is exact. Part of
  * chaincap.bpf.c.
  */
-#ifndef BPF_KERNEL_STACK_H
-#define BPF_KERNEL_STACK_H
+#pragma once
 
 #define STACK_PAGE 4096u
 
@@ -298,5 +297,3 @@ static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct w
 		return 0;
 	return recent_id(ring, k, w, now, NULL, n, hash_frames(&w->scratch, n, n));
 }
-
-#endif /* BPF_KERNEL_STACK_H */

@@ -3,8 +3,7 @@
  * memory.h - reads fields of kernel structs through pointers that may point anywhere. Part of
  * chaincap.bpf.c.
  */
-#ifndef BPF_MEMORY_H
-#define BPF_MEMORY_H
+#pragma once
 
 /* The kernel has bpf_rdonly_cast(). Set before loading. */
 const volatile bool can_cast = false;
@@ -57,5 +56,3 @@ static __always_inline __u64 number_of(volatile __u64 *room, __u64 pointer)
 	*room = pointer;
 	return *room;
 }
-
-#endif /* BPF_MEMORY_H */

@@ -4,8 +4,7 @@
  * which it sleeps: the kernel's entry code saved them among the registers. A descriptor leads to
  * its file. Part of chaincap.bpf.c.
  */
-#ifndef BPF_OBJECT_KEY_H
-#define BPF_OBJECT_KEY_H
+#pragma once
 
 /* By number of the system call: see enum wire_call. Set before loading. */
 const volatile __u8 calls[WIRE_CALLS] = {};
@@ -404,5 +403,3 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 	find_file(key, t->tgid, file, fd);
 	return file;
 }
-
-#endif /* BPF_OBJECT_KEY_H */

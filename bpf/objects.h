@@ -3,8 +3,7 @@
  * objects.h - gives what a thread waits for (object_key.h) an id of stack.h, and sends it if it is
  * new. Part of chaincap.bpf.c.
  */
-#ifndef BPF_OBJECTS_H
-#define BPF_OBJECTS_H
+#pragma once
 
 #define VM_SHARED 8
 #define EBUSY 16
@@ -246,5 +245,3 @@ static __always_inline __u32 listed_object(struct task_struct *t, __u64 now)
 {
 	return object_of(t, now, false);
 }
-
-#endif /* BPF_OBJECTS_H */

@@ -7,8 +7,7 @@
  * such list: only sockets are known, by the tracepoint sk_data_ready, which the kernel passes right
  * before it wakes the socket's waiters on the same CPU.
  */
-#ifndef BPF_READY_H
-#define BPF_READY_H
+#pragma once
 
 /* The last socket that got data, on each CPU. */
 struct {
@@ -143,5 +142,3 @@ static __always_inline void record_ready(__u64 task, __u32 tid, __u64 now)
 	ev->object = object;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
-
-#endif /* BPF_READY_H */

@@ -3,8 +3,7 @@
  * recorder.h - what belongs to the recorder: its own process, and those that it started for itself
  * and whose work nobody asked for. Part of chaincap.bpf.c.
  */
-#ifndef BPF_RECORDER_H
-#define BPF_RECORDER_H
+#pragma once
 
 const volatile __u32 self_tgid = 0;
 
@@ -67,5 +66,3 @@ static __always_inline void exit_helper(__u32 tgid)
 	if (place < WIRE_HELPERS)
 		helpers[place] |= HELPER_EXITED;
 }
-
-#endif /* BPF_RECORDER_H */

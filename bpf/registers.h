@@ -4,8 +4,7 @@
  * when it entered the kernel, where a signal frame has them, where return addresses are, and how
  * large kernel stacks are. Part of chaincap.bpf.c. Registers have DWARF's numbers.
  */
-#ifndef BPF_REGISTERS_H
-#define BPF_REGISTERS_H
+#pragma once
 
 #if defined(__TARGET_ARCH_x86)
 
@@ -234,5 +233,3 @@ static __always_inline __u64 leaf_look(struct pt_regs *regs)
 
 	return is_after_syscall(regs) ? pc - 1 : pc;
 }
-
-#endif /* BPF_REGISTERS_H */

@@ -4,8 +4,7 @@
  * perf event that calls it comes by an interrupt: the kernel's walk begins at what that
  * interrupted, so nothing of the interrupt is in a sample's stack.
  */
-#ifndef BPF_SAMPLE_H
-#define BPF_SAMPLE_H
+#pragma once
 
 /* Records the current thread's stacks, for a sample or a request to a disk. */
 static __always_inline int record_running(void *ctx, struct task_struct *task, __u32 kind,
@@ -47,5 +46,3 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	return record_running(ctx, task, WIRE_CPU_SAMPLE, now, task->pid,
 			      !interrupts_user_code(ctx));
 }
-
-#endif /* BPF_SAMPLE_H */

@@ -3,8 +3,7 @@
  * stack.h - gives a list of frames a small id: it is hashed, and sent only once. kernel_stack.h and
  * user_stack.h find the frames. Part of chaincap.bpf.c, whose maps and configuration it uses.
  */
-#ifndef BPF_STACK_H
-#define BPF_STACK_H
+#pragma once
 
 /*
  * Stacks by the hash of their frames. When the map is full, a new stack is sent with each event,
@@ -248,5 +247,3 @@ static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __
 {
 	return mix(mix(k->hash, n), k->end);
 }
-
-#endif /* BPF_STACK_H */

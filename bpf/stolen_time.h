@@ -7,8 +7,7 @@
  * devices'; others between CPUs do not. They nest, such as one in a softirq: the time from the
  * outermost entry to its exit counts. The time between two switches is sent with the second one.
  */
-#ifndef BPF_STOLEN_TIME_H
-#define BPF_STOLEN_TIME_H
+#pragma once
 
 const volatile bool time_interrupts = true;
 
@@ -191,5 +190,3 @@ static __always_inline void record_steal(struct task_struct *task, __u64 now)
 	ev->ns = grown;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
-
-#endif /* BPF_STOLEN_TIME_H */

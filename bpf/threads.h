@@ -3,8 +3,7 @@
  * threads.h - which threads there are: those that are there at the start, those that begin, get
  * another name, and end. Part of chaincap.bpf.c.
  */
-#ifndef BPF_THREADS_H
-#define BPF_THREADS_H
+#pragma once
 
 SEC("tp_btf/sched_process_fork")
 int on_fork(unsigned long long *ctx)
@@ -148,5 +147,3 @@ int list_threads(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;
 }
-
-#endif /* BPF_THREADS_H */

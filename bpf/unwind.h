@@ -3,8 +3,7 @@
  * unwind.h - unwinds a user stack by call frame information; chainwire.h explains how. Part of
  * chaincap.bpf.c.
  */
-#ifndef BPF_UNWIND_H
-#define BPF_UNWIND_H
+#pragma once
 
 #define USER_PAGE 4096u
 
@@ -473,5 +472,3 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	}
 	return c->n;
 }
-
-#endif /* BPF_UNWIND_H */

@@ -13,8 +13,7 @@
  * program generates may have any data in it, another value each time: of such a value a layout has
  * only what it cannot be.
  */
-#ifndef BPF_USER_LAYOUT_H
-#define BPF_USER_LAYOUT_H
+#pragma once
 
 #define USER_LAYOUTS (1u << 12)
 #define USER_LAYOUT_WORDS 46 /* a stack that needs more is always unwound */
@@ -319,5 +318,3 @@ static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *en
 	}
 	return 0;
 }
-
-#endif /* BPF_USER_LAYOUT_H */

@@ -3,8 +3,7 @@
  * user_stack.h - the id of the current thread's user stack. unwind.h finds the frames, or with
  * --no-unwind frame_pointers.h. Part of chaincap.bpf.c.
  */
-#ifndef BPF_USER_STACK_H
-#define BPF_USER_STACK_H
+#pragma once
 
 /* Compares the n frames that were found by frame pointers with the kernel's own walk. */
 static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, struct workspace *w,
@@ -104,5 +103,3 @@ static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
 		verify_user(ctx, k, w, owner, n);
 	return id;
 }
-
-#endif /* BPF_USER_STACK_H */

@@ -3,8 +3,7 @@
  * command.h - the command that runs during the recording: it is forked early, but executes only
  * when let go, so that all of it is recorded.
  */
-#ifndef COMMAND_H
-#define COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -40,5 +39,3 @@ bool command_ended(struct command *c, bool wait);
 void command_stop(struct command *c);
 /* Ends it if it was not let go. */
 void command_abandon(struct command *c);
-
-#endif /* COMMAND_H */

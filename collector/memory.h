@@ -3,8 +3,7 @@
  * memory.h - that what the recorder has freed does not stay with it: it runs for hours, and bursts
  * take tens of MiB (stacks that wait for a rule, mappings of programs that begin).
  */
-#ifndef MEMORY_H
-#define MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ void memory_begin(void);
  * CLOCK_MONOTONIC; *last_ns is when it did so last, at first 0. Takes some ms.
  */
 void memory_give_back(uint64_t *last_ns, uint64_t now_ns);
-
-#endif /* MEMORY_H */

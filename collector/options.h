@@ -2,8 +2,7 @@
 /*
  * options.h - chaincap's command line.
  */
-#ifndef COLLECTOR_OPTIONS_H
-#define COLLECTOR_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ bool options_size(const char *s, uint64_t *bytes);
 bool options_duration(const char *s, uint64_t *ns);
 /* The same; a number without a unit is in seconds. */
 bool options_seconds(const char *s, uint64_t *ns);
-
-#endif /* COLLECTOR_OPTIONS_H */

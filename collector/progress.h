@@ -2,8 +2,7 @@
 /*
  * progress.h - the progress line of a recording, on a terminal only.
  */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void progress_clear(struct progress *p);
 
 /* "512 B", "3.2 MB": bytes with a unit (powers of 1000) into buf of size bytes. */
 void progress_size(char *buf, size_t size, uint64_t bytes);
-
-#endif /* PROGRESS_H */

@@ -4,8 +4,7 @@
  * records from the rings through the translator and the encoder to the trace or into memory, looks
  * up names, and closes the trace.
  */
-#ifndef SESSION_H
-#define SESSION_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ struct session_result {
  */
 int session_run(const struct options *o, const char *command_line,
 		const struct session_signals *signals, struct session_result *result);
-
-#endif /* SESSION_H */

@@ -3,8 +3,7 @@
  * session_private.h - one recording (session.c drives it) and its two sinks: a trace file that is
  * written at once (session_file.c), and the flight recorder's memory (session_flight.c).
  */
-#ifndef SESSION_PRIVATE_H
-#define SESSION_PRIVATE_H
+#pragma once
 
 #include "command.h"
 #include "events/cpu_threads.h"
@@ -116,5 +115,3 @@ int trace_file_close(struct trace_file *t, const char *path, int err);
 void trace_file_report(const struct trace_file *t, const struct session *s, const char *path,
 		       const struct symbolizer_stats *stats);
 void trace_file_free(struct trace_file *t);
-
-#endif /* SESSION_PRIVATE_H */

@@ -4,8 +4,7 @@
  * stacks that the BPF side could not unwind, unwinds threads that were asleep before the recording,
  * and for --verify compares user stacks with another unwinder's.
  */
-#ifndef USER_STACKS_H
-#define USER_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void user_stacks_forget_idle(struct user_stacks *u);
 void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts);
 /* Two lines of figures on standard error; nothing if no stack is unwound. */
 void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts);
-
-#endif /* USER_STACKS_H */

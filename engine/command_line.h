@@ -3,8 +3,7 @@
  * command_line.h - the command line of chainwalk, checked and turned into struct options. It owns
  * the table of options and the text of --help; it reads no trace.
  */
-#ifndef ENGINE_COMMAND_LINE_H
-#define ENGINE_COMMAND_LINE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@
 int options_parse(struct options *o, int argc, char **argv, char *err, size_t err_size);
 /* Writes the help: all options (--help), or the most used ones on 24 lines of a terminal (-h). */
 void options_help(FILE *out, bool all);
-
-#endif /* ENGINE_COMMAND_LINE_H */

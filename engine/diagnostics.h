@@ -3,8 +3,7 @@
  * diagnostics.h - what chainwalk prints on standard error about a trace: damage, filters that match
  * nothing in it, and the summary. name is the trace's path, for messages.
  */
-#ifndef ENGINE_DIAGNOSTICS_H
-#define ENGINE_DIAGNOSTICS_H
+#pragma once
 
 #include "formats/format.h"
 #include "symbols/symbols.h"
@@ -29,5 +28,3 @@ int print_summary(const char *name, const struct format_input *in);
 
 /* What debug files were good for; when quiet, only what went wrong. */
 void print_symbols(const struct symbols *s, bool quiet);
-
-#endif /* ENGINE_DIAGNOSTICS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_table.h - the output formats by the names that --format takes. */
-#ifndef ENGINE_FORMAT_TABLE_H
-#define ENGINE_FORMAT_TABLE_H
+#pragma once
 
 #include "formats/format.h"
 
@@ -9,5 +8,3 @@
 const struct format *format_find(const char *name);
 /* Iterates over the table: i from 0, NULL at its end. */
 const struct format *format_at(size_t i);
-
-#endif /* ENGINE_FORMAT_TABLE_H */

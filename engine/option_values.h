@@ -3,8 +3,7 @@
  * option_values.h - the values of chainwalk's options: each function reads one value as the user
  * wrote it and stores it in struct options. Which option has which value is command_line.c's table.
  */
-#ifndef ENGINE_OPTION_VALUES_H
-#define ENGINE_OPTION_VALUES_H
+#pragma once
 
 #include "base/options.h"
 #include "common/option_table.h"
@@ -31,5 +30,3 @@ int set_output(struct setting *s, const char *value);
 int set_format(struct setting *s, const char *value);
 /* A list of parts and letters of sleep states, separated by commas. */
 int set_states(struct setting *s, const char *value);
-
-#endif /* ENGINE_OPTION_VALUES_H */

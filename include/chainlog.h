@@ -12,8 +12,7 @@
  * Definitions (strings, frames, stacks...) have dense ids counted from 1 over the whole trace;
  * 0 means "none". A definition may stand after its first use.
  */
-#ifndef CHAINLOG_H
-#define CHAINLOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -339,5 +338,3 @@ static inline void chainlog_put_le64(uint8_t *p, uint64_t v)
 	chainlog_put_le32(p, (uint32_t)v);
 	chainlog_put_le32(p + 4, (uint32_t)(v >> 32));
 }
-
-#endif /* CHAINLOG_H */

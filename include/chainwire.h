@@ -4,8 +4,7 @@
  * byte order: both ends are the same machine. Every record begins with struct wire_record.
  * Include <linux/types.h>, or something that gives __u32 and so on, before it.
  */
-#ifndef CHAINWIRE_H
-#define CHAINWIRE_H
+#pragma once
 
 #define WIRE_STACK_MAX 127 /* kernel.perf_event_max_stack's default, and the log's limit */
 #define WIRE_COMM_LEN 16
@@ -588,5 +587,3 @@ struct wire_thread {
 #define WIRE_THREAD_KTHREAD 1
 #define WIRE_THREAD_ON_CPU 2
 #define WIRE_THREAD_CUT 4 /* its kernel stack may have more frames */
-
-#endif /* CHAINWIRE_H */

@@ -14,8 +14,7 @@
  *		err = flamegraph_write(g, f);
  *	flamegraph_free(g);
  */
-#ifndef FLAMEGRAPH_H
-#define FLAMEGRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void flamegraph_free(struct flamegraph *g); /* NULL is allowed */
  * Content-Security-Policy: "sha256-...", without quotes.
  */
 extern const char flamegraph_script_source[], flamegraph_style_source[];
-
-#endif

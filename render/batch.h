@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_BATCH_H
-#define RENDER_BATCH_H
+#pragma once
 /*
  * Stacks as name ids, collected before they are merged into the tree. Unsorted stacks access a tree
  * larger than the caches at random, so a large batch is sorted first: each stack then shares as
@@ -44,5 +43,3 @@ int batch_order(const struct batch *b, uint32_t **order);
 
 /* Add all lines to the tree and empty the batch. 0 or the error of tree_add_path(). */
 int batch_merge(struct batch *b, struct tree *t);
-
-#endif

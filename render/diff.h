@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_DIFF_H
-#define RENDER_DIFF_H
+#pragma once
 /*
  * What a differential graph does to its input: mask addresses, scale the first file, and make
  * stacks visible that only the first file has.
@@ -34,5 +33,3 @@ void diff_normalize(struct tree *t);
  */
 #define DIFF_GONE "[only before]"
 int diff_add_gone(struct tree *t);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_DOCUMENT_H
-#define RENDER_DOCUMENT_H
+#pragma once
 /*
  * The document while it is written: what it shows, and what page.c derives from that for the files
  * that write its parts. colors.c picks the colours, picture.c writes the frames that are visible at
@@ -89,5 +88,3 @@ int data_write(FILE *f, const struct document *d);
 
 /* The factor from counts to the whole numbers that data_write() writes. */
 double data_scale(const struct document *d);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_FOLDED_H
-#define RENDER_FOLDED_H
+#pragma once
 /*
  * Reads folded stacks: one stack a line, frames joined by `;`, a blank, a count. Differential input
  * has two counts, before and after. The reader accepts what any stackcollapse tool writes and
@@ -55,5 +54,3 @@ int folded_scan(const char *p, size_t len, struct folded_stats *st, folded_line_
  */
 int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded_bad_fn *on_bad,
 		void *ctx);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_INPUT_QUEUE_H
-#define RENDER_INPUT_QUEUE_H
+#pragma once
 /*
  * From the text of stacks to the tree. The caller's thread splits stacks into name ids; if there
  * are many, a second thread merges them into the tree, batch by batch in input order, so the tree
@@ -41,5 +40,3 @@ int input_queue_add(struct input_queue *f, const char *stack, size_t len, double
 
 /* Merge the rest, set tree->chain, end the thread, free all but the tree. Also after errors. */
 int input_queue_close(struct input_queue *f);
-
-#endif

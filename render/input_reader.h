@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_INPUT_READER_H
-#define RENDER_INPUT_READER_H
+#pragma once
 /*
  * From folded lines to the queue. A name can end in a number ("GC Thread 1 5"), so one line does
  * not tell whether lines have one count or two, before and after. All lines decide: two if more
@@ -49,5 +48,3 @@ int input_reader_pair(struct input_reader *in, const struct folded_line *line, b
 
 /* Decide if that is still open, add the rest, free all but the tree. 0 or an error as above. */
 int input_reader_close(struct input_reader *in);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_LABEL_H
-#define RENDER_LABEL_H
+#pragma once
 /*
  * The text on a frame: as much of its name as fits and tells it from others. The script has the
  * same rules (page/label.js), so a picture does not change when it draws.
@@ -47,5 +46,3 @@ struct label label_fit(const struct label_font *font, const char *p, size_t len,
 
 /* Is text on this colour, 0xrrggbb, white? Of black and white, the one with more contrast. */
 bool label_light(uint32_t rgb);
-
-#endif

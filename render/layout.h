@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_LAYOUT_H
-#define RENDER_LAYOUT_H
+#pragma once
 /*
  * Turns the tree into an array of frames: where each starts, how wide it is, how deep it lies.
  * Frames are in preorder (a frame, then its callees from left to right), so the subtree of a frame
@@ -44,5 +43,3 @@ struct layout {
  */
 int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames);
 void layout_free(struct layout *l);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_NAME_TABLE_H
-#define RENDER_NAME_TABLE_H
+#pragma once
 /*
  * Frame names, and stacks as lists of their ids. Each distinct byte string gets a dense id from 0,
  * in order of first appearance; no encoding is assumed. Reading folded stacks spends most of its
@@ -79,5 +78,3 @@ struct split {
 int split_stack(struct split *s, struct name_table *names, const char *stack, size_t len);
 
 void split_free(struct split *s);
-
-#endif

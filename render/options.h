@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_OPTIONS_H
-#define RENDER_OPTIONS_H
+#pragma once
 /*
  * The command line of flamegraph. Options have the names of flamegraph.pl's and inferno's, in any
  * of Perl's spellings: -title, --Title. Added are --diff and its options, --counts, --compare,
@@ -34,5 +33,3 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 
 /* Write the most used options, or all. */
 void options_help(FILE *f, bool all);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_PAGE_H
-#define RENDER_PAGE_H
+#pragma once
 /*
  * Writes the document: one self-contained SVG. It has the picture as it looks at first (an <img>
  * shows nothing else), all frames in a compact form, and the script that redraws from them after a
@@ -75,5 +74,3 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t);
 
 /* Write a small document that shows an error message instead of a picture. */
 void page_write_error(FILE *f, const struct page *pg, const char *what);
-
-#endif

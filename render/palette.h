@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_PALETTE_H
-#define RENDER_PALETTE_H
+#pragma once
 /*
  * The colour of a frame is a shade (0..PALETTE_SHADES-1) of a ramp. The ramp is the hue and says
  * what kind of frame it is; the shade distinguishes neighbours and depends only on the name. A
@@ -93,5 +92,3 @@ const char *palette_legend(enum ramp ramp);
 
 /* The length of a name without a final annotation: `_[k]`, `_[w]`, `_[i]` or `_[j]`. */
 size_t palette_bare_len(const char *name, size_t len);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_SVG_H
-#define RENDER_SVG_H
+#pragma once
 /*
  * Writes text and numbers into XML. All text from outside goes through svg_text(), whose output is
  * valid UTF-8 and valid XML for any input, in element content and in attribute values. The caller
@@ -50,5 +49,3 @@ static inline char *svg_put_vlq(char *p, uint64_t v)
  */
 #define SVG_COUNT_LEN 64
 void svg_count(char out[SVG_COUNT_LEN], double v);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RENDER_TREE_H
-#define RENDER_TREE_H
+#pragma once
 /*
  * The merged stacks: a compressed trie whose paths from the root are the stacks. A run of frames
  * without a branch or the end of a stack inside is one node, labelled with the run's name ids. Most
@@ -79,5 +78,3 @@ int tree_compare(struct tree *t);
 
 /* After the last stack: turn each node's own counts into sums over its subtree. 0 or -ENOMEM. */
 int tree_finish(struct tree *t);
-
-#endif

@@ -12,8 +12,7 @@
  * belong to root or to the program's owner. Unpacking mini debug info takes bounded memory, and the
  * result is read like any other untrusted file.
  */
-#ifndef DEBUGFILE_H
-#define DEBUGFILE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ bool minidebug_is_supported(void);
  * -E2BIG if it is larger than any symbol table; -ENOMEM.
  */
 int minidebug_open(struct elfsym **out, struct elfsym *e);
-
-#endif /* DEBUGFILE_H */

@@ -3,8 +3,7 @@
  * elfsym.h - the functions of one ELF file by address. The file is untrusted: every size in it is
  * checked, work and memory are bounded, and an inconsistent file gets no names.
  */
-#ifndef ELFSYM_H
-#define ELFSYM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ void elfsym_find(struct elfsym *e, struct elfsym_address *a, size_t n);
 
 /* Finds where the functions begin of those addresses that have no name, by the same rule. */
 void elfsym_find_bounds(struct elfsym *e, struct elfsym_address *a, size_t n);
-
-#endif /* ELFSYM_H */

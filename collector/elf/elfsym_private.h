@@ -3,8 +3,7 @@
  * elfsym_private.h - an open ELF file, shared by elfsym.c (opening, segments, sections),
  * elfsym_find.c (look-up of functions) and elfsym_bounds.c (bounds of functions without a name).
  */
-#ifndef ELFSYM_PRIVATE_H
-#define ELFSYM_PRIVATE_H
+#pragma once
 
 #include <gelf.h>
 
@@ -34,5 +33,3 @@ Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name,
  */
 typedef void (*elfsym_bounds_fn)(void *ctx, uint64_t start, uint64_t end);
 void elfsym_each_bounds(struct elfsym *e, elfsym_bounds_fn fn, void *ctx);
-
-#endif /* ELFSYM_PRIVATE_H */

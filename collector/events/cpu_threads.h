@@ -8,8 +8,7 @@
  * (translator, stack map, symbolizer, encoder, writer), under one lock. Between two calls of
  * cpu_threads_drain() the threads sleep, and touch nothing.
  */
-#ifndef CPU_THREADS_H
-#define CPU_THREADS_H
+#pragma once
 
 #include "events/id_map.h"
 #include "kernel/bpf.h"
@@ -46,5 +45,3 @@ unsigned int cpu_threads_count(const struct cpu_threads *l);
  * the translator does, everything else to record(). Returns 0 or the first negative errno.
  */
 int cpu_threads_drain(struct cpu_threads *l);
-
-#endif /* CPU_THREADS_H */

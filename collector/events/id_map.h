@@ -19,8 +19,7 @@
  * WIRE_STACK_ONCE ids serve the one event that follows them in the ring. Objects have the same life
  * without the two steps in the middle.
  */
-#ifndef ID_MAP_H
-#define ID_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ typedef void (*id_map_fn)(void *ctx, bool is_object, uint32_t id);
 void id_map_each(struct id_map *m, id_map_fn fn, void *ctx);
 /* Stacks so far that were sent for one event as the BPF side had no room for them. */
 uint64_t id_map_once(const struct id_map *m);
-
-#endif /* ID_MAP_H */

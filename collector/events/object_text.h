@@ -3,8 +3,7 @@
  * object_text.h - what the BPF side says of an object (struct wire_object) in words: its class, and
  * its name among the objects of that class. Names contain strangers' text: any bytes but 0.
  */
-#ifndef OBJECT_TEXT_H
-#define OBJECT_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ struct disk_names {
  */
 void disk_name(struct disk_names *d, const char *kernel, uint64_t time_ns,
 	       char shown[DISK_NAME_LEN]);
-
-#endif /* OBJECT_TEXT_H */

@@ -3,8 +3,7 @@
  * translate.h - from the records of the BPF side (include/chainwire.h) to the encoder: events with
  * their stacks (id_map.h), threads, losses. It keeps no events.
  */
-#ifndef TRANSLATE_H
-#define TRANSLATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ struct chainlog_fields translator_waking(const struct wire_waking *ev);
 
 /* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
 char translator_state_letter(uint32_t bits);
-
-#endif /* TRANSLATE_H */

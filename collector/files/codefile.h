@@ -7,8 +7,7 @@
  *
  * An entry has references, and of these some are mappings: code_files_get() takes one of a mapping.
  */
-#ifndef CODEFILE_H
-#define CODEFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ uint64_t code_files_copied(const struct code_files *f);
  * the table's; -1: our own.
  */
 int code_files_root(const struct code_files *f, uint32_t id);
-
-#endif /* CODEFILE_H */

@@ -5,8 +5,7 @@
  * them; and whether an open file is the one that was meant: a path, and the process behind
  * /proc/PID/map_files, may show another file a moment later. Their contents are untrusted.
  */
-#ifndef CODEROOT_H
-#define CODEROOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ uint32_t code_generation(int fd);
 
 /* Whether the file fd is on the mount that our root directory is on. */
 bool code_roots_is_on_own_mount(const struct code_roots *r, int fd);
-
-#endif /* CODEROOT_H */

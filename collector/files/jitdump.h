@@ -5,8 +5,7 @@
  * (the kernel's tools/perf/Documentation/jitdump-specification.txt). The process that runs the code
  * maps the file, which is how it is found. The file is untrusted: work and memory are bounded.
  */
-#ifndef JITDUMP_H
-#define JITDUMP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool jitdump_is_name(const char *path);
  * no jitdump of this machine's byte order; -ENOMEM; or the error of reading it.
  */
 int jitdump_find(int fd, struct perfmap_address *a, size_t n);
-
-#endif /* JITDUMP_H */

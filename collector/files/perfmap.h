@@ -4,8 +4,7 @@
  * Node.js, ...) writes, with lines "START SIZE name" in hex. Anyone can create such a file, so it
  * is read only if it belongs to the process's user or to root, and used for nothing but names.
  */
-#ifndef PERFMAP_H
-#define PERFMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int perfmap_find(int fd, struct perfmap_address *a, size_t n);
 
 /* The place of the first address at or above start; n: there is none. */
 size_t perfmap_first_at(const struct perfmap_address *a, size_t n, uint64_t start);
-
-#endif /* PERFMAP_H */

@@ -9,8 +9,7 @@
  * belongs to it, else only its mappings. A child shares its parent's mappings until one of them
  * maps something. The mappings of an image, of a process and of all are bounded.
  */
-#ifndef PROC_IMAGES_H
-#define PROC_IMAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -123,5 +122,3 @@ uint64_t images_made(const struct images *im);
 uint32_t images_count(const struct images *im);
 /* Images that had too many mappings, since the start. */
 uint32_t images_overflowed(const struct images *im);
-
-#endif /* PROC_IMAGES_H */

@@ -3,8 +3,7 @@
  * procmaps.h - code and program of running processes, from /proc. The paths in it are chosen by
  * users, so the text is untrusted.
  */
-#ifndef PROCMAPS_H
-#define PROCMAPS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ int procmaps_read_all(struct images *im, struct code_files *files, uint64_t (*no
  * into line.
  */
 int procmaps_parse(char *line, struct code_place *place, uint64_t *pgoff);
-
-#endif /* PROCMAPS_H */

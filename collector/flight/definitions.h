@@ -5,8 +5,7 @@
  * before it, and the BPF side may refer to again. Ids are reused after something is dropped. Files
  * of user frames are looked up when the frame is first seen, while the process lives.
  */
-#ifndef DEFINITIONS_H
-#define DEFINITIONS_H
+#pragma once
 
 #include "events/id_map.h"
 #include "id_pool.h"
@@ -59,5 +58,3 @@ uint32_t definitions_frame(const struct definitions *d, uint32_t id, uint64_t *a
 const char *definitions_space(const struct definitions *d, uint32_t id, uint32_t *tgid);
 /* False: the object's record was lost. */
 bool definitions_object(const struct definitions *d, uint32_t id, struct encoder_object *out);
-
-#endif /* DEFINITIONS_H */

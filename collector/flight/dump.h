@@ -3,8 +3,7 @@
  * dump.h - encodes threads and events of the flight recorder once more, into a trace of its own:
  * with its own ids, so that it defines exactly what it refers to.
  */
-#ifndef DUMP_H
-#define DUMP_H
+#pragma once
 
 #include "definitions.h"
 #include "event_window.h"
@@ -25,5 +24,3 @@ void dump_end(struct dump *d);
 int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns);
 /* All events that the view has not read yet. Returns 0, the encoder's or the view's error. */
 int dump_events(struct dump *d, struct event_view *v);
-
-#endif /* DUMP_H */

@@ -4,8 +4,7 @@
  * views that read them in the order of time. It owns the blocks; its user decides when to drop
  * them.
  */
-#ifndef EVENT_WINDOW_H
-#define EVENT_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t unt
 
 /* Drops the blocks that the view has read. */
 void event_window_forget(struct event_window *w, struct event_view *v);
-
-#endif /* EVENT_WINDOW_H */

@@ -13,8 +13,7 @@
  *     each turn: bpf_session_drain(.., flight_record, f); now and then flight_flush(),
  *     flight_forget(); to write a trace: flight_dump(), best in a forked process
  */
-#ifndef FLIGHT_H
-#define FLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ void flight_counts(const struct flight *f, struct flight_counts *out);
  */
 int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_t end_ns,
 		struct symbolizer_stats *stats);
-
-#endif /* FLIGHT_H */

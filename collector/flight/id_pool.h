@@ -4,8 +4,7 @@
  * the flight recorder's strings, frames and stacks. It owns the bytes and keeps the time of each
  * string's last use; its user decides what is old enough to drop.
  */
-#ifndef ID_POOL_H
-#define ID_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ static inline void id_pool_touch(struct id_pool *p, uint32_t id, uint64_t now_ns
 	if (i->used_ns < now_ns)
 		i->used_ns = now_ns;
 }
-
-#endif /* ID_POOL_H */

@@ -6,8 +6,7 @@
  *
  * After lost events the state of a thread is unknown until its next event.
  */
-#ifndef THREADS_H
-#define THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 void threads_lost(struct threads *t, uint64_t last_ns);
 /* Whether its state is certain: nothing was lost since its last event. */
 bool threads_certain(const struct threads *t, const struct thread_state *thread);
-
-#endif /* THREADS_H */

@@ -5,8 +5,7 @@
  * it ends, because its cause is known only then; threads that sleep because there is no work do not
  * count meanwhile. A wait during which events were lost does not count.
  */
-#ifndef TRIGGER_H
-#define TRIGGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ int trigger_look(struct trigger *t, const struct event_window *w, const struct i
 bool trigger_take(struct trigger *t, struct trigger_wait *out);
 /* Ignores waits that end before until_ns. */
 void trigger_quiet(struct trigger *t, uint64_t until_ns);
-
-#endif /* TRIGGER_H */

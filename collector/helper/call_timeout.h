@@ -6,8 +6,7 @@
  * needs and no others, nothing open, and no memory of the recording. When it takes too long another
  * one is started, and the rings are drained in the meantime.
  */
-#ifndef CALL_TIMEOUT_H
-#define CALL_TIMEOUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ typedef int (*call_fn)(void *data, int fd);
  * calls hang as are allowed to; or another negative errno. Then data is as before.
  */
 int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out);
-
-#endif /* CALL_TIMEOUT_H */

@@ -9,8 +9,7 @@
  * than the caller says, or for a second where it says nothing. A helper that does not answer is
  * ended, by SIGKILL, and another one is started: that is for the caller to decide.
  */
-#ifndef HELPER_H
-#define HELPER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ int helper_wait_begun(struct helper *h, uint64_t wait_ns);
 uint64_t helper_cpu_ns(const struct helper *h);
 /* Gives it that nice value, if that is permitted. */
 void helper_set_nice(struct helper *h, int nice);
-
-#endif /* HELPER_H */

@@ -4,8 +4,7 @@
  * read files that strangers made. They are forked before the recorder has
  * anything in memory that they must not see, and before it gives up the right to change its user.
  */
-#ifndef SANDBOX_H
-#define SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool sandbox_is_real(void);
  */
 ssize_t sandbox_send(int socket, const void *message, size_t len, int fd);
 ssize_t sandbox_receive(int socket, void *message, size_t size, int *fd);
-
-#endif /* SANDBOX_H */

@@ -4,8 +4,7 @@
  * fill: 50 ms at once, and a tenth of the time over all, after the first half of a second. A
  * millisecond is always waited.
  */
-#ifndef WAIT_BUDGET_H
-#define WAIT_BUDGET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ static inline void wait_budget_spend(struct wait_budget *p)
 	if (spent_ns > WAIT_LEAST_NS)
 		p->left_ns -= spent_ns < p->left_ns ? spent_ns : p->left_ns;
 }
-
-#endif /* WAIT_BUDGET_H */

@@ -3,8 +3,7 @@
  * kallsyms.h - the kernel's functions by address, from /proc/kallsyms (core, modules, BPF programs)
  * and from the records of BPF programs that are loaded later.
  */
-#ifndef KALLSYMS_H
-#define KALLSYMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ void kallsyms_each_run(const struct kallsyms *k, bool (*wants)(const char *name)
  */
 #define KALLSYMS_BUILD_ID_MAX 64
 size_t kallsyms_build_id(const char *path, uint8_t id[KALLSYMS_BUILD_ID_MAX]);
-
-#endif /* KALLSYMS_H */

@@ -5,8 +5,7 @@
  * kernel has generations, each from one change of the code there up to the next, and names of its
  * own in each of them. Times are CLOCK_MONOTONIC nanoseconds.
  */
-#ifndef KERNEL_CHANGES_H
-#define KERNEL_CHANGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void kernel_changes_keep_name(struct kernel_changes *c, uint64_t addr, uint64_t 
 /* As kallsyms_find(), in an earlier generation. */
 bool kernel_changes_find(const struct kernel_changes *c, uint64_t addr, uint32_t generation,
 			 struct kallsyms_symbol *out);
-
-#endif /* KERNEL_CHANGES_H */

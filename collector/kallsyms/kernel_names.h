@@ -7,8 +7,7 @@
  * All but kernel_names_read() and kernel_names_record() may be called with NULL: then nothing is
  * known, and nothing changes.
  */
-#ifndef KERNEL_NAMES_H
-#define KERNEL_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ bool kernel_names_find(const struct kernel_names *k, uint64_t addr, uint32_t gen
  */
 void kernel_names_interrupts(const struct kernel_names *k,
 			     void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
-
-#endif /* KERNEL_NAMES_H */

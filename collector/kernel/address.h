@@ -3,8 +3,7 @@
  * address.h - return addresses without the signature that arm64 with pointer authentication keeps
  * in their upper bits. On other machines, and without it, an address is itself.
  */
-#ifndef KERNEL_ADDRESS_H
-#define KERNEL_ADDRESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ static inline uint64_t address_plain_kernel(uint64_t word)
 {
 	return word >> 55 & 1 ? word | ~address_mask() : word;
 }
-
-#endif /* KERNEL_ADDRESS_H */

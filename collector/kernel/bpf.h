@@ -4,8 +4,7 @@
  * the skeleton, knows the differences between kernel versions, and passes records on without
  * reading them.
  */
-#ifndef COLLECTOR_BPF_H
-#define COLLECTOR_BPF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -149,5 +148,3 @@ uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come on
 /* Frames of a kernel stack at most; WIRE_STACK_MAX, unless the machine is set up for less. */
 uint32_t bpf_session_max_stack(const struct bpf_session *s);
 size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */
-
-#endif /* COLLECTOR_BPF_H */

@@ -4,8 +4,7 @@
  * buffers), bpf_stacks.c (tables and maps of stacks) and bpf_layouts.c (stacks known without a
  * walk).
  */
-#ifndef BPF_PRIVATE_H
-#define BPF_PRIVATE_H
+#pragma once
 
 #include <bpf/libbpf.h>
 #include <pthread.h>
@@ -77,5 +76,3 @@ void bpf_session_free_layouts(struct bpf_session *s);
 void bpf_session_note_use(struct bpf_session *s, const struct wire_record *r, size_t len);
 /* After each drain: forgets layouts if their room is used up, or their code has changed. */
 void bpf_session_forget(struct bpf_session *s);
-
-#endif /* BPF_PRIVATE_H */

@@ -3,13 +3,10 @@
  * calls.h - what the arguments of a system call say of what a thread waits for in it: WIRE_CALL()
  * by the call's number, for the machine's own calls and for those of 32-bit programs (on x86-64).
  */
-#ifndef COLLECTOR_CALLS_H
-#define COLLECTOR_CALLS_H
+#pragma once
 
 #include <linux/types.h>
 
 #include "chainwire.h"
 
 extern const __u8 calls_of_64[WIRE_CALLS], calls_of_32[WIRE_CALLS];
-
-#endif /* COLLECTOR_CALLS_H */

@@ -3,8 +3,7 @@
  * caps.h - capabilities of the recorder: what it has, and dropping what it needs no more. Uses the
  * system calls directly: no library is needed.
  */
-#ifndef CAPS_H
-#define CAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ int caps_create(void);
 
 /* Keeps what it takes to open files of recorded programs, and to read their /proc files. */
 int caps_drop_to_open(void);
-
-#endif /* CAPS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* clock.h - the clock of all records, those of BPF and those of perf's sideband; and CPU time. */
-#ifndef COLLECTOR_CLOCK_H
-#define COLLECTOR_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -34,5 +33,3 @@ static inline uint64_t clock_process_cpu_ns(int pid)
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-
-#endif /* COLLECTOR_CLOCK_H */

@@ -3,8 +3,7 @@
  * grace.h - learns when all BPF programs that ran at some moment have ended, without waiting for
  * it: what they may still look at can be changed then.
  */
-#ifndef GRACE_H
-#define GRACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ void grace_free(struct grace *g);
 bool grace_begin(struct grace *g);
 /* All programs that ran at the moment of grace_begin() have ended. */
 bool grace_is_over(struct grace *g);
-
-#endif /* GRACE_H */

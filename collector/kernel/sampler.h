@@ -4,8 +4,7 @@
  * hardware's cycles or, where there are none (most virtual machines), of the CPU's clock. It owns
  * the events.
  */
-#ifndef SAMPLER_H
-#define SAMPLER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz);
 void sampler_poll(struct sampler *s);
 /* NULL is allowed. */
 void sampler_close(struct sampler *s);
-
-#endif /* SAMPLER_H */

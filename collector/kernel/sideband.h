@@ -3,8 +3,7 @@
  * sideband.h - perf's sideband: mmap, fork, exec and exit on all CPUs, as one stream in the order
  * of time. It owns the perf events and their rings, and keeps no record.
  */
-#ifndef SIDEBAND_H
-#define SIDEBAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ int sideband_epoll(const struct sideband *sb);
  * beginning: its records are missing from when it went offline, or since the beginning.
  */
 uint64_t sideband_lost(const struct sideband *sb);
-
-#endif /* SIDEBAND_H */

@@ -6,8 +6,7 @@
  * earlier call: several samples of the same stack tell these apart, as leftovers differ between
  * them (include/chainwire.h).
  */
-#ifndef STACK_SLOTS_H
-#define STACK_SLOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void slot_finder_free(struct slot_finder *f);
  */
 bool slot_finder_add(struct slot_finder *f, const struct wire_layout_sample *sample, uint32_t first,
 		     struct stack_slots *out);
-
-#endif /* STACK_SLOTS_H */

@@ -4,8 +4,7 @@
  * walk (include/chainwire.h): adds stacks whose slots are known to the tables shared with BPF, and
  * copies those that are to be kept into another tree.
  */
-#ifndef STACK_TRIE_H
-#define STACK_TRIE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ struct stack_trie_choice {
 int stack_trie_copy(struct stack_trie *s, const struct stack_trie_choice *choice);
 /* Empties the tree that stacks are not added to. No reader may be following it. */
 void stack_trie_clear_other(struct stack_trie *s);
-
-#endif /* STACK_TRIE_H */

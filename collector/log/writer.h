@@ -9,8 +9,7 @@
  * missing, forbidden, or stops working, write() is used instead. The only waits without a limit are
  * for a disk that does not answer and for a pipe whose reader does not read.
  */
-#ifndef WRITER_H
-#define WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ int writer_close(struct writer *w);
 uint64_t writer_written(const struct writer *w);
 /* The method now: "io_uring, registered buffers", "io_uring" or "plain writes (io_uring: R)". */
 const char *writer_method(const struct writer *w);
-
-#endif /* WRITER_H */

@@ -2,8 +2,7 @@
 /*
  * priority.h - runs work that somebody waits for at idle priority first, then in a hurry.
  */
-#ifndef PRIORITY_H
-#define PRIORITY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@
  * work runs at the caller's priority.
  */
 int priority_run_low(int (*work)(void *ctx), void *ctx, uint32_t idle_ms, uint32_t hurry_ms);
-
-#endif /* PRIORITY_H */

@@ -16,8 +16,7 @@
  *
  * Generated code: reader_open_code(), then as above from reader_find() on.
  */
-#ifndef READER_H
-#define READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ int reader_found(struct reader *rd, reader_take_fn fn, void *ctx, uint64_t wait_
  * it takes longer than wait_ns.
  */
 int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, uint64_t wait_ns);
-
-#endif /* READER_H */

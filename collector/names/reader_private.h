@@ -3,8 +3,7 @@
  * reader_private.h - what the recorder (reader.c) and the helpers that read (reader_process.c) say
  * to each other. The recorder asks, and checks what it is told.
  */
-#ifndef READER_PRIVATE_H
-#define READER_PRIVATE_H
+#pragma once
 
 #include "helper/helper.h"
 #include "reader.h"
@@ -37,5 +36,3 @@ struct reader_told {
 #define READER_ANSWERS_BYTES (32u << 10)
 
 extern const struct helper_kind reader_kind;
-
-#endif /* READER_PRIVATE_H */

@@ -21,8 +21,7 @@
  * frames only for a trace that is written; what leaves its window it gives back, so that a
  * symbolizer can watch for ever. See the end of this file.
  */
-#ifndef SYMBOLIZE_H
-#define SYMBOLIZE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -227,5 +226,3 @@ void symbolizer_placed_frame(struct symbolizer *s, uint32_t frame,
 			     const struct symbolizer_place *p);
 /* Sideband records lost by the kernel so far. */
 uint64_t symbolizer_sideband_lost(const struct symbolizer *s);
-
-#endif /* SYMBOLIZE_H */

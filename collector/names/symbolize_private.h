@@ -8,8 +8,7 @@
  *     symbolize_user.c    user frames     symbolize_kernel.c   kernel frames and their names
  *     symbolize_watch.c   what the machine maps and runs
  */
-#ifndef SYMBOLIZE_PRIVATE_H
-#define SYMBOLIZE_PRIVATE_H
+#pragma once
 
 #include "files/codefile.h"
 #include "kallsyms/kernel_names.h"
@@ -184,4 +183,3 @@ int naming_end(struct naming *n);
 void symbolize_free_generated(struct symbolizer *s, struct generated *p);
 /* How many frames of the source wait for their names; NULL when out of memory. */
 uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source);
-#endif /* SYMBOLIZE_PRIVATE_H */

@@ -4,8 +4,7 @@
  * written the file: only processes without rights read it (rules_process.c), its sizes are checked
  * before libdw sees it, and searching it takes a tenth of the time at most.
  */
-#ifndef UNWIND_CFI_H
-#define UNWIND_CFI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -32,5 +31,3 @@ size_t cfi_bytes(const struct cfi *c);
  * known later only.
  */
 int cfi_row(struct cfi *c, uint64_t offset, struct unwind_rule *rule, uint64_t *end);
-
-#endif /* UNWIND_CFI_H */

@@ -4,8 +4,7 @@
  * rights read them (rules.h). It holds a reference to each of these files. It drops files that were
  * not used for a minute, and the least recently used ones if there are too many.
  */
-#ifndef UNWIND_FILES_H
-#define UNWIND_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ bool unwind_files_late(struct unwind_files *f);
 
 /* Sets all but the number of stacks. */
 void unwind_files_stats(const struct unwind_files *f, struct unwinder_stats *out);
-
-#endif /* UNWIND_FILES_H */

@@ -3,8 +3,7 @@
  * pending_stacks.h - a queue of copied stacks that wait for a rule. Bounded by
  * PENDING_STACKS_MAX_BYTES.
  */
-#ifndef UNWIND_PENDING_STACKS_H
-#define UNWIND_PENDING_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ const struct wire_copy *pending_stacks_first(const struct pending_stacks *p, siz
 /* Drops the first record, or makes it the last one. */
 void pending_stacks_drop(struct pending_stacks *p);
 void pending_stacks_rotate(struct pending_stacks *p);
-
-#endif /* UNWIND_PENDING_STACKS_H */

@@ -5,8 +5,7 @@
  * compares. It opens files by name, as a debugger does, and once more by their mappings if a stack
  * differs: the name may be another file for that process. It takes about 100 us for each stack.
  */
-#ifndef UNWIND_REFERENCE_H
-#define UNWIND_REFERENCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
  */
 void reference_print(const struct reference *r, struct symbolizer *sym, const struct wire_copy *c,
 		     const __u64 *frames, uint32_t n, uint32_t end);
-
-#endif /* UNWIND_REFERENCE_H */

@@ -3,8 +3,7 @@
  * rule.h - how to get from a frame of a user stack to its caller's. A rule holds for one address of
  * one file. Also the numbers of each architecture's registers.
  */
-#ifndef UNWIND_RULE_H
-#define UNWIND_RULE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -50,5 +49,3 @@ struct unwind_rule {
 
 /* Packs a rule for the BPF side, see wire_rule(); WIRE_RULE_ASK if that cannot follow it. */
 uint64_t unwind_rule_pack(const struct unwind_rule *r);
-
-#endif /* UNWIND_RULE_H */

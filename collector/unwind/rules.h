@@ -7,8 +7,7 @@
  * started again. If it does not answer in time (helper/wait_budget.h) the recorder goes on, and
  * asks again later: then a stack is known later, but no event is lost.
  */
-#ifndef UNWIND_RULES_H
-#define UNWIND_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ void rules_poll(struct rules *r);
 
 /* Processes that were started again, and answers that came too late, so far. */
 void rules_trouble(const struct rules *r, uint64_t *restarts, uint64_t *late);
-
-#endif /* UNWIND_RULES_H */

@@ -3,8 +3,7 @@
  * rules_private.h - the messages between the recorder (rules.c) and the processes that read call
  * frame information (rules_process.c). The recorder asks, and checks the answers.
  */
-#ifndef UNWIND_RULES_PRIVATE_H
-#define UNWIND_RULES_PRIVATE_H
+#pragma once
 
 #include "unwind/rules.h"
 
@@ -31,5 +30,3 @@ struct rules_answer {
 	uint32_t is_it;	 /* the code there is a call, or a signal's return if there is no rule */
 	struct rules_window window;
 };
-
-#endif /* UNWIND_RULES_PRIVATE_H */

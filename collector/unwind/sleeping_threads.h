@@ -9,8 +9,7 @@
  * end. So another process makes these calls, which is given up if they hang
  * (helper/call_timeout.h).
  */
-#ifndef UNWIND_SLEEPING_THREADS_H
-#define UNWIND_SLEEPING_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool r
  * out of memory.
  */
 bool sleeping_threads_put_back(struct sleeping_threads *s);
-
-#endif /* UNWIND_SLEEPING_THREADS_H */

@@ -5,8 +5,7 @@
  * files that the symbolizer knows. Recently used rules are kept in a table of fixed size, the call
  * frame information of a bounded number of files.
  */
-#ifndef UNWIND_UNWIND_H
-#define UNWIND_UNWIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns);
 
 void unwinder_stats(const struct unwinder *u, struct unwinder_stats *out);
-
-#endif /* UNWIND_UNWIND_H */

@@ -5,8 +5,7 @@
  * stage a disk was, for which socket packets came, what the thread ran) is found out here, for all
  * who attribute time. Everything goes into one sink, as amounts with a key.
  */
-#ifndef ENGINE_ATTRIBUTED_TIME_H
-#define ENGINE_ATTRIBUTED_TIME_H
+#pragma once
 
 #include "base/options.h"
 #include "timeline/timeline.h"
@@ -181,5 +180,3 @@ static inline void attribute_sample(const struct attribution *a, uint32_t node, 
 		(struct amount_key) { .kind = AMOUNT_SAMPLES, .end = CHAIN_RUNNING, .value = pair },
 		(uint64_t)count);
 }
-
-#endif /* ENGINE_ATTRIBUTED_TIME_H */

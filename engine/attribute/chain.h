@@ -8,8 +8,7 @@
  * node. The result is a list of (node, end, ns): the chain of links from the head down to the node,
  * why it ends there, and how long that was.
  */
-#ifndef ENGINE_CHAIN_H
-#define ENGINE_CHAIN_H
+#pragma once
 
 #include "attributed_time.h"
 #include "base/options.h"
@@ -239,5 +238,3 @@ static inline const struct wait *chains_before_run(const struct chains *c, const
 
 	return c->attribution.cpu_holders ? &waker->waits[wait_waker_pos(waker, w) - 1] : NULL;
 }
-
-#endif /* ENGINE_CHAIN_H */

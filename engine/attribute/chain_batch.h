@@ -18,8 +18,7 @@
  * for loops: a thread cannot wake another while its own timeline has it asleep (see timeline.h),
  * and the depth is bounded.
  */
-#ifndef ENGINE_CHAIN_BATCH_H
-#define ENGINE_CHAIN_BATCH_H
+#pragma once
 
 #include "chain.h"
 
@@ -36,5 +35,3 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 		     uint64_t to_ns);
 /* When this returns, everything added so far has reached the user. */
 void chain_batch_run(struct chain_batch *b);
-
-#endif /* ENGINE_CHAIN_BATCH_H */

@@ -3,8 +3,7 @@
  * cpu_holders.h - who had the CPU while a thread was ready and had none (chain-semantics, section
  * 9): whoever ran on the CPU on whose queue it waited.
  */
-#ifndef ENGINE_CPU_HOLDERS_H
-#define ENGINE_CPU_HOLDERS_H
+#pragma once
 
 #include "sums.h"
 #include "timeline/timeline.h"
@@ -49,5 +48,3 @@ void cpu_holders_add(void *sums, uint32_t who, uint64_t ns);
  */
 void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
 		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg);
-
-#endif /* ENGINE_CPU_HOLDERS_H */

@@ -4,8 +4,7 @@
  * totals: what a key has in a range of blocks is the difference of two totals. So a range costs as
  * much as there are keys, however many blocks it has.
  */
-#ifndef ENGINE_RUNNING_TOTALS_H
-#define ENGINE_RUNNING_TOTALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ void totals_end_block(struct running_totals *t, uint32_t block);
 /* What the key with this id, 1..table.keys.n, has in the blocks [from, to). */
 uint64_t totals_between(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to);
 void totals_free(struct running_totals *t);
-
-#endif /* ENGINE_RUNNING_TOTALS_H */

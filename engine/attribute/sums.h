@@ -5,8 +5,7 @@
  * has a text, which decides between equal amounts, so that no order depends on how keys are
  * numbered.
  */
-#ifndef ENGINE_SUMS_H
-#define ENGINE_SUMS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -84,5 +83,3 @@ int sums_share(struct sum *of, size_t n, uint64_t total, struct names *names);
  * largest remainder, among equals those that come first. 0 or -ENOMEM.
  */
 int share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares);
-
-#endif /* ENGINE_SUMS_H */

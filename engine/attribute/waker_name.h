@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* waker_name.h - the waker of a wait in a few words: a thread, an interrupt and its handler. */
-#ifndef ENGINE_WAKER_NAME_H
-#define ENGINE_WAKER_NAME_H
+#pragma once
 
 #include "words/names.h"
 #include "timeline/timeline.h"
@@ -17,5 +16,3 @@ void waker_names_free(struct waker_names *n);
  * "[not woken]", "[unknown]". 0: out of memory.
  */
 uint32_t waker_name(struct waker_names *n, const struct wait *w);
-
-#endif /* ENGINE_WAKER_NAME_H */

@@ -6,8 +6,7 @@
  * waker is the same whoever waits for that waker. So for each waker and number of links left there
  * are totals of every chain that its sleeps lead to, relative to the waker.
  */
-#ifndef ENGINE_WAKER_TOTALS_H
-#define ENGINE_WAKER_TOTALS_H
+#pragma once
 
 #include "attributed_time.h"
 #include "common/intern.h"
@@ -40,5 +39,3 @@ struct waker_entry *waker_totals_entry(struct waker_totals *t, uint32_t thread, 
 				       uint32_t root);
 /* Where it is kept what a relative node is below another node; 0: not made yet. Moves likewise. */
 uint32_t *waker_totals_grafted(struct waker_totals *t, uint32_t node, uint32_t relative);
-
-#endif /* ENGINE_WAKER_TOTALS_H */

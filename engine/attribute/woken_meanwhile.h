@@ -3,8 +3,7 @@
  * woken_meanwhile.h - whom else a waker woke: those in a window of its time at whose end
  * it woke the thread that is explained (chain-semantics, section 13).
  */
-#ifndef ENGINE_WOKEN_MEANWHILE_H
-#define ENGINE_WOKEN_MEANWHILE_H
+#pragma once
 
 #include "sums.h"
 #include "timeline/timeline.h"
@@ -30,5 +29,3 @@ void woken_meanwhile_add(struct sums *to, uint32_t thing, struct woken_meanwhile
  */
 void woken_meanwhile_write(const struct sums *s, const struct names *names, uint32_t thing,
 			   uint64_t of_ns, const char *before, FILE *out);
-
-#endif /* ENGINE_WOKEN_MEANWHILE_H */

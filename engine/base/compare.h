@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* compare.h - the order of numbers, for what qsort() compares by. */
-#ifndef ENGINE_COMPARE_H
-#define ENGINE_COMPARE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ static inline int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
-
-#endif /* ENGINE_COMPARE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cpus.h - how many threads to use. Results never depend on it. */
-#ifndef ENGINE_CPUS_H
-#define ENGINE_CPUS_H
+#pragma once
 
 #include <sched.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ static inline uint32_t cpus_usable(uint32_t most)
 
 	return n > most ? most : n ? n : 1;
 }
-
-#endif /* ENGINE_CPUS_H */

@@ -5,8 +5,7 @@
  * of them; which conclusions are drawn from a whole stack is up to words/kernel_stacks.h and
  * import/import_stack.h.
  */
-#ifndef ENGINE_KERNEL_FUNCTIONS_H
-#define ENGINE_KERNEL_FUNCTIONS_H
+#pragma once
 
 enum kernel_function {
 	KFUNC_IRQ_ENTRY = 1 << 0,   /* entry of an interrupt */
@@ -38,5 +37,3 @@ enum kernel_function {
  * compiler made of a function (name.part.0, .isra.0, .constprop.0) has the function's flags.
  */
 unsigned int kernel_function_flags(const char *symbol);
-
-#endif /* ENGINE_KERNEL_FUNCTIONS_H */

@@ -3,8 +3,7 @@
  * options.h - what the user asked for, as one struct of plain values: which waits, how they are
  * attributed, how they are shown. command_line.h fills it from argv.
  */
-#ifndef ENGINE_OPTIONS_H
-#define ENGINE_OPTIONS_H
+#pragma once
 
 #include <regex.h>
 #include <stdbool.h>
@@ -209,5 +208,3 @@ int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why
 bool word_list_has(const struct word_list *l, const char *word);
 /* Whether an expression of the list matches s. */
 bool regex_list_match(const struct regex_list *l, const char *s);
-
-#endif /* ENGINE_OPTIONS_H */

@@ -4,8 +4,7 @@
  * keys of the engine are such pairs: a kernel and a user stack, a link of a chain and the rest of
  * it, a head and its chain.
  */
-#ifndef ENGINE_PAIRS_H
-#define ENGINE_PAIRS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -124,5 +123,3 @@ static inline void pair_table_free(struct pair_table *t)
 	free(t->at);
 	*t = (struct pair_table) { .cap = 0 };
 }
-
-#endif /* ENGINE_PAIRS_H */

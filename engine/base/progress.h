@@ -5,8 +5,7 @@
  * bar if that was not done in the last tenth of a second. There is one terminal and so one bar: it
  * belongs to the program, and does nothing unless main() started it.
  */
-#ifndef ENGINE_PROGRESS_H
-#define ENGINE_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void progress_add(uint64_t units);
 void progress_end(void);
 /* Stops the bar for good. */
 void progress_stop(void);
-
-#endif /* ENGINE_PROGRESS_H */

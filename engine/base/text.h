@@ -4,8 +4,7 @@
  * Thread names and symbols are chosen by the recorded programs: any bytes, escape sequences and
  * tags included.
  */
-#ifndef ENGINE_TEXT_H
-#define ENGINE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void print_html(FILE *out, const char *s);
 /* "1 234.567": milliseconds, thousands apart, into text. Returns text. */
 #define TEXT_MS_SIZE 40
 const char *text_ms(char text[TEXT_MS_SIZE], uint64_t ns);
-
-#endif /* ENGINE_TEXT_H */

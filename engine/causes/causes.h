@@ -4,8 +4,7 @@
  * did there. Each instant of a wait belongs to exactly one cause, so the times add up to those of
  * the chain graph.
  */
-#ifndef ENGINE_CAUSES_H
-#define ENGINE_CAUSES_H
+#pragma once
 
 #include "attribute/chain.h"
 #include "select/top_waits.h"
@@ -70,5 +69,3 @@ const struct cause *causes_list(const struct causes *c, size_t *n);
  */
 void causes_put_woken(const struct causes *c, const struct cause *of, const char *before,
 		      FILE *out);
-
-#endif /* ENGINE_CAUSES_H */

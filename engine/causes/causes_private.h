@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* causes_private.h - what causes.c sums up, and causes_words.c describes. */
-#ifndef ENGINE_CAUSES_PRIVATE_H
-#define ENGINE_CAUSES_PRIVATE_H
+#pragma once
 
 #include <string.h>
 
@@ -79,5 +78,3 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 
 /* Sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM. */
 int causes_describe(struct causes *c);
-
-#endif /* ENGINE_CAUSES_PRIVATE_H */

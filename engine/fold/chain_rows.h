@@ -4,8 +4,7 @@
  * their time. A chain consists of frames, which are numbered; joined by ';' they are a folded line
  * (folded.h).
  */
-#ifndef ENGINE_CHAIN_ROWS_H
-#define ENGINE_CHAIN_ROWS_H
+#pragma once
 
 #include "interned_stacks.h"
 
@@ -97,5 +96,3 @@ size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row);
 /* The list of frames above the end; 0: there is none, or ends are not shown. */
 uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row);
-
-#endif /* ENGINE_CHAIN_ROWS_H */

@@ -4,8 +4,7 @@
  * what it was, and how long it took, in powers of two of a microsecond. The time of a row is that
  * of its requests, from the asking to the end.
  */
-#ifndef ENGINE_DISK_FOLD_H
-#define ENGINE_DISK_FOLD_H
+#pragma once
 
 #include "chain_rows.h"
 
@@ -19,5 +18,3 @@ int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const stru
 void disk_fold_free(struct disk_fold *f);
 /* The rows, in no order; they belong to f. */
 struct chain_rows *disk_fold_rows(struct disk_fold *f);
-
-#endif /* ENGINE_DISK_FOLD_H */

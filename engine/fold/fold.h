@@ -2,8 +2,7 @@
 /*
  * fold.h - the chosen waits summed up by chain (chain-semantics, section 5), by all CPUs at once.
  */
-#ifndef ENGINE_FOLD_H
-#define ENGINE_FOLD_H
+#pragma once
 
 #include "chain_rows.h"
 #include "attribute/sums.h"
@@ -42,5 +41,3 @@ struct chain_rows *fold_rows(struct fold *f);
 const struct chain_summary *fold_summary(const struct fold *f);
 /* Its blocked time by wait_class(), as thing 0. The caller frees it, f has it no more. */
 struct sums fold_take_classes(struct fold *f);
-
-#endif /* ENGINE_FOLD_H */

@@ -3,8 +3,7 @@
  * fold_private.h - what fold.c and folder.c share: fold.c gives the waits to folders, one for each
  * CPU, and makes rows of what these have summed up.
  */
-#ifndef ENGINE_FOLD_PRIVATE_H
-#define ENGINE_FOLD_PRIVATE_H
+#pragma once
 
 #include "attribute/chain_batch.h"
 #include "fold.h"
@@ -81,5 +80,3 @@ void *folder_run(void *folder);
  */
 void *folder_run_long(void *folder);
 void folder_clear(struct folder *f);
-
-#endif /* ENGINE_FOLD_PRIVATE_H */

@@ -3,8 +3,7 @@
  * folded.h - folded lines: the rows of one fold or of several, each as one line of text, "FRAME;
  * FRAME;... WEIGHT", lines of equal text added up.
  */
-#ifndef ENGINE_FOLDED_H
-#define ENGINE_FOLDED_H
+#pragma once
 
 #include <stdio.h>
 
@@ -60,5 +59,3 @@ void folded_free(struct folded *l);
 
 /* The lines of one fold. */
 int fold_write(struct fold *f, const struct options *o, FILE *out);
-
-#endif /* ENGINE_FOLDED_H */

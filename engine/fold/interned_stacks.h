@@ -5,8 +5,7 @@
  * of them. Each thread has a cache, so that it needs the lock only for what it meets for the first
  * time.
  */
-#ifndef ENGINE_INTERNED_STACKS_H
-#define ENGINE_INTERNED_STACKS_H
+#pragma once
 
 #include "common/intern.h"
 #include "attribute/chain.h"
@@ -86,5 +85,3 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group);
 struct frame_lists *interned_stacks_lists(const struct interned_stacks *p);
 struct names *interned_stacks_names(const struct interned_stacks *p);
-
-#endif /* ENGINE_INTERNED_STACKS_H */

@@ -3,8 +3,7 @@
  * node_sums.h - what chains have, by the node to which they lead (chain.h): time by end, what
  * stands above the end (who had the CPU, a disk and its stage), samples, and waits.
  */
-#ifndef ENGINE_NODE_SUMS_H
-#define ENGINE_NODE_SUMS_H
+#pragma once
 
 #include "attribute/chain.h"
 #include "chain_rows.h"
@@ -58,5 +57,3 @@ void node_sums_move(struct node_sums *to, const struct node_sums *from, const ui
  * its end is no longer in the times then. 0 or -ENOMEM.
  */
 int node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p, struct chain_rows *rows);
-
-#endif /* ENGINE_NODE_SUMS_H */

@@ -3,8 +3,7 @@
  * repeats.h - links that repeat the one before them, folded into one (chain-semantics, section 12):
  * of a lock that is handed on along a row of workers "worker x 6" is left.
  */
-#ifndef ENGINE_REPEATS_H
-#define ENGINE_REPEATS_H
+#pragma once
 
 #include "node_sums.h"
 
@@ -13,5 +12,3 @@
  * sets the labels of the links to lists of frames. 0 or -ENOMEM.
  */
 int repeats_fold(struct pairs *nodes, struct node_sums *sums, struct stack_cache *p);
-
-#endif /* ENGINE_REPEATS_H */

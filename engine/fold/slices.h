@@ -5,8 +5,7 @@
  * slice as in any other, so that all of them are the same work, however quiet a part of the trace
  * is.
  */
-#ifndef ENGINE_SLICES_H
-#define ENGINE_SLICES_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -41,5 +40,3 @@ uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n);
 
 /* Calls run for each of n workers, of size bytes each, on threads of their own where possible. */
 void workers_run(void *workers, size_t size, uint32_t n, void *(*run)(void *worker));
-
-#endif /* ENGINE_SLICES_H */

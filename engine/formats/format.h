@@ -3,8 +3,7 @@
  * format.h - the interface of chainwalk's output formats, one file each (format_*.c). A new format
  * is a new file and one line in the table in format_table.c.
  */
-#ifndef ENGINE_FORMAT_H
-#define ENGINE_FORMAT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -88,5 +87,3 @@ const char *format_time_unit(const struct options *o);
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
 	format_causes, format_objects, format_io;
-
-#endif /* ENGINE_FORMAT_H */

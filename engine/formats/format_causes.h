@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_causes.h - the rows of the table of causes, which the report shows as well. */
-#ifndef ENGINE_FORMAT_CAUSES_H
-#define ENGINE_FORMAT_CAUSES_H
+#pragma once
 
 #include "causes/causes.h"
 #include "format.h"
@@ -22,5 +21,3 @@ void causes_put_way(FILE *out, const struct names *n, const struct cause *c);
 /* Writes a command that shows the wait with the largest part, by which its chain can be followed.
  */
 void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c);
-
-#endif /* ENGINE_FORMAT_CAUSES_H */

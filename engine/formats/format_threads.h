@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format_threads.h - the rows of the table of threads, which the report shows as well. */
-#ifndef ENGINE_FORMAT_THREADS_H
-#define ENGINE_FORMAT_THREADS_H
+#pragma once
 
 #include "select/wait_filter.h"
 #include "timeline/timeline.h"
@@ -26,5 +25,3 @@ int thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines 
 		    struct wait_filter *s);
 /* Adds r's figures to those of total; the longest wait is the longer one of both. */
 void thread_row_add(struct thread_row *total, const struct thread_row *r);
-
-#endif /* ENGINE_FORMAT_THREADS_H */

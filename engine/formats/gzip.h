@@ -3,8 +3,7 @@
  * gzip.h - compresses output into a gzip stream, piece by piece (zlib). Its header has neither a
  * time nor a file name: equal input gives equal output.
  */
-#ifndef ENGINE_GZIP_H
-#define ENGINE_GZIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ void gzip_write(struct gzip *z, const void *p, size_t len);
 /* Writes the rest and ends the stream. */
 void gzip_finish(struct gzip *z);
 void gzip_free(struct gzip *z);
-
-#endif /* ENGINE_GZIP_H */

@@ -10,8 +10,7 @@
  * interned strings stay in memory. The caller chooses the ids of tracks, from 1, and describes a
  * track before its first event.
  */
-#ifndef ENGINE_PERFETTO_H
-#define ENGINE_PERFETTO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ void perfetto_callstack(struct perfetto *p, uint32_t callstack);
 uint32_t perfetto_frame(struct perfetto *p, uint32_t function, uint32_t path);
 void perfetto_define_callstack(struct perfetto *p, uint32_t callstack, const uint32_t *frames,
 			       size_t n);
-
-#endif /* ENGINE_PERFETTO_H */

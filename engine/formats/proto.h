@@ -6,8 +6,7 @@
  * A message is built in memory, field by field; a nested message is written between proto_begin()
  * and proto_end(). Once memory runs out, failed stays set and nothing more is added.
  */
-#ifndef ENGINE_PROTO_H
-#define ENGINE_PROTO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void proto_string(struct proto *b, uint32_t field, const char *s);
 size_t proto_begin(struct proto *b, uint32_t field);
 void proto_end(struct proto *b, size_t begin);
 void proto_packed(struct proto *b, uint64_t v);
-
-#endif /* ENGINE_PROTO_H */

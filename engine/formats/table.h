@@ -3,8 +3,7 @@
  * table.h - tables for reading: columns with a title and a width, rows of cells; and what tables
  * tell of a row: sums of waits, percentiles of lengths, who had most of its time.
  */
-#ifndef ENGINE_TABLE_H
-#define ENGINE_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ void row_lengths_percentiles(struct row_lengths *l, void *rows, size_t size, siz
 
 /* Who has most of a row's sums, and how many others there are; the sums are sorted. */
 struct cell cell_most(const struct sums *by_row, uint32_t row, const struct names *names);
-
-#endif /* ENGINE_TABLE_H */

@@ -4,8 +4,7 @@
  * chain and end, and what else is known of that: who had the CPU, what wakers ran, whom else they
  * woke. Amounts are kept by place: the node of a chain, or what the user has instead.
  */
-#ifndef ENGINE_WAIT_AMOUNTS_H
-#define ENGINE_WAIT_AMOUNTS_H
+#pragma once
 
 #include "attribute/chain.h"
 #include "attribute/woken_meanwhile.h"
@@ -46,5 +45,3 @@ void wait_amounts_free(struct wait_amounts *w);
 int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p);
 /* The list, in the order in which chains were found; may be sorted. *n: how many. */
 struct wait_amount *wait_amounts_list(const struct wait_amounts *w, size_t *n);
-
-#endif /* ENGINE_WAIT_AMOUNTS_H */

@@ -4,8 +4,7 @@
  * (the same waker, from the same stack) is one item with the sum of their times, and so are links
  * that repeat each other.
  */
-#ifndef ENGINE_WAIT_TREE_H
-#define ENGINE_WAIT_TREE_H
+#pragma once
 
 #include "wait_amounts.h"
 #include "words/link_identity.h"
@@ -47,5 +46,3 @@ int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p);
  */
 const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_item *above,
 					 size_t *n);
-
-#endif /* ENGINE_WAIT_TREE_H */

@@ -6,8 +6,7 @@
  * What the text lacks (the idle loop's events on some kernels, chunks that perf lost) is not made
  * up: the timelines find it to be unknown, and a loss that the text reports is a loss in the trace.
  */
-#ifndef ENGINE_IMPORT_H
-#define ENGINE_IMPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ int import_memory(const char *p, size_t len, uint8_t **buf, size_t *offset, size
 		  struct import_report *report);
 int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *offset,
 		  size_t *trace_len, struct import_report *report);
-
-#endif /* ENGINE_IMPORT_H */

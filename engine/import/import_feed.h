@@ -5,8 +5,7 @@
  * threads' names and processes, of which nearly every event of the text repeats a part: the trace
  * has a list of threads and an event for each change.
  */
-#ifndef ENGINE_IMPORT_FEED_H
-#define ENGINE_IMPORT_FEED_H
+#pragma once
 
 #include "base/pairs.h"
 #include "common/encoder.h"
@@ -43,5 +42,3 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 /* The text has ended: completes the report and writes the list of threads. */
 void import_feed_end(struct import_feed *f);
 void import_feed_free(struct import_feed *f);
-
-#endif /* ENGINE_IMPORT_FEED_H */

@@ -11,8 +11,7 @@
  * A name may hold spaces, brackets, colons: so the line is parsed from the time outwards, and a
  * place that looks like a time is accepted only if a known event follows.
  */
-#ifndef ENGINE_IMPORT_PERF_H
-#define ENGINE_IMPORT_PERF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ uint64_t import_perf_chunks(const char *line, size_t len);
 
 /* True for a line of perf's messages on standard error, which may be mixed with its events. */
 bool import_perf_message(const char *line, size_t len);
-
-#endif /* ENGINE_IMPORT_PERF_H */

@@ -3,8 +3,7 @@
  * import_report.h - what the user should know of an import: lines that could not be read, and what
  * the text does not contain.
  */
-#ifndef ENGINE_IMPORT_REPORT_H
-#define ENGINE_IMPORT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ const char *import_error_text(int err);
 bool import_damaged(const struct import_report *r);
 /* Writes to out, a line for each fact; quiet: only damage. */
 void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out);
-
-#endif /* ENGINE_IMPORT_REPORT_H */

@@ -3,8 +3,7 @@
  * import_scan.h - a position in a line, and small steps from there: numbers, spaces, given texts. A
  * step that does not fit returns false and leaves the position.
  */
-#ifndef ENGINE_IMPORT_SCAN_H
-#define ENGINE_IMPORT_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ static inline bool scan_hex(struct scan *s, uint64_t *v)
 	*v = n;
 	return true;
 }
-
-#endif /* ENGINE_IMPORT_SCAN_H */

@@ -6,8 +6,7 @@
  *
  *     <tab>ADDRESS [SYMBOL[+0xOFFSET]] [(DSO)] [(inlined)]
  */
-#ifndef ENGINE_IMPORT_STACK_H
-#define ENGINE_IMPORT_STACK_H
+#pragma once
 
 #include "common/intern.h"
 #include "common/encoder.h"
@@ -55,5 +54,3 @@ int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size
 /* True if a line that does not begin with a tab is still part of a call chain. */
 bool import_stack_goes_on(const char *line, size_t len);
 void import_stacks_free(struct import_stacks *s);
-
-#endif /* ENGINE_IMPORT_STACK_H */

@@ -4,8 +4,7 @@
  * IMPORT_LINE_MAX for a line, and by IMPORT_BLOCK_MAX for the lines of a stack, which are taken at
  * once.
  */
-#ifndef ENGINE_IMPORT_TEXT_H
-#define ENGINE_IMPORT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void import_text_block(struct import_text *t, bool (*goes_on)(const char *line, 
 		       struct import_line *block);
 /* Takes the next len bytes, which the caller knows to be exactly such lines. */
 void import_text_skip(struct import_text *t, size_t len);
-
-#endif /* ENGINE_IMPORT_TEXT_H */

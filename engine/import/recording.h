@@ -3,8 +3,7 @@
  * recording.h - opens a recording by its path: chaincap's trace, or text of perf script, which is
  * imported into a trace in memory. Their bytes decide which it is.
  */
-#ifndef ENGINE_RECORDING_H
-#define ENGINE_RECORDING_H
+#pragma once
 
 #include "import.h"
 #include "trace/trace.h"
@@ -28,5 +27,3 @@ void recording_close(struct recording *r);
  * what to do with it; NULL: not known.
  */
 const char *recording_other(const char *path);
-
-#endif /* ENGINE_RECORDING_H */

@@ -5,8 +5,7 @@
  * format_html.c computes it and assembles the page from report_page.c's sections and
  * report_json.c's data for the page's script.
  */
-#ifndef ENGINE_REPORT_H
-#define ENGINE_REPORT_H
+#pragma once
 
 #include "base/pairs.h"
 #include "causes/causes.h"
@@ -144,5 +143,3 @@ void report_page_write(FILE *out, const struct report *r, const struct report_te
 		       const struct report_text *ran, const struct report_text *data);
 
 extern const struct format format_html;
-
-#endif /* ENGINE_REPORT_H */

@@ -7,8 +7,7 @@
  * The work is bounded however busy the wakers were: only the longest sleeps of a window are
  * followed, and only as many as a picture can show. The others count as REPORT_SHORT.
  */
-#ifndef ENGINE_REPORT_CHAIN_H
-#define ENGINE_REPORT_CHAIN_H
+#pragma once
 
 #include "attribute/chain.h"
 #include "words/names.h"
@@ -83,5 +82,3 @@ void report_chain_free(struct report_chain *c);
  */
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns);
-
-#endif /* ENGINE_REPORT_CHAIN_H */

@@ -4,8 +4,7 @@
  * wait with its chain over time. Texts, threads and stacks are written as numbers, which
  * report_writer.c assigns when they are first used; their tables follow at the end.
  */
-#ifndef ENGINE_REPORT_JSON_H
-#define ENGINE_REPORT_JSON_H
+#pragma once
 
 #include "report.h"
 #include "report_chain.h"
@@ -39,5 +38,3 @@ uint32_t report_place(struct report_writer *w, uint32_t pair);
 /* Writes a wait and its chain; chain is scratch space. */
 void report_put_wait(struct report_writer *w, struct report_chain *chain,
 		     const struct report_wait *p);
-
-#endif /* ENGINE_REPORT_JSON_H */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* disk_filter.h - which requests to block devices the options choose: by who asked, and when done.
  */
-#ifndef ENGINE_DISK_FILTER_H
-#define ENGINE_DISK_FILTER_H
+#pragma once
 
 #include "wait_filter.h"
 
@@ -13,5 +12,3 @@
  */
 int disk_filter_walk(const struct timelines *tl, const struct options *o, struct names *names,
 		     int (*take)(void *arg, const struct disk_request *r), void *arg);
-
-#endif /* ENGINE_DISK_FILTER_H */

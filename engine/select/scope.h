@@ -4,8 +4,7 @@
  * those of the command that was recorded. (-c depends on a thread's name at the time, and is up to
  * wait_filter.h.)
  */
-#ifndef ENGINE_SCOPE_H
-#define ENGINE_SCOPE_H
+#pragma once
 
 #include "base/options.h"
 #include "timeline/timeline.h"
@@ -19,5 +18,3 @@ bool scope_has(const struct scope *s, uint32_t thread);
 
 /* A process is called by the name of its leader, cut to the 15 bytes that the kernel keeps. */
 bool process_is_called(const char *process, const char *name);
-
-#endif /* ENGINE_SCOPE_H */

@@ -3,8 +3,7 @@
  * top_waits.h - the chosen waits, one after another, for formats that show each by itself: all of
  * them, thread by thread and in order of time, or the longest ones.
  */
-#ifndef ENGINE_TOP_WAITS_H
-#define ENGINE_TOP_WAITS_H
+#pragma once
 
 #include "wait_filter.h"
 #include "timeline/timeline.h"
@@ -27,5 +26,3 @@ int longest_wait_first(const void *a, const void *b);
  */
 int top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t top,
 		   int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
-
-#endif /* ENGINE_TOP_WAITS_H */

@@ -4,8 +4,7 @@
  * its whole length, its state and its off-CPU stack; the part of it that lies in the window of time
  * and is of a kind that was asked for (blocked, runnable, preempted) is shown.
  */
-#ifndef ENGINE_WAIT_FILTER_H
-#define ENGINE_WAIT_FILTER_H
+#pragma once
 
 #include "attribute/sums.h"
 #include "words/names.h"
@@ -51,5 +50,3 @@ void wait_filter_idle(const struct wait_filter *f, uint64_t *waits, uint64_t *ns
 /* Adds the blocked time of a thread's chosen waits by wait_class(). */
 void wait_filter_sum_classes(struct wait_filter *f, uint32_t thread, uint32_t thing,
 			     struct sums *to);
-
-#endif /* ENGINE_WAIT_FILTER_H */

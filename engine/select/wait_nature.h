@@ -4,8 +4,7 @@
  * not got (--no-idle), for a lock that nobody gave it, for which class of objects. The manual
  * page says how.
  */
-#ifndef ENGINE_WAIT_NATURE_H
-#define ENGINE_WAIT_NATURE_H
+#pragma once
 
 #include "attribute/sums.h"
 #include "timeline/timeline.h"
@@ -31,5 +30,3 @@ bool wait_classes_known(const struct timelines *tl);
  * that of the one that was ready. SUMS_UNKNOWN: it is not known.
  */
 uint32_t wait_class(const struct timelines *tl, uint32_t pair);
-
-#endif /* ENGINE_WAIT_NATURE_H */

@@ -4,8 +4,7 @@
  * folders of --debug-dir, below /usr/lib/debug, at the path where the program was recorded, and on
  * debuginfod servers. It owns an index of the folders, which is made when it is first needed.
  */
-#ifndef ENGINE_DEBUG_FILES_H
-#define ENGINE_DEBUG_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ int debug_files_open(struct debug_files *d, size_t source, const char *build_id,
 
 /* Why debuginfod is not asked although it is wanted, a line; NULL: it is asked, or not wanted. */
 const char *debug_files_complaint(const struct debug_files *d);
-
-#endif /* ENGINE_DEBUG_FILES_H */

@@ -3,8 +3,7 @@
  * debug_names.h - the functions in one file with symbols or debug information, by link-time
  * address, through libdwfl. It owns the open file.
  */
-#ifndef ENGINE_DEBUG_NAMES_H
-#define ENGINE_DEBUG_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct debug_place {
  */
 size_t debug_names_places(struct debug_names *d, uint64_t vaddr, struct debug_place *out,
 			  size_t max);
-
-#endif /* ENGINE_DEBUG_NAMES_H */

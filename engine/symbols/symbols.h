@@ -4,8 +4,7 @@
  * build IDs in the trace, on any machine; and makes frames of inlined functions. The names take the
  * place of the trace's own, so that nothing downstream knows when a function was named.
  */
-#ifndef ENGINE_SYMBOLS_H
-#define ENGINE_SYMBOLS_H
+#pragma once
 
 #include "base/options.h"
 #include "trace/trace.h"
@@ -33,5 +32,3 @@ struct symbols_counts {
 struct symbols_counts symbols_counts(const struct symbols *s);
 /* What should be reported once, a line; NULL: nothing. */
 const char *symbols_complaint(const struct symbols *s);
-
-#endif /* ENGINE_SYMBOLS_H */

@@ -4,8 +4,7 @@
  * section 9). Collected while timelines are built, see timelines_new_with_cpus(); read-only
  * afterwards. Times are CLOCK_MONOTONIC ns.
  */
-#ifndef ENGINE_CPUS_H
-#define ENGINE_CPUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns);
 void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t now_ns, uint32_t cpu);
 /* There are no more changes; threads: how many there are. */
 void cpus_finish(struct cpus *c, uint32_t threads);
-
-#endif /* ENGINE_CPUS_H */

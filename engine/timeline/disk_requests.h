@@ -3,8 +3,7 @@
  * disk_requests.h - what block devices were asked for, in the order in which it was done
  * (chain-semantics, section 11).
  */
-#ifndef ENGINE_DISK_REQUESTS_H
-#define ENGINE_DISK_REQUESTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_
 /* When all events have been read. */
 void disk_requests_finish(struct disk_requests *r);
 void disk_requests_free(struct disk_requests *r);
-
-#endif /* ENGINE_DISK_REQUESTS_H */

@@ -3,8 +3,7 @@
  * processes.h - the names of processes. A trace has process ids only; a process has the last name
  * of its leader, the thread with that id.
  */
-#ifndef ENGINE_PROCESSES_H
-#define ENGINE_PROCESSES_H
+#pragma once
 
 #include "timeline.h"
 
@@ -21,5 +20,3 @@ void processes_free(struct processes *p);
 uint32_t process_leader(const struct processes *p, uint32_t thread);
 /* The process's name (string id); 0, the empty one, if there is no leader to take it from. */
 uint32_t process_name(const struct processes *p, uint32_t thread);
-
-#endif /* ENGINE_PROCESSES_H */

@@ -4,8 +4,7 @@
  * the order of time. They do not determine when a thread ran: a sample at a time at which its
  * thread does not run by its timeline is dropped.
  */
-#ifndef ENGINE_SAMPLES_H
-#define ENGINE_SAMPLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void samples_free(struct samples *s);
 
 /* The first of [from, end) at ns or later. */
 const struct sample *sample_at(const struct sample *from, const struct sample *end, uint64_t ns);
-
-#endif /* ENGINE_SAMPLES_H */

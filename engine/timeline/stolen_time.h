@@ -4,8 +4,7 @@
  * by interrupts and softirqs, or by a hypervisor; each of the two has a table. The trace does not
  * say when in that time it was: a part of it has its share. Times are CLOCK_MONOTONIC ns.
  */
-#ifndef ENGINE_STOLEN_TIME_H
-#define ENGINE_STOLEN_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ void stolen_time_lost(struct stolen_time *i, uint32_t cpu, uint64_t until_ns);
 void stolen_time_finish(struct stolen_time *i, uint32_t threads);
 /* True: some of it is missing as there was no memory. */
 bool stolen_time_failed(const struct stolen_time *i);
-
-#endif /* ENGINE_STOLEN_TIME_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* thread_numbers.h - what stands in place of a thread's number where there is no thread. */
-#ifndef ENGINE_THREAD_NUMBERS_H
-#define ENGINE_THREAD_NUMBERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@
 #define THREAD_NONE \
 	((UINT32_C(1) << THREAD_BITS) - 1) /* not known; of a waker: no waking is known */
 #define THREAD_IDLE (THREAD_NONE - 1)	   /* the idle loop's context: an interrupt woke */
-
-#endif /* ENGINE_THREAD_NUMBERS_H */

@@ -13,8 +13,7 @@
  * timeline says at wake_ns that it was running (or unknown); exactly those of its off-CPU intervals
  * that are below wait_waker_pos() end before that moment.
  */
-#ifndef ENGINE_TIMELINE_H
-#define ENGINE_TIMELINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -295,5 +294,3 @@ static inline uint32_t wait_waker_pos(const struct thread *waker, const struct w
 }
 /* Sums over the part of its life that lies in [from_ns, to_ns). */
 struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns);
-
-#endif /* ENGINE_TIMELINE_H */

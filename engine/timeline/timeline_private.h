@@ -5,8 +5,7 @@
  * their off-CPU intervals; timeline_state.c owns what each thread is doing, timeline_wakings.c how
  * it was woken; timeline_build.c turns events into calls of these. No other file includes it.
  */
-#ifndef ENGINE_TIMELINE_PRIVATE_H
-#define ENGINE_TIMELINE_PRIVATE_H
+#pragma once
 
 #include "trace/event_stream.h"
 #include "base/pairs.h"
@@ -206,5 +205,3 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* The object of the event is what ended the wait of the thread, which was woken just then. */
 void state_ready(struct builder *b, uint32_t thread, const struct event *ev);
-
-#endif /* ENGINE_TIMELINE_PRIVATE_H */

@@ -3,8 +3,7 @@
  * untraced.h - counts the switches that must have happened between two recorded ones of a CPU, but
  * are neither in the trace nor among its losses: some kernels and hosts hide those of some threads.
  */
-#ifndef ENGINE_UNTRACED_H
-#define ENGINE_UNTRACED_H
+#pragma once
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,5 +41,3 @@ static inline int untraced_event(struct untraced *u, const struct event *ev)
 	u->next[ev->cpu] = (uint64_t)ev->other + 1;
 	return 0;
 }
-
-#endif /* ENGINE_UNTRACED_H */

@@ -3,8 +3,7 @@
  * event_stream.h - the events of a cursor, decoded and merged ahead of their user, on a thread of
  * its own if there is a CPU for it. The events and their order are the cursor's.
  */
-#ifndef ENGINE_EVENT_STREAM_H
-#define ENGINE_EVENT_STREAM_H
+#pragma once
 
 #include "trace.h"
 
@@ -21,5 +20,3 @@ const struct event *event_stream_next(struct event_stream *s);
 struct trace_cursor *event_stream_cursor(struct event_stream *s);
 /* May be called before the last event. NULL is allowed. */
 void event_stream_free(struct event_stream *s);
-
-#endif /* ENGINE_EVENT_STREAM_H */

@@ -7,8 +7,7 @@
  * Reading checks every block (length, CRC32C, contents). A damaged block is skipped, counted in
  * trace_damage and becomes a loss: an EVENT_LOST for the time that it may have covered.
  */
-#ifndef ENGINE_TRACE_H
-#define ENGINE_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -260,5 +259,3 @@ struct pairs *trace_cursor_pairs(struct trace_cursor *c);
 /* The pair id of the i-th of trace_threads(); 0 none. */
 uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);
 void trace_cursor_free(struct trace_cursor *c);
-
-#endif /* ENGINE_TRACE_H */

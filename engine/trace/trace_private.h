@@ -4,8 +4,7 @@
  * trace_load.c (walking the blocks), trace_define.c (definitions), trace_loss.c (losses by damage)
  * and cursor.c (events in order). No other file includes it.
  */
-#ifndef ENGINE_TRACE_PRIVATE_H
-#define ENGINE_TRACE_PRIVATE_H
+#pragma once
 
 #include "common/grow.h"
 #include "trace.h"
@@ -138,5 +137,3 @@ static inline void *trace_with_room(void *table, uint32_t n, size_t *cap, size_t
 
 /* The id of a copy of s, which the trace did not define; 0: out of memory. */
 uint32_t trace_add_string(struct trace *t, const char *s);
-
-#endif /* ENGINE_TRACE_PRIVATE_H */

@@ -3,8 +3,7 @@
  * frame_list.h - heads and links of chains as lists of frames, in the order of a folded line.
  * Frames and lists are interned: equal ones have one number, counted from 1 without gaps.
  */
-#ifndef ENGINE_FRAME_LIST_H
-#define ENGINE_FRAME_LIST_H
+#pragma once
 
 #include "names.h"
 
@@ -65,5 +64,3 @@ int frame_lists_compare_lines(const struct frame_lists *f, uint32_t a, uint32_t 
 /* One more than the highest number of a list, of a frame. */
 uint32_t frame_lists_end(const struct frame_lists *f);
 uint32_t frames_end(const struct frame_lists *f);
-
-#endif /* ENGINE_FRAME_LIST_H */

@@ -4,8 +4,7 @@
  * (chain-semantics, section 3), which handler an interrupt ran, whether a sleeping thread waits for
  * work. It keeps what base/kernel_functions.h knows of each frame, and the context of each stack.
  */
-#ifndef ENGINE_KERNEL_STACKS_H
-#define ENGINE_KERNEL_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
 unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
 /* Whether a waker with this kernel stack, a task, was using or leaving a pipe. */
 bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack);
-
-#endif /* ENGINE_KERNEL_STACKS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* link.h - one link of a chain: the waker of a wait, and the stack from which it woke. */
-#ifndef ENGINE_LINK_H
-#define ENGINE_LINK_H
+#pragma once
 
 #include "base/options.h"
 #include "kernel_stacks.h"
@@ -52,5 +51,3 @@ static inline struct link link_of(const struct timelines *tl, const struct optio
 		l.blocked = w->stack;
 	return l;
 }
-
-#endif /* ENGINE_LINK_H */

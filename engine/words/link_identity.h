@@ -3,8 +3,7 @@
  * link_identity.h - what two links have in common of which one repeats the other (chain-semantics,
  * section 12): the waker's name and stack, and where its wakee slept, for what.
  */
-#ifndef ENGINE_LINK_IDENTITY_H
-#define ENGINE_LINK_IDENTITY_H
+#pragma once
 
 #include "base/pairs.h"
 #include "names.h"
@@ -22,5 +21,3 @@ void link_identities_free(struct link_identities *j);
  */
 uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
 		       const struct link *l, uint32_t text);
-
-#endif /* ENGINE_LINK_IDENTITY_H */

@@ -4,8 +4,7 @@
  * section 5): cleaned, in the right order, with the delimiters and annotations that the options ask
  * for. Each text is made once and has an id from then on; equal texts have equal ids.
  */
-#ifndef ENGINE_NAMES_H
-#define ENGINE_NAMES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -132,5 +131,3 @@ uint32_t words_of_object(struct names *n, uint32_t object);
  * same in every stack. "< ?" at its end: there are callers that were not found. 0: out of memory.
  */
 uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user);
-
-#endif /* ENGINE_NAMES_H */

@@ -5,8 +5,7 @@
  * other end of a connection between two processes of this machine is an object itself, with its
  * process; and who wrote to a pipe or read from it has woken who waited there.
  */
-#ifndef ENGINE_OBJECT_NAMES_H
-#define ENGINE_OBJECT_NAMES_H
+#pragma once
 
 #include "base/text.h"
 #include "kernel_stacks.h"
@@ -39,5 +38,3 @@ const char *disk_op_name(unsigned int op);
 const char *disk_device_name(const struct trace *t, uint32_t disk);
 /* Puts "disk vda read", not cleaned. */
 void disk_names_put(const struct trace *t, uint32_t disk, unsigned int op, struct text_buf *out);
-
-#endif /* ENGINE_OBJECT_NAMES_H */

@@ -3,8 +3,7 @@
  * place.h - where a thread was, in the few words that a table has room for: the program's function,
  * the library function that it called, and the kernel's function that this led to.
  */
-#ifndef ENGINE_PLACE_H
-#define ENGINE_PLACE_H
+#pragma once
 
 #include "names.h"
 
@@ -17,5 +16,3 @@
  */
 uint32_t place_text(struct names *n, const struct trace *t, uint32_t pair, uint32_t kernel_frames,
 		    bool with_user, bool with_kernel);
-
-#endif /* ENGINE_PLACE_H */

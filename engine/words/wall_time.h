@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* wall_time.h - a time of the trace's clock as wall clock time, in UTC. */
-#ifndef ENGINE_WALL_TIME_H
-#define ENGINE_WALL_TIME_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -14,5 +13,3 @@
  */
 const char *wall_time_iso(char text[WALL_TIME_SIZE], const struct trace_info *i, uint64_t ns);
 const char *wall_time(char text[WALL_TIME_SIZE], const struct trace_info *i, uint64_t ns);
-
-#endif /* ENGINE_WALL_TIME_H */

@@ -5,8 +5,7 @@
  * number. libisal has it, too (crc32_iscsi()), but these few lines are less than a dependency, and
  * a block takes no measurable time.
  */
-#ifndef CRC32C_H
-#define CRC32C_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@
  * the previous result for the next ones.
  */
 uint32_t crc32c(uint32_t crc, const void *p, size_t len);
-
-#endif /* CRC32C_H */

@@ -4,8 +4,7 @@
  * arguments, without parameters, return types, clone suffixes and Rust's hashes. Programs that use
  * it link libiberty.
  */
-#ifndef CHAIN_DEMANGLE_H /* libiberty has a demangle.h too */
-#define CHAIN_DEMANGLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@
  * can expand to gigabytes. Memory use does not depend on that length.
  */
 const char *demangle(const char *symbol, char *buf, size_t cap);
-
-#endif /* CHAIN_DEMANGLE_H */

@@ -3,8 +3,7 @@
  * duration.h - durations as users write them, the same for all programs: "300ns", "10us", "2.5ms",
  * "1s", "2min". Decimal digits only: no sign, no exponent, no space.
  */
-#ifndef DURATION_H
-#define DURATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@
  * required. False: s is no duration, or not below INT64_MAX ns (292 years).
  */
 bool duration_parse(const char *s, uint64_t default_unit_ns, uint64_t *ns);
-
-#endif /* DURATION_H */

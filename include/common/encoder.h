@@ -9,8 +9,7 @@
  * until encoder_flush(). Memory is bounded: only strings, frames, stacks and objects that occurred
  * recently are recognized; others are defined again.
  */
-#ifndef ENCODER_H
-#define ENCODER_H
+#pragma once
 
 #include "event_block.h"
 
@@ -196,5 +195,3 @@ void encoder_aux_counted(struct encoder *e, uint64_t kernel_aux);
 int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint64_t sideband_lost);
 
 void encoder_counts(const struct encoder *e, struct encoder_counts *out);
-
-#endif /* ENCODER_H */

@@ -3,8 +3,7 @@
  * encoder_private.h - the encoder's state, shared by encoder.c (blocks, events) and
  * encoder_define.c (what events refer to). No other file includes it.
  */
-#ifndef ENCODER_PRIVATE_H
-#define ENCODER_PRIVATE_H
+#pragma once
 
 #include <string.h>
 
@@ -82,5 +81,3 @@ static inline uint8_t *encoder_put_bytes(uint8_t *p, const void *bytes, size_t l
 		memcpy(p, bytes, len);
 	return p + len;
 }
-
-#endif /* ENCODER_PRIVATE_H */

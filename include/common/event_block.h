@@ -6,8 +6,7 @@
  *
  * A new kind of auxiliary event is its number in chainlog.h and a line in chainlog_aux_fields().
  */
-#ifndef EVENT_BLOCK_H
-#define EVENT_BLOCK_H
+#pragma once
 
 #include "chainlog.h"
 #include "id_index.h"
@@ -161,5 +160,3 @@ const uint8_t *chainlog_get_head(const uint8_t *p, const uint8_t *end,
 int chainlog_reader_begin(struct chainlog_reader *r, bool aux, const uint8_t *p,
 			  const uint8_t *end);
 void chainlog_reader_free(struct chainlog_reader *r);
-
-#endif /* EVENT_BLOCK_H */

@@ -3,8 +3,7 @@
  * event_read.h - reads the events of a block (event_block.h) one by one. Inline, because it runs
  * once or twice for each event, and what the caller does not look at is then not even stored.
  */
-#ifndef EVENT_READ_H
-#define EVENT_READ_H
+#pragma once
 
 #include <errno.h>
 
@@ -211,5 +210,3 @@ static inline int chainlog_read(struct chainlog_reader *r, struct chainlog_field
 {
 	return r->aux ? chainlog_read_aux(r, ev) : chainlog_read_event(r, ev);
 }
-
-#endif /* EVENT_READ_H */

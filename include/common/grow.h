@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grow.h - arrays that double. */
-#ifndef GROW_H
-#define GROW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ static inline void *grow_array(void *array, size_t n, size_t *cap, size_t size)
 		*cap = want;
 	return p;
 }
-
-#endif /* GROW_H */

@@ -5,8 +5,7 @@
  * lies in an array of the caller's, its table. Two functions of the caller's read that table; they
  * must be static inline or plain names, so that the compiler inlines them.
  */
-#ifndef ID_INDEX_H
-#define ID_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ uint32_t hash_bytes(uint64_t seed, const void *key, size_t len);
 
 /* A number that differs from run to run. */
 uint64_t hash_seed(void);
-
-#endif /* ID_INDEX_H */

@@ -3,8 +3,7 @@
  * intern.h - gives each distinct string of bytes a dense id, counted from 1. It owns a copy of
  * each, all in one arena; a look-up allocates nothing.
  */
-#ifndef INTERN_H
-#define INTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ static inline const char *intern_text(const struct intern *t, uint32_t id)
 /* Forgets all keys; the memory is kept for the next ones. */
 void intern_clear(struct intern *t);
 void intern_free(struct intern *t);
-
-#endif /* INTERN_H */

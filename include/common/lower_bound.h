@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lower_bound.h - binary search. */
-#ifndef LOWER_BOUND_H
-#define LOWER_BOUND_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@
 		}                                     \
 		from_;                                \
 	})
-
-#endif /* LOWER_BOUND_H */

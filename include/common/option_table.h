@@ -3,8 +3,7 @@
  * option_table.h - a program's command line as a table, one row for each option: getopt's tables,
  * the help, and the messages about what is mistyped are made from it.
  */
-#ifndef OPTION_TABLE_H
-#define OPTION_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ int set_word(struct setting *s, const char *value);
 
 /* Reads a whole number of decimal digits, at most max. */
 bool parse_number(const char *value, uint64_t max, uint64_t *v);
-
-#endif /* OPTION_TABLE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* similar.h - which of several words was meant by one that is not among them. */
-#ifndef SIMILAR_H
-#define SIMILAR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@
  * are similar to none.
  */
 bool words_similar(const char *a, const char *b);
-
-#endif /* SIMILAR_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* addresses.h - what the fuzz targets of perf maps and jitdumps ask for, and get. */
-#ifndef FUZZ_ADDRESSES_H
-#define FUZZ_ADDRESSES_H
+#pragma once
 
 #include "collector.h"
 #include "files/perfmap.h"
@@ -24,5 +23,3 @@ static inline void check_names(struct perfmap_address *a, size_t input_size)
 		free(a[i].name);
 	}
 }
-
-#endif /* FUZZ_ADDRESSES_H */

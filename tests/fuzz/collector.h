@@ -2,8 +2,7 @@
 /*
  * collector.h - what the fuzz targets of the collector's parsers share.
  */
-#ifndef FUZZ_COLLECTOR_H
-#define FUZZ_COLLECTOR_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -50,5 +49,3 @@ static inline uint64_t number_at(const uint8_t *data, size_t size, size_t i)
 		memcpy(&v, data + i * 13 % (size - sizeof(v) + 1), sizeof(v));
 	return v;
 }
-
-#endif /* FUZZ_COLLECTOR_H */

@@ -3,8 +3,7 @@
  * engine.h - what the engine's fuzz targets have in common: what trace.h promises of any input, and
  * all output formats over it.
  */
-#ifndef TESTS_FUZZ_ENGINE_H
-#define TESTS_FUZZ_ENGINE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -71,5 +70,3 @@ static inline void write_all(const struct trace *t, const struct options *o)
 	}
 	timelines_free(timelines);
 }
-
-#endif /* TESTS_FUZZ_ENGINE_H */

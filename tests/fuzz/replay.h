@@ -3,8 +3,7 @@
  * replay.h - the entry of a fuzz target. Built by libFuzzer (make fuzz), or with -DREPLAY as a
  * program that runs the files named on its command line once each: then this has its main().
  */
-#ifndef FUZZ_REPLAY_H
-#define FUZZ_REPLAY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ int main(int argc, char **argv)
 	return 0;
 }
 #endif
-
-#endif /* FUZZ_REPLAY_H */

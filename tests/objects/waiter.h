@@ -4,8 +4,7 @@
  * ends (classes.c). The other files have those of some classes each, in an array that ends with one
  * without a class.
  */
-#ifndef OBJECTS_WAITER_H
-#define OBJECTS_WAITER_H
+#pragma once
 
 #include <limits.h>
 #include <pthread.h>
@@ -53,5 +52,3 @@ void poke_nothing(struct waiter *w);
 /* One end of a TCP connection is w->fd, the other w->other. Returns the port of the latter; 0:
  * none. */
 unsigned int connect_tcp(struct waiter *w, int family);
-
-#endif /* OBJECTS_WAITER_H */

@@ -3,8 +3,7 @@
  * export_read.h - for tests of the exports: runs a format to memory, and reads protobuf and gzip
  * back, field by field. What cannot be read fails the test.
  */
-#ifndef TESTS_EXPORT_READ_H
-#define TESTS_EXPORT_READ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -134,5 +133,3 @@ static inline struct field field_of(const uint8_t *p, size_t len, uint32_t numbe
 			return f;
 	return (struct field) { 0 };
 }
-
-#endif /* TESTS_EXPORT_READ_H */

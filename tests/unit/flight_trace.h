@@ -3,8 +3,7 @@
  * flight_trace.h - a trace that a flight recorder has written, taken apart: what its blocks say of
  * threads, losses and accounts, and its events in a window of their own.
  */
-#ifndef FLIGHT_TRACE_H
-#define FLIGHT_TRACE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -112,5 +111,3 @@ static void expect_accounts(const struct written *w, uint64_t events, uint64_t l
 	assert_int_equal(w->end[CHAINLOG_END_LOST], lost);
 	assert_int_equal(w->end[CHAINLOG_END_KERNEL], events + lost);
 }
-
-#endif /* FLIGHT_TRACE_H */

@@ -3,8 +3,7 @@
  * images_world.h - files and address spaces without processes, for tests that tell of mappings as
  * the sideband would. Include cmocka.h before it.
  */
-#ifndef IMAGES_WORLD_H
-#define IMAGES_WORLD_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -39,5 +38,3 @@ static int tear_down(void **state)
 	free(w);
 	return 0;
 }
-
-#endif /* IMAGES_WORLD_H */

@@ -3,8 +3,7 @@
  * Whether this process may record, asked of the kernel and not of the collector: a test that needs
  * this is skipped where it may not, and fails where it may and the collector does not.
  */
-#ifndef MAY_RECORD_H
-#define MAY_RECORD_H
+#pragma once
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -56,5 +55,3 @@ static inline const char *what_is_refused(void)
 			skip();                                   \
 		}                                                 \
 	} while (0)
-
-#endif /* MAY_RECORD_H */

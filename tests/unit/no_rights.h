@@ -3,8 +3,7 @@
  * no_rights.h - for the tests of processes without rights: which they are, and what the kernel says
  * that they may do. Include cmocka.h before it.
  */
-#ifndef NO_RIGHTS_H
-#define NO_RIGHTS_H
+#pragma once
 
 #include <ctype.h>
 #include <dirent.h>
@@ -76,5 +75,3 @@ static inline void expect_no_rights(pid_t pid, int fds)
 	closedir(dir);
 	assert_int_equal(n, fds);
 }
-
-#endif /* NO_RIGHTS_H */

@@ -5,8 +5,7 @@
  * ones included; a loss is carried to every thread at once; a chain is walked by looking at every
  * stretch of every waker, and each piece becomes a string that is sorted and summed up at the end.
  */
-#ifndef TESTS_ORACLE_H
-#define TESTS_ORACLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked);
  * [from_ns, to_ns) counts. Lines are sorted. To be freed.
  */
 char *oracle_interrupts(const struct trace *t, uint64_t from_ns, uint64_t to_ns);
-
-#endif /* TESTS_ORACLE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* oracle_private.h - what the lives (oracle.c) and the chains (oracle_chain.c) are made of. */
-#ifndef TESTS_ORACLE_PRIVATE_H
-#define TESTS_ORACLE_PRIVATE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -228,5 +227,3 @@ char *oracle_sum_up(struct world *w);
 
 /* oracle_chain.c: explains every wait of every life. */
 void oracle_explain_all(struct world *w, bool classic);
-
-#endif /* TESTS_ORACLE_PRIVATE_H */

@@ -3,8 +3,7 @@
  * perf_text.h - text of perf script in the making, for tests: events stated one by one, printed as
  * perf prints them. Names are the kernel's (at most 15 bytes), times microseconds.
  */
-#ifndef TESTS_PERF_TEXT_H
-#define TESTS_PERF_TEXT_H
+#pragma once
 
 #include <assert.h>
 #include <stdarg.h>
@@ -129,5 +128,3 @@ static inline void text_close(struct text_trace *tt)
 	trace_close(tt->trace);
 	free(tt->log);
 }
-
-#endif /* TESTS_PERF_TEXT_H */

@@ -4,8 +4,7 @@
  * stopped, and what libdwfl, which has nothing of ours in it, finds of its stack. Include cmocka.h
  * before it.
  */
-#ifndef STOPPED_THREAD_H
-#define STOPPED_THREAD_H
+#pragma once
 
 #include <dirent.h>
 #include <elf.h>
@@ -187,5 +186,3 @@ static inline pid_t wait_until_asleep(pid_t pid, bool second)
 	fail_msg("it does not go to sleep");
 	return 0;
 }
-
-#endif /* STOPPED_THREAD_H */

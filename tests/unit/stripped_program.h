@@ -3,8 +3,7 @@
  * stripped_program.h - for tests of debug files: the test program itself, copied and stripped, and
  * a function of it to be found. Include cmocka.h before it.
  */
-#ifndef STRIPPED_PROGRAM_H
-#define STRIPPED_PROGRAM_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,5 +80,3 @@ static inline struct elfsym *open_program(const char *path, int *fd)
 	assert_int_equal(elfsym_open(&e, *fd), 0);
 	return e;
 }
-
-#endif /* STRIPPED_PROGRAM_H */

@@ -3,8 +3,7 @@
  * symbolized_trace.h - for the tests of the symbolizer: a trace in memory, and the names in it by
  * frame. The blocks are decoded here by the format's page alone. Include cmocka.h before it.
  */
-#ifndef SYMBOLIZED_TRACE_H
-#define SYMBOLIZED_TRACE_H
+#pragma once
 
 #include <errno.h>
 #include <stdio.h>
@@ -220,5 +219,3 @@ static inline void expect(const struct trace *t, uint32_t frame, const char *sym
 	assert_string_equal(n.module ? n.module : "none", module);
 	assert_int_equal(n.offset, offset);
 }
-
-#endif /* SYMBOLIZED_TRACE_H */

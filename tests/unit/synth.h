@@ -5,8 +5,7 @@
  *
  * Times are ns. The trace begins at 0 unless synth_info() says something else.
  */
-#ifndef TESTS_SYNTH_H
-#define TESTS_SYNTH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ char *synth_events_text(const struct trace *t);
 			abort();                                                \
 		}                                                               \
 	} while (0)
-
-#endif /* TESTS_SYNTH_H */

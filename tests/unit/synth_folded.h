@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* synth_folded.h - folded lines made coarser, to compare them with others. */
-#ifndef TESTS_SYNTH_FOLDED_H
-#define TESTS_SYNTH_FOLDED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
  * be freed.
  */
 char *folded_as(const char *text, char *(*of_line)(const char *line, size_t len));
-
-#endif /* TESTS_SYNTH_FOLDED_H */

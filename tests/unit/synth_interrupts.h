@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* synth_interrupts.h - interrupts for random schedules (synth_schedule.h). */
-#ifndef TESTS_SYNTH_INTERRUPTS_H
-#define TESTS_SYNTH_INTERRUPTS_H
+#pragma once
 
 #include "synth_schedule.h"
 
@@ -10,5 +9,3 @@
  * that, or after a switch that is missing.
  */
 void schedule_interrupts(struct schedule *s);
-
-#endif /* TESTS_SYNTH_INTERRUPTS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* synth_many.h - one check on many traces: random schedules, and what chaincap has recorded. */
-#ifndef TESTS_SYNTH_MANY_H
-#define TESTS_SYNTH_MANY_H
+#pragma once
 
 #include "synth_schedule.h"
 #include "synth_script.h"
@@ -20,5 +19,3 @@ void on_schedules(enum schedule_kind kind, trace_checker check);
  * in tests/data. Skips the test if there is none.
  */
 void on_recorded(trace_checker check, void *arg);
-
-#endif /* TESTS_SYNTH_MANY_H */

@@ -5,8 +5,7 @@
  * renamed; with equal times on different CPUs. They come as lines of synth_script.h, so that one
  * that shows a mistake can be read, and made smaller line by line.
  */
-#ifndef TESTS_SYNTH_SCHEDULE_H
-#define TESTS_SYNTH_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ char *schedule_whole_script(const struct schedule *s);
 /* The same with CPU c renamed to (c + by) modulo the number of CPUs. To be freed. */
 char *schedule_rotated(const struct schedule *s, unsigned int by);
 uint64_t schedule_random(struct schedule *s, uint64_t below);
-
-#endif /* TESTS_SYNTH_SCHEDULE_H */

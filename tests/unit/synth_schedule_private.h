@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* synth_schedule_private.h - the lines of a schedule, for the files that make it. */
-#ifndef TESTS_SYNTH_SCHEDULE_PRIVATE_H
-#define TESTS_SYNTH_SCHEDULE_PRIVATE_H
+#pragma once
 
 #include "synth_schedule.h"
 
@@ -12,5 +11,3 @@ __attribute__((format(printf, 2, 3))) void schedule_put(struct schedule *s, cons
 							...);
 /* Whether a line is an event, and then when and where. */
 bool schedule_is_event(const char *line, uint64_t *ns, unsigned int *cpu);
-
-#endif /* TESTS_SYNTH_SCHEDULE_PRIVATE_H */

@@ -32,8 +32,7 @@
  * declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part; a
  * frame "copy@liba" is copy of the file /lib/liba. A's tid is 101, B's 102...
  */
-#ifndef TESTS_SYNTH_SCRIPT_H
-#define TESTS_SYNTH_SCRIPT_H
+#pragma once
 
 #include "base/options.h"
 #include "timeline/timeline.h"
@@ -70,5 +69,3 @@ char *script_timeline(const char *script, char thread);
 
 /* Compares, and prints both sides if they differ. Frees got. */
 void expect_text(char *got, const char *expected);
-
-#endif /* TESTS_SYNTH_SCRIPT_H */

@@ -3,8 +3,7 @@
  * synth_skeleton.h - what a test wants to see of long folded lines: those of one thread's waits in
  * certain functions, and of their frames only these functions, "--", the wakers' names and the end.
  */
-#ifndef TESTS_SYNTH_SKELETON_H
-#define TESTS_SYNTH_SKELETON_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -14,5 +13,3 @@
  * freed.
  */
 char *trace_skeleton(const struct trace *t, const char *thread, const char *functions);
-
-#endif /* TESTS_SYNTH_SKELETON_H */

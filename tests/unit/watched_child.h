@@ -3,8 +3,7 @@
  * watched_child.h - for the tests of the collector: a process to look at, which is this program or
  * a copy of it. main() calls be_child() if its argument is "child". Include cmocka.h before it.
  */
-#ifndef WATCHED_CHILD_H
-#define WATCHED_CHILD_H
+#pragma once
 
 #include <fcntl.h>
 #include <sched.h>
@@ -122,5 +121,3 @@ static inline void copy_self(char path[64])
 	close(from);
 	close(to);
 }
-
-#endif /* WATCHED_CHILD_H */

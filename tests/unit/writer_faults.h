@@ -5,8 +5,7 @@
  * NAME() (see the Makefile). All that is not to fail goes on to the real kernel. A test sets
  * `faults`, and reads there what came of it.
  */
-#ifndef WRITER_FAULTS_H
-#define WRITER_FAULTS_H
+#pragma once
 
 #include <errno.h>
 #include <liburing.h>
@@ -167,5 +166,3 @@ ssize_t __wrap_write(int fd, const void *p, size_t len)
 	errno = -err;
 	return err ? -1 : __real_write(fd, p, len);
 }
-
-#endif /* WRITER_FAULTS_H */

@@ -4,8 +4,7 @@
  * library as any program does: distributions build it without frame pointers, and a stack that is
  * right in these workloads is right in theirs.
  */
-#ifndef CHAINLOAD_CALLS_H
-#define CHAINLOAD_CALLS_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ INLINED void sleep_until(uint64_t deadline_ns)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * worker, ksoftirqd, a softirq on an interrupt's way out, an interrupt that hits a busy bystander;
  * and a waker whose own stack is too deep to be walked. A part of chainload's one translation unit.
  */
-#ifndef CHAINLOAD_CONTEXTS_H
-#define CHAINLOAD_CONTEXTS_H
+#pragma once
 
 #include <linux/loop.h>
 #include <sched.h>
@@ -342,5 +341,3 @@ static int deep_sets_up(void)
 	crew_add("deep", deep_runs);
 	return error;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * A hop has one waiter and one passer. hop_wait() and hop_pass() are always inlined, so that the
  * function which is found in the stack is the named one that called them.
  */
-#ifndef CHAINLOAD_HOP_H
-#define CHAINLOAD_HOP_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <limits.h>
@@ -150,5 +149,3 @@ INLINED int hop_pass(struct hop *hop)
 		return TRANSFER(write(hop->tx, &token, sizeof(token)), sizeof(token));
 	}
 }
-
-#endif

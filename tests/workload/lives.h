@@ -5,8 +5,7 @@
  * is stopped and continued, one that is dead but not yet reaped. A part of chainload's one
  * translation unit.
  */
-#ifndef CHAINLOAD_LIVES_H
-#define CHAINLOAD_LIVES_H
+#pragma once
 
 #include <linux/sched.h>
 
@@ -283,5 +282,3 @@ static int zombie_sets_up(void)
 	crew_add("parent", parent_runs);
 	return start_child(undead_runs, "undead");
 }
-
-#endif

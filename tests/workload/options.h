@@ -2,8 +2,7 @@
 /*
  * options.h - what chainload was told on its command line; the scenarios read it, main() fills it.
  */
-#ifndef CHAINLOAD_OPTIONS_H
-#define CHAINLOAD_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ static struct options options = {
 	.seconds = 10,
 	.dir = ".",
 };
-
-#endif

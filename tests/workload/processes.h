@@ -4,8 +4,7 @@
  * when the recording ends, a process that becomes another program, a thread that takes another
  * name. In each the thread "patient" waits for it. A part of chainload's one translation unit.
  */
-#ifndef CHAINLOAD_PROCESSES_H
-#define CHAINLOAD_PROCESSES_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,5 +243,3 @@ static int rename_sets_up(void)
 	crew_add("larva", larva_runs);
 	return error;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * one after the other and pass on, and alpha's wait has lasted for all of it. A part of
  * chainload's one translation unit.
  */
-#ifndef CHAINLOAD_RELAY_H
-#define CHAINLOAD_RELAY_H
+#pragma once
 
 #include "hop.h"
 #include "options.h"
@@ -181,5 +180,3 @@ static void relay_tells(void)
 	       hop_names[relay_hops[2].kind]);
 	printf("told timer_ns %ju\n", (uintmax_t)relay.timer_ns);
 }
-
-#endif

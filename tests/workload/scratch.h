@@ -3,8 +3,7 @@
  * scratch.h - a file of the scenario's own, in the folder that --dir names. It has no name, and is
  * gone with the process.
  */
-#ifndef CHAINLOAD_SCRATCH_H
-#define CHAINLOAD_SCRATCH_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ static inline int open_scratch(int flags)
 	unlink(path);
 	return fd;
 }
-
-#endif

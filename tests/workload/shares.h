@@ -3,8 +3,7 @@
  * shares.h - client waits for worker, which sorts and then hashes: each for as much CPU time as
  * --work says. A part of chainload's one translation unit.
  */
-#ifndef CHAINLOAD_SHARES_H
-#define CHAINLOAD_SHARES_H
+#pragma once
 
 #include "hop.h"
 #include "options.h"
@@ -107,5 +106,3 @@ static void shares_tells(void)
 	printf("told sort_ns %ju\ntold hash_ns %ju\n", (uintmax_t)shares.sort_ns,
 	       (uintmax_t)shares.hash_ns);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * stacks.h - a scenario that makes stacks without end: rover waits for porter each time at the end
  * of another way through two functions. A part of chainload's one translation unit.
  */
-#ifndef CHAINLOAD_STACKS_H
-#define CHAINLOAD_STACKS_H
+#pragma once
 
 #include "hop.h"
 #include "options.h"
@@ -76,5 +75,3 @@ static int stacks_sets_up(void)
 	crew_add("porter", porter_runs);
 	return error;
 }
-
-#endif

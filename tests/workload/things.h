@@ -5,8 +5,7 @@
  * that is on the disk alone, and syncer for what it wrote to be on the disk. A part of chainload's
  * one translation unit.
  */
-#ifndef CHAINLOAD_THINGS_H
-#define CHAINLOAD_THINGS_H
+#pragma once
 
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -178,5 +177,3 @@ static int things_sets_up(void)
 	crew_add("syncer", syncer_runs);
 	return error;
 }
-
-#endif

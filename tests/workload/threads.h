@@ -6,8 +6,7 @@
  * did: rounds, CPU time of its work, time held and time spent waiting. The main thread prints the
  * thread ids once all have one, waits until all are done or the time is up, and prints the sums.
  */
-#ifndef CHAINLOAD_THREADS_H
-#define CHAINLOAD_THREADS_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -168,5 +167,3 @@ static void tell_thread(const struct thread *thread)
 	       (uintmax_t)thread->rounds, (uintmax_t)thread->cpu_ns, (uintmax_t)thread->held_ns,
 	       (uintmax_t)thread->waited_ns);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * slow.h - what the slow programs share. Each is a small program whose users complain, with one
  * cause; the functions are named for what they do, and call the C library as any program does.
  */
-#ifndef SLOW_H
-#define SLOW_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ static inline void call_it(const char *name)
 
 /* How long all of it goes on. */
 #define RUN_US 1500000
-
-#endif /* SLOW_H */
