@@ -125,7 +125,8 @@ static void put_meanwhile(struct tree *t, const struct tree_item *i)
 	if (end[CHAIN_RUNNABLE])
 		put_holders(t, self);
 	put_clause(t, &n, "was not started yet for ", unborn, "");
-	put_clause(t, &n, "", end[CHAIN_UNKNOWN], " unknown (events are missing)");
+	put_clause(t, &n, "did something unknown for ", end[CHAIN_UNKNOWN],
+		   " (events are missing)");
 	put_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
 	put_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
 	put_clause(t, &n, "slept ", slept,
