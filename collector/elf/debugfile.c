@@ -89,7 +89,9 @@ int minidebug_open(struct elfsym **out, struct elfsym *e)
 		return err;
 	}
 	shrunk = realloc(image, len + 1);
-	return elfsym_take_memory(out, shrunk ? shrunk : image, len);
+	if (shrunk)
+		image = shrunk;
+	return elfsym_take_memory(out, image, len);
 }
 
 /* ---- debug files ------------------------------------------------------------------------------
