@@ -192,8 +192,7 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 
 /* ---- events that are single records -------------------------------------------------------- */
 
-/* The kind in the trace of a kind of record; CHAINLOG_AUX is added to those of AUX_EVENTS blocks.
- */
+/* The trace's kind of a kind of record; CHAINLOG_AUX is added to those of AUX_EVENTS blocks. */
 static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_SWITCH] = CHAINLOG_SWITCH,
 	[WIRE_WAKING] = CHAINLOG_WAKING,
