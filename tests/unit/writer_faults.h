@@ -11,6 +11,7 @@
 #include <liburing.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static struct faults {
 	unsigned int submits, writes, waits, failed, shortened;
 } faults;
 
-static int silent_pipe[2]; /* nothing ever comes through it */
+static atomic_uint failed_waits; /* what a reader goes by, in its own thread */
+static int silent_pipe[2];	 /* nothing ever comes through it */
 
 static bool is_between(unsigned int n, unsigned int from, unsigned int to)
 {
@@ -57,8 +59,7 @@ static int next_write(size_t *len)
 	return 0;
 }
 
-/* ---- in the place of the real ones
- * ------------------------------------------------------------------------------ */
+/* ---- in the place of the real ones -------------------------------------------------------- */
 
 /* The names are the linker's. */
 int __wrap_io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsigned int flags);
@@ -146,6 +147,7 @@ int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, 
 {
 	if (wait && faults.wait_from && ++faults.waits >= faults.wait_from) {
 		faults.failed++;
+		failed_waits++;
 		return faults.wait_err;
 	}
 	return __real___io_uring_get_cqe(ring, cqe, submit, wait, sigmask);
