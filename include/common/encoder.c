@@ -137,18 +137,24 @@ void encoder_count_events(struct encoder *e, uint64_t n)
 	e->events += n;
 }
 
+/* A block with room for the event; the one before is finished. */
+static int renew_events(struct encoder *e, struct encoder_cpu *c, uint32_t cpu)
+{
+	if (c->events)
+		return flush_events(e, c->events);
+	c->events = malloc(sizeof(*c->events));
+	if (!c->events)
+		return -ENOMEM;
+	chainlog_writer_init(c->events, cpu);
+	return 0;
+}
+
 static int put_event(struct encoder *e, struct encoder_cpu *c, const struct chainlog_fields *ev)
 {
 	int err = 0;
 
-	if (!c->events) {
-		c->events = malloc(sizeof(*c->events));
-		if (!c->events)
-			return -ENOMEM;
-		chainlog_writer_init(c->events, ev->cpu);
-	}
-	if (chainlog_writer_is_full(c->events, ev->time_ns))
-		err = flush_events(e, c->events);
+	if (!c->events || chainlog_writer_is_full(c->events, ev->time_ns))
+		err = renew_events(e, c, ev->cpu);
 	if (err)
 		return err;
 	e->events++;
@@ -188,15 +194,16 @@ static int put_aux(struct encoder *e, struct encoder_cpu *c, const struct chainl
 
 int encoder_event(struct encoder *e, const struct chainlog_fields *ev)
 {
-	bool aux = ev->kind >= CHAINLOG_AUX;
 	struct encoder_cpu *c = cpu_of(e, ev->cpu);
+	int err = -EINVAL;
 
-	if (aux ? !chainlog_aux_fields(ev->kind - CHAINLOG_AUX)[0]
-		: ev->kind >= CHAINLOG_EVENT_KINDS)
-		return encoder_note(e, -EINVAL);
 	if (!c)
-		return encoder_note(e, -ENOMEM);
-	return encoder_note(e, aux ? put_aux(e, c, ev) : put_event(e, c, ev));
+		err = -ENOMEM;
+	else if (ev->kind < CHAINLOG_EVENT_KINDS)
+		err = put_event(e, c, ev);
+	else if (ev->kind >= CHAINLOG_AUX && chainlog_aux_fields(ev->kind - CHAINLOG_AUX)[0])
+		err = put_aux(e, c, ev);
+	return err ? encoder_note(e, err) : 0;
 }
 
 int encoder_aux_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,

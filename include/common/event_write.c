@@ -151,7 +151,7 @@ static void begin_block(struct chainlog_writer *w, uint64_t time_ns)
 }
 
 /* Begins an event. Returns where its fields go, after the time; before that is the tag's byte. */
-static uint8_t *begin_event(struct chainlog_writer *w, uint64_t time_ns)
+ID_INDEX_INLINE uint8_t *begin_event(struct chainlog_writer *w, uint64_t time_ns)
 {
 	uint8_t *p;
 
@@ -169,7 +169,28 @@ static void end_event(struct chainlog_writer *w, unsigned int tag, const uint8_t
 	w->made.count++;
 }
 
-static uint8_t *put_tid(struct chainlog_writer *w, uint8_t *p, uint32_t tid, uint32_t *ref)
+/* Notes a thread, or a pair, that the block does not have yet. Rare, so kept out of its callers. */
+__attribute__((noinline)) static uint32_t add_thread(struct chainlog_writer *w, uint32_t *slot,
+						     uint32_t tid)
+{
+	uint32_t ref = *slot = ++w->n_threads;
+
+	w->threads[ref] = (struct chainlog_thread) { tid, { 0, 0 } };
+	grow_index(&w->thread_index, ref, thread_hash, w->threads);
+	return ref;
+}
+
+__attribute__((noinline)) static uint32_t add_pair(struct chainlog_writer *w, uint32_t *slot,
+						   const struct chainlog_fields *ev)
+{
+	uint32_t ref = *slot = ++w->n_pairs;
+
+	w->pairs[ref] = (struct chainlog_pair) { ev->kstack, ev->ustack, 0 };
+	grow_index(&w->pair_index, ref, pair_hash, w->pairs);
+	return ref;
+}
+
+ID_INDEX_INLINE uint8_t *put_tid(struct chainlog_writer *w, uint8_t *p, uint32_t tid, uint32_t *ref)
 {
 	uint32_t *slot =
 		id_index_slot(&w->thread_index, hash_pair(tid, 0), thread_same, w->threads, &tid);
@@ -177,16 +198,14 @@ static uint8_t *put_tid(struct chainlog_writer *w, uint8_t *p, uint32_t tid, uin
 	*ref = *slot;
 	if (*ref)
 		return chainlog_put_varint(p, *ref);
-	*slot = *ref = ++w->n_threads;
-	w->threads[*ref] = (struct chainlog_thread) { tid, { 0, 0 } };
-	grow_index(&w->thread_index, w->n_threads, thread_hash, w->threads);
+	*ref = add_thread(w, slot, tid);
 	*p++ = 0;
 	return chainlog_put_varint(p, tid);
 }
 
 /* The acting thread: left out where the last switch put it on the CPU. */
-static uint8_t *put_actor(struct chainlog_writer *w, uint8_t *p, uint32_t tid, unsigned int *tag,
-			  uint32_t *ref)
+ID_INDEX_INLINE uint8_t *put_actor(struct chainlog_writer *w, uint8_t *p, uint32_t tid,
+				   unsigned int *tag, uint32_t *ref)
 {
 	if (!w->current || w->threads[w->current].tid != tid)
 		return put_tid(w, p, tid, ref);
@@ -206,8 +225,8 @@ static unsigned int pair_flag(const struct chainlog_writer *w, uint32_t last,
 		       : 0;
 }
 
-static uint8_t *put_pair(struct chainlog_writer *w, uint8_t *p, const struct chainlog_fields *ev,
-			 uint32_t *last)
+ID_INDEX_INLINE uint8_t *put_pair(struct chainlog_writer *w, uint8_t *p,
+				  const struct chainlog_fields *ev, uint32_t *last)
 {
 	struct chainlog_pair pair = { ev->kstack, ev->ustack, 0 };
 	uint32_t *slot = id_index_slot(&w->pair_index, hash_pair(ev->kstack, ev->ustack), pair_same,
@@ -216,9 +235,7 @@ static uint8_t *put_pair(struct chainlog_writer *w, uint8_t *p, const struct cha
 	*last = *slot;
 	if (*last)
 		return chainlog_put_varint(p, *last);
-	*slot = *last = ++w->n_pairs;
-	w->pairs[*last] = pair;
-	grow_index(&w->pair_index, w->n_pairs, pair_hash, w->pairs);
+	*last = add_pair(w, slot, ev);
 	*p++ = 0;
 	return chainlog_put_varint(chainlog_put_varint(p, ev->kstack), ev->ustack);
 }
