@@ -6,8 +6,8 @@
 #   -i               installs what is missing of the workloads and recorders below (apt-get)
 #   WORKLOADS="pipe messaging mariadb"   what is measured
 #   RECORDERS="chaincap chaincap-F0 chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime"
-#                    by what; what is not installed is left out by name; also chaincap-no-unwind,
-#                    chaincap-no-objects, chaincap-no-block, chaincap-no-irq
+#                    by what; what is not installed is left out by name; also chaincap-no-objects,
+#                    chaincap-no-block, chaincap-no-irq
 # pipe: perf bench sched pipe on one CPU, the recorder free to use the others; an operation is two
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
 # oltp_read_only with 8 threads on a server of its own, all CPUs; it goes on while recorders come and
@@ -120,7 +120,6 @@ start() {
 	chaincap-no-objects) set -- "$O/chaincap" -v --no-objects -o "$dir/trace" ;;
 	chaincap-no-irq) set -- "$O/chaincap" -v --no-irq -o "$dir/trace" ;;
 	chaincap-no-block) set -- "$O/chaincap" -v --no-block -o "$dir/trace" ;;
-	chaincap-no-unwind) set -- "$O/chaincap" -v --no-unwind -o "$dir/trace" ;;
 	perf-dwarf) set -- perf record -q -a --call-graph dwarf -e sched:sched_switch -e sched:sched_waking -o "$dir/trace" ;;
 	perf) set -- perf record -q -a -g -e sched:sched_switch -e sched:sched_waking -o "$dir/trace" ;;
 	bpftrace) settle=3; set -- bpftrace -e "$bpftrace" ;;

@@ -21,8 +21,6 @@ char LICENSE[] SEC("license") = "GPL";
 /* Set before loading. */
 const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
-/* User stacks by call frame information; else by frame pointers. */
-const volatile bool unwinding = true;
 /* Record what sleeping threads wait for. */
 const volatile bool find_objects = true;
 /* Walk also those stacks that were found without a walk, compare, and count differences. */
@@ -183,7 +181,6 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 #include "registers.h"
 #include "stack.h"
 #include "kernel_stack.h"
-#include "frame_pointers.h"
 #include "user_layout.h"
 #include "unwind.h"
 #include "user_stack.h"
@@ -454,7 +451,7 @@ int on_stacks(unsigned long long *ctx)
 	 * interrupt interrupted has no part in what the interrupt wakes.
 	 */
 	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now, task);
+		ustack = user_stack_id(ctx, k, w, now);
 	if (is_switch && find_objects && may_have_object(task, state))
 		object = object_id(now);
 	if (is_switch)

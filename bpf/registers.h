@@ -11,8 +11,7 @@
 #define DWARF_FP 6
 #define DWARF_SP 7
 #define USER_END 0x7ffffffff000UL /* of the addresses that user code has, with 4-level tables */
-#define USER_BEGIN 4096UL
-#define USER64_CS 0x33 /* __USER_CS of x86-64; 32-bit code has another one */
+#define USER64_CS 0x33		  /* __USER_CS of x86-64; 32-bit code has another one */
 
 /* struct rt_sigframe: sp is at its ucontext; where the registers are in it. */
 #define SIGNAL_FP 120
@@ -131,7 +130,6 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 #define DWARF_SP 31
 #define DWARF_PC 32
 #define USER_END (1UL << 52)
-#define USER_BEGIN 4096UL
 #define MODE_32BIT 0x10 /* in pstate */
 
 /* struct rt_sigframe: siginfo (128 bytes), then ucontext, with its sigcontext at 176. */

@@ -21,7 +21,7 @@ static __always_inline int record_running(void *ctx, struct task_struct *task, _
 	if (kernel_stacks && in_kernel)
 		kstack = walked_kernel_stack(ctx, ring, k, w, now);
 	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now, task);
+		ustack = user_stack_id(ctx, k, w, now);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;

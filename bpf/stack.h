@@ -49,10 +49,8 @@ static __always_inline __u32 stack_kind(__u32 kind)
  */
 struct workspace {
 	struct wire_stack scratch;
-	struct wire_stack check;   /* --verify: the plain walk */
-	__u64 id;		   /* user_stack.h: id of a stack that is known; 0: it is not */
-	__u64 block_at, block_len; /* frame_pointers.h: address and bytes of what block has */
-	__u64 block[BLOCK_WORDS];  /* copy of a piece of a stack */
+	__u64 id;		  /* user_stack.h: id of a stack that is known; 0: it is not */
+	__u64 block[BLOCK_WORDS]; /* copy of a piece of a kernel stack */
 };
 
 struct {

@@ -16,7 +16,7 @@ int on_fork(unsigned long long *ctx)
 		fork_helper(parent->tgid, child->tgid);
 	if (is_recorder(child->tgid) || !is_recording(now))
 		return 0;
-	if (unwinding && user_stacks)
+	if (user_stacks)
 		inherit_rules(parent, child);
 	ev = record_event(WIRE_FORK, now, struct wire_fork);
 	if (!ev)

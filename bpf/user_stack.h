@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_stack.h - the id of the current thread's user stack. unwind.h finds the frames, or with
- * --no-unwind frame_pointers.h. Part of chaincap.bpf.c.
+ * user_stack.h - the id of the current thread's user stack, whose frames unwind.h finds. Part of
+ * chaincap.bpf.c.
  */
 #pragma once
-
-/* Compares the n frames that were found by frame pointers with the kernel's own walk. */
-static __always_inline void verify_user(void *ctx, struct wire_kind_state *k, struct workspace *w,
-					struct task_struct *owner, __u32 n)
-{
-	struct pt_regs *regs = user_registers(owner);
-	__u64 hash = k->hash, space = space_of(owner);
-	__u32 m;
-
-	if (!regs)
-		return;
-	m = walk(ctx, &w->check, BPF_F_USER_STACK);
-	/* The kernel's walk may continue into false frames. */
-	k->verified_user++;
-	if (m >= n && hash_frames(&w->check, space, n) == hash)
-		return;
-	/* No mismatch if a second walk differs, too: another thread is writing to the memory. */
-	k->hash = space;
-	m = walk_frame_pointers(k, w, &w->check, regs);
-	if (m == n && k->hash == hash)
-		k->mismatches_user++;
-	k->hash = hash;
-}
 
 /* The id of the n user frames of the current thread, whose hash is in k->hash. */
 __noinline __u32 user_frames_id(struct wire_kind_state *k, struct workspace *w, __u64 now, __u32 n)
@@ -62,8 +39,6 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 	w->id = 0;
 	if (!regs)
 		return 0;
-	if (!unwinding)
-		return walk_frame_pointers(k, w, &w->scratch, regs);
 	n = unwind_user(ring, k, w, (__u32)k->kind, now, owner, regs, space, &id);
 	w->id = id;
 	return n;
@@ -72,7 +47,7 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 /* What the collector needs to unwind a thread that is not running. */
 static __always_inline void list_user_stack(struct wire_thread *t, struct task_struct *task)
 {
-	struct pt_regs *regs = unwinding && has_user_stack(task) ? user_registers(task) : NULL;
+	struct pt_regs *regs = has_user_stack(task) ? user_registers(task) : NULL;
 
 	if (!regs)
 		return;
@@ -82,12 +57,11 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 	t->ustack = new_stack_id();
 }
 
-/* The id of the user stack of the current thread, owner; 0 if it has none. */
+/* The id of the user stack of the current thread; 0 if it has none. */
 static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
-					   struct workspace *w, __u64 now,
-					   struct task_struct *owner)
+					   struct workspace *w, __u64 now)
 {
-	__u32 n = find_user_frames(k, w, now), id;
+	__u32 n = find_user_frames(k, w, now);
 
 	if (w->id)
 		return w->id;
@@ -98,8 +72,5 @@ static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
 		k->hash = hash_frames(&w->scratch, k->hash, n);
 		return user_frames_id(k, w, now, n);
 	}
-	id = user_frames_id(k, w, now, n);
-	if (verify && !unwinding)
-		verify_user(ctx, k, w, owner, n);
-	return id;
+	return user_frames_id(k, w, now, n);
 }

@@ -154,8 +154,6 @@ static const struct option_row rows[] = {
 	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps), .help = "end after N traces" },
 
 	{ .help = "Other" },
-	{ "no-unwind", 0, false, NULL, set_true, AT(no_unwind),
-	  .help = "user stacks by frame pointers only" },
 	{ "no-objects", 0, false, NULL, set_true, AT(no_objects),
 	  .help = "not what a thread waits for in a system call" },
 	{ "no-block", 0, false, NULL, set_true, AT(no_block),

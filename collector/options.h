@@ -17,7 +17,6 @@ struct options {
 	unsigned int threads;	/* that read the ring buffers; 0: by the number of CPUs */
 	size_t buffer_size;	/* of each CPU's ring buffer, bytes; 0: default */
 	uint64_t max_size;	/* of the trace, or with --flight of memory, bytes; 0: not set */
-	bool no_unwind;		/* user stacks by frame pointers */
 	unsigned int sample_hz; /* samples of running threads a second on each CPU; 0: none */
 	bool no_objects;	/* not what threads wait for */
 	bool no_block;		/* not what block devices are asked for */

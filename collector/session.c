@@ -33,7 +33,6 @@ static int load(struct session *s)
 		.buffer_size = o->buffer_size,
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
-		.unwind = !o->no_unwind,
 		.sample_hz = o->sample_hz,
 		.objects = !o->no_objects,
 		.requests = !o->no_block,

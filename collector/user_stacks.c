@@ -30,7 +30,7 @@ struct user_stacks {
 	bpf_thread_fn thread;
 	void *ctx;
 	struct symbolizer *sym;
-	struct unwinder *unwinder;   /* NULL: user stacks are not unwound */
+	struct unwinder *unwinder;   /* NULL: there are no user stacks */
 	struct reference *reference; /* NULL: they are not compared */
 	struct sleeping_threads *sleeping;
 	struct pending_stacks *pending; /* stacks that wait for a rule */

@@ -246,7 +246,6 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
 	s->skel->rodata->verify = o->verify;
-	s->skel->rodata->unwinding = o->unwind && o->user_stacks;
 	s->sample_hz = o->sample_hz;
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	s->skel->rodata->find_objects = o->objects;

@@ -20,7 +20,6 @@ struct bpf_session;
 struct bpf_options {
 	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
 	bool kernel_stacks, user_stacks;
-	bool unwind;	    /* user stacks by call frame information, not by frame pointers */
 	bool objects;	    /* what sleeping threads wait for */
 	bool requests;	    /* what block devices are asked for */
 	bool interrupts;    /* how long CPUs handle interrupts */
@@ -103,7 +102,7 @@ uint32_t bpf_session_learn(void *session, const struct wire_layout_sample *sampl
 void bpf_session_rule(void *session, uint64_t key, uint64_t rule);
 /* Other code took the place of some in process tgid: invalidates the rules of the process. */
 void bpf_session_replaced(void *session, uint32_t tgid);
-/* Whether user stacks are unwound: unless the options say otherwise. */
+/* Whether user stacks are recorded, and so unwound. */
 bool bpf_session_unwinds(const struct bpf_session *s);
 /* Adds to epoll what wakes when the BPF side needs rules. Returns 0 or a negative errno. */
 int bpf_session_watch(const struct bpf_session *s, int epoll);

@@ -42,7 +42,7 @@ struct bpf_session {
 	struct layouts *layouts;  /* in the tree */
 	uint32_t n_samples;	  /* atomic: that came since somebody asked */
 	struct stack_trie trie;	  /* in memory shared with BPF */
-	struct wire_rules *rules; /* likewise; NULL: user stacks are not unwound */
+	struct wire_rules *rules; /* likewise; NULL: there are no user stacks */
 	uint64_t *generations;	  /* likewise, by the low bits of the tgid */
 	uint32_t n_rules;	  /* added so far */
 	/* Runs that the kernel skipped before the begin, and before the end. */

@@ -9,7 +9,7 @@ mkfifo "$tmp/out"
 busy 30
 load_pid=$!
 started="$started $load_pid"
-timeout 60 "$cap" --no-unwind -o - --buffer-size 1M 6 >"$tmp/out" 2>"$tmp/err.cap" &
+timeout 60 "$cap" -o - --buffer-size 1M 6 >"$tmp/out" 2>"$tmp/err.cap" &
 recorder=$!
 started="$started $recorder"
 
