@@ -20,7 +20,7 @@
 /* The most that one CPU puts into its ring in a second: four times what was measured. */
 #define RING_BYTES_PER_SECOND (80u << 20)
 /* Time between two drains for the stacks of threads that were asleep before the recording. */
-#define ASLEEP_SLICE_NS 2000000u
+#define SLEEPING_SLICE_NS 2000000u
 /* BPF programs take a record's time before they submit it; at most this much passes between. */
 #define SUBMIT_NS 1000000u
 
@@ -273,7 +273,7 @@ static int drain(struct session *s)
 	if (n < 0)
 		return (int)n;
 	s->drained_ns = now - SUBMIT_NS;
-	n = user_stacks_asleep(s->user_stacks, ASLEEP_SLICE_NS);
+	n = user_stacks_complete(s->user_stacks, SLEEPING_SLICE_NS);
 	return n ? (int)n : bpf_session_recycle(s->bpf);
 }
 
@@ -397,7 +397,7 @@ static int drain_rest(struct session *s)
 	}
 	/* After the rings, whose last stacks may wait for a rule, too. */
 	if (!err)
-		err = user_stacks_asleep_rest(s->user_stacks);
+		err = user_stacks_complete_rest(s->user_stacks);
 	return err ? err : report_missed(s, c, s->end_ns);
 }
 

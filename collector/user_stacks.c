@@ -17,11 +17,11 @@
  * Queued threads are unwound for this long after the list, and for this long at the end of the
  * recording. Each takes 30 us, on a loaded machine 150 us.
  */
-#define ASLEEP_NS 5000000000u
-#define ASLEEP_AT_END_NS 500000000u
+#define SLEEPING_NS 5000000000u
+#define SLEEPING_AT_END_NS 500000000u
 /* How long a stack waits for a rule; and the time between two rounds of asking, at the end. */
-#define LATER_MAX_NS 5000000000u
-#define LATER_MS 1
+#define PENDING_MAX_NS 5000000000u
+#define PENDING_MS 1
 /* How many stacks that differ are printed. */
 #define PRINTED_MAX 20u
 
@@ -34,7 +34,7 @@ struct user_stacks {
 	struct reference *reference; /* NULL: they are not compared */
 	struct sleeping_threads *sleeping;
 	struct pending_stacks *pending; /* stacks that wait for a rule */
-	uint64_t asleep_until_ns;	/* later, queued threads get their leaf only */
+	uint64_t sleeping_until_ns;	/* later, queued threads get their leaf only */
 	bool verbose;
 	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
 	uint64_t verified, mismatches; /* stacks compared, and those that differ, */
@@ -183,7 +183,7 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
 
 	if (err || !t->ustack || !u->sleeping)
 		return err;
-	u->asleep_until_ns = clock_now_ns() + ASLEEP_NS;
+	u->sleeping_until_ns = clock_now_ns() + SLEEPING_NS;
 	if (sleeping_threads_add(u->sleeping, t))
 		return 0;
 	complete_leaf(u, t->ustack, t->tgid, t->seen_ns, t->regs[UNWIND_PC]);
@@ -197,12 +197,16 @@ bool user_stacks_left(const struct user_stacks *u)
 }
 
 /* Unwinds the next queued thread. */
-static int find_asleep(struct user_stacks *u)
+static int unwind_sleeping(struct user_stacks *u)
 {
-	bool in_time = clock_now_ns() < u->asleep_until_ns;
+	bool in_time = clock_now_ns() < u->sleeping_until_ns;
 	const struct wire_copy *c = sleeping_threads_next(u->sleeping, in_time);
-	int err = in_time ? unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed) : -ETIME;
+	int err = -ETIME;
 
+	if (!c)
+		return 0;
+	if (in_time)
+		err = unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed);
 	if (err && err != -EAGAIN) {
 		complete_leaf(u, c->id, c->tgid, c->r.time_ns, c->frames[0]);
 		return record_completed(u);
@@ -212,7 +216,7 @@ static int find_asleep(struct user_stacks *u)
 	return record_compared(u, c);
 }
 
-int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns)
+int user_stacks_complete(struct user_stacks *u, uint64_t slice_ns)
 {
 	uint64_t end_ns = clock_now_ns() + slice_ns;
 	size_t n;
@@ -222,29 +226,29 @@ int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns)
 		return 0;
 	n = pending_stacks_left(u->pending);
 	while (!err && n-- && clock_now_ns() < end_ns)
-		err = try_again(u, LATER_MAX_NS);
+		err = try_again(u, PENDING_MAX_NS);
 	n = sleeping_threads_left(u->sleeping);
 	while (!err && n-- && clock_now_ns() < end_ns)
-		err = find_asleep(u);
+		err = unwind_sleeping(u);
 	return err;
 }
 
-int user_stacks_asleep_rest(struct user_stacks *u)
+int user_stacks_complete_rest(struct user_stacks *u)
 {
-	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + ASLEEP_AT_END_NS;
+	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + SLEEPING_AT_END_NS;
 	int err = 0;
 
-	if (u->asleep_until_ns > until_ns)
-		u->asleep_until_ns = until_ns;
+	if (u->sleeping_until_ns > until_ns)
+		u->sleeping_until_ns = until_ns;
 	while (!err && user_stacks_left(u) && now_ns < until_ns) {
-		err = user_stacks_asleep(u, until_ns - now_ns);
+		err = user_stacks_complete(u, until_ns - now_ns);
 		if (user_stacks_left(u))
-			poll(NULL, 0, LATER_MS);
+			poll(NULL, 0, PENDING_MS);
 		now_ns = clock_now_ns();
 	}
 	/* What is left gets what is known of it. */
 	while (!err && u->sleeping && sleeping_threads_left(u->sleeping))
-		err = find_asleep(u);
+		err = unwind_sleeping(u);
 	while (!err && u->sleeping && pending_stacks_left(u->pending))
 		err = try_again(u, 0);
 	return err;

@@ -36,11 +36,11 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t);
  * has run since it was listed, or whose turn comes too late, gets its leaf only. Returns 0 or the
  * negative errno of record().
  */
-int user_stacks_asleep(struct user_stacks *u, uint64_t slice_ns);
+int user_stacks_complete(struct user_stacks *u, uint64_t slice_ns);
 /* Whether threads are queued. */
 bool user_stacks_left(const struct user_stacks *u);
-/* As user_stacks_asleep(), at the end of the recording, for all that are queued. */
-int user_stacks_asleep_rest(struct user_stacks *u);
+/* As user_stacks_complete(), at the end of the recording, for all that are queued. */
+int user_stacks_complete_rest(struct user_stacks *u);
 
 /* Drops what was not used for a minute. Call it now and then. */
 void user_stacks_forget_idle(struct user_stacks *u);

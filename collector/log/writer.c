@@ -17,7 +17,7 @@
 #define BUFFER_SIZE (256u << 10)
 #define MEMORY_SIZE ((size_t)BUFFERS * BUFFER_SIZE)
 /* Limit of a wait for a transient error to pass. */
-#define PATIENCE_MS 5000u
+#define RETRY_MAX_MS 5000u
 
 struct buffer {
 	enum { FREE, READY, IN_FLIGHT } state;
@@ -143,7 +143,7 @@ static void pause_1ms(void)
 
 /*
  * Waits after a transient error. A full non-blocking pipe returns -EAGAIN at once: wait for room,
- * without limit, because its reader decides. A file is tried for PATIENCE_MS; then this returns
+ * without limit, because its reader decides. A file is tried for RETRY_MAX_MS; then this returns
  * false.
  */
 static bool try_again(struct writer *w, int err)
@@ -152,7 +152,7 @@ static bool try_again(struct writer *w, int err)
 
 	if (w->seekable) {
 		pause_1ms();
-		return ++w->tries < PATIENCE_MS;
+		return ++w->tries < RETRY_MAX_MS;
 	}
 	if (err == -EAGAIN)
 		poll(&p, 1, 100);
@@ -202,7 +202,7 @@ static int submit_to_ring(struct writer *w, unsigned int i)
 		/* Nothing submitted and no error: treat it as a lack of memory. */
 		if (!n)
 			n = -EAGAIN;
-		if (!(is_transient(n) || n == -EBUSY) || tries == PATIENCE_MS)
+		if (!(is_transient(n) || n == -EBUSY) || tries == RETRY_MAX_MS)
 			return n;
 		pause_1ms();
 	}
@@ -296,7 +296,7 @@ static int wait_completion(struct writer *w, struct io_uring_cqe **cqe)
 	if (!err)
 		return 0;
 	leave_ring(w, err);
-	for (unsigned int tries = 0; tries < PATIENCE_MS; tries++) {
+	for (unsigned int tries = 0; tries < RETRY_MAX_MS; tries++) {
 		if (!io_uring_peek_cqe(&w->ring, cqe))
 			return 0;
 		pause_1ms();

@@ -145,28 +145,34 @@ static int run_reading(void *reading, int none)
 	return -1;
 }
 
-static bool call(const struct sleeping_thread *a, struct reading *r)
+/* Returns 0, with the number of bytes in *got, or the negative errno of call_with_timeout(). */
+static int read_sleeping(const struct sleeping_thread *a, uint64_t addr, void *buf, size_t len,
+			 size_t *got)
 {
-	int none;
+	struct reading r = {
+		.who = *a,
+		.addr = addr,
+		.len = len < SLEEPING_READ_MAX ? (uint32_t)len : SLEEPING_READ_MAX,
+	};
+	int none, err;
 
-	r->who = *a;
-	r->is_it = 0;
-	return !call_with_timeout(run_reading, call_key_process(a->tgid), r,
-				  offsetof(struct reading, data) + r->len, -1, &none) &&
-	       r->is_it;
+	*got = 0;
+	if (!r.len)
+		return 0;
+	err = call_with_timeout(run_reading, call_key_process(a->tgid), &r,
+				offsetof(struct reading, data) + r.len, -1, &none);
+	if (err || !r.is_it || r.len > len)
+		return err;
+	memcpy(buf, r.data, r.len);
+	*got = r.len;
+	return 0;
 }
 
 size_t sleeping_thread_read(const struct sleeping_thread *a, uint64_t addr, void *buf, size_t len)
 {
-	struct reading r = {
-		.addr = addr,
-		.len = len < SLEEPING_READ_MAX ? (uint32_t)len : SLEEPING_READ_MAX,
-	};
+	size_t got;
 
-	if (!r.len || !call(a, &r) || r.len > len)
-		return 0;
-	memcpy(buf, r.data, r.len);
-	return r.len;
+	return read_sleeping(a, addr, buf, len, &got) ? 0 : got;
 }
 
 /* ---- those of before the recording ---------------------------------------------------------- */
@@ -285,8 +291,12 @@ const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool r
 	c->frames[0] = t->regs[UNWIND_PC];
 	if (read) {
 		struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+		size_t got;
 
-		c->len = (uint32_t)sleeping_thread_read(&who, c->base, c->words, SLEEPING_READ_MAX);
+		if (read_sleeping(&who, c->base, c->words, SLEEPING_READ_MAX, &got) &&
+		    sleeping_threads_put_back(s))
+			return NULL;
+		c->len = (uint32_t)got;
 	}
 	return c;
 }

@@ -53,7 +53,8 @@ uint32_t sleeping_threads_left(const struct sleeping_threads *s);
 
 /*
  * Takes the next thread. The record has its registers and, if read, the beginning of its stack, as
- * far as it is readable. NULL if there is none. Valid until the next call.
+ * far as it is readable. Valid until the next call. NULL: there is none; or its process did not
+ * answer in time, as on a busy machine, and it is queued again.
  */
 const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool read);
 /*
