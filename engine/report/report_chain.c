@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
 #include "words/kernel_stacks.h"
 
 #define LANE_NONE UINT32_MAX
@@ -18,10 +17,6 @@ struct sleep {
 
 void report_chain_free(struct report_chain *c)
 {
-	free(c->lanes);
-	free(c->windows);
-	free(c->wakes);
-	free(c->parts);
 	pair_table_free(&c->shorts);
 	attribution_free(&c->attribution);
 	sums_free(&c->ran);
@@ -31,34 +26,13 @@ void report_chain_free(struct report_chain *c)
 /* Finds or adds a lane; LANE_NONE: there are too many. */
 static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handler, uint32_t end)
 {
-	struct report_lane *p;
-
 	for (uint32_t i = 0; i < c->n_lanes; i++)
 		if (c->lanes[i].thread == thread && c->lanes[i].handler == handler)
 			return i;
 	if (c->n_lanes == REPORT_LANES)
 		return LANE_NONE;
-	p = grow_array(c->lanes, c->n_lanes, &c->cap_lanes, sizeof(*p));
-	if (!p) {
-		c->out_of_memory = true;
-		return LANE_NONE;
-	}
-	c->lanes = p;
-	p[c->n_lanes] = (struct report_lane) { thread, handler, end, 0 };
+	c->lanes[c->n_lanes] = (struct report_lane) { thread, handler, end, 0 };
 	return (uint32_t)c->n_lanes++;
-}
-
-static void put_part(struct report_chain *c, const struct report_part *part)
-{
-	struct report_part *p;
-
-	p = grow_array(c->parts, c->n_parts, &c->cap_parts, sizeof(*p));
-	if (!p) {
-		c->out_of_memory = true;
-		return;
-	}
-	c->parts = p;
-	p[c->n_parts++] = *part;
 }
 
 static void add_part(struct report_chain *c, uint32_t lane, uint32_t end, uint64_t ns)
@@ -71,7 +45,7 @@ static void add_part(struct report_chain *c, uint32_t lane, uint32_t end, uint64
 			return;
 		}
 	}
-	put_part(c, &(struct report_part) { .lane = lane, .end = end, .ns = ns });
+	c->parts[c->n_parts++] = (struct report_part) { .lane = lane, .end = end, .ns = ns };
 }
 
 /* A chain_sink's; lanes are the nodes. */
@@ -135,39 +109,20 @@ static void put_shorts(struct report_chain *c)
 		rest = (struct report_part) { .lane = all[i].lane, .end = REPORT_SHORT };
 		for (n_lane = 0; i + n_lane <= n && all[i + n_lane].lane == rest.lane; n_lane++) {
 			if (n_lane < REPORT_STACKS) {
-				put_part(c, &all[i + n_lane]);
+				c->parts[c->n_parts++] = all[i + n_lane];
 				continue;
 			}
 			rest.ns += all[i + n_lane].ns;
 			rest.n += all[i + n_lane].n;
 		}
 		if (rest.n)
-			put_part(c, &rest);
+			c->parts[c->n_parts++] = rest;
 	}
 }
 
 static void add_window(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint64_t to_ns)
 {
-	struct report_window *p = grow_array(c->windows, c->n_windows, &c->cap_windows, sizeof(*p));
-
-	if (!p) {
-		c->out_of_memory = true;
-		return;
-	}
-	c->windows = p;
-	p[c->n_windows++] = (struct report_window) { lane, from_ns, to_ns };
-}
-
-static void add_wake(struct report_chain *c, const struct report_wake *wake)
-{
-	struct report_wake *p = grow_array(c->wakes, c->n_wakes, &c->cap_wakes, sizeof(*p));
-
-	if (!p) {
-		c->out_of_memory = true;
-		return;
-	}
-	c->wakes = p;
-	p[c->n_wakes++] = *wake;
+	c->windows[c->n_windows++] = (struct report_window) { lane, from_ns, to_ns };
 }
 
 static uint64_t length(struct sleep s)
@@ -285,7 +240,7 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 		add_short(c, lane, s);
 		return;
 	}
-	add_wake(c, &(struct report_wake) { w, l, waker, lane });
+	c->wakes[c->n_wakes++] = (struct report_wake) { w, l, waker, lane };
 	if (chain_end_is_interrupt(end))
 		add_part(c, waker, end, ns);
 	else if (chain_has(chain, w->waker))

@@ -53,12 +53,12 @@ struct report_part {
 };
 
 struct report_chain {
-	struct report_lane *lanes;
-	struct report_window *windows;
-	struct report_wake *wakes;
-	struct report_part *parts; /* for each lane, end and stack; they add up to the window */
+	struct report_lane lanes[REPORT_LANES];
+	struct report_window windows[REPORT_WAKES + 1]; /* the wait's, and one for each wakeup */
+	struct report_wake wakes[REPORT_WAKES];
+	/* For each lane and end, and REPORT_SHORT by stack; they add up to the window. */
+	struct report_part parts[REPORT_LANES * (CHAIN_ENDS + REPORT_STACKS + 1)];
 	size_t n_lanes, n_windows, n_wakes, n_parts;
-	size_t cap_lanes, cap_windows, cap_wakes, cap_parts;
 	struct pair_table shorts; /* struct report_part of REPORT_SHORT, by (lane, stack) */
 	struct attribution attribution;
 	struct sums ran; /* samples by (lane, stack pair), while the wait waited for them */

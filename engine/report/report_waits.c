@@ -19,10 +19,13 @@ struct best {
 	size_t n, room;
 };
 
+/* Of all, of resting ones, of each row, of each step. */
+enum { BEST_ALL, BEST_RESTING, BEST_ROWS };
+
 struct chooser {
 	const struct report *r;
-	struct best all, resting;
-	struct best *rows, *steps;
+	struct best *best;
+	size_t n;
 };
 
 static void keep(struct best *b, const struct chosen_wait *p)
@@ -46,56 +49,50 @@ static bool fits(const struct best *b, const struct chosen_wait *p)
 static int choose(void *arg, const struct chosen_wait *p)
 {
 	struct chooser *c = arg;
-	struct best *row = &c->rows[c->r->row_of[p->thread]];
-	struct best *step = &c->steps[report_step(&c->r->counts.steps, report_end_ns(p))];
+	const struct report_counts *counts = &c->r->counts;
+	struct best *all = &c->best[BEST_ALL], *resting = &c->best[BEST_RESTING];
+	struct best *rows = &c->best[BEST_ROWS], *row = &rows[c->r->row_of[p->thread]];
+	struct best *step = &rows[counts->n_rows + report_step(&counts->steps, report_end_ns(p))];
 
 	if (c->r->in->options->top) {
-		keep(&c->all, p);
+		keep(all, p);
 		return 0;
 	}
-	if (!fits(&c->all, p) && !fits(&c->resting, p) && !fits(row, p) && !fits(step, p))
+	if (!fits(all, p) && !fits(resting, p) && !fits(row, p) && !fits(step, p))
 		return 0;
 	if (p->wait->flags & WAIT_NOT_WOKEN ||
 	    wait_filter_is_idle(c->r->filter, p->thread, p->wait)) {
-		keep(&c->resting, p);
+		keep(resting, p);
 		return 0;
 	}
-	keep(&c->all, p);
+	keep(all, p);
 	keep(row, p);
 	keep(step, p);
 	return 0;
 }
 
-static struct best *bests_new(size_t n, size_t room)
+/* Makes room in each. 0 or -ENOMEM. */
+static int make_room(struct chooser *c)
 {
-	struct best *b = calloc(n + 1, sizeof(*b));
-	struct chosen_wait *at = malloc((n * room + 1) * sizeof(*at));
+	uint64_t top = c->r->in->options->top;
+	size_t n_rows = c->r->counts.n_rows;
 
-	if (!b || !at) {
-		free(b);
-		free(at);
-		return NULL;
+	c->n = BEST_ROWS + n_rows + c->r->counts.steps.n;
+	c->best = calloc(c->n, sizeof(*c->best));
+	for (size_t i = 0; c->best && i < c->n; i++) {
+		struct best *b = &c->best[i];
+
+		if (i == BEST_ALL)
+			b->room = !top ? OF_ALL : top < TOP_MAX ? (size_t)top : TOP_MAX;
+		else if (i == BEST_RESTING)
+			b->room = OF_RESTING;
+		else
+			b->room = i < BEST_ROWS + n_rows ? OF_ROW : OF_STEP;
+		b->at = malloc(b->room * sizeof(*b->at));
+		if (!b->at)
+			return -ENOMEM;
 	}
-	for (size_t i = 0; i <= n; i++)
-		b[i] = (struct best) { .at = at + i * room, .room = i < n ? room : 0 };
-	return b;
-}
-
-static void bests_free(struct best *b)
-{
-	if (b)
-		free(b[0].at);
-	free(b);
-}
-
-static size_t take(struct chosen_wait *to, const struct best *b, size_t n_best)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < n_best; i++)
-		for (size_t k = 0; k < b[i].n; k++)
-			to[n++] = b[i].at[k];
-	return n;
+	return c->best ? 0 : -ENOMEM;
 }
 
 /* Appends p, unless it is one of the first n_examples, those of causes. */
@@ -111,11 +108,13 @@ static void put(struct report *r, size_t n_examples, const struct chosen_wait *p
 /* Joins the lists; each wait appears once. */
 static int gather(const struct chooser *c, struct report *r)
 {
-	size_t n_rows = r->counts.n_rows, n_steps = r->counts.steps.n, n = 0, n_examples;
-	size_t most = c->all.n + c->resting.n + n_rows * OF_ROW + n_steps * OF_STEP;
-	struct chosen_wait *all = malloc((most + 1) * sizeof(*all));
+	size_t n = 0, n_examples;
+	struct chosen_wait *all;
 
-	r->waits = malloc((r->n_causes + most + 1) * sizeof(*r->waits));
+	for (size_t i = 0; i < c->n; i++)
+		n += c->best[i].n;
+	all = malloc((n + 1) * sizeof(*all));
+	r->waits = malloc((r->n_causes + n + 1) * sizeof(*r->waits));
 	if (!all || !r->waits) {
 		free(all);
 		return -ENOMEM;
@@ -123,10 +122,10 @@ static int gather(const struct chooser *c, struct report *r)
 	for (size_t i = 0; i < r->n_causes; i++)
 		put(r, r->n_waits, &r->cause[i]->example);
 	n_examples = r->n_waits;
-	n += take(all, &c->all, 1);
-	n += take(all + n, &c->resting, 1);
-	n += take(all + n, c->rows, n_rows);
-	n += take(all + n, c->steps, n_steps);
+	n = 0;
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; k < c->best[i].n; k++)
+			all[n++] = c->best[i].at[k];
 	qsort(all, n, sizeof(*all), longest_wait_first);
 	for (size_t i = 0; i < n; i++)
 		if (!i || all[i].wait != all[i - 1].wait)
@@ -137,23 +136,15 @@ static int gather(const struct chooser *c, struct report *r)
 
 int report_choose_waits(struct report *r)
 {
-	uint64_t top = r->in->options->top;
 	struct chooser c = { .r = r };
-	int err = -ENOMEM;
+	int err = make_room(&c);
 
-	c.all.room = !top ? OF_ALL : top < TOP_MAX ? (size_t)top : TOP_MAX;
-	c.resting.room = OF_RESTING;
-	c.all.at = malloc(c.all.room * sizeof(*c.all.at));
-	c.resting.at = malloc(c.resting.room * sizeof(*c.resting.at));
-	c.rows = bests_new(r->counts.n_rows, OF_ROW);
-	c.steps = bests_new(r->counts.steps.n, OF_STEP);
-	if (c.all.at && c.resting.at && c.rows && c.steps)
+	if (!err)
 		err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
 	if (!err)
 		err = gather(&c, r);
-	free(c.all.at);
-	free(c.resting.at);
-	bests_free(c.rows);
-	bests_free(c.steps);
+	for (size_t i = 0; c.best && i < c.n; i++)
+		free(c.best[i].at);
+	free(c.best);
 	return err;
 }
