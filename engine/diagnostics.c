@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "common/similar.h"
 #include "select/wait_filter.h"
-#include "select/wait_nature.h"
 #include "select/scope.h"
 #include "select/top_waits.h"
 #include "select/wait_nature.h"
+#include "words/object_names.h"
 
 static double seconds(uint64_t ns)
 {
@@ -265,7 +265,7 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 			continue;
 		object = timelines_pair(tl, c.wait->stack).object;
 		u->of[u->stuck - 1].thread = i;
-		u->of[u->stuck - 1].holder = names_object_holder(names, object);
+		u->of[u->stuck - 1].holder = object_names_holder(names_objects(names), object);
 	}
 	wait_filter_free(f);
 	names_free(names);

@@ -7,7 +7,6 @@
 
 #include "common/grow.h"
 #include "timeline/processes.h"
-#include "words/link_identity.h"
 #include "words/object_names.h"
 
 struct interned_stacks {
@@ -150,37 +149,47 @@ static uint32_t make_disk(struct interned_stacks *p, uint32_t request, enum disk
 
 static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 {
-	struct link shown = as_shown(&k->link);
+	struct frame_sink to = frame_list_sink(p->lists);
+	struct link shown;
 	const char *holder;
 
 	switch ((enum list_kind)k->kind) {
 	case LIST_HEAD:
 		return frame_list_head(p->lists, k->number, k->stack);
 	case LIST_RAN:
-		return frame_list_ran(p->lists, k->stack);
+		names_put_own_stack(p->names, k->stack, to);
+		break;
 	case LIST_NAME:
-		return frame_list_name(p->lists, k->number);
+		names_put_name(p->names, k->number, to);
+		break;
 	case LIST_LINK:
-		return frame_list_link(p->lists, &k->link);
+		names_put_link(p->names, &k->link, to);
+		break;
 	case LIST_IDENTITY:
+		shown = as_shown(&k->link);
+		names_put_link(p->names, &shown, to);
 		return link_identity(&p->identities, p->names, p->timelines, &k->link,
-				     frame_list_link(p->lists, &shown));
+				     frame_list_take(p->lists));
 	case LIST_HOLDER:
 		holder = cpu_holder_text(k->number);
 		if (!holder)
 			holder = trace_string(timelines_trace(p->timelines), k->number);
-		return frame_list_text(p->lists, holder);
+		return frame_list_texts(p->lists, holder, NULL);
 	case LIST_DISK:
 		return make_disk(p, k->number, (enum disk_stage)k->end);
 	case LIST_OBJECT:
-		return frame_list_of_object(p->lists, k->number);
+		to.put(to.arg, names_object(p->names, k->number, names_full_objects(p->names)),
+		       NULL);
+		break;
 	case LIST_WAKEUP:
-		return frame_list_wakeup(p->lists, &k->link, NULL, k->number);
+		names_put_wakeup(p->names, &k->link, NULL, k->number, to);
+		break;
 	case LIST_WAKEUP_BY_END:
-		return frame_list_wakeup(p->lists, NULL, chain_end_name((enum chain_end)k->end),
-					 k->number);
+		names_put_wakeup(p->names, NULL, chain_end_name((enum chain_end)k->end), k->number,
+				 to);
+		break;
 	}
-	return 0;
+	return frame_list_take(p->lists);
 }
 
 static uint32_t list_of(struct stack_cache *c, struct list_key key)

@@ -98,12 +98,14 @@ static int widest_first(const void *pa, const void *pb, void *writer)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+/* s NULL: not known. */
 static void put_string(struct writer *j, const char *key, const char *s)
 {
 	j->buf.len = 0;
-	json_string(&j->buf, s);
+	if (s)
+		json_string(&j->buf, s);
 	j->out_of_memory |= j->buf.failed;
-	fprintf(j->out, "\"%s\":%s", key, j->buf.failed ? "null" : j->buf.p);
+	fprintf(j->out, "\"%s\":%s", key, !s || j->buf.failed ? "null" : j->buf.p);
 }
 
 /* A thread's name; an unknown one is written as in folded lines. */
@@ -233,25 +235,19 @@ static void put_link(struct writer *j, const struct link *l)
 }
 
 /* Writes who had the CPU in a piece of time that waited for one. */
-static void put_who(struct writer *j, uint32_t node)
+static void put_holders(struct writer *j, uint32_t node)
 {
 	size_t n;
 	const struct sum *had = sums_of(&j->wait.had, node, &n);
 
 	fputs(",\"had_cpu\":[", j->out);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t who = had[i].key;
-		const char *text =
-			who < HOLDER_NAMES ? trace_string(j->trace, who) : cpu_holder_text(who);
-
-		j->buf.len = 0;
-		if (text)
-			json_string(&j->buf, *text ? text : "[unknown]");
+		fputs(i ? ",{" : "{", j->out);
+		if (had[i].key < HOLDER_NAMES)
+			put_name(j, "name", had[i].key);
 		else
-			text_puts(&j->buf, "null");
-		j->out_of_memory |= j->buf.failed;
-		fprintf(j->out, "%s{\"name\":%s,\"cpu_ns\":%" PRIu64 "}", i ? "," : "",
-			j->buf.failed ? "null" : j->buf.p, had[i].amount);
+			put_string(j, "name", cpu_holder_text(had[i].key));
+		fprintf(j->out, ",\"cpu_ns\":%" PRIu64 "}", had[i].amount);
 	}
 	putc(']', j->out);
 }
@@ -293,8 +289,9 @@ static void put_disk(struct writer *j, struct amount_key key)
 static void put_object(struct writer *j, const char *name, uint32_t object)
 {
 	const struct trace_object *o = trace_object(j->trace, object);
-	uint32_t peer = names_object_peer(j->names, object);
-	uint32_t holder = names_object_holder(j->names, object);
+	struct object_names *objects = names_objects(j->names);
+	uint32_t peer = object_names_peer(objects, object);
+	uint32_t holder = object_names_holder(objects, object);
 
 	if (!o)
 		return;
@@ -345,7 +342,7 @@ static void put_piece(struct writer *j, const struct wait_amount *p)
 	if (p->key.end == CHAIN_NETWORK)
 		put_object(j, "socket", p->key.value);
 	if (j->wait.cpu_holders && (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
-		put_who(j, p->place);
+		put_holders(j, p->place);
 	if (p->key.end == CHAIN_RUNNING) {
 		if (timelines_interrupts(j->timelines))
 			fprintf(j->out, ",\"interrupts_ns\":%" PRIu64, p->interrupted_ns);

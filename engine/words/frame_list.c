@@ -87,13 +87,12 @@ static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
 		f->failed = true;
 }
 
-static struct frame_sink sink(struct frame_lists *f)
+struct frame_sink frame_list_sink(struct frame_lists *f)
 {
 	return (struct frame_sink) { add_frame, f };
 }
 
-/* The number of the list in the making, after which an empty one is in the making. */
-static uint32_t take_list(struct frame_lists *f)
+uint32_t frame_list_take(struct frame_lists *f)
 {
 	uint32_t list = 0;
 
@@ -130,8 +129,9 @@ uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
 {
 	uint32_t list;
 
-	names_put_head(f->names, name, stack, sink(f));
-	list = take_list(f);
+	names_put_name(f->names, name, frame_list_sink(f));
+	names_put_own_stack(f->names, stack, frame_list_sink(f));
+	list = frame_list_take(f);
 	if (list && names_shown_objects(f->names, stack).object && !note_object(f, list, stack))
 		return 0;
 	return list;
@@ -147,24 +147,6 @@ const char *frame_list_class(const struct frame_lists *f, uint32_t list)
 	uint32_t class = list < f->n_objects ? f->objects[list].class : 0;
 
 	return class ? names_text(f->names, class) : "[no object]";
-}
-
-uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack)
-{
-	names_put_own_stack(f->names, stack, sink(f));
-	return take_list(f);
-}
-
-uint32_t frame_list_name(struct frame_lists *f, uint32_t name)
-{
-	names_put_name(f->names, name, sink(f));
-	return take_list(f);
-}
-
-uint32_t frame_list_link(struct frame_lists *f, const struct link *l)
-{
-	names_put_link(f->names, l, sink(f));
-	return take_list(f);
 }
 
 uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times)
@@ -183,19 +165,7 @@ uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times)
 			f->failed = true;
 	}
 	add_frame(f, names_times(f->names, name.a, times), NULL);
-	return take_list(f);
-}
-
-uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
-			   uint32_t wakee)
-{
-	names_put_wakeup(f->names, l, end, wakee, sink(f));
-	return take_list(f);
-}
-
-uint32_t frame_list_text(struct frame_lists *f, const char *raw)
-{
-	return frame_list_texts(f, raw, NULL);
+	return frame_list_take(f);
 }
 
 uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *above)
@@ -203,13 +173,7 @@ uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *ab
 	add_frame(f, names_clean(f->names, raw), NULL);
 	if (above)
 		add_frame(f, names_clean(f->names, above), NULL);
-	return take_list(f);
-}
-
-uint32_t frame_list_of_object(struct frame_lists *f, uint32_t object)
-{
-	add_frame(f, names_object(f->names, object, names_full_objects(f->names)), NULL);
-	return take_list(f);
+	return frame_list_take(f);
 }
 
 uint32_t frame_of_text(struct frame_lists *f, const char *raw)

@@ -23,24 +23,15 @@ void frame_lists_free(struct frame_lists *f);
 
 /* ---- each function returns the number of a list or a frame, or 0 when out of memory --------- */
 
-/* As names_put_head(). */
+/* "NAME;off-CPU stack": the name (string id) of a thread and where it slept. */
 uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack);
-/* As names_put_own_stack(), names_put_name(). */
-uint32_t frame_list_ran(struct frame_lists *f, uint32_t stack);
-uint32_t frame_list_name(struct frame_lists *f, uint32_t name);
-/* As names_put_link(). */
-uint32_t frame_list_link(struct frame_lists *f, const struct link *l);
 /* For a link that occurs several times in a row: its list with "NAME x 6" as the waker's name. */
 uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times);
-/* As names_put_wakeup(). */
-uint32_t frame_list_wakeup(struct frame_lists *f, const struct link *l, const char *end,
-			   uint32_t wakee);
-/* A list of one frame, a cleaned text; */
-uint32_t frame_list_text(struct frame_lists *f, const char *raw);
-/* and a list of one or two (above may be NULL). */
+/* A list of one or two frames, cleaned texts (above may be NULL). */
 uint32_t frame_list_texts(struct frame_lists *f, const char *raw, const char *above);
-/* What was waited for (an object of the trace), in full if stacks show it so. */
-uint32_t frame_list_of_object(struct frame_lists *f, uint32_t object);
+/* A list of what is put into the sink until it is taken. */
+struct frame_sink frame_list_sink(struct frame_lists *f);
+uint32_t frame_list_take(struct frame_lists *f);
 /* Any text as a frame. */
 uint32_t frame_of_text(struct frame_lists *f, const char *raw);
 

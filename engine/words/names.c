@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
-#include "base/pairs.h"
 #include "common/intern.h"
 #include "object_names.h"
 
@@ -76,6 +75,11 @@ void names_free(struct names *n)
 struct kernel_stacks *names_kernel_stacks(const struct names *n)
 {
 	return n->kernel;
+}
+
+struct object_names *names_objects(const struct names *n)
+{
+	return n->objects;
 }
 
 const char *names_text(const struct names *n, uint32_t text)
@@ -155,16 +159,6 @@ uint32_t names_object(struct names *n, uint32_t object, bool in_full)
 		text_free(&raw);
 	}
 	return *slot;
-}
-
-uint32_t names_object_peer(struct names *n, uint32_t object)
-{
-	return object_names_peer(n->objects, object);
-}
-
-uint32_t names_object_holder(struct names *n, uint32_t object)
-{
-	return object_names_holder(n->objects, object);
 }
 
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
@@ -328,12 +322,6 @@ static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_fram
 {
 	put_stack(n, names_shown_stack(n, pair, kernel_frames, with_user),
 		  (struct shown_objects) { 0 }, order, waker_mark(n), waker_mark(n), to);
-}
-
-void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to)
-{
-	put_name(n, trace_string(n->trace, name), "", to);
-	names_put_own_stack(n, pair, to);
 }
 
 void names_put_name(struct names *n, uint32_t name, struct frame_sink to)
@@ -583,4 +571,28 @@ uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, boo
 		*text = names_adopt(n, written);
 	free(written);
 	return *text;
+}
+
+/* ---- which links are one --------------------------------------------------------------------- */
+
+void link_identities_free(struct link_identities *j)
+{
+	pairs_free(&j->slept);
+	pairs_free(&j->at);
+}
+
+uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
+		       const struct link *l, uint32_t text)
+{
+	uint32_t where, object, slept = 0;
+
+	/* A thread that was not started yet slept nowhere. */
+	if (!(l->flags & LINK_STARTED)) {
+		where = names_off_cpu(n, l->blocked);
+		object = names_object(n, timelines_pair(tl, l->blocked).object, true);
+		slept = where && object ? pairs_id(&j->slept, where, object) : 0;
+		if (!slept)
+			return 0;
+	}
+	return text ? pairs_id(&j->at, text, slept) : 0;
 }

@@ -9,16 +9,19 @@
 #include <stdio.h>
 
 #include "base/options.h"
+#include "base/pairs.h"
 #include "base/text.h"
 #include "link.h"
 
 struct names;
+struct object_names;
 
 /* NULL: out of memory. What is given must outlive it. */
 struct names *names_new(const struct timelines *tl, const struct options *o);
 void names_free(struct names *n);
-/* What is known of the kernel stacks of the same trace; owned by n. */
+/* What is known of the kernel stacks and objects of the same trace; owned by n. */
 struct kernel_stacks *names_kernel_stacks(const struct names *n);
+struct object_names *names_objects(const struct names *n);
 
 /* A text by its id; it stays where it is until the next call that makes one. */
 const char *names_text(const struct names *n, uint32_t text);
@@ -53,10 +56,6 @@ struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame);
  * "[tcp 10.0.0.5:5432]". "": it is not known.
  */
 uint32_t names_object(struct names *n, uint32_t object, bool in_full);
-/* The process at its other end; 0: it is not known. */
-uint32_t names_object_peer(struct names *n, uint32_t object);
-/* The thread that held it, of a lock; 0: it is none, or the thread is not known. */
-uint32_t names_object_holder(struct names *n, uint32_t object);
 /* An off-CPU stack, root first: "user;[object];-;kernel". */
 uint32_t names_off_cpu(struct names *n, uint32_t pair);
 /* A waker's stack, leaf first: "kernel;-;user". */
@@ -72,8 +71,6 @@ struct frame_sink {
 	void *arg;
 };
 
-/* "NAME;off-CPU stack": the name (string id) of a thread and where it slept. */
-void names_put_head(struct names *n, uint32_t name, uint32_t pair, struct frame_sink to);
 /* Where a thread slept, or was while it ran, root first. Nothing if -K or -U hide all frames. */
 void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to);
 /* "NAME": of a thread (string id). */
@@ -131,3 +128,23 @@ uint32_t words_of_object(struct names *n, uint32_t object);
  * same in every stack. "< ?" at its end: there are callers that were not found. 0: out of memory.
  */
 uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user);
+
+/* ---- which links are one ----------------------------------------------------------------------
+ */
+
+/*
+ * Identities of links (chain-semantics, section 12): the waker's name and stack, and where its
+ * wakee slept, for what. All zero is empty.
+ */
+struct link_identities {
+	struct pairs slept; /* (text: where, text: for what) */
+	struct pairs at;    /* (text of the link, slept or 0) */
+};
+
+void link_identities_free(struct link_identities *j);
+/*
+ * The identity of a link, from 1 on; text stands for its stack and name: any number. The options
+ * have fold_repeats. 0: out of memory.
+ */
+uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
+		       const struct link *l, uint32_t text);
