@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * report_json.h - writes a report's data as JSON: report_json.c the tables, report_wait_json.c a
- * wait with its chain over time. Texts, threads and stacks are written as numbers, which
- * report_writer.c assigns when they are first used; their tables follow at the end.
+ * wait with its chain over time. Texts, threads and stacks are written as numbers, which they get
+ * when they are first used; their tables follow at the end.
  */
 #pragma once
 
