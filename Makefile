@@ -139,6 +139,8 @@ test: deps-test
 test-san: deps-test
 	@$(SUBMAKE) WERROR=1 SAN=1 O=build-san all unit
 	@sh tests/run.sh build-san
+test-random: all unit # many more random schedules than "make test" has: takes some 10 minutes
+	@LAWS_TRACES=$${LAWS_TRACES:-5000} ORACLE_TRACES=$${ORACLE_TRACES:-10000} TESTS="attribute_* fold_*" sh tests/run.sh $(O)
 test-kernels: # the distribution's kernels, under qemu
 	@sh tests/deps.sh build
 	@sh tests/deps.sh kernels || true # what is missing then is said, and skipped
@@ -172,4 +174,4 @@ clean:
 -include $(shell find $(O) -name kernels -prune -o -type f -name '*.d' -print 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all deps deps-test check test test-san test-kernels demo demo-all fmt lint clean
+.PHONY: all deps deps-test check test test-san test-random test-kernels demo demo-all fmt lint clean

@@ -2,7 +2,7 @@
 /*
  * The engine against a second opinion (oracle.h): byte for byte the same folded lines, on random
  * schedules and on recorded traces. A difference is made as small as possible and printed.
- * ORACLE_TRACES=N tries N schedules of each kind instead of the usual number.
+ * ORACLE_TRACES=N tries N schedules of each kind instead of the usual number (make test-random).
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "synth_many.h"
 #include "oracle.h"
 
-#define USUAL_TRACES 2000
+#define USUAL_TRACES 500
 
 static struct options options_of(struct oracle_asked a)
 {
@@ -169,7 +169,8 @@ static void on_schedules_with_disks(void **state)
 static void recorded_agrees(const struct trace *t, const char *name, void *arg)
 {
 	(void)arg;
-	for (unsigned int depth = 0; depth <= 6; depth += 2)
+	/* That a smaller depth is the merging of a greater one, attribute_laws checks. */
+	for (unsigned int depth = 1; depth <= 6; depth += 5)
 		for (int way = 0; way < 4; way++) {
 			struct oracle_asked asked = { .depth = depth,
 						      .classic = way & 1,

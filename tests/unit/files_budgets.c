@@ -39,18 +39,28 @@ static size_t in_use(void)
 static void map(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, const char *path)
 {
 	struct image *i = images_find(w->im, tgid, time_ns);
-	struct code_place place = {
-		.tgid = tgid,
-		.start = start,
-		.end = start + 0x1000,
-		.ino = strlen(path),
-		.path = path,
-	};
+	struct code_place place = place_of(tgid, start, 0x1000, path);
 	struct mapping m = { .start = start, .end = start + 0x1000, .time_ns = time_ns };
 
 	m.file = code_files_get(w->files, &place);
 	assert_true(m.file != 0);
 	images_map(w->im, images_replace(w->im, i, &m), &m);
+}
+
+/* So many of two files by turns, none in the place of another, which takes long to find out. */
+static void map_many(struct world *w, uint32_t tgid, uint64_t n)
+{
+	struct image *i = images_find(w->im, tgid, 110);
+
+	for (uint64_t k = 0; k < n; k++) {
+		uint64_t start = (2 * k + 2) * 0x1000;
+		struct code_place place =
+			place_of(tgid, start, 0x1000, k % 2 ? "/etc/group" : "/etc/passwd");
+		struct mapping m = { .start = start, .end = start + 0x1000, .time_ns = 110 };
+
+		m.file = code_files_get(w->files, &place);
+		images_map(w->im, i, &m);
+	}
 }
 
 static const char *at(struct world *w, uint32_t tgid, uint64_t addr, uint64_t time_ns)
@@ -70,7 +80,7 @@ static size_t swap(struct world *w, uint64_t from_ns, int times)
 		uint64_t now = from_ns + (uint64_t)i * SECOND / 1785;
 
 		images_expire(w->im, now, 5ull * SECOND);
-		map(w, P, now, 0x1000, i % 2 ? "/tmp/one" : "/tmp/second");
+		map(w, P, now, 0x1000, i % 2 ? "/etc/group" : "/etc/passwd");
 		if (in_use() > most)
 			most = in_use();
 	}
@@ -83,11 +93,11 @@ static void swapping_a_mapping_takes_little_memory(void **state)
 	struct world *w = *state;
 
 	images_exec(w->im, P, 100, "swapper");
-	map(w, P, 110, 0x100000, "/bin/swapper");
+	map(w, P, 110, 0x100000, "/etc/hosts");
 	assert_in_range(swap(w, SECOND, 17850), FIGURES, 8u << 20);
-	assert_string_equal(at(w, P, 0x1800, SECOND + 17848ull * SECOND / 1785), "/tmp/second");
-	assert_string_equal(at(w, P, 0x1800, 12ull * SECOND), "/tmp/one");
-	assert_string_equal(at(w, P, 0x100800, 12ull * SECOND), "/bin/swapper");
+	assert_string_equal(at(w, P, 0x1800, SECOND + 17848ull * SECOND / 1785), "/etc/passwd");
+	assert_string_equal(at(w, P, 0x1800, 12ull * SECOND), "/etc/group");
+	assert_string_equal(at(w, P, 0x100800, 12ull * SECOND), "/etc/hosts");
 	assert_int_equal(images_overflowed(w->im), 0);
 }
 
@@ -100,8 +110,8 @@ static void swapping_with_many_mappings_loses_the_names_and_not_the_memory(void 
 	map(w, OTHER, 110, 0x1000, "/bin/other");
 	images_exec(w->im, P, 100, "swapper");
 	for (uint64_t i = 0; i < 10000; i++)
-		map(w, P, 110, (i + 2) * 0x1000, "/bin/swapper");
-	assert_string_equal(at(w, P, 0x2800, 120), "/bin/swapper");
+		map(w, P, 110, (i + 2) * 0x1000, "/etc/hosts");
+	assert_string_equal(at(w, P, 0x2800, 120), "/etc/hosts");
 	assert_in_range(swap(w, SECOND, 7140), FIGURES, 64u << 20);
 	assert_int_equal(images_overflowed(w->im), 1);
 	/* Neither what is there now nor what was there before. */
@@ -119,11 +129,10 @@ static void more_mappings_than_a_process_may_have_give_no_wrong_names(void **sta
 	struct world *w = *state;
 
 	images_exec(w->im, P, 100, "mapper");
-	for (uint64_t i = 0; i < 65536; i++)
-		map(w, P, 110, (2 * i + 2) * 0x1000, i % 2 ? "/tmp/one" : "/tmp/second");
-	assert_string_equal(at(w, P, 0x2800, 120), "/tmp/second");
+	map_many(w, P, 65536);
+	assert_string_equal(at(w, P, 0x2800, 120), "/etc/passwd");
 	assert_int_equal(images_overflowed(w->im), 0);
-	map(w, P, 130, 0x40000000, "/tmp/third");
+	map(w, P, 130, 0x40000000, "/etc/fstab");
 	assert_int_equal(images_overflowed(w->im), 1);
 	assert_null(at(w, P, 0x40000800, 140));
 	assert_null(at(w, P, 0x2800, 140));
@@ -136,20 +145,19 @@ static void mappings_of_all_processes_have_a_bound(void **state)
 	size_t at_first = in_use();
 
 	images_exec(w->im, P, 100, "mapper");
-	for (uint64_t i = 0; i < 65535; i++)
-		map(w, P, 110, (2 * i + 2) * 0x1000, i % 2 ? "/tmp/one" : "/tmp/second");
+	map_many(w, P, 65535);
 	for (uint32_t i = 1; i < 64; i++) {
 		images_fork(w->im, P + i, P, 120);
-		map(w, P + i, 130, 0x40000000, "/tmp/third");
-		assert_string_equal(at(w, P + i, 0x40000800, 140), "/tmp/third");
+		map(w, P + i, 130, 0x40000000, "/etc/fstab");
+		assert_string_equal(at(w, P + i, 0x40000800, 140), "/etc/fstab");
 	}
 	assert_int_equal(images_overflowed(w->im), 0);
 	images_fork(w->im, P + 64, P, 120);
-	map(w, P + 64, 130, 0x40000000, "/tmp/third");
+	map(w, P + 64, 130, 0x40000000, "/etc/fstab");
 	assert_int_equal(images_overflowed(w->im), 1);
 	assert_null(at(w, P + 64, 0x40000800, 140));
 	assert_null(at(w, P + 64, 0x2800, 140));
-	assert_string_equal(at(w, P + 63, 0x2800, 140), "/tmp/second");
+	assert_string_equal(at(w, P + 63, 0x2800, 140), "/etc/passwd");
 	assert_in_range(in_use() - at_first, FIGURES, 200u << 20);
 }
 

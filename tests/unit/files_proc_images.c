@@ -21,13 +21,7 @@
 static void map(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t start, uint64_t len,
 		uint64_t pgoff, const char *path)
 {
-	struct code_place place = {
-		.tgid = tgid,
-		.start = start,
-		.end = start + len,
-		.ino = strlen(path),
-		.path = path,
-	};
+	struct code_place place = place_of(tgid, start, len, path);
 	struct mapping m = {
 		.start = start,
 		.end = start + len,
@@ -136,13 +130,7 @@ static void replace(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t s
 		    const char *path)
 {
 	struct image *i = images_find(w->im, tgid, time_ns);
-	struct code_place place = {
-		.tgid = tgid,
-		.start = start,
-		.end = start + len,
-		.ino = strlen(path),
-		.path = path,
-	};
+	struct code_place place = place_of(tgid, start, len, path);
 	struct mapping m = { .start = start, .end = start + len, .time_ns = time_ns };
 
 	m.file = code_files_get(w->files, &place);
@@ -236,7 +224,7 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 	uint32_t released = 0;
 
 	images_exec(w->im, P, 0, "make");
-	map(w, P, 0, 0x1000, 0x1000, 0, "/bin/make");
+	map(w, P, 0, 0x1000, 0x1000, 0, "/etc/hosts");
 	for (uint32_t i = 0; i < 100000; i++) {
 		uint32_t tgid = P + 1 + i % 50000;
 
@@ -244,8 +232,8 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 		images_expire(w->im, now, 5ull * SECOND);
 		images_fork(w->im, tgid, P, now);
 		images_exec(w->im, tgid, now + 1, "cc");
-		map(w, tgid, now + 2, 0x1000, 0x1000, 0, "/bin/cc");
-		map(w, tgid, now + 2, 0x9000, 0x1000, 0, "/lib/libc");
+		map(w, tgid, now + 2, 0x1000, 0x1000, 0, "/etc/passwd");
+		map(w, tgid, now + 2, 0x9000, 0x1000, 0, "/etc/group");
 		if (i % 100 == 0)
 			images_set_space(w->im, images_find(w->im, tgid, now + 3), i + 1);
 		images_exit(w->im, tgid, now + 4);
@@ -254,13 +242,13 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 	}
 	/* Two images each, of five seconds at 5000 a second, and the kept ones. */
 	assert_true(most <= 2 * 25000 + 1000 + 2);
-	assert_string_equal(at(w, P + 50000, 0x1000, now + 3), "/bin/cc");
+	assert_string_equal(at(w, P + 50000, 0x1000, now + 3), "/etc/passwd");
 	images_expire(w->im, now + 20ull * SECOND, 5ull * SECOND);
 	assert_int_equal(images_count(w->im), 1000 + 1);
 	assert_int_equal(images_made(w->im), 200000 + 1);
 	/* Nobody maps cc any more but the parent is as it was. */
 	assert_null(at(w, P + 50000, 0x1000, now));
-	assert_string_equal(at(w, P, 0x1000, now), "/bin/make");
+	assert_string_equal(at(w, P, 0x1000, now), "/etc/hosts");
 	for (uint32_t i = 0; i < 100000; i += 100)
 		assert_int_equal(images_of_space(w->im, i + 1)->tgid, P + 1 + i % 50000);
 	assert_null(images_of_space(w->im, 2));
