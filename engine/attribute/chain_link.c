@@ -43,20 +43,18 @@ enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kern
 
 uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label)
 {
-	uint32_t node = chains_node(c, parent, label), *p;
+	uint32_t node = chains_node(c, parent, label);
 
 	if (!node || chains_links(c, node))
 		return node;
 	while (c->n_links <= node) {
 		size_t had = c->n_links;
 
-		p = grow_array(c->links, had, &c->n_links, sizeof(*p));
-		if (!p) {
+		if (!GROW(c->links, had, c->n_links)) {
 			c->out_of_memory = true;
 			return 0;
 		}
-		memset(p + had, 0, (c->n_links - had) * sizeof(*p));
-		c->links = p;
+		memset(c->links + had, 0, (c->n_links - had) * sizeof(*c->links));
 	}
 	c->links[node] = chains_links(c, parent) + !chains_repeats(c, parent, label);
 	return node;

@@ -20,17 +20,14 @@ struct key_totals {
 void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amount)
 {
 	struct key_totals *k = pair_table_at(&t->table, a, b, sizeof(*k)), *first;
-	uint32_t *p;
 
 	if (!k)
 		goto fail;
 	first = t->table.at;
 	if (!k->pending) {
-		p = grow_array(t->pending, t->n_pending, &t->cap_pending, sizeof(*p));
-		if (!p)
+		if (!GROW(t->pending, t->n_pending, t->cap_pending))
 			goto fail;
-		t->pending = p;
-		p[t->n_pending++] = (uint32_t)(k - first);
+		t->pending[t->n_pending++] = (uint32_t)(k - first);
 	}
 	k->pending += amount;
 	return;
@@ -42,14 +39,13 @@ void totals_end_block(struct running_totals *t, uint32_t block)
 {
 	for (size_t i = 0; i < t->n_pending; i++) {
 		struct key_totals *k = (struct key_totals *)t->table.at + t->pending[i];
-		struct total *p = grow_array(k->totals, k->n, &k->cap, sizeof(*p));
 
-		if (!p) {
+		if (!GROW(k->totals, k->n, k->cap)) {
 			t->out_of_memory = true;
 			return;
 		}
-		k->totals = p;
-		p[k->n] = (struct total) { (k->n ? p[k->n - 1].sum : 0) + k->pending, block };
+		k->totals[k->n] =
+			(struct total) { (k->n ? k->totals[k->n - 1].sum : 0) + k->pending, block };
 		k->n++;
 		k->pending = 0;
 	}

@@ -14,12 +14,9 @@
 
 static int append_row(struct chain_rows *r, const struct chain_row *row)
 {
-	struct chain_row *p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
-
-	if (!p)
+	if (!GROW(r->at, r->n, r->cap))
 		return -ENOMEM;
-	r->at = p;
-	p[r->n++] = *row;
+	r->at[r->n++] = *row;
 	return 0;
 }
 
@@ -44,12 +41,9 @@ int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t a
 
 int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
 {
-	struct chain_ran *p = grow_array(r->ran, r->n_ran, &r->cap_ran, sizeof(*p));
-
-	if (!p)
+	if (!GROW(r->ran, r->n_ran, r->cap_ran))
 		return -ENOMEM;
-	r->ran = p;
-	p[r->n_ran++] = *ran;
+	r->ran[r->n_ran++] = *ran;
 	return 0;
 }
 
@@ -347,7 +341,6 @@ static uint32_t line_of(struct chain_rows *r, const struct chain_row *row, struc
 	struct frame_lists *lists = interned_stacks_lists(r->stacks);
 	size_t n;
 	const uint32_t *frames = chain_row_frames(r, row, &n);
-	struct line *p;
 	uint32_t id;
 
 	buf->len = 0;
@@ -357,13 +350,11 @@ static uint32_t line_of(struct chain_rows *r, const struct chain_row *row, struc
 			text_puts(buf, ";");
 	}
 	id = buf->failed ? 0 : intern_id(&l->texts, buf->p, buf->len, NULL);
-	p = id ? grow_array(l->at, id - 1, &l->cap, sizeof(*p)) : NULL;
-	if (!p)
+	if (!id || !GROW(l->at, id - 1, l->cap))
 		return 0;
-	l->at = p;
 	for (; l->n < id; l->n++)
-		p[l->n] = (struct line) { 0, (uint32_t)l->n + 1 };
-	p[id - 1].ns += row->ns;
+		l->at[l->n] = (struct line) { 0, (uint32_t)l->n + 1 };
+	l->at[id - 1].ns += row->ns;
 	return id;
 }
 
@@ -488,12 +479,9 @@ uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row
 
 static int add_frame(struct chain_rows *r, uint32_t frame)
 {
-	uint32_t *p = frame ? grow_array(r->frames, r->n_frames, &r->cap_frames, sizeof(*p)) : NULL;
-
-	if (!p)
+	if (!frame || !GROW(r->frames, r->n_frames, r->cap_frames))
 		return -ENOMEM;
-	r->frames = p;
-	p[r->n_frames++] = r->number ? r->number[frame] : frame;
+	r->frames[r->n_frames++] = r->number ? r->number[frame] : frame;
 	return 0;
 }
 

@@ -28,12 +28,9 @@ void folded_free(struct folded *l)
 /* Ends a part, whose text has been put since at: its number, or NO_PART when out of memory. */
 static uint32_t end_part(struct folded *l, size_t at)
 {
-	struct folded_part *p = grow_array(l->of, l->n_of, &l->cap_of, sizeof(*p));
-
-	if (!p)
+	if (!GROW(l->of, l->n_of, l->cap_of))
 		return NO_PART;
-	l->of = p;
-	p[l->n_of] = (struct folded_part) { at, l->texts.len - at };
+	l->of[l->n_of] = (struct folded_part) { at, l->texts.len - at };
 	return l->texts.failed || l->n_of == NO_PART ? NO_PART : (uint32_t)l->n_of++;
 }
 
@@ -50,12 +47,9 @@ struct adding {
 
 static int add_part(struct folded *l, uint32_t part)
 {
-	uint32_t *p = grow_array(l->parts, l->n_parts, &l->cap_parts, sizeof(*p));
-
-	if (!p || part == NO_PART)
+	if (!GROW(l->parts, l->n_parts, l->cap_parts) || part == NO_PART)
 		return -ENOMEM;
-	l->parts = p;
-	p[l->n_parts++] = part;
+	l->parts[l->n_parts++] = part;
 	return 0;
 }
 
@@ -105,15 +99,13 @@ static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const
 static int add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
 {
 	struct folded *l = a->lines;
-	struct folded_line *p = grow_array(l->lines, l->n, &l->cap, sizeof(*p));
 	const char *end = chain_row_end(a->rows, row);
 	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(a->rows, row);
 	size_t n = chain_row_path(a->rows, row, path), first = l->n_parts;
 	int err = 0;
 
-	if (!p)
+	if (!GROW(l->lines, l->n, l->cap))
 		return -ENOMEM;
-	l->lines = p;
 	if (a->root)
 		err = add_part(l, a->root - 1);
 	if (a->by_class && n && !err)
@@ -126,7 +118,7 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 		err = add_part(l, part_of_list(a, above));
 	if (ran && !err)
 		err = add_part(l, part_of_list(a, ran->list));
-	p[l->n++] = (struct folded_line) {
+	l->lines[l->n++] = (struct folded_line) {
 		.ns = row->ns,
 		.samples = ran ? ran->samples : 0,
 		.n = (uint32_t)(l->n_parts - first),

@@ -118,14 +118,11 @@ static void count_wait(struct folder *f, uint32_t head, const struct wait *w, co
 
 static void keep_long(struct folder *f, struct long_wait w)
 {
-	struct long_wait *p = grow_array(f->long_waits, f->n_long, &f->cap_long, sizeof(*p));
-
-	if (!p) {
+	if (!GROW(f->long_waits, f->n_long, f->cap_long)) {
 		f->out_of_memory = true;
 		return;
 	}
-	f->long_waits = p;
-	p[f->n_long++] = w;
+	f->long_waits[f->n_long++] = w;
 }
 
 static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,

@@ -122,14 +122,12 @@ static uint32_t *slot_of(struct stack_cache *c, const void *key, size_t len)
 {
 	bool is_new;
 	uint32_t id = intern_id(&c->keys, key, len, &is_new);
-	uint32_t *p = id ? grow_array(c->lists, id, &c->cap_lists, sizeof(*p)) : NULL;
 
-	if (!p)
+	if (!id || !GROW(c->lists, id, c->cap_lists))
 		return NULL;
-	c->lists = p;
 	if (is_new)
-		p[id] = 0;
-	return &p[id];
+		c->lists[id] = 0;
+	return &c->lists[id];
 }
 
 /* The list for "[read of 8:0]", and the stage. 0: out of memory. */

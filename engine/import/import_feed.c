@@ -43,20 +43,18 @@ static void put(struct import_feed *f, const struct import_event *ev, struct cha
 /* The thread, added if it is new; NULL: out of memory, or tid 0 (the idle loop). */
 static struct import_thread *thread_of(struct import_feed *f, uint32_t tid)
 {
+	struct import_thread *p;
 	uint32_t id;
 	int is_new;
-	struct import_thread *p;
 
 	if (!tid)
 		return NULL;
 	id = pairs_id_new(&f->tids, tid, 0, &is_new);
-	p = id ? grow_array(f->threads, id, &f->cap_threads, sizeof(*p)) : NULL;
-	if (!p) {
+	if (!id || !GROW(f->threads, id, f->cap_threads)) {
 		f->out_of_memory = true;
 		return NULL;
 	}
-	f->threads = p;
-	p += id;
+	p = &f->threads[id];
 	if (is_new)
 		memset(p, 0, sizeof(*p));
 	return p;
@@ -168,12 +166,9 @@ static void list_threads(struct import_feed *f)
 static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
 {
 	while (cpu >= f->n_cpus) {
-		struct import_cpu *p = grow_array(f->cpus, f->n_cpus, &f->cap_cpus, sizeof(*p));
-
-		if (!p)
+		if (!GROW(f->cpus, f->n_cpus, f->cap_cpus))
 			return NULL;
-		f->cpus = p;
-		p[f->n_cpus++] = (struct import_cpu) { .last_ns = 0 };
+		f->cpus[f->n_cpus++] = (struct import_cpu) { .last_ns = 0 };
 	}
 	return &f->cpus[cpu];
 }

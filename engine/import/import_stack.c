@@ -239,18 +239,15 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 /* NULL: out of memory. */
 static const struct import_frame *frame_of(struct import_stacks *s, const char *p, size_t len)
 {
-	struct import_frame *seen;
 	bool is_new;
 	uint32_t id = intern_id(&s->lines, p, len, &is_new);
 
 	if (!id)
 		return NULL;
 	if (is_new) {
-		seen = grow_array(s->seen, id - 1, &s->cap_seen, sizeof(*seen));
-		if (!seen)
+		if (!GROW(s->seen, id - 1, s->cap_seen))
 			return NULL;
-		s->seen = seen;
-		seen[id - 1] = new_frame(s, p, len);
+		s->seen[id - 1] = new_frame(s, p, len);
 	}
 	return &s->seen[id - 1];
 }
@@ -386,7 +383,6 @@ size_t import_stack_guess(const struct import_stacks *s, uint32_t who, const cha
 int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size_t len,
 		      size_t len_there, struct import_stack *stack)
 {
-	struct import_stack *known;
 	uint32_t id;
 	bool is_new;
 	int err;
@@ -399,11 +395,9 @@ int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size
 	if (!id)
 		return -ENOMEM;
 	if (is_new) {
-		known = grow_array(s->known, id - 1, &s->cap_known, sizeof(*known));
-		if (!known)
+		if (!GROW(s->known, id - 1, s->cap_known))
 			return -ENOMEM;
-		s->known = known;
-		err = read_lines(s, p, len, &known[id - 1]);
+		err = read_lines(s, p, len, &s->known[id - 1]);
 		if (err)
 			return err;
 	}

@@ -62,7 +62,6 @@ static void sift_down(struct longest *l)
 static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 {
 	struct longest *l = arg;
-	struct chosen_wait *p;
 
 	if (l->n == l->top) {
 		if (longest_wait_first(wait, &l->at[0]) < 0) {
@@ -71,11 +70,9 @@ static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 		}
 		return 0;
 	}
-	p = grow_array(l->at, l->n, &l->cap, sizeof(*p));
-	if (!p)
+	if (!GROW(l->at, l->n, l->cap))
 		return -ENOMEM;
-	l->at = p;
-	p[l->n] = *wait;
+	l->at[l->n] = *wait;
 	sift_up(l, l->n++);
 	return 0;
 }

@@ -59,14 +59,11 @@ bool cpus_failed(const struct cpus *c)
 static struct series *series_at(struct cpus *c, struct series_list *l, uint32_t i)
 {
 	while (l->n <= i) {
-		struct series *p = grow_array(l->at, l->n, &l->cap, sizeof(*p));
-
-		if (!p) {
+		if (!GROW(l->at, l->n, l->cap)) {
 			c->out_of_memory = true;
 			return NULL;
 		}
-		l->at = p;
-		p[l->n++] = (struct series) { .n = 0 };
+		l->at[l->n++] = (struct series) { .n = 0 };
 	}
 	return &l->at[i];
 }
@@ -75,20 +72,17 @@ static struct series *series_at(struct cpus *c, struct series_list *l, uint32_t 
 static void change(struct cpus *c, struct series *s, uint64_t from_ns, uint32_t to, uint32_t none)
 {
 	size_t had = s->n;
-	struct change *p;
 
 	while (s->n && s->at[s->n - 1].from_ns >= from_ns)
 		s->n--;
 	/* A thread that comes on its CPU again is another change: it may have another name. */
 	if (s->n == had && (s->n ? s->at[s->n - 1].to : none) == to)
 		return;
-	p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
-	if (!p) {
+	if (!GROW(s->at, s->n, s->cap)) {
 		c->out_of_memory = true;
 		return;
 	}
-	s->at = p;
-	p[s->n++] = (struct change) { from_ns, to };
+	s->at[s->n++] = (struct change) { from_ns, to };
 }
 
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread)
@@ -130,17 +124,13 @@ void cpus_place(struct cpus *c, uint32_t thread, uint64_t from_ns, uint32_t cpu)
 
 void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns)
 {
-	uint64_t *p;
-
 	if (!c)
 		return;
-	p = grow_array(c->losses, c->n_losses, &c->cap_losses, sizeof(*p));
-	if (!p) {
+	if (!GROW(c->losses, c->n_losses, c->cap_losses)) {
 		c->out_of_memory = true;
 		return;
 	}
-	c->losses = p;
-	p[c->n_losses++] = from_ns;
+	c->losses[c->n_losses++] = from_ns;
 	if (c->lossy_until_ns <= last_ns)
 		c->lossy_until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
 }

@@ -16,12 +16,10 @@ int disk_requests_ask(struct disk_requests *r, uint32_t tid, uint64_t asked_ns, 
 {
 	struct asked_key key = { asked_ns, tid };
 	uint32_t id = intern_id(&r->asked, &key, sizeof(key), NULL);
-	struct disk_request *p = id ? grow_array(r->askers, id, &r->cap_askers, sizeof(*p)) : NULL;
 
-	if (!p)
+	if (!id || !GROW(r->askers, id, r->cap_askers))
 		return -ENOMEM;
-	r->askers = p;
-	p[id] = (struct disk_request) { .thread = thread, .pair = pair };
+	r->askers[id] = (struct disk_request) { .thread = thread, .pair = pair };
 	return 0;
 }
 
@@ -30,12 +28,11 @@ int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_
 {
 	struct asked_key key = { done->asked_ns, tid };
 	uint32_t id = tid ? intern_find(&r->asked, &key, sizeof(key)) : 0;
-	struct disk_request *p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
+	struct disk_request *p;
 
-	if (!p)
+	if (!GROW(r->at, r->n, r->cap))
 		return -ENOMEM;
-	r->at = p;
-	p += r->n++;
+	p = &r->at[r->n++];
 	*p = *done;
 	p->pair = 0;
 	if (id) {

@@ -9,12 +9,9 @@
 
 int samples_add(struct samples *s, const struct sample *sample)
 {
-	struct sample *p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
-
-	if (!p)
+	if (!GROW(s->at, s->n, s->cap))
 		return -ENOMEM;
-	s->at = p;
-	p[s->n++] = *sample;
+	s->at[s->n++] = *sample;
 	s->any = true;
 	return 0;
 }

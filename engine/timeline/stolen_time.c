@@ -73,14 +73,12 @@ bool stolen_time_failed(const struct stolen_time *i)
 static struct last *last_of(struct stolen_time *i, uint32_t cpu)
 {
 	while (i->n_last <= cpu) {
-		struct last *p = grow_array(i->last, i->n_last, &i->cap_last, sizeof(*p));
-
-		if (!p) {
+		if (!GROW(i->last, i->n_last, i->cap_last)) {
 			i->out_of_memory = true;
 			return NULL;
 		}
-		i->last = p;
-		p[i->n_last++] = (struct last) { .at_ns = i->start_ns, .thread = THREAD_NONE };
+		i->last[i->n_last++] =
+			(struct last) { .at_ns = i->start_ns, .thread = THREAD_NONE };
 	}
 	return &i->last[cpu];
 }
@@ -121,18 +119,14 @@ void stolen_time_lost(struct stolen_time *i, uint32_t cpu, uint64_t until_ns)
 static void add(struct stolen_time *i, struct stretches *to, uint32_t key, uint64_t from_ns,
 		uint64_t to_ns, uint64_t ns)
 {
-	struct stretch *p;
-
 	if (from_ns >= to_ns)
 		return;
-	p = grow_array(to->at, to->n, &to->cap, sizeof(*p));
-	if (!p) {
+	if (!GROW(to->at, to->n, to->cap)) {
 		i->out_of_memory = true;
 		return;
 	}
-	to->at = p;
 	ns = ns < to_ns - from_ns ? ns : to_ns - from_ns;
-	p[to->n++] = (struct stretch) { from_ns, to_ns, ns, 0, key };
+	to->at[to->n++] = (struct stretch) { from_ns, to_ns, ns, 0, key };
 }
 
 void stolen_time_add(struct stolen_time *i, uint32_t cpu, uint64_t at_ns, uint64_t ns)

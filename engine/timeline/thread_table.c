@@ -19,26 +19,20 @@ static uint32_t *page_of(struct builder *b, uint32_t tid)
 /* Where the tid's thread is kept; NULL: out of memory. */
 static uint32_t *current_of(struct builder *b, uint32_t tid)
 {
-	uint32_t *p = NULL;
-	uint32_t id = 0;
+	uint32_t *page = tid < TID_PAGED ? page_of(b, tid) : NULL;
+	uint32_t id;
 	int is_new;
 
-	if (tid < TID_PAGED) {
-		p = page_of(b, tid);
-		if (p)
-			return &p[tid % TID_PAGE];
-	} else {
-		id = pairs_id_new(&b->tids, tid, 0, &is_new);
-		p = id ? grow_array(b->current, id, &b->cap_current, sizeof(*p)) : NULL;
-	}
-	if (!p) {
+	if (page)
+		return &page[tid % TID_PAGE];
+	id = tid < TID_PAGED ? 0 : pairs_id_new(&b->tids, tid, 0, &is_new);
+	if (!id || !GROW(b->current, id, b->cap_current)) {
 		b->out_of_memory = true;
 		return NULL;
 	}
-	b->current = p;
 	if (is_new)
-		p[id] = THREAD_NONE;
-	return &p[id];
+		b->current[id] = THREAD_NONE;
+	return &b->current[id];
 }
 
 uint32_t table_find_beyond(const struct builder *b, uint32_t tid)
@@ -70,18 +64,10 @@ uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns)
 	uint32_t recorder = trace_info(tl->trace)->recorder_tgid;
 	size_t n, i = tl->n_threads;
 	uint32_t late;
-	void *p;
 
-	if (!slot || i >= THREAD_IDLE)
+	if (!slot || i >= THREAD_IDLE || !GROW(tl->threads, i, b->cap_threads) ||
+	    !GROW(b->live, i, b->cap_live))
 		goto fail;
-	p = grow_array(tl->threads, i, &b->cap_threads, sizeof(*tl->threads));
-	if (!p)
-		goto fail;
-	tl->threads = p;
-	p = grow_array(b->live, i, &b->cap_live, sizeof(*b->live));
-	if (!p)
-		goto fail;
-	b->live = p;
 	tl->threads[i] =
 		(struct thread) { .tid = tid, .parent = THREAD_NONE, .begin_ns = begin_ns };
 	b->live[i] = (struct live) {
@@ -134,14 +120,12 @@ void table_retid(struct builder *b, uint32_t thread, uint32_t tid)
 void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t now_ns)
 {
 	struct timelines *tl = b->tl;
-	struct rename *p = grow_array(tl->renames, tl->n_renames, &b->cap_renames, sizeof(*p));
 
-	if (!p) {
+	if (!GROW(tl->renames, tl->n_renames, b->cap_renames)) {
 		b->out_of_memory = true;
 		return;
 	}
-	tl->renames = p;
-	p[tl->n_renames++] = (struct rename) { now_ns, thread, name };
+	tl->renames[tl->n_renames++] = (struct rename) { now_ns, thread, name };
 	tl->threads[thread].renames++;
 }
 
@@ -149,14 +133,12 @@ void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t no
 static void note_late(struct builder *b, uint32_t tid, uint32_t place)
 {
 	uint32_t id = pairs_id(&b->late, tid, 0);
-	uint32_t *p = id ? grow_array(b->late_place, id, &b->cap_late, sizeof(*p)) : NULL;
 
-	if (!p) {
+	if (!id || !GROW(b->late_place, id, b->cap_late)) {
 		b->out_of_memory = true;
 		return;
 	}
-	b->late_place = p;
-	p[id] = place;
+	b->late_place[id] = place;
 }
 
 void table_snapshot(struct builder *b)

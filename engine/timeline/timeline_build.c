@@ -318,12 +318,9 @@ static int note_stall(struct stalls *s, const struct event *ev)
 	uint64_t until_ns = lost ? ev->last_ns : ev->time_ns;
 
 	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS) {
-		struct stall *p = grow_array(s->at, s->n, &s->cap, sizeof(*p));
-
-		if (!p)
+		if (!GROW(s->at, s->n, s->cap))
 			return -ENOMEM;
-		s->at = p;
-		p[s->n++] = (struct stall) { s->seen_ns, ev->time_ns };
+		s->at[s->n++] = (struct stall) { s->seen_ns, ev->time_ns };
 	}
 	if (s->seen_ns < until_ns)
 		s->seen_ns = until_ns;

@@ -331,15 +331,13 @@ void state_throttled(struct builder *b, uint32_t thread)
 void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last_ns)
 {
 	uint64_t until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
-	uint64_t *p = grow_array(b->loss_ns, b->n_losses, &b->cap_losses, sizeof(*p));
 	size_t from = cpu, to = (size_t)cpu + 1;
 
-	if (!p || b->n_losses == UINT32_MAX) {
+	if (!GROW(b->loss_ns, b->n_losses, b->cap_losses) || b->n_losses == UINT32_MAX) {
 		b->out_of_memory = true;
 		return;
 	}
-	b->loss_ns = p;
-	p[b->n_losses++] = from_ns;
+	b->loss_ns[b->n_losses++] = from_ns;
 	if (b->lossy_until_ns < until_ns)
 		b->lossy_until_ns = until_ns;
 	if (cpu == EVENT_CPU_UNKNOWN) {

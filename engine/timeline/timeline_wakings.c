@@ -147,18 +147,15 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 {
 	const struct live *l = &b->live[thread];
-	struct ready_note *p;
 
 	/* After an early waking there was no time to wait for anything. */
 	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
 	    l->open.out_ns == ev->time_ns || !ev->object)
 		return;
-	p = grow_array(b->ready, b->n_ready, &b->cap_ready, sizeof(*p));
-	if (!p) {
+	if (!GROW(b->ready, b->n_ready, b->cap_ready)) {
 		b->out_of_memory = true;
 		return;
 	}
-	b->ready = p;
-	p[b->n_ready++] = (struct ready_note) { ev->time_ns, thread, b->tl->threads[thread].n_waits,
-						ev->object };
+	b->ready[b->n_ready++] = (struct ready_note) { ev->time_ns, thread,
+						       b->tl->threads[thread].n_waits, ev->object };
 }

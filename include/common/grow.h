@@ -2,9 +2,11 @@
 /* grow.h - arrays that double. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Makes room for one more item of size bytes in array, which has n of *cap. Returns the array,
@@ -24,3 +26,21 @@ static inline void *grow_array(void *array, size_t n, size_t *cap, size_t size)
 		*cap = want;
 	return p;
 }
+
+/* Private to GROW(). array: where the pointer to the array is. */
+static inline bool grow_in_place(void *array, size_t n, size_t *cap, size_t size)
+{
+	void *p;
+
+	memcpy(&p, array, sizeof(p));
+	p = grow_array(p, n, cap, size);
+	if (p)
+		memcpy(array, &p, sizeof(p));
+	return p;
+}
+
+/*
+ * Makes room for item n in array, a variable that has room for cap, another one. False: out of
+ * memory; then both are as they were.
+ */
+#define GROW(array, n, cap) grow_in_place(&(array), n, &(cap), sizeof(*(array)))
