@@ -5,7 +5,8 @@
 cd "$(dirname "$0")/../.." || exit 1
 file=engine/base/kernel_functions.c
 
-sed -n 's/^\t{ "\(.*\)", .*\(KFUNC_AWAITS_WORK\|KFUNC_EVENT_LOOP\).*/\1/p' $file | sort >"$tmp/table"
+awk '/^\t\{ KFUNC/ { here = /KFUNC_AWAITS_WORK|KFUNC_EVENT_LOOP/ } here' $file |
+	grep -o '"[^"]*"' | tr -d '"' | sort >"$tmp/table"
 # the lists are what follows a heading that ends in a colon
 awk '/^\.SH/ { here = /IDLE WAITS/ } /^\./ { list = 0 } here && list; /:$/ { list = 1 }' docs/chainwalk.1 |
 	tr -d ' ' | tr ',' '\n' | grep . | sort >"$tmp/manual"
