@@ -243,7 +243,7 @@ int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32
 
 int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id)
 {
-	struct trace_frame *frames, at = t->frames[frame];
+	struct trace_frame at = t->frames[frame];
 	struct inlined *list;
 
 	if (!t->inlined) {
@@ -252,11 +252,9 @@ int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint
 			return -ENOMEM;
 		t->n_inlined = t->frames_end;
 	}
-	frames = trace_with_room(t->frames, t->frames_end, &t->cap_frames, sizeof(*frames));
-	if (!frames)
+	if (!GROW(t->frames, t->frames_end, t->cap_frames))
 		return -ENOMEM;
-	t->frames = frames;
-	frames[t->frames_end] = (struct trace_frame) {
+	t->frames[t->frames_end] = (struct trace_frame) {
 		.addr = at.addr,
 		.space = at.space,
 		.module = at.module,

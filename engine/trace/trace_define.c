@@ -15,24 +15,22 @@ const char *trace_string(const struct trace *t, uint32_t id)
 
 uint32_t trace_add_string(struct trace *t, const char *s)
 {
-	char **added = grow_array(t->added, t->n_added, &t->cap_added, sizeof(*added));
-	const char **strings;
 	char *copy;
 
-	if (!added)
+	if (!GROW(t->added, t->n_added, t->cap_added) ||
+	    !GROW(t->strings, t->strings_end, t->cap_strings))
 		return 0;
-	t->added = added;
-	strings = trace_with_room(t->strings, t->strings_end, &t->cap_strings, sizeof(*strings));
-	if (!strings)
-		return 0;
-	t->strings = strings;
 	copy = strdup(s);
 	if (!copy)
 		return 0;
-	added[t->n_added++] = copy;
-	strings[t->strings_end] = copy;
+	t->added[t->n_added++] = copy;
+	t->strings[t->strings_end] = copy;
 	return t->strings_end++;
 }
+
+/* The shortest items of two lists, in bytes: these also say how much room the tables need. */
+#define SEGMENT_MIN 4u
+#define THREAD_MIN 9u
 
 /* A payload being read; p is NULL once anything in it was wrong. */
 struct reader {
@@ -96,66 +94,6 @@ static const uint8_t *get_bytes(struct reader *r, uint64_t len)
 static void note_malformed(struct trace *t, const struct payload_ref *ref, const char *what)
 {
 	trace_note_damage(t, ref->offset, CHAINLOG_HEADER_SIZE + (uint64_t)ref->len, 1, what);
-}
-
-/*
- * Reads the head of a list block: first id (1 for lists without ids) and count. No item is shorter
- * than item_min bytes, and ids are dense except for lost blocks. So an id above the number of items
- * that the input could define is refused.
- */
-static bool list_begin(const struct trace *t, const struct payload_ref *ref, bool has_ids,
-		       unsigned int item_min, struct reader *r, uint32_t *first, uint32_t *count)
-{
-	uint64_t limit = t->bytes.len + (1u << 16);
-
-	if (limit > TRACE_PAIR_OBJECT)
-		limit = TRACE_PAIR_OBJECT;
-	*r = (struct reader) { ref->p, ref->p + ref->len };
-	*first = has_ids ? get_u32(r) : 1;
-	*count = get_u32(r);
-	if (!r->p || *count > (uint64_t)(r->end - r->p) / item_min)
-		return false;
-	return *first && *first + (uint64_t)*count <= limit;
-}
-
-/* One more than the highest id that the blocks of a list define. */
-static uint32_t list_end(const struct trace *t, enum chainlog_block type, unsigned int item_min)
-{
-	const struct payload_list *l = &t->defs[type];
-	uint32_t first, count, end = 1;
-	struct reader r;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (list_begin(t, &l->refs[i], true, item_min, &r, &first, &count) &&
-		    first + count > end)
-			end = first + count;
-	return end;
-}
-
-/*
- * Calls item() for each item of all blocks of a list. A malformed item ends its block; the items
- * before it stay. prev is 0 at the start of each block.
- */
-static void list_each(struct trace *t, enum chainlog_block type, bool has_ids,
-		      unsigned int item_min, const char *malformed,
-		      void (*item)(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev))
-{
-	const struct payload_list *l = &t->defs[type];
-
-	for (size_t i = 0; i < l->n; i++) {
-		uint32_t first, count;
-		uint64_t prev = 0;
-		struct reader r;
-
-		if (!list_begin(t, &l->refs[i], has_ids, item_min, &r, &first, &count)) {
-			note_malformed(t, &l->refs[i], malformed);
-			continue;
-		}
-		for (uint32_t k = 0; k < count && r.p; k++)
-			item(t, &r, first + k, &prev);
-		if (r.p != r.end)
-			note_malformed(t, &l->refs[i], malformed);
-	}
 }
 
 /* ---- one item of each list: an id that is defined twice keeps its first meaning ------------- */
@@ -376,20 +314,90 @@ static void define_thread_object(struct trace *t, struct reader *r, uint32_t id,
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* The shortest items, in bytes; they bound what a payload can define. */
-enum {
-	STRING_MIN = 1,
-	MODULE_MIN = 2,
-	FRAME_MIN = 2,
-	STACK_MIN = 1,
-	STACK_END_MIN = 2,
-	NAME_MIN = 4,
-	SEGMENT_MIN = 4,
-	SPACE_MIN = 2,
-	THREAD_MIN = 9,
-	OBJECT_MIN = 4,
-	THREAD_OBJECT_MIN = 2,
+/* The lists of definitions, in this order: each refers only to what is known before it. */
+static const struct list {
+	enum chainlog_block type;
+	bool has_ids;
+	unsigned int item_min; /* the shortest item, in bytes: bounds what a payload can define */
+	void (*item)(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev);
+	const char *malformed;
+} lists[] = {
+	{ CHAINLOG_BLOCK_STRINGS, true, 1, define_string, "a malformed block of strings" },
+	{ CHAINLOG_BLOCK_MODULES, true, 2, define_module, "a malformed block of modules" },
+	{ CHAINLOG_BLOCK_SEGMENTS, false, SEGMENT_MIN, define_segment,
+	  "a malformed block of segments" },
+	{ CHAINLOG_BLOCK_SPACES, true, 2, define_space, "a malformed block of spaces" },
+	{ CHAINLOG_BLOCK_FRAMES, true, 2, define_frame, "a malformed block of frames" },
+	{ CHAINLOG_BLOCK_STACKS, true, 1, define_stack, "a malformed block of stacks" },
+	{ CHAINLOG_BLOCK_STACK_ENDS, false, 2, define_stack_end,
+	  "a malformed block of stacks' ends" },
+	{ CHAINLOG_BLOCK_NAMES, false, 4, define_name, "a malformed block of frame names" },
+	{ CHAINLOG_BLOCK_OBJECTS, true, 4, define_object, "a malformed block of objects" },
+	{ CHAINLOG_BLOCK_THREADS, false, THREAD_MIN, define_thread,
+	  "a malformed block of threads" },
+	{ CHAINLOG_BLOCK_THREAD_OBJECTS, false, 2, define_thread_object,
+	  "a malformed block of threads' objects" },
 };
+
+/*
+ * Reads the head of a list block: first id (1 for lists without ids) and count. No item is shorter
+ * than item_min bytes, and ids are dense except for lost blocks. So an id above the number of items
+ * that the input could define is refused.
+ */
+static bool list_begin(const struct trace *t, const struct payload_ref *ref,
+		       const struct list *list, struct reader *r, uint32_t *first, uint32_t *count)
+{
+	uint64_t limit = t->bytes.len + (1u << 16);
+
+	if (limit > TRACE_PAIR_OBJECT)
+		limit = TRACE_PAIR_OBJECT;
+	*r = (struct reader) { ref->p, ref->p + ref->len };
+	*first = list->has_ids ? get_u32(r) : 1;
+	*count = get_u32(r);
+	if (!r->p || *count > (uint64_t)(r->end - r->p) / list->item_min)
+		return false;
+	return *first && *first + (uint64_t)*count <= limit;
+}
+
+/* One more than the highest id that the blocks of a list define. */
+static uint32_t list_end(const struct trace *t, enum chainlog_block type)
+{
+	const struct payload_list *l = &t->defs[type];
+	const struct list *list = lists;
+	uint32_t first, count, end = 1;
+	struct reader r;
+
+	while (list->type != type)
+		list++;
+	for (size_t i = 0; i < l->n; i++)
+		if (list_begin(t, &l->refs[i], list, &r, &first, &count) && first + count > end)
+			end = first + count;
+	return end;
+}
+
+/*
+ * Calls item() for each item of all blocks of a list. A malformed item ends its block; the items
+ * before it stay. prev is 0 at the start of each block.
+ */
+static void define_list(struct trace *t, const struct list *list)
+{
+	const struct payload_list *l = &t->defs[list->type];
+
+	for (size_t i = 0; i < l->n; i++) {
+		uint32_t first, count;
+		uint64_t prev = 0;
+		struct reader r;
+
+		if (!list_begin(t, &l->refs[i], list, &r, &first, &count)) {
+			note_malformed(t, &l->refs[i], list->malformed);
+			continue;
+		}
+		for (uint32_t k = 0; k < count && r.p; k++)
+			list->item(t, &r, first + k, &prev);
+		if (r.p != r.end)
+			note_malformed(t, &l->refs[i], list->malformed);
+	}
+}
 
 static int define_lost(struct trace *t)
 {
@@ -443,12 +451,14 @@ int trace_define(struct trace *t)
 	uint64_t segments = t->defs[CHAINLOG_BLOCK_SEGMENTS].bytes / SEGMENT_MIN;
 	uint64_t threads = t->defs[CHAINLOG_BLOCK_THREADS].bytes / THREAD_MIN;
 
-	t->strings_end = list_end(t, CHAINLOG_BLOCK_STRINGS, STRING_MIN);
-	t->modules_end = list_end(t, CHAINLOG_BLOCK_MODULES, MODULE_MIN);
-	t->spaces_end = list_end(t, CHAINLOG_BLOCK_SPACES, SPACE_MIN);
-	t->frames_end = list_end(t, CHAINLOG_BLOCK_FRAMES, FRAME_MIN);
-	t->stacks_end = list_end(t, CHAINLOG_BLOCK_STACKS, STACK_MIN);
-	t->objects_end = list_end(t, CHAINLOG_BLOCK_OBJECTS, OBJECT_MIN);
+	t->strings_end = list_end(t, CHAINLOG_BLOCK_STRINGS);
+	t->modules_end = list_end(t, CHAINLOG_BLOCK_MODULES);
+	t->spaces_end = list_end(t, CHAINLOG_BLOCK_SPACES);
+	t->frames_end = list_end(t, CHAINLOG_BLOCK_FRAMES);
+	t->stacks_end = list_end(t, CHAINLOG_BLOCK_STACKS);
+	t->objects_end = list_end(t, CHAINLOG_BLOCK_OBJECTS);
+	t->cap_strings = t->strings_end;
+	t->cap_frames = t->frames_end;
 	/* Zeroed tables cost memory only where something is written to them. */
 	t->strings = calloc(t->strings_end, sizeof(*t->strings));
 	t->modules = calloc(t->modules_end, sizeof(*t->modules));
@@ -463,28 +473,7 @@ int trace_define(struct trace *t)
 	if (!t->strings || !t->modules || !t->in_file || !t->segments || !t->frames || !t->stacks ||
 	    !t->objects || !t->threads || !t->stack_frames || !t->text)
 		return -ENOMEM;
-	/* In this order: each refers only to what is known before it. */
-	list_each(t, CHAINLOG_BLOCK_STRINGS, true, STRING_MIN, "a malformed block of strings",
-		  define_string);
-	list_each(t, CHAINLOG_BLOCK_MODULES, true, MODULE_MIN, "a malformed block of modules",
-		  define_module);
-	list_each(t, CHAINLOG_BLOCK_SEGMENTS, false, SEGMENT_MIN, "a malformed block of segments",
-		  define_segment);
-	list_each(t, CHAINLOG_BLOCK_SPACES, true, SPACE_MIN, "a malformed block of spaces",
-		  define_space);
-	list_each(t, CHAINLOG_BLOCK_FRAMES, true, FRAME_MIN, "a malformed block of frames",
-		  define_frame);
-	list_each(t, CHAINLOG_BLOCK_STACKS, true, STACK_MIN, "a malformed block of stacks",
-		  define_stack);
-	list_each(t, CHAINLOG_BLOCK_STACK_ENDS, false, STACK_END_MIN,
-		  "a malformed block of stacks' ends", define_stack_end);
-	list_each(t, CHAINLOG_BLOCK_NAMES, false, NAME_MIN, "a malformed block of frame names",
-		  define_name);
-	list_each(t, CHAINLOG_BLOCK_OBJECTS, true, OBJECT_MIN, "a malformed block of objects",
-		  define_object);
-	list_each(t, CHAINLOG_BLOCK_THREADS, false, THREAD_MIN, "a malformed block of threads",
-		  define_thread);
-	list_each(t, CHAINLOG_BLOCK_THREAD_OBJECTS, false, THREAD_OBJECT_MIN,
-		  "a malformed block of threads' objects", define_thread_object);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		define_list(t, &lists[i]);
 	return define_recorder(t) ? -ENOMEM : define_lost(t);
 }

@@ -45,24 +45,13 @@ struct block_scan {
 };
 
 /* The damage in a few words. */
-static const char *block_status_text(enum block_status status)
-{
-	switch (status) {
-	case BLOCK_SOUND:
-		return "sound";
-	case BLOCK_CUT:
-		return "the file ends in the middle of a block";
-	case BLOCK_NO_SYNC:
-		return "bytes that are no block";
-	case BLOCK_BAD_HEADER:
-		return "a block header with impossible values";
-	case BLOCK_BAD_VERSION:
-		return "a block of an unknown version of the format";
-	case BLOCK_BAD_CRC:
-		return "a block whose checksum does not match";
-	}
-	return "";
-}
+static const char *const status_texts[] = {
+	[BLOCK_CUT] = "the file ends in the middle of a block",
+	[BLOCK_NO_SYNC] = "bytes that are no block",
+	[BLOCK_BAD_HEADER] = "a block header with impossible values",
+	[BLOCK_BAD_VERSION] = "a block of an unknown version of the format",
+	[BLOCK_BAD_CRC] = "a block whose checksum does not match",
+};
 
 /* Checks the block at p; fills *b (all but the offset) if it is sound. */
 static enum block_status block_check(const uint8_t *p, const uint8_t *end, struct block *b)
@@ -162,23 +151,17 @@ void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_
 
 int trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
 {
-	struct skipped *s = grow_array(t->skips, t->n_skips, &t->cap_skips, sizeof(*s));
-
-	if (!s)
+	if (!GROW(t->skips, t->n_skips, t->cap_skips))
 		return -ENOMEM;
-	t->skips = s;
-	s[t->n_skips++] = (struct skipped) { offset, at_end };
+	t->skips[t->n_skips++] = (struct skipped) { offset, at_end };
 	return 0;
 }
 
 int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
-	struct trace_loss *l = grow_array(t->losses, t->n_losses, &t->cap_losses, sizeof(*l));
-
-	if (!l)
+	if (!GROW(t->losses, t->n_losses, t->cap_losses))
 		return -ENOMEM;
-	t->losses = l;
-	l[t->n_losses++] = (struct trace_loss) { first_ns, last_ns, n, cpu };
+	t->losses[t->n_losses++] = (struct trace_loss) { first_ns, last_ns, n, cpu };
 	return 0;
 }
 
@@ -373,30 +356,23 @@ static void check_heads(struct events_checks *all)
 	}
 }
 
-/* What a damaged AUX_EVENTS block held is not known; no time becomes unknown by that. */
-static int note_bad_more(struct trace *t, const struct events_check *c)
-{
-	if (c->ret == -ENOMEM)
-		return c->ret;
-	trace_note_damage(t, c->block.offset, CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len, 1,
-			  "a malformed block of samples or the like");
-	return 0;
-}
-
 static int take_events(struct trace *t, const struct events_check *c)
 {
 	uint64_t bytes = CHAINLOG_HEADER_SIZE + (uint64_t)c->block.len;
-	struct event_block_ref *r;
 
-	if (is_aux(c) && (c->no_head || c->ret))
-		return note_bad_more(t, c);
+	if (c->ret == -ENOMEM)
+		return c->ret;
+	if (is_aux(c) && (c->no_head || c->ret)) {
+		/* What it held is not known; no time becomes unknown by that. */
+		trace_note_damage(t, c->block.offset, bytes, 1,
+				  "a malformed block of samples or the like");
+		return 0;
+	}
 	if (c->no_head) {
 		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with an impossible head");
 		return trace_note_skip(t, c->block.offset, false);
 	}
-	if (c->ret == -ENOMEM)
-		return c->ret;
 	if (c->ret) {
 		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with malformed events");
@@ -406,11 +382,9 @@ static int take_events(struct trace *t, const struct events_check *c)
 	}
 	if (!c->head.count)
 		return 0;
-	r = grow_array(t->blocks, t->n_blocks, &t->cap_blocks, sizeof(*r));
-	if (!r)
+	if (!GROW(t->blocks, t->n_blocks, t->cap_blocks))
 		return -ENOMEM;
-	t->blocks = r;
-	r[t->n_blocks++] = (struct event_block_ref) {
+	t->blocks[t->n_blocks++] = (struct event_block_ref) {
 		.payload = c->block.payload,
 		.offset = c->block.offset,
 		.first_ns = c->head.first_ns,
@@ -467,12 +441,9 @@ static int load_events(struct trace *t, struct events_checks *all)
 
 static int note_events(struct events_checks *all, const struct block *b)
 {
-	struct events_check *c = grow_array(all->checks, all->n, &all->cap, sizeof(*c));
-
-	if (!c)
+	if (!GROW(all->checks, all->n, all->cap))
 		return -ENOMEM;
-	all->checks = c;
-	c[all->n++] = (struct events_check) { .block = *b };
+	all->checks[all->n++] = (struct events_check) { .block = *b };
 	all->claimed += b->len / 5;
 	return 0;
 }
@@ -480,12 +451,10 @@ static int note_events(struct events_checks *all, const struct block *b)
 static int load_definitions(struct trace *t, const struct block *b)
 {
 	struct payload_list *l = &t->defs[b->type];
-	struct payload_ref *r = grow_array(l->refs, l->n, &l->cap, sizeof(*r));
 
-	if (!r)
+	if (!GROW(l->refs, l->n, l->cap))
 		return -ENOMEM;
-	l->refs = r;
-	r[l->n++] = (struct payload_ref) { b->payload, b->offset, b->len };
+	l->refs[l->n++] = (struct payload_ref) { b->payload, b->offset, b->len };
 	l->bytes += b->len;
 	return 0;
 }
@@ -549,14 +518,12 @@ static int not_a_trace(const struct trace *t)
 
 static int note_skipped(struct trace *t, const struct block_scan *scan, bool at_end)
 {
+	bool cut = at_end && scan->why == BLOCK_CUT;
+
 	if (!scan->skipped)
 		return 0;
-	if (at_end && scan->why == BLOCK_CUT) {
-		trace_note_damage(t, scan->skip_at, scan->skipped, 0, block_status_text(scan->why));
-		return trace_note_skip(t, scan->skip_at, true);
-	}
-	trace_note_damage(t, scan->skip_at, scan->skipped, 1, block_status_text(scan->why));
-	return trace_note_skip(t, scan->skip_at, false);
+	trace_note_damage(t, scan->skip_at, scan->skipped, !cut, status_texts[scan->why]);
+	return trace_note_skip(t, scan->skip_at, cut);
 }
 
 int trace_load(struct trace *t)

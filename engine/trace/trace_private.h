@@ -102,7 +102,7 @@ struct trace {
 	/* What was added after loading. */
 	char **added; /* the strings' bytes */
 	size_t n_added, cap_added;
-	size_t cap_strings, cap_frames; /* of the tables; 0: as they were loaded */
+	size_t cap_strings, cap_frames; /* of the tables */
 	struct inlined *inlined;	/* by frame id below n_inlined; NULL: none */
 	uint32_t n_inlined;
 };
@@ -126,14 +126,6 @@ int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns
 int trace_load(struct trace *t);
 int trace_define(struct trace *t);
 int trace_find_losses(struct trace *t);
-
-/* The table of n elements with room for one more. The loaded tables have room for no more. */
-static inline void *trace_with_room(void *table, uint32_t n, size_t *cap, size_t size)
-{
-	if (*cap < n)
-		*cap = n;
-	return grow_array(table, n, cap, size);
-}
 
 /* The id of a copy of s, which the trace did not define; 0: out of memory. */
 uint32_t trace_add_string(struct trace *t, const char *s);
