@@ -55,14 +55,12 @@ static uint32_t label_link(void *arg, const struct link *l)
 	struct causes *c = arg;
 	bool is_new;
 	uint32_t id = intern_id(&c->links, l, sizeof(*l), &is_new);
-	uint32_t *p = id ? grow_array(c->label_of, id, &c->cap_label_of, sizeof(*p)) : NULL;
 
-	if (!p)
+	if (!id || !GROW(c->label_of, id, c->cap_label_of))
 		return 0;
-	c->label_of = p;
 	if (is_new)
-		p[id] = make_label(c, l);
-	return p[id];
+		c->label_of[id] = make_label(c, l);
+	return c->label_of[id];
 }
 
 /* The cause to which a chain's end belongs: who is responsible, and where. */
@@ -90,15 +88,12 @@ static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end, uint32
 	struct cause_key key = key_of(c, node, end, disk);
 	bool is_new;
 	uint32_t id = intern_id(&c->keys, &key, sizeof(key), &is_new);
-	struct cause *p;
 
 	if (!id || !is_new)
 		return id;
-	p = grow_array(c->at, c->n, &c->cap, sizeof(*p));
-	if (!p)
+	if (!GROW(c->at, c->n, c->cap))
 		return 0;
-	c->at = p;
-	p[c->n++] = (struct cause) {
+	c->at[c->n++] = (struct cause) {
 		.id = id,
 		.end = (enum chain_end)(end & ~THROTTLED),
 		.throttled = end & THROTTLED,
@@ -115,23 +110,17 @@ static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end, uint32
 static void add_part(struct causes *c, uint32_t cause, uint64_t ns)
 {
 	size_t had = c->cap_parts;
-	uint64_t *part = grow_array(c->part_ns, cause, &c->cap_parts, sizeof(*part));
-	uint32_t *touched;
 
-	if (part && c->cap_parts > had)
-		memset(part + had, 0, (c->cap_parts - had) * sizeof(*part));
-	if (part)
-		c->part_ns = part;
-	touched = grow_array(c->touched, c->n_touched, &c->cap_touched, sizeof(*touched));
-	if (touched)
-		c->touched = touched;
-	if (!part || !touched) {
+	if (!GROW(c->touched, c->n_touched, c->cap_touched) ||
+	    !GROW(c->part_ns, cause, c->cap_parts)) {
 		c->out_of_memory = true;
 		return;
 	}
-	if (!part[cause])
-		touched[c->n_touched++] = cause;
-	part[cause] += ns;
+	if (c->cap_parts > had)
+		memset(c->part_ns + had, 0, (c->cap_parts - had) * sizeof(*c->part_ns));
+	if (!c->part_ns[cause])
+		c->touched[c->n_touched++] = cause;
+	c->part_ns[cause] += ns;
 }
 
 /* The sum for a chain, with its cause; NULL: out of memory. */
@@ -197,14 +186,12 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns)
 {
 	struct causes *c = arg;
-	struct window *p = grow_array(c->windows, c->n_windows, &c->cap_windows, sizeof(*p));
 
-	if (!p) {
+	if (!GROW(c->windows, c->n_windows, c->cap_windows)) {
 		c->out_of_memory = true;
 		return;
 	}
-	c->windows = p;
-	p[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
+	c->windows[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
 /* Counts whom else the last wakers in the chains of the current wait woke meanwhile. */
@@ -416,7 +403,7 @@ void causes_free(struct causes *c)
 	sums_free(&c->had);
 	sums_free(&c->wheres);
 	sums_free(&c->whats);
-	sums_free(&c->way_whats);
+	sums_free(&c->wakee_whats);
 	free(c->part_ns);
 	free(c->touched);
 	free(c);

@@ -42,7 +42,7 @@ struct cause {
 	uint64_t example_ns; /* its part */
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t path;
-	uint32_t way_what; /* what the one whom the last thread woke had waited for, mostly */
+	uint32_t wakee_what; /* what the one whom the last thread woke had waited for, mostly */
 };
 
 struct causes;

@@ -55,7 +55,7 @@ struct causes {
 	struct pair_table sums;		 /* struct chain_sum, by (node, end or disk) */
 	struct cpu_holders *cpu_holders; /* NULL: not known */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
-	struct sums had, wheres, whats, way_whats;
+	struct sums had, wheres, whats, wakee_whats;
 	struct woken_meanwhile *wakings;
 	struct sums woken; /* by cause: see woken_meanwhile_add() */
 	struct window *windows;

@@ -179,7 +179,7 @@ static void add_texts(struct causes *c, const struct chain_sum *s)
 		add_what(c, &c->whats, s, thread);
 	}
 	if (nodes[thread].a)
-		add_what(c, &c->way_whats, s, thread);
+		add_what(c, &c->wakee_whats, s, thread);
 }
 
 #define HOLDERS_SHOWN 3
@@ -208,11 +208,11 @@ int causes_describe(struct causes *c)
 		add_texts(c, &sums[i]);
 	sums_sort(&c->wheres, c->names, sums_key_is_text);
 	sums_sort(&c->whats, c->names, sums_key_is_text);
-	sums_sort(&c->way_whats, c->names, sums_key_is_text);
+	sums_sort(&c->wakee_whats, c->names, sums_key_is_text);
 	sums_sort(&c->had, c->names, cpu_holder_name);
 	sums_sort(&c->woken, c->names, names_string);
 	c->out_of_memory |= c->wheres.out_of_memory || c->whats.out_of_memory ||
-			    c->way_whats.out_of_memory || c->had.out_of_memory ||
+			    c->wakee_whats.out_of_memory || c->had.out_of_memory ||
 			    c->woken.out_of_memory;
 	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
 		struct cause *cause = &c->at[k];
@@ -222,7 +222,7 @@ int causes_describe(struct causes *c)
 		if (where)
 			cause->where = where;
 		cause->what = sums_dominant_text(&c->whats, cause->id);
-		cause->way_what = sums_dominant_text(&c->way_whats, cause->id);
+		cause->wakee_what = sums_dominant_text(&c->wakee_whats, cause->id);
 		write_holders(c, cause);
 	}
 	find_paths(c);

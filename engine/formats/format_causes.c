@@ -129,7 +129,7 @@ void causes_put_sentence(FILE *out, const struct format_input *in, const struct 
 void causes_put_way(FILE *out, const struct names *n, const struct cause *c)
 {
 	fputs(names_text(n, c->path), out);
-	put_text(out, n, ", for ", c->way_what);
+	put_text(out, n, ", for ", c->wakee_what);
 }
 
 /* A word of a shell's command. */
