@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "waker_totals.h"
+#include "running_totals.h"
 
 /* Of the way from a wait to what explains it. */
 struct walk {
@@ -261,6 +262,43 @@ static void explain_classic(struct walk *k, uint32_t node, uint32_t thread, cons
 
 /* ---- running totals over a waker's timeline -------------------------------------------------- */
 
+/*
+ * A long window costs as much as it has different chains, not as much as it has off-CPU intervals
+ * (law 5: a thousand idle threads that each wait for the whole trace for one busy waker). The chain
+ * of a whole sleep of a waker is the same whoever waits for that waker. So for each waker and
+ * number of links left there are totals of every chain that its sleeps lead to, relative to the
+ * waker.
+ */
+struct waker_entry {
+	struct running_totals totals; /* of (relative node, id of an amount_key) */
+	uint64_t walked;	      /* intervals walked while the totals were not there */
+	bool built, building;
+};
+
+/*
+ * The entry of a thread, below a relative root and with so many links left; all zero when it is
+ * new. NULL: out of memory. Moves when another one is asked for.
+ */
+static struct waker_entry *entry_of(struct waker_totals *t, uint32_t thread, uint32_t links_left,
+				    uint32_t root)
+{
+	uint32_t kind = pairs_id(&t->kinds, links_left, root);
+
+	return kind ? pair_table_at(&t->entries, thread, kind, sizeof(struct waker_entry)) : NULL;
+}
+
+static void waker_totals_free(struct waker_totals *t)
+{
+	struct waker_entry *of = t->entries.at;
+
+	for (size_t id = 1; id < t->entries.cap; id++)
+		totals_free(&of[id].totals);
+	intern_free(&t->keys);
+	pairs_free(&t->kinds);
+	pair_table_free(&t->entries);
+	pair_table_free(&t->grafted);
+}
+
 /* A parent that is none: below it are the roots of relative chains. */
 #define NO_NODE UINT32_MAX
 /* Totals are built up to here only, so that no chain in them is cut by the bound of hops. */
@@ -269,13 +307,13 @@ static void explain_classic(struct walk *k, uint32_t node, uint32_t thread, cons
 /* Totals have pairs of numbers as keys: a node, and the id of the amount's key. */
 struct totals_sink {
 	struct running_totals *totals;
-	struct waker_totals *all;
+	struct intern *keys;
 };
 
 static void add_to_totals(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	const struct totals_sink *s = arg;
-	uint32_t id = intern_id(&s->all->keys, &key, sizeof(key), NULL);
+	uint32_t id = intern_id(s->keys, &key, sizeof(key), NULL);
 
 	if (id)
 		totals_add(s->totals, node, id, amount);
@@ -289,7 +327,7 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 	const struct thread *th = timelines_thread(c->timelines, thread);
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
-	struct totals_sink to = { t, c->totals };
+	struct totals_sink to = { t, &c->totals.keys };
 	struct walk k = { c, c->attribution, by->hops };
 	uint32_t block = c->intervals_per_block;
 
@@ -314,14 +352,14 @@ static uint32_t graft(struct chains *c, uint32_t node, uint32_t root, uint32_t r
 
 	if (relative == root)
 		return node;
-	known = waker_totals_grafted(c->totals, node, relative);
+	known = pair_table_at(&c->totals.grafted, node, relative, sizeof(*known));
 	if (!known || *known)
 		return known ? *known : 0;
 	link = c->nodes.at[relative];
 	parent = graft(c, node, root, link.a);
 	grafted = parent ? chains_link_node(c, parent, link.b) : 0;
 	/* The first look-up's place may have moved. */
-	known = waker_totals_grafted(c->totals, node, relative);
+	known = pair_table_at(&c->totals.grafted, node, relative, sizeof(*known));
 	if (known)
 		*known = grafted;
 	return grafted;
@@ -339,13 +377,14 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 		struct pair at = t->table.keys.at[id];
 		struct amount_key key;
 		uint32_t grafted;
+		size_t len;
 
 		c->steps++;
 		if (!amount)
 			continue;
 		grafted = graft(c, node, root, at.a);
 		c->out_of_memory |= !grafted;
-		key = waker_totals_key(c->totals, at.b);
+		memcpy(&key, intern_bytes(&c->totals.keys, at.b, &len), sizeof(key));
 		if (grafted)
 			k->attribution.to.add(k->attribution.to.arg, grafted, key, amount);
 		sum += key.kind == AMOUNT_TIME ? amount : 0;
@@ -358,7 +397,7 @@ static struct waker_entry *totals_of(const struct walk *k, uint32_t root, uint32
 				     uint32_t links_left, uint32_t intervals)
 {
 	struct chains *c = k->chains;
-	struct waker_entry *e = waker_totals_entry(c->totals, thread, links_left, root), made;
+	struct waker_entry *e = entry_of(&c->totals, thread, links_left, root), made;
 
 	if (!e) {
 		c->out_of_memory = true;
@@ -379,7 +418,7 @@ static struct waker_entry *totals_of(const struct walk *k, uint32_t root, uint32
 	build(k, &made.totals, root, thread, links_left);
 	made.built = !made.totals.out_of_memory;
 	made.building = false;
-	e = waker_totals_entry(c->totals, thread, links_left, root);
+	e = entry_of(&c->totals, thread, links_left, root);
 	*e = made;
 	c->out_of_memory |= !made.built;
 	return made.built ? e : NULL;
@@ -400,11 +439,9 @@ static uint64_t take_totals(struct walk *k, uint32_t node, uint32_t thread, uint
 	struct waker_entry *e;
 
 	*from = *to = end;
-	if (!c->totals)
-		c->totals = waker_totals_new();
 	/* What follows a link may repeat it. */
 	root = chains_link_node(c, NO_NODE, c->user.identity ? c->nodes.at[node].b : NO_NODE);
-	if (!c->totals || !root) {
+	if (!root) {
 		c->out_of_memory = true;
 		return 0;
 	}
@@ -426,12 +463,7 @@ void chains_free(struct chains *c)
 	free(c->links);
 	free(c->known);
 	free(c->labels);
-	waker_totals_free(c->totals);
-	c->kernel = NULL;
-	c->totals = NULL;
-	c->links = NULL;
-	c->known = NULL;
-	c->labels = NULL;
+	waker_totals_free(&c->totals);
 }
 
 /* ---- interface ------------------------------------------------------------------------------- */

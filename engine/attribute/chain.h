@@ -42,7 +42,14 @@ uint32_t chain_identity_is_label(const void *arg, uint32_t label);
 
 struct known_label;
 struct known_link;
-struct waker_totals;
+
+/* Running totals over wakers' timelines: see struct waker_entry in chain.c. */
+struct waker_totals {
+	struct intern keys;	   /* struct amount_key */
+	struct pairs kinds;	   /* (links left, root) */
+	struct pair_table entries; /* struct waker_entry, by (thread, kind) */
+	struct pair_table grafted; /* what a relative node is below another, by (node, relative) */
+};
 
 struct chains {
 	const struct timelines *timelines;
@@ -68,7 +75,7 @@ struct chains {
 	bool labels_show_slept;
 	struct known_link *known;
 	struct known_label *labels;
-	struct waker_totals *totals;
+	struct waker_totals totals;
 };
 
 /*
