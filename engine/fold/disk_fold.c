@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "select/disk_filter.h"
+#include "select/wait_filter.h"
 #include "words/object_names.h"
 
 /* The group of all rows: folded lines do not show it. */
@@ -93,7 +93,8 @@ int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const stru
 	if (f->stacks)
 		err = stack_cache_init(&f->cache, f->stacks);
 	if (!err)
-		err = disk_filter_walk(tl, o, interned_stacks_names(f->stacks), add_request, f);
+		err = wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks),
+						add_request, f);
 	return err ? err : make_rows(f);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "select/disk_filter.h"
+#include "select/wait_filter.h"
 #include "format.h"
 #include "table.h"
 #include "words/object_names.h"
@@ -151,7 +151,8 @@ static int write_io(const struct format_input *in, FILE *out)
 	int err = t.names ? 0 : -ENOMEM;
 
 	if (!err)
-		err = disk_filter_walk(in->timelines, in->options, t.names, add_request, &t);
+		err = wait_filter_disk_requests(in->timelines, in->options, t.names, add_request,
+						&t);
 	if (!err) {
 		row_lengths_percentiles(&t.queued, t.rows.at, sizeof(struct row),
 					offsetof(struct row, queued));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wait_filter.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ bool wait_filter_thread(const struct wait_filter *f, uint32_t thread)
 	return scope_has(f->scope, thread);
 }
 
-static bool name_fits(struct wait_filter *f, uint32_t string)
+bool wait_filter_fits(struct wait_filter *f, uint32_t string)
 {
 	const struct trace *t = timelines_trace(f->timelines);
 	uint8_t *answer;
@@ -87,14 +88,9 @@ bool wait_filter_name(struct wait_filter *f, uint32_t thread)
 	const struct thread *th = timelines_thread(f->timelines, thread);
 
 	for (uint32_t i = 0; i <= th->renames; i++)
-		if (name_fits(f, timelines_nth_name(f->timelines, thread, i)))
+		if (wait_filter_fits(f, timelines_nth_name(f->timelines, thread, i)))
 			return true;
 	return false;
-}
-
-bool wait_filter_fits(struct wait_filter *f, uint32_t name)
-{
-	return name_fits(f, name);
 }
 
 bool wait_filter_running(const struct wait_filter *f)
@@ -223,7 +219,7 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		if (*o->states && !strchr(o->states, w->state))
 			return false;
 	}
-	if (!name_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
+	if (!wait_filter_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
 	    !stack_fits(f, w->stack) || !objects_fit(f, w->stack))
 		return false;
 	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
@@ -272,4 +268,35 @@ void wait_filter_sum_classes(struct wait_filter *f, uint32_t thread, uint32_t th
 			sums_add(to, thing, wait_class(f->timelines, w->stack),
 				 shown.blocked_to_ns - shown.blocked_from_ns);
 	}
+}
+
+static bool request_fits(struct wait_filter *f, const struct timelines *tl, const struct options *o,
+			 const struct disk_request *r)
+{
+	if (r->thread == THREAD_NONE)
+		return !(o->given & GIVEN_WHO) && !o->command && !o->no_kthreads;
+	return wait_filter_thread(f, r->thread) &&
+	       wait_filter_fits(f, timelines_name(tl, r->thread, r->asked_ns));
+}
+
+int wait_filter_disk_requests(const struct timelines *tl, const struct options *o,
+			      struct names *names,
+			      int (*take)(void *arg, const struct disk_request *r), void *arg)
+{
+	struct wait_filter *f = wait_filter_new(tl, o, names);
+	const struct disk_request *at;
+	uint64_t from_ns, to_ns;
+	size_t n;
+	int err = 0;
+
+	if (!f)
+		return -ENOMEM;
+	wait_filter_window(f, &from_ns, &to_ns);
+	at = timelines_disk_requests(tl, &n);
+	for (size_t i = 0; i < n && !err; i++)
+		if (at[i].done_ns >= from_ns && at[i].done_ns < to_ns &&
+		    request_fits(f, tl, o, &at[i]))
+			err = take(arg, &at[i]);
+	wait_filter_free(f);
+	return err;
 }
