@@ -44,7 +44,7 @@ struct slot {
 	bool in_doubt;		   /* a user stack that was cut because the rest was doubtful */
 	bool is_object;		   /* stacks and objects share the wire ids */
 	bool again;		   /* an object of which not all was known: it comes again */
-	struct stack_addrs *addrs; /* if it can be defined again; NULL: the store has them */
+	struct stack_addrs *addrs; /* if it can be defined again; else NULL */
 };
 
 struct id_map {
@@ -227,16 +227,15 @@ static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainl
  * Keeps what it takes to define the stack again. If there is no memory for its addresses, it keeps
  * its first meaning.
  */
-static void remember_user_stack(struct id_map *m, struct slot *k, const struct wire_stack *s,
-				uint32_t space, bool in_doubt)
+static void remember_user_stack(struct slot *k, const struct wire_stack *s, uint32_t space,
+				bool in_doubt)
 {
-	if (!m->store.addrs)
-		k->addrs = keep_addrs(s);
-	if (m->store.addrs || k->addrs) {
-		k->tgid = s->tgid;
-		k->space = space;
-		k->in_doubt = in_doubt;
-	}
+	k->addrs = keep_addrs(s);
+	if (!k->addrs)
+		return;
+	k->tgid = s->tgid;
+	k->space = space;
+	k->in_doubt = in_doubt;
 }
 
 /* Likewise. A kernel stack that lies in the core kernel as a whole never changes its meaning. */
@@ -245,7 +244,7 @@ static void remember_kernel_stack(struct id_map *m, struct slot *k, const struct
 	k->time_ns = s->r.time_ns;
 	for (uint32_t i = 0; i < s->n && !k->is_fluid; i++)
 		k->is_fluid = kernel_names_may_change(symbolizer_kernel(m->sym), s->frames[i]);
-	if (!k->is_fluid || m->store.addrs)
+	if (!k->is_fluid)
 		return;
 	free(k->addrs);
 	k->addrs = keep_addrs(s);
@@ -262,8 +261,7 @@ static uint32_t redefine(struct id_map *m, struct slot *k, uint64_t time_ns)
 	__u64 addrs[WIRE_STACK_MAX];
 	size_t n;
 
-	n_addrs = k->addrs ? get_addrs(k->addrs, addrs, &end)
-			   : m->store.addrs(m->store.ctx, k->id, addrs, &end);
+	n_addrs = get_addrs(k->addrs, addrs, &end);
 	if (k->is_fluid) {
 		k->time_ns = time_ns;
 		n = kernel_frames(m, time_ns, addrs, n_addrs, ids);
@@ -358,8 +356,8 @@ void id_map_set_layout(struct id_map *m, uint32_t wire_id, uint32_t layout, uint
 	*k = (struct slot) { .id = id_map_stack(m, wire_id, time_ns), .time_ns = time_ns };
 	if (!from || !from->is_fluid || from->id & UNDEFINED)
 		return;
-	k->addrs = from->addrs ? copy_addrs(from->addrs) : NULL;
-	k->is_fluid = k->addrs || m->store.addrs;
+	k->addrs = copy_addrs(from->addrs);
+	k->is_fluid = k->addrs;
 }
 
 int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
@@ -392,7 +390,7 @@ int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 	}
 	event_ns = k ? k->time_ns : 0;
 	if (k && space && !k->tgid)
-		remember_user_stack(m, k, s, space, in_doubt);
+		remember_user_stack(k, s, space, in_doubt);
 	else if (k && !s->tgid)
 		remember_kernel_stack(m, k, s);
 	/*

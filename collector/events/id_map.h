@@ -46,11 +46,6 @@ struct definition_store {
 	int (*object)(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns);
 	/* The id of a stack or an object that is defined later, or never. */
 	uint32_t (*reserve)(void *ctx, bool is_object, uint64_t time_ns);
-	/*
-	 * The addresses of a defined stack of at most WIRE_STACK_MAX frames; returns how many.
-	 * NULL: the store does not know them, the map keeps them itself.
-	 */
-	uint32_t (*addrs)(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_stack_end *end);
 	/* An event at time_ns refers to it. NULL: the store does not need to know. */
 	void (*use)(void *ctx, bool is_object, uint32_t id, uint64_t time_ns);
 	void *ctx;

@@ -118,25 +118,6 @@ static uint32_t store_reserve(void *ctx, bool is_object, uint64_t time_ns)
 	return id_pool_reserve(is_object ? &d->objects : &d->stacks, time_ns);
 }
 
-static uint32_t store_addrs(void *ctx, uint32_t id, __u64 *addrs, enum chainlog_stack_end *end)
-{
-	struct definitions *d = ctx;
-	size_t n = 0, len;
-	const uint32_t *frames;
-
-	*end = CHAINLOG_STACK_UNKNOWN;
-	frames = definitions_stack(d, id, &n, end);
-
-	for (size_t i = 0; frames && i < n; i++) {
-		/* 0: there was no memory for the frame. */
-		const struct frame_key *frame =
-			frames[i] ? id_pool_key(&d->frames, frames[i], &len) : NULL;
-
-		addrs[i] = frame ? frame->addr : 0;
-	}
-	return frames ? (uint32_t)n : 0;
-}
-
 static void store_use(void *ctx, bool is_object, uint32_t id, uint64_t time_ns)
 {
 	struct definitions *d = ctx;
@@ -151,7 +132,6 @@ struct definition_store definitions_store(struct definitions *d)
 		.stack = store_stack,
 		.object = store_object,
 		.reserve = store_reserve,
-		.addrs = store_addrs,
 		.use = store_use,
 		.ctx = d,
 	};
