@@ -14,7 +14,6 @@
 
 #include "address.h"
 #include "bpf_private.h"
-#include "calls.h"
 #include "caps.h"
 #include "clock.h"
 
@@ -452,29 +451,21 @@ int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, vo
 	return err < 0 ? err : 0;
 }
 
-/* Calls fn for each kind's state on each CPU. */
-static int each_kind(struct bpf_session *s,
-		     int (*fn)(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu,
-			       void *ctx),
-		     void *ctx)
+/* Reads each kind's state on each CPU: kind by kind, to be freed. */
+static int read_kinds(struct bpf_session *s, struct wire_kind_state **out)
 {
-	struct wire_kind_state *values = calloc(s->cpus, sizeof(*values));
-	int fd = bpf_map__fd(s->skel->maps.kinds), err = values ? 0 : -ENOMEM;
+	struct wire_kind_state *k = calloc((size_t)WIRE_COUNTED_KINDS * s->cpus, sizeof(*k));
+	int err = k ? 0 : -ENOMEM;
 
-	for (__u32 kind = 0; !err && kind < WIRE_COUNTED_KINDS; kind++) {
-		err = bpf_map_lookup_elem(fd, &kind, values);
-		for (uint32_t cpu = 0; !err && cpu < s->cpus; cpu++)
-			err = fn(&values[cpu], kind, cpu, ctx);
-	}
-	free(values);
+	for (__u32 kind = 0; !err && kind < WIRE_COUNTED_KINDS; kind++)
+		err = bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.kinds), &kind,
+					  k + (size_t)kind * s->cpus);
+	*out = k;
 	return err;
 }
 
-static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu, void *ctx)
+static void add_counts(struct bpf_counts *c, const struct wire_kind_state *k, uint32_t kind)
 {
-	struct bpf_counts *c = ctx;
-
-	(void)cpu;
 	*(kind < WIRE_EVENT_KINDS ? &c->seen : &c->aux_seen) += k->seen;
 	c->missed += k->nested;
 	c->walked += k->walked;
@@ -487,45 +478,40 @@ static int add_counts(const struct wire_kind_state *k, uint32_t kind, uint32_t c
 	for (int i = 0; i < WIRE_ENDS; i++)
 		c->ends[i] += k->ends[i];
 	c->known_user += k->known_user;
-	return 0;
 }
 
 int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
 {
-	int err;
+	struct wire_kind_state *k;
+	int err = read_kinds(s, &k);
 
 	*out = (struct bpf_counts) { 0 };
-	err = each_kind(s, add_counts, out);
-	if (err)
-		return err;
+	for (uint32_t i = 0; !err && i < WIRE_COUNTED_KINDS * s->cpus; i++)
+		add_counts(out, &k[i], i / s->cpus);
+	free(k);
 	out->missed += (s->ended ? s->skipped_at_end : skipped_runs(s)) - s->skipped_before;
-	return 0;
-}
-
-/* Where report_pending() sends its records. */
-struct pending {
-	bpf_record_fn fn;
-	void *ctx;
-};
-
-static int report_pending(const struct wire_kind_state *k, uint32_t kind, uint32_t cpu, void *ctx)
-{
-	const struct pending *p = ctx;
-	struct wire_lost l = {
-		.r = { .time_ns = k->pending_first_ns, .kind = WIRE_LOST, .cpu = cpu },
-		.n = k->pending,
-		.last_ns = k->pending_last_ns,
-		.event = kind,
-	};
-
-	return k->pending ? p->fn(p->ctx, &l.r, sizeof(l)) : 0;
+	return err;
 }
 
 int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 {
-	struct pending p = { fn, ctx };
+	struct wire_kind_state *k;
+	int err = read_kinds(s, &k);
 
-	return each_kind(s, report_pending, &p);
+	for (uint32_t i = 0; !err && i < WIRE_COUNTED_KINDS * s->cpus; i++) {
+		struct wire_lost l = {
+			.r = { .time_ns = k[i].pending_first_ns, .kind = WIRE_LOST },
+			.n = k[i].pending,
+			.last_ns = k[i].pending_last_ns,
+			.event = i / s->cpus,
+		};
+
+		l.r.cpu = i % s->cpus;
+		if (l.n)
+			err = fn(ctx, &l.r, sizeof(l));
+	}
+	free(k);
+	return err;
 }
 
 uint32_t bpf_session_cpus(const struct bpf_session *s)

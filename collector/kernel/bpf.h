@@ -147,3 +147,9 @@ uint32_t bpf_session_cpus(const struct bpf_session *s);	     /* that can come on
 /* Frames of a kernel stack at most; WIRE_STACK_MAX, unless the machine is set up for less. */
 uint32_t bpf_session_max_stack(const struct bpf_session *s);
 size_t bpf_session_buffer_size(const struct bpf_session *s); /* of one ring, bytes */
+
+/*
+ * What the arguments of a system call say of what a thread waits for in it: WIRE_CALL() by the
+ * call's number, for the machine's own calls and for those of 32-bit programs (on x86-64).
+ */
+extern const __u8 calls_of_64[WIRE_CALLS], calls_of_32[WIRE_CALLS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "calls.h"
+#include "bpf.h"
 
 #include <asm/unistd.h>
 

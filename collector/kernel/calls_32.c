@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "calls.h"
+#include "bpf.h"
 
 /* arm64 has no header with the numbers of 32-bit programs. */
 #if defined(__x86_64__)
