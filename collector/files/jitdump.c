@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "jitdump.h"
+#include "perfmap.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -38,7 +38,7 @@ int perfmap_open(const struct perfmap_place *place);
 
 struct perfmap_address {
 	uint64_t addr;
-	uint64_t time_ns; /* when it was seen, for jitdump.h */
+	uint64_t time_ns; /* when it was seen, for a jitdump */
 	uint64_t start;	  /* out: where the code begins */
 	char *name;	  /* out: free() it; NULL: no line covers addr */
 };
@@ -51,3 +51,21 @@ int perfmap_find(int fd, struct perfmap_address *a, size_t n);
 
 /* The place of the first address at or above start; n: there is none. */
 size_t perfmap_first_at(const struct perfmap_address *a, size_t n, uint64_t start);
+
+/* ---- jitdumps (jitdump.c) -------------------------------------------------------------------- */
+
+/*
+ * jit-PID.dump has the records of each piece of code with the time at which it was written, by
+ * Node.js --perf-prof, agents of JVMs and others (the kernel's
+ * tools/perf/Documentation/jitdump-specification.txt). The process that runs the code maps the
+ * file, which is how it is found. Like a perf map it is untrusted: work and memory are bounded.
+ */
+
+/* Whether a file that is mapped as code is a jitdump, by its name. */
+bool jitdump_is_name(const char *path);
+/*
+ * Names those of the n addresses, sorted, that a record covers, in place of a name that they have:
+ * by the last record before time_ns, else by the first one after it. Returns 0; -ENOEXEC if it is
+ * no jitdump of this machine's byte order; -ENOMEM; or the error of reading it.
+ */
+int jitdump_find(int fd, struct perfmap_address *a, size_t n);

@@ -122,3 +122,24 @@ uint64_t images_made(const struct images *im);
 uint32_t images_count(const struct images *im);
 /* Images that had too many mappings, since the start. */
 uint32_t images_overflowed(const struct images *im);
+
+/* ---- processes that run already, from /proc (procmaps.c) ------------------------------------ */
+
+/*
+ * Adds the executable mappings and the program of process i->tgid to i, valid from time_ns. Returns
+ * 0, or a negative errno if /proc cannot be read (-ENOENT, -ESRCH: the process has ended).
+ */
+int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns);
+
+/*
+ * Makes an image of each running process that has none yet, except kernel threads. Returns 0 or a
+ * negative errno.
+ */
+int procmaps_read_all(struct images *im, struct code_files *files);
+
+/*
+ * Parses a line of /proc/PID/maps, whose paths users choose, and modifies it. Returns 1 for an
+ * executable mapping, 0 for another one, -EINVAL for a malformed line. place->tgid and parent are
+ * not set; place->path points into line.
+ */
+int procmaps_parse(char *line, struct code_place *place, uint64_t *pgoff);

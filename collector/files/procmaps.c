@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "procmaps.h"
+#include "proc_images.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "helper/call_timeout.h"
+#include "kernel/clock.h"
 
 /* Enough for 65536 mappings with paths of several hundred characters. */
 #define TEXT_MAX_BYTES (64u << 20)
@@ -177,7 +178,7 @@ static void read_process(struct images *im, struct code_files *files, uint32_t t
 		i->read_ns = now_ns;
 }
 
-int procmaps_read_all(struct images *im, struct code_files *files, uint64_t (*now_ns)(void))
+int procmaps_read_all(struct images *im, struct code_files *files)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *d;
@@ -186,7 +187,8 @@ int procmaps_read_all(struct images *im, struct code_files *files, uint64_t (*no
 		return -errno;
 	while ((d = readdir(proc)))
 		if (isdigit((unsigned char)d->d_name[0]))
-			read_process(im, files, (uint32_t)strtoul(d->d_name, NULL, 10), now_ns());
+			read_process(im, files, (uint32_t)strtoul(d->d_name, NULL, 10),
+				     clock_now_ns());
 	closedir(proc);
 	return 0;
 }

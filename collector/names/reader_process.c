@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/demangle.h"
-#include "files/jitdump.h"
 #include "files/perfmap.h"
 
 /* A browser's debug file takes half of that, and some seconds. */

@@ -11,7 +11,6 @@
 
 #include "kernel/clock.h"
 #include "priority.h"
-#include "files/procmaps.h"
 
 /* Some 5000 mappings; a CPU makes far fewer between two polls. */
 #define SIDEBAND_RING_BYTES (512u << 10)
@@ -63,7 +62,7 @@ static int begin(struct symbolizer *s, unsigned int parts)
 	if (parts & SYMBOLIZER_KERNEL && kernel_names_new(&s->kernel))
 		return -ENOMEM;
 	if (user) {
-		procmaps_read_all(s->images, s->files, clock_now_ns);
+		procmaps_read_all(s->images, s->files);
 		measure_vdso(s);
 	}
 	symbolizer_poll(s);
@@ -200,8 +199,6 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
 	s->stats.overflowed = s->images ? images_overflowed(s->images) : 0;
-	s->stats.kernel_error = kernel_names_error(s->kernel);
-	s->stats.sideband_error = s->sideband_error;
 	s->stats.lookup_us = (clock_now_ns() - start_ns) / 1000;
 	if (stats)
 		*stats = s->stats;

@@ -54,8 +54,6 @@ struct symbolizer_stats {
 	uint32_t files, files_read;
 	uint32_t processes;  /* address spaces of processes seen */
 	uint32_t overflowed; /* of these, with more mappings than are kept */
-	int kernel_error;    /* why kernel names are missing: negative errno; 0: they are not */
-	int sideband_error;  /* likewise the sideband: short-lived processes then lack names */
 };
 
 /*

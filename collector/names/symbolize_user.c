@@ -8,8 +8,6 @@
 
 #include "common/grow.h"
 #include "kernel/clock.h"
-#include "files/jitdump.h"
-#include "files/procmaps.h"
 
 /* Where mmap records may be missing, /proc/PID/maps is read again, at most this often. */
 #define PROC_INTERVAL_NS 1000000000u

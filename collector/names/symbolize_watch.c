@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "files/procmaps.h"
 #include "kernel/clock.h"
 
 /* Stacks come through another ring buffer, at most this much later. */

@@ -2,7 +2,7 @@
 /* Fuzz target: any bytes as a jitdump, which any program can map. */
 #include "addresses.h"
 
-#include "files/jitdump.h"
+#include "files/perfmap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

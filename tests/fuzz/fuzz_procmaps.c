@@ -2,7 +2,7 @@
 /* Fuzz target: any bytes as lines of /proc/PID/maps, in which paths are whatever a user likes. */
 #include "collector.h"
 
-#include "files/procmaps.h"
+#include "files/proc_images.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "files/jitdump.h"
+#include "files/perfmap.h"
 
 struct dump {
 	int fd;

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "images_world.h"
-#include "files/procmaps.h"
 
 #define CHILD (P + 1)
 
@@ -317,11 +316,6 @@ static void lines_of_proc_maps_are_taken_apart(void **state)
 		assert_true(procmaps_parse(bad[i], &p, &pgoff) < 0);
 }
 
-static uint64_t one(void)
-{
-	return 1;
-}
-
 static void all_that_runs_is_found_with_its_files_open(void **state)
 {
 	struct world *w = *state;
@@ -330,7 +324,7 @@ static void all_that_runs_is_found_with_its_files_open(void **state)
 	struct image *self;
 	char exe[4096] = { 0 };
 
-	assert_int_equal(procmaps_read_all(w->im, w->files, one), 0);
+	assert_int_equal(procmaps_read_all(w->im, w->files), 0);
 	self = images_find(w->im, (uint32_t)getpid(), 1);
 	assert_non_null(self);
 	m = image_mapping(self, main_addr, 1);
