@@ -178,6 +178,17 @@ static __always_inline void number_event(struct wire_record *r, const struct wir
 		__ev;                                                         \
 	})
 
+static __always_inline void record_of_thread(__u32 kind, __u64 now, __u32 tid)
+{
+	struct wire_of_thread *ev = record_event(kind, now, struct wire_of_thread);
+
+	if (!ev)
+		return;
+	ev->tid = tid;
+	ev->pad = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
 #include "registers.h"
 #include "stack.h"
 #include "kernel_stack.h"
@@ -375,17 +386,6 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return false;
 }
 
-static __always_inline void record_throttled(struct task_struct *task, __u64 now)
-{
-	struct wire_throttled *ev = record_event(WIRE_THROTTLED, now, struct wire_throttled);
-
-	if (!ev)
-		return;
-	ev->tid = task->pid;
-	ev->pad = 0;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-}
-
 SEC("raw_tp")
 int on_stacks(unsigned long long *ctx)
 {
@@ -462,7 +462,7 @@ int on_stacks(unsigned long long *ctx)
 		record_ready(ctx[0], other.tid, now);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
 	if (is_switch && tid && !state && is_throttled(task))
-		record_throttled(task, now);
+		record_of_thread(WIRE_THROTTLED, now, task->pid);
 	if (is_switch && time_interrupts)
 		record_interrupts(now);
 	if (is_switch)

@@ -193,19 +193,12 @@ static __always_inline __u64 hash_key(const struct wire_object_key *key)
 static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, struct task_struct *t,
 					  __u64 now, __u64 hash, __u64 file)
 {
-	struct wire_known_stack *known, fresh = { .check = (hash >> 32) & ~WIRE_SENT };
-	__u64 word;
+	struct wire_known_stack *known;
+	__u32 fresh;
+	__u64 word = known_or_new(hash, &known, &fresh);
 
-	known = bpf_map_lookup_elem(&stacks, &hash);
-	word = known_word(known, hash);
-	if (!word) {
-		fresh.id = new_stack_id();
-		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
-		known = bpf_map_lookup_elem(&stacks, &hash);
-		word = known_word(known, hash);
-		if (!word)
-			return 0;
-	}
+	if (!word)
+		return 0;
 	if (!(word & WORD_IS_SENT)) {
 		if (!send_object(ring, o, t, now, (__u32)word, file))
 			return (__u32)word;

@@ -125,6 +125,26 @@ static __always_inline void note_sent(struct wire_known_stack *known, __u64 word
 }
 
 /*
+ * What the map has for the hash, with a new id if it had nothing; 0: it is full. *known: the value;
+ * *fresh: the new id.
+ */
+static __always_inline __u64 known_or_new(__u64 hash, struct wire_known_stack **known, __u32 *fresh)
+{
+	struct wire_known_stack new = { .check = (hash >> 32) & ~WIRE_SENT };
+	__u64 word;
+
+	*known = bpf_map_lookup_elem(&stacks, &hash);
+	word = known_word(*known, hash);
+	if (word)
+		return word;
+	*fresh = new.id = new_stack_id();
+	bpf_map_update_elem(&stacks, &hash, &new, BPF_NOEXIST);
+	/* Another CPU may have been faster: its id is valid then. */
+	*known = bpf_map_lookup_elem(&stacks, &hash);
+	return known_word(*known, hash);
+}
+
+/*
  * The id of the n frames in w->scratch, which is sent if it is new. owner: the thread of a user
  * stack; NULL: a kernel stack. *found: the stack's value in the map, NULL if the map is full.
  */
@@ -132,22 +152,11 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 					  struct workspace *w, __u64 now, struct task_struct *owner,
 					  __u32 n, __u64 hash, struct wire_known_stack **found)
 {
-	struct wire_known_stack *known, fresh = { .check = (hash >> 32) & ~WIRE_SENT };
 	struct wire_stack *s = &w->scratch;
-	__u64 word;
-	__u32 id;
+	__u32 id, fresh = 0;
+	__u64 word = known_or_new(hash, found, &fresh);
 
-	known = bpf_map_lookup_elem(&stacks, &hash);
-	word = known_word(known, hash);
-	if (!word) {
-		fresh.id = new_stack_id();
-		bpf_map_update_elem(&stacks, &hash, &fresh, BPF_NOEXIST);
-		/* Another CPU may have been faster: its id is valid then. */
-		known = bpf_map_lookup_elem(&stacks, &hash);
-		word = known_word(known, hash);
-	}
-	*found = known;
-	id = word ? (__u32)word : fresh.id | WIRE_STACK_ONCE;
+	id = word ? (__u32)word : fresh | WIRE_STACK_ONCE;
 	if (word & WORD_IS_SENT)
 		return id;
 	fill_record(&s->r, now, WIRE_STACK);
@@ -162,7 +171,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	if (!bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
 				BPF_RB_NO_WAKEUP) &&
 	    word)
-		note_sent(known, word);
+		note_sent(*found, word);
 	return id;
 }
 

@@ -120,11 +120,20 @@ int on_timer_irq_done(void *ctx)
 	return leave_interrupt(INTERRUPT_TIMER);
 }
 
+static __always_inline void record_stolen(__u32 kind, __u64 now, __u64 ns)
+{
+	struct wire_stolen *ev = ns ? record_event(kind, now, struct wire_stolen) : NULL;
+
+	if (!ev)
+		return;
+	ev->ns = ns;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
 /* Tells what there was since the last switch on this CPU, in which a thread now goes off it. */
 static __always_inline void record_interrupts(__u64 now)
 {
 	volatile struct interrupt_time *t = interrupt_time();
-	struct wire_interrupts *ev;
 	__u64 ns;
 
 	if (!t)
@@ -134,14 +143,8 @@ static __always_inline void record_interrupts(__u64 now)
 		add_interrupt(t, now);
 	t->in = 0;
 	ns = t->ns;
-	if (!ns)
-		return;
 	t->ns = 0;
-	ev = record_event(WIRE_INTERRUPTS, now, struct wire_interrupts);
-	if (!ev)
-		return;
-	ev->ns = ns;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	record_stolen(WIRE_INTERRUPTS, now, ns);
 }
 
 /* ---- the hypervisor ------------------------------------------------------------------------- */
@@ -167,7 +170,6 @@ struct {
 static __always_inline void record_steal(struct task_struct *task, __u64 now)
 {
 	struct steal_time *t;
-	struct wire_steal *ev;
 	__u32 zero = 0;
 	__u64 ns, grown = 0;
 
@@ -182,11 +184,5 @@ static __always_inline void record_steal(struct task_struct *task, __u64 now)
 		grown = ns - t->told_ns;
 	t->told_ns = ns;
 	t->known = true;
-	if (!grown)
-		return;
-	ev = record_event(WIRE_STEAL, now, struct wire_steal);
-	if (!ev)
-		return;
-	ev->ns = grown;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	record_stolen(WIRE_STEAL, now, grown);
 }

@@ -76,18 +76,11 @@ int on_exit(unsigned long long *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	__u64 now = bpf_ktime_get_ns();
-	struct wire_exit *ev;
 
 	if (task->pid == task->tgid && is_helper(task->tgid))
 		exit_helper(task->tgid);
-	if (is_recorder(task->tgid) || !is_recording(now))
-		return 0;
-	ev = record_event(WIRE_EXIT, now, struct wire_exit);
-	if (!ev)
-		return 0;
-	ev->tid = task->pid;
-	ev->pad = 0;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	if (!is_recorder(task->tgid) && is_recording(now))
+		record_of_thread(WIRE_EXIT, now, task->pid);
 	return 0;
 }
 

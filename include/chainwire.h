@@ -101,7 +101,8 @@ struct wire_rename {
 	char name[WIRE_COMM_LEN];
 };
 
-struct wire_exit {
+struct wire_of_thread { /* WIRE_EXIT; WIRE_THROTTLED: just preempted, its group's quota is used up
+			 */
 	struct wire_record r;
 	__u32 tid, pad;
 };
@@ -116,11 +117,6 @@ struct wire_queue { /* a thread is put on the run queue of a CPU */
 	struct wire_record r;
 	__u32 tid;
 	__u32 place; /* CPU << 1, with 1 if that is part of waking it up */
-};
-
-struct wire_throttled { /* a thread was just preempted because its group's CPU quota is used up */
-	struct wire_record r;
-	__u32 tid, pad;
 };
 
 enum wire_disk_op {
@@ -152,14 +148,13 @@ struct wire_ready { /* right after a waking: which of several things ended the w
 	__u32 object; /* see struct wire_object */
 };
 
-struct wire_interrupts { /* right after a WIRE_SWITCH, at the same time */
+struct wire_stolen { /* right after a WIRE_SWITCH, at the same time */
 	struct wire_record r;
-	__u64 ns; /* in interrupts and softirqs, of the time since the CPU's last such record */
-};
-
-struct wire_steal { /* likewise */
-	struct wire_record r;
-	__u64 ns; /* in which the hypervisor ran something else, since the CPU's last such record */
+	/*
+	 * Of the time since the CPU's last such record: in interrupts and softirqs
+	 * (WIRE_INTERRUPTS), or while the hypervisor ran something else (WIRE_STEAL).
+	 */
+	__u64 ns;
 };
 
 struct wire_stack {

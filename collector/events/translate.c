@@ -253,13 +253,11 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_fork fork;
 		struct wire_exec exec;
 		struct wire_rename rename;
-		struct wire_exit exit;
+		struct wire_of_thread thread;
 		struct wire_cpu_sample sample;
 		struct wire_queue queue;
-		struct wire_throttled throttled;
 		struct wire_ready ready;
-		struct wire_interrupts interrupts;
-		struct wire_steal steal;
+		struct wire_stolen stolen;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -280,7 +278,8 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.string = string_of(t, w->rename.name, sizeof(w->rename.name));
 		break;
 	case WIRE_EXIT:
-		out.tid = w->exit.tid;
+	case WIRE_THROTTLED:
+		out.tid = w->thread.tid;
 		break;
 	case WIRE_CPU_SAMPLE:
 	case WIRE_DISK_REQUEST:
@@ -295,14 +294,9 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.tid = w->queue.tid;
 		out.number[0] = w->queue.place;
 		break;
-	case WIRE_THROTTLED:
-		out.tid = w->throttled.tid;
-		break;
 	case WIRE_INTERRUPTS:
-		out.number[0] = w->interrupts.ns;
-		break;
 	case WIRE_STEAL:
-		out.number[0] = w->steal.ns;
+		out.number[0] = w->stolen.ns;
 		break;
 	case WIRE_READY:
 		out.tid = w->ready.tid;
@@ -341,15 +335,15 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_FORK] = sizeof(struct wire_fork),
 		[WIRE_EXEC] = sizeof(struct wire_exec),
 		[WIRE_RENAME] = sizeof(struct wire_rename),
-		[WIRE_EXIT] = sizeof(struct wire_exit),
+		[WIRE_EXIT] = sizeof(struct wire_of_thread),
 		[WIRE_CPU_SAMPLE] = sizeof(struct wire_cpu_sample),
 		[WIRE_QUEUE] = sizeof(struct wire_queue),
-		[WIRE_THROTTLED] = sizeof(struct wire_throttled),
+		[WIRE_THROTTLED] = sizeof(struct wire_of_thread),
 		[WIRE_DISK_REQUEST] = sizeof(struct wire_cpu_sample),
 		[WIRE_DISK_DONE] = sizeof(struct wire_disk_done),
 		[WIRE_READY] = sizeof(struct wire_ready),
-		[WIRE_INTERRUPTS] = sizeof(struct wire_interrupts),
-		[WIRE_STEAL] = sizeof(struct wire_steal),
+		[WIRE_INTERRUPTS] = sizeof(struct wire_stolen),
+		[WIRE_STEAL] = sizeof(struct wire_stolen),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

@@ -190,7 +190,7 @@ long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_
 	long total = 0;
 
 	for (uint32_t cpu = first; cpu < end && cpu < s->cpus; cpu++) {
-		size_t budget = s->ring_size / sizeof(struct wire_exit);
+		size_t budget = s->ring_size / sizeof(struct wire_of_thread);
 		struct cpu_ring *ring = &s->rings[cpu];
 		int n;
 
