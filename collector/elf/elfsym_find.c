@@ -27,6 +27,7 @@ struct lookup {
 	struct candidate *c;
 	size_t n;
 	uint64_t hits;
+	bool has_unsized; /* some candidate has a symbol without a size */
 };
 
 /* ---- symbols ------------------------------------------------------------------------------- */
@@ -52,6 +53,15 @@ static bool is_better_name(const char *a, unsigned char bind_a, const char *b, u
 	return strcmp(a, b) < 0;
 }
 
+static void take_name(struct candidate *c, uint64_t start, const char *name, unsigned char bind,
+		      bool is_unsized)
+{
+	c->start = start;
+	c->name = name;
+	c->bind = bind;
+	c->is_unsized = is_unsized;
+}
+
 /* Offers the symbol to all candidates in [start, end); the innermost one wins. */
 static void offer(struct lookup *s, uint64_t start, uint64_t end, const char *name,
 		  unsigned char bind)
@@ -62,12 +72,8 @@ static void offer(struct lookup *s, uint64_t start, uint64_t end, const char *na
 		if (s->hits++ >= HITS_MAX)
 			return;
 		if (!c->name || start > c->start ||
-		    (start == c->start && is_better_name(name, bind, c->name, c->bind))) {
-			c->start = start;
-			c->name = name;
-			c->bind = bind;
-			c->is_unsized = false;
-		}
+		    (start == c->start && is_better_name(name, bind, c->name, c->bind)))
+			take_name(c, start, name, bind, false);
 	}
 }
 
@@ -195,10 +201,8 @@ static void take_unsized(struct elfsym *e, const struct table *t, struct lookup 
 			if (!c->name ||
 			    (c->start == sym.st_value &&
 			     is_better_name(name, GELF_ST_BIND(sym.st_info), c->name, c->bind))) {
-				c->start = sym.st_value;
-				c->name = name;
-				c->bind = GELF_ST_BIND(sym.st_info);
-				c->is_unsized = true;
+				take_name(c, sym.st_value, name, GELF_ST_BIND(sym.st_info), true);
+				s->has_unsized = true;
 			}
 		}
 	}
@@ -215,14 +219,6 @@ static void end_unsized(void *lookup, uint64_t start, uint64_t end)
 		if (s->c[i].is_unsized && s->c[i].start < start)
 			s->c[i].name = NULL;
 	}
-}
-
-static bool has_unsized(const struct lookup *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->c[i].is_unsized)
-			return true;
-	return false;
 }
 
 typedef void (*table_pass)(struct elfsym *e, const struct table *t, struct lookup *s);
@@ -326,7 +322,7 @@ static void offer_symbols(struct elfsym *e, struct lookup *s)
 	each_table(e, s, take_sized);
 	spread_below(s);
 	each_table(e, s, take_unsized);
-	if (has_unsized(s))
+	if (s->has_unsized)
 		elfsym_each_bounds(e, end_unsized, s);
 }
 
