@@ -219,8 +219,7 @@ static int ask(struct unwind_files *f, struct file *file, uint64_t offset, bool 
 	for (int tries = 0; err == -ENOTCONN && tries < 3; tries++) {
 		int opened = 0;
 
-		err = of_call ? rules_is_call(f->rules, &file->rules, offset)
-			      : rules_find(f->rules, &file->rules, offset);
+		err = rules_ask(f->rules, &file->rules, offset, of_call);
 		if (err == -ENOTCONN)
 			opened = open_file(f, file);
 		if (opened < 0)

@@ -312,7 +312,7 @@ static int wait_for_answer(struct rules *r, struct process *p)
 	return err;
 }
 
-static int ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_call)
+int rules_ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_call)
 {
 	struct question q = { f, offset, clock_now_ns(), 0, of_call };
 	struct process *p = process_of(r, f);
@@ -341,16 +341,6 @@ static int ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_c
 		err = -EAGAIN;
 	r->late += err == -EAGAIN;
 	return err;
-}
-
-int rules_find(struct rules *r, struct rules_file *f, uint64_t offset)
-{
-	return ask(r, f, offset, false);
-}
-
-int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset)
-{
-	return ask(r, f, offset, true);
 }
 
 void rules_trouble(const struct rules *r, uint64_t *restarts, uint64_t *late)

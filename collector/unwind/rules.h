@@ -50,8 +50,8 @@ struct rules;
 extern const struct helper_kind rules_kind;
 
 /*
- * Takes an answer: that to rules_find() for the offset of the file, or with w NULL that to
- * rules_is_call(). A window without rows: the byte has no rule. is_it: see there.
+ * Takes an answer to rules_ask() for the offset of the file; w is NULL if it asked of_call. A
+ * window without rows: the byte has no rule. is_it: see there.
  */
 typedef void (*rules_answer_fn)(void *ctx, struct rules_file *f, uint64_t offset,
 				const struct rules_window *w, bool is_it);
@@ -70,13 +70,12 @@ void rules_close(struct rules *r, struct rules_file *f);
 
 /*
  * Asks for the rules around an offset of the file; is_it: there is none, but the code there is that
- * to which signal handlers return. Returns 0: on_answer() has got the answer; -EAGAIN: it gets it
- * later, in rules_poll() or in another call, or when it is asked again; -ENOTCONN: the file has to
- * be opened (again); or another negative errno: it has no rules.
+ * to which signal handlers return. Or with of_call only for is_it: whether a call ends before the
+ * offset. Returns 0: on_answer() has got the answer; -EAGAIN: it gets it later, in rules_poll() or
+ * in another call, or when it is asked again; -ENOTCONN: the file has to be opened (again); or
+ * another negative errno: it has no rules.
  */
-int rules_find(struct rules *r, struct rules_file *f, uint64_t offset);
-/* The same for is_it: whether a call ends before the offset. */
-int rules_is_call(struct rules *r, struct rules_file *f, uint64_t offset);
+int rules_ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_call);
 /* Takes answers that have come in the meantime, and ends processes that hang. */
 void rules_poll(struct rules *r);
 

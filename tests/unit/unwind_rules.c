@@ -114,7 +114,7 @@ static void end(struct world *w)
 static int find(struct world *w)
 {
 	rules_poll(w->rules);
-	return rules_find(w->rules, &w->file, w->offset);
+	return rules_ask(w->rules, &w->file, w->offset, false);
 }
 
 /*
@@ -132,12 +132,12 @@ static int find_in(struct world *w, struct rules_file *f, int fd, uint64_t offse
 		rules_poll(w->rules);
 		if (w->heard_of == f && w->heard_at == offset)
 			return 0;
-		err = rules_find(w->rules, f, offset);
+		err = rules_ask(w->rules, f, offset, false);
 		if (err != -ENOTCONN)
 			continue;
 		err = rules_open(w->rules, f, fd);
 		if (!err)
-			err = rules_find(w->rules, f, offset);
+			err = rules_ask(w->rules, f, offset, false);
 	}
 	return err;
 }
