@@ -222,7 +222,7 @@ static int begin(struct session *s)
 		fprintf(stderr,
 			"chaincap: %u CPUs, ring buffers of %zu KiB, read by %u threads, %s\n",
 			bpf_session_cpus(s->bpf), bpf_session_buffer_size(s->bpf) >> 10,
-			s->cpu_threads ? cpu_threads_count(s->cpu_threads) : 1, s->sink->method(s));
+			s->cpu_threads ? cpu_threads_count(s->cpu_threads) : 1, s->method);
 	return 0;
 }
 

@@ -169,15 +169,9 @@ static int file_begin(struct session *s)
 		return session_fail(s, "cannot record", err);
 	user_stacks_to(s->user_stacks, translator_record, translator_thread, f->translator);
 	s->ids = translator_ids(f->translator);
+	s->method = writer_method(f->trace.writer);
 	err = trace_file_info(&f->trace, s, s->start_ns);
 	return err ? session_fail(s, s->options->output, err) : 0;
-}
-
-static const char *file_method(const struct session *s)
-{
-	const struct file_sink *f = s->sink_state;
-
-	return writer_method(f->trace.writer);
 }
 
 static int file_lost(struct session *s, uint64_t n, uint64_t now_ns)
@@ -234,7 +228,7 @@ static int file_finish(struct session *s, int err)
 	if (!err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	if (s->options->verbose)
-		fprintf(stderr, "chaincap: written with %s\n", file_method(s));
+		fprintf(stderr, "chaincap: written with %s\n", writer_method(f->trace.writer));
 	err = trace_file_close(&f->trace, s->options->output, err);
 	if (!err && !s->options->quiet)
 		trace_file_report(&f->trace, s, s->options->output, &stats);
@@ -255,7 +249,6 @@ static void file_close(struct session *s)
 const struct session_sink session_file_sink = {
 	.open = file_open,
 	.begin = file_begin,
-	.method = file_method,
 	.drop_caps = caps_drop,
 	.lost = file_lost,
 	.wish = file_wish,

@@ -239,13 +239,8 @@ static int flight_sink_begin(struct session *s)
 		flight_begin(f->flight, s->start_ns, s->sym, f->trigger, bpf_session_learn, s->bpf);
 
 	user_stacks_to(s->user_stacks, flight_record, flight_thread, f->flight);
+	s->method = "kept in memory";
 	return err ? session_fail(s, "cannot record", err) : 0;
-}
-
-static const char *flight_sink_method(const struct session *s)
-{
-	(void)s;
-	return "kept in memory";
 }
 
 static int flight_sink_lost(struct session *s, uint64_t n, uint64_t now_ns)
@@ -352,7 +347,6 @@ static void flight_sink_close(struct session *s)
 const struct session_sink session_flight_sink = {
 	.open = flight_sink_open,
 	.begin = flight_sink_begin,
-	.method = flight_sink_method,
 	.drop_caps = caps_drop_but_create,
 	.lost = flight_sink_lost,
 	.wish = flight_sink_wish,

@@ -34,12 +34,10 @@ struct session_sink {
 	/* Opens or checks the output; sets s->sink_state and s->enc. Called before any event. */
 	int (*open)(struct session *s);
 	/*
-	 * Becomes the sink of s->user_stacks, and sets s->ids if several threads may drain. s->sym
-	 * exists, events come from s->start_ns on.
+	 * Becomes the sink of s->user_stacks, and sets s->method, and s->ids if several threads may
+	 * drain. s->sym exists, events come from s->start_ns on.
 	 */
 	int (*begin)(struct session *s);
-	/* "io_uring, ...", as -v shows it. */
-	const char *(*method)(const struct session *s);
 	/* Gives up the capabilities that are not needed after attaching. */
 	int (*drop_caps)(void);
 	/* n events on an unknown CPU between the last flush and now_ns were not seen. */
@@ -66,6 +64,7 @@ struct session {
 	const char *command_line;
 	const struct session_sink *sink;
 	void *sink_state;
+	const char *method;  /* of writing, as -v shows it; set by begin() */
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
 	struct helpers *helpers; /* NULL: user functions get no names */

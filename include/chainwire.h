@@ -168,7 +168,7 @@ struct wire_stack {
 
 /* Why a stack has no more frames. The values are those of enum chainlog_stack_end. */
 enum wire_stack_end {
-	WIRE_END_UNKNOWN,    /* not known: kernel stacks, and walks by frame pointers */
+	WIRE_END_UNKNOWN,    /* not known: kernel stacks, and the kernel's own walks */
 	WIRE_END_WHOLE,	     /* the outermost frame was reached */
 	WIRE_END_DEPTH,	     /* there are more than WIRE_STACK_MAX */
 	WIRE_END_UNREADABLE, /* the stack's memory could not be read */
