@@ -187,16 +187,19 @@ static __always_inline __u64 hash_key(const struct wire_object_key *key)
 }
 
 /*
- * As id_of_frames(), for an object. 0: the map has no room for it now. An object that could not be
- * sent whole is sent again when it is seen the next time.
+ * As recent_id(), for an object, by its key. 0: the map has no room for it now. An object that
+ * could not be sent whole is sent again when it is seen the next time.
  */
 static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, struct task_struct *t,
-					  __u64 now, __u64 hash, __u64 file)
+					  __u64 now, __u64 file)
 {
+	__u64 hash = hash_key(&o->key), word;
 	struct wire_known_stack *known;
-	__u32 fresh;
-	__u64 word = known_or_new(hash, &known, &fresh);
+	__u32 id = recent_of(hash), fresh;
 
+	if (id)
+		return id;
+	word = known_or_new(hash, &known, &fresh);
 	if (!word)
 		return 0;
 	if (!(word & WORD_IS_SENT)) {
@@ -210,21 +213,17 @@ static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, str
 
 static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool current)
 {
-	__u32 slot = current ? OBJECT_OF_SWITCH : OBJECT_OF_LISTED, id;
+	__u32 slot = current ? OBJECT_OF_SWITCH : OBJECT_OF_LISTED;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
 	void *ring = this_ring();
-	__u64 file, hash;
+	__u64 file;
 
 	if (!ring || !o)
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = t->tgid;
 	file = find_object_key(o, t, now, current);
-	if (!file)
-		return 0;
-	hash = hash_key(&o->key);
-	id = recent_of(hash);
-	return id ? id : id_of_object(ring, o, t, now, hash, file);
+	return file ? id_of_object(ring, o, t, now, file) : 0;
 }
 
 /* The id of what the current thread, which goes to sleep, waits for; 0: not known. */

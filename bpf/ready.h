@@ -109,10 +109,10 @@ static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32
 /* The id of what is ready, of a task that is being woken; 0: not known. */
 __noinline __u32 ready_id(__u64 task, __u64 now)
 {
-	__u32 slot = OBJECT_OF_WAKING, fd = 0, id;
+	__u32 slot = OBJECT_OF_WAKING, fd = 0;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
 	void *ring = this_ring();
-	__u64 file, hash;
+	__u64 file;
 
 	if (!ring || !o)
 		return 0;
@@ -122,9 +122,7 @@ __noinline __u32 ready_id(__u64 task, __u64 now)
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = (__u32)FIELD(task_struct, task, tgid);
 	find_file(&o->key, o->owner, file, fd);
-	hash = hash_key(&o->key);
-	id = recent_of(hash);
-	return id ? id : id_of_object(ring, o, NULL, now, hash, file);
+	return id_of_object(ring, o, NULL, now, file);
 }
 
 /* Says what is ready, after the waking of a task that was off its run queue. */
