@@ -35,12 +35,12 @@ static int receive_exactly(struct reader *rd, void *message, size_t size, uint64
 
 static int call(struct reader *rd, enum reader_op op, uint32_t arg, int fd, uint64_t wait_ns)
 {
-	struct reader_told told;
+	int32_t told;
 	int err = send_request(rd, op, arg, 0, fd);
 
 	if (!err)
 		err = receive_exactly(rd, &told, sizeof(told), wait_ns);
-	return err ? err : told.result;
+	return err ? err : told;
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */

@@ -9,9 +9,9 @@
 #include "reader.h"
 
 enum reader_op {
-	READER_OPEN,  /* an ELF file comes with it; answer: struct reader_file */
-	READER_DEBUG, /* a debug file comes with it; arg: its claim; answer: struct reader_told */
-	READER_COPY,  /* a file in memory comes with it; arg: bytes; answer: struct reader_told */
+	READER_OPEN,	  /* an ELF file comes with it; answer: struct reader_file */
+	READER_DEBUG,	  /* a debug file comes with it; arg: its claim; answer: an int32_t */
+	READER_COPY,	  /* a file in memory comes with it; arg: bytes; answer: an int32_t */
 	READER_MINIDEBUG, /* no answer */
 	READER_PERF_MAP,  /* a perf map comes with it; no answer */
 	READER_JITDUMP,	  /* likewise */
@@ -23,10 +23,6 @@ enum reader_op {
 struct reader_request {
 	uint32_t op, arg;
 	uint64_t n;
-};
-
-struct reader_told {
-	int32_t result;
 };
 
 /*

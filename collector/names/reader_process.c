@@ -35,11 +35,9 @@ static void tell_bytes(const struct process *p, const void *message, size_t len)
 		_exit(1);
 }
 
-static void tell(const struct process *p, int result)
+static void tell(const struct process *p, int32_t result)
 {
-	struct reader_told told = { result };
-
-	tell_bytes(p, &told, sizeof(told));
+	tell_bytes(p, &result, sizeof(result));
 }
 
 static void flush(struct process *p)
