@@ -25,8 +25,7 @@ struct writer {
 	const struct options *options;
 	struct names *names;
 	struct intern texts;
-	uint32_t *of_frame;	    /* text by frame id, as JSON; 0: not made yet */
-	struct pair_table of_stack; /* likewise, by (stack pair, kernel frames << 1 | with user) */
+	struct pair_table of_stack; /* as JSON, by (stack pair, kernel frames << 1 | with user) */
 	struct text_buf buf;
 	bool out_of_memory;
 };
@@ -127,40 +126,27 @@ static void put_ids(struct writer *j, uint32_t thread)
 		fputs("null,", j->out);
 }
 
-/* As JSON: as names_frame(), but not cleaned; then " (FILE:LINE)" if known. 0: out of memory. */
-static uint32_t make_frame(struct writer *j, uint32_t frame)
+/* Adds a frame: as names_frame(), but not cleaned; then " (FILE:LINE)" if known. */
+static void add_frame(struct writer *j, struct text_buf *b, uint32_t frame)
 {
 	struct raw_frame raw = names_raw_frame(j->trace, frame);
-	struct text_buf text = { 0 };
 	const char *file;
 	uint32_t line = trace_frame_line(j->trace, frame, &file);
 	char number[16];
 
-	text_puts(&text, raw.brackets ? "[" : "");
-	text_puts(&text, *raw.text ? raw.text : "[unknown]");
-	text_puts(&text, raw.brackets ? "]" : "");
+	j->buf.len = 0;
+	text_puts(&j->buf, raw.brackets ? "[" : "");
+	text_puts(&j->buf, *raw.text ? raw.text : "[unknown]");
+	text_puts(&j->buf, raw.brackets ? "]" : "");
 	if (line) {
 		snprintf(number, sizeof(number), ":%" PRIu32 ")", line);
-		text_puts(&text, " (");
-		text_puts(&text, file);
-		text_puts(&text, number);
+		text_puts(&j->buf, " (");
+		text_puts(&j->buf, file);
+		text_puts(&j->buf, number);
 	}
-	j->buf.len = 0;
-	if (!text.failed)
-		json_string(&j->buf, text.p);
-	j->buf.failed |= text.failed;
-	text_free(&text);
-	return j->buf.failed ? 0 : intern_id(&j->texts, j->buf.p, j->buf.len, NULL);
-}
-
-static const char *frame_text(struct writer *j, uint32_t frame)
-{
-	uint32_t *slot = &j->of_frame[frame < trace_frames_end(j->trace) ? frame : 0];
-
-	if (!*slot)
-		*slot = make_frame(j, frame);
-	j->out_of_memory |= !*slot;
-	return *slot ? intern_text(&j->texts, *slot) : "null";
+	b->failed |= j->buf.failed;
+	if (!b->failed)
+		json_string(b, j->buf.p);
 }
 
 static void add_frames(struct writer *j, struct text_buf *b, const char *key, struct trace_stack s)
@@ -169,7 +155,7 @@ static void add_frames(struct writer *j, struct text_buf *b, const char *key, st
 	text_puts(b, key);
 	text_puts(b, "\":[");
 	for (uint32_t i = s.n; i-- > 0;) {
-		text_puts(b, frame_text(j, s.frames[i]));
+		add_frame(j, b, s.frames[i]);
 		text_puts(b, i ? "," : "");
 	}
 	text_puts(b, "]");
@@ -218,13 +204,15 @@ static void put_link(struct writer *j, const struct link *l)
 		fputs("\"context\":\"task\",", j->out);
 	} else {
 		struct stack_pair p = timelines_pair(j->timelines, l->stack);
+		struct text_buf b = { 0 };
 
-		fputs("\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","
-		      "\"handler\":",
-		      j->out);
-		fputs(frame_text(j, irq_handler(j->wait.chains.kernel, p.kstack, l->kernel_frames)),
-		      j->out);
-		putc(',', j->out);
+		add_frame(j, &b, irq_handler(j->wait.chains.kernel, p.kstack, l->kernel_frames));
+		j->out_of_memory |= b.failed;
+		fprintf(j->out,
+			"\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","
+			"\"handler\":%s,",
+			b.failed ? "null" : b.p);
+		text_free(&b);
 	}
 	put_stack(j, "stack", l->stack, l->kernel_frames, task);
 	if (l->blocked) {
@@ -450,15 +438,13 @@ static int write_json(const struct format_input *in, FILE *out)
 	};
 	int err = -ENOMEM;
 
-	j.of_frame = calloc((size_t)trace_frames_end(in->trace) + 1, sizeof(*j.of_frame));
-	if (names && j.of_frame)
+	if (names)
 		err = wait_amounts_init(&j.wait, in->timelines, o, names, false, label_link, NULL);
 	if (!err)
 		err = format_each_wait(in, o, names, o->top, write_wait, &j);
 	wait_amounts_free(&j.wait);
 	intern_free(&j.links);
 	intern_free(&j.texts);
-	free(j.of_frame);
 	pair_table_free(&j.of_stack);
 	text_free(&j.buf);
 	names_free(names);

@@ -90,8 +90,8 @@ static void describe_process(struct writer *p, uint32_t thread)
 	if (!track || p->described[track])
 		return;
 	p->described[track] = true;
-	perfetto_process_track(p->perfetto, track, timelines_thread(p->timelines, leader)->tgid,
-			       clean(p, process_name(p->processes, thread)));
+	perfetto_track(p->perfetto, track, timelines_thread(p->timelines, leader)->tgid, 0,
+		       clean(p, process_name(p->processes, thread)));
 }
 
 /* A thread whose process is not known is shown as one of its own. */
@@ -112,15 +112,15 @@ static uint64_t track_of(struct writer *p, uint32_t thread)
 		return track;
 	p->described[track] = true;
 	describe_process(p, thread);
-	perfetto_thread_track(p->perfetto, track, pid_of(p, thread), th->tid,
-			      clean(p, timelines_nth_name(p->timelines, thread, th->renames)));
+	perfetto_track(p->perfetto, track, pid_of(p, thread), th->tid,
+		       clean(p, timelines_nth_name(p->timelines, thread, th->renames)));
 	return track;
 }
 
 static uint64_t interrupts_track(struct writer *p)
 {
 	if (!p->described[TRACK_INTERRUPTS])
-		perfetto_track(p->perfetto, TRACK_INTERRUPTS, "[interrupt]");
+		perfetto_track(p->perfetto, TRACK_INTERRUPTS, 0, 0, "[interrupt]");
 	p->described[TRACK_INTERRUPTS] = true;
 	return TRACK_INTERRUPTS;
 }

@@ -64,7 +64,7 @@ struct writer {
 	struct chain_rows *rows;
 	struct names *names;
 	struct gzip *gzip;
-	struct proto proto;
+	struct text_buf proto;
 	bool cpu;		/* there is a third value: own running time */
 	struct intern strings;	/* by index in the string table; 0 is "" */
 	struct pairs functions; /* (name, source file or 0), both strings */
@@ -196,7 +196,7 @@ static void put_labels(struct writer *p, const struct chain_row *row)
 
 static void put_sample(struct writer *p, const struct chain_row *row)
 {
-	struct proto *b = &p->proto;
+	struct text_buf *b = &p->proto;
 	size_t sample, packed, n;
 	const uint32_t *frames = chain_row_frames(p->rows, row, &n);
 
@@ -256,7 +256,7 @@ static void put_header(struct writer *p)
  */
 static void put_locations(struct writer *p)
 {
-	struct proto *b = &p->proto;
+	struct text_buf *b = &p->proto;
 
 	for (uint32_t id = 1; id < chain_rows_frames_end(p->rows); id++) {
 		struct chain_frame frame = chain_rows_frame(p->rows, id);
@@ -360,7 +360,7 @@ static int write_pprof(const struct format_input *in, FILE *out)
 		format_take_totals(in, fold);
 	fold_free(fold);
 	gzip_free(p.gzip);
-	proto_free(&p.proto);
+	text_free(&p.proto);
 	intern_free(&p.strings);
 	pairs_free(&p.functions);
 	pairs_free(&p.mappings);

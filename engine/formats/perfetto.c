@@ -115,8 +115,8 @@ static const char *const later_arg_names[] = {
 
 struct perfetto {
 	FILE *out;
-	struct proto b;	       /* packets to be written, the last one incomplete */
-	struct proto interned; /* InternedData of that packet */
+	struct text_buf b;	  /* packets to be written, the last one incomplete */
+	struct text_buf interned; /* InternedData of that packet */
 	struct pairs strings[PERFETTO_SETS];
 	size_t packet, event;		/* where they begin in b */
 	bool has_arg[PERFETTO_END + 1]; /* of later_arg_names: it is interned */
@@ -148,7 +148,7 @@ static void end_packet(struct perfetto *p)
 		flush(p);
 }
 
-static void put_clock(struct proto *b, enum clock_id id, uint64_t ns)
+static void put_clock(struct text_buf *b, enum clock_id id, uint64_t ns)
 {
 	size_t clock = proto_begin(b, SNAPSHOT_CLOCKS);
 
@@ -175,7 +175,7 @@ static void intern_all(struct perfetto *p, uint32_t field, const char *const *na
 /* The first packet: the clock of all times, and the strings known from the start. */
 static void put_first_packet(struct perfetto *p, uint64_t start_ns, int64_t wall_ns)
 {
-	struct proto *b = &p->b;
+	struct text_buf *b = &p->b;
 	size_t begin;
 
 	begin_packet(p, SEQUENCE_CLEARED);
@@ -219,8 +219,8 @@ void perfetto_free(struct perfetto *p)
 {
 	if (!p)
 		return;
-	proto_free(&p->b);
-	proto_free(&p->interned);
+	text_free(&p->b);
+	text_free(&p->interned);
 	for (int i = 0; i < PERFETTO_SETS; i++)
 		pairs_free(&p->strings[i]);
 	free(p);
@@ -228,50 +228,27 @@ void perfetto_free(struct perfetto *p)
 
 /* ---- tracks --------------------------------------------------------------------------------- */
 
-static size_t begin_track(struct perfetto *p, uint64_t track)
+void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
+		    const char *name)
 {
-	size_t begin;
+	struct text_buf *b = &p->b;
+	size_t begin, inner;
 
 	begin_packet(p, SEQUENCE_NEEDS);
-	begin = proto_begin(&p->b, PACKET_TRACK_DESCRIPTOR);
-	proto_uint(&p->b, TRACK_UUID, track);
-	return begin;
-}
-
-static void end_track(struct perfetto *p, size_t begin)
-{
-	proto_end(&p->b, begin);
+	begin = proto_begin(b, PACKET_TRACK_DESCRIPTOR);
+	proto_uint(b, TRACK_UUID, track);
+	if (!pid) {
+		proto_string(b, TRACK_NAME, name);
+	} else {
+		inner = proto_begin(b, tid ? TRACK_THREAD : TRACK_PROCESS);
+		proto_uint(b, tid ? THREAD_PID : PROCESS_PID, pid);
+		if (tid)
+			proto_uint(b, THREAD_TID, tid);
+		proto_string(b, tid ? THREAD_NAME : PROCESS_NAME, name);
+		proto_end(b, inner);
+	}
+	proto_end(b, begin);
 	end_packet(p);
-}
-
-void perfetto_track(struct perfetto *p, uint64_t track, const char *name)
-{
-	size_t begin = begin_track(p, track);
-
-	proto_string(&p->b, TRACK_NAME, name);
-	end_track(p, begin);
-}
-
-void perfetto_process_track(struct perfetto *p, uint64_t track, uint32_t pid, const char *name)
-{
-	size_t begin = begin_track(p, track), process = proto_begin(&p->b, TRACK_PROCESS);
-
-	proto_uint(&p->b, PROCESS_PID, pid);
-	proto_string(&p->b, PROCESS_NAME, name);
-	proto_end(&p->b, process);
-	end_track(p, begin);
-}
-
-void perfetto_thread_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
-			   const char *name)
-{
-	size_t begin = begin_track(p, track), thread = proto_begin(&p->b, TRACK_THREAD);
-
-	proto_uint(&p->b, THREAD_PID, pid);
-	proto_uint(&p->b, THREAD_TID, tid);
-	proto_string(&p->b, THREAD_NAME, name);
-	proto_end(&p->b, thread);
-	end_track(p, begin);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -59,10 +59,9 @@ int perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64
 int perfetto_finish(struct perfetto *p);
 void perfetto_free(struct perfetto *p);
 
-void perfetto_track(struct perfetto *p, uint64_t track, const char *name);
-void perfetto_process_track(struct perfetto *p, uint64_t track, uint32_t pid, const char *name);
-void perfetto_thread_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
-			   const char *name);
+/* The track of a thread; tid 0: of a process; pid 0, too: of something else. */
+void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
+		    const char *name);
 
 /*
  * An event: its begin, its arguments, perfetto_end(). Slices of one track must come in the order of

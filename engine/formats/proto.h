@@ -4,34 +4,26 @@
  * lengths), without schemas. The formats that use it know the field numbers.
  *
  * A message is built in memory, field by field; a nested message is written between proto_begin()
- * and proto_end(). Once memory runs out, failed stays set and nothing more is added.
+ * and proto_end().
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero is empty. */
-struct proto {
-	uint8_t *p;
-	size_t len, cap; /* bytes */
-	bool failed;	 /* out of memory */
-};
-
-void proto_free(struct proto *b);
+#include "base/text.h"
 
 /* A field of any of the varint types: int32, int64, uint32, uint64, bool, enum. */
-void proto_uint(struct proto *b, uint32_t field, uint64_t v);
-void proto_fixed64(struct proto *b, uint32_t field, uint64_t v);
-void proto_bytes(struct proto *b, uint32_t field, const void *p, size_t len);
+void proto_uint(struct text_buf *b, uint32_t field, uint64_t v);
+void proto_fixed64(struct text_buf *b, uint32_t field, uint64_t v);
+void proto_bytes(struct text_buf *b, uint32_t field, const void *p, size_t len);
 /* s ends with a NUL; it must be valid UTF-8 if the schema's type is string. */
-void proto_string(struct proto *b, uint32_t field, const char *s);
+void proto_string(struct text_buf *b, uint32_t field, const char *s);
 
 /*
  * Begins a nested message, or the packed values of a repeated field; returns the argument for its
  * proto_end(). Innermost first.
  */
-size_t proto_begin(struct proto *b, uint32_t field);
-void proto_end(struct proto *b, size_t begin);
-void proto_packed(struct proto *b, uint64_t v);
+size_t proto_begin(struct text_buf *b, uint32_t field);
+void proto_end(struct text_buf *b, size_t begin);
+void proto_packed(struct text_buf *b, uint64_t v);

@@ -72,11 +72,9 @@ static uint32_t place_of(struct frame_lists *f, const struct trace_frame *frame)
 	return place;
 }
 
-static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
+/* frame 0: out of memory. */
+static void add(struct frame_lists *f, uint32_t frame)
 {
-	struct frame_lists *f = arg;
-	uint32_t place = of ? place_of(f, of) : 0;
-	uint32_t frame = text ? pairs_id(&f->frames, text, place) : 0;
 	uint32_t *p = grow_array(f->list, f->n, &f->cap, sizeof(*p));
 
 	if (p)
@@ -85,6 +83,14 @@ static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
 		p[f->n++] = frame;
 	else
 		f->failed = true;
+}
+
+static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
+{
+	struct frame_lists *f = arg;
+	uint32_t place = of ? place_of(f, of) : 0;
+
+	add(f, text ? pairs_id(&f->frames, text, place) : 0);
 }
 
 struct frame_sink frame_list_sink(struct frame_lists *f)
@@ -154,16 +160,8 @@ uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times)
 	size_t n = frame_list_len(f, list);
 	struct pair name = n ? f->frames.at[frame_list_at(f, list, n - 1)] : (struct pair) { 0 };
 
-	for (size_t i = 0; i + 1 < n; i++) {
-		uint32_t *p = grow_array(f->list, f->n, &f->cap, sizeof(*p));
-
-		if (p)
-			f->list = p;
-		if (p)
-			p[f->n++] = frame_list_at(f, list, i);
-		else
-			f->failed = true;
-	}
+	for (size_t i = 0; i + 1 < n; i++)
+		add(f, frame_list_at(f, list, i));
 	add_frame(f, names_times(f->names, name.a, times), NULL);
 	return frame_list_take(f);
 }

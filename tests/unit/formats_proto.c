@@ -11,7 +11,7 @@
 #include "timeline/processes.h"
 #include "formats/proto.h"
 
-static void is(const struct proto *b, const char *expected, size_t len)
+static void is(const struct text_buf *b, const char *expected, size_t len)
 {
 	assert_false(b->failed);
 	assert_int_equal(b->len, len);
@@ -23,7 +23,7 @@ static void is(const struct proto *b, const char *expected, size_t len)
 /* The examples of https://protobuf.dev/programming-guides/encoding */
 static void numbers_strings_and_messages_have_the_published_form(void **state)
 {
-	struct proto b = { 0 };
+	struct text_buf b = { 0 };
 	size_t begin;
 
 	(void)state;
@@ -53,7 +53,7 @@ static void numbers_strings_and_messages_have_the_published_form(void **state)
 	b.len = 0;
 	proto_bytes(&b, 1, NULL, 0);
 	IS(&b, "\x0a\x00");
-	proto_free(&b);
+	text_free(&b);
 }
 
 /* A length of more than one byte is put in afterwards; so is that of the message around it. */
@@ -63,7 +63,7 @@ static void long_messages_inside_others_keep_their_bytes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		struct proto b = { 0 };
+		struct text_buf b = { 0 };
 		char *s = malloc(lengths[i] + 1);
 		const uint8_t *p;
 		struct field f;
@@ -81,8 +81,8 @@ static void long_messages_inside_others_keep_their_bytes(void **state)
 		proto_uint(&b, 4, 8);
 		proto_end(&b, outer);
 		assert_false(b.failed);
-		p = b.p;
-		assert_true(read_field(&p, b.p + b.len, &f));
+		p = (const uint8_t *)b.p;
+		assert_true(read_field(&p, (const uint8_t *)b.p + b.len, &f));
 		assert_ptr_equal(p, b.p + b.len);
 		assert_int_equal(f.number, 5);
 		assert_int_equal(field_of(f.p, f.len, 1, 0).v, 7);
@@ -92,7 +92,7 @@ static void long_messages_inside_others_keep_their_bytes(void **state)
 		assert_int_equal(f.len, lengths[i]);
 		assert_memory_equal(f.p, s, f.len);
 		free(s);
-		proto_free(&b);
+		text_free(&b);
 	}
 }
 
