@@ -50,11 +50,6 @@ void cpus_free(struct cpus *c)
 	free(c);
 }
 
-bool cpus_failed(const struct cpus *c)
-{
-	return c && c->out_of_memory;
-}
-
 /* The i-th one, empty if it is new. NULL: out of memory. */
 static struct series *series_at(struct cpus *c, struct series_list *l, uint32_t i)
 {
@@ -161,10 +156,11 @@ void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t no
 	}
 }
 
-void cpus_finish(struct cpus *c, uint32_t threads)
+int cpus_finish(struct cpus *c, uint32_t threads)
 {
 	for (uint32_t i = 0; c && i < threads; i++)
 		places_of(c, i);
+	return c && c->out_of_memory ? -ENOMEM : 0;
 }
 
 uint32_t cpus_number(const struct cpus *c)

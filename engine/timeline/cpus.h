@@ -10,7 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "thread_numbers.h"
+/* What stands in place of a thread's number: there are fewer threads than THREAD_IDLE; a trace with
+ * more cannot be read (-ENOMEM). */
+#define THREAD_BITS 25
+#define THREAD_NONE \
+	((UINT32_C(1) << THREAD_BITS) - 1) /* not known; of a waker: no waking is known */
+#define THREAD_IDLE (THREAD_NONE - 1)	   /* the idle loop's context: an interrupt woke */
 
 #define CPU_NONE UINT32_MAX
 
@@ -39,8 +44,6 @@ uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uin
 /* 0 or -ENOMEM. */
 int cpus_new(struct cpus **out);
 void cpus_free(struct cpus *c);
-/* True: it is incomplete, because memory ran out. */
-bool cpus_failed(const struct cpus *c);
 /* The CPU runs the thread from from_ns on, which is not earlier than in the previous call. */
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread);
 /* The CPU turned out not to have been idle, if that was the last thing noted. */
@@ -54,5 +57,5 @@ void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns);
  * trace, that was its queue since the last one.
  */
 void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t now_ns, uint32_t cpu);
-/* There are no more changes; threads: how many there are. */
-void cpus_finish(struct cpus *c, uint32_t threads);
+/* There are no more changes; threads: how many there are. -ENOMEM: some are missing. */
+int cpus_finish(struct cpus *c, uint32_t threads);

@@ -16,17 +16,6 @@ int samples_add(struct samples *s, const struct sample *sample)
 	return 0;
 }
 
-void samples_keep(struct samples *s, bool (*keep)(void *arg, const struct sample *sample),
-		  void *arg)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (keep(arg, &s->at[i]))
-			s->at[n++] = s->at[i];
-	s->n = n;
-}
-
 /* A counting sort: samples of one thread keep their order. */
 int samples_sort(struct samples *s, uint32_t n_threads)
 {

@@ -27,10 +27,7 @@ struct samples {
 
 /* Appends a sample; times never decrease. Returns 0 or -ENOMEM. */
 int samples_add(struct samples *s, const struct sample *sample);
-/* When all of them are there: drops those for which keep() is false. */
-void samples_keep(struct samples *s, bool (*keep)(void *arg, const struct sample *sample),
-		  void *arg);
-/* Then: sorts them. Returns 0 or -ENOMEM. */
+/* When all of them are there: sorts them. Returns 0 or -ENOMEM. */
 int samples_sort(struct samples *s, uint32_t n_threads);
 void samples_free(struct samples *s);
 

@@ -6,7 +6,7 @@
 
 #include "common/grow.h"
 #include "common/lower_bound.h"
-#include "thread_numbers.h"
+#include "cpus.h"
 
 /* The time between two switches of a CPU, or the part of it in which a thread ran. */
 struct stretch {
@@ -63,11 +63,6 @@ void stolen_time_free(struct stolen_time *i)
 	free_stretches(&i->threads);
 	free(i->last);
 	free(i);
-}
-
-bool stolen_time_failed(const struct stolen_time *i)
-{
-	return i && i->out_of_memory;
 }
 
 static struct last *last_of(struct stolen_time *i, uint32_t cpu)
@@ -179,10 +174,13 @@ static bool sort(struct stretches *s, uint32_t keys)
 	return true;
 }
 
-void stolen_time_finish(struct stolen_time *i, uint32_t threads)
+int stolen_time_finish(struct stolen_time *i, uint32_t threads)
 {
-	if (i && (!sort(&i->cpus, (uint32_t)i->n_last) || !sort(&i->threads, threads)))
-		i->out_of_memory = true;
+	if (!i)
+		return 0;
+	if (!sort(&i->cpus, (uint32_t)i->n_last) || !sort(&i->threads, threads))
+		return -ENOMEM;
+	return i->out_of_memory ? -ENOMEM : 0;
 }
 
 /* How much of the stretch was taken up to at_ns, in proportion. */

@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpus.h"
 #include "disk_requests.h"
 #include "samples.h"
-#include "thread_numbers.h"
 #include "trace/trace.h"
 #include "untraced.h"
 
@@ -108,7 +108,6 @@ struct stack_pair {
 	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
 };
 
-struct cpus;
 struct stolen_time;
 
 /*

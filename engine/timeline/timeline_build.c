@@ -297,15 +297,22 @@ static void apply_ready(struct builder *b)
 	}
 }
 
-/* Whether the thread of a sample runs at that time by its timeline. */
-static bool in_running_time(void *arg, const struct sample *s)
+/* Drops the samples at times at which their threads do not run by their timelines. */
+static void drop_samples(struct builder *b)
 {
-	const struct builder *b = arg;
-	const struct thread *th = &b->tl->threads[s->thread];
-	uint32_t i = thread_position(th, s->ns);
+	struct samples *all = &b->tl->samples;
+	size_t n = 0;
 
-	return s->ns >= th->begin_ns && s->ns < th->end_ns &&
-	       (i == th->n_waits || th->waits[i].out_ns > s->ns);
+	for (size_t k = 0; k < all->n; k++) {
+		const struct sample *s = &all->at[k];
+		const struct thread *th = &b->tl->threads[s->thread];
+		uint32_t i = thread_position(th, s->ns);
+
+		if (s->ns >= th->begin_ns && s->ns < th->end_ns &&
+		    (i == th->n_waits || th->waits[i].out_ns > s->ns))
+			all->at[n++] = *s;
+	}
+	all->n = n;
 }
 
 #define STALL_MIN_NS 100000000u
@@ -395,19 +402,17 @@ static void finish(struct builder *b)
 	table_finish(b);
 	disk_requests_finish(&tl->disk_requests);
 	if (!b->out_of_memory)
-		samples_keep(&tl->samples, in_running_time, b);
+		drop_samples(b);
 	b->out_of_memory |= samples_sort(&tl->samples, n_threads) != 0;
-	cpus_finish(tl->cpus, n_threads);
+	b->out_of_memory |= cpus_finish(tl->cpus, n_threads) != 0;
 	finish_stalls(tl);
-	stolen_time_finish(tl->interrupts, n_threads);
-	stolen_time_finish(tl->steal, n_threads);
+	b->out_of_memory |= stolen_time_finish(tl->interrupts, n_threads) != 0;
+	b->out_of_memory |= stolen_time_finish(tl->steal, n_threads) != 0;
 	/* Most machines have no hypervisor that takes anything. */
 	if (!tl->steal_ns) {
 		stolen_time_free(tl->steal);
 		tl->steal = NULL;
 	}
-	b->out_of_memory |= cpus_failed(tl->cpus) || stolen_time_failed(tl->interrupts) ||
-			    stolen_time_failed(tl->steal);
 	if (b->out_of_memory)
 		return;
 	/* They are the timelines' from here on. */
