@@ -279,12 +279,13 @@ static int write_events(const struct format_input *in, FILE *out)
 	const struct trace_thread *threads;
 	struct trace_cursor *c;
 	struct event ev;
-	int err = -ENOMEM;
 	size_t n;
+	int err = trace_cursor_new(&c, p.t);
 
-	c = trace_cursor_new(p.t);
 	p.threads = calloc(trace_info(p.t)->tids_end, sizeof(*p.threads));
-	if (!c || !p.threads)
+	if (!p.threads)
+		err = -ENOMEM;
+	if (err)
 		goto out;
 	threads = trace_threads(p.t, &n);
 	for (size_t i = 0; i < n; i++)

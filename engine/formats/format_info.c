@@ -36,13 +36,15 @@ static int read_events(const struct trace *t, struct totals *sum)
 	struct untraced untraced = { 0 };
 	uint32_t n_bytes = trace_info(t)->tids_end / 8 + 1;
 	uint8_t *seen = calloc(n_bytes, 1);
-	struct trace_cursor *c = trace_cursor_new(t);
+	struct trace_cursor *c;
 	const struct trace_thread *threads;
 	struct event ev;
-	int err = -ENOMEM;
+	int err = trace_cursor_new(&c, t);
 	size_t n;
 
-	if (!seen || !c)
+	if (!seen)
+		err = -ENOMEM;
+	if (err)
 		goto out;
 	threads = trace_threads(t, &n);
 	for (size_t i = 0; i < n; i++)

@@ -376,40 +376,37 @@ static int pair_threads(struct trace_cursor *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_thread *th = &c->t->threads[i];
+		bool stacks = th->kstack || th->ustack;
+		uint32_t pair = stacks ? pairs_id(&c->pairs, th->kstack, th->ustack) : 0;
 
-		if (th->kstack || th->ustack) {
-			c->thread_pairs[i] = pairs_id(&c->pairs, th->kstack, th->ustack);
-			if (!c->thread_pairs[i])
-				return -ENOMEM;
-		}
-		if (!th->object)
-			continue;
-		c->thread_pairs[i] =
-			pairs_id(&c->pairs, TRACE_PAIR_OBJECT | th->object, c->thread_pairs[i]);
-		if (!c->thread_pairs[i])
+		if (th->object && (pair || !stacks))
+			pair = pairs_id(&c->pairs, TRACE_PAIR_OBJECT | th->object, pair);
+		if (!pair && (stacks || th->object))
 			return -ENOMEM;
+		c->thread_pairs[i] = pair;
 	}
 	return 0;
 }
 
-struct trace_cursor *trace_cursor_new(const struct trace *t)
+int trace_cursor_new(struct trace_cursor **out, const struct trace *t)
 {
 	struct trace_cursor *c = calloc(1, sizeof(*c));
 	int err;
 
+	*out = NULL;
 	if (!c)
-		return NULL;
+		return -ENOMEM;
 	c->t = t;
 	err = pair_threads(c);
 	if (!err)
 		err = find_runs(c);
 	if (!err)
 		err = start(c, 0, t->n_losses, SIZE_MAX, true);
-	if (err) {
+	if (err)
 		trace_cursor_free(c);
-		return NULL;
-	}
-	return c;
+	else
+		*out = c;
+	return err;
 }
 
 /* Goes to the event after the one that was returned last. */

@@ -67,21 +67,15 @@ static void *fill_ahead(void *arg)
 
 int event_stream_new(struct event_stream **out, const struct trace *t)
 {
-	struct event_stream *s = malloc(sizeof(*s));
+	struct event_stream *s = calloc(1, sizeof(*s));
 
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
-	s->cursor = trace_cursor_new(t);
-	if (!s->cursor) {
+	if (trace_cursor_new(&s->cursor, t)) {
 		free(s);
 		return -ENOMEM;
 	}
-	s->batch = NULL;
-	s->at = 0;
-	s->ended = false;
-	s->made = s->taken = 0;
-	s->stop = false;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	s->threaded = trace_info(t)->events > FEW_EVENTS && cpus_usable(2) > 1 &&

@@ -236,7 +236,8 @@ const struct trace_loss *trace_losses(const struct trace *t, size_t *n);
  */
 struct pairs;
 struct trace_cursor;
-struct trace_cursor *trace_cursor_new(const struct trace *t); /* NULL: out of memory */
+/* 0 or -ENOMEM. */
+int trace_cursor_new(struct trace_cursor **out, const struct trace *t);
 /* Fills *ev and returns true, or false at the end. */
 bool trace_cursor_next(struct trace_cursor *c, struct event *ev);
 /* The next event, valid until the next call; NULL at the end. */

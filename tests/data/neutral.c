@@ -317,10 +317,12 @@ static int copy_event(struct neutral *n, const struct event *ev)
 static int copy_all(struct neutral *n)
 {
 	const struct trace_info *info = trace_info(n->trace);
-	struct trace_cursor *c = trace_cursor_new(n->trace);
+	struct trace_cursor *c;
 	struct event ev;
-	int err = c ? copy_info(n) : -ENOMEM;
+	int err = trace_cursor_new(&c, n->trace);
 
+	if (!err)
+		err = copy_info(n);
 	if (!err)
 		err = copy_threads(n);
 	while (!err && trace_cursor_next(c, &ev))

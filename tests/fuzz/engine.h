@@ -25,12 +25,12 @@ static inline void must(int ok, const char *what)
 /* What trace.h promises of any input. */
 static inline void check_promises(const struct trace *t)
 {
-	struct trace_cursor *c = trace_cursor_new(t);
+	struct trace_cursor *c;
 	const struct trace_info *info = trace_info(t);
 	uint64_t last_ns = info->start_ns, n = 0, more = 0;
 	struct event ev;
 
-	must(c != NULL, "memory for a cursor");
+	must(!trace_cursor_new(&c, t), "memory for a cursor");
 	must(info->tids_end <= TRACE_TID_LIMIT, "tids are bounded");
 	while (trace_cursor_next(c, &ev)) {
 		must(ev.time_ns >= last_ns, "times do not decrease");

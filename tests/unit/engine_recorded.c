@@ -459,12 +459,13 @@ static void the_idle_loop_is_in_no_chain(void **state)
 
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
 		struct trace *t = open_recorded(traces[i]);
-		struct trace_cursor *c = trace_cursor_new(t);
+		struct trace_cursor *c;
 		struct event ev;
 		struct options o;
 		char *folded;
 		int wakings = 0;
 
+		assert_int_equal(trace_cursor_new(&c, t), 0);
 		/* Idle CPUs were interrupted in each of them. */
 		while (trace_cursor_next(c, &ev))
 			wakings += ev.kind == EVENT_WAKING && !ev.tid;

@@ -514,11 +514,11 @@ static void at_end(struct world *w)
 
 struct world *world_of(const struct trace *t)
 {
-	struct trace_cursor *cursor = trace_cursor_new(t);
+	struct trace_cursor *cursor;
 	struct world *w = calloc(1, sizeof(*w));
 	struct event ev;
 
-	if (!w || !cursor)
+	if (!w || trace_cursor_new(&cursor, t))
 		abort();
 	w->t = t;
 	w->start = trace_info(t)->start_ns;
@@ -526,7 +526,8 @@ struct world *world_of(const struct trace *t)
 	if (trace_cursor_next(cursor, &ev) && ev.time_ns < w->start)
 		w->start = ev.time_ns;
 	trace_cursor_free(cursor);
-	cursor = trace_cursor_new(t);
+	if (trace_cursor_new(&cursor, t))
+		abort();
 	for (int c = 0; c < CORES; c++)
 		w->cores[c] = (struct core) { .runs = NOBODY,
 					      .good_from = w->start,

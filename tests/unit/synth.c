@@ -530,13 +530,13 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 
 char *synth_events_text(const struct trace *t)
 {
-	struct trace_cursor *c = trace_cursor_new(t);
+	struct trace_cursor *c;
 	struct event ev;
 	char *text;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	MUST(c && f);
+	MUST(f && !trace_cursor_new(&c, t));
 	while (trace_cursor_next(c, &ev))
 		print_event(f, t, &ev);
 	MUST(!trace_cursor_error(c));

@@ -33,11 +33,11 @@ struct event_list {
 
 static struct event_list take_events(const struct trace *t)
 {
-	struct trace_cursor *c = trace_cursor_new(t);
+	struct trace_cursor *c;
 	struct event_list l = { NULL, 0 };
 	struct event ev;
 
-	assert_non_null(c);
+	assert_int_equal(trace_cursor_new(&c, t), 0);
 	while (trace_cursor_next(c, &ev)) {
 		l.ev = realloc(l.ev, (l.n + 1) * sizeof(ev));
 		assert_non_null(l.ev);

@@ -155,7 +155,7 @@ static void every_kind_of_event_and_definition(void **state)
 	assert_int_equal(counts.last_ns, 70);
 	t = finish(e, &bytes, 70);
 
-	c = trace_cursor_new(t);
+	assert_int_equal(trace_cursor_new(&c, t), 0);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		assert_true(trace_cursor_next(c, &ev));
 		assert_int_equal(ev.time_ns, expected[i].time_ns);
@@ -249,7 +249,7 @@ static void many_blocks(void **state)
 				 });
 	}
 	t = finish(e, &bytes, 1000 + n);
-	c = trace_cursor_new(t);
+	assert_int_equal(trace_cursor_new(&c, t), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		assert_true(trace_cursor_next(c, &ev));
 		assert_int_equal(ev.time_ns, 1000 + i);

@@ -293,7 +293,7 @@ static void many_events_in_many_blocks_come_back_in_order(void **state)
 	}
 	synth_end(m, 10000000);
 	t = synth_open(m);
-	c = trace_cursor_new(t);
+	assert_int_equal(trace_cursor_new(&c, t), 0);
 	for (; trace_cursor_next(c, &ev); n++) {
 		assert_true(ev.time_ns >= last);
 		assert_int_equal(ev.time_ns, 1000 + n * 7);
@@ -411,7 +411,7 @@ static void the_documented_example_means_what_it_says(void **state)
 	synth_flush(m);
 	synth_add_block(m, CHAINLOG_BLOCK_EVENTS, payload, sizeof(payload));
 	t = synth_open(m);
-	c = trace_cursor_new(t);
+	assert_int_equal(trace_cursor_new(&c, t), 0);
 	assert_true(trace_cursor_next(c, &ev));
 	assert_int_equal(ev.kind, EVENT_SWITCH);
 	assert_int_equal(ev.time_ns, 100);
