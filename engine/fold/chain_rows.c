@@ -86,15 +86,6 @@ static void merge_ran(struct chain_rows *r)
 	r->n_ran = n;
 }
 
-/* Shares out ns to the places ran[0..n), which give the same folded line. 0 or -ENOMEM. */
-static int share_line(uint64_t ns, const struct chain_ran *ran, size_t n, uint64_t *samples,
-		      uint64_t *shares)
-{
-	for (size_t k = 0; k < n; k++)
-		samples[k] = ran[k].samples;
-	return share_out(ns, samples, n, shares);
-}
-
 /* How many of the first places of ran[0..n), which are sorted, give the same folded line. */
 static size_t places_of_line(const struct chain_rows *r, const struct chain_ran *ran, size_t n)
 {
@@ -128,7 +119,9 @@ static int share_places(const struct chain_rows *r, uint64_t ns, const struct ch
 	lines = 0;
 	for (size_t k = 0, len; k < n && !err; k += len, lines++) {
 		len = places_of_line(r, ran + k, n - k);
-		err = share_line(of_line[lines], ran + k, len, samples, shares + k);
+		for (size_t i = 0; i < len; i++)
+			samples[i] = ran[k + i].samples;
+		err = share_out(of_line[lines], samples, len, shares + k);
 	}
 	return err;
 }
