@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -247,7 +248,7 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 
 	o.ended = o.no_idle = false;
 	names = names_new(tl, &o);
-	f = names ? wait_filter_new(tl, &o, names) : NULL;
+	(void)wait_filter_new(&f, tl, &o, names);
 	for (uint32_t i = 0; f && i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
@@ -308,12 +309,13 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 /* Whose waits these are, when nobody asked for anybody's. */
 static void print_command(const struct timelines *tl, const struct options *o)
 {
-	struct scope *s = scope_new(tl, o);
 	uint32_t n = timelines_threads(tl), in = 0;
+	bool *shown;
+	int err = scope_find(&shown, tl, o);
 
-	for (uint32_t i = 0; s && i < n; i++)
-		in += scope_has(s, i);
-	scope_free(s);
+	for (uint32_t i = 0; !err && i < n; i++)
+		in += shown[i];
+	free(shown);
 	if (in == 1)
 		fputs("of the one thread", stderr);
 	else
@@ -344,13 +346,14 @@ static void print_totals(const struct chain_summary *s, const struct timelines *
 static int sum_classes(const struct timelines *tl, const struct options *o, struct names *names,
 		       struct sums *sums)
 {
-	struct wait_filter *f = wait_filter_new(tl, o, names);
+	struct wait_filter *f;
+	int err = wait_filter_new(&f, tl, o, names);
 
-	for (uint32_t i = 0; f && i < timelines_threads(tl); i++)
+	for (uint32_t i = 0; !err && i < timelines_threads(tl); i++)
 		if (wait_filter_thread(f, i))
 			wait_filter_sum_classes(f, i, 0, sums);
 	wait_filter_free(f);
-	return f ? 0 : -ENOMEM;
+	return err;
 }
 
 /* What the chosen waits were for, if the trace says it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "chain_batch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +30,17 @@ struct edge {
 	uint32_t pos; /* as in the windows that end here; 0: not known */
 };
 
+/* The windows of a level, and their groups. */
+struct collected {
+	struct equal_windows windows[LEVEL_MAX];
+	uint32_t before[LEVEL_MAX]; /* by window: the one added to its group before it; 0: none */
+	struct group groups[LEVEL_MAX]; /* by id - 1 */
+};
+
 /* All windows that are the same number of links away from their waits. */
 struct level {
-	struct equal_windows *windows; /* LEVEL_MAX of them; NULL: not allocated yet */
-	uint32_t *before;     /* by window: the one added to its group before it; 0: none */
+	struct collected *at; /* NULL: not allocated yet */
 	uint32_t n;	      /* windows */
-	struct group *groups; /* by id - 1; LEVEL_MAX of them */
 	struct pairs keys;    /* of the groups: (node, waker) */
 	struct edge *edges;   /* of the group that is swept, and room for sorting */
 	size_t cap_edges;     /* without that room */
@@ -51,19 +57,22 @@ static inline uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-struct chain_batch *chain_batch_new(struct chains *c)
+int chain_batch_new(struct chain_batch **out, struct chains *c)
 {
 	struct chain_batch *b = calloc(1, sizeof(*b));
 
+	*out = NULL;
 	if (!b)
-		return NULL;
+		return -ENOMEM;
 	b->chains = c;
 	b->n_levels = (c->user.identity ? OPTIONS_DEPTH_MAX : c->depth) + 1;
 	b->levels = calloc(b->n_levels, sizeof(*b->levels));
-	if (b->levels)
-		return b;
-	chain_batch_free(b);
-	return NULL;
+	if (!b->levels) {
+		chain_batch_free(b);
+		return -ENOMEM;
+	}
+	*out = b;
+	return 0;
 }
 
 void chain_batch_free(struct chain_batch *b)
@@ -71,9 +80,7 @@ void chain_batch_free(struct chain_batch *b)
 	if (!b)
 		return;
 	for (uint32_t i = 0; b->levels && i < b->n_levels; i++) {
-		free(b->levels[i].windows);
-		free(b->levels[i].before);
-		free(b->levels[i].groups);
+		free(b->levels[i].at);
 		free(b->levels[i].edges);
 		pairs_free(&b->levels[i].keys);
 	}
@@ -83,20 +90,6 @@ void chain_batch_free(struct chain_batch *b)
 
 static void run_level(struct chain_batch *b, uint32_t level);
 
-static void level_init(struct level *l)
-{
-	l->before = malloc(LEVEL_MAX * sizeof(*l->before));
-	l->groups = malloc(LEVEL_MAX * sizeof(*l->groups));
-	if (l->before && l->groups)
-		l->windows = malloc(LEVEL_MAX * sizeof(*l->windows));
-	if (l->windows)
-		return;
-	free(l->before);
-	free(l->groups);
-	l->before = NULL;
-	l->groups = NULL;
-}
-
 /* The group of a node and a waker, which may be new; NULL: out of memory. */
 static inline struct group *group_of(struct level *l, uint32_t node, uint32_t waker)
 {
@@ -104,12 +97,12 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 	uint32_t id;
 	int is_new;
 
-	if (!l->windows)
-		level_init(l);
-	id = l->windows ? pairs_id_new(&l->keys, node, waker, &is_new) : 0;
+	if (!l->at)
+		l->at = malloc(sizeof(*l->at));
+	id = l->at ? pairs_id_new(&l->keys, node, waker, &is_new) : 0;
 	if (!id)
 		return NULL;
-	g = &l->groups[id - 1];
+	g = &l->at->groups[id - 1];
 	if (is_new)
 		*g = (struct group) { l->n + 1, 0, 0 };
 	return g;
@@ -162,8 +155,8 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		c->out_of_memory = true;
 		return;
 	}
-	l->before[l->n] = g->last;
-	l->windows[l->n++] = (struct equal_windows) { from_ns, w->wake_ns, count, w->waker_at };
+	l->at->before[l->n] = g->last;
+	l->at->windows[l->n++] = (struct equal_windows) { from_ns, w->wake_ns, count, w->waker_at };
 	g->last = l->n;
 	g->n++;
 }
@@ -463,8 +456,8 @@ static struct edge *edges_of(struct level *l, struct group g, bool last_first)
 		return NULL;
 	edges = l->edges;
 	at = last_first ? edges : edges + 2 * g.n;
-	for (uint32_t i = g.last; i; i = l->before[i - 1]) {
-		const struct equal_windows *w = &l->windows[i - 1];
+	for (uint32_t i = g.last; i; i = l->at->before[i - 1]) {
+		const struct equal_windows *w = &l->at->windows[i - 1];
 
 		at -= last_first ? 0 : 2;
 		at[0] = (struct edge) { w->to_ns, w->count, w->pos };
@@ -492,13 +485,13 @@ static inline void prefetch_ahead(const struct chain_batch *b, const struct leve
 	uint32_t pos;
 
 	if (i + AHEAD_WINDOWS < l->keys.n) {
-		g = &l->groups[i + AHEAD_WINDOWS];
-		__builtin_prefetch(&l->windows[(last_first ? g->last : g->first) - 1]);
+		g = &l->at->groups[i + AHEAD_WINDOWS];
+		__builtin_prefetch(&l->at->windows[(last_first ? g->last : g->first) - 1]);
 	}
 	if (i + AHEAD_INTERVALS < l->keys.n) {
-		g = &l->groups[i + AHEAD_INTERVALS];
+		g = &l->at->groups[i + AHEAD_INTERVALS];
 		th = timelines_thread(b->chains->timelines, l->keys.at[i + AHEAD_INTERVALS + 1].b);
-		pos = l->windows[(last_first ? g->last : g->first) - 1].pos;
+		pos = l->at->windows[(last_first ? g->last : g->first) - 1].pos;
 		if (pos && pos <= th->n_waits) {
 			__builtin_prefetch(&th->waits[pos - 1]);
 			__builtin_prefetch((const char *)&th->waits[pos] - 1);
@@ -516,7 +509,7 @@ static void run_level(struct chain_batch *b, uint32_t level)
 	if (!l->n)
 		return;
 	for (uint32_t i = 0; i < l->keys.n; i++) {
-		const struct edge *end = edges_of(l, l->groups[i], last_first);
+		const struct edge *end = edges_of(l, l->at->groups[i], last_first);
 
 		prefetch_ahead(b, l, i, last_first);
 		if (end)

@@ -24,8 +24,8 @@
 
 struct chain_batch;
 
-/* c must outlive it; its user's add() receives the sums. NULL: out of memory. */
-struct chain_batch *chain_batch_new(struct chains *c);
+/* c must outlive it; its user's add() receives the sums. 0 or -ENOMEM. */
+int chain_batch_new(struct chain_batch **out, struct chains *c);
 void chain_batch_free(struct chain_batch *b);
 /*
  * Adds [from_ns, to_ns) of the blocked part of w, as for chains_explain(). This is

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "waker_name.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "chain.h"
@@ -12,20 +13,22 @@ struct waker_names {
 	struct text_buf buf;
 };
 
-struct waker_names *waker_names_new(const struct timelines *tl, struct names *names)
+int waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names)
 {
-	struct waker_names *n = calloc(1, sizeof(*n));
+	struct waker_names *n = names ? calloc(1, sizeof(*n)) : NULL;
 
+	*out = NULL;
 	if (!n)
-		return NULL;
+		return -ENOMEM;
 	n->timelines = tl;
 	n->names = names;
 	n->of_stack = calloc(2 * (size_t)timelines_pairs_end(tl), sizeof(*n->of_stack));
 	if (!n->of_stack) {
-		waker_names_free(n);
-		return NULL;
+		free(n);
+		return -ENOMEM;
 	}
-	return n;
+	*out = n;
+	return 0;
 }
 
 void waker_names_free(struct waker_names *n)

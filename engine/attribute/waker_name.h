@@ -7,12 +7,11 @@
 
 struct waker_names;
 
-/* NULL: out of memory. What is given must outlive it. */
-struct waker_names *waker_names_new(const struct timelines *tl, struct names *names);
+/* 0 or -ENOMEM, also if names is NULL. What is given must outlive it. */
+int waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names);
 void waker_names_free(struct waker_names *n);
 /*
- * The id, in names, of a text for the waker of w, a WAIT_SLEEP: "mysqld", "[interrupt]
- * hrtimer_wakeup",
- * "[not woken]", "[unknown]". 0: out of memory.
+ * The id, in names, of a text for the waker of w, a WAIT_SLEEP: "mysqld",
+ * "[interrupt] hrtimer_wakeup", "[not woken]", "[unknown]". 0: out of memory.
  */
 uint32_t waker_name(struct waker_names *n, const struct wait *w);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "select/wait_filter.h"
-#include "words/object_names.h"
 
 /* The group of all rows: folded lines do not show it. */
 #define GROUP 1
@@ -33,23 +32,6 @@ static void put_band(char text[48], uint64_t ns)
 	snprintf(text, 48, "[%" PRIu64 "-%" PRIu64 " us]", from_us, to_us);
 }
 
-/* The list of frames above the stack: what was done, and how long it took. 0: out of memory. */
-static uint32_t list_above(struct disk_fold *f, uint32_t kind, uint64_t ns)
-{
-	struct disk_request_kind k = timelines_disk_request_kind(f->timelines, kind);
-	struct text_buf what = { 0 };
-	char band[48];
-	uint32_t list;
-
-	put_band(band, ns);
-	text_puts(&what, "[");
-	disk_names_put(timelines_trace(f->timelines), k.disk, k.op, &what);
-	text_puts(&what, "]");
-	list = what.failed ? 0 : frame_list_texts(interned_stacks_lists(f->stacks), what.p, band);
-	text_free(&what);
-	return list;
-}
-
 static int add_request(void *arg, const struct disk_request *r)
 {
 	struct disk_fold *f = arg;
@@ -58,9 +40,12 @@ static int add_request(void *arg, const struct disk_request *r)
 	bool known = r->thread != THREAD_NONE;
 	uint32_t name = known ? timelines_name(f->timelines, r->thread, from_ns) : 0;
 	uint32_t head = intern_head(&f->cache, name, r->pair);
-	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above = list_above(f, r->kind, ns);
+	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above;
 	uint32_t node = head && root ? pairs_id(&f->nodes, root, head) : 0;
+	char band[48];
 
+	put_band(band, ns);
+	above = interned_stacks_disk(f->stacks, r->kind, band);
 	sum = node && above ? pair_table_at(&f->sums, node, above, sizeof(*sum)) : NULL;
 	if (!sum)
 		return -ENOMEM;
@@ -83,14 +68,14 @@ static int make_rows(struct disk_fold *f)
 int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const struct options *o)
 {
 	struct disk_fold *f = calloc(1, sizeof(*f));
-	int err = -ENOMEM;
+	int err;
 
 	*out = f;
 	if (!f)
-		return err;
+		return -ENOMEM;
 	f->timelines = tl;
-	f->stacks = interned_stacks_new(tl, o, false);
-	if (f->stacks)
+	err = interned_stacks_new(&f->stacks, tl, o, false);
+	if (!err)
 		err = stack_cache_init(&f->cache, f->stacks);
 	if (!err)
 		err = wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks),

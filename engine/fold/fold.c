@@ -220,8 +220,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->options = o;
 		f->by = by;
 		f->knows_objects = wait_classes_known(tl);
-		f->stacks = interned_stacks_new(tl, o, by == FOLD_BY_LINE);
-		err = f->stacks ? 0 : -ENOMEM;
+		err = interned_stacks_new(&f->stacks, tl, o, by == FOLD_BY_LINE);
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
 			err = cpu_holders_new(&f->cpu_holders, tl, false);
 		if (!err)

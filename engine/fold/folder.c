@@ -302,24 +302,24 @@ static int folder_init(struct folder *f)
 	int err;
 
 	f->names = names_new(tl, o);
-	f->filter = f->names ? wait_filter_new(tl, o, f->names) : NULL;
-	err = chains_init(&f->chains, tl, o,
-			  &(struct chain_user) {
-				  .sink = { f, add_amount, NULL },
-				  .label = label_link,
-				  .labels_by_name = true,
-				  .identity =
-					  fold_folds_repeats(fold) ? chain_identity_is_label : NULL,
-				  .wants = 1u << AMOUNT_CPU_HOLDER |
-					   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
-				  .cpu_holders = fold->cpu_holders });
+	err = wait_filter_new(&f->filter, tl, o, f->names);
+	if (!err)
+		err = chains_init(&f->chains, tl, o,
+				  &(struct chain_user) {
+					  .sink = { f, add_amount, NULL },
+					  .label = label_link,
+					  .labels_by_name = true,
+					  .identity = fold_folds_repeats(fold)
+							      ? chain_identity_is_label
+							      : NULL,
+					  .wants = 1u << AMOUNT_CPU_HOLDER |
+						   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
+					  .cpu_holders = fold->cpu_holders });
 	if (!err)
 		err = stack_cache_init(&f->stacks, fold->stacks);
-	if (!err && o->mode == MODE_EXACT) {
-		f->batch = chain_batch_new(&f->chains);
-		err = f->batch ? 0 : -ENOMEM;
-	}
-	return f->filter ? err : -ENOMEM;
+	if (!err && o->mode == MODE_EXACT)
+		err = chain_batch_new(&f->batch, &f->chains);
+	return err;
 }
 
 void *folder_run(void *arg)

@@ -20,13 +20,14 @@ struct interned_stacks {
 	struct link_identities identities; /* of lists */
 };
 
-struct interned_stacks *interned_stacks_new(const struct timelines *tl, const struct options *o,
-					    bool by_line)
+int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
+			const struct options *o, bool by_line)
 {
 	struct interned_stacks *p = calloc(1, sizeof(*p));
 
+	*out = NULL;
 	if (!p)
-		return NULL;
+		return -ENOMEM;
 	p->timelines = tl;
 	pthread_mutex_init(&p->lock, NULL);
 	p->names = names_new(tl, o);
@@ -34,9 +35,10 @@ struct interned_stacks *interned_stacks_new(const struct timelines *tl, const st
 		(void)processes_new(&p->processes, tl);
 	if (!p->lists || (by_line && !p->processes)) {
 		interned_stacks_free(p);
-		return NULL;
+		return -ENOMEM;
 	}
-	return p;
+	*out = p;
+	return 0;
 }
 
 void interned_stacks_free(struct interned_stacks *p)
@@ -130,8 +132,7 @@ static uint32_t *slot_of(struct stack_cache *c, const void *key, size_t len)
 	return &c->lists[id];
 }
 
-/* The list for "[read of 8:0]", and the stage. 0: out of memory. */
-static uint32_t make_disk(struct interned_stacks *p, uint32_t request, enum disk_stage stage)
+uint32_t interned_stacks_disk(struct interned_stacks *p, uint32_t request, const char *above)
 {
 	struct disk_request_kind kind = timelines_disk_request_kind(p->timelines, request);
 	struct text_buf text = { 0 };
@@ -140,7 +141,7 @@ static uint32_t make_disk(struct interned_stacks *p, uint32_t request, enum disk
 	text_puts(&text, "[");
 	disk_names_put(timelines_trace(p->timelines), kind.disk, kind.op, &text);
 	text_puts(&text, "]");
-	list = text.failed ? 0 : frame_list_texts(p->lists, text.p, disk_stage_name(stage));
+	list = text.failed ? 0 : frame_list_texts(p->lists, text.p, above);
 	text_free(&text);
 	return list;
 }
@@ -174,7 +175,7 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 			holder = trace_string(timelines_trace(p->timelines), k->number);
 		return frame_list_texts(p->lists, holder, NULL);
 	case LIST_DISK:
-		return make_disk(p, k->number, (enum disk_stage)k->end);
+		return interned_stacks_disk(p, k->number, disk_stage_name((enum disk_stage)k->end));
 	case LIST_OBJECT:
 		to.put(to.arg, names_object(p->names, k->number, names_full_objects(p->names)),
 		       NULL);

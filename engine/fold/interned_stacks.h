@@ -37,10 +37,10 @@ struct stack_cache {
 
 /*
  * by_line: threads of different processes are in different groups, and source lines are kept apart
- * as by frame_lists_new(). NULL: out of memory.
+ * as by frame_lists_new(). 0 or -ENOMEM.
  */
-struct interned_stacks *interned_stacks_new(const struct timelines *tl, const struct options *o,
-					    bool by_line);
+int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
+			const struct options *o, bool by_line);
 void interned_stacks_free(struct interned_stacks *p);
 /* 0 or -ENOMEM. To be ended with stack_cache_free(), also after an error. */
 int stack_cache_init(struct stack_cache *c, struct interned_stacks *p);
@@ -85,3 +85,5 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group);
 struct frame_lists *interned_stacks_lists(const struct interned_stacks *p);
 struct names *interned_stacks_names(const struct interned_stacks *p);
+/* The list of "[read of 8:0]", what was asked of a disk, and of a text unless that is NULL. */
+uint32_t interned_stacks_disk(struct interned_stacks *p, uint32_t request, const char *above);

@@ -229,11 +229,11 @@ static int write_causes(const struct format_input *in, FILE *out)
 	struct names *names;
 	struct wait_filter *f;
 	struct causes *causes = NULL;
-	int err = -ENOMEM;
+	int err;
 
 	names = names_new(in->timelines, &o);
-	f = names ? wait_filter_new(in->timelines, &o, names) : NULL;
-	if (f)
+	err = wait_filter_new(&f, in->timelines, &o, names);
+	if (!err)
 		err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err)
 		put_table(out, in, names, causes);

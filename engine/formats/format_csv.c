@@ -360,7 +360,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
 	struct names *names = names_new(in->timelines, o);
-	struct wait_filter *s = names ? wait_filter_new(in->timelines, o, names) : NULL;
+	struct wait_filter *s;
 	struct writer c = {
 		.out = out,
 		.timelines = in->timelines,
@@ -372,7 +372,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	int err = wait_amounts_init(&c.wait, in->timelines, o, names, true,
 				    c.sampled ? label_link : NULL, NULL);
 
-	if (!s)
+	if (wait_filter_new(&s, in->timelines, o, names))
 		err = -ENOMEM;
 	if (!err)
 		err = processes_new(&c.processes, in->timelines);

@@ -116,10 +116,9 @@ static void put_table(FILE *out, struct objects *b, const struct options *o)
 static int write_objects(const struct format_input *in, FILE *out)
 {
 	struct objects t = { .names = names_new(in->timelines, in->options) };
-	int err = -ENOMEM;
+	int err = waker_names_new(&t.wakers, in->timelines, t.names);
 
-	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
-	if (t.wakers)
+	if (!err)
 		err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
 	if (!err) {
 		row_lengths_percentiles(&t.lengths, t.rows.at, sizeof(struct row),

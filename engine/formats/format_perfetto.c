@@ -552,12 +552,13 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	if (!(o.given & GIVEN_ENDED))
 		o.ended = false;
 	p.names = names_new(in->timelines, &o);
-	p.filter = p.names ? wait_filter_new(in->timelines, &o, p.names) : NULL;
+	if (!err)
+		err = wait_filter_new(&p.filter, in->timelines, &o, p.names);
 	if (!err)
 		err = processes_new(&p.processes, in->timelines);
 	p.described =
 		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
-	if (!p.filter || !p.described)
+	if (!p.described)
 		err = -ENOMEM;
 	if (!err) {
 		p.kernel = names_kernel_stacks(p.names);

@@ -312,12 +312,14 @@ static int write_threads(const struct format_input *in, FILE *out)
 	struct writer w = { .in = in,
 			    .names = names_new(tl, in->options),
 			    .has_classes = wait_classes_known(tl) };
-	struct wait_filter *s = w.names ? wait_filter_new(tl, in->options, w.names) : NULL;
+	struct wait_filter *s;
 	struct who_column *who = &w.who;
 	struct thread_row *rows = NULL;
 	size_t n = 0;
-	int err = s ? thread_rows_new(&rows, &n, tl, s) : -ENOMEM;
+	int err = wait_filter_new(&s, tl, in->options, w.names);
 
+	if (!err)
+		err = thread_rows_new(&rows, &n, tl, s);
 	w.table = (struct table) { out, in->options, w.columns, 0 };
 	if (n)
 		qsort(rows, n, sizeof(*rows), by_waited);

@@ -98,10 +98,9 @@ static void put_table(FILE *out, struct wakers *w, const struct options *o)
 static int write_wakers(const struct format_input *in, FILE *out)
 {
 	struct wakers t = { .names = names_new(in->timelines, in->options) };
-	int err = -ENOMEM;
+	int err = waker_names_new(&t.wakers, in->timelines, t.names);
 
-	t.wakers = t.names ? waker_names_new(in->timelines, t.names) : NULL;
-	if (t.wakers)
+	if (!err)
 		err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
 	if (!err)
 		put_table(out, &t, in->options);

@@ -93,8 +93,7 @@ static int find_command(struct report *r)
 
 	if (!o.command)
 		return 0;
-	r->command = scope_new(r->in->timelines, &o);
-	return r->command ? 0 : -ENOMEM;
+	return scope_find(&r->command, r->in->timelines, &o);
 }
 
 /* Computes the data. 0 or a negative errno; report_free() also after an error. */
@@ -102,16 +101,14 @@ static int report_init(struct report *r, const struct format_input *in)
 {
 	const struct options *o = in->options;
 	const struct timelines *tl = in->timelines;
-	int err = 0;
+	int err;
 
 	*r = (struct report) { .in = in,
 			       .names = names_new(tl, o),
 			       .cause_options = causes_options(o) };
 	r->losses = trace_losses(in->trace, &r->n_all_losses);
 	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
-	r->filter = r->names ? wait_filter_new(tl, o, r->names) : NULL;
-	if (!r->filter)
-		err = -ENOMEM;
+	err = wait_filter_new(&r->filter, tl, o, r->names);
 	if (!err)
 		err = fold_new(&r->fold, tl, o, FOLD_BY_NAME);
 	if (!err)
@@ -132,7 +129,7 @@ static void report_free(struct report *r)
 	fold_free(r->fold);
 	free(r->cause);
 	causes_free(r->causes);
-	scope_free(r->command);
+	free(r->command);
 	report_counts_free(&r->counts);
 	free(r->waits);
 	free(r->rows);

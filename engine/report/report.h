@@ -79,7 +79,7 @@ struct report {
 	struct causes *causes;
 	const struct cause **cause; /* those shown, in the page's order */
 	size_t n_causes;
-	struct scope *command; /* the threads of the command that was recorded; NULL: none was */
+	bool *command; /* by thread: it is of the command that was recorded; NULL: none was */
 	struct fold *fold;
 	struct thread_row *rows; /* in the page's order, see report_thread_group() */
 	size_t n_threads;	 /* in rows */

@@ -226,7 +226,7 @@ int report_count(struct report *r)
 	struct report_counts *c = &r->counts;
 	struct counter k = { .c = c, .timelines = tl, .names = r->names, .row_of = r->row_of };
 	uint32_t n = REPORT_STEPS;
-	int err = -ENOMEM;
+	int err;
 
 	*c = (struct report_counts) { .n_rows = r->n_rows + 1 };
 	wait_filter_window(r->filter, &c->steps.from_ns, &c->steps.to_ns);
@@ -234,8 +234,8 @@ int report_count(struct report *r)
 		c->steps.to_ns = timelines_end_ns(tl);
 	if (c->steps.from_ns > c->steps.to_ns)
 		c->steps.from_ns = c->steps.to_ns;
-	k.waker_names = waker_names_new(tl, r->names);
-	if (k.waker_names)
+	err = waker_names_new(&k.waker_names, tl, r->names);
+	if (!err)
 		err = top_waits_walk(tl, r->filter, 0, weigh_waker, &k);
 	if (!err)
 		err = choose_wakers(&k);
@@ -255,5 +255,5 @@ enum report_group report_thread_group(const struct report *r, uint32_t thread)
 
 	if (!*trace_string(r->in->trace, timelines_name(r->in->timelines, thread, th->end_ns)))
 		return REPORT_NAMELESS;
-	return !r->command || scope_has(r->command, thread) ? REPORT_OWN : REPORT_OTHER;
+	return !r->command || r->command[thread] ? REPORT_OWN : REPORT_OTHER;
 }

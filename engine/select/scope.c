@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scope.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/processes.h"
 
 #define COMM_MAX 15 /* bytes of a thread's name that the kernel keeps */
-
-struct scope {
-	uint32_t n;
-	bool *in; /* by thread */
-};
 
 static bool has_id(const struct id_list *l, uint32_t id)
 {
@@ -78,50 +74,34 @@ static bool is_empty(const struct process_list *l)
 	return !l->ids.n && !l->names.n;
 }
 
-struct scope *scope_new(const struct timelines *tl, const struct options *o)
+int scope_find(bool **out, const struct timelines *tl, const struct options *o)
 {
-	struct scope *s = calloc(1, sizeof(*s));
 	bool trees = o->command || !is_empty(&o->trees);
 	bool names = o->processes.names.n || o->trees.names.n;
+	uint32_t n = timelines_threads(tl);
+	bool *in = calloc((size_t)n + 1, sizeof(*in));
 	struct processes *p = NULL;
-	int err = names ? processes_new(&p, tl) : 0;
 
-	if (s) {
-		s->n = timelines_threads(tl);
-		s->in = calloc((size_t)s->n + 1, sizeof(*s->in));
-	}
-	if (!s || !s->in || err) {
-		processes_free(p);
-		scope_free(s);
-		return NULL;
+	*out = NULL;
+	if (!in || (names && processes_new(&p, tl))) {
+		free(in);
+		return -ENOMEM;
 	}
 	if (trees)
-		mark_trees(tl, o, p, s->in);
-	for (uint32_t i = 0; i < s->n; i++) {
+		mark_trees(tl, o, p, in);
+	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
 		/* Trees and processes add up; -t narrows them down. */
 		if (!is_empty(&o->processes))
-			s->in[i] |= in_list(tl, p, i, &o->processes);
+			in[i] |= in_list(tl, p, i, &o->processes);
 		else if (!trees)
-			s->in[i] = true;
+			in[i] = true;
 		if ((o->tids.n && !has_id(&o->tids, th->tid)) ||
 		    (o->no_kthreads && th->flags & THREAD_KTHREAD))
-			s->in[i] = false;
+			in[i] = false;
 	}
 	processes_free(p);
-	return s;
-}
-
-void scope_free(struct scope *s)
-{
-	if (!s)
-		return;
-	free(s->in);
-	free(s);
-}
-
-bool scope_has(const struct scope *s, uint32_t thread)
-{
-	return s->in[thread];
+	*out = in;
+	return 0;
 }

@@ -9,12 +9,8 @@
 #include "base/options.h"
 #include "timeline/timeline.h"
 
-struct scope;
-
-/* NULL: out of memory. */
-struct scope *scope_new(const struct timelines *tl, const struct options *o);
-void scope_free(struct scope *s);
-bool scope_has(const struct scope *s, uint32_t thread);
+/* Sets (*in)[thread], to be freed with free(). 0 or -ENOMEM. */
+int scope_find(bool **in, const struct timelines *tl, const struct options *o);
 
 /* A process is called by the name of its leader, cut to the 15 bytes that the kernel keeps. */
 bool process_is_called(const char *process, const char *name);

@@ -19,7 +19,7 @@ struct wait_filter {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
-	struct scope *scope;
+	bool *threads;	    /* of scope_find() */
 	uint8_t *of_pair;   /* enum answer: its frames fit --within and --without */
 	uint8_t *of_object; /* likewise: what is waited for fits --object and --class */
 	uint8_t *of_name;   /* enum answer by string id: it fits -c */
@@ -28,14 +28,15 @@ struct wait_filter {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 };
 
-struct wait_filter *wait_filter_new(const struct timelines *tl, const struct options *o,
-				    struct names *names)
+int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
+		    struct names *names)
 {
-	struct wait_filter *f = calloc(1, sizeof(*f));
+	struct wait_filter *f = names ? calloc(1, sizeof(*f)) : NULL;
 	uint64_t start = timelines_start_ns(tl);
 
+	*out = NULL;
 	if (!f)
-		return NULL;
+		return -ENOMEM;
 	f->timelines = tl;
 	f->options = o;
 	f->names = names;
@@ -43,20 +44,20 @@ struct wait_filter *wait_filter_new(const struct timelines *tl, const struct opt
 	f->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
 	f->of_pair = calloc(timelines_pairs_end(tl), 1);
 	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
-	f->scope = scope_new(tl, o);
 	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
-	if (!f->of_pair || !f->of_name || !f->of_object || !f->scope) {
+	if (!f->of_pair || !f->of_name || !f->of_object || scope_find(&f->threads, tl, o)) {
 		wait_filter_free(f);
-		return NULL;
+		return -ENOMEM;
 	}
-	return f;
+	*out = f;
+	return 0;
 }
 
 void wait_filter_free(struct wait_filter *f)
 {
 	if (!f)
 		return;
-	scope_free(f->scope);
+	free(f->threads);
 	free(f->of_pair);
 	free(f->of_name);
 	free(f->of_object);
@@ -65,7 +66,7 @@ void wait_filter_free(struct wait_filter *f)
 
 bool wait_filter_thread(const struct wait_filter *f, uint32_t thread)
 {
-	return scope_has(f->scope, thread);
+	return f->threads[thread];
 }
 
 bool wait_filter_fits(struct wait_filter *f, uint32_t string)
@@ -283,14 +284,14 @@ int wait_filter_disk_requests(const struct timelines *tl, const struct options *
 			      struct names *names,
 			      int (*take)(void *arg, const struct disk_request *r), void *arg)
 {
-	struct wait_filter *f = wait_filter_new(tl, o, names);
 	const struct disk_request *at;
 	uint64_t from_ns, to_ns;
+	struct wait_filter *f;
 	size_t n;
-	int err = 0;
+	int err = wait_filter_new(&f, tl, o, names);
 
-	if (!f)
-		return -ENOMEM;
+	if (err)
+		return err;
 	wait_filter_window(f, &from_ns, &to_ns);
 	at = timelines_disk_requests(tl, &n);
 	for (size_t i = 0; i < n && !err; i++)

@@ -20,9 +20,9 @@ struct shown {
 	uint64_t whole_ns;		 /* length of these parts without --from and --to */
 };
 
-/* NULL: out of memory. What is given must outlive it. */
-struct wait_filter *wait_filter_new(const struct timelines *tl, const struct options *o,
-				    struct names *names);
+/* 0 or -ENOMEM, also if names is NULL. What is given must outlive it. */
+int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
+		    struct names *names);
 void wait_filter_free(struct wait_filter *f);
 /* False: no wait of this thread is shown, whatever its name at the time. */
 bool wait_filter_thread(const struct wait_filter *f, uint32_t thread);

@@ -99,8 +99,7 @@ static void compare(const struct timelines *tl, uint32_t depth, struct schedule 
 		chains_init(&all.chains, tl, &o,
 			    &(struct chain_user) { .sink = { &all, add, NULL }, .label = label }),
 		0);
-	b = chain_batch_new(&all.chains);
-	assert_non_null(b);
+	assert_int_equal(chain_batch_new(&b, &all.chains), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
