@@ -15,10 +15,11 @@
 
 /*
  * Queued threads are unwound for this long after the list, and for this long at the end of the
- * recording. Each takes 30 us, on a loaded machine 150 us.
+ * recording. Each takes 30 us, on a loaded machine 150 us; but with a load of thirty, half a second
+ * passes before the processes that read rules get a CPU.
  */
 #define SLEEPING_NS 5000000000u
-#define SLEEPING_AT_END_NS 500000000u
+#define SLEEPING_AT_END_NS 2000000000u
 /* How long a stack waits for a rule; and the time between two rounds of asking, at the end. */
 #define PENDING_MAX_NS 5000000000u
 #define PENDING_MS 1
