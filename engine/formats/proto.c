@@ -13,7 +13,7 @@ enum wire_type {
 
 #define VARINT_MAX 10u /* bytes of the longest varint */
 
-static size_t put_varint(uint8_t *p, uint64_t v)
+static inline size_t put_varint(uint8_t *p, uint64_t v)
 {
 	size_t n = 0;
 
@@ -27,7 +27,13 @@ static void put(struct text_buf *b, uint64_t v)
 {
 	uint8_t bytes[VARINT_MAX];
 
-	text_put(b, (const char *)bytes, put_varint(bytes, v));
+	if (b->failed || b->cap - b->len <= VARINT_MAX) {
+		text_put(b, (const char *)bytes, put_varint(bytes, v));
+		return;
+	}
+	/* There is room, as nearly always: without a call and a copy. */
+	b->len += put_varint((uint8_t *)b->p + b->len, v);
+	b->p[b->len] = '\0';
 }
 
 static void put_key(struct text_buf *b, uint32_t field, enum wire_type type)
@@ -72,12 +78,14 @@ void proto_end(struct text_buf *b, size_t begin)
 	uint8_t length[VARINT_MAX];
 	size_t len = b->len - begin, n = put_varint(length, len);
 
-	/* Room for the other bytes of the length. */
-	text_put(b, (const char *)length, n - 1);
-	if (b->failed)
-		return;
-	memmove(b->p + begin + n - 1, b->p + begin, len);
-	memcpy(b->p + begin - 1, length, n);
+	if (n > 1) {
+		text_put(b, (const char *)length, n - 1); /* room for the rest of the length */
+		if (b->failed)
+			return;
+		memmove(b->p + begin + n - 1, b->p + begin, len);
+	}
+	if (!b->failed)
+		memcpy(b->p + begin - 1, length, n);
 }
 
 void proto_packed(struct text_buf *b, uint64_t v)
