@@ -146,15 +146,11 @@ static void sort_few(const struct batch *b, struct item *item, uint32_t n, uint3
 
 static int push(struct sort *s, uint32_t from, uint32_t n, uint32_t depth, bool keyed)
 {
-	struct range *p;
-
 	if (n < 2)
 		return 0;
-	p = grow_array(s->todo, s->ranges, &s->cap, sizeof(*p));
-	if (!p)
+	if (!GROW(s->todo, s->ranges, s->cap))
 		return -ENOMEM;
-	s->todo = p;
-	p[s->ranges++] = (struct range) { from, n, depth, keyed };
+	s->todo[s->ranges++] = (struct range) { from, n, depth, keyed };
 	return 0;
 }
 

@@ -54,16 +54,13 @@ static void sort_few(struct sibling *s, uint32_t n)
 static int64_t gather(struct work *w, uint32_t node)
 {
 	const struct tree *t = w->t;
-	struct sibling *p;
 	uint32_t n = 0;
 
 	for (uint32_t c = t->node[node].child; c; c = t->node[c].next) {
 		bool leaf = t->node[c].len == 1 && !t->node[c].child;
 
-		p = grow_array(w->sib, n, &w->sib_cap, sizeof(*p));
-		if (!p)
+		if (!GROW(w->sib, n, w->sib_cap))
 			return -ENOMEM;
-		w->sib = p;
 		w->sib[n].node = c;
 		w->sib[n++].key = t->in_order ? c : w->rank[2 * t->node[c].name + leaf];
 	}
@@ -76,12 +73,9 @@ static int64_t gather(struct work *w, uint32_t node)
 
 static int push(struct work *w, const struct todo *what)
 {
-	struct todo *p = grow_array(w->todo, w->n, &w->cap, sizeof(*p));
-
-	if (!p)
+	if (!GROW(w->todo, w->n, w->cap))
 		return -ENOMEM;
-	w->todo = p;
-	p[w->n++] = *what;
+	w->todo[w->n++] = *what;
 	return 0;
 }
 

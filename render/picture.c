@@ -261,12 +261,9 @@ static void write_narrow(FILE *f, const struct document *d, const struct narrow 
 
 static int keep(struct narrows *ns, const struct narrow *nar)
 {
-	struct narrow *v = grow_array(ns->v, ns->n, &ns->cap, sizeof(*v));
-
-	if (!v)
+	if (!GROW(ns->v, ns->n, ns->cap))
 		return -ENOMEM;
-	ns->v = v;
-	v[ns->n++] = *nar;
+	ns->v[ns->n++] = *nar;
 	return 0;
 }
 

@@ -273,17 +273,14 @@ static size_t entry_bytes(const char *path)
 
 static uint32_t new_slot(struct code_files *f)
 {
-	struct code_file *files;
 	uint32_t id = f->free_slot;
 
 	if (id) {
 		f->free_slot = f->files[id - 1].next;
 		return id;
 	}
-	files = grow_array(f->files, f->n, &f->cap, sizeof(*files));
-	if (!files)
+	if (!GROW(f->files, f->n, f->cap))
 		return 0;
-	f->files = files;
 	return ++f->n;
 }
 
@@ -441,16 +438,11 @@ void code_files_hold_mapping(struct code_files *f, uint32_t id)
 void code_files_put_mapping(struct code_files *f, uint32_t id)
 {
 	struct code_file *c = &f->files[id - 1];
-	uint32_t *grown;
 
 	if (!--c->mapped && c->kind == CODE_FILE && c->refs > 1 && c->fd >= 0 && !c->copied) {
 		c->is_urgent = c->is_pinning || is_deleted(c->fd);
-		grown = c->is_unused ? NULL
-				     : grow_array(f->unused, f->n_unused, &f->cap_unused,
-						  sizeof(*grown));
-		if (grown) {
-			f->unused = grown;
-			grown[f->n_unused++] = id;
+		if (!c->is_unused && GROW(f->unused, f->n_unused, f->cap_unused)) {
+			f->unused[f->n_unused++] = id;
 			c->is_unused = true;
 		}
 	}

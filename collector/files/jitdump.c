@@ -71,14 +71,11 @@ bool jitdump_is_name(const char *path)
 
 static int add(struct codes *c, const struct code *code)
 {
-	struct code *at = c->n < CODES_MAX ? grow_array(c->at, c->n, &c->cap, sizeof(*at)) : NULL;
-
 	if (c->n == CODES_MAX)
 		return 0;
-	if (!at)
+	if (!GROW(c->at, c->n, c->cap))
 		return -ENOMEM;
-	c->at = at;
-	at[c->n++] = *code;
+	c->at[c->n++] = *code;
 	return 0;
 }
 

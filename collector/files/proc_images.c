@@ -155,19 +155,16 @@ void images_map(struct images *im, struct image *i, const struct mapping *m)
 	/* What this mapping replaced, maybe a piece in its middle, is older images' only. */
 	bool replaces = i->replaces && i->start_ns == m->time_ns;
 	uint64_t covered = replaces ? m->end : m->start;
-	struct mapping *list = NULL;
 	struct map_list *l;
 
 	if (m->start >= m->end || i->overflowed || (!replaces && is_known(im, i, m)))
 		goto drop;
 	l = own_list(im, i, m->start, covered);
-	if (l && l->n < MAPPINGS_MAX && im->n_mappings < ALL_MAPPINGS_MAX)
-		list = grow_array(l->list, l->n, &l->cap, sizeof(*list));
-	if (!list) {
+	if (!l || l->n >= MAPPINGS_MAX || im->n_mappings >= ALL_MAPPINGS_MAX ||
+	    !GROW(l->list, l->n, l->cap)) {
 		images_overflow(im, i);
 		goto drop;
 	}
-	l->list = list;
 	l->list[l->n++] = *m;
 	im->n_mappings++;
 	/* The kernel maps the program before its interpreter and its libraries. */

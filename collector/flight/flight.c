@@ -154,11 +154,8 @@ static void account_object(struct flight *f, const struct wire_switch *ev)
 
 static int take_loss(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
-	struct loss *losses = grow_array(f->losses, f->n_losses, &f->cap_losses, sizeof(*losses));
-
-	if (!losses)
+	if (!GROW(f->losses, f->n_losses, f->cap_losses))
 		return -ENOMEM;
-	f->losses = losses;
 	f->losses[f->n_losses++] = (struct loss) { n, first_ns, last_ns, cpu };
 	f->seen[0].lost += n;
 	f->lost_since_listing = true;

@@ -43,17 +43,14 @@ static uint32_t hash_of(const void *items, uint32_t id)
 
 static uint32_t new_id(struct id_pool *p)
 {
-	struct id_pool_item *items;
 	uint32_t id = p->free_id;
 
 	if (id) {
 		p->free_id = p->items[id - 1].next;
 		return id;
 	}
-	items = grow_array(p->items, p->n, &p->cap, sizeof(*items));
-	if (!items)
+	if (!GROW(p->items, p->n, p->cap))
 		return 0;
-	p->items = items;
 	return p->n < UINT32_MAX / 4 ? ++p->n : 0;
 }
 

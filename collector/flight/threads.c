@@ -35,17 +35,14 @@ struct thread_state *threads_find(const struct threads *t, uint32_t tid)
 
 static uint32_t new_place(struct threads *t)
 {
-	struct thread_state *list;
 	uint32_t place = t->free_place;
 
 	if (place) {
 		t->free_place = t->list[place - 1].next;
 		return place;
 	}
-	list = grow_array(t->list, t->n, &t->cap, sizeof(*list));
-	if (!list)
+	if (!GROW(t->list, t->n, t->cap))
 		return 0;
-	t->list = list;
 	return ++t->n;
 }
 

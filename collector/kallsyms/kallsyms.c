@@ -96,11 +96,8 @@ static uint32_t put_string(struct table *t, const char *s, size_t len)
 
 static int put_entry(struct table *t, const struct entry *e)
 {
-	struct entry *entries = grow_array(t->entries, t->n, &t->cap, sizeof(*entries));
-
-	if (!entries)
+	if (!GROW(t->entries, t->n, t->cap))
 		return -ENOMEM;
-	t->entries = entries;
 	t->entries[t->n++] = *e;
 	return 0;
 }
@@ -284,10 +281,8 @@ int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *na
 	kallsyms_remove(k, addr, new.end);
 	if (k->n_added >= ADDED_MAX)
 		return -ENOSPC;
-	added = grow_array(k->added, k->n_added, &k->cap_added, sizeof(*added));
-	if (!added)
+	if (!GROW(k->added, k->n_added, k->cap_added))
 		return -ENOMEM;
-	k->added = added;
 	new.name = strdup(name);
 	if (!new.name)
 		return -ENOMEM;

@@ -233,12 +233,8 @@ bool sideband_wait(struct sideband *sb, int timeout_ms, bool *others)
 /* Makes room in the batch for one more record of size bytes. */
 static bool reserve(struct sideband *sb, size_t size)
 {
-	struct batch_item *items =
-		grow_array(sb->items, sb->n_items, &sb->cap_items, sizeof(*items));
-
-	if (!items)
+	if (!GROW(sb->items, sb->n_items, sb->cap_items))
 		return false;
-	sb->items = items;
 	if (sb->cap - sb->len < size) {
 		size_t cap = (sb->cap + size) * 2;
 		uint8_t *bytes = realloc(sb->bytes, cap);

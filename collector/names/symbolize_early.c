@@ -79,13 +79,10 @@ static void take_frames(struct symbolizer *s, struct early *e)
 
 	for (uint32_t i = 0; i < s->n_frames; i++) {
 		const struct user_frame *f = &s->frames[i];
-		struct user_frame *grown = NULL;
 
-		if (bsearch(&f->source, e->files, e->n_files, sizeof(f->source), by_source))
-			grown = grow_array(e->frames, e->n, &e->cap, sizeof(*grown));
-		if (grown) {
-			e->frames = grown;
-			grown[e->n++] = *f;
+		if (bsearch(&f->source, e->files, e->n_files, sizeof(f->source), by_source) &&
+		    GROW(e->frames, e->n, e->cap)) {
+			e->frames[e->n++] = *f;
 			--*symbolize_waiting(s, f->source);
 		} else {
 			s->frames[kept++] = *f;
@@ -252,7 +249,6 @@ bool early_is_busy(const struct symbolizer *s)
 void early_end(struct symbolizer *s)
 {
 	struct early *e = s->early;
-	struct user_frame *grown;
 
 	if (!e)
 		return;
@@ -267,11 +263,9 @@ void early_end(struct symbolizer *s)
 		reader_close(e->naming.reader);
 	e->is_naming = false;
 	for (; e->at < e->n; e->at++) {
-		grown = grow_array(s->frames, s->n_frames, &s->cap_frames, sizeof(*grown));
-		if (!grown)
+		if (!GROW(s->frames, s->n_frames, s->cap_frames))
 			break;
-		s->frames = grown;
-		grown[s->n_frames++] = e->frames[e->at];
+		s->frames[s->n_frames++] = e->frames[e->at];
 	}
 	e->file = e->n_files = 0;
 	e->n = e->at = 0;

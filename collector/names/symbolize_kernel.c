@@ -129,7 +129,6 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
 			     uint32_t generation)
 {
 	struct kallsyms_symbol sym;
-	void *p;
 
 	s->stats.kernel_frames++;
 	if (find_kernel(s, addr, generation, &sym)) {
@@ -137,12 +136,8 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
 		(void)name_kernel_frame(s, frame, addr, &sym);
 		return;
 	}
-	p = s->n_nameless < NAMELESS_MAX
-		    ? grow_array(s->nameless, s->n_nameless, &s->cap_nameless, sizeof(*s->nameless))
-		    : NULL;
-	if (!p)
+	if (s->n_nameless == NAMELESS_MAX || !GROW(s->nameless, s->n_nameless, s->cap_nameless))
 		return;
-	s->nameless = p;
 	s->nameless[s->n_nameless++] = (struct kernel_frame) { frame, generation, addr };
 }
 

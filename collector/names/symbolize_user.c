@@ -330,15 +330,12 @@ uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source)
 static bool add_frame(struct symbolizer *s, const struct user_frame *u)
 {
 	uint32_t *n = symbolize_waiting(s, u->source);
-	struct user_frame *grown;
 
 	if (!n || *n == SOURCE_FRAMES_MAX || s->n_frames == FRAMES_MAX)
 		return false;
-	grown = grow_array(s->frames, s->n_frames, &s->cap_frames, sizeof(*grown));
-	if (!grown)
+	if (!GROW(s->frames, s->n_frames, s->cap_frames))
 		return false;
-	s->frames = grown;
-	grown[s->n_frames++] = *u;
+	s->frames[s->n_frames++] = *u;
 	++*n;
 	return true;
 }

@@ -212,19 +212,14 @@ void sleeping_threads_free(struct sleeping_threads *s)
 /* A new place at the end of the queue; NULL: it is full, or out of memory. */
 static struct queued *new_place(struct sleeping_threads *s)
 {
-	struct queued *list = NULL;
-
 	if (s->n == SLEEPING_MAX && s->next) {
 		s->n -= s->next;
 		memmove(s->list, s->list + s->next, s->n * sizeof(*s->list));
 		s->next = 0;
 	}
-	if (s->n < SLEEPING_MAX)
-		list = grow_array(s->list, s->n, &s->cap, sizeof(*list));
-	if (!list)
+	if (s->n == SLEEPING_MAX || !GROW(s->list, s->n, s->cap))
 		return NULL;
-	s->list = list;
-	return &list[s->n++];
+	return &s->list[s->n++];
 }
 
 bool sleeping_threads_add(struct sleeping_threads *s, const struct wire_thread *t)

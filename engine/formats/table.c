@@ -92,12 +92,9 @@ void table_sums_add(struct table_sums *t, const char *name, const struct wait_su
 
 int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
 {
-	struct row_length *p = grow_array(l->at, l->n, &l->cap, sizeof(*p));
-
-	if (!p)
+	if (!GROW(l->at, l->n, l->cap))
 		return -ENOMEM;
-	l->at = p;
-	p[l->n++] = (struct row_length) { row, ns };
+	l->at[l->n++] = (struct row_length) { row, ns };
 	return 0;
 }
 

@@ -14,18 +14,15 @@ static uint32_t make_label(struct wait_tree *t, const struct link *l)
 	struct names *names = t->amounts.names;
 	uint32_t identity =
 		link_identity(&t->identities, names, t->timelines, l, names_link(names, l));
-	struct link *p;
 	uint32_t id;
 	int is_new;
 
 	id = identity ? pairs_id_new(&t->labels, l->waker, identity, &is_new) : 0;
 	if (!id || !is_new)
 		return id;
-	p = grow_array(t->link, id, &t->cap_link, sizeof(*p));
-	if (!p)
+	if (!GROW(t->link, id, t->cap_link))
 		return 0;
-	t->link = p;
-	p[id] = *l;
+	t->link[id] = *l;
 	return id;
 }
 
@@ -34,14 +31,12 @@ static uint32_t label_link(void *arg, const struct link *l)
 	struct wait_tree *t = arg;
 	bool is_new;
 	uint32_t id = intern_id(&t->links, l, sizeof(*l), &is_new);
-	uint32_t *p = id ? grow_array(t->label, id, &t->cap_label, sizeof(*p)) : NULL;
 
-	if (!p)
+	if (!id || !GROW(t->label, id, t->cap_label))
 		return 0;
-	t->label = p;
 	if (is_new)
-		p[id] = make_label(t, l);
-	return p[id];
+		t->label[id] = make_label(t, l);
+	return t->label[id];
 }
 
 static uint32_t identity_of(const void *arg, uint32_t label)
@@ -65,14 +60,11 @@ static uint32_t run_of(const struct chains *c, uint32_t node)
 
 static uint32_t add_item(struct wait_tree *t, uint32_t parent, uint32_t label)
 {
-	struct tree_item *p = grow_array(t->items, t->n_items, &t->cap_items, sizeof(*p));
-
-	if (!p) {
+	if (!GROW(t->items, t->n_items, t->cap_items)) {
 		t->amounts.out_of_memory = true;
 		return 0;
 	}
-	t->items = p;
-	p[t->n_items] = (struct tree_item) { .parent = parent, .label = label, .times = 1 };
+	t->items[t->n_items] = (struct tree_item) { .parent = parent, .label = label, .times = 1 };
 	return (uint32_t)t->n_items++;
 }
 

@@ -231,17 +231,15 @@ static int worth_of(Elf *elf)
 
 static int add(struct debug_files *d, const char *path, Elf *elf)
 {
-	struct indexed *index, *i;
+	struct indexed *i;
 	const void *id;
 	ssize_t len = dwelf_elf_gnu_build_id(elf, &id);
 
 	if (len <= 0 || len > (ssize_t)BUILD_ID_MAX)
 		return 0;
-	index = grow_array(d->index, d->n, &d->cap, sizeof(*index));
-	if (!index)
+	if (!GROW(d->index, d->n, d->cap))
 		return -ENOMEM;
-	d->index = index;
-	i = &index[d->n++];
+	i = &d->index[d->n++];
 	*i = (struct indexed) { hex_of(id, (size_t)len), strdup(path), worth_of(elf) };
 	return i->build_id && i->path ? 0 : -ENOMEM;
 }

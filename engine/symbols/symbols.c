@@ -184,13 +184,9 @@ static void take_ranges(struct debug_names *d)
 		ptrdiff_t at = 0;
 
 		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-			struct unit_range *r =
-				grow_array(d->ranges, d->n_ranges, &d->cap_ranges, sizeof(*r));
-
-			if (!r)
+			if (!GROW(d->ranges, d->n_ranges, d->cap_ranges))
 				return;
-			d->ranges = r;
-			r[d->n_ranges++] =
+			d->ranges[d->n_ranges++] =
 				(struct unit_range) { start + d->bias, end + d->bias, *unit };
 		}
 	}

@@ -119,13 +119,9 @@ static bool note_object(struct frame_lists *f, uint32_t list, uint32_t stack)
 	};
 
 	while (f->n_objects <= list) {
-		struct list_object *p =
-			grow_array(f->objects, f->n_objects, &f->cap_objects, sizeof(*p));
-
-		if (!p)
+		if (!GROW(f->objects, f->n_objects, f->cap_objects))
 			return false;
-		f->objects = p;
-		p[f->n_objects++] = (struct list_object) { 0 };
+		f->objects[f->n_objects++] = (struct list_object) { 0 };
 	}
 	f->objects[list] = o;
 	return o.frames && o.class;

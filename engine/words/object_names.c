@@ -87,7 +87,7 @@ static bool is_unconnected(const char *other_end)
 static void note_end(struct object_names *o, const struct trace_object *what,
 		     struct text_buf *other, struct text_buf *b)
 {
-	uint32_t id = 0, *owners;
+	uint32_t id = 0;
 	bool is_new = false;
 
 	other->len = b->len = 0;
@@ -106,11 +106,9 @@ static void note_end(struct object_names *o, const struct trace_object *what,
 	if (!id || !is_new)
 		return;
 	while (o->n_owners <= id) {
-		owners = grow_array(o->owners, o->n_owners, &o->cap_owners, sizeof(*owners));
-		if (!owners)
+		if (!GROW(o->owners, o->n_owners, o->cap_owners))
 			return;
-		o->owners = owners;
-		owners[o->n_owners++] = 0;
+		o->owners[o->n_owners++] = 0;
 	}
 	o->owners[id] = what->owner;
 }
