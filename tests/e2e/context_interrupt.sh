@@ -6,7 +6,8 @@
 needs_bpf
 rounds=10
 record_thread "$tmp/trace" "$tmp/folded" sleeper bystander --rounds $rounds --sleep 10000
-grep ';sleeper_waits;' "$tmp/folded" >"$tmp/waits"
+grep -q ';sleeper_waits;' "$tmp/folded" || fail "no wait with its functions: $(cat "$tmp/folded")"
+grep '^sleeper;' "$tmp/folded" | grep -e nanosleep -e '\[preempted\]' >"$tmp/waits"
 timer=$(weight_of ';hrtimer_wakeup;.*;\[timer\] ' "$tmp/waits")
 expect_about "woken by the timer's interrupt" $((rounds * 10000000)) "$timer" "$tmp/waits"
 expect "other ends than the interrupt and waiting for the bystander's CPU" "" \

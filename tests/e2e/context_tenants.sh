@@ -6,8 +6,13 @@ needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" landlord tenants --work 3000,6000
 grep ';landlord_waits;.*;--;' "$tmp/folded" |
 	skeleton '^(landlord_waits|(first|second)_tenant_wakes_patient)$' >"$tmp/chains"
-first='landlord;landlord_waits;--;first_tenant_wakes_patient;tenant1'
-second='landlord;landlord_waits;--;second_tenant_wakes_patient;tenant2'
+for name in first:tenant1 second:tenant2; do
+	grep -q "^landlord;landlord_waits;--;${name%:*}_tenant_wakes_patient;${name#*:};" "$tmp/chains" ||
+		fail "${name#*:}: no chain with its functions
+$(cat "$tmp/chains")"
+done
+by_threads <"$tmp/folded" >"$tmp/chains"
+first='landlord;--;tenant1' second='landlord;--;tenant2'
 expect_about "the first tenant's work" 3000000 "$(weight "$first;[running]" "$tmp/chains")" "$tmp/chains"
 expect_about "the first tenant's sleep" 20000000 "$(weight "$first;--;[timer]" "$tmp/chains")" "$tmp/chains"
 expect_about "the second tenant's work" 6000000 "$(weight "$second;[running]" "$tmp/chains")" "$tmp/chains"

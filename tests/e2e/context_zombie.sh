@@ -4,15 +4,16 @@
 # dead before it and that nobody has reaped.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-record "$tmp/trace" zombie --work 2000 --sleep 200000
+# It is dead for a second; on a busy machine it lives for some tenths of one.
+record "$tmp/trace" zombie --work 2000 --sleep 1000000
 walk_to "$tmp/folded" -t "$(tid undead)" --state=all "$tmp/trace"
 expect "time that undead was not woken" 0 "$(weight_of '\[not woken\] ' "$tmp/folded")"
-expect_at_most "its waits, ns" 100000000 "$(weight_of . "$tmp/folded")" "$tmp/folded"
+expect_at_most "its waits, ns" 800000000 "$(weight_of . "$tmp/folded")" "$tmp/folded"
 "$walk" -q --format=threads --unit=ns -t "$(tid undead)" "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads" 0 $?
 lifetime=$(awk -v tid="$(tid undead)" '$1 == tid { print $9 }' "$tmp/threads")
 expect_at_least "its lifetime, ns" 2000000 "${lifetime%.*}" "$tmp/threads"
-expect_at_most "its lifetime, ns" 150000000 "${lifetime%.*}" "$tmp/threads"
+expect_at_most "its lifetime, ns" 850000000 "${lifetime%.*}" "$tmp/threads"
 
 "$load" zombie --work 1000 --sleep 20000000 --seconds 30 >"$tmp/told" &
 started="$started $!"

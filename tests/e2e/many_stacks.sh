@@ -71,11 +71,14 @@ $(grep '^chaincap: ' "$tmp/err")"
 stacks=$(sed -n 's/^chaincap: [0-9]* events.* \([0-9]*\) stacks.*/\1/p' "$tmp/err")
 grep -q ' 0 lost' "$tmp/err" || skip "this machine is too busy: events were lost"
 mib=$(sed -n 's/^chaincap: recorder: .* s CPU, \([0-9]*\) MiB.*/\1/p' "$tmp/err")
-# Of it the rings are 64 MiB for each CPU.
-expect_at_most "memory of the recorder, MiB" $((168 + 64 * $(nproc))) "$mib" "$tmp/err"
+# Of it the rings are 64 MiB for each CPU, and at most 48 MiB are stacks that wait for the rules of their code
+# (PENDING_STACKS_MAX_BYTES), of which there are many on a busy machine.
+expect_at_most "memory of the recorder, MiB" $((168 + 48 + 64 * $(nproc))) "$mib" "$tmp/err"
 walk_to "$tmp/folded" --depth=0 --state=all -c '^variety$' "$tmp/trace"
-expect_near "waits after all" "$(awk '$1 == "after" { print $2 }' "$tmp/told")" \
-	"$(weight_of ';after_all;' "$tmp/folded")" 50
+# 50 of a millisecond; what was told is how long they took by the clock.
+expect_at_least "waits after all" 45000000 "$(weight_of ';after_all;' "$tmp/folded")" "$tmp/folded"
+expect_at_most "waits after all" "$(awk '$1 == "after" { print $2 }' "$tmp/told")" \
+	"$(weight_of ';after_all;' "$tmp/folded")" "$tmp/folded"
 # The paths of all processes are the same, so they are told once.
 expect_at_least "different paths" 7900 "$(grep -c ';zero;' "$tmp/folded")"
 expect_at_most "stacks in the trace" 60000 "$stacks"

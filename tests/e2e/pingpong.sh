@@ -10,8 +10,7 @@ for hop in futex pipe tcp; do
 		pingpong --hops $hop --work 1000 --rounds $rounds
 	grep ';ping_waits;.*;--;' "$tmp/folded" |
 		skeleton '^(p[io]ng_waits|p[io]ng_wakes_p[io]ng)$' >"$tmp/chains"
-	expect_near "$hop: all of ping's waits" "$(told ping waited_ns)" \
-		"$(weight_of ';ping_waits;' "$tmp/folded")" $rounds "$tmp/folded"
+	expect_waits "$hop: all of ping's waits" ping "$(weight_of ';ping_waits;.*;--;' "$tmp/folded")" $rounds "$tmp/trace"
 	# pong may have worked before ping slept, so that some of its work is in no chain. From when ping let it
 	# go on until it waits again (held_ns) it runs or has no CPU, and it runs for the CPU time of its work (nine
 	# tenths, see expect_work), so that it has no CPU for the rest at most, however busy the machine is.

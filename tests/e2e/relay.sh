@@ -5,9 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=5
-bravo='alpha;alpha_waits;--;bravo_wakes_alpha;bravo'
-charlie="$bravo;--;charlie_wakes_bravo;charlie"
-delta="$charlie;--;delta_wakes_charlie;delta"
+bravo='alpha;--;bravo'
+charlie="$bravo;--;charlie"
+delta="$charlie;--;delta"
 
 for hop in futex pipe eventfd unix tcp; do
 	# What it needs of its files is in memory then: nobody waits for the disk in the recording.
@@ -17,8 +17,11 @@ for hop in futex pipe eventfd unix tcp; do
 	grep -q '^alpha;.*thread_main;alpha_runs;alpha_waits;[^;]*;\(\[[a-z]*\];\)\{0,1\}-;.*;bravo_wakes_alpha;bravo_runs;thread_main;' \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
-	grep ';alpha_waits;.*;--;' "$tmp/folded" |
-		skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
+	grep ';alpha_waits;.*;--;' "$tmp/folded" | skeleton '^(alpha_waits|[a-z]*_wakes_[a-z]*)$' >"$tmp/chains"
+	grep -q '^alpha;alpha_waits;--;bravo_wakes_alpha;bravo;--;charlie_wakes_bravo;charlie;--;delta_wakes_charlie;delta;\[running\]' \
+		"$tmp/chains" || fail "$hop: no chain with its functions
+$(cat "$tmp/chains")"
+	by_threads <"$tmp/folded" >"$tmp/chains"
 	expect_work "$hop: bravo" bravo "$(weight "$bravo;[running]" "$tmp/chains")" "$tmp/chains"
 	expect_work "$hop: charlie" charlie "$(weight "$charlie;[running]" "$tmp/chains")" "$tmp/chains"
 	expect_work "$hop: delta" delta "$(weight "$delta;[running]" "$tmp/chains")" "$tmp/chains"
@@ -28,8 +31,7 @@ $(cat "$tmp/folded")"
 	expect_at_most "$hop: the timer" "$(told timer_ns)" "$timer" "$tmp/chains"
 	expect_at_least "$hop: the timer, and delta waiting for a CPU" $(($(told timer_ns) * 9 / 10)) \
 		$((timer + $(weight "$delta;[runnable]" "$tmp/chains"))) "$tmp/chains"
-	expect_near "$hop: all of alpha's waits" "$(told alpha waited_ns)" \
-		"$(weight_of ';alpha_waits;' "$tmp/folded")" $rounds "$tmp/folded"
+	expect_waits "$hop: all of alpha's waits" alpha "$(weight_of '^alpha;--;bravo;' "$tmp/chains")" $rounds "$tmp/trace"
 	expect "$hop: other ends than these" "" \
 		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[timer\] ' "$tmp/chains")"
 	grep -q ';hrtimer_wakeup;.*;\[timer\] ' "$tmp/folded" ||

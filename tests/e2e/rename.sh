@@ -6,7 +6,11 @@ needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" patient rename --work 3000,5000
 grep ';patient_waits;.*;--;' "$tmp/folded" |
 	skeleton '^(patient_waits|(larva|moth)_wakes_patient)$' >"$tmp/chains"
-expect_about "work as larva" 3000000 \
-	"$(weight 'patient;patient_waits;--;larva_wakes_patient;larva;[running]' "$tmp/chains")" "$tmp/folded"
-expect_about "work as moth" 5000000 \
-	"$(weight 'patient;patient_waits;--;moth_wakes_patient;moth;[running]' "$tmp/chains")" "$tmp/folded"
+for name in larva moth; do
+	grep -q "^patient;patient_waits;--;${name}_wakes_patient;$name;" "$tmp/chains" ||
+		fail "$name: no chain with its functions
+$(cat "$tmp/chains")"
+done
+by_threads <"$tmp/folded" >"$tmp/chains"
+expect_about "work as larva" 3000000 "$(weight 'patient;--;larva;[running]' "$tmp/chains")" "$tmp/folded"
+expect_about "work as moth" 5000000 "$(weight 'patient;--;moth;[running]' "$tmp/chains")" "$tmp/folded"

@@ -6,17 +6,20 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 mkfifo "$tmp/out"
-busy 30
+busy 120
 load_pid=$!
+# Many threads, which get much of the CPUs however busy the machine is.
+"$load" convoy --threads 40 --work 0 --rounds 1000000000 --seconds 120 >/dev/null 2>&1 &
+load_pid="$load_pid $!"
 started="$started $load_pid"
-timeout 60 "$cap" -o - --buffer-size 1M 6 >"$tmp/out" 2>"$tmp/err.cap" &
+timeout 60 "$cap" -o - --buffer-size 256K 6 >"$tmp/out" 2>"$tmp/err.cap" &
 recorder=$!
 started="$started $recorder"
 
-# A disk of 300 KB/s, until there is a file "fast".
+# A disk of 30 KB/s, until there is a file "fast".
 {
 	while [ ! -e "$tmp/fast" ]; do
-		dd bs=30K count=1 iflag=fullblock 2>/dev/null
+		dd bs=3K count=1 iflag=fullblock 2>/dev/null
 		sleep 0.1
 	done
 	cat
@@ -34,6 +37,7 @@ sleep 4 # it is past its time, and still kept waiting
 late=$(memory)
 kill -0 $recorder || fail "it has ended, though the disk cannot have taken all of it: the test is too gentle
 $(cat "$tmp/err.cap")"
+# shellcheck disable=SC2086 # two
 kill $load_pid
 : >"$tmp/fast"
 wait $recorder

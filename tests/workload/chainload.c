@@ -374,7 +374,7 @@ static void print_help(FILE *out)
 		"  --threads N       convoy, idle: how many\n"
 		"  --sync            diskio: write and fsync instead of reading\n"
 		"  --dir DIR         diskio, loopdev, things: where its file goes (.)\n"
-		"  --seconds S       end after that time at the latest (10)\n\n"
+		"  --seconds S       end after that time at the latest (60)\n\n"
 		"Example: chaincap -o relay.bin -- chainload relay --work 1000,2000,3000\n");
 }
 
@@ -422,7 +422,10 @@ static int run(const struct scenario *scenario)
 	int error;
 
 	printf("process chainload %d\n", getpid());
-	error = scenario->sets_up();
+	settles();
+	error = share_waiter();
+	if (!error)
+		error = scenario->sets_up();
 	if (!error)
 		error = crew_start();
 	if (!error)

@@ -284,8 +284,10 @@ IN_STACK int shallow_runs(struct thread *shallow)
 {
 	int error = 0;
 
-	for (; !error && shallow->rounds < options.rounds; shallow->rounds++)
+	for (; !error && shallow->rounds < options.rounds; shallow->rounds++) {
+		count_wait();
 		error = shallow_waits();
+	}
 	return error;
 }
 
@@ -315,6 +317,7 @@ IN_STACK int deep_descends(struct thread *deep, int depth)
 	if (depth > 1) {
 		error = deep_descends(deep, depth - 1);
 	} else {
+		awaits_waiter(deep->rounds + 1);
 		deep_waits(deep);
 		deep_works(deep);
 		error = deep_wakes_shallow();

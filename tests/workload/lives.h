@@ -85,6 +85,7 @@ IN_STACK void *heir_runs(void *argument)
 
 	(void)argument;
 	start_child_thread(&heir, "heir");
+	awaits_waiter(1);
 	heir_waits();
 	heir_works(&heir);
 	if (!heir_wakes_patient())
@@ -137,6 +138,7 @@ IN_STACK int first_tenant_wakes_patient(void)
 
 IN_STACK int first_tenant_runs(struct thread *tenant)
 {
+	awaits_waiter(1);
 	tenant_waits();
 	first_tenant_works(tenant);
 	return first_tenant_wakes_patient();
@@ -154,6 +156,7 @@ IN_STACK int second_tenant_wakes_patient(void)
 
 IN_STACK int second_tenant_runs(struct thread *tenant)
 {
+	awaits_waiter(2);
 	tenant_waits();
 	second_tenant_works(tenant);
 	return second_tenant_wakes_patient();
@@ -178,6 +181,7 @@ static pid_t clone_tenant(int (*run)(struct thread *), const char *name)
 
 IN_STACK int landlord_waits(void)
 {
+	count_wait();
 	return hop_wait(&patient_hop);
 }
 

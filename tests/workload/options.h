@@ -22,6 +22,6 @@ static struct options options = {
 	.hops = { HOP_FUTEX, HOP_PIPE, HOP_EVENTFD },
 	.work_us = { 2000, 2000, 2000 },
 	.sleep_us = 20000,
-	.seconds = 10,
+	.seconds = 60,
 	.dir = ".",
 };

@@ -30,8 +30,10 @@ IN_STACK int patient_runs(struct thread *patient)
 {
 	while (patient->rounds < patient_wakings) {
 		uint64_t slept_ns = clock_ns(CLOCK_MONOTONIC);
-		int error = patient_waits();
+		int error;
 
+		count_wait();
+		error = patient_waits();
 		if (error)
 			return error;
 		patient->waited_ns += clock_ns(CLOCK_MONOTONIC) - slept_ns;
@@ -86,6 +88,7 @@ IN_STACK int early_wakes_patient(void)
 
 IN_STACK int early_runs(struct thread *early)
 {
+	awaits_waiter(1);
 	early_waits();
 	early_works(early);
 	return early_wakes_patient();
@@ -125,6 +128,7 @@ static int become_after(void)
 		(char[]) { "chainload" }, (char[]) { AFTER_EXEC }, fd, sleep_us, work_us, NULL
 	};
 
+	awaits_waiter(2);
 	snprintf(fd, sizeof(fd), "%d", dup(patient_hop.tx));
 	snprintf(sleep_us, sizeof(sleep_us), "%ju", (uintmax_t)options.sleep_us);
 	snprintf(work_us, sizeof(work_us), "%ju", (uintmax_t)options.work_us[1]);
@@ -136,6 +140,7 @@ IN_STACK int before_runs(struct thread *before)
 {
 	int error;
 
+	awaits_waiter(1);
 	before_waits();
 	before_works(before);
 	error = before_wakes_patient();
@@ -173,6 +178,7 @@ static int run_after_exec(char **arguments)
 	options.sleep_us = strtoull(arguments[1], NULL, 10);
 	options.work_us[0] = strtoull(arguments[2], NULL, 10);
 	start_child_thread(&thread, "after");
+	settles();
 	return after_runs(&thread) ? 1 : 0;
 }
 
@@ -221,6 +227,7 @@ IN_STACK int larva_runs(struct thread *thread)
 {
 	int error;
 
+	awaits_waiter(1);
 	larva_waits();
 	larva_works(thread);
 	error = larva_wakes_patient();
@@ -228,6 +235,7 @@ IN_STACK int larva_runs(struct thread *thread)
 		return error;
 	thread->rounds++;
 	prctl(PR_SET_NAME, "moth");
+	awaits_waiter(2);
 	moth_waits();
 	moth_works(thread);
 	thread->rounds++;

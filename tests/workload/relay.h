@@ -127,7 +127,8 @@ IN_STACK int charlie_runs(struct thread *charlie)
 static bool all_asleep_in(uint64_t round)
 {
 	for (int i = 0; i < 3; i++)
-		if (relay.asleep_in_round[i] != round)
+		if (relay.asleep_in_round[i] != round ||
+		    !is_asleep((int)getpid(), crew.threads[i].tid))
 			return false;
 	return true;
 }

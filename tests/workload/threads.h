@@ -8,10 +8,15 @@
  */
 #pragma once
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "hop.h"
@@ -74,6 +79,71 @@ INLINED void count_held(struct thread *thread)
 	if (thread->let_go_ns)
 		thread->held_ns += clock_ns(CLOCK_MONOTONIC) - thread->let_go_ns;
 	thread->let_go_ns = 0;
+}
+
+/* Whether the thread sleeps, by its state in /proc. */
+static bool is_asleep(int pid, int tid)
+{
+	char path[64], text[128];
+	const char *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	state = strrchr(text, ')');
+	return state && state[1] && state[2] == 'S';
+}
+
+/* The thread that a scenario's wakers work for, in memory that their processes share. */
+static struct waiter {
+	_Atomic int pid, tid;
+	_Atomic uint64_t waits; /* that have begun */
+} * waiter;
+
+static int share_waiter(void)
+{
+	void *p = mmap(NULL, sizeof(*waiter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+
+	waiter = p;
+	return p == MAP_FAILED ? -errno : 0;
+}
+
+/* To be called by that thread when it is about to wait. */
+INLINED void count_wait(void)
+{
+	waiter->pid = (int)getpid();
+	waiter->tid = (int)gettid();
+	waiter->waits++;
+}
+
+/*
+ * Naps until it is asleep in the wait with this number, counted from 1, so that all that the waker
+ * does from now on happens during that wait, however busy the machine is.
+ */
+IN_STACK void awaits_waiter(uint64_t number)
+{
+	while (waiter->waits != number || !is_asleep(waiter->pid, waiter->tid))
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + 500000);
+}
+
+/*
+ * Naps for SETTLE_MS milliseconds (of the environment): a recorder takes a while to know a process
+ * that has just started, and cuts its user stacks until then.
+ */
+IN_STACK void settles(void)
+{
+	const char *ms = getenv("SETTLE_MS");
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (ms ? strtoull(ms, NULL, 10) : 0) * 1000000;
+
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + 1000000);
 }
 
 IN_STACK void waits_for_all(void)
