@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs what is missing for "build", "test", "lint" and "kernels", from the distribution's packages.
+# Installs what is missing for "build", "test", "lint", "kernels" and "fresh", from the distribution's packages.
 # With everything there it says nothing and needs neither root nor a network.
 set -eu
 
@@ -9,6 +9,7 @@ if command -v dpkg-query >/dev/null; then
 	test="libcmocka-dev linux-perf bpftrace libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 elfutils musl-tools rustc redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin default-jdk-headless debuginfod firefox-esr dmsetup"
 	lint="clang-format cppcheck shellcheck"
 	kernels="qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu binutils cpio busybox-static"
+	fresh="debootstrap qemu-system-x86 e2fsprogs"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() {
 		[ -n "$(find /var/lib/apt/lists -name '*_Packages*' -print -quit 2>/dev/null)" ] || apt-get -q update
@@ -30,6 +31,7 @@ elif command -v dnf >/dev/null; then
 	test="libcmocka-devel perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3 elfutils redis elfutils-debuginfod firefox device-mapper"
 	lint="clang-tools-extra cppcheck ShellCheck"
 	kernels="qemu-system-x86-core cpio busybox"
+	fresh="debootstrap qemu-system-x86-core e2fsprogs"
 	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
 	install() { dnf -q -y install --setopt=install_weak_deps=False "$@"; }
 	how="dnf install"
@@ -45,6 +47,7 @@ for set; do
 	test) packages=$test ;;
 	lint) packages=$lint ;;
 	kernels) packages=$kernels ;;
+	fresh) packages=$fresh ;;
 	*) echo "deps: no such set: $set" >&2; exit 2 ;;
 	esac
 	for p in $packages; do

@@ -5,7 +5,9 @@
 #   boot          a machine just booted, on which nothing but /proc and /sys is mounted: in qemu, with Debian's kernel
 #   debootstrap   a bare Debian below a folder, with nothing but what "make deps deps-test" installs
 # Each place has a line of its own in the end; what was said there is in FRESH/PLACE.log. Exits 1 if something failed.
-#   FRESH   keeps the Debian and the disk of the guest (default /var/tmp/chain-fresh, 10 GB): rm -r begins anew
+# What it needs itself is installed first (tests/deps.sh fresh): debootstrap, qemu.
+#   FRESH   where the Debian and the disk of the guest are made (default /var/tmp/chain-fresh, 10 GB)
+#   KEEP=1  keeps them for the next time; else only the logs stay
 #   TESTS   picks some tests, as for tests/run.sh. In the guest, which is emulated where there is no KVM, the default
 #           are those that use what a boot leaves undone: tracefs, other recorders, block devices, control groups
 #   KVM=1   the guest runs on KVM
@@ -19,7 +21,17 @@ own_mounts tests/fresh.sh "$@"
 fresh=$(mkdir -p "${FRESH:-/var/tmp/chain-fresh}" && cd "${FRESH:-/var/tmp/chain-fresh}" && pwd) || exit 2
 debian=$fresh/debian
 tmp=$(mktemp -d /var/tmp/chain-fresh-tree.XXXXXX) || exit 2
-trap 'rm -rf "$debian/src"; rm -rf --one-file-system "$tmp"' EXIT
+# What is mounted below $debian is so in this mount namespace only. The devices are this machine's own.
+clean_up() {
+	rm -rf --one-file-system "$debian/src" "$tmp"
+	[ -z "${KEEP:-}" ] || return
+	for folder in proc sys dev; do
+		umount -R "$debian/$folder" 2>/dev/null
+	done
+	! grep -qF " $debian/" /proc/self/mounts || { echo "fresh: $debian stays: something is mounted there" >&2; return; }
+	rm -rf --one-file-system "$debian" "$debian.made" "$fresh/disk" "$fresh/kernel" "$fresh/initrd"
+}
+trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 all_ok=yes
@@ -122,6 +134,9 @@ in_boot() {
 }
 
 [ $# -gt 0 ] || set -- container boot debootstrap
+case " $* " in
+*' boot '* | *' debootstrap '*) sh tests/deps.sh fresh || exit 2 ;;
+esac
 for place; do
 	case $place in
 	container | boot | debootstrap) "in_$place" ;;

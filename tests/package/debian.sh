@@ -17,7 +17,7 @@ own_mounts() {
 }
 
 make_debian() {
-	command -v debootstrap >/dev/null || { echo "no debootstrap here" >&2; return 1; }
+	command -v debootstrap >/dev/null || { echo "no debootstrap here: apt-get install debootstrap" >&2; return 1; }
 	suite=${SUITE:-$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")}
 	source=$(apt-get indextargets --format '$(SITE)' 'Identifier: Packages' "Codename: $suite" 2>/dev/null | head -n 1)
 	# shellcheck disable=SC2086 # debootstrap knows a source itself
