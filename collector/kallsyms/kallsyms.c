@@ -272,7 +272,7 @@ void kallsyms_remove(struct kallsyms *k, uint64_t start, uint64_t end)
 
 int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *name)
 {
-	struct added new = { addr, addr + len, NULL, kallsyms_is_tracer(name) }, *added;
+	struct added new = { addr, addr + len, NULL, kallsyms_is_tracer(name) };
 	uint32_t at;
 
 	if (!len || new.end < addr)
@@ -287,8 +287,8 @@ int kallsyms_add(struct kallsyms *k, uint64_t addr, uint32_t len, const char *na
 	if (!new.name)
 		return -ENOMEM;
 	at = added_upto(k, addr);
-	memmove(added + at + 1, added + at, (k->n_added - at) * sizeof(*added));
-	added[at] = new;
+	memmove(k->added + at + 1, k->added + at, (k->n_added - at) * sizeof(new));
+	k->added[at] = new;
 	k->n_added++;
 	return 0;
 }
