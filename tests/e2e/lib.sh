@@ -166,7 +166,7 @@ record() {
 	trace=$1
 	shift
 	# shellcheck disable=SC2016 # for the inner shell
-	timeout 120 "$cap" -F 0 -o "$trace" -- sh -c '"$0" "$@" --rounds 1 >/dev/null && SETTLE_MS=200 exec "$0" "$@"' \
+	timeout 120 "$cap" -F 0 -o "$trace" -- sh -c '"$0" "$@" --rounds 1 >/dev/null && SETTLE_MS='"${settle_ms:-200}"' exec "$0" "$@"' \
 		"$load" "$@" \
 		>"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- chainload $*" 0 $?
@@ -174,14 +174,20 @@ record() {
 
 # record_thread TRACE FOLDED NAME SCENARIO [OPTION...]: record, and walk that thread's waits in nanoseconds.
 # Recorded again where there are holes: on some virtual machines the switches away from certain threads of
-# the host's agent are traced by no tool at all, and a wait that this touches is rightly [unknown].
+# the host's agent are traced by no tool at all, and a wait that this touches is rightly [unknown]. Likewise, with
+# more time to settle, where all stacks of the thread in its own functions are cut.
 record_thread() {
 	trace=$1 folded=$2 name=$3
 	shift 3
 	for try in 1 2 3 4 5 6; do
 		record "$trace" "$@"
 		walk_to "$folded" --state=all -t "$(tid "$name")" "$trace"
-		grep -q ';\[unknown\] ' "$folded" && [ "$(holes "$trace")" -gt 0 ] || return 0
+		settle_ms=$((300 * try))
+		if ! grep -q ';[a-z]*_\(waits\|reads\|works\);' "$folded"; then
+			echo "note: try $try: all stacks of $name are cut"
+			continue
+		fi
+		grep -q ';\[unknown\] ' "$folded" && [ "$(holes "$trace")" -gt 0 ] || { settle_ms=''; return 0; }
 		echo "note: try $try: [unknown] beside $(holes "$trace") untraced switches"
 	done
 	fail "chainload $*: disturbed in each of $try tries"
