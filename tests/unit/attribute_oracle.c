@@ -16,7 +16,7 @@
 #include "synth_many.h"
 #include "oracle.h"
 
-#define USUAL_TRACES 500
+#define USUAL_TRACES 1000
 
 static struct options options_of(struct oracle_asked a)
 {

@@ -33,7 +33,7 @@ unsigned long schedules_to_try(void)
 {
 	const char *wanted = getenv("LAWS_TRACES");
 
-	return wanted ? strtoul(wanted, NULL, 10) : 250;
+	return wanted ? strtoul(wanted, NULL, 10) : 500;
 }
 
 void on_schedules(enum schedule_kind kind, trace_checker check)

@@ -10,7 +10,7 @@ typedef void (*trace_checker)(const struct trace *t, const char *name, void *arg
 
 /* Checks the random schedule of that seed and kind; every other one has samples. */
 void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg);
-/* How many of them a law is tried on: LAWS_TRACES of the environment, or else 250. */
+/* How many of them a law is tried on: LAWS_TRACES of the environment, or else 500. */
 unsigned long schedules_to_try(void);
 /* Checks so many of a kind. */
 void on_schedules(enum schedule_kind kind, trace_checker check);
