@@ -66,21 +66,21 @@ int encoder_flush_list(struct encoder *e, enum chainlog_block type)
 	return encoder_give(e, block, len);
 }
 
-/* Returns where an item of a list goes, with room for a string; NULL with *err set. */
-static uint8_t *begin_item(struct encoder *e, enum chainlog_block type, int *err)
+/* Returns where an item of a list goes, with room for a string; NULL with e->err set. */
+static uint8_t *begin_item(struct encoder *e, enum chainlog_block type)
 {
 	struct encoder_list *l = &e->lists[type];
+	int err = 0;
 
-	*err = 0;
 	/* An item is begun below CHAINLOG_BLOCK_TARGET. */
 	if (!l->block)
 		l->block =
 			malloc(CHAINLOG_FRONT + CHAINLOG_BLOCK_TARGET + e->string_max + ITEM_MAX);
 	if (!l->block)
-		*err = encoder_note(e, -ENOMEM);
+		err = encoder_note(e, -ENOMEM);
 	else if (l->len >= CHAINLOG_BLOCK_TARGET)
-		*err = encoder_flush_list(e, type);
-	return *err ? NULL : l->block + CHAINLOG_FRONT + l->len;
+		err = encoder_flush_list(e, type);
+	return err ? NULL : l->block + CHAINLOG_FRONT + l->len;
 }
 
 /* Ends an item, which has this id (ignored in lists without ids) and ends before end. */
@@ -94,26 +94,13 @@ static void end_item(struct encoder *e, enum chainlog_block type, uint32_t id, c
 }
 
 /* A block holds a run of ids; one that was reserved earlier begins another block. */
-static uint8_t *begin_item_of_id(struct encoder *e, enum chainlog_block type, uint32_t id, int *err)
+static uint8_t *begin_item_of_id(struct encoder *e, enum chainlog_block type, uint32_t id)
 {
 	const struct encoder_list *l = &e->lists[type];
 
-	*err = l->count && id != l->first_id + l->count ? encoder_flush_list(e, type) : 0;
-	return *err ? NULL : begin_item(e, type, err);
-}
-
-/* An item that is some numbers, in a list without ids. */
-static int put_numbers(struct encoder *e, enum chainlog_block type, const uint64_t *v, size_t n)
-{
-	int err;
-	uint8_t *p = begin_item(e, type, &err);
-
-	if (!p)
-		return err;
-	for (size_t i = 0; i < n; i++)
-		p = chainlog_put_varint(p, v[i]);
-	end_item(e, type, 0, p);
-	return 0;
+	if (l->count && id != l->first_id + l->count && encoder_flush_list(e, type))
+		return NULL;
+	return begin_item(e, type);
 }
 
 static uint8_t *put_delta(uint8_t *p, uint64_t v, uint64_t *prev)
@@ -121,6 +108,31 @@ static uint8_t *put_delta(uint8_t *p, uint64_t v, uint64_t *prev)
 	p = chainlog_put_varint(p, chainlog_zigzag((int64_t)(v - *prev)));
 	*prev = v;
 	return p;
+}
+
+/* Which number of an item is the difference to that of the item before. */
+enum delta { DELTA_NONE, DELTA_FIRST, DELTA_SECOND };
+
+/* An item that is some numbers. Returns its id, 0 if it failed. */
+static uint32_t put_numbers(struct encoder *e, enum chainlog_block type, uint32_t id,
+			    const uint64_t *v, size_t n, enum delta delta)
+{
+	uint8_t *p = begin_item(e, type);
+
+	if (!p)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		p = i + 1 == delta ? put_delta(p, v[i], &e->lists[type].prev)
+				   : chainlog_put_varint(p, v[i]);
+	end_item(e, type, id, p);
+	return id;
+}
+
+/* The same in a list without ids. Returns 0 or a negative errno. */
+static int list_numbers(struct encoder *e, enum chainlog_block type, const uint64_t *v, size_t n,
+			enum delta delta)
+{
+	return put_numbers(e, type, 1, v, n, delta) ? 0 : e->err;
 }
 
 static size_t half_bytes(const struct recent_half *h)
@@ -190,7 +202,6 @@ uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
 	uint32_t id;
 	bool is_new;
 	uint8_t *p;
-	int err;
 
 	if (len > e->string_max)
 		len = e->string_max;
@@ -199,7 +210,7 @@ uint32_t encoder_string(struct encoder *e, const char *s, size_t len)
 	id = id_of(e, &e->strings, STRINGS_KEPT_BYTES, s, len, &is_new);
 	if (!is_new)
 		return id;
-	p = begin_item(e, CHAINLOG_BLOCK_STRINGS, &err);
+	p = begin_item(e, CHAINLOG_BLOCK_STRINGS);
 	if (!p)
 		return 0;
 	end_item(e, CHAINLOG_BLOCK_STRINGS, id, encoder_put_bytes(p, s, len));
@@ -215,15 +226,9 @@ uint32_t encoder_text(struct encoder *e, const char *s)
 
 static uint32_t put_frame(struct encoder *e, uint32_t id, uint32_t space, uint64_t addr)
 {
-	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_FRAMES];
-	int err;
-	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_FRAMES, &err);
+	uint64_t v[] = { space, addr };
 
-	if (!p)
-		return 0;
-	p = put_delta(chainlog_put_varint(p, space), addr, &l->prev);
-	end_item(e, CHAINLOG_BLOCK_FRAMES, id, p);
-	return id;
+	return put_numbers(e, CHAINLOG_BLOCK_FRAMES, id, v, 2, DELTA_SECOND);
 }
 
 static uint32_t frame_of(struct encoder *e, uint32_t space, uint64_t addr, uint32_t generation)
@@ -259,33 +264,20 @@ uint32_t encoder_stack_reserve(struct encoder *e)
 	return ++e->stacks.last;
 }
 
-static int put_stack_end(struct encoder *e, uint32_t id, enum chainlog_stack_end end)
-{
-	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_STACK_ENDS];
-	int err;
-	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_STACK_ENDS, &err);
-
-	if (!p)
-		return err;
-	p = chainlog_put_varint(put_delta(p, id, &l->prev), end);
-	end_item(e, CHAINLOG_BLOCK_STACK_ENDS, 0, p);
-	return 0;
-}
-
 int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames, size_t n,
 			 enum chainlog_stack_end end)
 {
 	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_STACKS];
+	uint64_t stack_end[] = { id, end };
 	uint8_t *p;
-	int err;
 
 	if (n > CHAINLOG_STACK_MAX) {
 		n = CHAINLOG_STACK_MAX;
-		end = CHAINLOG_STACK_DEPTH;
+		end = stack_end[1] = CHAINLOG_STACK_DEPTH;
 	}
-	p = begin_item_of_id(e, CHAINLOG_BLOCK_STACKS, id, &err);
+	p = begin_item_of_id(e, CHAINLOG_BLOCK_STACKS, id);
 	if (!p)
-		return err;
+		return e->err;
 	p = chainlog_put_varint(p, n << 1 | (end > CHAINLOG_STACK_WHOLE));
 	for (size_t i = 0; i < n; i++)
 		p = put_delta(p, frames[i], &l->prev);
@@ -293,7 +285,9 @@ int encoder_stack_define(struct encoder *e, uint32_t id, const uint32_t *frames,
 	if (end == ENCODER_STACK_CUT)
 		return 0;
 	e->ends[end]++;
-	return end == CHAINLOG_STACK_UNKNOWN ? 0 : put_stack_end(e, id, end);
+	if (end == CHAINLOG_STACK_UNKNOWN)
+		return 0;
+	return list_numbers(e, CHAINLOG_BLOCK_STACK_ENDS, stack_end, 2, DELTA_FIRST);
 }
 
 uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
@@ -317,24 +311,16 @@ uint32_t encoder_stack(struct encoder *e, const uint32_t *frames, size_t n,
 int encoder_name(struct encoder *e, uint32_t frame, uint32_t symbol, uint32_t module,
 		 uint64_t offset)
 {
-	struct encoder_list *l = &e->lists[CHAINLOG_BLOCK_NAMES];
-	int err;
-	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_NAMES, &err);
+	uint64_t v[] = { frame, symbol, module, offset };
 
-	if (!p)
-		return err;
-	p = chainlog_put_varint(put_delta(p, frame, &l->prev), symbol);
-	p = chainlog_put_varint(chainlog_put_varint(p, module), offset);
-	end_item(e, CHAINLOG_BLOCK_NAMES, 0, p);
-	return 0;
+	return list_numbers(e, CHAINLOG_BLOCK_NAMES, v, 4, DELTA_FIRST);
 }
 
 /* ---- files and address spaces --------------------------------------------------------------- */
 
 uint32_t encoder_module(struct encoder *e, uint32_t path, const uint8_t *build_id, size_t len)
 {
-	int err;
-	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_MODULES, &err);
+	uint8_t *p = begin_item(e, CHAINLOG_BLOCK_MODULES);
 
 	if (!p)
 		return 0;
@@ -349,24 +335,20 @@ int encoder_segment(struct encoder *e, uint32_t module, uint64_t offset, uint64_
 {
 	uint64_t v[] = { module, offset, bytes, address };
 
-	return put_numbers(e, CHAINLOG_BLOCK_SEGMENTS, v, 4);
+	return list_numbers(e, CHAINLOG_BLOCK_SEGMENTS, v, 4, DELTA_NONE);
 }
 
 uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe)
 {
-	uint32_t exe_id;
-	uint8_t *p;
-	int err;
+	uint64_t v[] = { tgid, 0 };
 
 	if (e->elsewhere.space)
 		return e->elsewhere.space(e->elsewhere.space_ctx, tgid, exe);
-	exe_id = encoder_text(e, exe);
-	p = e->spaces < SPACES_MAX ? begin_item(e, CHAINLOG_BLOCK_SPACES, &err) : NULL;
-	if (!p)
+	v[1] = encoder_text(e, exe);
+	if (e->spaces == SPACES_MAX ||
+	    !put_numbers(e, CHAINLOG_BLOCK_SPACES, e->spaces + 1, v, 2, DELTA_NONE))
 		return 0;
-	p = chainlog_put_varint(chainlog_put_varint(p, tgid), exe_id);
-	end_item(e, CHAINLOG_BLOCK_SPACES, ++e->spaces, p);
-	return e->spaces;
+	return ++e->spaces;
 }
 
 /* ---- objects and threads -------------------------------------------------------------------- */
@@ -397,12 +379,11 @@ static struct object object_of(struct encoder *e, const struct encoder_object *o
 
 static int put_object(struct encoder *e, uint32_t id, const struct object *o)
 {
-	uint8_t fields[5 * 5], *end = fields, *p;
-	int err;
+	uint8_t fields[5 * 5], *end = fields;
+	uint8_t *p = begin_item_of_id(e, CHAINLOG_BLOCK_OBJECTS, id);
 
-	p = begin_item_of_id(e, CHAINLOG_BLOCK_OBJECTS, id, &err);
 	if (!p)
-		return err;
+		return e->err;
 	end = chainlog_put_varint(chainlog_put_varint(end, o->class), o->name);
 	end = chainlog_put_varint(chainlog_put_varint(end, o->peer), o->own);
 	end = chainlog_put_varint(end, o->owner);
@@ -446,12 +427,11 @@ int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 {
 	uint64_t object[] = { t->tid, t->object };
 	uint8_t *p;
-	int err;
 
 	encoder_count_thread(e, t->tid);
-	p = begin_item(e, CHAINLOG_BLOCK_THREADS, &err);
+	p = begin_item(e, CHAINLOG_BLOCK_THREADS);
 	if (!p)
-		return err;
+		return e->err;
 	p = chainlog_put_varint(chainlog_put_varint(p, t->tid), t->tgid);
 	p = chainlog_put_varint(chainlog_put_varint(p, t->start_ns), t->seen_ns);
 	p = chainlog_put_varint(p, t->flags);
@@ -459,13 +439,15 @@ int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 	p = chainlog_put_varint(p, t->name);
 	p = chainlog_put_varint(chainlog_put_varint(p, t->kstack), t->ustack);
 	end_item(e, CHAINLOG_BLOCK_THREADS, 0, p);
-	return t->object ? put_numbers(e, CHAINLOG_BLOCK_THREAD_OBJECTS, object, 2) : 0;
+	if (!t->object)
+		return 0;
+	return list_numbers(e, CHAINLOG_BLOCK_THREAD_OBJECTS, object, 2, DELTA_NONE);
 }
 
 int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t v[] = { cpu < 0 ? 0 : (uint64_t)cpu + 1, n, first_ns, last_ns - first_ns };
-	int err = put_numbers(e, CHAINLOG_BLOCK_LOST, v, 4);
+	int err = list_numbers(e, CHAINLOG_BLOCK_LOST, v, 4, DELTA_NONE);
 
 	if (!err)
 		e->lost += n;
