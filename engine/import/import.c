@@ -311,39 +311,6 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 	return end_trace(m, &info, buf, offset, len);
 }
 
-/* m->text is ready. */
-static int import_text(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
-{
-	int err;
-
-	m->feed.report = m->report;
-	err = begin_trace(m);
-	if (!err)
-		err = read_all(m);
-	if (!err)
-		err = finish(m, buf, offset, len);
-	encoder_free(m->enc);
-	free(m->out);
-	import_feed_free(&m->feed);
-	import_stacks_free(&m->stacks);
-	import_text_free(&m->text);
-	free(m);
-	return err;
-}
-
-int import_memory(const char *p, size_t len, uint8_t **buf, size_t *offset, size_t *trace_len,
-		  struct import_report *report)
-{
-	struct import *m = calloc(1, sizeof(*m));
-
-	*report = (struct import_report) { .lines = 0 };
-	if (!m)
-		return -ENOMEM;
-	m->report = report;
-	import_text_memory(&m->text, p, len);
-	return import_text(m, buf, offset, trace_len);
-}
-
 int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *offset,
 		  size_t *trace_len, struct import_report *report)
 {
@@ -353,11 +320,19 @@ int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *o
 	*report = (struct import_report) { .lines = 0 };
 	if (!m)
 		return -ENOMEM;
-	m->report = report;
-	err = import_text_stream(&m->text, head, len, fd);
-	if (err) {
-		free(m);
-		return err;
-	}
-	return import_text(m, buf, offset, trace_len);
+	m->report = m->feed.report = report;
+	err = import_text_init(&m->text, head, len, fd);
+	if (!err)
+		err = begin_trace(m);
+	if (!err)
+		err = read_all(m);
+	if (!err)
+		err = finish(m, buf, offset, trace_len);
+	encoder_free(m->enc);
+	free(m->out);
+	import_feed_free(&m->feed);
+	import_stacks_free(&m->stacks);
+	import_text_free(&m->text);
+	free(m);
+	return err;
 }

@@ -13,24 +13,17 @@
 #define BUFFER_BYTES (IMPORT_HEAD_MAX + READ_BYTES)
 _Static_assert(IMPORT_HEAD_MAX > IMPORT_LINE_MAX + IMPORT_BLOCK_MAX, "a line and a block fit");
 
-void import_text_memory(struct import_text *t, const char *p, size_t len)
+int import_text_init(struct import_text *t, const char *head, size_t len, int fd)
 {
-	*t = (struct import_text) { .p = p, .end = p + len, .fd = -1 };
-}
-
-int import_text_stream(struct import_text *t, const char *head, size_t len, int fd)
-{
-	if (len > IMPORT_HEAD_MAX)
+	if (fd >= 0 && len > IMPORT_HEAD_MAX)
 		return -EINVAL;
 	*t = (struct import_text) {
-		.buf = malloc(BUFFER_BYTES),
+		.buf = malloc(fd < 0 ? len + !len : BUFFER_BYTES),
 		.line = malloc(IMPORT_LINE_MAX),
 		.fd = fd,
 	};
-	if (!t->buf || !t->line) {
-		import_text_free(t);
+	if (!t->buf || !t->line)
 		return -ENOMEM;
-	}
 	if (len)
 		memcpy(t->buf, head, len);
 	t->p = t->buf;
@@ -42,7 +35,6 @@ void import_text_free(struct import_text *t)
 {
 	free(t->buf);
 	free(t->line);
-	t->buf = t->line = NULL;
 }
 
 /* Reads more behind [t->p, t->end), which may move. False: the text has ended. */
@@ -175,7 +167,7 @@ bool import_text_line(struct import_text *t, struct import_line *line)
 		.number = ++t->lines,
 		.offset = t->offset,
 	};
-	if (t->line) {
+	if (t->fd >= 0) {
 		/* The line must stay valid while import_text_block() reads more. */
 		memcpy(t->line, t->p, len);
 		line->p = t->line;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * import_text.h - reads text line by line, from memory or from a stream. Memory is bounded: by
- * IMPORT_LINE_MAX for a line, and by IMPORT_BLOCK_MAX for the lines of a stack, which are taken at
- * once.
+ * import_text.h - reads text line by line from a stream. Memory is bounded: by IMPORT_LINE_MAX for
+ * a line, and by IMPORT_BLOCK_MAX for the lines of a stack, which are taken at once.
  */
 #pragma once
 
@@ -16,8 +15,8 @@
 
 struct import_text {
 	const char *p, *end; /* read and not yet taken */
-	char *buf;	     /* what read() fills; NULL: all of the text is in memory */
-	char *line;	     /* a copy of the line taken last; NULL: as above */
+	char *buf;	     /* what read() fills */
+	char *line;	     /* a copy of the line taken last, while there is more to read */
 	int fd;		     /* -1: the text has ended */
 	int err;	     /* a negative errno, once reading has failed */
 	uint64_t lines;	     /* taken so far; the caller adds those of blocks */
@@ -33,13 +32,12 @@ struct import_line {
 	bool too_long;	 /* it was skipped: p is not set */
 };
 
-/* All of the text is in [p, p + len), which stays the caller's. */
-void import_text_memory(struct import_text *t, const char *p, size_t len);
 /*
- * It begins with [head, head + len), which is copied, and goes on in fd. 0; -ENOMEM; -EINVAL if
- * len is above IMPORT_HEAD_MAX.
+ * The text begins with [head, head + len), which is copied, and goes on in fd (-1: it is all). 0;
+ * -ENOMEM; -EINVAL if len is above IMPORT_HEAD_MAX and there is more. import_text_free() in all
+ * cases.
  */
-int import_text_stream(struct import_text *t, const char *head, size_t len, int fd);
+int import_text_init(struct import_text *t, const char *head, size_t len, int fd);
 void import_text_free(struct import_text *t);
 
 /* Takes the next line, which is valid until the next call. False at the end, or with t->err. */

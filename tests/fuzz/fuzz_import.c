@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(copy != NULL, "memory for a copy");
 	if (size)
 		memcpy(copy, data, size);
-	err = import_memory(copy, size, &log, &offset, &log_len, &report);
+	err = import_stream(copy, size, -1, &log, &offset, &log_len, &report);
 	free(copy);
 	if (err)
 		return 0;

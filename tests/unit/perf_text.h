@@ -104,7 +104,7 @@ struct text_trace {
 	struct import_report report;
 };
 
-/* Returns what import_memory() does. */
+/* Returns what import_stream() does. */
 static inline int text_open(struct text_trace *tt, const char *p, size_t len)
 {
 	/* Of just this size, so that a read beyond it is caught. */
@@ -114,7 +114,7 @@ static inline int text_open(struct text_trace *tt, const char *p, size_t len)
 
 	assert(copy);
 	memcpy(copy, p, len);
-	err = import_memory(copy, len, &tt->log, &offset, &log_len, &tt->report);
+	err = import_stream(copy, len, -1, &tt->log, &offset, &log_len, &tt->report);
 	free(copy);
 	if (err)
 		return err;
