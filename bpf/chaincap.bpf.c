@@ -46,6 +46,14 @@ volatile __u64 record_from_ns = ~0ull, record_until_ns = ~0ull;
 #define TABLE __attribute__((aligned(64)))
 #define LENGTH(table) (sizeof(table) / sizeof((table)[0]))
 
+#define MAP(name, map_type, n, key_type, value_type)   \
+	struct {                                       \
+		__uint(type, BPF_MAP_TYPE_##map_type); \
+		__uint(max_entries, n);                \
+		__type(key, key_type);                 \
+		__type(value, value_type);             \
+	} name SEC(".maps")
+
 /*
  * The address of element i of a table, modulo the table's length, a power of two. The verifier of
  * 6.1 wants to see the mask, which the compiler leaves out if it knows better; and it would work
@@ -74,12 +82,7 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_COUNTED_KINDS);
-	__type(key, __u32);
-	__type(value, struct wire_kind_state);
-} kinds SEC(".maps");
+MAP(kinds, PERCPU_ARRAY, WIRE_COUNTED_KINDS, __u32, struct wire_kind_state);
 
 static __always_inline bool is_recording(__u64 now)
 {
@@ -218,12 +221,7 @@ struct {
 } shared SEC(".maps") = { .values = { [0] = (void *)&on_stacks } };
 
 /* Set while on_stacks runs for sched_wakeup_new. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} new_thread SEC(".maps");
+MAP(new_thread, PERCPU_ARRAY, 1, __u32, __u64);
 
 SEC("raw_tp/sched_switch")
 int on_switch(unsigned long long *ctx)

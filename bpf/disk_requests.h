@@ -32,12 +32,7 @@ struct asked {
 };
 
 /* By bio, until the device gets it. An entry of a bio that is merged into a request stays. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 14);
-	__type(key, __u64);
-	__type(value, struct asked);
-} asked_bios SEC(".maps");
+MAP(asked_bios, LRU_HASH, 1 << 14, __u64, struct asked);
 
 struct issued {
 	struct asked asked;
@@ -45,36 +40,21 @@ struct issued {
 };
 
 /* By request, while the device has it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 14);
-	__type(key, __u64);
-	__type(value, struct issued);
-} issued_requests SEC(".maps");
+MAP(issued_requests, LRU_HASH, 1 << 14, __u64, struct issued);
 
 struct disk_name {
 	char name[WIRE_DISK_NAME];
 };
 
 /* By thread: the device without requests of its own that it asks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 12);
-	__type(key, __u32);
-	__type(value, struct disk_name);
-} asked_first SEC(".maps");
+MAP(asked_first, LRU_HASH, 1 << 12, __u32, struct disk_name);
 
 /* The last flush that was done on this CPU. */
 struct flushed {
 	__u64 queue, issued_ns;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct flushed);
-} last_flush SEC(".maps");
+MAP(last_flush, PERCPU_ARRAY, 1, __u32, struct flushed);
 
 static __always_inline void put_disk(char name[WIRE_DISK_NAME], struct gendisk *disk)
 {

@@ -11,12 +11,7 @@
 /* What an object is put together for; each use has memory of its own on each CPU. */
 enum object_use { OBJECT_OF_SWITCH, OBJECT_OF_LISTED, OBJECT_OF_WAKING, OBJECT_USES };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, OBJECT_USES);
-	__type(key, __u32);
-	__type(value, struct wire_object);
-} object_scratch SEC(".maps");
+MAP(object_scratch, PERCPU_ARRAY, OBJECT_USES, __u32, struct wire_object);
 
 /* ---- sending a new object ------------------------------------------------------------------- */
 

@@ -10,12 +10,7 @@
 #pragma once
 
 /* The last socket that got data, on each CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} last_ready_socket SEC(".maps");
+MAP(last_ready_socket, PERCPU_ARRAY, 1, __u32, __u64);
 
 /* Not loaded where the kernel does not have it (before 6.3). */
 SEC("tp_btf/sk_data_ready")

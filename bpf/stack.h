@@ -9,12 +9,7 @@
  * Stacks by the hash of their frames. When the map is full, a new stack is sent with each event,
  * under an id for that event only (WIRE_STACK_ONCE).
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 17);
-	__type(key, __u64);
-	__type(value, struct wire_known_stack);
-} stacks SEC(".maps");
+MAP(stacks, HASH, 1 << 17, __u64, struct wire_known_stack);
 
 /* Written for each new stack: apart from what is read for each event. */
 __u32 last_stack_id __attribute__((aligned(64))) = 0;
@@ -53,12 +48,7 @@ struct workspace {
 	__u64 block[BLOCK_WORDS]; /* copy of a piece of a kernel stack */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, STACK_KINDS);
-	__type(key, __u32);
-	__type(value, struct workspace);
-} workspaces SEC(".maps");
+MAP(workspaces, PERCPU_ARRAY, STACK_KINDS, __u32, struct workspace);
 
 static __always_inline struct workspace *workspace_of(__u32 kind)
 {

@@ -23,12 +23,7 @@ struct interrupt_time {
 	__u64 ns;	/* not told yet */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct interrupt_time);
-} interrupt_times SEC(".maps");
+MAP(interrupt_times, PERCPU_ARRAY, 1, __u32, struct interrupt_time);
 
 static __always_inline struct interrupt_time *interrupt_time(void)
 {
@@ -77,48 +72,21 @@ static __always_inline int leave_interrupt(enum interrupt which)
 	return 0;
 }
 
-SEC("raw_tp/softirq_entry")
-int on_softirq(void *ctx)
-{
-	(void)ctx;
-	return enter_interrupt(INTERRUPT_SOFT);
-}
+#define ON_INTERRUPT(tracepoint, name, handled) \
+	SEC("raw_tp/" tracepoint)               \
+	int name(void *ctx)                     \
+	{                                       \
+		(void)ctx;                      \
+		return handled;                 \
+	}
 
-SEC("raw_tp/softirq_exit")
-int on_softirq_done(void *ctx)
-{
-	(void)ctx;
-	return leave_interrupt(INTERRUPT_SOFT);
-}
-
-SEC("raw_tp/irq_handler_entry")
-int on_device_irq(void *ctx)
-{
-	(void)ctx;
-	return enter_interrupt(INTERRUPT_DEVICE);
-}
-
-SEC("raw_tp/irq_handler_exit")
-int on_device_irq_done(void *ctx)
-{
-	(void)ctx;
-	return leave_interrupt(INTERRUPT_DEVICE);
-}
-
+ON_INTERRUPT("softirq_entry", on_softirq, enter_interrupt(INTERRUPT_SOFT))
+ON_INTERRUPT("softirq_exit", on_softirq_done, leave_interrupt(INTERRUPT_SOFT))
+ON_INTERRUPT("irq_handler_entry", on_device_irq, enter_interrupt(INTERRUPT_DEVICE))
+ON_INTERRUPT("irq_handler_exit", on_device_irq_done, leave_interrupt(INTERRUPT_DEVICE))
 /* Only x86 has these. */
-SEC("raw_tp/local_timer_entry")
-int on_timer_irq(void *ctx)
-{
-	(void)ctx;
-	return enter_interrupt(INTERRUPT_TIMER);
-}
-
-SEC("raw_tp/local_timer_exit")
-int on_timer_irq_done(void *ctx)
-{
-	(void)ctx;
-	return leave_interrupt(INTERRUPT_TIMER);
-}
+ON_INTERRUPT("local_timer_entry", on_timer_irq, enter_interrupt(INTERRUPT_TIMER))
+ON_INTERRUPT("local_timer_exit", on_timer_irq_done, leave_interrupt(INTERRUPT_TIMER))
 
 static __always_inline void record_stolen(__u32 kind, __u64 now, __u64 ns)
 {
@@ -159,12 +127,7 @@ struct steal_time {
 	bool known;    /* it was read */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct steal_time);
-} steal_times SEC(".maps");
+MAP(steal_times, PERCPU_ARRAY, 1, __u32, struct steal_time);
 
 /* Tells what it has grown by since the last switch on this CPU, on which the task runs. */
 static __always_inline void record_steal(struct task_struct *task, __u64 now)

@@ -86,12 +86,7 @@ int on_exit(unsigned long long *ctx)
 
 /* ---- the threads that are there when the recording begins ----------------------------------- */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wire_thread);
-} iter_scratch SEC(".maps");
+MAP(iter_scratch, ARRAY, 1, __u32, struct wire_thread);
 
 /* Set by the collector before it lists: stacks as well. */
 bool list_stacks = false;

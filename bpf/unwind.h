@@ -11,12 +11,7 @@
 struct wire_rules rules[WIRE_RULE_BUCKETS] TABLE;
 
 /* The stack that is being unwound, by stack_kind(). */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, STACK_KINDS);
-	__type(key, __u32);
-	__type(value, struct unwinding);
-} unwindings SEC(".maps");
+MAP(unwindings, PERCPU_ARRAY, STACK_KINDS, __u32, struct unwinding);
 
 /*
  * A hint, by the low bits of the tid: the address where the thread's stack ended last time. Reading
