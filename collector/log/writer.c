@@ -39,7 +39,6 @@ struct writer {
 	/* Used in turn: n from first on are ready or in flight, the next one is being filled. */
 	unsigned int first, n, in_flight;
 	uint64_t next_offset;
-	uint64_t written;
 	unsigned int tries; /* transient errors in a row */
 	int error;
 	uint64_t good; /* after an error: everything before this offset has been written */
@@ -172,7 +171,6 @@ static void write_plainly(struct writer *w, struct buffer *b)
 			set_error(w, err, b->offset + b->done);
 		} else if (!err) {
 			b->done += (size_t)n;
-			w->written += (uint64_t)n;
 			w->tries = 0;
 		}
 	}
@@ -264,7 +262,6 @@ static void complete(struct writer *w, struct io_uring_cqe *cqe)
 	} else {
 		w->tries = 0;
 		b->done += (size_t)res;
-		w->written += (uint64_t)res;
 		if (b->done < b->len)
 			b->state = READY;
 	}
@@ -386,11 +383,6 @@ int writer_close(struct writer *w)
 		munmap(w->memory, MEMORY_SIZE);
 	free(w);
 	return err;
-}
-
-uint64_t writer_written(const struct writer *w)
-{
-	return w->written;
 }
 
 const char *writer_method(const struct writer *w)

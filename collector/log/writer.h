@@ -50,7 +50,5 @@ int writer_flush(struct writer *w);
  */
 int writer_close(struct writer *w);
 
-/* Bytes written so far. */
-uint64_t writer_written(const struct writer *w);
 /* The method now: "io_uring, registered buffers", "io_uring" or "plain writes (io_uring: R)". */
 const char *writer_method(const struct writer *w);
