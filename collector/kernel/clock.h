@@ -5,31 +5,30 @@
 #include <stdint.h>
 #include <time.h>
 
-/* CLOCK_MONOTONIC in nanoseconds. */
-static inline uint64_t clock_now_ns(void)
+/* A clock in nanoseconds; 0: there is none. */
+static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return clock_gettime(clock, &t) ? 0
+					: (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t clock_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The CPU time of the calling thread in nanoseconds. */
 static inline uint64_t clock_thread_cpu_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* That of a process so far; 0: not known, also if pid is 0. */
 static inline uint64_t clock_process_cpu_ns(int pid)
 {
-	struct timespec t;
 	clockid_t clock;
 
-	if (!pid || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return pid && !clock_getcpuclockid(pid, &clock) ? clock_ns(clock) : 0;
 }
