@@ -162,19 +162,16 @@ static void push(struct trace_cursor *c, struct source *s)
 
 /* ---- sources ------------------------------------------------------------------------------- */
 
-/* Gives a pair of the source's block its id. Undefined stacks become 0. */
-__attribute__((noinline)) static int settle_pair(struct trace_cursor *c, struct source *s,
-						 struct chainlog_pair *pair)
+/* Makes undefined stacks 0, and sets the id of the two, 0 for none. 0 or -ENOMEM. */
+__attribute__((noinline)) static int find_pair(struct trace_cursor *c, uint32_t *kstack,
+					       uint32_t *ustack, uint32_t *pair)
 {
-	if (pair->kstack >= c->t->stacks_end)
-		pair->kstack = 0;
-	if (pair->ustack >= c->t->stacks_end)
-		pair->ustack = 0;
-	s->n_pairs++;
-	if (!pair->kstack && !pair->ustack)
-		return 0;
-	pair->user = pairs_id(&c->pairs, pair->kstack, pair->ustack);
-	return pair->user ? 0 : -ENOMEM;
+	if (*kstack >= c->t->stacks_end)
+		*kstack = 0;
+	if (*ustack >= c->t->stacks_end)
+		*ustack = 0;
+	*pair = *kstack || *ustack ? pairs_id(&c->pairs, *kstack, *ustack) : 0;
+	return *pair || (!*kstack && !*ustack) ? 0 : -ENOMEM;
 }
 
 /* Sets the stacks of s->ev, by the number of the pair in its block. Returns 1 or -ENOMEM. */
@@ -183,26 +180,15 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 	struct chainlog_pair *pair = &s->reader.pairs[ref];
 
 	/* A block numbers its pairs in the order of their first use, so a new one is the next. */
-	if (ref > s->n_pairs && settle_pair(c, s, pair))
-		return -ENOMEM;
+	if (ref > s->n_pairs) {
+		s->n_pairs++;
+		if (find_pair(c, &pair->kstack, &pair->ustack, &pair->user))
+			return -ENOMEM;
+	}
 	s->ev.kstack = pair->kstack;
 	s->ev.ustack = pair->ustack;
 	s->ev.pair = pair->user;
 	return 1;
-}
-
-/* Sets the stacks of s->ev; events of AUX_EVENTS blocks have their ids. Returns 1 or -ENOMEM. */
-static int set_aux_stacks(struct trace_cursor *c, struct source *s,
-			  const struct chainlog_fields *ev)
-{
-	struct event *out = &s->ev;
-
-	out->kstack = ev->kstack < c->t->stacks_end ? ev->kstack : 0;
-	out->ustack = ev->ustack < c->t->stacks_end ? ev->ustack : 0;
-	if (!out->kstack && !out->ustack)
-		return 1;
-	out->pair = pairs_id(&c->pairs, out->kstack, out->ustack);
-	return out->pair ? 1 : -ENOMEM;
 }
 
 /* Takes the next event of the block into s->ev. Returns 1; 0 at its end; a negative errno. */
@@ -248,6 +234,8 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		.kind = ev.kind,
 		.tid = ev.tid,
 		.other = ev.other,
+		.kstack = ev.kstack,
+		.ustack = ev.ustack,
 		.n = ev.number[0],
 		.last_ns = ev.number[1],
 	};
@@ -262,7 +250,7 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 	if (ev.kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
 								      : INT64_MAX;
-	return set_aux_stacks(c, s, &ev);
+	return find_pair(c, &s->ev.kstack, &s->ev.ustack, &s->ev.pair) ? -ENOMEM : 1;
 }
 
 static int take_loss(struct trace_cursor *c, struct source *s)
