@@ -19,17 +19,10 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-static void begin_line(const char *name)
-{
-	fputs("chainwalk: ", stderr);
-	print_clean(stderr, name);
-	fputs(": ", stderr);
-}
-
 void print_damage(const char *name, const struct trace_damage *d)
 {
-	begin_line(name);
-	fprintf(stderr, "damaged at byte %" PRIu64 ": %s", d->first_offset, d->what);
+	fprintf(print_about(stderr, name), "damaged at byte %" PRIu64 ": %s", d->first_offset,
+		d->what);
 	if (d->bytes)
 		fprintf(stderr, "; skipped %" PRIu64 " bytes", d->bytes);
 	if (d->blocks)
@@ -44,14 +37,13 @@ void print_range_warning(const char *name, const struct timelines *tl, const str
 	uint64_t len_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
 
 	if (o->who_ran && !timelines_cpus(tl)) {
-		begin_line(name);
 		fputs("does not say on which CPU's queue a thread waited: --who-ran shows "
 		      "nothing\n",
-		      stderr);
+		      print_about(stderr, name));
 	}
 	if (o->from_ns && o->from_ns >= len_ns) {
-		begin_line(name);
-		fprintf(stderr, "--from is after the end of the trace: it covers %.3f s\n",
+		fprintf(print_about(stderr, name),
+			"--from is after the end of the trace: it covers %.3f s\n",
 			seconds(len_ns));
 	}
 }
@@ -103,8 +95,7 @@ static bool complain_name(const char *trace, const struct timelines *tl, const c
 {
 	if (process_named(tl, name))
 		return false;
-	begin_line(trace);
-	fputs("no process '", stderr);
+	fputs("no process '", print_about(stderr, trace));
 	print_clean(stderr, name);
 	fputs("' in this trace", stderr);
 	print_near(tl, name);
@@ -129,8 +120,8 @@ static bool complain_id(const char *trace, const struct timelines *tl, uint32_t 
 
 	if (find_id(tl, id, process))
 		return false;
-	begin_line(trace);
-	fprintf(stderr, "no %s %" PRIu32 " in this trace", process ? "process" : "thread", id);
+	fprintf(print_about(stderr, trace), "no %s %" PRIu32 " in this trace",
+		process ? "process" : "thread", id);
 	thread = process ? find_id(tl, id, false) : NULL;
 	if (thread)
 		fprintf(stderr, "; it is a thread of process %" PRIu32 ": -t %" PRIu32 "\n",
@@ -175,8 +166,7 @@ bool print_missing(const char *name, const struct timelines *tl, const struct op
 		if (name_matches(tl, &o->names.regex[i]))
 			continue;
 		missing = true;
-		begin_line(name);
-		fputs("no thread name matches '", stderr);
+		fputs("no thread name matches '", print_about(stderr, name));
 		print_clean(stderr, o->names.text[i]);
 		fputs("' in this trace (--format=threads lists them)\n", stderr);
 	}

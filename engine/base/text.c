@@ -105,6 +105,14 @@ void print_clean(FILE *out, const char *text)
 	print_text(out, text, false);
 }
 
+FILE *print_about(FILE *out, const char *name)
+{
+	fputs("chainwalk: ", out);
+	print_clean(out, name);
+	fputs(": ", out);
+	return out;
+}
+
 void print_html(FILE *out, const char *text)
 {
 	print_text(out, text, true);

@@ -42,6 +42,8 @@ void json_string(struct text_buf *b, const char *s);
 
 /* Writes s with each byte that is not part of printable UTF-8 as '?'. */
 void print_clean(FILE *out, const char *s);
+/* Begins a message about the file `name`: "chainwalk: NAME: ". Returns out. */
+FILE *print_about(FILE *out, const char *name);
 /* The same, with `&<>"'` escaped: text of a page, or a quoted attribute's value. */
 void print_html(FILE *out, const char *s);
 

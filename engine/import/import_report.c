@@ -29,19 +29,10 @@ bool import_damaged(const struct import_report *r)
 	return r->bad_lines || r->ends_in_line || r->stopped;
 }
 
-/* Begins a line on out. */
-static FILE *say(FILE *out, const char *name)
-{
-	fputs("chainwalk: ", out);
-	print_clean(out, name);
-	fputs(": ", out);
-	return out;
-}
-
 static void print_damage(const struct import_report *r, const char *name, FILE *out)
 {
 	if (r->bad_lines)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"line %" PRIu64
 			" is not one that perf script writes%s; such lines: %" PRIu64
 			"; the rest was read\n",
@@ -49,12 +40,13 @@ static void print_damage(const struct import_report *r, const char *name, FILE *
 			r->bad_line == r->lines && r->ends_in_line ? ", or cut off" : "",
 			r->bad_lines);
 	if (r->stopped)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"times go back at line %" PRIu64
 			": another recording may begin there; read up to it\n",
 			r->stopped);
 	if (r->ends_in_line)
-		fprintf(say(out, name), "the text ends within line %" PRIu64 "\n", r->lines);
+		fprintf(print_about(out, name), "the text ends within line %" PRIu64 "\n",
+			r->lines);
 }
 
 void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out)
@@ -63,40 +55,42 @@ void import_report_print(const struct import_report *r, const char *name, bool q
 	if (quiet)
 		return;
 	if (!r->wakings)
-		fprintf(say(out, name), "no sched:sched_waking events: wakers are not known\n");
+		fprintf(print_about(out, name),
+			"no sched:sched_waking events: wakers are not known\n");
 	if (r->wakeups)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"wakers are taken from sched:sched_wakeup, which is "
 			"weaker than sched:sched_waking: it may occur later, and on "
 			"another CPU\n");
 	if (r->passed_on)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"wakeups left out because they were recorded on the wakee's CPU, not on "
 			"its waker's: %" PRIu64 "\n",
 			r->passed_on);
 	if (r->no_stacks)
-		fprintf(say(out, name), "no call chains: record with perf record -g\n");
+		fprintf(print_about(out, name), "no call chains: record with perf record -g\n");
 	if (r->other_ids)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"the thread column differs from the events' thread ids (it has process ids "
 			"only, or those of a container); wakers are taken from the last switch on "
 			"their CPU\n");
 	if (r->micro)
-		fprintf(say(out, name), "times are in microseconds; perf script --ns prints "
-					"nanoseconds\n");
+		fprintf(print_about(out, name),
+			"times are in microseconds; perf script --ns prints "
+			"nanoseconds\n");
 	if (r->times_back)
-		fprintf(say(out, name), "events whose time goes back on their CPU: %" PRIu64 "\n",
-			r->times_back);
+		fprintf(print_about(out, name),
+			"events whose time goes back on their CPU: %" PRIu64 "\n", r->times_back);
 	if (r->lost_records)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"perf lost events in %" PRIu64 " places; uncertain time is [unknown]\n",
 			r->lost_records);
 	if (r->missing_switches)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"at least %" PRIu64 " switches are missing; uncertain time is [unknown]\n",
 			r->missing_switches);
 	if (r->lost_chunks)
-		fprintf(say(out, name),
+		fprintf(print_about(out, name),
 			"perf lost %" PRIu64
 			" chunks; perf script --show-lost-events shows where\n",
 			r->lost_chunks);
