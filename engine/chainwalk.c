@@ -15,7 +15,6 @@
 #include "command_line.h"
 #include "diagnostics.h"
 #include "format_table.h"
-#include "base/progress.h"
 #include "base/text.h"
 #include "fold/folded.h"
 #include "import/recording.h"
@@ -286,7 +285,6 @@ static int walk_trace(struct run *r, const char *path)
 	/* Building timelines finds malformed events, see link_waits(): no separate check then. */
 	err = recording_open(&rec, path, !format_find(r->o->format)->wants_timelines);
 	if (err) {
-		progress_stop();
 		what = err == -EBADMSG ? recording_other(path) : NULL;
 		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
 			what ? "; it is " : "", what ? what : "");
@@ -329,10 +327,8 @@ static int walk(const struct options *o)
 			return EXIT_FAILED;
 		}
 	}
-	progress_start(!o->quiet);
 	for (size_t i = 0; i < n_traces(o) && !err; i++)
 		err = walk_trace(&r, path_of(o, i));
-	progress_stop();
 	if (!err && r.merging) {
 		err = folded_write(&r.merged, o, r.out);
 		if (err)

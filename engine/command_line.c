@@ -289,7 +289,7 @@ static const struct option_row rows[] = {
 	  .help = "leave out the frames - and -- between stacks", .given = GIVEN_NO_DELIM },
 
 	{ .help = "Other" },
-	{ "quiet", 'q', false, NULL, set_true, AT(quiet), .help = "no summary, no progress" },
+	{ "quiet", 'q', false, NULL, set_true, AT(quiet), .help = "no summary" },
 	{ "verbose", 'v', false, NULL, set_true, AT(verbose),
 	  .help = "print the speed; full stacks in events and tree" },
 	{ NULL, 'h', false, NULL, set_and_stop, AT(help), .help = "the most used options" },

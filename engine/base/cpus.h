@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpus.h - how many threads to use. Results never depend on it. */
+/* cpus.h - several threads for one piece of work. Results never depend on how many. */
 #pragma once
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+#define CPUS_USED_MAX 16u
 
 /* The CPUs that this process may use (as with taskset), at least 1, at most most. */
 static inline uint32_t cpus_usable(uint32_t most)
@@ -12,4 +16,25 @@ static inline uint32_t cpus_usable(uint32_t most)
 	uint32_t n = sched_getaffinity(0, sizeof(set), &set) ? 1 : (uint32_t)CPU_COUNT(&set);
 
 	return n > most ? most : n ? n : 1;
+}
+
+/*
+ * Calls run for each of n workers, of size bytes each (0: all are the same), on threads of their
+ * own where possible. At most CPUS_USED_MAX of them run at once.
+ */
+static inline void workers_run(void *workers, size_t size, uint32_t n, void *(*run)(void *worker))
+{
+	pthread_t threads[CPUS_USED_MAX];
+	bool runs[CPUS_USED_MAX] = { false };
+	char *at = workers;
+
+	for (uint32_t i = 1; i < n && i < CPUS_USED_MAX; i++)
+		runs[i] = !pthread_create(&threads[i], NULL, run, at + i * size);
+	run(at);
+	for (uint32_t i = 1; i < n; i++) {
+		if (i < CPUS_USED_MAX && runs[i])
+			pthread_join(threads[i], NULL);
+		else
+			run(at + i * size);
+	}
 }

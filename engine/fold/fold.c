@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cpus.h"
-#include "base/progress.h"
 #include "select/wait_nature.h"
 
 static void add_summary(struct chain_summary *to, const struct chain_summary *s)
@@ -189,19 +187,16 @@ static int run(struct fold *f)
 	err = slices_init(&f->slices, f->timelines);
 	if (err)
 		return err;
-	f->n_folders = cpus_usable(FOLDERS_MAX);
+	f->n_folders = cpus_usable(CPUS_USED_MAX);
 	if (f->n_folders > f->slices.n)
 		f->n_folders = f->slices.n;
 	for (uint32_t i = 0; i < f->n_folders; i++)
 		f->folders[i].fold = f;
-	progress_begin(PROGRESS_FOLD, f->slices.n,
-		       trace_info(timelines_trace(f->timelines))->events);
 	workers_run(f->folders, sizeof(f->folders[0]), f->n_folders, folder_run);
 	for (uint32_t i = 0; i < f->n_folders; i++)
 		n_long += f->folders[i].n_long;
 	if (n_long)
 		workers_run(f->folders, sizeof(f->folders[0]), f->n_folders, folder_run_long);
-	progress_end();
 	err = gather(f);
 	if (!err)
 		err = make_rows(f);

@@ -6,12 +6,12 @@
 #pragma once
 
 #include "attribute/chain_batch.h"
+#include "base/cpus.h"
 #include "fold.h"
 #include "node_sums.h"
 #include "slices.h"
 #include "select/wait_filter.h"
 
-#define FOLDERS_MAX 16u
 #define HEADS 4096u /* a power of two */
 
 /* A cache's slot: the node of a head. */
@@ -54,7 +54,7 @@ struct fold {
 	struct interned_stacks *stacks;
 	struct cpu_holders *cpu_holders; /* NULL: not asked for, or not known */
 	struct slices slices;
-	struct folder folders[FOLDERS_MAX]; /* at the end the first one has all sums */
+	struct folder folders[CPUS_USED_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;
 	struct chain_summary summary;
 	struct sums classes; /* of what was waited for; empty if the trace does not say it */

@@ -2,23 +2,18 @@
 #include "slices.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "base/progress.h"
 
 /* About this many waits make a slice. */
 #define SLICE_WAITS 32768u
 /* Waits for each one whose end is looked at to find where slices end. */
 #define SAMPLE_EVERY 256u
-#define WORKERS_MAX 64u
 
 static int by_time(const void *pa, const void *pb)
 {
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return compare_numbers(a, b);
+	return compare_numbers(*(const uint64_t *)pa, *(const uint64_t *)pb);
 }
 
 /* The ends of every SAMPLE_EVERY-th wait, thread by thread, in order of time. */
@@ -112,10 +107,8 @@ int slices_walk(struct slices *s, struct wait_visitor v)
 
 	if (!position)
 		return -ENOMEM;
-	while ((i = atomic_fetch_add(&s->next, 1)) < s->n) {
+	while ((i = atomic_fetch_add(&s->next, 1)) < s->n)
 		visit_slice(s, i, position, v);
-		progress_add(1);
-	}
 	free(position);
 	return 0;
 }
@@ -123,21 +116,4 @@ int slices_walk(struct slices *s, struct wait_visitor v)
 uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n)
 {
 	return s->bounds[(uint64_t)s->n * i / n];
-}
-
-void workers_run(void *workers, size_t size, uint32_t n, void *(*run)(void *worker))
-{
-	pthread_t threads[WORKERS_MAX];
-	bool runs[WORKERS_MAX] = { false };
-	char *at = workers;
-
-	for (uint32_t i = 1; i < n && i < WORKERS_MAX; i++)
-		runs[i] = !pthread_create(&threads[i], NULL, run, at + i * size);
-	run(at);
-	for (uint32_t i = 1; i < n; i++) {
-		if (i < WORKERS_MAX && runs[i])
-			pthread_join(threads[i], NULL);
-		else
-			run(at + i * size);
-	}
 }

@@ -37,6 +37,3 @@ int slices_walk(struct slices *s, struct wait_visitor v);
 
 /* Where the i-th of n shares of the trace's time begins, equal in work; the first begins at 0. */
 uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n);
-
-/* Calls run for each of n workers, of size bytes each, on threads of their own where possible. */
-void workers_run(void *workers, size_t size, uint32_t n, void *(*run)(void *worker));

@@ -390,20 +390,15 @@ static void add_frame(void *arg, uint32_t text, const struct trace_frame *frame)
 	struct writer *p = arg;
 	uint32_t module = frame ? frame->module : 0, function, path;
 	const char *name = names_text(p->names, text);
-	uint32_t *frames;
-
 	if (!frame && !strcmp(name, "-"))
 		return;
-	frames = grow_array(p->frames, p->n_frames, &p->cap_frames, sizeof(*frames));
-	if (frames)
-		p->frames = frames;
-	if (!frames || !text) {
+	if (!text || !GROW(p->frames, p->n_frames, p->cap_frames)) {
 		p->out_of_memory = true;
 		return;
 	}
 	function = string_of(p, PERFETTO_FUNCTIONS, text, name);
 	path = string_of(p, PERFETTO_PATHS, module, path_of(p, module));
-	frames[p->n_frames++] = perfetto_frame(p->perfetto, function, path);
+	p->frames[p->n_frames++] = perfetto_frame(p->perfetto, function, path);
 }
 
 static void put_callstack(struct writer *p, uint32_t pair)

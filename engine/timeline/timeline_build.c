@@ -3,11 +3,8 @@
 #include <stdlib.h>
 
 #include "trace/event_stream.h"
-#include "base/progress.h"
 #include "common/grow.h"
 #include "timeline_private.h"
-
-#define PROGRESS_EVENTS 16384u
 
 /*
  * The thread that acts on a CPU under a tid. When a thread that does not lead its process calls
@@ -375,19 +372,13 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 
 static void handle_events(struct builder *b, const struct event *ev)
 {
-	uint64_t all = trace_info(b->tl->trace)->events, n = 0;
-
-	progress_begin(PROGRESS_LINK, all, all);
 	for (; ev && !b->out_of_memory; ev = event_stream_next(b->events)) {
 		b->out_of_memory = untraced_event(&b->tl->untraced, ev) ||
 				   (b->tl->cpus && note_stall(&b->tl->stalls, ev));
 		if (b->tl->end_ns < ev->time_ns)
 			b->tl->end_ns = ev->time_ns;
 		handle_event(b, ev);
-		if (++n % PROGRESS_EVENTS == 0)
-			progress_add(PROGRESS_EVENTS);
 	}
-	progress_end();
 }
 
 /* Ends all timelines after the last event, and puts what belongs to them in order. */

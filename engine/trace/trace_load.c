@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the sound blocks of a trace in its bytes, and reads them, all but definitions. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "base/cpus.h"
 #include "common/grow.h"
-#include "base/progress.h"
 #include "common/crc32c.h"
 #include "common/event_read.h"
 #include "trace_private.h"
@@ -250,8 +248,6 @@ static int load_end(struct trace *t, const struct block *b)
 
 /* ---- EVENTS and the others ----------------------------------------------------------------- */
 
-#define CHECKERS_MAX 16u
-
 /* An EVENTS or AUX_EVENTS block, and the result of decoding it. */
 struct events_check {
 	struct block block;
@@ -267,7 +263,6 @@ struct events_check {
 struct events_checks {
 	struct events_check *checks; /* in file order */
 	size_t n, cap;
-	uint64_t claimed;   /* estimated number of events: 5 bytes each */
 	atomic_size_t next; /* the check that the next free thread takes */
 };
 
@@ -317,28 +312,18 @@ static void *check_some(void *arg)
 	struct events_checks *all = arg;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&all->next, 1)) < all->n) {
+	while ((i = atomic_fetch_add(&all->next, 1)) < all->n)
 		check_events(&reader, &all->checks[i]);
-		progress_add(1);
-	}
 	chainlog_reader_free(&reader);
 	return NULL;
 }
 
 static void check_all(struct events_checks *all)
 {
-	pthread_t threads[CHECKERS_MAX];
-	uint32_t wanted = cpus_usable(CHECKERS_MAX), n = 1;
-
 	/* A thread for a block or two costs more than it saves. */
-	if (wanted > all->n / 4)
-		wanted = (uint32_t)(all->n / 4);
-	for (; n < wanted; n++)
-		if (pthread_create(&threads[n], NULL, check_some, all))
-			break;
-	check_some(all);
-	while (--n)
-		pthread_join(threads[n], NULL);
+	uint32_t wanted = (uint32_t)(all->n / 4 < CPUS_USED_MAX ? all->n / 4 : CPUS_USED_MAX);
+
+	workers_run(all, 0, cpus_usable(wanted), check_some);
 }
 
 /* Looks at the heads of the blocks only. */
@@ -420,9 +405,7 @@ static int load_events(struct trace *t, struct events_checks *all)
 	int err = 0;
 
 	if (t->checked) {
-		progress_begin(PROGRESS_READ, all->n, all->claimed);
 		check_all(all);
-		progress_end();
 	} else {
 		check_heads(all);
 		max_tid = TRACE_TID_LIMIT - 1;
@@ -444,7 +427,6 @@ static int note_events(struct events_checks *all, const struct block *b)
 	if (!GROW(all->checks, all->n, all->cap))
 		return -ENOMEM;
 	all->checks[all->n++] = (struct events_check) { .block = *b };
-	all->claimed += b->len / 5;
 	return 0;
 }
 

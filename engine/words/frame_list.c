@@ -75,12 +75,8 @@ static uint32_t place_of(struct frame_lists *f, const struct trace_frame *frame)
 /* frame 0: out of memory. */
 static void add(struct frame_lists *f, uint32_t frame)
 {
-	uint32_t *p = grow_array(f->list, f->n, &f->cap, sizeof(*p));
-
-	if (p)
-		f->list = p;
-	if (p && frame)
-		p[f->n++] = frame;
+	if (frame && GROW(f->list, f->n, f->cap))
+		f->list[f->n++] = frame;
 	else
 		f->failed = true;
 }

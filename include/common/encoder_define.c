@@ -165,24 +165,22 @@ static uint32_t find(const struct recent_half *h, const void *key, size_t len)
 static uint32_t id_of(struct encoder *e, struct recent *r, size_t max_bytes, const void *key,
 		      size_t len, bool *is_new)
 {
-	uint32_t id = find(&r->young, key, len), i, *ids;
+	uint32_t id = find(&r->young, key, len), i;
 
 	*is_new = false;
 	if (id)
 		return id;
 	if (!e->keep_all && half_bytes(&r->young) > max_bytes / 2)
 		turn(r);
-	ids = grow_array(r->young.ids, r->young.keys.n, &r->young.cap, sizeof(*ids));
-	if (!ids || r->last == UINT32_MAX)
+	if (!GROW(r->young.ids, r->young.keys.n, r->young.cap) || r->last == UINT32_MAX)
 		goto fail;
-	r->young.ids = ids;
 	id = find(&r->old, key, len);
 	i = intern_id(&r->young.keys, key, len, NULL);
 	if (!i)
 		goto fail;
 	*is_new = !id;
-	ids[i - 1] = id ? id : ++r->last;
-	return ids[i - 1];
+	r->young.ids[i - 1] = id ? id : ++r->last;
+	return r->young.ids[i - 1];
 fail:
 	encoder_note(e, -ENOMEM);
 	return 0;

@@ -30,16 +30,12 @@ static uint32_t intern_hash(const void *table, uint32_t id)
 /* Makes room for one more key of len bytes. */
 static bool intern_reserve(struct intern *t, size_t len)
 {
-	struct intern_key *keys;
-
 	if (!t->index.mask)
 		t->seed = hash_seed();
 	if (t->n == UINT32_MAX / 4 || !id_index_reserve(&t->index, t->n, 256, intern_hash, t))
 		return false;
-	keys = grow_array(t->keys, t->n, &t->cap, sizeof(*keys));
-	if (!keys)
+	if (!GROW(t->keys, t->n, t->cap))
 		return false;
-	t->keys = keys;
 	if (t->arena_cap - t->arena_len <= len) {
 		size_t cap = (t->arena_cap + len + 1024) * 2;
 		char *arena = realloc(t->arena, cap);
