@@ -245,7 +245,7 @@ static void take_disk_done(struct translator *t, const struct wire_disk_done *d,
 	out->number[3] = since(&d->r, d->issued_ns);
 }
 
-/* WIRE_FORK to WIRE_STEAL. */
+/* All but switches and wakings. */
 static int encode_event(struct translator *t, const struct wire_record *r)
 {
 	const union {

@@ -4,7 +4,7 @@
  * by event. The writer owns the block in the making, the reader nothing of the block; both own what
  * the coding inside a block refers to.
  *
- * A new kind of auxiliary event is its number in chainlog.h and a line in chainlog_aux_fields().
+ * The fields of a kind of auxiliary event are a line in chainlog_aux_fields().
  */
 #pragma once
 
