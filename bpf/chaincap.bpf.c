@@ -23,6 +23,8 @@ const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* Record what sleeping threads wait for. */
 const volatile bool find_objects = true;
+/* Record requests at sockets. */
+const volatile bool find_requests = true;
 /* Walk also those stacks that were found without a walk, compare, and count differences. */
 const volatile bool verify = false;
 /* The most frames of a plain walk: kernel.perf_event_max_stack, or what a record holds. */
@@ -472,6 +474,7 @@ out:
 
 #include "sample.h"
 #include "disk_requests.h"
+#include "requests.h"
 
 /* ---- run queues ---------------------------------------------------------------------------- */
 

@@ -195,8 +195,22 @@ struct socket_wq {
 	struct wait_queue_head wait;
 };
 
+struct sk_buff_head {
+	__u32 qlen;
+};
+
+typedef struct {
+	int owned; /* by a system call; 0: by a softirq, or by nobody */
+} socket_lock_t;
+
+struct bpf_local_storage;
+
 struct sock {
 	struct sock_common __sk_common;
+	socket_lock_t sk_lock;
+	struct sk_buff_head sk_receive_queue;
+	unsigned char sk_userlocks : 4;
+	struct bpf_local_storage *sk_bpf_storage;
 	__u16 sk_type, sk_protocol;
 	struct pid *sk_peer_pid;
 	struct socket *sk_socket;
@@ -237,6 +251,18 @@ struct unix_address {
 struct unix_sock {
 	struct unix_address *addr;
 	struct sock *peer;
+};
+
+struct tcp_sock {
+	__u32 rcv_nxt, copied_seq, write_seq, snd_nxt;
+};
+
+struct udp_sock {
+	struct sk_buff_head reader_queue;
+};
+
+struct proto_ops {
+	void *sendpage; /* before 6.5, when sendfile() did not pass sock_send_length */
 };
 
 struct upid {
@@ -301,6 +327,23 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
+struct bpf_iter__unix {
+	struct bpf_iter_meta *meta;
+	struct unix_sock *unix_sk;
+};
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	struct sock *sk;
+	void *value;
 };
 
 #pragma clang attribute pop

@@ -9,7 +9,13 @@
 #define EBUSY 16
 
 /* What an object is put together for; each use has memory of its own on each CPU. */
-enum object_use { OBJECT_OF_SWITCH, OBJECT_OF_LISTED, OBJECT_OF_WAKING, OBJECT_USES };
+enum object_use {
+	OBJECT_OF_SWITCH,
+	OBJECT_OF_LISTED,
+	OBJECT_OF_WAKING,
+	OBJECT_OF_REQUEST,
+	OBJECT_USES
+};
 
 MAP(object_scratch, PERCPU_ARRAY, OBJECT_USES, __u32, struct wire_object);
 
@@ -114,21 +120,14 @@ static __always_inline void put_mapping(struct wire_object *o, struct task_struc
 	put_path(o, file);
 }
 
-static __always_inline void put_unix(struct wire_object *o, __u64 file)
+/* Puts the address of a unix socket, or of its peer if it has none, into o->path. */
+static __always_inline void put_unix_address(struct wire_object *o, __u64 sk)
 {
-	__u64 socket = (__u64)FIELD(file, file, private_data);
-	__u64 sk = (__u64)FIELD(socket, socket, sk);
-	__u64 address, pid, peer;
+	__u64 address = (__u64)FIELD(unix_sock, sk, addr), peer;
 	__u32 len;
 
-	if (!bpf_core_type_exists(struct unix_sock))
-		return;
-	pid = (__u64)FIELD(sock, sk, sk_peer_pid);
-	if (pid)
-		o->peer = (__u32)FIELD(pid, pid, numbers[0].nr);
-	peer = (__u64)FIELD(unix_sock, sk, peer);
-	address = (__u64)FIELD(unix_sock, sk, addr);
-	if (!address && peer)
+	peer = address ? 0 : (__u64)FIELD(unix_sock, sk, peer);
+	if (peer)
 		address = (__u64)FIELD(unix_sock, peer, addr);
 	if (!address)
 		return;
@@ -141,8 +140,22 @@ static __always_inline void put_unix(struct wire_object *o, __u64 file)
 		o->path_len = len;
 }
 
+static __always_inline void put_unix(struct wire_object *o, __u64 file)
+{
+	__u64 socket = (__u64)FIELD(file, file, private_data);
+	__u64 sk = (__u64)FIELD(socket, socket, sk), pid;
+
+	if (!bpf_core_type_exists(struct unix_sock))
+		return;
+	pid = (__u64)FIELD(sock, sk, sk_peer_pid);
+	if (pid)
+		o->peer = (__u32)FIELD(pid, pid, numbers[0].nr);
+	put_unix_address(o, sk);
+}
+
 /*
- * Sends the object under this id. t: the thread in whose memory the object lies, if it is a lock;
+ * Sends the object under this id. file: its struct file, of an endpoint its struct sock, else
+ * anything. t: the thread in whose memory the object lies, if it is a lock;
  * may be NULL for others. False: it has to be sent again.
  */
 static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
@@ -159,6 +172,8 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 		put_mapping(o, t);
 	else if (o->key.kind == WIRE_OBJECT_UNIX)
 		put_unix(o, file);
+	else if (o->key.kind == WIRE_OBJECT_ENDPOINT && (__u8)o->key.v[0] == AF_UNIX)
+		put_unix_address(o, file);
 	else if (o->key.kind == WIRE_OBJECT_FILE || o->key.kind == WIRE_OBJECT_ANON ||
 		 (o->key.kind == WIRE_OBJECT_PIPE && o->key.v[2]))
 		put_path(o, file);

@@ -12,16 +12,14 @@
 /* The last socket that got data, on each CPU. */
 MAP(last_ready_socket, PERCPU_ARRAY, 1, __u32, __u64);
 
-/* Not loaded where the kernel does not have it (before 6.3). */
-SEC("tp_btf/sk_data_ready")
-int on_data(unsigned long long *ctx)
+/* Data came to a socket (on_data() in requests.h). */
+static __always_inline void note_ready_socket(__u64 socket)
 {
 	__u32 zero = 0;
 	__u64 *sk = bpf_map_lookup_elem(&last_ready_socket, &zero);
 
 	if (sk)
-		*sk = ctx[0];
-	return 0;
+		*sk = socket;
 }
 
 #define EP_UNACTIVE_PTR (~0ull)

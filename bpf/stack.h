@@ -26,14 +26,19 @@ struct recent {
 
 static struct recent recents[RECENT] TABLE;
 
-/* Kinds of events that have stacks: switches, both kinds of wakings, samples, disk requests. */
-#define STACK_KINDS (WIRE_WAKING_NEW + 3)
+/*
+ * Kinds of events that have stacks: switches, both kinds of wakings, samples, requests to disks and
+ * at sockets.
+ */
+#define STACK_KINDS (WIRE_WAKING_NEW + 4)
 
 static __always_inline __u32 stack_kind(__u32 kind)
 {
 	if (kind <= WIRE_WAKING_NEW)
 		return kind;
-	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 1 : STACK_KINDS - 2;
+	if (kind == WIRE_REQUEST)
+		return STACK_KINDS - 1;
+	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 2 : STACK_KINDS - 3;
 }
 
 #define BLOCK_WORDS 256 /* of 8 bytes */

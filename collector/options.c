@@ -158,6 +158,8 @@ static const struct option_row rows[] = {
 	  .help = "not what a thread waits for in a system call" },
 	{ "no-block", 0, false, NULL, set_true, AT(no_block),
 	  .help = "not what disks are asked for" },
+	{ "no-requests", 0, false, NULL, set_true, AT(no_requests),
+	  .help = "not when servers get and answer requests" },
 	{ "no-irq", 0, false, NULL, set_true, AT(no_irq),
 	  .help = "not how long CPUs handle interrupts" },
 	{ "verify", 0, false, NULL, set_true, AT(verify),

@@ -20,6 +20,7 @@ struct options {
 	unsigned int sample_hz; /* samples of running threads a second on each CPU; 0: none */
 	bool no_objects;	/* not what threads wait for */
 	bool no_block;		/* not what block devices are asked for */
+	bool no_requests;	/* not when servers get and answer requests */
 	bool no_irq;		/* not how long CPUs handle interrupts */
 	bool verify;		/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;	/* window to keep in memory; 0: write everything at once */

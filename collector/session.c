@@ -35,7 +35,8 @@ static int load(struct session *s)
 		.user_stacks = o->user_stacks,
 		.sample_hz = o->sample_hz,
 		.objects = !o->no_objects,
-		.requests = !o->no_block,
+		.disk_requests = !o->no_block,
+		.requests = !o->no_requests,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,
@@ -428,7 +429,14 @@ static void report_recorder(const struct session *s)
 	const struct bpf_counts *c = &s->final;
 	struct sink_counts counts;
 	struct rusage ru;
+	uint64_t untold;
 
+	untold = bpf_session_untold_requests(s->bpf);
+	if (untold)
+		fprintf(stderr,
+			"chaincap: %llu requests were not recorded: more than %u a second on a "
+			"CPU\n",
+			(unsigned long long)untold, WIRE_REQUEST_RATE);
 	s->sink->counts(s, &counts);
 	if (counts.stacks_once)
 		fprintf(stderr,

@@ -53,6 +53,7 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.command_tgid = (uint32_t)s->command.pid,
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
 		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL |
+		       (bpf_session_finds_requests(s->bpf) ? 1u << CHAINLOG_REQUEST : 0) |
 		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
 		       (s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),
 	};
@@ -225,6 +226,7 @@ static int file_finish(struct session *s, int err)
 	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
 	encoder_aux_counted(s->enc, c->aux_seen);
+	encoder_untold(s->enc, bpf_session_untold_requests(s->bpf));
 	if (!err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	if (s->options->verbose)

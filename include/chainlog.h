@@ -99,6 +99,7 @@ enum chainlog_end_tag {
 	CHAINLOG_END_AUX_EVENTS = 10,	/* events in the AUX_EVENTS blocks */
 	CHAINLOG_END_AUX_LOST = 11,	/* sum of n in their events AUX_LOST */
 	CHAINLOG_END_AUX_KERNEL = 12,	/* such events counted in the kernel */
+	CHAINLOG_END_UNTOLD = 13,	/* requests left out, because they were too many */
 };
 
 /* After the END block: its file offset (u64) and these 8 bytes. Only saves time; may be absent. */
@@ -183,8 +184,33 @@ enum chainlog_aux {
 	CHAINLOG_INTERRUPTS = 11,
 	/* ns: likewise the time that the hypervisor took from a virtual machine's CPU */
 	CHAINLOG_STEAL = 12,
-	CHAINLOG_AUX_KINDS = 13,
+	/*
+	 * connection endpoint flags reader writer kstack ustack since_arrival since_taken
+	 * since_answer bytes_read bytes_written: a request at a socket was answered for the first
+	 * time. endpoint is an object, the stacks are the writer's, flags CHAINLOG_REQUEST_*;
+	 * since_...: how many ns ago. connection 0: a datagram socket's.
+	 */
+	CHAINLOG_REQUEST = 13,
+	/*
+	 * connection flags writer since_answer since_first bytes_written: there were more writes
+	 * of the connection's last REQUEST, up to since_answer ago.
+	 */
+	CHAINLOG_REQUEST_MORE = 14,
+	/*
+	 * connection endpoint flags reader since_arrival since_taken: a request that is not
+	 * answered, at the end of its connection or of the recording
+	 */
+	CHAINLOG_REQUEST_OPEN = 15,
+	CHAINLOG_AUX_KINDS = 16,
 };
+
+/* Flags of REQUEST, REQUEST_MORE and REQUEST_OPEN. */
+#define CHAINLOG_REQUEST_FIRST 0x01u	  /* of its connection */
+#define CHAINLOG_REQUEST_PIPELINED 0x02u  /* arrived before the answer of the one before it */
+#define CHAINLOG_REQUEST_OLD 0x04u	  /* its connection is older than the recording */
+#define CHAINLOG_REQUEST_UNSENT 0x08u	  /* bytes of the answer were not yet sent */
+#define CHAINLOG_REQUEST_NO_ARRIVAL 0x10u /* when it arrived is not known: as it was read */
+
 /*
  * Kinds from here on are short forms of the most frequent kinds, without fields. Kind
  * CHAINLOG_AUX_SHORT + n means: OBJECT if n is even, WOKEN_READY if n is odd, of object n / 2.

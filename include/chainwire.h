@@ -29,6 +29,9 @@ enum wire_kind {
 	WIRE_READY,
 	WIRE_INTERRUPTS,
 	WIRE_STEAL,
+	WIRE_REQUEST,
+	WIRE_REQUEST_MORE,
+	WIRE_REQUEST_OPEN,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -155,6 +158,43 @@ struct wire_stolen { /* right after a WIRE_SWITCH, at the same time */
 	 * (WIRE_INTERRUPTS), or while the hypervisor ran something else (WIRE_STEAL).
 	 */
 	__u64 ns;
+};
+
+/* A request at a socket was answered; also WIRE_REQUEST_MORE and WIRE_REQUEST_OPEN. */
+struct wire_request {
+	struct wire_record r;
+	__u64 connection; /* from 1 on; 0: a datagram socket's */
+	__u64 arrival_ns; /* MORE: the first write of the answer */
+	__u64 taken_ns;	  /* the read that got it */
+	__u64 answer_ns;  /* the last write so far */
+	__u64 bytes_read, bytes_written;
+	__u32 reader, writer; /* threads; 0: not known */
+	__u32 kstack, ustack; /* the writer's; 0: not taken */
+	__u32 endpoint;	      /* see struct wire_object; 0: not known */
+	__u32 flags;	      /* enum wire_request_flag, or-ed */
+};
+
+/*
+ * A request of some length may get stacks (bpf/requests.h); of the others at most so many are told
+ * in a second, on each CPU. Value of the map "request_accounts".
+ */
+#define WIRE_REQUEST_RATE 50000
+
+struct wire_request_account {
+	__u64 second_ns; /* when the present second began, */
+	__u64 told;	 /* requests that were told in it, or would have been */
+	__u64 untold;	 /* those that were not, since the beginning */
+	__u64 stacks_ns; /* when stacks were taken last, */
+	__u64 took_ns;	 /* and how long that request took */
+};
+
+/* The values are those of CHAINLOG_REQUEST_FIRST and so on. */
+enum wire_request_flag {
+	WIRE_REQUEST_FIRST = 1,	     /* of its connection */
+	WIRE_REQUEST_PIPELINED = 2,  /* arrived before the answer of the one before it */
+	WIRE_REQUEST_OLD = 4,	     /* its connection is older than the recording */
+	WIRE_REQUEST_UNSENT = 8,     /* the answer was written, but not yet sent */
+	WIRE_REQUEST_NO_ARRIVAL = 16 /* when it arrived is not known: as it was read */
 };
 
 struct wire_stack {
@@ -488,6 +528,8 @@ enum wire_object_kind {
 	WIRE_OBJECT_SOCKET,   /* of another family: family | protocol << 8, inode */
 	WIRE_OBJECT_FUTEX,    /* address, 1: shared, the thread that holds it (0: not known) */
 	WIRE_OBJECT_CALL,     /* enum wire_call, and its argument */
+	WIRE_OBJECT_ENDPOINT, /* of requests: as INET, own port only; unix: hash of its path; path
+			       */
 	WIRE_OBJECT_KINDS,
 };
 

@@ -109,7 +109,7 @@ static void put_address(char *to, unsigned int family, const __u64 *words, unsig
 		snprintf(to, ADDRESS_LEN, family == AF_INET6 ? "[%s]:%u" : "%s:%u", address, port);
 }
 
-static void describe_inet(const struct wire_object *o, struct object_text *out)
+static void set_protocol(unsigned int protocol, struct object_text *out)
 {
 	static const struct {
 		unsigned int protocol;
@@ -118,16 +118,22 @@ static void describe_inet(const struct wire_object *o, struct object_text *out)
 		{ IPPROTO_TCP, "tcp" },	  { 262 /* MPTCP */, "tcp" }, { IPPROTO_UDP, "udp" },
 		{ IPPROTO_ICMP, "icmp" }, { IPPROTO_ICMPV6, "icmp" }, { IPPROTO_SCTP, "sctp" },
 	};
-	const struct wire_object_key *key = &o->key;
-	unsigned int family = key->v[0] & 0xff, protocol = (unsigned int)(key->v[0] >> 8) & 0xffff;
-	unsigned int port = (unsigned int)(key->v[0] >> WIRE_INET_PORT) & 0xffff;
-	unsigned int dport = (unsigned int)(key->v[0] >> WIRE_INET_DPORT) & 0xffff;
-	char own[ADDRESS_LEN];
 
 	set_class(out, "ip");
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
 		if (classes[i].protocol == protocol)
 			set_class(out, classes[i].class);
+}
+
+static void describe_inet(const struct wire_object *o, struct object_text *out)
+{
+	const struct wire_object_key *key = &o->key;
+	unsigned int family = key->v[0] & 0xff;
+	unsigned int port = (unsigned int)(key->v[0] >> WIRE_INET_PORT) & 0xffff;
+	unsigned int dport = (unsigned int)(key->v[0] >> WIRE_INET_DPORT) & 0xffff;
+	char own[ADDRESS_LEN];
+
+	set_protocol((unsigned int)(key->v[0] >> 8) & 0xffff, out);
 	if (key->v[0] & WIRE_INET_LISTENS || !(key->v[1] | key->v[2]))
 		snprintf(out->name, sizeof(out->name), ":%u", port);
 	else
@@ -147,6 +153,20 @@ static void describe_unix(const struct wire_object *o, struct object_text *out)
 	out->peer = o->peer;
 	snprintf(out->name, sizeof(out->name), "%s%.*s", abstract ? "@" : "", (int)len,
 		 o->path + abstract);
+}
+
+/* Where requests arrive: it is not one process's, and has no other end. */
+static void describe_endpoint(const struct wire_object *o, struct object_text *out)
+{
+	uint64_t v = o->key.v[0];
+
+	if ((v & 0xff) == AF_UNIX) {
+		describe_unix(o, out);
+		out->peer = 0;
+		return;
+	}
+	set_protocol((unsigned int)(v >> 8) & 0xffff, out);
+	snprintf(out->name, sizeof(out->name), ":%u", (unsigned int)(v >> WIRE_INET_PORT) & 0xffff);
 }
 
 static void describe_socket(const struct wire_object *o, struct object_text *out)
@@ -276,6 +296,9 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 		break;
 	case WIRE_OBJECT_FUTEX:
 		describe_futex(o, out);
+		break;
+	case WIRE_OBJECT_ENDPOINT:
+		describe_endpoint(o, out);
 		break;
 	case WIRE_OBJECT_CALL:
 		describe_call(o, out);

@@ -210,10 +210,20 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_READY] = CHAINLOG_AUX + CHAINLOG_READY,
 	[WIRE_INTERRUPTS] = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
 	[WIRE_STEAL] = CHAINLOG_AUX + CHAINLOG_STEAL,
+	[WIRE_REQUEST] = CHAINLOG_AUX + CHAINLOG_REQUEST,
+	[WIRE_REQUEST_MORE] = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
+	[WIRE_REQUEST_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
 };
 
-/* The operations have the same numbers on both sides. */
+/* The operations have the same numbers on both sides, and the flags of requests. */
 _Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
+
+_Static_assert((int)WIRE_REQUEST_NO_ARRIVAL == (int)CHAINLOG_REQUEST_NO_ARRIVAL &&
+		       (int)WIRE_REQUEST_UNSENT == (int)CHAINLOG_REQUEST_UNSENT &&
+		       (int)WIRE_REQUEST_OLD == (int)CHAINLOG_REQUEST_OLD &&
+		       (int)WIRE_REQUEST_PIPELINED == (int)CHAINLOG_REQUEST_PIPELINED &&
+		       (int)WIRE_REQUEST_FIRST == (int)CHAINLOG_REQUEST_FIRST,
+	       "flags of requests");
 
 /* The string's id. It is a copy of foreign memory: it ends with its field at the latest. */
 static uint32_t string_of(struct translator *t, const char *field, size_t size)
@@ -243,6 +253,35 @@ static void take_disk_done(struct translator *t, const struct wire_disk_done *d,
 	out->number[1] = chainlog_disk_what(d->op, d->bytes);
 	out->number[2] = since(&d->r, d->asked_ns);
 	out->number[3] = since(&d->r, d->issued_ns);
+}
+
+/* How long before the event something was, at most as long as what came before it. */
+static uint64_t age(const struct wire_record *r, uint64_t at_ns, uint64_t limit_ns)
+{
+	uint64_t ns = at_ns < r->time_ns ? r->time_ns - at_ns : 0;
+
+	return ns < limit_ns ? ns : limit_ns;
+}
+
+/* A request, more of its answer, or one that is open. */
+static void take_request(struct translator *t, const struct wire_request *w,
+			 struct chainlog_fields *out)
+{
+	const struct wire_record *r = &w->r;
+	bool more = r->kind == WIRE_REQUEST_MORE;
+
+	out->tid = r->kind == WIRE_REQUEST_OPEN ? w->reader : w->writer;
+	out->other = r->kind == WIRE_REQUEST ? w->reader : 0;
+	out->kstack = id_map_stack(t->ids, w->kstack, r->time_ns);
+	out->ustack = id_map_stack(t->ids, w->ustack, r->time_ns);
+	out->number[0] = more ? 0 : id_map_object(t->ids, w->endpoint, r->time_ns);
+	out->number[1] = w->connection;
+	out->number[2] = w->flags;
+	out->number[3] = age(r, w->arrival_ns, UINT64_MAX);
+	out->number[4] = age(r, w->taken_ns, out->number[3]);
+	out->number[5] = age(r, w->answer_ns, more ? out->number[3] : out->number[4]);
+	out->number[6] = w->bytes_read;
+	out->number[7] = w->bytes_written;
 }
 
 /* All but switches and wakings. */
@@ -289,6 +328,11 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		break;
 	case WIRE_DISK_DONE:
 		take_disk_done(t, (const void *)r, &out);
+		break;
+	case WIRE_REQUEST:
+	case WIRE_REQUEST_MORE:
+	case WIRE_REQUEST_OPEN:
+		take_request(t, (const void *)r, &out);
 		break;
 	case WIRE_QUEUE:
 		out.tid = w->queue.tid;
@@ -344,6 +388,9 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_READY] = sizeof(struct wire_ready),
 		[WIRE_INTERRUPTS] = sizeof(struct wire_stolen),
 		[WIRE_STEAL] = sizeof(struct wire_stolen),
+		[WIRE_REQUEST] = sizeof(struct wire_request),
+		[WIRE_REQUEST_MORE] = sizeof(struct wire_request),
+		[WIRE_REQUEST_OPEN] = sizeof(struct wire_request),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

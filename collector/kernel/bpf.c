@@ -60,7 +60,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
-	bool has_data_ready = false, has_local_timer = false;
+	bool has_data_ready = false, has_local_timer = false, wants_requests;
 
 	skel->rodata->address_mask = address_mask();
 	skel->rodata->page_size = page;
@@ -78,8 +78,16 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 		has_local_timer = has_tracepoint(btf, "local_timer_entry");
 		btf__free(btf);
 	}
+	wants_requests = skel->rodata->find_requests;
+	if (wants_requests && !has_data_ready) {
+		bpf_session_load_requests(skel, false);
+		if (verbose)
+			fputs("chaincap: requests are not recorded: this kernel does not say what "
+			      "is read from sockets (Linux 6.3 does)\n",
+			      stderr);
+	}
 	bpf_program__set_autoload(skel->progs.on_data,
-				  has_data_ready && skel->rodata->find_objects);
+				  has_data_ready && (skel->rodata->find_objects || wants_requests));
 	has_local_timer = has_local_timer && skel->rodata->time_interrupts;
 	bpf_program__set_autoload(skel->progs.on_timer_irq, has_local_timer);
 	bpf_program__set_autoload(skel->progs.on_timer_irq_done, has_local_timer);
@@ -220,25 +228,19 @@ static int make_variables(struct bpf_map *map)
 	return err;
 }
 
-int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
-		     size_t why_size)
+/* Makes a session and loads its programs; *out in any case but -ENOMEM. */
+static int load_session(struct bpf_session **out, const struct bpf_options *o, bool requests)
 {
-	int cpus = libbpf_num_possible_cpus(), err = check_pid_namespace(why, why_size);
-	struct bpf_session *s;
+	struct bpf_session *s = *out = calloc(1, sizeof(*s));
+	int cpus = libbpf_num_possible_cpus(), err;
 
-	if (err)
-		return err;
-	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	libbpf_set_print(o->verbose ? print_verbose : NULL);
+	s->open_requests = -1;
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	s->skel = chaincap_bpf__open();
-	if (!s->skel) {
-		err = -errno;
-		goto fail;
-	}
+	if (!s->skel)
+		return -errno;
 	s->max_stack = read_max_stack();
 	s->skel->rodata->max_stack = s->max_stack;
 	s->skel->rodata->self_tgid = (__u32)getpid();
@@ -248,7 +250,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	s->sample_hz = o->sample_hz;
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	s->skel->rodata->find_objects = o->objects;
-	load_disk_programs(s->skel, o->requests);
+	load_disk_programs(s->skel, o->disk_requests);
+	bpf_session_load_requests(s->skel, requests);
 	load_interrupt_programs(s->skel, o->interrupts);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
@@ -257,8 +260,33 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 	err = check_file_limit(s);
 	if (!err)
 		err = make_variables(s->skel->maps.bss);
-	if (!err)
-		err = chaincap_bpf__load(s->skel);
+	s->finds_requests = s->skel->rodata->find_requests;
+	return err ? err : chaincap_bpf__load(s->skel);
+}
+
+int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
+		     size_t why_size)
+{
+	int err = check_pid_namespace(why, why_size), refused = 0;
+	struct bpf_session *s;
+
+	if (err)
+		return err;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(o->verbose ? print_verbose : NULL);
+	err = load_session(&s, o, o->requests);
+	if (err && s && s->finds_requests && err != -EMFILE && err != -EPERM) {
+		refused = err;
+		bpf_session_close(s);
+		err = load_session(&s, o, false);
+	}
+	if (!s)
+		return -ENOMEM;
+	if (refused && !err)
+		fprintf(stderr,
+			"chaincap: requests are not recorded: the kernel refused the BPF programs "
+			"for them (%s)\n",
+			strerror(-refused));
 	if (!err)
 		err = bpf_session_make_rings(s, o->buffer_size);
 	/* Before anything is attached that would record it. */
@@ -290,6 +318,8 @@ void bpf_session_close(struct bpf_session *s)
 	bpf_session_free_rings(s);
 	slot_finder_free(s->finder);
 	bpf_session_free_layouts(s);
+	if (s->open_requests >= 0)
+		close(s->open_requests);
 	chaincap_bpf__destroy(s->skel);
 	free(s);
 }
@@ -307,6 +337,8 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 {
 	int err = chaincap_bpf__attach(s->skel);
 
+	if (!err)
+		bpf_session_attach_requests(s);
 	if (err)
 		explain(err, why, why_size);
 	else if (s->sample_hz)
@@ -343,7 +375,10 @@ static uint64_t await_moment(uint64_t at_ns)
 	return set_ns > at_ns ? set_ns : at_ns;
 }
 
-/* How many events the kernel has skipped because their program was interrupted by them. */
+/*
+ * How many events the kernel has skipped because their program was interrupted by them. Arrivals of
+ * data are no events.
+ */
 static uint64_t skipped_runs(const struct bpf_session *s)
 {
 	struct bpf_program *prog;
@@ -353,7 +388,8 @@ static uint64_t skipped_runs(const struct bpf_session *s)
 		struct bpf_prog_info info = { 0 };
 		__u32 len = sizeof(info);
 
-		if (!bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+		if (prog != s->skel->progs.on_data && prog != s->skel->progs.on_state &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
 			n += info.recursion_misses;
 	}
 	return n;
@@ -390,6 +426,7 @@ uint64_t bpf_session_end(struct bpf_session *s)
 	}
 	s->skipped_at_end = skipped_runs(s);
 	s->ended = true;
+	bpf_session_end_requests(s);
 	return at_ns;
 }
 

@@ -21,7 +21,8 @@ struct bpf_options {
 	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
 	bool kernel_stacks, user_stacks;
 	bool objects;	    /* what sleeping threads wait for */
-	bool requests;	    /* what block devices are asked for */
+	bool disk_requests; /* what block devices are asked for */
+	bool requests;	    /* requests at sockets; left out where the kernel cannot do it */
 	bool interrupts;    /* how long CPUs handle interrupts */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
@@ -70,6 +71,10 @@ void bpf_session_helper(struct bpf_session *s, pid_t pid);
  * why.
  */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
+/* Whether requests at sockets are recorded. */
+bool bpf_session_finds_requests(const struct bpf_session *s);
+/* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */
+uint64_t bpf_session_untold_requests(const struct bpf_session *s);
 /* Why running threads are not sampled, as a negative errno; 0: they are, or shall not be. */
 int bpf_session_sampling(const struct bpf_session *s);
 /* To be called some times a second: see sampler_poll(). */
@@ -79,7 +84,10 @@ void bpf_session_poll(struct bpf_session *s);
  * duration_ns if that is not 0, or until bpf_session_end().
  */
 uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns);
-/* Ends the events, and returns when they ended, which has passed. Records in the rings stay. */
+/*
+ * Ends the events, and returns when they ended, which has passed. Records in the rings stay;
+ * requests that are not answered by then are added to them.
+ */
 uint64_t bpf_session_end(struct bpf_session *s);
 /*
  * Detaches the programs. In the recorder after bpf_session_end(), in the background: it can take

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
- * buffers), bpf_stacks.c (tables and maps of stacks) and bpf_layouts.c (stacks known without a
- * walk).
+ * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk)
+ * and bpf_requests.c (requests at sockets).
  */
 #pragma once
 
@@ -50,6 +50,8 @@ struct bpf_session {
 	uint32_t sample_hz;
 	struct sampler *sampler; /* NULL: there is none */
 	int sampling;		 /* why not, a negative errno */
+	bool finds_requests;
+	int open_requests; /* the iterator of bpf_session_end_requests(); -1: none */
 	bool ended, detached;
 	bool has_detacher; /* detaches in the background; to be joined */
 	pthread_t detacher;
@@ -65,6 +67,13 @@ struct bpf_session {
  */
 int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size);
 void bpf_session_free_rings(struct bpf_session *s);
+
+/* Before loading: whether to load the programs of requests at sockets, besides on_data. */
+void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted);
+/* Attaches all of them, or says why none is; then finds the connections that exist. */
+void bpf_session_attach_requests(struct bpf_session *s);
+/* After the end: adds to the rings what is open of requests. */
+void bpf_session_end_requests(struct bpf_session *s);
 
 /* The tables that the collector writes, when the BPF side is loaded; they go with it. */
 void bpf_session_find_tables(struct bpf_session *s);

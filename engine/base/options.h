@@ -86,6 +86,7 @@ enum options_given {
 	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
 	GIVEN_PLAIN_ENDS = 1 << 25,
 	GIVEN_FOLD_REPEATS = 1 << 26,
+	GIVEN_REQUESTS = 1 << 27, /* --requests --request --request-min --slowest */
 	/* How chains are followed and written: without effect on a table that shows no chains. */
 	GIVEN_OF_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 			  GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS |
@@ -147,6 +148,15 @@ struct options {
 	struct regex_list within, without;
 	struct regex_list waits_for; /* --object: the full name of the object waited for */
 	struct word_list classes;    /* --class: its class */
+	/*
+	 * Clients' waits for requests (chain-semantics, section 15) instead of threads' waits:
+	 * those of endpoints that one of the expressions fits, which took so long, and of each
+	 * endpoint the slowest_ppm millionths that took longest; 0: all.
+	 */
+	bool requests;
+	struct regex_list endpoints;
+	uint64_t min_request_ns;
+	uint32_t slowest_ppm;
 	bool no_kthreads;
 	bool no_idle;	/* leave out waits for work (select/wait_nature.h) */
 	bool ended;	/* --ended: only waits that ended within the trace */

@@ -41,6 +41,9 @@ static const char *const kind_names[] = {
 	[EVENT_AUX_LOST] = "lost",
 	[EVENT_INTERRUPTS] = "interrupts",
 	[EVENT_STEAL] = "steal",
+	[EVENT_REQUEST] = "request",
+	[EVENT_REQUEST_MORE] = "more",
+	[EVENT_REQUEST_OPEN] = "open",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -106,7 +109,8 @@ static bool event_selected(const struct printer *p, const struct event *ev)
 	if (!(p->o->given & GIVEN_WHO))
 		return true;
 	return thread_selected(p, ev->tid) ||
-	       (ev->kind <= EVENT_FORK && thread_selected(p, ev->other));
+	       ((ev->kind <= EVENT_FORK || ev->kind == EVENT_REQUEST) &&
+		thread_selected(p, ev->other));
 }
 
 static void put_stack(const struct printer *p, uint32_t id)
@@ -189,6 +193,46 @@ static void put_disk_done(const struct printer *p, const struct event *ev)
 		fprintf(p->out, ", at the device for %" PRIu64 " ns", ev->time_ns - ev->last_ns);
 }
 
+/* What the events of requests have in common: connection and marks. */
+static void put_connection(const struct printer *p, const struct event *ev)
+{
+	static const char *const marks[] = { "first", "pipelined", "old", "unsent", "no-arrival" };
+
+	if (ev->n)
+		fprintf(p->out, " connection %" PRIu64, ev->n);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (ev->flags >> i & 1)
+			fprintf(p->out, " %s", marks[i]);
+}
+
+/* The thread is who wrote; of a request that was not answered, who read. */
+static void put_request(const struct printer *p, const struct event *ev)
+{
+	if (ev->kind == EVENT_REQUEST_MORE) {
+		fputs(" wrote more,", p->out);
+	} else {
+		put_object(p, ev->kind == EVENT_REQUEST ? " answers " : " read ",
+			   trace_object(p->t, ev->object));
+		putc(',', p->out);
+	}
+	put_connection(p, ev);
+	if (ev->kind == EVENT_REQUEST && ev->other != ev->tid) {
+		fputs(", read by ", p->out);
+		put_thread(p, ev->other);
+	}
+	if (ev->kind == EVENT_REQUEST_MORE)
+		fprintf(p->out, ", first %" PRIu64 " ns ago", ev->time_ns - ev->asked_ns);
+	else
+		fprintf(p->out, ", arrived %" PRIu64 " ns ago, taken %" PRIu64 " ns ago",
+			ev->time_ns - ev->asked_ns, ev->time_ns - ev->taken_ns);
+	if (ev->kind == EVENT_REQUEST_OPEN)
+		return;
+	fprintf(p->out, ", answered %" PRIu64 " ns ago", ev->time_ns - ev->last_ns);
+	if (ev->kind == EVENT_REQUEST)
+		fprintf(p->out, ", %" PRIu64 " bytes read", ev->bytes_read);
+	fprintf(p->out, ", %" PRIu64 " bytes written", ev->bytes_written);
+}
+
 static void put_event(const struct printer *p, const struct event *ev)
 {
 	uint64_t start_ns = trace_info(p->t)->start_ns, at_ns = ev->time_ns - start_ns;
@@ -250,6 +294,11 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_DISK_DONE:
 		put_disk_done(p, ev);
+		break;
+	case EVENT_REQUEST:
+	case EVENT_REQUEST_MORE:
+	case EVENT_REQUEST_OPEN:
+		put_request(p, ev);
 		break;
 	case EVENT_INTERRUPTS:
 	case EVENT_STEAL:
@@ -313,6 +362,6 @@ const struct format format_events = {
 		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
 		   GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW |
 		   GIVEN_NO_IDLE | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS |
-		   GIVEN_OF_OBJECTS | GIVEN_FOLD_REPEATS,
+		   GIVEN_OF_OBJECTS | GIVEN_FOLD_REPEATS | GIVEN_REQUESTS,
 	.write = write_events,
 };

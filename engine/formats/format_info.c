@@ -127,6 +127,9 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_STEAL] = "steals",
 		[EVENT_DISK_REQUEST] = "disk_requests",
 		[EVENT_DISK_DONE] = "disk_requests_done",
+		[EVENT_REQUEST] = "requests",
+		[EVENT_REQUEST_MORE] = "requests_more_writes",
+		[EVENT_REQUEST_OPEN] = "requests_open",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 
@@ -140,6 +143,8 @@ static void put_aux(const struct trace_info *i, FILE *out)
 	}
 	if (i->aux_events > known)
 		put_number(out, "events_of_unknown_kinds", i->aux_events - known);
+	if (i->untold_requests)
+		put_number(out, "requests_left_out", i->untold_requests);
 	put_number(out, "more_lost", i->aux_lost);
 	if (!i->complete || !i->kernel_aux)
 		return;

@@ -113,6 +113,8 @@ static bool tie_before(const struct source *a, const struct source *b)
 		{ x->n, y->n },
 		{ x->last_ns, y->last_ns },
 		{ x->asked_ns, y->asked_ns },
+		{ x->taken_ns, y->taken_ns },
+		{ x->bytes_written, y->bytes_written },
 		{ a->number, b->number },
 	};
 
@@ -220,6 +222,27 @@ static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
 	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
 }
 
+static inline uint64_t at_most(uint64_t v, uint64_t limit)
+{
+	return v < limit ? v : limit;
+}
+
+/* REQUEST, REQUEST_MORE, REQUEST_OPEN: what happened first was longest ago. */
+static void set_request(struct event *out, const struct chainlog_fields *ev)
+{
+	uint64_t arrival = at_most(ev->number[3], ev->time_ns);
+	uint64_t taken = at_most(ev->number[4], arrival);
+	uint64_t answer = at_most(ev->number[5], ev->kind == EVENT_REQUEST_MORE ? arrival : taken);
+
+	out->n = ev->number[1];
+	out->flags = (uint8_t)ev->number[2];
+	out->asked_ns = ev->time_ns - arrival;
+	out->taken_ns = ev->kind == EVENT_REQUEST_MORE ? 0 : ev->time_ns - taken;
+	out->last_ns = ev->kind == EVENT_REQUEST_OPEN ? 0 : ev->time_ns - answer;
+	out->bytes_read = ev->number[6];
+	out->bytes_written = ev->number[7];
+}
+
 /* As take_event(), of an AUX_EVENTS block. */
 static int take_aux(struct trace_cursor *c, struct source *s)
 {
@@ -247,6 +270,8 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.asked_ns = before_ns(ev.time_ns, ev.number[2]);
 		s->ev.last_ns = before_ns(ev.time_ns, ev.number[3]);
 	}
+	if (ev.kind >= EVENT_REQUEST && ev.kind <= EVENT_REQUEST_OPEN)
+		set_request(&s->ev, &ev);
 	if (ev.kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
 								      : INT64_MAX;

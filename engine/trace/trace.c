@@ -14,8 +14,12 @@ static const char *info_text(const struct trace *t, unsigned int tag)
 
 static int load(struct trace *t)
 {
-	int err = trace_load(t);
+	int err;
 
+	t->made = calloc(1, sizeof(*t->made));
+	if (!t->made)
+		return -ENOMEM;
+	err = trace_load(t);
 	t->info.host = info_text(t, CHAINLOG_INFO_HOST);
 	t->info.release = info_text(t, CHAINLOG_INFO_RELEASE);
 	t->info.arch = info_text(t, CHAINLOG_INFO_ARCH);
@@ -85,6 +89,7 @@ static void unload(struct trace *t)
 	for (size_t i = 0; i < t->n_added; i++)
 		free(t->added[i]);
 	free(t->added);
+	trace_free_made(t->made);
 	free(t->inlined);
 	free(t->stack_frames);
 }
@@ -190,7 +195,7 @@ uint32_t trace_frames_end(const struct trace *t)
 
 uint32_t trace_strings_end(const struct trace *t)
 {
-	return t->strings_end;
+	return t->strings_end + t->made->ids.n;
 }
 
 const struct trace_object *trace_object(const struct trace *t, uint32_t id)

@@ -40,6 +40,9 @@ enum event_kind {
 	EVENT_WOKEN_READY = CHAINLOG_AUX + CHAINLOG_WOKEN_READY, /* given as EVENT_READY */
 	EVENT_INTERRUPTS = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
 	EVENT_STEAL = CHAINLOG_AUX + CHAINLOG_STEAL,
+	EVENT_REQUEST = CHAINLOG_AUX + CHAINLOG_REQUEST,
+	EVENT_REQUEST_MORE = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
+	EVENT_REQUEST_OPEN = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -53,28 +56,42 @@ struct event {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t cpu;	  /* EVENT_LOST: may be EVENT_CPU_UNKNOWN */
 	uint8_t kind;	  /* enum event_kind */
-	char state;	  /* SWITCH: prev's, as ps shows it; 'R' still runnable */
-	bool off_queue;	  /* WAKING*: the wakee was off its run queue */
-	bool no_waker;	  /* WAKING: who woke is not known; tid has no meaning */
-	uint32_t tid;	  /* SWITCH: prev; WAKING*: waker; FORK: parent; else the thread */
+	union {
+		char state;    /* SWITCH: prev's, as ps shows it; 'R' still runnable */
+		uint8_t flags; /* REQUEST*: CHAINLOG_REQUEST_*, the low bits */
+	};
+	bool off_queue; /* WAKING*: the wakee was off its run queue */
+	bool no_waker;	/* WAKING: who woke is not known; tid has no meaning */
+	/* SWITCH: prev; WAKING*: waker; FORK: parent; REQUEST, REQUEST_MORE: writer, REQUEST_OPEN:
+	 * reader (0: not known); else the thread */
+	uint32_t tid;
 	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
-	 * pair */
+	 * pair; REQUEST: reader, 0: not known */
 	uint32_t other;
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
-	uint32_t string;	 /* FORK: child's name; RENAME: new name; EXEC: file name */
-	uint32_t tgid;		 /* FORK: child's process */
+	union {
+		struct {
+			uint32_t string; /* FORK: child's name; RENAME: new name; EXEC: file name */
+			uint32_t tgid;	 /* FORK: child's process */
+		};
+		uint64_t bytes_read; /* REQUEST */
+	};
 	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
-	   DISK_DONE: the device */
+	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known */
 	uint32_t object;
-	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known */
+	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
+	   REQUEST, REQUEST_MORE: the last write */
 	uint64_t last_ns;
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS:
-	 * ns
+	 * ns; REQUEST*: the connection, 0: a datagram socket's
 	 */
 	uint64_t n;
-	uint64_t asked_ns; /* DISK_DONE; 0: not known */
+	/* DISK_DONE; 0: not known; REQUEST, REQUEST_OPEN: arrival; REQUEST_MORE: first write */
+	uint64_t asked_ns;
+	uint64_t taken_ns; /* REQUEST, REQUEST_OPEN: asked_ns <= taken_ns <= last_ns <= time_ns */
+	uint64_t bytes_written; /* REQUEST; REQUEST_MORE: in all */
 };
 
 /* A thread that existed when the recording began. */
@@ -141,7 +158,8 @@ struct trace_info {
 	 * counted.
 	 */
 	uint64_t aux_events, aux_lost, kernel_aux;
-	uint64_t bytes; /* read */
+	uint64_t untold_requests; /* left out by the recorder, as the END block says */
+	uint64_t bytes;		  /* read */
 	/* Above the tids of all events and threads; by just one if the trace is checked. */
 	uint32_t tids_end;
 };
@@ -209,9 +227,15 @@ uint32_t trace_strings_end(const struct trace *t);
 uint32_t trace_objects_end(const struct trace *t); /* 1: it has none */
 
 /*
+ * A string id for a text that a reader of the trace makes up; it is the same for equal texts. 0:
+ * out of memory. Not while another thread reads strings. trace_check() forgets such texts.
+ */
+uint32_t trace_make_string(const struct trace *t, const char *text);
+
+/*
  * Names that are found after the recording (symbols/): they take the place of the trace's own, for
- * all that reads it. To be given before anything else is taken from the trace, and again after
- * trace_check(). Texts are copied. Each returns 0 or -ENOMEM.
+ * all that reads it. To be given before anything else is taken from the trace or made for it, and
+ * again after trace_check(). Texts are copied. Each returns 0 or -ENOMEM.
  */
 int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset);
 /* Where in the source the frame is; file NULL: not known. */

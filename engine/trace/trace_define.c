@@ -10,7 +10,44 @@
 
 const char *trace_string(const struct trace *t, uint32_t id)
 {
-	return id < t->strings_end && t->strings[id] ? t->strings[id] : "";
+	if (id < t->strings_end)
+		return t->strings[id] ? t->strings[id] : "";
+	return id - t->strings_end < t->made->ids.n ? t->made->at[id - t->strings_end] : "";
+}
+
+uint32_t trace_make_string(const struct trace *t, const char *text)
+{
+	struct made_strings *made = t->made;
+	uint32_t id = intern_find(&made->ids, text, strlen(text));
+	char **at, *copy;
+
+	if (id)
+		return t->strings_end + id - 1;
+	at = grow_array(made->at, made->ids.n, &made->cap, sizeof(*at));
+	if (!at)
+		return 0;
+	made->at = at;
+	copy = strdup(text);
+	if (!copy)
+		return 0;
+	id = intern_id(&made->ids, text, strlen(text), NULL);
+	if (!id) {
+		free(copy);
+		return 0;
+	}
+	at[id - 1] = copy;
+	return t->strings_end + id - 1;
+}
+
+void trace_free_made(struct made_strings *made)
+{
+	if (!made)
+		return;
+	for (uint32_t i = 0; i < made->ids.n; i++)
+		free(made->at[i]);
+	free(made->at);
+	intern_free(&made->ids);
+	free(made);
 }
 
 uint32_t trace_add_string(struct trace *t, const char *s)

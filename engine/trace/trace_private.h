@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/grow.h"
+#include "common/intern.h"
 #include "trace.h"
 
 /* Where the payload of a block of definitions stands in the input. */
@@ -29,6 +30,13 @@ struct event_block_ref {
 	uint64_t first_ns, last_ns;
 	uint32_t len, cpu, count;
 	bool aux; /* AUX_EVENTS */
+};
+
+/* Strings that a reader of the trace has made up. */
+struct made_strings {
+	struct intern ids;
+	char **at; /* by id; these do not move */
+	size_t cap;
 };
 
 /* A place in the input where blocks are missing or had to be skipped. */
@@ -60,7 +68,7 @@ struct segment {
 	uint64_t offset, bytes, address;
 };
 
-#define TRACE_TAGS 13u /* above those of INFO and END */
+#define TRACE_TAGS 14u /* above those of INFO and END */
 
 struct trace {
 	struct trace_bytes bytes;
@@ -102,6 +110,7 @@ struct trace {
 	/* What was added after loading. */
 	char **added; /* the strings' bytes */
 	size_t n_added, cap_added;
+	struct made_strings *made;	/* their ids follow those of strings */
 	size_t cap_strings, cap_frames; /* of the tables */
 	struct inlined *inlined;	/* by frame id below n_inlined; NULL: none */
 	uint32_t n_inlined;
@@ -129,3 +138,4 @@ int trace_find_losses(struct trace *t);
 
 /* The id of a copy of s, which the trace did not define; 0: out of memory. */
 uint32_t trace_add_string(struct trace *t, const char *s);
+void trace_free_made(struct made_strings *made);

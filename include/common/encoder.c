@@ -183,6 +183,7 @@ static int put_aux(struct encoder *e, struct encoder_cpu *c, const struct chainl
 		e->aux_lost += ev->number[0];
 	} else {
 		encoder_count_thread(e, ev->tid);
+		encoder_count_thread(e, ev->other);
 	}
 	/* The waking right before says which thread is meant. */
 	if (ev->kind == CHAINLOG_AUX + CHAINLOG_READY && c->events && c->events->made.count &&
@@ -221,6 +222,11 @@ int encoder_aux_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n,
 void encoder_aux_counted(struct encoder *e, uint64_t kernel_aux)
 {
 	e->kernel_aux = kernel_aux;
+}
+
+void encoder_untold(struct encoder *e, uint64_t requests)
+{
+	e->untold = requests;
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -265,7 +271,7 @@ int encoder_info(struct encoder *e, const struct chainlog_info *i)
 
 int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint64_t sideband_lost)
 {
-	uint8_t block[CHAINLOG_FRONT + 12 * ENCODER_TAG_MAX], *body = block + CHAINLOG_FRONT,
+	uint8_t block[CHAINLOG_FRONT + 13 * ENCODER_TAG_MAX], *body = block + CHAINLOG_FRONT,
 							      *p = body;
 	uint8_t footer[CHAINLOG_FOOTER_SIZE];
 	int err = encoder_flush(e);
@@ -289,6 +295,8 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 		p = put_number(p, CHAINLOG_END_AUX_LOST, e->aux_lost);
 		p = put_number(p, CHAINLOG_END_AUX_KERNEL, e->kernel_aux);
 	}
+	if (e->untold)
+		p = put_number(p, CHAINLOG_END_UNTOLD, e->untold);
 	p = chainlog_finish_block(CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body), &len);
 	err = encoder_give(e, p, len);
 	return err ? err : encoder_give(e, footer, sizeof(footer));

@@ -24,7 +24,7 @@ struct chainlog_fields {
 	uint32_t pair;		 /* the reader's: reference of these two; 0: none */
 	uint32_t string;	 /* FORK, RENAME: name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: the child's */
-	uint64_t number[4];	 /* auxiliary events: see chainlog_aux_fields() */
+	uint64_t number[8];	 /* auxiliary events alone have these: see chainlog_aux_fields() */
 };
 
 /* ---- kinds of auxiliary events -------------------------------------------------------------- */
@@ -40,8 +40,12 @@ enum chainlog_aux_field {
 	CHAINLOG_FIELD_NUMBER2,
 	CHAINLOG_FIELD_NUMBER3,
 	CHAINLOG_FIELD_NUMBER4,
+	CHAINLOG_FIELD_NUMBER5,
+	CHAINLOG_FIELD_NUMBER6,
+	CHAINLOG_FIELD_NUMBER7,
+	CHAINLOG_FIELD_NUMBER8,
 };
-#define CHAINLOG_AUX_FIELDS 5u
+#define CHAINLOG_AUX_FIELDS 12u
 
 /* Returns the fields of a kind; of one that is not known, the first is NONE. */
 const uint8_t *chainlog_aux_fields(uint64_t kind);

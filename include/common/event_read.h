@@ -159,8 +159,8 @@ static inline const uint8_t *chainlog_get_identity(struct chainlog_reader *r, co
 }
 
 /*
- * Reads the next event of an EVENTS block. Returns 1; 0 at the end of the block; -EBADMSG if it is
- * malformed. It trusts nothing: each number is checked before it is used.
+ * Reads the next event of an EVENTS block; ev->number is left alone. Returns 1; 0 at the end of the
+ * block; -EBADMSG if it is malformed. It trusts nothing: each number is checked before it is used.
  */
 static inline int chainlog_read_event(struct chainlog_reader *r, struct chainlog_fields *ev)
 {
@@ -188,11 +188,12 @@ static inline int chainlog_read_event(struct chainlog_reader *r, struct chainlog
 	if (!p || delta > r->last_ns - r->time_ns)
 		return -EBADMSG;
 	r->time_ns += delta;
-	*ev = (struct chainlog_fields) {
-		.time_ns = r->time_ns,
-		.cpu = r->cpu,
-		.kind = (uint8_t)kind,
-	};
+	ev->time_ns = r->time_ns;
+	ev->cpu = r->cpu;
+	ev->kind = (uint8_t)kind;
+	ev->state = '\0';
+	ev->flags = 0;
+	ev->tid = ev->other = ev->kstack = ev->ustack = ev->pair = ev->string = ev->tgid = 0;
 	p = kind <= CHAINLOG_WAKING_NEW ? chainlog_get_act(r, p, tag, ev)
 					: chainlog_get_identity(r, p, tag, ev);
 	if (!p)

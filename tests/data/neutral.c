@@ -244,6 +244,19 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[2] = ev->asked_ns ? ev->time_ns - ev->asked_ns : 0;
 		copy.number[3] = ev->last_ns ? ev->time_ns - ev->last_ns : 0;
 		break;
+	case EVENT_REQUEST:
+	case EVENT_REQUEST_OPEN:
+	case EVENT_REQUEST_MORE:
+		copy.number[0] = ev->object ? object(n, ev->object) : 0;
+		copy.number[1] = ev->n;
+		copy.number[2] = ev->flags;
+		copy.number[3] = ev->time_ns - ev->asked_ns;
+		copy.number[4] = ev->time_ns - ev->taken_ns;
+		copy.number[5] = ev->time_ns - ev->last_ns;
+		copy.number[6] = ev->bytes_read;
+		copy.number[7] = ev->bytes_written;
+		copy.other = ev->other;
+		break;
 	default:
 		break;
 	}

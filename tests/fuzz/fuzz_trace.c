@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/retried_waits.h"
 #include "common/crc32c.h"
 #include "engine.h"
 
@@ -65,6 +66,7 @@ static void read_quickly(const struct trace *checked, const uint8_t *p, size_t l
 		err = timelines_new_with_cpus(&quick, t);
 	}
 	must(!err && !timelines_new_with_cpus(&slow, checked), "timelines");
+	must(!retried_waits_join(quick) && !retried_waits_join(slow), "tries");
 	a = folded(quick, o);
 	b = folded(slow, o);
 	must(!strcmp(a, b), "the same either way");

@@ -141,6 +141,46 @@ static struct synth *disks(void)
 	return m;
 }
 
+/* Requests: one that waits in the queue while another one is served, one in parts, one that is
+ * open. */
+static struct synth *requests(void)
+{
+	struct synth_request r = { .class = "tcp",
+				   .name = ":80",
+				   .connection = 1,
+				   .flags = CHAINLOG_REQUEST_FIRST,
+				   .reader = 10,
+				   .arrival_ns = 20,
+				   .taken_ns = 30,
+				   .answer_ns = 60,
+				   .bytes_read = 7,
+				   .bytes_written = 9,
+				   .kstack = "send;sock_sendmsg",
+				   .ustack = "answer;main" };
+	struct synth *m = synth_new();
+
+	synth_info(m, &(struct chainlog_info) { .cpus = 2, .aux = 1u << CHAINLOG_REQUEST });
+	synth_switch(m, 0, 10, 0, 'R', 10, "");
+	synth_switch(m, 1, 10, 0, 'R', 11, "");
+	synth_request(m, 0, 60, 10, &r);
+	r.connection = 2;
+	r.flags = CHAINLOG_REQUEST_PIPELINED | CHAINLOG_REQUEST_UNSENT;
+	r.arrival_ns = 25;
+	r.taken_ns = 65;
+	r.answer_ns = 80;
+	synth_request(m, 1, 85, 11, &r);
+	r.first_ns = 80;
+	r.answer_ns = 120;
+	synth_request_more(m, 0, 130, 10, &r);
+	synth_switch(m, 0, 135, 10, 'S', 0, "schedule;recv");
+	r.class = "unix";
+	r.name = "/run/s";
+	synth_request_open(m, 0, 140, &r);
+	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_REQUEST, 3, 150, 160);
+	synth_end(m, 200);
+	return m;
+}
+
 /* Interrupts of a thread's time and of the idle loop's, some without a switch, some impossible. */
 static struct synth *interrupts(void)
 {
@@ -149,13 +189,13 @@ static struct synth *interrupts(void)
 	synth_info(m, &(struct chainlog_info) {
 			      .cpus = 2, .aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_INTERRUPTS });
 	synth_switch(m, 0, 10, 0, 'R', 10, "");
-	synth_interrupts(m, 0, 10, 3);
+	synth_taken(m, 0, 10, false, 3);
 	synth_switch(m, 0, 30, 10, 'R', 11, "");
-	synth_interrupts(m, 0, 30, 7);
-	synth_interrupts(m, 0, 30, 7);
-	synth_interrupts(m, 1, 35, 7);
+	synth_taken(m, 0, 30, false, 7);
+	synth_taken(m, 0, 30, false, 7);
+	synth_taken(m, 1, 35, false, 7);
 	synth_switch(m, 0, 40, 11, 'S', 10, "schedule");
-	synth_interrupts(m, 0, 40, UINT64_MAX);
+	synth_taken(m, 0, 40, false, UINT64_MAX);
 	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_INTERRUPTS, 3, 50, 60);
 	synth_end(m, 100);
 	return m;
@@ -226,11 +266,11 @@ int main(int argc, char **argv)
 		const char *name;
 		struct synth *m;
 	} seeds[] = {
-		{ "sample", synth_sample() },	{ "relay", relay() },
-		{ "ping-pong", ping_pong() },	{ "odd", odd() },
-		{ "samples", samples() },	{ "queues", queues() },
-		{ "disks", disks() },		{ "objects", objects() },
-		{ "interrupts", interrupts() },
+		{ "sample", synth_sample() }, { "relay", relay() },
+		{ "ping-pong", ping_pong() }, { "odd", odd() },
+		{ "samples", samples() },     { "queues", queues() },
+		{ "disks", disks() },	      { "objects", objects() },
+		{ "requests", requests() },   { "interrupts", interrupts() },
 	};
 	int failed = argc != 2;
 

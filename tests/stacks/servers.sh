@@ -4,6 +4,7 @@
 # and again; to be sourced. Wants $dir, a folder that any user may enter.
 #
 #   servers_all             their names
+#   server_unused=yes       they are only started: nobody uses them
 #   server_start NAME       0: it runs: $server_pids are its processes, $server_kept what to kill in the
 #                           end (server_stop does); 77: not installed, $server_lacks says what
 #   servers_start           all that are installed, into $servers; the processes of each are in $dir/NAME/pids,
@@ -36,6 +37,7 @@ until_there() {
 
 # used COMMAND...: again and again, in the background.
 used() {
+	[ -z "${server_unused:-}" ] || return 0
 	while sleep 0.05; do
 		"$@" >/dev/null 2>&1
 	done &

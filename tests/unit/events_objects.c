@@ -97,6 +97,26 @@ static void sockets_have_their_peer_or_their_own_port(void **state)
 	expect(&o, "poll|udp 1.2.3.4:53|0");
 }
 
+/* Of no process, and without an other end: it serves all. */
+static void endpoints_of_requests_have_their_own_port_or_path(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_ENDPOINT, 0, 0);
+	struct object_text text;
+
+	(void)state;
+	o.owner = o.peer = 77;
+	o.key.v[0] = 2 | IPPROTO_TCP << 8 | 27101ull << WIRE_INET_PORT | WIRE_INET_LISTENS;
+	expect(&o, "tcp|:27101|0");
+	assert_int_equal(object_describe(&o, offsetof(struct wire_object, path), &text), 0);
+	assert_string_equal(text.own, "");
+	assert_int_equal(text.owner, 0);
+	o.key.v[0] = 10 | IPPROTO_UDP << 8 | 53ull << WIRE_INET_PORT | WIRE_INET_LISTENS;
+	expect(&o, "udp|:53|0");
+	o.key.v[0] = AF_UNIX;
+	NAMED(o, "/run/redis\0");
+	expect(&o, "unix|/run/redis|0");
+}
+
 /* By which the process at the other end finds this one. */
 static void sockets_have_their_own_end_and_its_process(void **state)
 {
@@ -284,6 +304,7 @@ int main(void)
 		cmocka_unit_test(files_have_their_path_from_the_root_on),
 		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
 		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
+		cmocka_unit_test(endpoints_of_requests_have_their_own_port_or_path),
 		cmocka_unit_test(sockets_have_their_own_end_and_its_process),
 		cmocka_unit_test(unix_sockets_have_a_path_and_a_process),
 		cmocka_unit_test(locks_are_told_apart_by_process_unless_they_are_shared),

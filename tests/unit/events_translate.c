@@ -210,6 +210,48 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 	encoder_free(enc);
 }
 
+/* Times become ages, the oldest first, also where calls on a connection overlapped. */
+static void requests_are_told_by_how_long_ago_things_were(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	struct wire_request w = { .r = { .time_ns = 1000, .kind = WIRE_REQUEST, .cpu = 3 },
+				  .connection = 5,
+				  .arrival_ns = 100,
+				  .taken_ns = 300,
+				  .answer_ns = 990,
+				  .bytes_read = 1,
+				  .bytes_written = 2,
+				  .reader = 7,
+				  .writer = 8,
+				  .flags = WIRE_REQUEST_FIRST };
+	static const uint64_t told[] = { 0, 5, CHAINLOG_REQUEST_FIRST, 900, 700, 10, 1, 2 };
+	static const uint64_t clamped[] = { 0, 5, CHAINLOG_REQUEST_FIRST, 900, 900, 0, 1, 2 };
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST);
+	assert_int_equal(ev.tid, 8);
+	assert_int_equal(ev.other, 7);
+	assert_memory_equal(ev.number, told, sizeof(told));
+	w.taken_ns = 50;
+	w.answer_ns = 1010;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_memory_equal(ev.number, clamped, sizeof(clamped));
+	w.r.kind = WIRE_REQUEST_OPEN;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN);
+	assert_int_equal(ev.tid, 7);
+	assert_int_equal(ev.other, 0);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -334,6 +376,7 @@ int main(void)
 			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
+		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};
 

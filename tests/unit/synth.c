@@ -339,6 +339,47 @@ void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 	MUST(ev.number[0] && !encoder_event(e, &ev));
 }
 
+static void put_request(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int kind, uint32_t tid,
+			const struct synth_request *r)
+{
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = (uint8_t)(CHAINLOG_AUX + kind),
+		.tid = tid,
+		.kstack = synth_kstack(m, r->kstack ? r->kstack : ""),
+		.ustack = synth_ustack(m, r->ustack ? r->ustack : ""),
+		.number = { 0, r->connection, r->flags, ns - r->arrival_ns, ns - r->taken_ns,
+			    ns - r->answer_ns, r->bytes_read, r->bytes_written },
+	};
+
+	if (kind == CHAINLOG_REQUEST)
+		ev.other = r->reader;
+	if (kind == CHAINLOG_REQUEST_MORE)
+		ev.number[3] = ns - r->first_ns;
+	else
+		ev.number[0] = object_of(e, r->class, r->name);
+	MUST(!encoder_event(e, &ev));
+}
+
+void synth_request(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
+		   const struct synth_request *r)
+{
+	put_request(m, cpu, ns, CHAINLOG_REQUEST, writer, r);
+}
+
+void synth_request_more(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
+			const struct synth_request *r)
+{
+	put_request(m, cpu, ns, CHAINLOG_REQUEST_MORE, writer, r);
+}
+
+void synth_request_open(struct synth *m, uint32_t cpu, uint64_t ns, const struct synth_request *r)
+{
+	put_request(m, cpu, ns, CHAINLOG_REQUEST_OPEN, r->reader, r);
+}
+
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
 	MUST(!encoder_lost(synth_encoder(m), cpu, n, first_ns, last_ns));
@@ -496,6 +537,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_READY] = "ready",
 							[EVENT_INTERRUPTS] = "interrupts",
 							[EVENT_STEAL] = "steal",
+							[EVENT_REQUEST] = "request",
+							[EVENT_REQUEST_MORE] = "request-more",
+							[EVENT_REQUEST_OPEN] = "request-open",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -511,13 +555,19 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 			(unsigned long long)ev->n, kinds[EVENT_AUX + ev->other]);
 	} else {
 		fprintf(f, " %u", ev->tid);
-		if (ev->state)
+		if (ev->kind < EVENT_AUX && ev->state)
 			fprintf(f, " %c", ev->state);
 		if (ev->kind <= EVENT_EXEC)
 			fprintf(f, ">%u", ev->other);
 		if (ev->kind == EVENT_FORK)
 			fprintf(f, " of %u", ev->tgid);
-		if (ev->string)
+		if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
+			fprintf(f, "<%u #%llu flags=%u %llu %llu %llu in=%llu out=%llu", ev->other,
+				(unsigned long long)ev->n, ev->flags,
+				(unsigned long long)ev->asked_ns, (unsigned long long)ev->taken_ns,
+				(unsigned long long)ev->last_ns, (unsigned long long)ev->bytes_read,
+				(unsigned long long)ev->bytes_written);
+		if (ev->kind < EVENT_AUX && ev->string)
 			fprintf(f, " '%s'", trace_string(t, ev->string));
 		if (trace_object(t, ev->object))
 			fprintf(f, " [%s %s]", trace_string(t, trace_object(t, ev->object)->class),

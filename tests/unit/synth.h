@@ -64,6 +64,23 @@ struct synth_disk_done {
 };
 void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 		     const struct synth_disk_done *d);
+/* A request at a socket, its connection numbered from 1; reader 0: not known. */
+struct synth_request {
+	const char *class, *name; /* the endpoint: "tcp", ":80" */
+	uint64_t connection;
+	uint32_t flags; /* CHAINLOG_REQUEST_* */
+	uint32_t reader;
+	uint64_t arrival_ns, taken_ns;
+	uint64_t first_ns, answer_ns; /* the first write, of synth_request_more(); the last one */
+	uint64_t bytes_read, bytes_written;
+	const char *kstack, *ustack; /* NULL: none */
+};
+/* The writer answers it; writes more of its answer; or nobody does, and the reader is said. */
+void synth_request(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
+		   const struct synth_request *r);
+void synth_request_more(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
+			const struct synth_request *r);
+void synth_request_open(struct synth *m, uint32_t cpu, uint64_t ns, const struct synth_request *r);
 /* What the thread waited for, which has just been woken: this one of several. */
 void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
 		 const char *name);

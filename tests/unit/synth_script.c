@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "format_table.h"
+#include "attribute/retried_waits.h"
 #include "synth_script.h"
 
-enum { MAX_WORDS = 10 };
+enum { MAX_WORDS = 20 };
 
 struct line {
 	char *words[MAX_WORDS];
@@ -91,6 +92,71 @@ static void add_disk_done(struct synth *m, const struct line *l, uint32_t cpu, u
 	synth_disk_done(m, cpu, ns, tid, &d);
 }
 
+static void set_request_word(struct synth_request *r, char *w)
+{
+	static const char *const marks[] = { "first", "pipelined", "old", "unsent", "no-arrival" };
+	char *value = strchr(w, '=');
+	size_t i = 0;
+
+	if (!value) {
+		while (strcmp(marks[i], w)) {
+			i++;
+			MUST(i < sizeof(marks) / sizeof(marks[0]));
+		}
+		r->flags |= 1u << i;
+		return;
+	}
+	*value++ = '\0';
+	if (!strcmp(w, "conn"))
+		r->connection = strtoul(value, NULL, 10);
+	else if (!strcmp(w, "by"))
+		r->reader = tid_of(value);
+	else if (!strcmp(w, "arrived"))
+		r->arrival_ns = ns_of(value);
+	else if (!strcmp(w, "taken"))
+		r->taken_ns = ns_of(value);
+	else if (!strcmp(w, "began"))
+		r->first_ns = ns_of(value);
+	else if (!strcmp(w, "answered"))
+		r->answer_ns = ns_of(value);
+	else if (!strcmp(w, "read"))
+		r->bytes_read = strtoul(value, NULL, 10);
+	else if (!strcmp(w, "wrote"))
+		r->bytes_written = strtoul(value, NULL, 10);
+	else if (!strcmp(w, "stack"))
+		stacks_of(value, &r->kstack, &r->ustack);
+	else
+		MUST(value == NULL); /* not a word that is known */
+}
+
+/* "A request CLASS:NAME ...", "A request-more ...", "A request-open CLASS:NAME ..." */
+static void add_request(struct synth *m, const struct line *l, uint32_t cpu, uint64_t ns,
+			uint32_t tid)
+{
+	struct synth_request r = {
+		.reader = tid, .arrival_ns = ns, .taken_ns = ns, .first_ns = ns, .answer_ns = ns
+	};
+	bool more = !strcmp(l->words[3], "request-more");
+	char *name;
+
+	for (int i = more ? 4 : 5; i < l->n; i++)
+		set_request_word(&r, l->words[i]);
+	if (more) {
+		synth_request_more(m, cpu, ns, tid, &r);
+		return;
+	}
+	MUST(l->n > 4);
+	name = strchr(l->words[4], ':');
+	MUST(name);
+	*name++ = '\0';
+	r.class = l->words[4];
+	r.name = name;
+	if (!strcmp(l->words[3], "request-open"))
+		synth_request_open(m, cpu, ns, &r);
+	else
+		synth_request(m, cpu, ns, tid, &r);
+}
+
 /* what: "CLASS:NAME" */
 static void add_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, char *what)
 {
@@ -115,8 +181,11 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_lost(m, l->words[1][1] == '?' ? -1 : (int)cpu, 1, ns, ns_of(word(l, 3)));
 		return;
 	}
-	if (!strcmp(l->words[2], "lost-queues") || !strcmp(l->words[2], "lost-disk-dones")) {
-		uint32_t kind = l->words[2][5] == 'q' ? CHAINLOG_QUEUE : CHAINLOG_DISK_DONE;
+	if (!strncmp(l->words[2], "lost-", 5)) {
+		uint32_t kind = l->words[2][5] == 'q'	? CHAINLOG_QUEUE
+				: l->words[2][5] == 'd' ? CHAINLOG_DISK_DONE
+				: l->words[2][5] == 'm' ? CHAINLOG_REQUEST_MORE
+							: CHAINLOG_REQUEST;
 
 		MUST(!encoder_aux_lost(e, cpu, CHAINLOG_AUX + kind, 1, ns, ns_of(word(l, 3))));
 		return;
@@ -193,6 +262,8 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
 	else if (!strcmp(verb, "throttled"))
 		synth_throttled(m, cpu, ns, a);
+	else if (!strncmp(verb, "request", 7))
+		add_request(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "ready"))
 		add_ready(m, cpu, ns, a, l->words[4]);
 	else if (!strcmp(verb, "renames-to"))
@@ -344,6 +415,7 @@ char *trace_written(const struct trace *t, const struct options *o, const char *
 
 	MUST(f && out);
 	MUST(!(f->wants_cpus || o->who_ran ? timelines_new_with_cpus : timelines_new)(&tl, t));
+	MUST(!retried_waits_join(tl));
 	in.timelines = tl;
 	MUST(!f->write(&in, out));
 	fclose(out);

@@ -20,6 +20,14 @@
  *	160 c0 A disk-done vda read 4096 150 155  what A, or -, asked for at 150 and the device got
  *	                            at 155 is done; -: not known when
  *	150 c0 lost-disk-dones 180  of these some are missing
+ *	900 c0 A request tcp::80 conn=7 arrived=100 taken=300 answered=890 by=B first read=5 wrote=9
+ *	                            A answers a request that arrived at 100 and that B (else A) read
+ *	                            at 300, on connection 7 (else 0). All but the endpoint may be
+ *	                            missing, in any order; times are the event's then. Marks: first,
+ *	                            pipelined, old, unsent, no-arrival; stack=send;work|main
+ *	950 c0 A request-more conn=7 began=900 answered=940 wrote=90  it wrote more
+ *	990 c0 B request-open tcp::80 conn=7 arrived=950 taken=960    nobody answered it
+ *	150 c0 lost-requests 180    some are missing; "lost-more": of request-more
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
  *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any

@@ -84,6 +84,50 @@ static struct chainlog_fields ready(uint64_t time_ns, uint32_t tid, uint32_t obj
 					  .number[0] = object };
 }
 
+/* Each field comes back; what was first was longest ago, whatever the trace says. */
+static void a_request_is_read_whole(void **state)
+{
+	struct synth_request r = {
+		.class = "tcp",
+		.name = ":80",
+		.connection = 1ull << 40,
+		.flags = CHAINLOG_REQUEST_FIRST | CHAINLOG_REQUEST_UNSENT,
+		.reader = 9,
+		.arrival_ns = 100,
+		.taken_ns = 150,
+		.answer_ns = 190,
+		.bytes_read = 1ull << 33,
+		.bytes_written = 12,
+		.kstack = "send",
+		.ustack = "work;main",
+	};
+	struct chainlog_fields impossible = {
+		.time_ns = 400,
+		.kind = CHAINLOG_AUX + CHAINLOG_REQUEST,
+		.tid = 7,
+		.number = { 99, 1, UINT64_MAX, 300, 350, UINT64_MAX, 0, 0 },
+	};
+	struct synth *m = synth_new();
+
+	(void)state;
+	synth_switch(m, 0, 100, 0, 'R', 7, "");
+	synth_request(m, 0, 200, 7, &r);
+	r.first_ns = 190;
+	r.answer_ns = 250;
+	synth_request_more(m, 0, 260, 7, &r);
+	synth_request_open(m, 0, 300, &r);
+	MUST(!encoder_event(synth_encoder(m), &impossible));
+	synth_end(m, 500);
+	synth_expect_events(
+		m, "100 switch 0 R>7\n"
+		   "200 request 7<9 #1099511627776 flags=9 100 150 190 in=8589934592 out=12 "
+		   "[tcp :80] send work;main\n"
+		   "260 request-more 7<0 #1099511627776 flags=9 190 0 250 in=0 out=12\n"
+		   "300 request-open 9<0 #1099511627776 flags=9 100 150 0 in=0 out=0 [tcp :80]\n"
+		   "400 request 7<0 #1 flags=255 100 100 100 in=0 out=0\n");
+	synth_free(m);
+}
+
 /* The kinds in the n-th block of AUX_EVENTS, as they are written. */
 static void expect_kinds(struct synth *m, unsigned int n, const char *expected)
 {
@@ -303,6 +347,7 @@ static void an_unchecked_trace_has_the_same_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_is_read_whole),
 		cmocka_unit_test(they_come_after_other_events_of_the_same_time),
 		cmocka_unit_test(a_trace_without_them_says_nothing_of_them),
 		cmocka_unit_test(what_is_ready_needs_no_thread_after_its_waking),

@@ -20,6 +20,7 @@
 #include "processes.h"
 #include "calls.h"
 #include "relay.h"
+#include "retries.h"
 #include "scratch.h"
 #include "shares.h"
 #include "stacks.h"
@@ -319,6 +320,8 @@ static const struct scenario scenarios[] = {
 	{ "pingpong", "ping and pong wait for each other", pingpong_sets_up, NULL, 100, 0, false },
 	{ "convoy", "threads on one mutex, handed over in order", convoy_sets_up, NULL, 10, 4,
 	  false },
+	{ "retries", "timed waits for a lock and a condition, tried again", retries_sets_up, NULL,
+	  4, 0, false },
 	{ "diskio", "reads past the page cache (--sync: writes and syncs)", disk_sets_up, NULL, 100,
 	  0, false },
 	{ "never", "a thread that nobody wakes", never_sets_up, NULL, 1, 0, true },

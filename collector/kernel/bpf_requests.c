@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf_private.h"
+
+void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
+{
+	skel->rodata->find_requests = wanted;
+	bpf_program__set_autoload(skel->progs.on_receive, wanted);
+	bpf_program__set_autoload(skel->progs.on_send, wanted);
+	bpf_program__set_autoload(skel->progs.on_state, wanted);
+	bpf_program__set_autoload(skel->progs.list_tcp, wanted);
+	bpf_program__set_autoload(skel->progs.list_unix, wanted);
+	bpf_program__set_autoload(skel->progs.list_open_requests, wanted);
+	bpf_program__set_autoattach(skel->progs.on_receive, false);
+	bpf_program__set_autoattach(skel->progs.on_send, false);
+	bpf_program__set_autoattach(skel->progs.on_state, false);
+	bpf_program__set_autoattach(skel->progs.list_tcp, false);
+	bpf_program__set_autoattach(skel->progs.list_unix, false);
+	bpf_program__set_autoattach(skel->progs.list_open_requests, false);
+	bpf_map__set_autocreate(skel->maps.connections, wanted);
+	bpf_map__set_autocreate(skel->maps.datagram_sockets, wanted);
+	bpf_map__set_autocreate(skel->maps.listening_ports, wanted);
+	bpf_map__set_autocreate(skel->maps.taken_datagrams, wanted);
+	bpf_map__set_autocreate(skel->maps.request_accounts, wanted);
+}
+
+/*
+ * Returns a descriptor; reading it runs the iterator. map: what it goes over, or NULL. Or returns a
+ * negative errno.
+ */
+static int make_iterator(const struct bpf_program *prog, const struct bpf_map *map)
+{
+	union bpf_iter_link_info info = { .map.map_fd = map ? (__u32)bpf_map__fd(map) : 0 };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = map ? &info : NULL,
+		    .link_info_len = map ? sizeof(info) : 0);
+	struct bpf_link *link = bpf_program__attach_iter(prog, &opts);
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return fd;
+}
+
+/* Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno. */
+static int run_iterator(int fd)
+{
+	char unused[64];
+	int err = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	while (!err && (n = read(fd, unused, sizeof(unused))) != 0)
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Finds the connections that exist, to whatever listens now. */
+static int list_connections(struct bpf_session *s)
+{
+	int err = run_iterator(make_iterator(s->skel->progs.list_tcp, NULL));
+
+	s->skel->bss->list_connections = true;
+	if (!err)
+		err = run_iterator(make_iterator(s->skel->progs.list_tcp, NULL));
+	return err ? err : run_iterator(make_iterator(s->skel->progs.list_unix, NULL));
+}
+
+void bpf_session_attach_requests(struct bpf_session *s)
+{
+	struct chaincap_bpf *skel = s->skel;
+	int err;
+
+	if (!s->finds_requests)
+		return;
+	/* The one that makes connections known comes last. */
+	skel->links.on_receive = bpf_program__attach(skel->progs.on_receive);
+	err = skel->links.on_receive ? 0 : -errno;
+	if (!err) {
+		skel->links.on_send = bpf_program__attach(skel->progs.on_send);
+		err = skel->links.on_send ? 0 : -errno;
+	}
+	if (!err) {
+		skel->links.on_state = bpf_program__attach(skel->progs.on_state);
+		err = skel->links.on_state ? 0 : -errno;
+	}
+	if (!err)
+		err = list_connections(s);
+	/* Made now, as rights are dropped before it runs. */
+	if (!err) {
+		s->open_requests =
+			make_iterator(skel->progs.list_open_requests, skel->maps.connections);
+		err = s->open_requests < 0 ? s->open_requests : 0;
+	}
+	if (!err)
+		return;
+	bpf_link__destroy(skel->links.on_receive);
+	bpf_link__destroy(skel->links.on_send);
+	bpf_link__destroy(skel->links.on_state);
+	skel->links.on_receive = skel->links.on_send = skel->links.on_state = NULL;
+	s->finds_requests = false;
+	fprintf(stderr, "chaincap: requests are not recorded: %s\n", strerror(-err));
+}
+
+void bpf_session_end_requests(struct bpf_session *s)
+{
+	if (s->open_requests >= 0)
+		run_iterator(s->open_requests);
+	s->open_requests = -1;
+}
+
+uint64_t bpf_session_untold_requests(const struct bpf_session *s)
+{
+	struct wire_request_account *accounts = calloc(s->cpus, sizeof(*accounts));
+	const struct bpf_map *map = s->skel->maps.request_accounts;
+	__u32 zero = 0;
+	uint64_t n = 0;
+
+	if (accounts && s->finds_requests &&
+	    !bpf_map_lookup_elem(bpf_map__fd(map), &zero, accounts))
+		for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
+			n += accounts[cpu].untold;
+	free(accounts);
+	return n;
+}
+
+bool bpf_session_finds_requests(const struct bpf_session *s)
+{
+	return s->finds_requests;
+}
