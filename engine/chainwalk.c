@@ -15,6 +15,7 @@
 #include "command_line.h"
 #include "diagnostics.h"
 #include "format_table.h"
+#include "attribute/retried_waits.h"
 #include "base/text.h"
 #include "fold/folded.h"
 #include "import/recording.h"
@@ -169,10 +170,12 @@ static int link_waits(struct trace *trace, bool with_cpus, struct timelines **ti
 		with_cpus ? timelines_new_with_cpus : timelines_new;
 	int err = make(timelines, trace);
 
-	if (err != -EBADMSG)
-		return err;
-	err = trace_check(trace);
-	return err ? err : make(timelines, trace);
+	if (err == -EBADMSG) {
+		err = trace_check(trace);
+		if (!err)
+			err = make(timelines, trace);
+	}
+	return err ? err : retried_waits_join(*timelines);
 }
 
 /*

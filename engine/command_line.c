@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,6 +64,18 @@ static int set_duration(struct setting *s, const char *value)
 	if (duration_parse(value, 0, s->member))
 		return 0;
 	return complain_value(s, value, "not a time with a unit, such as 10us, 2ms or 1s");
+}
+
+/* "1%" or "0.1%", in millionths. */
+static int set_percentage(struct setting *s, const char *value)
+{
+	char *end;
+	double v = strtod(value, &end);
+
+	if (*value < '0' || *value > '9' || (*end && strcmp(end, "%")) || v * 10000 < 1 || v > 100)
+		return complain_value(s, value, "not a percentage, such as 1% or 0.1%");
+	*(uint32_t *)s->member = (uint32_t)(v * 10000 + 0.5);
+	return 0;
 }
 
 static int add_id(struct setting *s, const char *value)
@@ -209,7 +222,7 @@ static const struct option_row rows[] = {
 	  .help = "waits of threads whose name matches; repeatable", .given = GIVEN_WHO },
 	{ "all", 0, false, NULL, set_true, AT(all_threads),
 	  .help = "of all threads, also if a command was recorded", .given = GIVEN_ALL },
-	{ "within", 0, true, "REGEX", add_regex, AT(within),
+	{ "within", 0, false, "REGEX", add_regex, AT(within),
 	  .help = "waits with a matching frame in the off-CPU stack", .given = GIVEN_WITHIN },
 	{ "without", 0, false, "REGEX", add_regex, AT(without),
 	  .help = "waits without a matching frame there", .given = GIVEN_WITHIN },
@@ -235,6 +248,16 @@ static const struct option_row rows[] = {
 	  .help = "only waits that ended (default without -p, -t, -c)", .given = GIVEN_ENDED },
 	{ "not-woken", 0, false, NULL, set_true, AT(not_woken),
 	  .help = "also waits that had not ended when the trace did", .given = GIVEN_ENDED },
+
+	{ .help = "Requests at sockets" },
+	{ "requests", 0, false, NULL, set_true, AT(requests),
+	  .help = "what requests waited for, instead of threads", .given = GIVEN_REQUESTS },
+	{ "request", 0, false, "REGEX", add_regex, AT(endpoints),
+	  .help = "those to a matching endpoint, 'tcp :80'; repeatable", .given = GIVEN_REQUESTS },
+	{ "request-min", 0, false, "D", set_duration, AT(min_request_ns),
+	  .help = "those that took at least this long", .given = GIVEN_REQUESTS },
+	{ "slowest", 0, true, "N%", set_percentage, AT(slowest_ppm),
+	  .help = "the slowest requests of each endpoint: 1%", .given = GIVEN_REQUESTS },
 
 	{ .help = "How waits are explained" },
 	{ "depth", 'd', true, "N", set_depth, AT(depth),
@@ -343,8 +366,8 @@ static int check_format_takes(struct setting *s, const bool *seen)
 		unsigned int refuses;
 	} views[] = {
 		[VIEW_CHAIN] = { "chain", 0 },
-		[VIEW_WAKEUP] = { "wakeup", ABOUT_CHAINS },
-		[VIEW_IO] = { "io", ABOUT_CHAINS | ABOUT_WAITS },
+		[VIEW_WAKEUP] = { "wakeup", ABOUT_CHAINS | GIVEN_REQUESTS },
+		[VIEW_IO] = { "io", ABOUT_CHAINS | ABOUT_WAITS | GIVEN_REQUESTS },
 	};
 	const struct options *o = s->options;
 	const struct format *f = format_find(o->format);
@@ -436,6 +459,7 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 	o->n_traces = (size_t)(argc - optind);
 	for (size_t i = 0; i < N_ROWS; i++)
 		o->given |= seen[i] ? rows[i].given : 0;
+	o->requests = o->given & GIVEN_REQUESTS;
 	/*
 	 * If no threads were chosen, leave out waits without an end: most threads of a machine
 	 * sleep all the time.

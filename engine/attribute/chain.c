@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queued_windows.h"
 #include "running_totals.h"
 
 /* Of the way from a wait to what explains it. */
@@ -12,6 +13,7 @@ struct walk {
 	struct chains *chains;
 	struct attribution attribution; /* to the user; while totals are built to these */
 	uint32_t hops; /* links so far, which have a bound of their own: see hop() */
+	int64_t count; /* how many equal waits are explained */
 };
 
 /* A window of a waker's time, and what is in pieces so far. */
@@ -37,6 +39,8 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 	};
 	c->kernel = kernel_stacks_new(timelines_trace(tl));
 	err = chain_links_init(c);
+	if (!err)
+		err = event_loops_new(&c->loops, tl);
 	if (!err)
 		err = attribution_init(&c->attribution, tl, o, user->sink, user->wants,
 				       user->cpu_holders);
@@ -76,19 +80,43 @@ static uint32_t hop(struct walk *k, uint32_t node, const struct wait *w, uint32_
 
 static void put(const struct walk *k, struct chain_piece p)
 {
-	p.count = 1;
+	p.count = k->count;
 	attribute_piece(&k->attribution, &p);
 }
 
-static void explain(struct walk *k, uint32_t node, const struct wait *w, uint64_t from_ns,
-		    uint64_t to_ns, uint32_t links_left, const struct chain_member *chain);
+static void explain(struct walk *k, uint32_t node, const struct wait *w, struct waking by,
+		    uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
+		    const struct chain_member *chain);
+
+/* What ended w, a sleep of a timeline, or the one in which it goes on. */
+static struct waking waking_of(const struct chains *c, const struct wait *w)
+{
+	return (struct waking) { c->loops ? wait_waking_ns(w) : w->wake_ns, NULL };
+}
+
+/* Explains [from_ns, to_ns) of w by the end of another sleep, in which it goes on; or by its own.
+ */
+static void explain_by_end_of(struct walk *k, uint32_t node, const struct wait *w,
+			      const struct wait *ended, uint64_t from_ns, uint64_t to_ns,
+			      uint32_t links_left, const struct chain_member *chain)
+{
+	struct waking by = waking_of(k->chains, ended);
+	struct wait joined;
+
+	if (w != ended) {
+		joined = event_loops_joined(w, ended);
+		w = &joined;
+	}
+	explain(k, node, w, by, from_ns, to_ns, links_left, chain);
+}
 
 /*
- * Takes the part of one of the waker's off-CPU intervals that lies in the window: its sleep goes to
- * the thread that woke it. waker: the waker and all before it.
+ * Takes the part of w, one of the waker's off-CPU intervals, that lies in the window: its sleep
+ * goes to the thread that woke it, or that ended the sleep in which it goes on. waker: the waker
+ * and all before it.
  */
 static void take(struct walk *k, struct waker_window *win, const struct wait *w,
-		 uint32_t links_left, const struct chain_member *waker)
+		 const struct wait *ended, uint32_t links_left, const struct chain_member *waker)
 {
 	uint64_t out = later(w->out_ns, win->from_ns), in = sooner(w->in_ns, win->to_ns);
 	uint64_t wake = sooner(later(w->wake_ns, out), in);
@@ -102,7 +130,7 @@ static void take(struct walk *k, struct waker_window *win, const struct wait *w,
 		p.from_ns = wake;
 		put(k, p);
 		if (wake > out)
-			explain(k, win->node, w, out, wake, links_left, waker);
+			explain_by_end_of(k, win->node, w, ended, out, wake, links_left, waker);
 		return;
 	}
 	if (w->kind == WAIT_UNKNOWN)
@@ -124,9 +152,9 @@ static void take_many(struct walk *k, struct waker_window *win, const struct thr
 		win->taken_ns += take_totals(k, win->node, waker->thread, links_left, first + 1,
 					     end - 1, &from, &to);
 	for (uint32_t i = to; i < end; i++)
-		take(k, win, &th->waits[i], links_left, waker);
+		take(k, win, &th->waits[i], &th->waits[i], links_left, waker);
 	for (uint32_t i = first; i < from && i < to; i++)
-		take(k, win, &th->waits[i], links_left, waker);
+		take(k, win, &th->waits[i], &th->waits[i], links_left, waker);
 }
 
 /* As follow(), for a waker that at first had no CPU, and then ran. */
@@ -142,9 +170,34 @@ static void put_ran(struct walk *k, uint32_t node, const struct wait *woke, uint
 					      0 });
 }
 
+/*
+ * Takes those of the waker's intervals below end that it had since it took the request that it
+ * answered by the waking. Returns how many are left.
+ */
+static uint32_t take_answering(struct walk *k, struct waker_window *win, struct waking by,
+			       uint32_t end, uint32_t links_left, const struct chain_member *waker)
+{
+	struct loop_walk l =
+		event_loops_walk(k->chains->loops, k->chains->timelines, waker->thread, by);
+
+	for (; l.request && end > l.i; end--)
+		take(k, win, &l.thread->waits[end - 1], &l.thread->waits[end - 1], links_left,
+		     waker);
+	while (loop_walk_back(&l)) {
+		if (l.i >= end)
+			continue;
+		if (l.thread->waits[l.i].in_ns <= win->from_ns)
+			break;
+		end = l.i;
+		take(k, win, &l.thread->waits[end], l.ended, links_left, waker);
+	}
+	return end;
+}
+
 /* What the last member of the chain did in [from, to), for which all before it waited. */
-static void follow(struct walk *k, uint32_t node, const struct wait *woke, uint64_t from_ns,
-		   uint64_t to_ns, uint32_t links_left, const struct chain_member *waker)
+static void follow(struct walk *k, uint32_t node, const struct wait *woke, struct waking by,
+		   uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
+		   const struct chain_member *waker)
 {
 	const struct chains *c = k->chains;
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
@@ -169,18 +222,21 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, uint6
 		i = wait_waker_pos(th, woke);
 	while (i < th->n_waits && th->waits[i].out_ns < to_ns)
 		i++;
+	if (c->loops)
+		i = take_answering(k, &win, by, i, links_left, waker);
 	if (i >= c->long_window && th->waits[i - c->long_window].in_ns > from_ns)
 		take_many(k, &win, th, thread_position(th, from_ns), i, links_left, waker);
 	else
 		while (i-- > 0 && th->waits[i].in_ns > from_ns)
-			take(k, &win, &th->waits[i], links_left, waker);
+			take(k, &win, &th->waits[i], &th->waits[i], links_left, waker);
 	put(k, p);
 	p.from_ns = from_ns;
 	p.to_ns = alive_from;
 	if (!birth)
 		put(k, p);
 	else if (alive_from > from_ns)
-		explain(k, node, birth, from_ns, alive_from, links_left, waker);
+		explain(k, node, birth, waking_of(c, birth), from_ns, alive_from, links_left,
+			waker);
 	p.end = CHAIN_RUNNING;
 	p.from_ns = alive_from;
 	p.to_ns = alive_to;
@@ -188,16 +244,17 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, uint6
 	put(k, p);
 }
 
-static void explain(struct walk *k, uint32_t node, const struct wait *w, uint64_t from_ns,
-		    uint64_t to_ns, uint32_t links_left, const struct chain_member *chain)
+static void explain(struct walk *k, uint32_t node, const struct wait *w, struct waking by,
+		    uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
+		    const struct chain_member *chain)
 {
 	struct chain_piece p = { node, CHAIN_UNKNOWN, chain->thread, w, from_ns, to_ns, 0, 0 };
 	struct chain_member next = { w->waker, chain };
 	uint32_t link = hop(k, node, w, links_left, !chain->up, &p.end);
 
 	if (link && p.end == CHAIN_ENDS && !chain_has(chain, w->waker)) {
-		follow(k, link, w, from_ns, to_ns, chains_left(k->chains, node, link, links_left),
-		       &next);
+		follow(k, link, w, by, from_ns, to_ns,
+		       chains_left(k->chains, node, link, links_left), &next);
 	} else {
 		if (link)
 			p.node = link;
@@ -223,19 +280,17 @@ static const struct wait *last_wakeup(const struct thread *th, uint64_t at_ns)
 }
 
 /*
- * The whole wait, of ns, goes to one chain, each link being the most recent wakeup of the thread
- * before it, however old. Where that wakeup is not in the trace the chain ends in [unknown].
+ * All of ns goes to one chain, each link being the most recent wakeup of the thread before it,
+ * however old. Where that wakeup is not in the trace the chain ends in [unknown]. node is what
+ * members[n - 1] leads to, w the wait that is next; NULL: it is not known.
  */
-static void explain_classic(struct walk *k, uint32_t node, uint32_t thread, const struct wait *w,
-			    uint64_t ns)
+static void explain_classic(struct walk *k, uint32_t node, struct chain_member *members, uint32_t n,
+			    const struct wait *w, uint32_t left, uint64_t ns)
 {
 	struct chains *c = k->chains;
-	struct chain_member members[OPTIONS_DEPTH_MAX + 1];
 	enum chain_end end = CHAIN_UNKNOWN;
-	uint32_t left = c->depth;
 
-	members[0] = (struct chain_member) { thread, NULL };
-	for (uint32_t i = 0;; i++) {
+	for (uint32_t i = n - 1;; i++) {
 		uint32_t link = w ? hop(k, node, w, left, !i, &end) : 0;
 
 		if (!w)
@@ -258,6 +313,78 @@ static void explain_classic(struct walk *k, uint32_t node, uint32_t thread, cons
 		attribute_interrupt(&k->attribution, node, end, w, DISK_WHOLE, ns);
 	else
 		attribute_time(&k->attribution, node, end, ns);
+}
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+/* [from, to) of a client's wait, below node, up to when the thread read or answered at most. */
+static void explain_by(struct walk *k, uint32_t node, uint32_t client, const struct wait *w,
+		       struct served_by by, uint64_t from_ns, uint64_t to_ns)
+{
+	struct chains *c = k->chains;
+	struct chain_piece p = { node, CHAIN_UNKNOWN, client, w, from_ns, to_ns, 0, 0 };
+	struct chain_member members[OPTIONS_DEPTH_MAX + 2];
+	/* As if the thread had woken the client then; its position is looked for. */
+	struct wait woken = { .out_ns = from_ns,
+			      .wake_ns = by.at_ns,
+			      .in_ns = by.at_ns,
+			      .waker = by.thread & THREAD_NONE,
+			      .waker_at = WAIT_WAKER_MAX };
+	uint32_t link, left;
+
+	if (from_ns >= to_ns)
+		return;
+	link = chains_client_link(c, node, w, by, &p.end);
+	if (!link) {
+		put(k, p);
+		return;
+	}
+	k->hops = 1;
+	left = chains_left(c, node, link, c->depth);
+	members[0] = (struct chain_member) { client, NULL };
+	members[1] = (struct chain_member) { by.thread, &members[0] };
+	if (c->options->mode == MODE_CLASSIC)
+		explain_classic(k, link, members, 2,
+				last_wakeup(timelines_thread(c->timelines, by.thread), by.at_ns),
+				left, to_ns - from_ns);
+	else
+		follow(k, link, &woken, (struct waking) { by.answers ? by.at_ns : 0, by.answers },
+		       from_ns, to_ns, left, &members[1]);
+	k->hops = 0;
+}
+
+/* The time in the queue: in parts, by the other request for which the reader worked meanwhile. */
+static void explain_queued(struct walk *k, uint32_t head, uint32_t client, const struct wait *w,
+			   const struct request *q, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct timelines *tl = k->chains->timelines;
+	struct served_by reader = chains_reader(q);
+	const struct request_span *s = NULL, *end = NULL;
+	uint32_t node;
+
+	if (from_ns >= to_ns)
+		return;
+	node = chains_queued(k->chains, head);
+	if (reader.thread != THREAD_NONE)
+		s = served_span_at(tl, reader.thread, from_ns, &end);
+	for (; s < end && s->from_ns < to_ns; s++) {
+		uint64_t from = later(from_ns, s->from_ns), to = sooner(to_ns, s->to_ns);
+
+		explain_by(k, node, client, w, reader, from_ns, from);
+		explain_by(k, chains_queued_for(k->chains, node, timelines_request(tl, s->request)),
+			   client, w, reader, from, to);
+		from_ns = to;
+	}
+	explain_by(k, node, client, w, reader, from_ns, to_ns);
+}
+
+static void explain_client(struct walk *k, uint32_t head, uint32_t client, const struct wait *w,
+			   uint64_t from_ns, uint64_t to_ns)
+{
+	const struct request *q = timelines_request_of(k->chains->timelines, w);
+
+	explain_queued(k, head, client, w, q, from_ns, sooner(to_ns, q->taken_ns));
+	explain_by(k, head, client, w, chains_writer(q), later(from_ns, q->taken_ns), to_ns);
 }
 
 /* ---- running totals over a waker's timeline -------------------------------------------------- */
@@ -328,7 +455,7 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
 	struct totals_sink to = { t, &c->totals.keys };
-	struct walk k = { c, c->attribution, by->hops };
+	struct walk k = { c, c->attribution, by->hops, 1 };
 	uint32_t block = c->intervals_per_block;
 
 	k.attribution.to = (struct chain_sink) { &to, add_to_totals, NULL };
@@ -337,7 +464,7 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 					  .from_ns = th->waits[i].out_ns,
 					  .to_ns = th->waits[i].in_ns };
 
-		take(&k, &w, &th->waits[i], links_left, &waker);
+		take(&k, &w, &th->waits[i], &th->waits[i], links_left, &waker);
 		if ((i + 1) % block == 0)
 			totals_end_block(t, i / block);
 	}
@@ -386,7 +513,8 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 		c->out_of_memory |= !grafted;
 		memcpy(&key, intern_bytes(&c->totals.keys, at.b, &len), sizeof(key));
 		if (grafted)
-			k->attribution.to.add(k->attribution.to.arg, grafted, key, amount);
+			k->attribution.to.add(k->attribution.to.arg, grafted, key,
+					      amount * (uint64_t)k->count);
 		sum += key.kind == AMOUNT_TIME ? amount : 0;
 	}
 	return sum;
@@ -463,6 +591,8 @@ void chains_free(struct chains *c)
 	free(c->links);
 	free(c->known);
 	free(c->labels);
+	event_loops_free(c->loops);
+	c->loops = NULL;
 	waker_totals_free(&c->totals);
 }
 
@@ -471,15 +601,29 @@ void chains_free(struct chains *c)
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns)
 {
-	struct walk k = { c, c->attribution, 0 };
-	struct chain_member self = { thread, NULL };
+	struct walk k = { c, c->attribution, 0, 1 };
+	struct chain_member members[OPTIONS_DEPTH_MAX + 1];
 
+	members[0] = (struct chain_member) { thread, NULL };
 	if (from_ns >= to_ns || !head)
 		return;
-	if (c->options->mode == MODE_CLASSIC)
-		explain_classic(&k, head, thread, w, to_ns - from_ns);
+	if (timelines_is_client(c->timelines, thread))
+		explain_client(&k, head, thread, w, from_ns, to_ns);
+	else if (c->options->mode == MODE_CLASSIC)
+		explain_classic(&k, head, members, 1, w, c->depth, to_ns - from_ns);
 	else
-		explain(&k, head, w, from_ns, to_ns, c->depth, &self);
+		explain(&k, head, w, waking_of(c, w), from_ns, to_ns, c->depth, members);
+}
+
+void chains_follow(struct chains *c, uint32_t node, const struct wait *w, struct waking by,
+		   uint64_t from_ns, uint32_t links, int64_t count)
+{
+	const struct chain_member nobody = { THREAD_NONE, NULL };
+	const struct chain_member waker = { w->waker, &nobody };
+	uint32_t counted = c->user.identity ? chains_links(c, node) : links;
+	struct walk k = { c, c->attribution, links, count };
+
+	follow(&k, node, w, by, from_ns, w->wake_ns, c->depth - counted, &waker);
 }
 
 void chains_explain_own(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,

@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/pairs.h"
 #include "common/intern.h"
+#include "event_loops.h"
 #include "timeline/timeline.h"
 #include "words/link.h"
 
@@ -76,6 +77,7 @@ struct chains {
 	struct known_link *known;
 	struct known_label *labels;
 	struct waker_totals totals;
+	struct event_loops *loops; /* NULL: no sleep in an event loop goes on */
 };
 
 /*
@@ -123,14 +125,49 @@ static inline uint32_t chains_head(struct chains *c, uint32_t label)
 }
 
 /*
- * Explains [from_ns, to_ns) of the blocked part of w, a WAIT_SLEEP of thread, and adds the
- * pieces, which sum to to_ns - from_ns, below node head.
+ * Explains [from_ns, to_ns) of the blocked part of w, a WAIT_SLEEP of thread or of a client, and
+ * adds the pieces, which sum to to_ns - from_ns, below node head.
  */
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns);
+/*
+ * For chain_batch.c: `count` windows [from_ns, w->wake_ns) of the time of w's waker, which woke at
+ * by.at_ns; node leads to it, by so many links.
+ */
+void chains_follow(struct chains *c, uint32_t node, const struct wait *w, struct waking by,
+		   uint64_t from_ns, uint32_t links, int64_t count);
 /* Adds [from_ns, to_ns) of w, in which thread was ready itself, to node head. */
 void chains_explain_own(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 			uint64_t from_ns, uint64_t to_ns);
+
+/* ---- the waits of clients (chain-semantics, section 15) -------------------------------------- */
+
+/* Who ended a part of a client's wait, when and where: read or answered the request. */
+struct served_by {
+	uint32_t thread, pair;
+	uint64_t at_ns;
+	const struct request *answers; /* NULL: it read the request */
+};
+
+static inline struct served_by chains_reader(const struct request *q)
+{
+	return (struct served_by) { q->reader, 0, q->taken_ns, NULL };
+}
+static inline struct served_by chains_writer(const struct request *q)
+{
+	return (struct served_by) { q->writer, q->pair, q->answer_ns, q };
+}
+/*
+ * The node of the link to that thread, whatever it did in w, the client's wait; or 0 if there is no
+ * such link, *end being the reason.
+ */
+uint32_t chains_client_link(struct chains *c, uint32_t node, const struct wait *w,
+			    struct served_by by, enum chain_end *end);
+/* The nodes for the time in the queue, and for that in which the reader worked for another. */
+uint32_t chains_queued(struct chains *c, uint32_t head);
+uint32_t chains_queued_for(struct chains *c, uint32_t queued, const struct request *other);
+
+/* ---- the way from link to link --------------------------------------------------------------- */
 
 /* The threads of a chain, from its last link back to the thread whose wait it is. */
 struct chain_member {

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "common/lower_bound.h"
+#include "queued_windows.h"
 
 /* The most windows of a level that are collected before they are swept: these fit into a cache. */
 #define LEVEL_MAX 32768u
+
+/* The most windows of requests in queues that are collected. */
+#define QUEUED_MAX 65536u
 
 /* `count` equal windows [from_ns, to_ns) of a waker's time; the waking is at to_ns. */
 struct equal_windows {
@@ -50,6 +54,7 @@ struct chain_batch {
 	struct chains *chains;
 	struct level *levels; /* by number of links, from 1 on */
 	uint32_t n_levels;
+	struct queued_windows queued; /* of clients, not swept yet */
 };
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)
@@ -85,6 +90,7 @@ void chain_batch_free(struct chain_batch *b)
 		pairs_free(&b->levels[i].keys);
 	}
 	free(b->levels);
+	queued_windows_free(&b->queued);
 	free(b);
 }
 
@@ -138,7 +144,7 @@ static void add_ran(struct chains *c, uint32_t node, const struct wait *w, uint6
  * may be negative. If w says that the waker ran all the time, they are attributed at once.
  */
 static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
-		       uint64_t from_ns, int32_t count)
+		       struct waking by, uint64_t from_ns, int32_t count)
 {
 	struct chains *c = b->chains;
 	struct level *l = &b->levels[level];
@@ -146,6 +152,12 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 
 	if (w->flags & WAIT_WAKER_RAN) {
 		add_ran(c, node, w, from_ns, count);
+		return;
+	}
+	/* What a sleep goes on in depends on the waking: such windows are not alike. They are rare.
+	 */
+	if (c->loops && event_loops_go_on(c->loops, c->timelines, w->waker, by, from_ns)) {
+		chains_follow(c, node, w, by, from_ns, level, count);
 		return;
 	}
 	if (l->n == LEVEL_MAX)
@@ -156,7 +168,8 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		return;
 	}
 	l->at->before[l->n] = g->last;
-	l->at->windows[l->n++] = (struct equal_windows) { from_ns, w->wake_ns, count, w->waker_at };
+	l->at->windows[l->n++] =
+		(struct equal_windows) { from_ns, w->wake_ns, count, w->goes_on ? 0 : w->waker_at };
 	g->last = l->n;
 	g->n++;
 }
@@ -302,6 +315,7 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 {
 	struct chains *c = b->chains;
 	enum chain_end end = CHAIN_UNKNOWN;
+	struct waking by = { 0, NULL };
 	uint32_t link;
 
 	if (!s->count && (s->edge == s->end || s->edge->ns <= w->out_ns)) {
@@ -322,18 +336,19 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 				    back_to(s, w->out_ns));
 		return;
 	}
+	by.at_ns = c->loops ? wait_waking_ns(w) : w->wake_ns;
 	/*
 	 * Windows on the next waker end at w->wake_ns. Of those that end earlier, subtract the
 	 * rest.
 	 */
 	if (s->ns < w->wake_ns && s->count)
-		add_window(b, level + 1, link, w, s->ns, (int32_t)-s->count);
+		add_window(b, level + 1, link, w, by, s->ns, (int32_t)-s->count);
 	for (; s->edge < s->end && s->edge->ns > w->out_ns; s->edge++) {
-		add_window(b, level + 1, link, w, s->edge->ns, -s->edge->count);
+		add_window(b, level + 1, link, w, by, s->edge->ns, -s->edge->count);
 		s->count += s->edge->count;
 	}
 	if (s->count)
-		add_window(b, level + 1, link, w, w->out_ns, (int32_t)s->count);
+		add_window(b, level + 1, link, w, by, w->out_ns, (int32_t)s->count);
 	s->ns = w->out_ns;
 }
 
@@ -528,15 +543,17 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 {
 	struct chains *c = b->chains;
 	struct chain_piece p = { head, CHAIN_UNKNOWN, THREAD_NONE, w, from_ns, to_ns, 0, 1 };
+	struct waking by = { 0, NULL };
 	uint32_t link;
 
 	if (from_ns >= to_ns || !head)
 		return;
 	link = chains_link(c, head, w, c->depth, true, &p.end);
 	if (link && p.end == CHAIN_ENDS) {
-		add_window(b, 1, link, w, from_ns, 1);
+		by.at_ns = c->loops ? wait_waking_ns(w) : w->wake_ns;
+		add_window(b, 1, link, w, by, from_ns, 1);
 		if (to_ns < w->wake_ns)
-			add_window(b, 1, link, w, to_ns, -1);
+			add_window(b, 1, link, w, by, to_ns, -1);
 		return;
 	}
 	if (link && p.end != CHAIN_DISK) {
@@ -548,8 +565,88 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 	attribute_piece(&c->attribution, &p);
 }
 
+/* `count` windows of the time of a thread to which link, the first, leads. */
+static void add_client_windows(struct chain_batch *b, uint32_t link, struct served_by by,
+			       uint64_t from_ns, uint64_t to_ns, uint32_t count)
+{
+	struct wait woken = { .wake_ns = to_ns, .waker = by.thread & THREAD_NONE };
+
+	add_window(b, 1, link, &woken, (struct waking) { by.answers ? by.at_ns : 0, by.answers },
+		   from_ns, (int32_t)count);
+}
+
+/* A queued_windows_sweep()'s. */
+static void add_queued(void *arg, const struct queued_window *of, const struct request *for_it,
+		       uint64_t from_ns, uint64_t to_ns, uint32_t count)
+{
+	struct chain_batch *b = arg;
+	struct chains *c = b->chains;
+	struct wait w = { .stack = of->pair };
+	uint32_t node = for_it ? chains_queued_for(c, of->node, for_it) : of->node, link;
+	struct served_by reader = { of->reader, 0, of->at_ns, NULL };
+	enum chain_end end;
+
+	link = chains_client_link(c, node, &w, reader, &end);
+	if (link)
+		add_client_windows(b, link, reader, from_ns, to_ns, count);
+	else
+		attribute_time(&c->attribution, node, end, (to_ns - from_ns) * count);
+}
+
+static void run_queued(struct chain_batch *b)
+{
+	if (queued_windows_sweep(&b->queued, b->chains->timelines, add_queued, b))
+		b->chains->out_of_memory = true;
+}
+
+/* The part of a client's wait before the request was taken. */
+static void add_client_queued(struct chain_batch *b, uint32_t head, const struct wait *w,
+			      const struct request *q, uint64_t from_ns, uint64_t to_ns)
+{
+	struct chains *c = b->chains;
+	struct queued_window queued = { .node = chains_queued(c, head),
+					.reader = q->reader,
+					.pair = w->stack,
+					.from_ns = from_ns,
+					.to_ns = to_ns,
+					.at_ns = q->taken_ns };
+
+	if (q->reader == THREAD_NONE) {
+		attribute_time(&c->attribution, queued.node, CHAIN_UNKNOWN, to_ns - from_ns);
+		return;
+	}
+	queued.name = timelines_name(c->timelines, q->reader, q->taken_ns);
+	if (b->queued.n >= QUEUED_MAX)
+		run_queued(b);
+	if (queued_windows_add(&b->queued, &queued))
+		c->out_of_memory = true;
+}
+
+void chain_batch_add_client(struct chain_batch *b, uint32_t head, const struct wait *w,
+			    uint64_t from_ns, uint64_t to_ns)
+{
+	struct chains *c = b->chains;
+	const struct request *q = timelines_request_of(c->timelines, w);
+	uint64_t taken_ns = clip_ns(q->taken_ns, from_ns, to_ns);
+	enum chain_end end;
+	uint32_t link;
+
+	if (from_ns >= to_ns || !head)
+		return;
+	if (from_ns < taken_ns)
+		add_client_queued(b, head, w, q, from_ns, taken_ns);
+	if (taken_ns >= to_ns)
+		return;
+	link = chains_client_link(c, head, w, chains_writer(q), &end);
+	if (link)
+		add_client_windows(b, link, chains_writer(q), taken_ns, to_ns, 1);
+	else
+		attribute_time(&c->attribution, head, end, to_ns - taken_ns);
+}
+
 void chain_batch_run(struct chain_batch *b)
 {
+	run_queued(b);
 	for (uint32_t level = 1; level < b->n_levels; level++)
 		run_level(b, level);
 }

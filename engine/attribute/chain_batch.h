@@ -13,10 +13,12 @@
  * Invariant: for each (chain, waker) at each instant, the counts of its windows add up to the
  * number of waits that at this instant were waiting for the waker through this chain.
  *
- * A window always ends where the waker woke. One that must end sooner is represented by two: the
- * whole window, and one with a negative count for the part to be left out. Chains are not searched
- * for loops: a thread cannot wake another while its own timeline has it asleep (see timeline.h),
- * and the depth is bounded.
+ * A window ends where the sleep does that it explains. One that must end sooner is represented by
+ * two: the whole window, and one with a negative count for the part to be left out. (A window of a
+ * client ends anywhere: only the first waker's position is looked for then.) Chains are not
+ * searched for loops: a thread cannot wake another while its own timeline has it asleep, a sleep
+ * only goes on to the next time that its thread wakes somebody (chain-semantics, section 14), and
+ * the depth is bounded.
  */
 #pragma once
 
@@ -33,5 +35,8 @@ void chain_batch_free(struct chain_batch *b);
  */
 void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
 		     uint64_t to_ns);
+/* The same of w, the wait of a client. */
+void chain_batch_add_client(struct chain_batch *b, uint32_t head, const struct wait *w,
+			    uint64_t from_ns, uint64_t to_ns);
 /* When this returns, everything added so far has reached the user. */
 void chain_batch_run(struct chain_batch *b);

@@ -140,3 +140,40 @@ uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, 
 		*chains_link_slot(c, &known) = known;
 	return known.node;
 }
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+uint32_t chains_client_link(struct chains *c, uint32_t node, const struct wait *w,
+			    struct served_by by, enum chain_end *end)
+{
+	struct link l;
+
+	*end = by.thread == THREAD_NONE ? CHAIN_UNKNOWN : !c->depth ? CHAIN_DEPTH : CHAIN_ENDS;
+	if (*end != CHAIN_ENDS)
+		return 0;
+	l = link_of_client(c->timelines, c->options, w, by.thread, by.pair, by.at_ns);
+	node = chains_link_node(c, node, c->user.label ? c->user.label(c->user.sink.arg, &l) : 1);
+	if (!node)
+		*end = CHAIN_UNKNOWN;
+	return node;
+}
+
+/* The node of a label, which is no link: it does not count for the depth. */
+static uint32_t label_node(struct chains *c, uint32_t node, uint32_t text)
+{
+	struct link l = link_label(text);
+
+	return chains_node(c, node, c->user.label ? c->user.label(c->user.sink.arg, &l) : 1);
+}
+
+uint32_t chains_queued(struct chains *c, uint32_t head)
+{
+	return label_node(c, head, timelines_queued(c->timelines));
+}
+
+uint32_t chains_queued_for(struct chains *c, uint32_t queued, const struct request *other)
+{
+	uint32_t n;
+
+	return label_node(c, queued, timelines_endpoints(c->timelines, &n)[other->endpoint].for_it);
+}

@@ -41,11 +41,11 @@ struct woken_meanwhile {
 	struct wakings *of; /* by thread */
 };
 
-/* True if the waker is a thread that woke by itself. */
+/* True if a thread ended w by itself. */
 static bool by_thread(const struct timelines *tl, struct kernel_stacks *kernel,
 		      const struct wait *w)
 {
-	return w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE &&
+	return w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE && !w->goes_on &&
 	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN)) &&
 	       !waker_context(kernel, timelines_pair(tl, w->waker_stack).kstack, false).interrupt;
 }

@@ -11,6 +11,9 @@
 #include "words/place.h"
 #include "words/names.h"
 
+/* Windows of requests with fewer off-CPU intervals are walked. */
+#define REQUEST_LONG_WINDOW 4096
+
 static uint32_t place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
 		      bool kernel)
 {
@@ -28,11 +31,46 @@ static uint32_t what(struct causes *c, uint32_t pair)
 	return text;
 }
 
+/* "NAME/ID"; name is a string id. */
+static uint32_t numbered(struct causes *c, uint32_t name, uint32_t id)
+{
+	struct text_buf b = { 0 };
+	char number[16];
+	uint32_t text;
+
+	names_put(&b, trace_string(c->trace, name));
+	snprintf(number, sizeof(number), "/%" PRIu32, id);
+	text_puts(&b, number);
+	text = b.failed ? 0 : names_adopt(c->names, b.p);
+	text_free(&b);
+	c->out_of_memory |= !text;
+	return text;
+}
+
+static void label_process(struct causes *c, struct label *label, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(c->timelines, thread);
+	bool known = process_leader(c->processes, thread) != THREAD_NONE;
+	uint32_t name = known ? process_name(c->processes, thread) : th->name;
+
+	label->process_name = names_string(c->names, name);
+	label->process = numbered(c, name, th->tgid ? th->tgid : th->tid);
+	c->out_of_memory |= !label->process_name;
+}
+
 /* 0: out of memory. */
 static uint32_t make_label(struct causes *c, const struct link *l)
 {
 	struct label label = { 0 };
 
+	if (l->flags & LINK_LABEL) {
+		label.is_text = 1;
+		return intern_id(&c->labels, &label, sizeof(label), NULL);
+	}
+	if (causes_of_requests(c) && l->waker != THREAD_NONE) {
+		label_process(c, &label, l->waker);
+		label.thread = numbered(c, l->name, timelines_thread(c->timelines, l->waker)->tid);
+	}
 	if (!(l->flags & LINK_STARTED)) {
 		label.slept = place(c, l->blocked, UINT32_MAX, true, true);
 		label.what = what(c, l->blocked);
@@ -63,13 +101,45 @@ static uint32_t label_link(void *arg, const struct link *l)
 	return c->label_of[id];
 }
 
+/* Whether the node is that of a chain's first link. */
+static bool is_first_link(const struct causes *c, uint32_t node)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	for (node = nodes[node].a; node && nodes[node].a; node = nodes[node].a)
+		if (!causes_label(c, nodes[node].b).is_text)
+			return false;
+	return true;
+}
+
+/* Of requests: the process, and whether its thread answers. */
+static struct cause_key key_of_request(const struct causes *c, uint32_t node, struct cause_key key)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	/* An interrupt: what counts is who slept. */
+	if (nodes[node].a && !causes_label(c, nodes[node].b).who)
+		node = nodes[node].a;
+	key.who = causes_label(c, nodes[node].b).process_name;
+	if (key.end == CHAIN_RUNNABLE)
+		key.end = CHAIN_RUNNING;
+	key.itself = !nodes[node].a;
+	key.answers = !key.itself && is_first_link(c, node);
+	return key;
+}
+
 /* The cause to which a chain's end belongs: who is responsible, and where. */
 static struct cause_key key_of(const struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
 	const struct pair *nodes = c->chains.nodes.at;
 	struct label last = causes_label(c, nodes[node].b);
-	struct cause_key key = { .end = end, .disk = disk, .who = last.who };
+	struct cause_key key = { .end = end, .disk = disk };
 
+	for (; last.is_text; last = causes_label(c, nodes[node].b))
+		node = nodes[node].a;
+	if (causes_of_requests(c))
+		return key_of_request(c, node, key);
+	key.who = last.who;
 	if (!last.who) { /* an interrupt: what counts is who slept, and where */
 		node = nodes[node].a;
 		key.who = causes_label(c, nodes[node].b).who;
@@ -95,13 +165,14 @@ static uint32_t find_cause(struct causes *c, uint32_t node, uint32_t end, uint32
 		return 0;
 	c->at[c->n++] = (struct cause) {
 		.id = id,
-		.end = (enum chain_end)(end & ~THROTTLED),
-		.throttled = end & THROTTLED,
+		.end = (enum chain_end)(key.end & ~THROTTLED),
+		.throttled = key.end & THROTTLED,
 		.disk = disk,
 		.who = key.who,
 		.where = key.where,
 		.by = key.by,
 		.itself = key.itself,
+		.answers = key.answers,
 	};
 	return id;
 }
@@ -170,6 +241,14 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 	add_time(c, node, end | THROTTLED, 0, ns);
 }
 
+static void add_samples(struct causes *c, uint32_t node, uint32_t end, uint32_t pair, uint64_t n)
+{
+	struct chain_sum *s = sum_at(c, node, end, 0);
+
+	if (s)
+		sums_add(&c->samples, s->cause, pair, n);
+}
+
 /*
  * A chain_sink's. The time that a request waits in the queue and the time for which the device has
  * it are one cause. So is the network for all sockets: a cause says what its sleep was mostly for.
@@ -180,6 +259,8 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 		add_time(arg, node, key.end, key.end == CHAIN_DISK ? key.value : 0, amount);
 	else if (key.kind == AMOUNT_CPU_HOLDER)
 		add_had(arg, node, key.end, key.value, amount);
+	else if (key.kind == AMOUNT_SAMPLES)
+		add_samples(arg, node, key.end, key.value, amount);
 }
 
 /* A chain_sink's. */
@@ -259,6 +340,54 @@ static void count_wait(struct causes *c, const struct chosen_wait *p)
 	c->n_touched = 0;
 }
 
+/* Keeps the parts of the current wait, of which the typical ones are to be found. */
+static void keep_parts(struct causes *c, const struct chosen_wait *p)
+{
+	for (size_t i = 0; i < c->n_touched; i++) {
+		uint32_t cause = c->touched[i];
+
+		if (!c->part_ns[cause])
+			continue;
+		if (!GROW(c->parts, c->n_parts, c->cap_parts_of_waits)) {
+			c->out_of_memory = true;
+			return;
+		}
+		c->parts[c->n_parts++] = (struct cause_part) { cause, c->part_ns[cause], *p };
+	}
+}
+
+static int by_cause_and_size(const void *pa, const void *pb)
+{
+	const struct cause_part *a = pa, *b = pb;
+
+	if (a->cause != b->cause)
+		return compare_numbers(a->cause, b->cause);
+	if (a->ns != b->ns)
+		return compare_numbers(a->ns, b->ns);
+	if (a->wait.wait->out_ns != b->wait.wait->out_ns)
+		return compare_numbers(a->wait.wait->out_ns, b->wait.wait->out_ns);
+	return compare_numbers(a->wait.thread, b->wait.thread);
+}
+
+/* The example of each cause: the wait with the part in the middle. */
+static void choose_typical(struct causes *c)
+{
+	size_t end;
+
+	if (c->n_parts)
+		qsort(c->parts, c->n_parts, sizeof(*c->parts), by_cause_and_size);
+	for (size_t i = 0; i < c->n_parts; i = end) {
+		struct cause *cause = &c->at[c->parts[i].cause - 1];
+		const struct cause_part *typical;
+
+		for (end = i; end < c->n_parts && c->parts[end].cause == c->parts[i].cause;)
+			end++;
+		typical = &c->parts[i + (end - i - 1) / 2];
+		cause->example = typical->wait;
+		cause->example_ns = typical->ns;
+	}
+}
+
 /* Where the thread was when it lost its CPU: the last sample of the time that it ran before. */
 static void say_where_it_ran(struct causes *c, uint32_t node, const struct chosen_wait *p)
 {
@@ -315,6 +444,8 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 			       s->blocked_to_ns);
 	explain_own(c, head, p);
 	count_woken(c);
+	if (causes_of_requests(c))
+		keep_parts(c, p);
 	count_wait(c, p);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
 }
@@ -350,10 +481,22 @@ struct options causes_options(const struct options *given)
 	return o;
 }
 
-int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
-	       struct names *names, struct wait_filter *f)
+struct options causes_request_options(const struct options *given)
+{
+	struct options o = causes_options(given);
+
+	o.requests = true;
+	if (!(o.given & GIVEN_DEPTH))
+		o.depth = CAUSES_REQUEST_DEPTH;
+	return o;
+}
+
+/* Allocates causes, of requests or of other waits. */
+static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
+		 struct names *names, bool of_requests)
 {
 	struct causes *c = calloc(1, sizeof(*c));
+	struct chain_user user;
 	int err;
 
 	*out = c;
@@ -362,27 +505,65 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	c->timelines = tl;
 	c->trace = timelines_trace(tl);
 	c->names = names;
-	c->filter = f;
 	err = cpu_holders_new(&c->cpu_holders, tl, true);
-	if (!err)
-		err = chains_init(&c->chains, tl, o,
-				  &(struct chain_user) { .sink = { c, add, add_window },
-							 .label = label_link,
-							 .identity = chain_identity_is_label,
-							 .wants = 1u << AMOUNT_CPU_HOLDER,
-							 .cpu_holders = c->cpu_holders });
-	if (!err)
-		err = woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
-	if (!err)
-		err = top_waits_walk(tl, f, 0, explain_wait, c);
-	if (!err)
-		err = causes_describe(c);
+	if (!err && of_requests)
+		err = processes_new(&c->processes, tl);
+	if (err)
+		return err;
+	user = (struct chain_user) { .sink = { c, add, add_window },
+				     .label = label_link,
+				     .wants = 1u << AMOUNT_CPU_HOLDER,
+				     .cpu_holders = c->cpu_holders };
+	if (of_requests)
+		user.wants |= 1u << AMOUNT_SAMPLES;
+	else
+		user.identity = chain_identity_is_label;
+	err = chains_init(&c->chains, tl, o, &user);
+	/* Samples are not found in windows for which there are running totals. */
+	if (of_requests)
+		c->chains.long_window = REQUEST_LONG_WINDOW;
+	return err ? err : woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
+}
+
+/* When all waits are explained. */
+static int end(struct causes *c)
+{
+	int err;
+
+	choose_typical(c);
+	err = causes_describe(c);
 	if (!err && c->n)
-		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, names);
+		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, c->names);
 	/* All of their time is that of other causes. */
 	while (c->n && !c->at[c->n - 1].ns)
 		c->n--;
 	return err ? err : c->out_of_memory ? -ENOMEM : 0;
+}
+
+int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
+	       struct names *names, struct wait_filter *f)
+{
+	int err = begin(out, tl, o, names, false);
+
+	if (!err)
+		err = top_waits_walk(tl, f, 0, explain_wait, *out);
+	return err ? err : end(*out);
+}
+
+int causes_new_of_requests(struct causes **out, const struct timelines *tl, const struct options *o,
+			   struct names *names, struct requests_taken of)
+{
+	int err = begin(out, tl, o, names, true);
+
+	for (size_t i = 0; i < of.n && !err; i++)
+		err = explain_wait(*out, &of.at[i]);
+	return err ? err : end(*out);
+}
+
+bool causes_equal(const struct cause *a, const struct cause *b)
+{
+	return a->end == b->end && a->disk == b->disk && a->who == b->who &&
+	       a->throttled == b->throttled && a->itself == b->itself && a->answers == b->answers;
 }
 
 void causes_free(struct causes *c)
@@ -404,6 +585,12 @@ void causes_free(struct causes *c)
 	sums_free(&c->wheres);
 	sums_free(&c->whats);
 	sums_free(&c->wakee_whats);
+	processes_free(c->processes);
+	sums_free(&c->processes_of);
+	sums_free(&c->threads);
+	sums_free(&c->samples);
+	sums_free(&c->wakee_sleeps);
+	free(c->parts);
 	free(c->part_ns);
 	free(c->touched);
 	free(c);

@@ -7,11 +7,14 @@
 #pragma once
 
 #include "attribute/chain.h"
+#include "select/endpoint_requests.h"
 #include "select/top_waits.h"
 #include "words/names.h"
 
 /* Links that are followed unless --depth says how many: repeated ones are shown as one. */
 #define CAUSES_DEPTH 64
+/* Of requests, whose chains show repeated ones. */
+#define CAUSES_REQUEST_DEPTH 256
 
 /* A root cause. who, where, what and by are ids of texts in names; 0: there is none. */
 struct cause {
@@ -43,6 +46,17 @@ struct cause {
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t path;
 	uint32_t wakee_what; /* what the one whom the last thread woke had waited for, mostly */
+
+	/* Only of requests, see causes_new_of_requests(). */
+	bool answers;	      /* the thread is the one that read or answered */
+	uint64_t no_cpu_ns;   /* of CHAIN_RUNNING: the part in which it had no CPU */
+	uint32_t process;     /* the process with most of it: "java/4700" */
+	size_t processes;     /* how many there are */
+	uint32_t thread;      /* the thread with most of it: "order-3/4711" */
+	size_t threads;	      /* how many there are */
+	uint32_t ran;	      /* by samples what it ran, callers behind it: "deflate < compress" */
+	uint32_t function;    /* the first of these; 0: there are no samples */
+	uint32_t wakee_slept; /* where the one whom the last thread woke had slept, mostly */
 };
 
 struct causes;
@@ -58,6 +72,22 @@ struct options causes_options(const struct options *given);
  */
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f);
+/*
+ * The same of chosen requests, with more detail: a cause is the part of a process, by its name, in
+ * them, whatever its threads are called and wherever they slept; what the threads that answer did
+ * is a cause of its own. That a thread ran and that it had no CPU meanwhile are one, of
+ * CHAIN_RUNNING. The example is a request with a typical part. o is of
+ * causes_request_options(); its names may be those of several.
+ */
+struct options causes_request_options(const struct options *given);
+int causes_new_of_requests(struct causes **out, const struct timelines *tl, const struct options *o,
+			   struct names *names, struct requests_taken of);
+/* Whether they are the same cause, of different requests with the same names. */
+bool causes_equal(const struct cause *a, const struct cause *b);
+/*
+ * Which part of the samples of a cause have a function, a text; below 0: it has no samples.
+ */
+double causes_part_with(const struct causes *c, const struct cause *of, uint32_t function);
 void causes_free(struct causes *c);
 
 /* The causes, most time first; they belong to c. */

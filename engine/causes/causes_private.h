@@ -7,6 +7,7 @@
 #include "causes.h"
 #include "common/intern.h"
 #include "attribute/woken_meanwhile.h"
+#include "timeline/processes.h"
 
 /* A flag that is added to a chain's enum chain_end: a quota was used up. */
 #define THROTTLED 0x100u
@@ -18,11 +19,21 @@ struct label {
 	uint32_t slept; /* where the thread above, or the head's, slept */
 	uint32_t what;	/* what it slept for */
 	uint32_t by;	/* an interrupt's handler */
+	/* Only of requests: its process's name; that and the thread as "NAME/ID". */
+	uint32_t process_name, process, thread;
+	uint32_t is_text; /* no link and no head, but what stands between: "[queued]" */
 };
 
 /* What distinguishes causes. */
 struct cause_key {
-	uint32_t end, disk, who, where, by, itself;
+	uint32_t end, disk, who, where, by, itself, answers;
+};
+
+/* What a wait has of a cause. */
+struct cause_part {
+	uint32_t cause;
+	uint64_t ns;
+	struct chosen_wait wait;
 };
 
 /* A chain and its end, with THROTTLED. */
@@ -56,6 +67,11 @@ struct causes {
 	struct cpu_holders *cpu_holders; /* NULL: not known */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, wakee_whats;
+	struct processes *processes; /* NULL: the waits are not those of requests */
+	/* Only of requests, by cause: threads, stacks of samples, texts. */
+	struct sums processes_of, threads, samples, wakee_sleeps;
+	struct cause_part *parts;
+	size_t n_parts, cap_parts_of_waits;
 	struct woken_meanwhile *wakings;
 	struct sums woken; /* by cause: see woken_meanwhile_add() */
 	struct window *windows;
@@ -66,6 +82,11 @@ struct causes {
 	size_t cap_parts, cap_touched, n_touched;
 	bool out_of_memory;
 };
+
+static inline bool causes_of_requests(const struct causes *c)
+{
+	return c->processes;
+}
 
 static inline struct label causes_label(const struct causes *c, uint32_t id)
 {
@@ -78,3 +99,5 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 
 /* Sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM. */
 int causes_describe(struct causes *c);
+/* causes_samples.c: sets what threads ran. 0 or -ENOMEM. */
+int causes_say_what_ran(struct causes *c);

@@ -29,9 +29,11 @@ static struct stage stage_at(const struct causes *c, uint32_t node)
 	struct stage s = { 0 };
 
 	for (; node; node = nodes[node].a) {
-		uint32_t who = causes_label(c, nodes[node].b).who;
+		struct label l = causes_label(c, nodes[node].b);
+		uint32_t who = l.who && causes_of_requests(c) ? l.process_name : l.who;
 
-		if (!who) /* an interrupt */
+		/* An interrupt, or a client: its endpoint has been said. */
+		if (!who || (!nodes[node].a && causes_of_requests(c)))
 			continue;
 		if (s.who && s.who != who)
 			break;
@@ -164,14 +166,41 @@ static void add_what(struct causes *c, struct sums *to, const struct chain_sum *
 		sums_add(to, s->cause, what, s->ns);
 }
 
+/* Of a chain with a link, that of a request: which thread it was, where it or its wakee slept. */
+static void add_request_texts(struct causes *c, const struct chain_sum *s)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+	struct label l = causes_label(c, nodes[s->node].b);
+	uint32_t node = s->node;
+
+	if (!l.who) {
+		if (l.slept)
+			sums_add(&c->wheres, s->cause, l.slept, s->ns);
+		node = nodes[node].a;
+		l = causes_label(c, nodes[node].b);
+	}
+	if (l.thread) {
+		sums_add(&c->processes_of, s->cause, l.process, s->ns);
+		sums_add(&c->threads, s->cause, l.thread, s->ns);
+	}
+	if (s->end == CHAIN_RUNNABLE)
+		c->at[s->cause - 1].no_cpu_ns += s->ns;
+	if (l.slept && *names_text(c->names, l.slept) && nodes[node].a)
+		sums_add(&c->wakee_sleeps, s->cause, l.slept, s->ns);
+}
+
 static void add_texts(struct causes *c, const struct chain_sum *s)
 {
 	const struct pair *nodes = c->chains.nodes.at;
 	struct label last = causes_label(c, nodes[s->node].b);
 	uint32_t thread = s->node;
 
+	if (last.is_text)
+		return;
 	if (s->end == CHAIN_RUNNING && last.woke)
 		sums_add(&c->wheres, s->cause, last.woke, s->ns);
+	if (causes_of_requests(c))
+		add_request_texts(c, s);
 	if (!last.who) { /* an interrupt */
 		add_what(c, &c->whats, s, thread);
 		thread = nodes[thread].a;
@@ -211,6 +240,11 @@ int causes_describe(struct causes *c)
 	sums_sort(&c->wakee_whats, c->names, sums_key_is_text);
 	sums_sort(&c->had, c->names, cpu_holder_name);
 	sums_sort(&c->woken, c->names, names_string);
+	sums_sort(&c->processes_of, c->names, sums_key_is_text);
+	sums_sort(&c->threads, c->names, sums_key_is_text);
+	sums_sort(&c->wakee_sleeps, c->names, sums_key_is_text);
+	c->out_of_memory |= c->processes_of.out_of_memory || c->threads.out_of_memory ||
+			    c->samples.out_of_memory || c->wakee_sleeps.out_of_memory;
 	c->out_of_memory |= c->wheres.out_of_memory || c->whats.out_of_memory ||
 			    c->wakee_whats.out_of_memory || c->had.out_of_memory ||
 			    c->woken.out_of_memory;
@@ -223,8 +257,15 @@ int causes_describe(struct causes *c)
 			cause->where = where;
 		cause->what = sums_dominant_text(&c->whats, cause->id);
 		cause->wakee_what = sums_dominant_text(&c->wakee_whats, cause->id);
+		cause->wakee_slept = sums_dominant_text(&c->wakee_sleeps, cause->id);
+		cause->process = sums_dominant_text(&c->processes_of, cause->id);
+		sums_of(&c->processes_of, cause->id, &cause->processes);
+		cause->thread = sums_dominant_text(&c->threads, cause->id);
+		sums_of(&c->threads, cause->id, &cause->threads);
 		write_holders(c, cause);
 	}
 	find_paths(c);
+	if (causes_of_requests(c) && causes_say_what_ran(c))
+		return -ENOMEM;
 	return c->out_of_memory ? -ENOMEM : 0;
 }

@@ -184,7 +184,7 @@ static int run(struct fold *f)
 	size_t n_long = 0;
 	int err;
 
-	err = slices_init(&f->slices, f->timelines);
+	err = slices_init(&f->slices, f->timelines, f->options->requests);
 	if (err)
 		return err;
 	f->n_folders = cpus_usable(CPUS_USED_MAX);

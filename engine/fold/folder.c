@@ -53,6 +53,9 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 		end = CHAIN_NOT_WOKEN;
 	else if (w->waker == THREAD_NONE)
 		end = CHAIN_UNKNOWN;
+	else if (timelines_is_client(c->timelines, thread))
+		l = link_of_client(c->timelines, c->options, w, w->waker, w->waker_stack,
+				   w->wake_ns);
 	else
 		l = link_of(c->timelines, c->options, w,
 			    waker_context(c->kernel, kstack, w->waker == THREAD_IDLE), true);
@@ -95,7 +98,8 @@ static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t
 }
 
 /* Counts a wait at its direct waker, or at the reason why there is none. */
-static void count_wait(struct folder *f, uint32_t head, const struct wait *w, const struct shown *s)
+static void count_wait(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,
+		       const struct shown *s)
 {
 	struct chains *c = &f->chains;
 	enum chain_end end = CHAIN_NO_END;
@@ -105,6 +109,9 @@ static void count_wait(struct folder *f, uint32_t head, const struct wait *w, co
 		end = CHAIN_PREEMPTED;
 	else if (s->blocked_to_ns <= s->blocked_from_ns)
 		end = s->off_to_ns > s->off_from_ns ? CHAIN_RUNNABLE : CHAIN_NO_END;
+	else if (timelines_is_client(c->timelines, thread))
+		link = chains_client_link(
+			c, head, w, chains_writer(timelines_request_of(c->timelines, w)), &end);
 	else
 		link = chains_link(c, head, w, c->depth, true, &end);
 	/*
@@ -125,6 +132,15 @@ static void keep_long(struct folder *f, struct long_wait w)
 	f->long_waits[f->n_long++] = w;
 }
 
+static void add_to_batch(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,
+			 uint64_t from_ns, uint64_t to_ns)
+{
+	if (timelines_is_client(f->fold->timelines, thread))
+		chain_batch_add_client(f->batch, head, w, from_ns, to_ns);
+	else
+		chain_batch_add(f->batch, head, w, from_ns, to_ns);
+}
+
 static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,
 		       const struct shown *s, bool is_long)
 {
@@ -134,7 +150,7 @@ static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const s
 		keep_long(f,
 			  (struct long_wait) { thread, w, s->blocked_from_ns, s->blocked_to_ns });
 	else
-		chain_batch_add(f->batch, head, w, s->blocked_from_ns, s->blocked_to_ns);
+		add_to_batch(f, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
 }
 
 static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_long)
@@ -162,7 +178,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	if (!head)
 		return;
 	if (fold_counts_waits(f->fold))
-		count_wait(f, head, w, &s);
+		count_wait(f, head, thread, w, &s);
 	if (off_ns) {
 		struct chain_piece own = { head,
 					   preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
@@ -261,7 +277,7 @@ static void fold_own_time(struct folder *f)
 	uint64_t from_ns, to_ns;
 
 	/* Without samples nothing is said of it, as in traces of before. */
-	if (!wants_samples(fold) || !wait_filter_running(f->filter))
+	if (!wants_samples(fold) || !wait_filter_running(f->filter) || fold->options->requests)
 		return;
 	wait_filter_window(f->filter, &from_ns, &to_ns);
 	for (uint32_t i = share; i < timelines_threads(tl); i += fold->n_folders) {
@@ -358,8 +374,8 @@ void *folder_run_long(void *arg)
 			uint64_t to = l->to_ns < to_ns ? l->to_ns : to_ns;
 
 			if (from < to)
-				chain_batch_add(f->batch, head_of(f, l->thread, l->wait)->node,
-						l->wait, from, to);
+				add_to_batch(f, head_of(f, l->thread, l->wait)->node, l->thread,
+					     l->wait, from, to);
 		}
 	chain_batch_run(f->batch);
 	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;

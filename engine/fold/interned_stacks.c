@@ -58,7 +58,7 @@ void interned_stacks_free(struct interned_stacks *p)
 int stack_cache_init(struct stack_cache *c, struct interned_stacks *p)
 {
 	*c = (struct stack_cache) { .stacks = p };
-	c->groups = calloc((size_t)timelines_threads(p->timelines) + 1, sizeof(*c->groups));
+	c->groups = calloc((size_t)timelines_clients_end(p->timelines) + 1, sizeof(*c->groups));
 	return c->groups ? 0 : -ENOMEM;
 }
 
@@ -113,8 +113,8 @@ static struct link as_shown(const struct link *l)
 
 	if (l->waker != THREAD_NONE)
 		shown.waker = 0;
-	shown.flags &= LINK_SHOWS_BLOCKED;
-	if (!shown.flags)
+	shown.flags &= LINK_SHOWS_BLOCKED | LINK_LABEL;
+	if (!(shown.flags & LINK_SHOWS_BLOCKED))
 		shown.blocked = 0;
 	return shown;
 }
@@ -228,7 +228,7 @@ uint32_t intern_link_identity(struct stack_cache *c, const struct link *l)
 	struct list_key key = { LIST_IDENTITY, .link = as_shown(l) };
 
 	key.link.blocked = l->blocked;
-	key.link.flags = l->flags & (LINK_SHOWS_BLOCKED | LINK_STARTED);
+	key.link.flags = l->flags & (LINK_SHOWS_BLOCKED | LINK_STARTED | LINK_LABEL);
 	return list_of(c, key);
 }
 

@@ -17,13 +17,12 @@ static int by_time(const void *pa, const void *pb)
 }
 
 /* The ends of every SAMPLE_EVERY-th wait, thread by thread, in order of time. */
-static void take_samples(const struct timelines *tl, uint64_t *ends, size_t n)
+static void take_samples(const struct slices *s, uint64_t *ends, size_t n)
 {
-	uint32_t n_threads = timelines_threads(tl);
 	size_t taken = 0, before = 0; /* waits of the threads before */
 
-	for (uint32_t i = 0; i < n_threads; i++) {
-		const struct thread *th = timelines_thread(tl, i);
+	for (uint32_t i = s->first; i < s->end; i++) {
+		const struct thread *th = timelines_thread(s->timelines, i);
 
 		for (; taken < n && taken * SAMPLE_EVERY < before + th->n_waits; taken++)
 			ends[taken] = th->waits[taken * SAMPLE_EVERY - before].in_ns;
@@ -32,14 +31,14 @@ static void take_samples(const struct timelines *tl, uint64_t *ends, size_t n)
 	qsort(ends, n, sizeof(*ends), by_time);
 }
 
-int slices_init(struct slices *s, const struct timelines *tl)
+int slices_init(struct slices *s, const struct timelines *tl, bool clients)
 {
-	uint32_t n_threads = timelines_threads(tl);
 	size_t waits = 0, n_samples;
 	uint64_t *ends;
 
 	*s = (struct slices) { .timelines = tl };
-	for (uint32_t i = 0; i < n_threads; i++)
+	timelines_range(tl, clients, &s->first, &s->end);
+	for (uint32_t i = s->first; i < s->end; i++)
 		waits += timelines_thread(tl, i)->n_waits;
 	n_samples = (waits + SAMPLE_EVERY - 1) / SAMPLE_EVERY;
 	s->n = (uint32_t)(waits / SLICE_WAITS) + 1;
@@ -49,7 +48,7 @@ int slices_init(struct slices *s, const struct timelines *tl)
 		free(ends);
 		return -ENOMEM;
 	}
-	take_samples(tl, ends, n_samples);
+	take_samples(s, ends, n_samples);
 	s->bounds[0] = 0;
 	for (uint32_t i = 1; i < s->n; i++)
 		s->bounds[i] = ends[n_samples * i / s->n];
@@ -85,24 +84,23 @@ static void visit_slice(const struct slices *s, uint32_t slice, uint32_t *positi
 {
 	uint64_t from_ns = s->bounds[slice], to_ns = s->bounds[slice + 1];
 	uint64_t long_before_ns = slice ? s->bounds[slice - 1] : 0;
-	uint32_t n = timelines_threads(s->timelines);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = s->first; i < s->end; i++) {
 		const struct thread *th = timelines_thread(s->timelines, i);
 		uint32_t k;
 
 		if (!v.wants(v.arg, th))
 			continue;
-		k = position_from(th, position[i], from_ns);
+		k = position_from(th, position[i - s->first], from_ns);
 		for (; k < th->n_waits && th->waits[k].in_ns <= to_ns; k++)
 			v.visit(v.arg, i, &th->waits[k], th->waits[k].out_ns < long_before_ns);
-		position[i] = k;
+		position[i - s->first] = k;
 	}
 }
 
 int slices_walk(struct slices *s, struct wait_visitor v)
 {
-	uint32_t *position = calloc((size_t)timelines_threads(s->timelines) + 1, sizeof(*position));
+	uint32_t *position = calloc((size_t)(s->end - s->first) + 1, sizeof(*position));
 	uint32_t i;
 
 	if (!position)

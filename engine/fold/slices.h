@@ -13,13 +13,17 @@
 
 struct slices {
 	const struct timelines *timelines;
+	uint32_t first, end; /* whose waits: threads or clients */
 	uint64_t *bounds; /* n + 1: slice i has the waits that end in (bounds[i], bounds[i + 1]] */
 	uint32_t n;
 	atomic_uint next; /* that no worker has taken yet */
 };
 
-/* 0 or -ENOMEM. To be ended with slices_free(), also after an error. */
-int slices_init(struct slices *s, const struct timelines *tl);
+/*
+ * clients: of their waits for requests, and else of threads' waits. 0 or -ENOMEM. To be ended with
+ * slices_free(), also after an error.
+ */
+int slices_init(struct slices *s, const struct timelines *tl, bool clients);
 void slices_free(struct slices *s);
 
 struct wait_visitor {

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_word.h"
 #include "format_causes.h"
+#include "request_overview.h"
 #include "words/object_names.h"
 
 #define USED_UP "the quota of its control group was used up"
@@ -132,22 +134,6 @@ void causes_put_way(FILE *out, const struct names *n, const struct cause *c)
 	put_text(out, n, ", for ", c->wakee_what);
 }
 
-/* A word of a shell's command. */
-static void put_word(FILE *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./-+@,:=%";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		fputs(word, out);
-		return;
-	}
-	putc('\'', out);
-	for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1)
-		fprintf(out, "%.*s'\\''", (int)(quote - word), word);
-	fprintf(out, "%s'", word);
-}
-
 void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c)
 {
 	const struct chosen_wait *e = &c->example;
@@ -163,7 +149,7 @@ void causes_put_example(FILE *out, const struct format_input *in, const struct c
 		(to + 1) / 1000000, (to + 1) % 1000000);
 	if (in->path) {
 		putc(' ', out);
-		put_word(out, in->path);
+		command_put_word(out, in->path);
 	}
 }
 
@@ -231,6 +217,11 @@ static int write_causes(const struct format_input *in, FILE *out)
 	struct causes *causes = NULL;
 	int err;
 
+	if (request_overview_wanted(in)) {
+		err = request_overview_put(out, in);
+		if (err)
+			return err;
+	}
 	names = names_new(in->timelines, &o);
 	err = wait_filter_new(&f, in->timelines, &o, names);
 	if (!err)

@@ -177,6 +177,6 @@ const struct format format_io = {
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_OF_CHAINS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |
-		   GIVEN_BY_NAME | GIVEN_OF_OBJECTS | GIVEN_ENDED,
+		   GIVEN_BY_NAME | GIVEN_OF_OBJECTS | GIVEN_ENDED | GIVEN_REQUESTS,
 	.write = write_io,
 };

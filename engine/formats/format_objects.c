@@ -144,6 +144,6 @@ const struct format format_objects = {
 	.wants_timelines = true,
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME,
+	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME | GIVEN_REQUESTS,
 	.write = write_objects,
 };

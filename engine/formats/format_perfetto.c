@@ -276,9 +276,10 @@ static void put_state(struct writer *p, const struct wait *w)
 {
 	uint32_t value;
 
-	if (w->state != '?' &&
-	    put_arg(p, PERFETTO_STATE, (uint32_t)(unsigned char)w->state, STRING_STATE, &value))
-		define(p, value, &w->state, 1);
+	const char state = (char)w->state;
+
+	if (state != '?' && put_arg(p, PERFETTO_STATE, w->state, STRING_STATE, &value))
+		define(p, value, &state, 1);
 }
 
 static void put_flags(struct writer *p, const struct wait *w)
@@ -492,7 +493,8 @@ static uint64_t put_wait(struct writer *p, uint64_t track, uint32_t thread, uint
 	}
 	put_blocked(p, track, w, &s);
 	put_slice(p, track, PERFETTO_RUNNABLE, s.off_from_ns, s.off_to_ns, 0);
-	if (has_waker(w) && w->wake_ns >= p->from_ns && w->wake_ns < p->to_ns) {
+	/* What ended a sleep that goes on is shown at its end: the waker woke the thread later. */
+	if (has_waker(w) && !w->goes_on && w->wake_ns >= p->from_ns && w->wake_ns < p->to_ns) {
 		if (runs_after(p, th, k))
 			flow = ++p->flows;
 		put_waking(p, thread, w, flow);
@@ -576,6 +578,6 @@ const struct format format_perfetto = {
 	.binary = true,
 	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM |
 		   GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS | GIVEN_REQUESTS,
 	.write = write_perfetto,
 };

@@ -349,6 +349,6 @@ const struct format format_threads = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME,
+	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME | GIVEN_REQUESTS,
 	.write = write_threads,
 };

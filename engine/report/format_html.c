@@ -265,6 +265,6 @@ const struct format format_html = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.running = true,
-	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_REQUESTS,
 	.write = write_html,
 };

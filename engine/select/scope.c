@@ -55,12 +55,13 @@ static bool in_list(const struct timelines *tl, const struct processes *p, uint3
 
 /*
  * The threads of the processes, and all that they started. A process that got a used id later is
- * not meant: who started it is known. A thread is numbered after the one that started it.
+ * not meant: who started it is known. A thread is numbered after the one that started it, and a
+ * client, which belongs to its server, after all.
  */
 static void mark_trees(const struct timelines *tl, const struct options *o,
 		       const struct processes *p, bool *in)
 {
-	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+	for (uint32_t i = 0; i < timelines_clients_end(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
 		in[i] = in_list(tl, p, i, &o->trees) ||
@@ -78,7 +79,7 @@ int scope_find(bool **out, const struct timelines *tl, const struct options *o)
 {
 	bool trees = o->command || !is_empty(&o->trees);
 	bool names = o->processes.names.n || o->trees.names.n;
-	uint32_t n = timelines_threads(tl);
+	uint32_t n = timelines_clients_end(tl);
 	bool *in = calloc((size_t)n + 1, sizeof(*in));
 	struct processes *p = NULL;
 

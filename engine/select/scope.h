@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * scope.h - whose waits are shown: the threads that -p, -t, --tree-of and --no-kthreads choose, or
- * those of the command that was recorded. (-c depends on a thread's name at the time, and is up to
- * wait_filter.h.)
+ * those of the command that was recorded, and the clients of their processes. (-c depends on a
+ * thread's name at the time, and is up to wait_filter.h.)
  */
 #pragma once
 

@@ -80,9 +80,11 @@ static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 static int walk_all(const struct timelines *tl, struct wait_filter *s,
 		    int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
+	uint32_t first, end;
 	int err = 0;
 
-	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+	timelines_range(tl, wait_filter_of_requests(s), &first, &end);
+	for (uint32_t i = first; i < end; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
 		for (uint32_t k = 0; wait_filter_thread(s, i) && k < th->n_waits && !err; k++) {

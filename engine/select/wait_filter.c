@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "request_choice.h"
 #include "scope.h"
 #include "wait_nature.h"
 
@@ -19,8 +20,9 @@ struct wait_filter {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct names *names;
-	bool *threads;	    /* of scope_find() */
-	uint8_t *of_pair;   /* enum answer: its frames fit --within and --without */
+	bool *threads;			 /* of scope_find() */
+	struct request_choice *requests; /* NULL: threads' waits are shown */
+	uint8_t *of_pair;		 /* enum answer: its frames fit --within and --without */
 	uint8_t *of_object; /* likewise: what is waited for fits --object and --class */
 	uint8_t *of_name;   /* enum answer by string id: it fits -c */
 	uint64_t idle_waits, idle_ns;
@@ -45,7 +47,8 @@ int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const 
 	f->of_pair = calloc(timelines_pairs_end(tl), 1);
 	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
 	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
-	if (!f->of_pair || !f->of_name || !f->of_object || scope_find(&f->threads, tl, o)) {
+	if (!f->of_pair || !f->of_name || !f->of_object || scope_find(&f->threads, tl, o) ||
+	    (o->requests && request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns))) {
 		wait_filter_free(f);
 		return -ENOMEM;
 	}
@@ -58,10 +61,16 @@ void wait_filter_free(struct wait_filter *f)
 	if (!f)
 		return;
 	free(f->threads);
+	request_choice_free(f->requests);
 	free(f->of_pair);
 	free(f->of_name);
 	free(f->of_object);
 	free(f);
+}
+
+bool wait_filter_of_requests(const struct wait_filter *f)
+{
+	return f->requests;
 }
 
 bool wait_filter_thread(const struct wait_filter *f, uint32_t thread)
@@ -201,6 +210,18 @@ static void clip(uint64_t *from, uint64_t *to, uint64_t lo, uint64_t hi)
 		*to = *from;
 }
 
+/* The name of a thread as it began to wait, or of the process whose client waits. */
+static uint32_t name_at(const struct wait_filter *f, uint32_t thread, const struct wait *w)
+{
+	uint32_t n;
+
+	if (timelines_is_client(f->timelines, thread))
+		return timelines_endpoints(f->timelines,
+					   &n)[timelines_request_of(f->timelines, w)->endpoint]
+			.process;
+	return timelines_name(f->timelines, thread, w->out_ns);
+}
+
 bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait *w,
 		      struct shown *shown)
 {
@@ -220,8 +241,8 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		if (*o->states && !strchr(o->states, w->state))
 			return false;
 	}
-	if (!wait_filter_fits(f, timelines_name(f->timelines, thread, w->out_ns)) ||
-	    !stack_fits(f, w->stack) || !objects_fit(f, w->stack))
+	if (!wait_filter_fits(f, name_at(f, thread, w)) || !stack_fits(f, w->stack) ||
+	    !objects_fit(f, w->stack) || (f->requests && !request_choice_has(f->requests, w)))
 		return false;
 	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
 	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))

@@ -2,7 +2,8 @@
 /*
  * wait_filter.h - which waits are shown, and which part of each. A wait is chosen by its thread,
  * its whole length, its state and its off-CPU stack; the part of it that lies in the window of time
- * and is of a kind that was asked for (blocked, runnable, preempted) is shown.
+ * and is of a kind that was asked for (blocked, runnable, preempted) is shown. A client's wait for
+ * a request is chosen by its endpoint, too, and by how long it took compared with others of that.
  */
 #pragma once
 
@@ -24,6 +25,8 @@ struct shown {
 int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
 		    struct names *names);
 void wait_filter_free(struct wait_filter *f);
+/* Whether clients' waits for requests are shown, and else those of threads. */
+bool wait_filter_of_requests(const struct wait_filter *f);
 /* False: no wait of this thread is shown, whatever its name at the time. */
 bool wait_filter_thread(const struct wait_filter *f, uint32_t thread);
 /* True if any name that the thread had fits. */

@@ -36,7 +36,7 @@ int processes_new(struct processes **out, const struct timelines *tl)
 {
 	struct processes *p = calloc(1, sizeof(*p));
 	uint32_t tids_end = trace_info(timelines_trace(tl))->tids_end;
-	uint32_t n = timelines_threads(tl), *last;
+	uint32_t n = timelines_clients_end(tl), *last;
 
 	*out = NULL;
 	if (!p)
@@ -53,6 +53,9 @@ int processes_new(struct processes **out, const struct timelines *tl)
 		p->leader[i] = THREAD_NONE;
 	find_leaders(p, false, last, tids_end);
 	find_leaders(p, true, last, tids_end);
+	for (uint32_t i = timelines_threads(tl); i < n; i++)
+		if (timelines_thread(tl, i)->parent != THREAD_NONE)
+			p->leader[i] = p->leader[timelines_thread(tl, i)->parent];
 	free(last);
 	*out = p;
 	return 0;

@@ -180,7 +180,7 @@ void table_snapshot(struct builder *b)
 				.waker = THREAD_NONE,
 				.kind = WAIT_SLEEP,
 				.flags = WAIT_SINCE_START,
-				.state = s[k].state,
+				.state = (unsigned char)s[k].state & 127u,
 			};
 		}
 	}

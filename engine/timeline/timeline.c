@@ -28,6 +28,7 @@ void timelines_free(struct timelines *tl)
 	pairs_free(&tl->pairs);
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
+	requests_free(&tl->requests);
 	cpus_free(tl->cpus);
 	free(tl->stalls.at);
 	free(tl->untraced.next);
@@ -63,16 +64,41 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 		}
 		if (!p->b)
 			return stacks;
-		p = &tl->pairs.at[p->b];
+		pair = p->b;
+		p = &tl->pairs.at[pair];
 	}
 	stacks.kstack = p->a;
 	stacks.ustack = p->b;
+	stacks.of_client = pair == tl->no_stacks;
 	return stacks;
 }
 
 uint32_t thread_position(const struct thread *th, uint64_t at_ns)
 {
 	return (uint32_t)LOWER_BOUND(i, th->n_waits, th->waits[i].in_ns <= at_ns);
+}
+
+void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, uint32_t next,
+		     uint32_t later)
+{
+	struct wait *waits = tl->threads[thread].waits, *w = &waits[sleep];
+	uint32_t distance = later - sleep <= WAIT_WAKER_MAX ? later - sleep : next - sleep;
+
+	w->waker = waits[later].waker;
+	w->waker_stack = waits[later].waker_stack;
+	w->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
+	w->goes_on = 1;
+	w->waker_at = distance & WAIT_WAKER_MAX;
+}
+
+void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep)
+{
+	struct wait *w = &tl->threads[thread].waits[sleep];
+
+	w->waker = THREAD_NONE;
+	w->waker_stack = 0;
+	w->waker_at = 0;
+	w->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
 }
 
 struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns)

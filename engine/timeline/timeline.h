@@ -10,8 +10,9 @@
  * intervals are half-open, [from, to).
  *
  * Invariant that the chains rest on: when a wait has a waker that is a thread, the waker's own
- * timeline says at wake_ns that it was running (or unknown); exactly those of its off-CPU intervals
- * that are below wait_waker_pos() end before that moment.
+ * timeline says at wake_ns that it was running (or unknown), except for a sleep with goes_on: its
+ * waker is that of a later sleep, and may do anything at wake_ns. Exactly those of the waker's
+ * off-CPU intervals that are below wait_waker_pos() end at or before wake_ns.
  */
 #pragma once
 
@@ -21,6 +22,7 @@
 
 #include "cpus.h"
 #include "disk_requests.h"
+#include "requests.h"
 #include "samples.h"
 #include "trace/trace.h"
 #include "untraced.h"
@@ -49,7 +51,7 @@ extern const struct wait_flag_name {
 	const char *name;
 } wait_flag_names[];
 
-#define WAIT_WAKER_BITS 22
+#define WAIT_WAKER_BITS 21
 #define WAIT_WAKER_MAX ((UINT32_C(1) << WAIT_WAKER_BITS) - 1)
 
 /* Most of the memory is waits, so their fields have no more bits than they need. */
@@ -60,13 +62,18 @@ struct wait {
 	uint32_t waker : THREAD_BITS; /* thread index, THREAD_IDLE or THREAD_NONE */
 	uint32_t flags : 7;	      /* enum wait_flags, or-ed */
 	/*
-	 * With WAIT_WAKER_RAN, ns after out_ns. Else, in a sleep, the number of the waker's off-CPU
-	 * intervals before wake_ns, or WAIT_WAKER_MAX if it does not fit: see wait_waker_pos(). In
-	 * a preempted interval, 1 if it is wait_throttled().
+	 * With WAIT_WAKER_RAN, ns after out_ns. With goes_on, how many intervals of this thread
+	 * later it does. Else, in a sleep, the number of the waker's off-CPU intervals before
+	 * wake_ns, or WAIT_WAKER_MAX if it does not fit: see wait_waker_pos(). In a preempted
+	 * interval, 1 if it is wait_throttled().
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
-	uint32_t kind : 2; /* enum wait_kind */
-	char state;	   /* the sleep state as ps shows it; '?' not known, 'R' preempted */
+	/* A sleep: the thread was current in a waking since the end of the sleep before it. */
+	uint32_t woke_before : 1;
+	uint32_t goes_on : 1; /* a sleep that goes on in a later one, see timelines_go_on() */
+	uint32_t kind : 2;    /* enum wait_kind */
+	/* The sleep state, a character, as ps shows it; '?' not known, 'R' preempted. */
+	uint32_t state : 7;
 };
 
 _Static_assert(sizeof(struct wait) == 40, "a wait has no padding");
@@ -81,14 +88,16 @@ enum thread_flags {
 	THREAD_KTHREAD = 1,
 	THREAD_EXITED = 2,   /* its end was seen */
 	THREAD_RECORDER = 4, /* the recorder's own: not recorded, its timeline is unknown */
+	THREAD_CLIENT = 8,   /* no thread: it waits for answers, see timelines_clients() */
 };
 
 struct thread {
-	uint32_t tid, tgid; /* tgid 0: not known */
+	uint32_t tid, tgid; /* tgid 0: not known; of a client both are the server's process */
 	uint32_t flags;	    /* enum thread_flags, or-ed */
 	uint32_t name;	    /* string id: its first name; see timelines_name() */
 	uint32_t renames;   /* how many names it got later */
-	uint32_t parent;    /* thread that started it; THREAD_NONE: not known */
+	/* Thread that started it; of a client one of the server; THREAD_NONE: not known. */
+	uint32_t parent;
 	uint32_t n_waits;
 	struct wait *waits;
 	uint64_t begin_ns, end_ns; /* of its life in the trace */
@@ -106,6 +115,7 @@ struct stack_pair {
 	uint32_t object;  /* of a wait: what was waited for (id of the trace); 0: not known */
 	uint32_t ready;	  /* if that was several things: the one that ended it; 0: not known */
 	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
+	bool of_client;	  /* there are no stacks: object is the endpoint that a client waits for */
 };
 
 struct stolen_time;
@@ -136,11 +146,14 @@ struct timelines {
 	struct thread *threads;
 	uint32_t *first_rename; /* by thread: where its names begin in renames[] */
 	size_t n_threads;
+	uint32_t n_clients;	/* behind the threads */
 	struct rename *renames; /* by thread, then time */
 	size_t n_renames;
 	struct pairs pairs; /* kernel and user stack: see timelines_pair() */
+	uint32_t no_stacks; /* the pair of clients' waits; 0: there are none */
 	struct samples samples;
 	struct disk_requests disk_requests;
+	struct request_list requests;
 	struct cpus *cpus;		/* NULL: not asked for, or not in the trace */
 	struct stolen_time *interrupts; /* likewise */
 	struct stolen_time *steal;	/* likewise */
@@ -213,12 +226,50 @@ static inline const struct thread *timelines_thread(const struct timelines *tl, 
 {
 	return &tl->threads[thread];
 }
+/*
+ * Behind the threads, up to this number, come the clients that wait for requests (requests.h),
+ * which have names and waits as threads have.
+ */
+static inline uint32_t timelines_clients_end(const struct timelines *tl)
+{
+	return (uint32_t)tl->n_threads + tl->n_clients;
+}
+/* The numbers of all clients, or else of all threads, from first up to end. */
+static inline void timelines_range(const struct timelines *tl, bool clients, uint32_t *first,
+				   uint32_t *end)
+{
+	*first = clients ? (uint32_t)tl->n_threads : 0;
+	*end = clients ? timelines_clients_end(tl) : (uint32_t)tl->n_threads;
+}
+static inline bool timelines_is_client(const struct timelines *tl, uint32_t thread)
+{
+	return thread >= tl->n_threads;
+}
 /* The name (string id) that a thread had at a time. */
 uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
 /* Its i-th name, 0..renames. */
 static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
 {
 	return i ? tl->renames[tl->first_rename[thread] + i - 1].name : tl->threads[thread].name;
+}
+
+/*
+ * A thread's sleep goes on in a later one (chain-semantics, section 14): it gets the waker that
+ * ended the later sleep, a thread, and keeps its times. next: the sleep in which it goes on first.
+ */
+void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, uint32_t next,
+		     uint32_t later);
+/* It is not known what ended a thread's sleep. */
+void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep);
+/*
+ * When the waker of w, a sleep of a timeline, acted: at its end, or that of the one in which it
+ * goes on.
+ */
+static inline uint64_t wait_waking_ns(const struct wait *w)
+{
+	while (w->goes_on)
+		w += w->waker_at;
+	return w->wake_ns;
 }
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
@@ -256,6 +307,74 @@ static inline struct disk_request_kind timelines_disk_request_kind(const struct 
 	return (struct disk_request_kind) { p.a, p.b };
 }
 
+/* ---- requests of clients: see requests.h ----------------------------------------------------- */
+
+/* All of them, by number. */
+static inline const struct request *timelines_requests(const struct timelines *tl, size_t *n)
+{
+	*n = tl->requests.n;
+	return tl->requests.at;
+}
+static inline const struct request *timelines_request(const struct timelines *tl, uint32_t number)
+{
+	return &tl->requests.at[number];
+}
+/* The string id of "[queued]". */
+static inline uint32_t timelines_queued(const struct timelines *tl)
+{
+	return tl->requests.queued;
+}
+static inline const struct request_endpoint *timelines_endpoints(const struct timelines *tl,
+								 uint32_t *n)
+{
+	*n = tl->requests.n_endpoints;
+	return tl->requests.endpoints;
+}
+/* The request that a wait of a client is for. */
+static inline const struct request *timelines_request_of(const struct timelines *tl,
+							 const struct wait *w)
+{
+	return &tl->requests.at[tl->requests.of_wait[w - tl->requests.waits]];
+}
+/* The numbers of the requests that a thread answered, in the order of the answers. */
+static inline const uint32_t *timelines_requests_written(const struct timelines *tl,
+							 uint32_t thread, size_t *n)
+{
+	const size_t *first = tl->requests.first_by_writer;
+
+	*n = first ? first[thread + 1] - first[thread] : 0;
+	return first ? tl->requests.by_writer + first[thread] : NULL;
+}
+/* Likewise those that it read, in the order in which they arrived. */
+static inline const uint32_t *timelines_requests_read(const struct timelines *tl, uint32_t thread,
+						      size_t *n)
+{
+	const size_t *first = tl->requests.first_by_reader;
+
+	*n = first ? first[thread + 1] - first[thread] : 0;
+	return first ? tl->requests.by_reader + first[thread] : NULL;
+}
+/* When a thread was the writer of exactly one request that had been taken and not answered. */
+static inline const struct request_span *timelines_spans_written(const struct timelines *tl,
+								 uint32_t thread, size_t *n)
+{
+	const struct request_spans *s = &tl->requests.written;
+
+	*n = s->first ? s->first[thread + 1] - s->first[thread] : 0;
+	return s->first ? s->at + s->first[thread] : NULL;
+}
+/* Likewise reader and writer. */
+static inline const struct request_span *timelines_spans_served(const struct timelines *tl,
+								uint32_t thread, size_t *n)
+{
+	const struct request_spans *s = &tl->requests.served;
+
+	*n = s->first ? s->first[thread + 1] - s->first[thread] : 0;
+	return s->first ? s->at + s->first[thread] : NULL;
+}
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
 /* Whether the trace has samples of running threads. */
 static inline bool timelines_sampled(const struct timelines *tl)
 {
@@ -287,7 +406,7 @@ uint32_t thread_position(const struct thread *th, uint64_t at_ns);
 /* The number of the waker's off-CPU intervals that end before it woke w. */
 static inline uint32_t wait_waker_pos(const struct thread *waker, const struct wait *w)
 {
-	bool known = !(w->flags & WAIT_WAKER_RAN) && w->waker_at < WAIT_WAKER_MAX;
+	bool known = !(w->flags & WAIT_WAKER_RAN) && !w->goes_on && w->waker_at < WAIT_WAKER_MAX;
 
 	return known ? w->waker_at : thread_position(waker, w->wake_ns);
 }

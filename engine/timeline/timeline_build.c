@@ -4,6 +4,7 @@
 
 #include "trace/event_stream.h"
 #include "common/grow.h"
+#include "request_clients.h"
 #include "timeline_private.h"
 
 /*
@@ -45,6 +46,9 @@ static void handle_lost(struct builder *b, const struct event *ev)
 	state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
 	stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
 	stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
+	/* Losses by damage are of all kinds of events. */
+	if (trace_damage(b->tl->trace)->what)
+		requests_lost(&b->tl->requests, ev->last_ns);
 }
 
 /* Tells those that sum up interrupts and steal that prev has run, since its last interval's end. */
@@ -88,6 +92,8 @@ static void handle_waking(struct builder *b, const struct event *ev)
 
 	if (!ev->other || waker == THREAD_NONE)
 		return;
+	if (waker < THREAD_IDLE)
+		b->live[waker].woke = true;
 	wakee = table_find(b, ev->other);
 	if (is_new && (wakee == THREAD_NONE || !b->live[wakee].unborn)) {
 		/* Its fork was not recorded, nor the end of the thread that had the tid. */
@@ -185,6 +191,21 @@ static void handle_disk_done(struct builder *b, const struct event *ev)
 	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
 }
 
+/* A thread by its tid, for requests. */
+static uint32_t known_thread(const struct builder *b, uint32_t tid)
+{
+	return tid ? table_find(b, tid) : THREAD_NONE;
+}
+
+static void handle_request(struct builder *b, const struct event *ev)
+{
+	uint32_t thread = known_thread(b, ev->tid);
+	bool is_open = ev->kind == EVENT_REQUEST_OPEN;
+
+	b->out_of_memory |= requests_event(&b->tl->requests, ev, is_open ? THREAD_NONE : thread,
+					   is_open ? thread : known_thread(b, ev->other)) != 0;
+}
+
 static void handle_steal(struct builder *b, const struct event *ev)
 {
 	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
@@ -199,6 +220,10 @@ static void handle_aux(struct builder *b, const struct event *ev)
 
 	if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_QUEUE)
 		cpus_lost(b->tl->cpus, ev->time_ns, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST_MORE)
+		requests_lost(&b->tl->requests, ev->last_ns);
+	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
+		handle_request(b, ev);
 	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
 		state_queued(b, i, ev->time_ns,
 			     ev->n / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->n / 2) : CPU_NONE,
@@ -411,6 +436,8 @@ static void finish(struct builder *b)
 	tl->pairs = *pairs;
 	*pairs = (struct pairs) { .n = 0 };
 	apply_ready(b);
+	if (!b->out_of_memory)
+		b->out_of_memory = request_clients_make(tl) != 0;
 }
 
 static int build(struct timelines **out, const struct trace *t, bool with_cpus)

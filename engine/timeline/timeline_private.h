@@ -50,6 +50,7 @@ struct live {
 	uint32_t losses_before_run; /* number of losses that were over when it came on its CPU */
 	bool maybe_woken;	    /* LIVE_ASLEEP: a waking may have been lost */
 	bool off_queue;		    /* LIVE_WOKEN: by a waking that certainly ended the sleep */
+	bool woke;		    /* it was current in a waking since its last sleep */
 	uint32_t snapshot;	    /* 1 + its place in trace_threads(), or 0 */
 	size_t cap_waits;
 	uint64_t since_ns; /* LIVE_UNKNOWN: since when */

@@ -253,11 +253,15 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		.stack = stack,
 		.waker = THREAD_NONE,
 		.kind = state == 'R' ? WAIT_PREEMPTED : WAIT_SLEEP,
-		.state = state,
+		.state = (unsigned char)state & 127u,
 	};
 	if (state == 'R') {
 		l->state = LIVE_PREEMPTED;
-	} else if (early.valid && early.losses == b->n_losses) {
+		return;
+	}
+	l->open.woke_before = l->woke;
+	l->woke = false;
+	if (early.valid && early.losses == b->n_losses) {
 		l->state = LIVE_WOKEN;
 		l->off_queue = early.off_queue;
 		l->open.flags = WAIT_EARLY;

@@ -21,6 +21,7 @@ static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint
 		.state = '?',
 	};
 	l->state = LIVE_WOKEN;
+	l->woke = false;
 	l->assumed = true;
 	cpus_place(b->tl->cpus, thread, wake_ns, CPU_NONE);
 }

@@ -10,6 +10,7 @@ enum link_flags {
 	LINK_SHOWS_BLOCKED = 1, /* blocked is to be shown */
 	LINK_STARTED = 2,	/* the waker did not wake the wakee, but started it */
 	LINK_IDLE = 4,		/* an interrupt of the idle loop */
+	LINK_LABEL = 8,		/* no link: name says what the time below it was, "[queued]" */
 };
 
 /* Has no padding, so that equal links are equal bytes, and can be a key. */
@@ -21,6 +22,27 @@ struct link {
 	uint32_t blocked;	/* stack pair: where the wakee slept; 0 if not asked for */
 	uint32_t flags;		/* enum link_flags, or-ed */
 };
+
+/* What stands between a client and the first link, string ids: see requests.h. */
+static inline struct link link_label(uint32_t text)
+{
+	return (struct link) { .waker = THREAD_NONE, .name = text, .flags = LINK_LABEL };
+}
+
+/*
+ * The link to the thread that read, or answered, the request of a client, w being the client's
+ * wait.
+ */
+static inline struct link link_of_client(const struct timelines *tl, const struct options *o,
+					 const struct wait *w, uint32_t waker, uint32_t pair,
+					 uint64_t at_ns)
+{
+	return (struct link) { .waker = waker,
+			       .name = timelines_name(tl, waker, at_ns),
+			       .stack = timelines_plain_pair(tl, pair),
+			       .kernel_frames = UINT32_MAX,
+			       .blocked = o->fold_repeats ? w->stack : 0 };
+}
 
 /*
  * The link that ended w, a wait with a waker, whose context is given. first: w is the wait that is

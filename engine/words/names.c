@@ -212,7 +212,7 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 		s.kernel.n = kernel_frames;
 	if (with_user)
 		s.user = trace_stack(n->trace, p.ustack);
-	s.unknown = !s.kernel.n && !s.user.n;
+	s.unknown = !s.kernel.n && !s.user.n && !p.of_client;
 	s.cut = s.user.n && s.user.end > CHAINLOG_STACK_WHOLE;
 	if (!n->options->kernel)
 		s.kernel.n = 0;
@@ -308,6 +308,9 @@ static void put_stack(struct names *n, struct shown_stack s, struct shown_object
 
 void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
 {
+	/* A client's name says it all. */
+	if (timelines_pair(n->timelines, pair).of_client)
+		return;
 	put_stack(n, names_shown_stack(n, pair, UINT32_MAX, true), names_shown_objects(n, pair),
 		  ROOT_FIRST, n->options->annotate ? "_[k]" : "", "", to);
 }
@@ -333,6 +336,10 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 {
 	bool task = l->waker != THREAD_NONE;
 
+	if (l->flags & LINK_LABEL) {
+		names_put_name(n, l->name, to);
+		return;
+	}
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		put_delimiter(n, "-", to);
 		names_put_own_stack(n, l->blocked, to);
@@ -587,7 +594,7 @@ uint32_t link_identity(struct link_identities *j, struct names *n, const struct 
 	uint32_t where, object, slept = 0;
 
 	/* A thread that was not started yet slept nowhere. */
-	if (!(l->flags & LINK_STARTED)) {
+	if (!(l->flags & (LINK_STARTED | LINK_LABEL))) {
 		where = names_off_cpu(n, l->blocked);
 		object = names_object(n, timelines_pair(tl, l->blocked).object, true);
 		slept = where && object ? pairs_id(&j->slept, where, object) : 0;

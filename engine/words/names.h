@@ -75,7 +75,10 @@ struct frame_sink {
 void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to);
 /* "NAME": of a thread (string id). */
 void names_put_name(struct names *n, uint32_t name, struct frame_sink to);
-/* "--;waker's stack;WAKER", for an interrupt "--;stack"; before it "-;blocked" if that is shown. */
+/*
+ * "--;waker's stack;WAKER", for an interrupt "--;stack"; before it "-;blocked" if that is shown. Of
+ * a label (LINK_LABEL) its text alone.
+ */
 void names_put_link(struct names *n, const struct link *l, struct frame_sink to);
 /*
  * "WAKER;waker's stack;WAKEE", root first, for --view=wakeup; without a link "end;WAKEE", end being

@@ -472,6 +472,38 @@ has() {
 $(cat "$tmp/screen")"
 }
 
+# requests_at TRACE ENDPOINT: its events of requests at "tcp :80" or "unix /a/path", in $tmp/requests; the figures of all
+# of the trace's are in $tmp/info.
+requests_at() {
+	read_info "$1"
+	expect "$1: auxiliary events in the log and lost" yes "$(awk '$1 == "more_accounted:" { print $2 }' "$tmp/info")"
+	timeout 60 "$walk" -q --all -f events "$1" >"$tmp/events" 2>"$tmp/err"
+	expect_exit "chainwalk -f events" 0 $?
+	AT=" $2," awk '($3 == "request" || $3 == "open") && index($0, ENVIRON["AT"]) {
+		print
+		for (i = 1; i <= NF; i++) if ($i == "connection") ours[$(i + 1) + 0]
+	}
+	$3 == "more" { for (i = 1; i <= NF; i++) if ($i == "connection" && $(i + 1) + 0 in ours) print }' \
+		"$tmp/events" >"$tmp/requests"
+}
+
+# requests_of KIND [REGEX]: how many of these are of a kind (request, more, open) and match.
+requests_of() {
+	KIND=$1 LIKE=${2:-.} awk '$3 == ENVIRON["KIND"] && $0 ~ ENVIRON["LIKE"] { n++ } END { printf "%.0f\n", n }' "$tmp/requests"
+}
+
+# expect_requests WHAT EXPECTED KIND [REGEX]
+expect_requests() {
+	expect "$1, of these events:
+$(tail -n 5 "$tmp/requests")
+number" "$2" "$(requests_of "$3" "${4:-}")"
+}
+
+# request_ns FIELD: of each request how many ns before its event it "arrived", was "taken", was "answered".
+request_ns() {
+	awk -v field="$1" '$3 == "request" { for (i = 1; i < NF; i++) if ($i == field) print $(i + 1) }' "$tmp/requests"
+}
+
 # duration TRACE: in ns
 duration() {
 	"$walk" --format=info "$1" 2>/dev/null | awk '$1 == "duration_s:" { sub(/[.]/, "", $2); printf "%.0f\n", $2 }'

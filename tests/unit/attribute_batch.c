@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attribute/chain_batch.h"
+#include "attribute/retried_waits.h"
 #include "synth.h"
 #include "synth_schedule.h"
 #include "synth_script.h"
@@ -137,6 +138,7 @@ static void compare_made(struct synth *m, uint32_t depth, struct schedule *rando
 	struct timelines *tl;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(retried_waits_join(tl), 0);
 	compare(tl, depth, random);
 	timelines_free(tl);
 	trace_close(t);
@@ -151,8 +153,15 @@ static void random_schedules_give_the_same_sums(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
 		struct schedule *s = schedule_new(seed, kinds[seed % 4]);
-		char *script = schedule_script(s);
+		char *script;
 
+		if (seed % 3 == 0) {
+			schedule_loops(s);
+			schedule_requests(s, false);
+		}
+		if (seed % 8 < 4)
+			schedule_tries(s);
+		script = schedule_script(s);
 		compare_made(script_made(script), (uint32_t)schedule_random(s, 8), s);
 		free(script);
 		schedule_free(s);

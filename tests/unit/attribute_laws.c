@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "attribute/chain.h"
+#include "attribute/retried_waits.h"
 #include "fold/fold.h"
 #include "synth_folded.h"
 #include "synth_many.h"
@@ -156,6 +157,7 @@ static void check_conservation(const struct trace *t, const char *name, void *ar
 	(void)name;
 	(void)arg;
 	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(retried_waits_join(tl), 0);
 	threads_are_conserved(tl);
 	for (unsigned int depth = 0; depth < 8; depth++) {
 		waits_are_conserved(tl, MODE_EXACT, depth);
@@ -176,6 +178,9 @@ static void time_is_conserved(void **state)
 	on_schedules(SCHEDULE_WHOLE, check_conservation);
 	on_schedules(SCHEDULE_LOSSY, check_conservation);
 	on_schedules(SCHEDULE_DAMAGED, check_conservation);
+	on_schedules_with_tries(SCHEDULE_WHOLE, check_conservation);
+	on_schedules_with_tries(SCHEDULE_LOSSY, check_conservation);
+	on_schedules_with_tries(SCHEDULE_DAMAGED, check_conservation);
 }
 
 static void time_is_conserved_in_recorded_traces(void **state)
@@ -263,6 +268,9 @@ static void depth_refines(void **state)
 	on_schedules(SCHEDULE_WHOLE, check_depth);
 	on_schedules(SCHEDULE_LOSSY, check_depth);
 	on_schedules(SCHEDULE_DAMAGED, check_depth);
+	on_schedules_with_tries(SCHEDULE_WHOLE, check_depth);
+	on_schedules_with_tries(SCHEDULE_LOSSY, check_depth);
+	on_schedules_with_tries(SCHEDULE_DAMAGED, check_depth);
 }
 
 static void depth_refines_in_recorded_traces(void **state)
@@ -335,8 +343,12 @@ static void a_loss_gives_no_time_to_named_causes(void **state)
 	(void)state;
 	for (unsigned long seed = 1; seed <= 3 * schedules_to_try(); seed++) {
 		struct schedule *s = schedule_new(seed, SCHEDULE_LOSSY_EXACTLY);
-		char *script[2] = { schedule_whole_script(s), schedule_script(s) };
-		char *text[2];
+		char *script[2], *text[2];
+
+		if (seed % 2)
+			schedule_tries(s);
+		script[0] = schedule_whole_script(s);
+		script[1] = schedule_script(s);
 
 		for (int i = 0; i < 2; i++)
 			text[i] = folded(script[i], 6, MODE_EXACT);

@@ -28,6 +28,7 @@ static struct options options_of(struct oracle_asked a)
 	o.who_ran = a.who_ran;
 	o.plain_ends = a.plain_ends;
 	o.fold_repeats = a.fold_repeats;
+	o.requests = a.requests;
 	o.parts = PART_ALL;
 	o.unit = UNIT_NS;
 	return o;
@@ -88,7 +89,7 @@ static void shrink(struct schedule *s, struct oracle_asked asked)
 }
 
 /* What is added to a schedule. */
-enum extra { NOTHING, SAMPLES, DISKS };
+enum extra { NOTHING, SAMPLES, DISKS, TRIES, REQUESTS, LOOPS };
 
 static void schedules_agree(enum schedule_kind kind, enum extra extra)
 {
@@ -103,13 +104,24 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 					      /* Schedules have queues. */
 					      .who_ran = seed % 2,
 					      .plain_ends = seed % 8 == 0,
-					      .fold_repeats = seed % 3 == 0 };
+					      .fold_repeats = seed % 3 == 0,
+					      /* They change nothing for the threads. */
+					      .requests = (extra == REQUESTS || extra == LOOPS) &&
+							  seed % 5 };
 		char *script;
 
 		if (extra == SAMPLES)
 			schedule_sample(s);
 		if (extra == DISKS)
 			schedule_disks(s, kind == SCHEDULE_LOSSY);
+		if (extra == TRIES)
+			schedule_tries(s);
+		if (extra == LOOPS)
+			schedule_loops(s);
+		if (extra == REQUESTS || extra == LOOPS)
+			schedule_requests(s, kind == SCHEDULE_LOSSY);
+		if (extra == LOOPS && seed % 2)
+			schedule_tries(s);
 		if (asked.fold_repeats)
 			schedule_share_name(s);
 		script = schedule_script(s);
@@ -122,6 +134,7 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 				asked.classic ? "classic" : "exact",
 				asked.who_ran ? ", who ran" : "",
 				asked.fold_repeats ? ", repeats folded" : "");
+			fprintf(stderr, "%s", asked.requests ? "of requests\n" : "");
 			script_agrees(script, asked, stderr);
 			free(script);
 			schedule_free(s);
@@ -166,6 +179,30 @@ static void on_schedules_with_disks(void **state)
 	schedules_agree(SCHEDULE_DAMAGED, DISKS);
 }
 
+static void on_schedules_of_tries(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, TRIES);
+	schedules_agree(SCHEDULE_LOSSY, TRIES);
+	schedules_agree(SCHEDULE_DAMAGED, TRIES);
+}
+
+static void on_schedules_with_requests(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, REQUESTS);
+	schedules_agree(SCHEDULE_LOSSY, REQUESTS);
+	schedules_agree(SCHEDULE_DAMAGED, REQUESTS);
+}
+
+static void on_schedules_with_event_loops(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, LOOPS);
+	schedules_agree(SCHEDULE_LOSSY, LOOPS);
+	schedules_agree(SCHEDULE_DAMAGED, LOOPS);
+}
+
 static void recorded_agrees(const struct trace *t, const char *name, void *arg)
 {
 	(void)arg;
@@ -199,9 +236,15 @@ static void on_recorded_traces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_whole_schedules),	   cmocka_unit_test(on_lossy_schedules),
-		cmocka_unit_test(on_damaged_schedules),	   cmocka_unit_test(on_sampled_schedules),
-		cmocka_unit_test(on_schedules_with_disks), cmocka_unit_test(on_recorded_traces),
+		cmocka_unit_test(on_whole_schedules),
+		cmocka_unit_test(on_lossy_schedules),
+		cmocka_unit_test(on_damaged_schedules),
+		cmocka_unit_test(on_sampled_schedules),
+		cmocka_unit_test(on_schedules_with_disks),
+		cmocka_unit_test(on_schedules_with_requests),
+		cmocka_unit_test(on_schedules_of_tries),
+		cmocka_unit_test(on_schedules_with_event_loops),
+		cmocka_unit_test(on_recorded_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

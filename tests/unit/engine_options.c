@@ -211,8 +211,9 @@ static void bad_usage_is_told_in_one_line(void **state)
 	       "-d: '99999999999999999999999' is not a number from 0 to 1000");
 	refuse("--mode fast", "--mode: 'fast' is none of: exact, classic");
 	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
-	refuse("-f xml", "-f: 'xml' is none of: folded, causes, tree, json, threads, hist, wakers, "
-			 "objects, io, events, info, csv, pprof, perfetto, html");
+	refuse("-f xml",
+	       "-f: 'xml' is none of: folded, causes, requests, tree, json, threads, hist, wakers, "
+	       "objects, io, events, info, csv, pprof, perfetto, html");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",

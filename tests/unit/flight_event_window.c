@@ -49,6 +49,16 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 		ev.ustack = draw(1u << 31);
 		return ev;
 	}
+	if (!draw(20)) {
+		ev.kind = CHAINLOG_AUX + CHAINLOG_REQUEST;
+		ev.other = draw(1u << 22);
+		ev.kstack = draw(100);
+		ev.ustack = draw(1u << 31);
+		for (size_t i = 0; i < sizeof(ev.number) / sizeof(ev.number[0]); i++)
+			ev.number[i] =
+				((uint64_t)draw(1u << 31) << 33 | draw(1u << 31)) >> draw(63);
+		return ev;
+	}
 	if (!draw(50)) {
 		ev.kind = CHAINLOG_AUX + CHAINLOG_AUX_LOST;
 		ev.tid = 0;
@@ -113,8 +123,8 @@ static void expect_event(const struct chainlog_fields *expected, const struct ch
 	assert_int_equal(got->ustack, expected->ustack);
 	assert_int_equal(got->tgid, expected->tgid);
 	assert_int_equal(got->string, has_string ? 1 : 0);
-	assert_int_equal(got->number[0], expected->number[0]);
-	assert_int_equal(got->number[1], expected->number[1]);
+	if (expected->kind >= CHAINLOG_AUX)
+		assert_memory_equal(got->number, expected->number, sizeof(got->number));
 }
 
 #define CPUS 3u

@@ -77,7 +77,7 @@ static void slices_are_equal_in_work(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		all += timelines_thread(tl, i)->n_waits;
-	assert_int_equal(slices_init(&s, tl), 0);
+	assert_int_equal(slices_init(&s, tl, false), 0);
 	assert_true(s.n > 3);
 	v.slices = &s;
 	v.waits = calloc(s.n, sizeof(*v.waits));

@@ -333,6 +333,8 @@ static void on_waking(struct world *w, const struct event *ev)
 
 	if (!ev->other)
 		return;
+	if (waker >= 0 && w->lives[waker].n_sleeps)
+		w->lives[waker].sleeps[w->lives[waker].n_sleeps - 1].then_woke = true;
 	if (ev->kind == EVENT_WAKING_NEW && (i == NOBODY || !w->lives[i].new_born)) {
 		vanishes(w, i, ev->time_ns);
 		i = new_life(w, ev->other, ev->time_ns);
@@ -428,6 +430,7 @@ static void on_event(struct world *w, const struct event *ev)
 	if (ev->cpu >= CORES && ev->cpu != EVENT_CPU_UNKNOWN)
 		abort(); /* the oracle is for traces of few CPUs */
 	who_hears(w, ev);
+	request_noted(w, ev);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
 		on_switch(w, ev);
@@ -562,6 +565,7 @@ void world_free(struct world *w)
 		free(w->lines[i]);
 		free(w->bases[i]);
 	}
+	free(w->told);
 	free(w->still);
 	free(w->lines);
 	free(w->bases);
@@ -581,7 +585,11 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	w->fold_repeats = asked->fold_repeats;
 	w->who_ran = asked->who_ran && trace_info(t)->aux >> CHAINLOG_QUEUE & 1 &&
 		     !trace_damage(t)->what;
-	oracle_explain_all(w, asked->classic);
+	oracle_join_tries(w);
+	if (asked->requests)
+		oracle_explain_requests(w, asked->classic);
+	else
+		oracle_explain_all(w, asked->classic);
 	text = oracle_sum_up(w);
 	world_free(w);
 	return text;

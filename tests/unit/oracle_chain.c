@@ -4,8 +4,6 @@
 
 #include "oracle_private.h"
 
-static const char *said_by(struct world *w, const struct sleep *s, uint32_t n);
-
 static bool allows_softirqs(const char *f)
 {
 	return !strcmp(f, "__local_bh_enable_ip") || !strcmp(f, "do_softirq") ||
@@ -19,12 +17,13 @@ static bool sends_nothing(const char *f)
 	       !strcmp(f, "restore_fpregs_from_user") || !strcmp(f, "fpu_clone");
 }
 
-/* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
-static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
+uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s)
 {
 	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
 	uint32_t idle_at = st.n;
 
+	if (s->of_client)
+		return 0;
 	for (uint32_t i = 0; i < st.n; i++) {
 		char buf[300];
 		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
@@ -36,8 +35,9 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 			       allows_softirqs(frame_name(w, st.frames[k], buf, sizeof(buf))))
 				k++;
 			f = k < st.n ? frame_name(w, st.frames[k], buf, sizeof(buf)) : "";
-			return sends_nothing(f) && !strcmp(said_by(w, s, i + 1), "network") ? 2 + i
-											    : 0;
+			return sends_nothing(f) && !strcmp(oracle_said_by(w, s, i + 1), "network")
+				       ? 2 + i
+				       : 0;
 		}
 		if (s->waker != IDLE &&
 		    (!strcmp(f, "task_work_run") || !strcmp(f, "arch_do_signal_or_restart") ||
@@ -47,7 +47,7 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 		if (s->waker != IDLE &&
 		    (!strcmp(f, "run_ksoftirqd") || !strcmp(f, "run_backlog_napi") ||
 		     !strncmp(f, "napi_threaded_poll", 18)) &&
-		    !strcmp(said_by(w, s, i + 1), "network"))
+		    !strcmp(oracle_said_by(w, s, i + 1), "network"))
 			return 2 + i;
 		if (idle_at == st.n && (!strcmp(f, "do_idle") || !strcmp(f, "cpu_startup_entry")))
 			idle_at = i;
@@ -69,8 +69,7 @@ static uint32_t interrupt_frames(struct world *w, const struct sleep *s)
 	return s->waker == IDLE ? 1 + idle_at : 0;
 }
 
-/* What n frames have to say: of all that they name, what is nearest to the leaf. */
-static const char *said_by(struct world *w, const struct sleep *s, uint32_t n)
+const char *oracle_said_by(struct world *w, const struct sleep *s, uint32_t n)
 {
 	static const struct {
 		const char *name, *end;
@@ -138,7 +137,7 @@ static void put_interrupted(struct world *w, const char *chain, const struct sle
 			    uint64_t from, uint64_t to, bool timed)
 {
 	static const char *const ops[] = { "read", "write", "flush", "discard", "zero", "other" };
-	const char *end = w->plain_ends ? "interrupt" : said_by(w, s, n);
+	const char *end = w->plain_ends ? "interrupt" : oracle_said_by(w, s, n);
 	const struct trace_object *disk = trace_object(w->t, s->done.disk);
 	uint64_t issued = s->done.issued;
 	char *longer;
@@ -223,7 +222,7 @@ static char *identity_of(struct world *w, const struct sleep *s)
 		text_append(&text, "is started");
 		return text;
 	}
-	text_append(&text, "asleep in");
+	text_append(&text, s->of_client ? "a client" : "asleep in");
 	if (!k.n && !u.n)
 		text_append(&text, "[unknown stack]");
 	text_append_frames(w, &text, s->ustack, UINT32_MAX, false);
@@ -240,7 +239,7 @@ static char *identity_of(struct world *w, const struct sleep *s)
 
 /*
  * One link further, or why not: *why. The result's chain and identity are to be freed, unless there
- * is a reason. irq as interrupt_frames().
+ * is a reason. irq as oracle_interrupt_frames().
  */
 static struct hop hop_on(struct world *w, const struct hop *at, const struct sleep *s, uint32_t irq,
 			 const char **why)
@@ -375,6 +374,26 @@ static bool among(const int *chain, unsigned int n, int thread)
 }
 
 static void explain(struct world *w, const struct hop *at, int *members, const struct sleep *s,
+		    uint64_t from, uint64_t to);
+
+/* [from, to) of a sleep of the thread that ended woke. */
+static void explain_sleep(struct world *w, const struct hop *at, int *members,
+			  const struct sleep *woke, int piece, uint64_t from, uint64_t to)
+{
+	const struct life *l = &w->lives[woke->waker];
+	const struct sleep *own = &l->sleeps[l->pieces[piece].sleep];
+	const struct sleep *ended = oracle_goes_on_in(w, woke->waker, woke, piece);
+	struct sleep joined = *ended;
+
+	if (ended != own) {
+		joined.acted_ns = ended->woken_ns;
+		joined.woken_ns = own->woken_ns;
+		own = &joined;
+	}
+	explain(w, at, members, own, from, to);
+}
+
+static void explain(struct world *w, const struct hop *at, int *members, const struct sleep *s,
 		    uint64_t from, uint64_t to)
 {
 	struct life *l;
@@ -387,7 +406,7 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 		line_put(w, at->chain, s->never ? "not woken" : "unknown", to - from);
 		return;
 	}
-	irq = interrupt_frames(w, s);
+	irq = oracle_interrupt_frames(w, s);
 	next = hop_on(w, at, s, irq, &why);
 	if (why) {
 		line_put(w, at->chain, why, to - from);
@@ -418,7 +437,7 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 			continue;
 		covered += b - a;
 		if (p->what == SLEEPS)
-			explain(w, &next, members, &l->sleeps[p->sleep], a, b);
+			explain_sleep(w, &next, members, s, i, a, b);
 		else if (p->what == RUNS || p->what == UNKNOWN)
 			line_put(w, next.chain, p->what == RUNS ? "running" : "unknown", b - a);
 		else
@@ -461,7 +480,7 @@ static void explain_classic(struct world *w, const char *head, int *members, con
 							      : NULL;
 		if (end)
 			break;
-		irq = interrupt_frames(w, s);
+		irq = oracle_interrupt_frames(w, s);
 		next = hop_on(w, &at, s, irq, &end);
 		if (end)
 			break;
@@ -480,6 +499,27 @@ static void explain_classic(struct world *w, const char *head, int *members, con
 	}
 	line_put(w, at.chain, end, ns);
 	hop_free(&at);
+}
+
+void oracle_explain_by(struct world *w, const char *head, const struct sleep *s, uint64_t from,
+		       uint64_t to, bool classic)
+{
+	int *members = malloc((HOPS_MAX + 2) * sizeof(*members));
+	struct sleep client = *s;
+
+	client.of_client = true;
+	members[0] = NOBODY;
+	if (classic)
+		explain_classic(w, head, members, &client, to - from);
+	else
+		explain(w, &(struct hop) { .chain = head }, members, &client, from, to);
+	free(members);
+}
+
+void oracle_finish(struct world *w)
+{
+	if (w->fold_repeats)
+		resolve_counts(w);
 }
 
 void oracle_explain_all(struct world *w, bool classic)
@@ -542,6 +582,5 @@ void oracle_explain_all(struct world *w, bool classic)
 		}
 	}
 	free(members);
-	if (w->fold_repeats)
-		resolve_counts(w);
+	oracle_finish(w);
 }

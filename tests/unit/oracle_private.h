@@ -28,11 +28,17 @@ struct sleep {
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;
-	bool maybe_woken; /* what woke it a little early may be lost */
-	bool never;	  /* asleep at the end of the trace */
-	bool is_birth;	  /* no sleep: the thread's first waking */
-	bool throttled;	  /* while it was ready */
-	struct done done; /* what the waker's CPU was done with last before it woke */
+	bool maybe_woken;  /* what woke it a little early may be lost */
+	bool never;	   /* asleep at the end of the trace */
+	bool is_birth;	   /* no sleep: the thread's first waking */
+	bool throttled;	   /* while it was ready */
+	bool of_client;	   /* of no thread: its waker is a task, wherever it was */
+	size_t answers;	   /* of_client: the request that it answered; SIZE_MAX: it read it */
+	uint64_t acted_ns; /* when the waker woke, if that was later than woken_ns; 0: it was not */
+	struct done done;  /* what the waker's CPU was done with last before it woke */
+	bool then_woke;	   /* the sleeper was current in a waking before it slept again */
+	/* The sleep in which it goes on at last, whose waker it has got; NULL: it does not. */
+	const struct sleep *ended_by;
 };
 
 struct piece {
@@ -116,6 +122,13 @@ struct core {
 	int n_taken[TAKERS];
 };
 
+/* An event of requests, or of parts of them that are missing, and whose it is. */
+struct told {
+	struct event ev;
+	int life, other;
+	bool lost;
+};
+
 struct world {
 	const struct trace *t;
 	uint64_t start, end, bad_until;
@@ -138,6 +151,8 @@ struct world {
 	size_t n_lines;
 	/* For each line: its base, if it is a sample of that line's time; else NULL. */
 	char **bases;
+	struct told *told;
+	size_t n_told;
 	bool own; /* running time, too */
 	bool sampled;
 };
@@ -220,10 +235,41 @@ void core_missed(struct core *c, uint64_t until);
 /* What one of them took of a core's time. */
 uint64_t core_taken(const struct core *c, enum taker by, uint64_t from, uint64_t to);
 
-/* oracle_chain.c: explains every wait of every life. */
-void oracle_explain_all(struct world *w, bool classic);
 /* The lines, sorted and summed up. To be freed. */
 char *oracle_sum_up(struct world *w);
 
-/* oracle_chain.c: explains every wait of every life. */
+/* oracle_tries.c: tries get the waker of the last one. */
+void oracle_join_tries(struct world *w);
+
+/* oracle_chain.c */
+/* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
+uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s);
+/* What n frames have to say: of all that they name, what is nearest to the leaf. */
+const char *oracle_said_by(struct world *w, const struct sleep *s, uint32_t n);
+/* Explains every wait of every life. */
 void oracle_explain_all(struct world *w, bool classic);
+/* [from, to) of the wait of a client. */
+void oracle_explain_by(struct world *w, const char *head, const struct sleep *s, uint64_t from,
+		       uint64_t to, bool classic);
+/* After the last one. */
+void oracle_finish(struct world *w);
+
+/* oracle_requests.c: every event, of whatever kind; explains every request. */
+void request_noted(struct world *w, const struct event *ev);
+void oracle_explain_requests(struct world *w, bool classic);
+/* What the events say of one request. */
+struct asked_for {
+	uint64_t arrival, taken, answer;
+	int reader, writer; /* lives, or NOBODY */
+	bool answered, known;
+};
+
+/* Whether the event begins a request; then of is what is known of it in the end. */
+bool request_asked(struct world *w, size_t at, struct asked_for *of);
+
+/*
+ * oracle_loops.c: the sleep whose end explains the one that begins with this piece of life, which
+ * ended `woke`.
+ */
+const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sleep *woke,
+				      int piece);

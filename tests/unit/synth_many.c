@@ -10,7 +10,8 @@
 #include <glob.h>
 #include <stdlib.h>
 
-void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg)
+static void check_schedule(uint64_t seed, enum schedule_kind kind, bool tries, trace_checker check,
+			   void *arg)
 {
 	struct schedule *s = schedule_new(seed, kind);
 	struct synth *m;
@@ -19,6 +20,8 @@ void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, vo
 
 	if (seed % 2)
 		schedule_sample(s);
+	if (tries)
+		schedule_tries(s);
 	script = schedule_script(s);
 	m = script_made(script);
 	t = synth_open(m);
@@ -27,6 +30,11 @@ void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, vo
 	synth_free(m);
 	free(script);
 	schedule_free(s);
+}
+
+void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg)
+{
+	check_schedule(seed, kind, false, check, arg);
 }
 
 unsigned long schedules_to_try(void)
@@ -40,6 +48,12 @@ void on_schedules(enum schedule_kind kind, trace_checker check)
 {
 	for (unsigned long seed = 1; seed <= schedules_to_try(); seed++)
 		on_schedule(seed, kind, check, NULL);
+}
+
+void on_schedules_with_tries(enum schedule_kind kind, trace_checker check)
+{
+	for (unsigned long seed = 1; seed <= schedules_to_try() / 4; seed++)
+		check_schedule(seed, kind, true, check, NULL);
 }
 
 void on_recorded(trace_checker check, void *arg)

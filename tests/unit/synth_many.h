@@ -14,6 +14,8 @@ void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, vo
 unsigned long schedules_to_try(void);
 /* Checks so many of a kind. */
 void on_schedules(enum schedule_kind kind, trace_checker check);
+/* The same with timed waits that are tried again, for a quarter of that number. */
+void on_schedules_with_tries(enum schedule_kind kind, trace_checker check);
 /*
  * Checks each recorded trace: those that match TRACES, a pattern in the environment, or else those
  * in tests/data. Skips the test if there is none.

@@ -37,6 +37,15 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
 void schedule_sample(struct schedule *s);
 /* Adds what disks did before interrupts that say so; lossy: some of it is lost. */
 void schedule_disks(struct schedule *s, bool lossy);
+/* Lets most sleeps be in event loops. */
+void schedule_loops(struct schedule *s);
+/* Makes rows of timed waits for a lock of some sleeps. */
+void schedule_tries(struct schedule *s);
+/*
+ * Adds requests, which overlap, queue up, and are often read by another thread than the one that
+ * answers; some contradict what threads do. lossy: parts of some answers are lost.
+ */
+void schedule_requests(struct schedule *s, bool lossy);
 /* Gives nearly all threads one name, so that links repeat each other. */
 void schedule_share_name(struct schedule *s);
 void schedule_free(struct schedule *s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What can be added to a schedule: samples, disks, threads of one name. */
+/* What can be added to a schedule: samples, disks, requests, threads of one name. */
 #include "synth_schedule_private.h"
 
 #include <stdio.h>
@@ -123,6 +123,127 @@ void schedule_disks(struct schedule *s, bool lossy)
 				put_disk_done(s, ns, cpu);
 		}
 		schedule_put(s, "%s", old.lines[i]);
+		free(old.lines[i]);
+	}
+	free(old.lines);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+#define CONNECTIONS 4
+
+/* Who runs where, and the first writes of the connections' last answers. */
+struct serving {
+	char running[SCHEDULE_CPUS + 1];
+	uint64_t wrote_ns[CONNECTIONS];
+};
+
+static void put_at(struct schedule *s, const char *what, uint64_t ns)
+{
+	char *line = s->lines[--s->n];
+
+	schedule_put(s, "%s %s=%llu.%03llu", line, what, (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000);
+	free(line);
+}
+
+static void put_word(struct schedule *s, const char *word)
+{
+	char *line = s->lines[--s->n];
+
+	schedule_put(s, "%s %s", line, word);
+	free(line);
+}
+
+/* Whoever runs on the CPU, nearly always. */
+static char server(struct schedule *s, const struct serving *v, unsigned int cpu)
+{
+	char who = v->running[cpu];
+
+	return who == '-' || !schedule_random(s, 6) ? (char)('A' + schedule_random(s, 5)) : who;
+}
+
+static void put_request(struct schedule *s, struct serving *v, uint64_t ns, unsigned int cpu)
+{
+	static const char *const endpoints[] = { "tcp::80", "tcp::80", "tcp::81", "unix:/run/s;x",
+						 "udp:" };
+	static const char *const stacks[] = {
+		"", "stack=send;write|reply;main", "stack=|reply;main",
+		/* That somebody was interrupted says nothing: it is where the answer was given. */
+		"stack=send;tcp;asm_common_interrupt;compute|main"
+	};
+	bool open = !schedule_random(s, 12), late = !schedule_random(s, 3);
+	uint64_t connection = schedule_random(s, CONNECTIONS);
+	uint64_t arrival = ns - schedule_random(s, ns < 400000 ? ns + 1 : 400000), taken, answer;
+	char by[8];
+
+	taken = schedule_random(s, 3) ? arrival + schedule_random(s, ns - arrival + 1) : arrival;
+	answer = late ? taken + schedule_random(s, ns - taken + 1) : ns;
+	schedule_put(s, "%llu.%03llu c%u %c %s %s", (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000, cpu, server(s, v, cpu),
+		     open ? "request-open" : "request", endpoints[schedule_random(s, 5)]);
+	put_at(s, "arrived", arrival);
+	put_at(s, "taken", taken);
+	if (connection) {
+		snprintf(by, sizeof(by), "conn=%u", (unsigned int)connection);
+		put_word(s, by);
+	}
+	if (!schedule_random(s, 4))
+		put_word(s, "first");
+	if (open)
+		return;
+	put_at(s, "answered", answer);
+	put_word(s, stacks[schedule_random(s, 4)]);
+	if (!schedule_random(s, 3)) {
+		snprintf(by, sizeof(by), "by=%c", (char)('A' + schedule_random(s, 5)));
+		put_word(s, by);
+	}
+	v->wrote_ns[connection] = answer;
+}
+
+static void put_more(struct schedule *s, const struct serving *v, uint64_t ns, unsigned int cpu)
+{
+	uint64_t connection = 1 + schedule_random(s, CONNECTIONS - 1);
+	uint64_t began = v->wrote_ns[connection];
+
+	if (!began || began > ns)
+		return;
+	schedule_put(s, "%llu.%03llu c%u %c request-more conn=%u", (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000, cpu, server(s, v, cpu),
+		     (unsigned int)connection);
+	put_at(s, "began", began - (schedule_random(s, 8) || !began ? 0 : 1));
+	put_at(s, "answered", ns - schedule_random(s, ns - began + 1));
+}
+
+void schedule_requests(struct schedule *s, bool lossy)
+{
+	struct serving v = { .running = "----" };
+	struct schedule old = *s;
+
+	s->lines = NULL;
+	s->n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		const char *line = old.lines[i] + (*old.lines[i] == '!');
+		const char *to = strstr(line, " > ");
+		unsigned int cpu;
+		uint64_t ns;
+
+		schedule_put(s, "%s", old.lines[i]);
+		if (schedule_is_event(line, &ns, &cpu)) {
+			v.running[cpu] = to ? to[3] : v.running[cpu];
+			for (uint64_t n = schedule_random(s, 3); n; n--) {
+				if (schedule_random(s, 4))
+					put_request(s, &v, ns, cpu);
+				else
+					put_more(s, &v, ns, cpu);
+			}
+			if (lossy && !schedule_random(s, 20))
+				schedule_put(s, "%llu.%03llu c%u lost-more %llu.%03llu",
+					     (unsigned long long)ns / 1000,
+					     (unsigned long long)ns % 1000, cpu,
+					     (unsigned long long)ns / 1000 + schedule_random(s, 30),
+					     (unsigned long long)ns % 1000);
+		}
 		free(old.lines[i]);
 	}
 	free(old.lines);

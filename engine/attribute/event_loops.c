@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "event_loops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lower_bound.h"
+
+struct event_loops {
+	const struct timelines *timelines;
+	bool in_loop[]; /* by stack pair: a thread with that off-CPU stack is in an event loop */
+};
+
+static bool is_loop(const char *class)
+{
+	static const char *const classes[] = { "epoll", "poll", "select", "io_uring" };
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (!strcmp(class, classes[i]))
+			return true;
+	return false;
+}
+
+int event_loops_new(struct event_loops **out, const struct timelines *tl)
+{
+	const struct trace *t = timelines_trace(tl);
+	uint32_t end = timelines_pairs_end(tl);
+	struct event_loops *e;
+	bool any = false;
+	size_t n;
+
+	*out = NULL;
+	timelines_requests(tl, &n);
+	if (!n)
+		return 0;
+	e = calloc(1, sizeof(*e) + end * sizeof(*e->in_loop));
+	if (!e)
+		return -ENOMEM;
+	e->timelines = tl;
+	for (uint32_t i = 1; i < end; i++) {
+		const struct trace_object *o = trace_object(t, timelines_pair(tl, i).object);
+
+		e->in_loop[i] = o && is_loop(trace_string(t, o->class));
+		any |= e->in_loop[i];
+	}
+	if (any)
+		*out = e;
+	else
+		free(e);
+	return 0;
+}
+
+void event_loops_free(struct event_loops *e)
+{
+	free(e);
+}
+
+/* The only request of which the waker is the writer that was taken before, and not answered. */
+static const struct request *answered_at(const struct timelines *tl, uint32_t waker, uint64_t at_ns)
+{
+	size_t n, i;
+	const struct request_span *s = timelines_spans_written(tl, waker, &n);
+
+	i = n ? LOWER_BOUND(k, n, s[k].to_ns < at_ns) : 0;
+	return i < n && s[i].from_ns < at_ns ? timelines_request(tl, s[i].request) : NULL;
+}
+
+struct loop_walk event_loops_walk(const struct event_loops *e, const struct timelines *tl,
+				  uint32_t waker, struct waking by)
+{
+	struct loop_walk l = { .loops = e, .waker = waker };
+
+	if (!e)
+		return l;
+	l.thread = timelines_thread(tl, waker);
+	l.request = by.answers ? by.answers : answered_at(tl, waker, by.at_ns);
+	if (l.request)
+		l.i = thread_position(l.thread, by.at_ns);
+	return l;
+}
+
+/* Whether another request came to the waker in w. */
+static bool other_came(const struct loop_walk *l, const struct wait *w)
+{
+	const struct timelines *tl = l->loops->timelines;
+	size_t n, i;
+	const uint32_t *read = timelines_requests_read(tl, l->waker, &n);
+
+	i = LOWER_BOUND(k, n, timelines_request(tl, read[k])->arrival_ns < w->out_ns);
+	for (; i < n; i++) {
+		const struct request *q = timelines_request(tl, read[i]);
+
+		if (q->arrival_ns > w->wake_ns)
+			return false;
+		if (q != l->request)
+			return true;
+	}
+	return false;
+}
+
+bool loop_walk_back(struct loop_walk *l)
+{
+	const struct wait *w;
+
+	if (!l->request || !l->i || l->thread->waits[l->i - 1].out_ns < l->request->taken_ns)
+		return false;
+	w = l->ended = &l->thread->waits[--l->i];
+	if (w->kind != WAIT_SLEEP || !l->loops->in_loop[w->stack])
+		return true;
+	if (l->later && other_came(l, w))
+		l->ended = l->later;
+	l->later = l->ended;
+	return true;
+}
+
+bool event_loops_go_on(const struct event_loops *e, const struct timelines *tl, uint32_t waker,
+		       struct waking by, uint64_t from_ns)
+{
+	struct loop_walk l = event_loops_walk(e, tl, waker, by);
+
+	while (loop_walk_back(&l)) {
+		const struct wait *w = &l.thread->waits[l.i];
+
+		if (w->in_ns <= from_ns)
+			return false;
+		if (l.ended != w)
+			return true;
+	}
+	return false;
+}
+
+struct wait event_loops_joined(const struct wait *w, const struct wait *ended)
+{
+	struct wait joined = *ended;
+
+	joined.out_ns = w->out_ns;
+	joined.wake_ns = w->wake_ns;
+	joined.in_ns = w->in_ns;
+	/* Where the other waker was at the end of w is looked for. */
+	joined.flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
+	joined.waker_at = WAIT_WAKER_MAX;
+	return joined;
+}

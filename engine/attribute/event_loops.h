@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event_loops.h - a thread that answers a request and sleeps in its event loop meanwhile waits on,
+ * although another request ends the sleep (chain-semantics, section 14).
+ */
+#pragma once
+
+#include "timeline/timeline.h"
+
+struct event_loops;
+
+/*
+ * *out is NULL if nothing can go on: without requests, or threads in event loops. 0 or -ENOMEM. To
+ * be freed with event_loops_free(). tl must outlive it.
+ */
+int event_loops_new(struct event_loops **out, const struct timelines *tl);
+void event_loops_free(struct event_loops *e);
+
+/* A waking, or an answer; at 0 something else, before which nothing goes on. */
+struct waking {
+	uint64_t at_ns;
+	const struct request *answers; /* if it is an answer, which is explained: of what */
+};
+
+/* A way back over the off-CPU intervals of a waker, from the waking to when it took the request. */
+struct loop_walk {
+	const struct event_loops *loops;
+	const struct thread *thread;
+	const struct request *request; /* NULL: the waker answers none, or more than one */
+	uint32_t waker;
+	uint32_t i; /* the interval where it is; at first one too many */
+	const struct wait
+		*ended; /* the sleep whose end explains that at i: itself, or a later one */
+	const struct wait *later; /* likewise for the sleep in an event loop that is the next one */
+};
+
+/* e may be NULL. */
+struct loop_walk event_loops_walk(const struct event_loops *e, const struct timelines *tl,
+				  uint32_t waker, struct waking by);
+/* One interval back. False: the waker had not taken the request yet. */
+bool loop_walk_back(struct loop_walk *l);
+/* Whether any sleep that reaches into the time from from_ns on, before the waking, goes on. */
+bool event_loops_go_on(const struct event_loops *e, const struct timelines *tl, uint32_t waker,
+		       struct waking by, uint64_t from_ns);
+/* w as it is explained if it goes on in ended: the times of w, and all else of ended. */
+struct wait event_loops_joined(const struct wait *w, const struct wait *ended);

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* command_word.h - commands that are shown, for a shell to take. */
+#pragma once
+
+#include <stdio.h>
+
+/* Writes a word of a command, in quotes if it needs them. */
+void command_put_word(FILE *out, const char *word);

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "request_overview.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "causes/causes.h"
+#include "command_word.h"
+#include "format_requests.h"
+#include "words/object_names.h"
+
+#define COLUMNS 80
+#define ENDPOINTS_SHOWN 3
+#define CAUSES_SHOWN 3
+#define MOST_PERCENT 90 /* when so much is explained, no more causes are shown */
+#define LEAST_PERCENT 3 /* causes of less are not shown */
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static size_t columns_of(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* Writes words on lines of COLUMNS, of which all but the first begin with so many spaces. */
+static void put_paragraph(FILE *out, const char *text, int indent)
+{
+	size_t column = 0;
+	bool first = true;
+
+	while (*text) {
+		size_t spaces = strspn(text, " "), len = strcspn(text + spaces, " ");
+		size_t width;
+
+		/* A unit is on the line of its number. */
+		while (!strncmp(text + spaces + len, " %", 2) ||
+		       !strncmp(text + spaces + len, " ms", 3))
+			len += 1 + strcspn(text + spaces + len + 1, " ");
+		width = columns_of(text + spaces, len);
+
+		if (!first && column + spaces + width > COLUMNS) {
+			fprintf(out, "\n%*s", indent, "");
+			column = (size_t)indent;
+			text += spaces;
+			spaces = 0;
+		}
+		fprintf(out, "%.*s", (int)(spaces + len), text);
+		column += spaces + width;
+		text += spaces + len;
+		first = false;
+	}
+	putc('\n', out);
+}
+
+/* A memory stream for a paragraph; written by end_paragraph(). */
+struct paragraph {
+	FILE *f;
+	char *text;
+	size_t len;
+};
+
+static int begin_paragraph(struct paragraph *p)
+{
+	*p = (struct paragraph) { .text = NULL };
+	p->f = open_memstream(&p->text, &p->len);
+	return p->f ? 0 : -ENOMEM;
+}
+
+static int end_paragraph(struct paragraph *p, FILE *out, int indent)
+{
+	int err = fclose(p->f) ? -ENOMEM : 0;
+
+	if (!err)
+		put_paragraph(out, p->text, indent);
+	free(p->text);
+	return err;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static void put_ms(FILE *f, const char *what, uint64_t ns)
+{
+	char text[TEXT_MS_SIZE];
+
+	text_ms(text, ns);
+	fputs(what, f);
+	for (const char *s = text; *s; s++) /* a number is one word */
+		if (*s != ' ')
+			putc(*s, f);
+	fputs(" ms", f);
+}
+
+static double percent(uint64_t part, uint64_t of)
+{
+	return of ? 100 * (double)part / (double)of : 0;
+}
+
+static void put_text(FILE *f, const struct names *n, const char *before, uint32_t text)
+{
+	const char *s = names_text(n, text);
+
+	if (*s)
+		fprintf(f, "%s%s", before, s);
+}
+
+/*
+ * "java/900 thread order-7/912 +3": the process with most of it, and if that is not all, its thread
+ * likewise, and how many others there are.
+ */
+static void put_who(FILE *f, const struct names *n, const struct cause *c)
+{
+	fputs(names_text(n, c->process), f);
+	if (c->processes > 1)
+		fprintf(f, " +%zu", c->processes - 1);
+	if (c->thread == c->process || c->processes > 1)
+		return;
+	put_text(f, n, " thread ", c->thread);
+	if (c->threads > 1)
+		fprintf(f, " +%zu", c->threads - 1);
+}
+
+/* What a thread ran, and how long it had no CPU. */
+static void put_ran(FILE *f, const struct names *n, const struct cause *c)
+{
+	if (c->no_cpu_ns < c->ns) {
+		fputs(" ran", f);
+		put_text(f, n, " ", c->ran);
+		if (!*names_text(n, c->ran) && !c->answers)
+			put_text(f, n, ", until it woke in ", c->where);
+	}
+	if (c->no_cpu_ns < c->ns / 100)
+		return;
+	if (c->no_cpu_ns == c->ns)
+		fputs(" had no CPU", f);
+	else
+		fprintf(f, " (%.1f %% of it without a CPU",
+			100 * (double)c->no_cpu_ns / (double)c->ns);
+	put_text(f, n, ": ", c->had);
+	if (c->no_cpu_ns < c->ns)
+		putc(')', f);
+}
+
+static void put_disk(FILE *f, const struct format_input *in, uint32_t disk)
+{
+	struct disk_request_kind kind = timelines_disk_request_kind(in->timelines, disk);
+	struct text_buf s = { 0 };
+
+	disk_names_put(in->trace, kind.disk, kind.op, &s);
+	fputs(" until done: ", f);
+	print_clean(f, s.failed ? "disk" : s.p);
+	text_free(&s);
+}
+
+static void put_slept(FILE *f, const struct names *n, const struct cause *c)
+{
+	fputs(" slept", f);
+	put_text(f, n, " in ", c->where);
+	put_text(f, n, " for ", c->what);
+}
+
+static void put_what(FILE *f, const struct format_input *in, const struct names *n,
+		     const struct cause *c)
+{
+	if (c->itself) {
+		fputs("not known who answered", f);
+		return;
+	}
+	put_who(f, n, c);
+	switch (c->end) {
+	case CHAIN_RUNNING:
+		put_ran(f, n, c);
+		break;
+	case CHAIN_RUNNABLE:
+	case CHAIN_PREEMPTED:
+		fprintf(f, " was %s",
+			c->throttled ? "throttled: the quota of its control group was used up"
+				     : "runnable");
+		put_text(f, n, ": ", c->had);
+		break;
+	case CHAIN_DISK:
+		put_slept(f, n, c);
+		put_disk(f, in, c->disk);
+		break;
+	case CHAIN_INTERRUPT:
+	case CHAIN_TIMER:
+	case CHAIN_NETWORK:
+		put_slept(f, n, c);
+		fputs(c->end == CHAIN_TIMER	? " until a timer"
+		      : c->end == CHAIN_NETWORK ? " until a packet arrived"
+						: " until an interrupt",
+		      f);
+		break;
+	case CHAIN_NOT_WOKEN:
+		fputs(" slept, and nobody woke it", f);
+		break;
+	case CHAIN_DEPTH:
+		fputs(" slept (links beyond --depth are left out)", f);
+		break;
+	default:
+		fputs(": unknown (events are missing)", f);
+		break;
+	}
+}
+
+/* share, median: in percent, of this cause and what the thread that answers has of it itself. */
+static int put_cause(FILE *out, const struct format_input *in, const struct names *n,
+		     const struct cause *c, double share, double itself, double median,
+		     bool at_most)
+{
+	struct paragraph p;
+	int err = begin_paragraph(&p);
+
+	if (err)
+		return err;
+	fprintf(p.f, " %5.1f %%  ", share);
+	put_what(p.f, in, n, c);
+	if (!c->answers && !c->itself) {
+		put_text(p.f, n, "; ", c->path);
+		put_text(p.f, n, ", waiting in ", c->wakee_slept);
+		put_text(p.f, n, " for ", c->wakee_what);
+	}
+	if (itself > 0)
+		fprintf(p.f, "; %.1f %% in the thread that answered", itself);
+	fprintf(p.f, "; at the median %.1f %%%s", median, at_most ? " at most" : "");
+	return end_paragraph(&p, out, 10);
+}
+
+/* ---- one endpoint --------------------------------------------------------------------------- */
+
+static uint64_t queued_ns(const struct timelines *tl, struct requests_taken of)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < of.n; i++) {
+		const struct shown *s = &of.at[i].shown;
+		const struct request *q = timelines_request_of(tl, of.at[i].wait);
+
+		if (q->taken_ns > s->blocked_from_ns)
+			ns += clip_ns(q->taken_ns, s->blocked_from_ns, s->blocked_to_ns) -
+			      s->blocked_from_ns;
+	}
+	return ns;
+}
+
+static int put_figures(FILE *out, const struct format_input *in, const struct wait_filter *f,
+		       const struct endpoint_requests *e)
+{
+	struct requests_taken slowest = requests_slowest(e->all);
+	struct text_buf title = { 0 };
+	char *rate = request_rate(in, f, e->all.n);
+	struct paragraph p;
+	int err = rate ? begin_paragraph(&p) : -ENOMEM;
+
+	if (err) {
+		free(rate);
+		return err;
+	}
+	request_endpoint_put(&title, in, e);
+	fprintf(p.f, "%s: %zu requests, %s/s", title.failed ? "" : title.p, e->all.n, rate);
+	put_ms(p.f, ", p50 ", requests_percentile(e->all, 500));
+	put_ms(p.f, ", p99 ", requests_percentile(e->all, 990));
+	put_ms(p.f, ", longest ", requests_percentile(e->all, 1000));
+	fprintf(p.f, ". The slowest %zu", slowest.n);
+	fprintf(p.f, " (%.1f %% of their time queued):",
+		percent(queued_ns(in->timelines, slowest), requests_shown_ns(slowest)));
+	err = title.failed ? -ENOMEM : 0;
+	text_free(&title);
+	free(rate);
+	return end_paragraph(&p, out, 2) ? -ENOMEM : err;
+}
+
+/* The time of a cause in the requests in the middle; at_most: or less. */
+struct median_time {
+	double ns;
+	bool at_most;
+};
+
+/*
+ * Adds that of the same cause: if it is known what the thread ran, the part in which the samples
+ * have that, too.
+ */
+static void add_median(struct median_time *m, const struct causes *median, const struct cause *of)
+{
+	size_t n;
+	const struct cause *at = causes_list(median, &n);
+	double part = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!causes_equal(&at[i], of))
+			continue;
+		if (of->end == CHAIN_RUNNING && of->function)
+			part = causes_part_with(median, &at[i], of->function);
+		m->at_most |= part < 0;
+		m->ns += (part < 0 ? 1 : part) * (double)at[i].ns;
+	}
+}
+
+/*
+ * Where the thread that answers did what another one of its process did, for which it waited: the
+ * other one of the two causes; NULL: there is none.
+ */
+static const struct cause *same_work(const struct cause *at, size_t n, const struct cause *c)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i].who == c->who && at[i].answers != c->answers && at[i].end == c->end &&
+		    c->end == CHAIN_RUNNING && at[i].ran == c->ran && c->ran && !c->itself &&
+		    !at[i].itself)
+			return &at[i];
+	return NULL;
+}
+
+static int put_causes(FILE *out, const struct format_input *in, const struct names *names,
+		      const struct endpoint_requests *e, const struct causes *slowest,
+		      const struct causes *median)
+{
+	uint64_t all_ns = requests_shown_ns(requests_slowest(e->all));
+	uint64_t median_ns = requests_shown_ns(requests_median(e->all));
+	double explained = 0;
+	size_t n, shown = 0;
+	const struct cause *at = causes_list(slowest, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && shown < CAUSES_SHOWN && !err && explained < MOST_PERCENT; i++) {
+		const struct cause *itself = same_work(at, n, &at[i]);
+		double share = percent(at[i].ns + (itself ? itself->ns : 0), all_ns);
+		struct median_time in_median = { .ns = 0 };
+
+		if (itself && itself < &at[i]) /* it is in a row above */
+			continue;
+		if (shown && share < LEAST_PERCENT)
+			break;
+		if (itself)
+			add_median(&in_median, median, itself);
+		add_median(&in_median, median, &at[i]);
+		/* The one that was waited for tells more. */
+		err = put_cause(out, in, names, itself && at[i].answers ? itself : &at[i], share,
+				itself ? percent(itself->answers ? itself->ns : at[i].ns, all_ns)
+				       : 0,
+				percent((uint64_t)in_median.ns, median_ns), in_median.at_most);
+		explained += share;
+		shown++;
+	}
+	return err;
+}
+
+static int put_endpoint(FILE *out, const struct format_input *in, const struct options *o,
+			struct names *names, const struct wait_filter *f,
+			const struct endpoint_requests *e)
+{
+	struct causes *slowest = NULL, *median = NULL;
+	int err =
+		causes_new_of_requests(&slowest, in->timelines, o, names, requests_slowest(e->all));
+
+	if (!err)
+		err = causes_new_of_requests(&median, in->timelines, o, names,
+					     requests_median(e->all));
+	if (!err)
+		err = put_figures(out, in, f, e);
+	if (!err)
+		err = put_causes(out, in, names, e, slowest, median);
+	causes_free(slowest);
+	causes_free(median);
+	return err;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+bool request_overview_wanted(const struct format_input *in)
+{
+	const struct options *o = in->options;
+	size_t n;
+
+	timelines_requests(in->timelines, &n);
+	return n && !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
+				  GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
+}
+
+static int put_all(FILE *out, const struct format_input *in, const struct options *o,
+		   struct names *names, const struct wait_filter *f, const struct request_table *t)
+{
+	size_t n, shown = 0;
+	const struct endpoint_requests *at = request_table_list(t, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && shown < ENDPOINTS_SHOWN && !err; i++) {
+		/* First requests of connections only where there are no others. */
+		if (!at[i].all.n || (at[i].endpoint->first && shown))
+			continue;
+		err = put_endpoint(out, in, o, names, f, &at[i]);
+		shown++;
+	}
+	if (err || !shown)
+		return err;
+	request_put_left_out(out, in);
+	fprintf(out, "%zu of %zu endpoints; more: chainwalk -f requests", shown, n);
+	if (in->path) {
+		putc(' ', out);
+		command_put_word(out, in->path);
+	}
+	fputs("\n\n", out);
+	return 0;
+}
+
+int request_overview_put(FILE *out, const struct format_input *in)
+{
+	struct options o = causes_request_options(in->options);
+	struct names *names = names_new(in->timelines, &o);
+	struct wait_filter *f;
+	struct request_table *t = NULL;
+	int err = wait_filter_new(&f, in->timelines, &o, names);
+
+	if (!err)
+		err = request_table_new(&t, in->timelines, &o, f);
+	if (!err)
+		err = put_all(out, in, &o, names, f, t);
+	request_table_free(t);
+	wait_filter_free(f);
+	names_free(names);
+	return err;
+}

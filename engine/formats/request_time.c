@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "request_time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "words/place.h"
+
+/* Of a chain only the first link counts, and that there is a second one. */
+#define DEPTH 2
+
+/* What a node of a chain says of the time in it. */
+enum node_kind {
+	NODE_HEAD,
+	NODE_QUEUED,
+	NODE_FOR,     /* text: the endpoint */
+	NODE_SERVED,  /* the first link */
+	NODE_BLOCKED, /* text: where that thread waited; what: for what */
+};
+
+/* Has no padding: equal ones are equal bytes. */
+struct label {
+	uint32_t kind, text, what;
+};
+
+struct request_times {
+	const struct timelines *timelines;
+	struct names *names;
+	struct options options;
+	struct cpu_holders *cpu_holders;
+	struct chains chains;
+	struct intern labels; /* struct label */
+	uint32_t group;
+	struct pair_table rows; /* struct request_time, by (kind, text) */
+	/* By group: texts, numbers of samples; who had the CPU. */
+	struct sums ran, had;
+	struct sums whats; /* by place, a text: for what, a text */
+	bool out_of_memory;
+};
+
+/* ---- adding up ------------------------------------------------------------------------------ */
+
+static void add_time(struct request_times *t, enum request_time_kind kind, uint32_t text,
+		     uint64_t ns)
+{
+	struct request_time *row = pair_table_at(&t->rows, kind, text, sizeof(*row));
+
+	if (!row) {
+		t->out_of_memory = true;
+		return;
+	}
+	row->kind = kind;
+	row->text = text;
+	row->ns[t->group] += ns;
+}
+
+static uint32_t make_label(struct request_times *t, enum node_kind kind, uint32_t text,
+			   uint32_t what)
+{
+	struct label label = { kind, text, what };
+
+	return intern_id(&t->labels, &label, sizeof(label), NULL);
+}
+
+static struct label label_of(const struct request_times *t, uint32_t node)
+{
+	struct label l;
+	size_t len;
+
+	memcpy(&l, intern_bytes(&t->labels, t->chains.nodes.at[node].b, &len), sizeof(l));
+	return l;
+}
+
+/* "for tcp :80": of "[for tcp :80]"; 0: out of memory. */
+static uint32_t without_brackets(struct request_times *t, uint32_t string)
+{
+	uint32_t text = names_string(t->names, string);
+	const char *label = text ? names_text(t->names, text) : "";
+	size_t len = strlen(label);
+	char *copy = len > 2 ? strndup(label + 1, len - 2) : strdup(label);
+
+	text = text && copy ? names_adopt(t->names, copy) : 0;
+	free(copy);
+	return text;
+}
+
+/* A chain_user's. */
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	struct request_times *t = arg;
+	uint32_t text, what;
+
+	if (l->flags & LINK_LABEL) {
+		if (l->name == timelines_queued(t->timelines))
+			return make_label(t, NODE_QUEUED, 0, 0);
+		text = without_brackets(t, l->name);
+		return text ? make_label(t, NODE_FOR, text, 0) : 0;
+	}
+	if (timelines_pair(t->timelines, l->blocked).of_client)
+		return make_label(t, NODE_SERVED, 0, 0);
+	if (l->flags & LINK_STARTED) {
+		text = names_adopt(t->names, "its start");
+		return text ? make_label(t, NODE_BLOCKED, text, 0) : 0;
+	}
+	text = place_text(t->names, timelines_trace(t->timelines), l->blocked, UINT32_MAX, true,
+			  true);
+	what = waited_for_words(t->names, l->blocked);
+	return text && what ? make_label(t, NODE_BLOCKED, text, what) : 0;
+}
+
+/* The label that decides what the time in a node was: that of the queue, else the last one. */
+static struct label deciding(const struct request_times *t, uint32_t node)
+{
+	struct label last = label_of(t, node), l;
+
+	for (; node; node = t->chains.nodes.at[node].a) {
+		l = label_of(t, node);
+		if (l.kind == NODE_FOR || l.kind == NODE_QUEUED)
+			return l;
+	}
+	return last;
+}
+
+static void add_served(struct request_times *t, enum chain_end end, uint64_t ns)
+{
+	if (end == CHAIN_RUNNING)
+		add_time(t, REQUEST_RAN, 0, ns);
+	else if (end == CHAIN_RUNNABLE)
+		add_time(t, REQUEST_NO_CPU, 0, ns);
+	else
+		add_time(t, REQUEST_LOST, 0, ns);
+}
+
+static void add_details(struct request_times *t, struct amount_key key, uint64_t amount)
+{
+	if (key.kind == AMOUNT_SAMPLES && key.end == CHAIN_RUNNING)
+		sums_add(&t->ran, t->group,
+			 place_text(t->names, timelines_trace(t->timelines), key.value, UINT32_MAX,
+				    true, false),
+			 amount);
+	else if (key.kind == AMOUNT_CPU_HOLDER && key.end == CHAIN_RUNNABLE)
+		sums_add(&t->had, t->group, key.value, amount);
+}
+
+/* A chain_sink's. */
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
+{
+	struct request_times *t = arg;
+	struct label l = deciding(t, node);
+
+	if (key.kind != AMOUNT_TIME) {
+		if (l.kind == NODE_SERVED)
+			add_details(t, key, amount);
+		return;
+	}
+	switch (l.kind) {
+	case NODE_QUEUED:
+	case NODE_FOR:
+		add_time(t, REQUEST_QUEUED, l.text, amount);
+		break;
+	case NODE_BLOCKED:
+		add_time(t, REQUEST_BLOCKED, l.text, amount);
+		if (l.what && *names_text(t->names, l.what))
+			sums_add(&t->whats, l.text, l.what, amount);
+		break;
+	case NODE_SERVED:
+		add_served(t, key.end, amount);
+		break;
+	default: /* who answered is not known */
+		add_time(t, REQUEST_LOST, 0, amount);
+	}
+}
+
+/* ---- shares --------------------------------------------------------------------------------- */
+
+/* Splits a group's time of a kind that has no text yet as the sums say. */
+static int split(struct request_times *t, enum request_time_kind kind, const struct sums *by)
+{
+	uint32_t row = pairs_find(&t->rows.keys, kind, 0);
+	uint64_t ns = row ? ((struct request_time *)t->rows.at)[row].ns[t->group] : 0;
+	size_t n;
+	struct sum *of = sums_of(by, t->group, &n);
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		known += of[i].amount;
+	if (!ns || !known)
+		return 0;
+	if (sums_share(of, n, ns, t->names))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		add_time(t, kind, 0, -of[i].share);
+		add_time(t, kind, of[i].text, of[i].share);
+	}
+	return 0;
+}
+
+static void say_what_for(struct request_times *t)
+{
+	struct request_time *rows = t->rows.at;
+
+	for (uint32_t i = 1; i <= t->rows.keys.n; i++) {
+		size_t n = 0;
+		const struct sum *of = rows[i].kind == REQUEST_BLOCKED
+					       ? sums_of(&t->whats, rows[i].text, &n)
+					       : NULL;
+
+		rows[i].what = n ? of->text : 0;
+		rows[i].others = n ? n - 1 : 0;
+	}
+}
+
+static bool is_empty(const struct request_time *r)
+{
+	for (size_t i = 0; i < REQUEST_GROUPS_MAX; i++)
+		if (r->ns[i])
+			return false;
+	return true;
+}
+
+static int most_time_first(const void *pa, const void *pb, void *arg)
+{
+	const struct request_time *a = pa, *b = pb;
+	const struct request_times *t = arg;
+
+	for (size_t i = REQUEST_GROUPS_MAX; i-- > 0;)
+		if (a->ns[i] != b->ns[i])
+			return compare_numbers(b->ns[i], a->ns[i]);
+	if (a->kind != b->kind)
+		return compare_numbers(a->kind, b->kind);
+	return strcmp(names_text(t->names, a->text), names_text(t->names, b->text));
+}
+
+static int explain(struct request_times *t, const struct requests_taken *groups, size_t n)
+{
+	uint32_t head = chains_head(&t->chains, make_label(t, NODE_HEAD, 0, 0));
+	int err = 0;
+
+	for (t->group = 0; t->group < n; t->group++) {
+		const struct requests_taken *g = &groups[t->group];
+
+		for (size_t i = 0; i < g->n; i++) {
+			const struct shown *s = &g->at[i].shown;
+
+			chains_explain(&t->chains, head, g->at[i].thread, g->at[i].wait,
+				       s->blocked_from_ns, s->blocked_to_ns);
+		}
+	}
+	sums_sort(&t->ran, t->names, sums_key_is_text);
+	sums_sort(&t->had, t->names, cpu_holder_name);
+	sums_sort(&t->whats, t->names, sums_key_is_text);
+	if (t->out_of_memory || t->chains.out_of_memory || t->ran.out_of_memory ||
+	    t->had.out_of_memory || t->whats.out_of_memory)
+		return -ENOMEM;
+	for (t->group = 0; t->group < n && !err; t->group++) {
+		err = split(t, REQUEST_RAN, &t->ran);
+		if (!err)
+			err = split(t, REQUEST_NO_CPU, &t->had);
+	}
+	return err || t->out_of_memory ? -ENOMEM : 0;
+}
+
+int request_times_new(struct request_times **out, const struct timelines *tl,
+		      const struct options *o, struct names *names,
+		      const struct requests_taken *groups, size_t n)
+{
+	struct request_times *t = calloc(1, sizeof(*t));
+	int err;
+
+	*out = t;
+	if (!t)
+		return -ENOMEM;
+	t->timelines = tl;
+	t->names = names;
+	t->options = *o;
+	t->options.mode = MODE_EXACT;
+	t->options.depth = DEPTH;
+	t->options.fold_repeats = true; /* links then say where the thread before them slept */
+	err = cpu_holders_new(&t->cpu_holders, tl, true);
+	if (!err)
+		err = chains_init(&t->chains, tl, &t->options,
+				  &(struct chain_user) { .sink = { t, add, NULL },
+							 .label = label_link,
+							 .wants = 1u << AMOUNT_SAMPLES |
+								  1u << AMOUNT_CPU_HOLDER,
+							 .cpu_holders = t->cpu_holders });
+	if (!err)
+		err = explain(t, groups, n);
+	if (err)
+		return err;
+	say_what_for(t);
+	if (t->rows.keys.n)
+		qsort_r((struct request_time *)t->rows.at + 1, t->rows.keys.n,
+			sizeof(struct request_time), most_time_first, t);
+	return 0;
+}
+
+void request_times_free(struct request_times *t)
+{
+	if (!t)
+		return;
+	chains_free(&t->chains);
+	intern_free(&t->labels);
+	cpu_holders_free(t->cpu_holders);
+	pair_table_free(&t->rows);
+	sums_free(&t->ran);
+	sums_free(&t->had);
+	sums_free(&t->whats);
+	free(t);
+}
+
+const struct request_time *request_times_list(const struct request_times *t, size_t *n)
+{
+	const struct request_time *rows = t->rows.at;
+
+	*n = t->rows.keys.n;
+	/* All of their time was split. */
+	while (*n && is_empty(&rows[*n]))
+		--*n;
+	return rows ? rows + 1 : NULL;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "endpoint_requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "common/grow.h"
+
+struct request_table {
+	const struct timelines *timelines;
+	struct chosen_wait *waits; /* by endpoint, then the quickest first */
+	size_t n_waits, cap_waits;
+	struct endpoint_requests *at;
+	size_t n;
+};
+
+static int add_wait(void *arg, const struct chosen_wait *p)
+{
+	struct request_table *t = arg;
+
+	if (!GROW(t->waits, t->n_waits, t->cap_waits))
+		return -ENOMEM;
+	t->waits[t->n_waits++] = *p;
+	return 0;
+}
+
+/* The first of the endpoints that are called as the request's. */
+static uint32_t alike(const struct timelines *tl, const struct request *q)
+{
+	uint32_t n;
+
+	return timelines_endpoints(tl, &n)[q->endpoint].alike;
+}
+
+/* Among requests that took as long, the last one first: so --slowest leaves out these first. */
+static int quickest_first(const void *pa, const void *pb, void *timelines)
+{
+	const struct chosen_wait *a = pa, *b = pb;
+	const struct request *qa = timelines_request_of(timelines, a->wait);
+	const struct request *qb = timelines_request_of(timelines, b->wait);
+
+	if (alike(timelines, qa) != alike(timelines, qb))
+		return compare_numbers(alike(timelines, qa), alike(timelines, qb));
+	if (request_took_ns(a) != request_took_ns(b))
+		return compare_numbers(request_took_ns(a), request_took_ns(b));
+	if (qa->arrival_ns != qb->arrival_ns)
+		return compare_numbers(qb->arrival_ns, qa->arrival_ns);
+	return compare_numbers((uintptr_t)qb, (uintptr_t)qa);
+}
+
+static void count(struct request_counts *c, const struct request *q)
+{
+	c->pipelined += !!(q->flags & REQUEST_PIPELINED);
+	c->several += !!(q->flags & REQUEST_SEVERAL);
+	c->old += !!(q->flags & REQUEST_OLD);
+	c->unsent += !!(q->flags & REQUEST_UNSENT);
+	if (q->flags & REQUEST_OPEN)
+		c->open++;
+	else if (q->flags & REQUEST_BEFORE)
+		c->before++;
+	else if (q->flags & REQUEST_INCOMPLETE)
+		c->incomplete++;
+}
+
+static int most_time_first(const void *pa, const void *pb, void *trace)
+{
+	const struct endpoint_requests *a = pa, *b = pb;
+
+	if (a->endpoint->first != b->endpoint->first)
+		return a->endpoint->first - b->endpoint->first;
+	if (a->total_ns != b->total_ns)
+		return compare_numbers(b->total_ns, a->total_ns);
+	return strcmp(trace_string(trace, a->endpoint->client),
+		      trace_string(trace, b->endpoint->client));
+}
+
+/* Sorts the waits, and finds each endpoint's; at[] is by number of endpoint. */
+static void find_waits(struct request_table *t, struct endpoint_requests *at)
+{
+	const struct timelines *tl = t->timelines;
+	size_t end;
+
+	if (t->n_waits)
+		qsort_r(t->waits, t->n_waits, sizeof(*t->waits), quickest_first,
+			(struct timelines *)tl);
+	for (size_t i = 0; i < t->n_waits; i = end) {
+		uint32_t endpoint = alike(tl, timelines_request_of(tl, t->waits[i].wait));
+		struct endpoint_requests *e = &at[endpoint];
+
+		for (end = i; end < t->n_waits; end++) {
+			if (alike(tl, timelines_request_of(tl, t->waits[end].wait)) != endpoint)
+				break;
+			e->total_ns += request_took_ns(&t->waits[end]);
+		}
+		e->all = (struct requests_taken) { &t->waits[i], end - i };
+	}
+}
+
+/* Whether the options leave out requests: those that are not explained are not asked. */
+static bool leaves_out(const struct options *o)
+{
+	return o->command || o->given & (GIVEN_WHO | GIVEN_WITHIN | GIVEN_RANGE | GIVEN_WAIT |
+					 GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_REQUESTS);
+}
+
+int request_table_new(struct request_table **out, const struct timelines *tl,
+		      const struct options *o, struct wait_filter *f)
+{
+	struct request_table *t = calloc(1, sizeof(*t));
+	const struct request_endpoint *endpoints;
+	const struct request *requests;
+	size_t n_requests;
+	uint32_t n;
+	int err = -ENOMEM;
+
+	*out = t;
+	requests = timelines_requests(tl, &n_requests);
+	endpoints = timelines_endpoints(tl, &n);
+	if (t)
+		t->at = calloc((size_t)n + 1, sizeof(*t->at));
+	if (t && t->at) {
+		t->timelines = tl;
+		err = top_waits_walk(tl, f, 0, add_wait, t);
+	}
+	if (err)
+		return err;
+	find_waits(t, t->at);
+	for (size_t i = 0; i < n_requests; i++)
+		count(&t->at[alike(tl, &requests[i])].counts, &requests[i]);
+	for (uint32_t i = 0; i < n; i++)
+		t->at[endpoints[i].alike].processes++;
+	for (uint32_t i = 0; i < n; i++) {
+		t->at[i].endpoint = &endpoints[i];
+		if (t->at[i].processes && (t->at[i].all.n || !leaves_out(o)))
+			t->at[t->n++] = t->at[i];
+	}
+	if (t->n)
+		qsort_r(t->at, t->n, sizeof(*t->at), most_time_first,
+			(struct trace *)timelines_trace(tl));
+	return 0;
+}
+
+void request_table_free(struct request_table *t)
+{
+	if (!t)
+		return;
+	free(t->waits);
+	free(t->at);
+	free(t);
+}
+
+const struct endpoint_requests *request_table_list(const struct request_table *t, size_t *n)
+{
+	*n = t->n;
+	return t->at;
+}
+
+uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille)
+{
+	return request_took_ns(&all.at[(all.n * per_mille + 999) / 1000 - 1]);
+}
+
+struct requests_taken requests_slowest(struct requests_taken all)
+{
+	size_t n = all.n / 100 ? all.n / 100 : all.n ? 1 : 0;
+
+	return (struct requests_taken) { all.at + (all.n - n), n };
+}
+
+struct requests_taken requests_median(struct requests_taken all)
+{
+	size_t from = all.n * 45 / 100, to = all.n * 55 / 100;
+
+	if (from == to && all.n) {
+		from = (all.n - 1) / 2;
+		to = from + 1;
+	}
+	return (struct requests_taken) { all.at + from, to - from };
+}
+
+uint64_t requests_shown_ns(struct requests_taken of)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < of.n; i++)
+		ns += chosen_wait_ns(&of.at[i]);
+	return ns;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * endpoint_requests.h - the chosen requests (timeline/requests.h) of each endpoint, by how long
+ * they took: for percentiles, and to compare the slowest with those in the middle.
+ */
+#pragma once
+
+#include "top_waits.h"
+
+/* Of all requests of an endpoint, also of those that are not explained. */
+struct request_counts {
+	uint64_t pipelined, several, old, unsent;
+	/* Not answered; arrived before the recording; a part of the answer may be missing. */
+	uint64_t open, before, incomplete;
+};
+
+/* Requests that are explained, as waits of clients, the quickest first. */
+struct requests_taken {
+	const struct chosen_wait *at;
+	size_t n;
+};
+
+/* Of one endpoint, or of several that are called the same. */
+struct endpoint_requests {
+	const struct request_endpoint *endpoint; /* the first of them */
+	uint32_t processes;			 /* how many there are */
+	struct requests_taken all;
+	uint64_t total_ns; /* of these */
+	struct request_counts counts;
+};
+
+struct request_table;
+
+/*
+ * Of the waits that f chooses, by the options o, which have requests set. 0 or -ENOMEM; to be freed
+ * in both cases.
+ */
+int request_table_new(struct request_table **out, const struct timelines *tl,
+		      const struct options *o, struct wait_filter *f);
+void request_table_free(struct request_table *t);
+/*
+ * Endpoints of which requests were chosen, or where all were, of which there are any: most time
+ * first, but first requests of connections after all others.
+ */
+const struct endpoint_requests *request_table_list(const struct request_table *t, size_t *n);
+
+/* How long a request took, whatever part of it is shown. */
+static inline uint64_t request_took_ns(const struct chosen_wait *p)
+{
+	return p->wait->in_ns - p->wait->out_ns;
+}
+/* What per_mille of the requests took at most: the nearest rank. There is at least one. */
+uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille);
+/* The slowest hundredth, or the slowest one; the tenth in the middle, or the middle one. */
+struct requests_taken requests_slowest(struct requests_taken all);
+struct requests_taken requests_median(struct requests_taken all);
+/* What is shown of them. */
+uint64_t requests_shown_ns(struct requests_taken of);

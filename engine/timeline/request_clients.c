@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "request_clients.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "common/grow.h"
+#include "processes.h"
+
+/* ---- endpoints ------------------------------------------------------------------------------ */
+
+/* The thread whose process is the request's server; THREAD_NONE: it is not known. */
+static uint32_t server_thread(const struct request *q)
+{
+	return q->writer != THREAD_NONE ? q->writer : q->reader;
+}
+
+/* A number that the threads of a process have in common, and no others. */
+static uint32_t process_number(const struct timelines *tl, const struct processes *p,
+			       uint32_t thread)
+{
+	uint32_t leader = thread == THREAD_NONE ? THREAD_NONE : process_leader(p, thread);
+	const struct thread *th;
+
+	if (thread == THREAD_NONE || leader != THREAD_NONE)
+		return leader;
+	th = timelines_thread(tl, thread);
+	return 1u << 31 | (th->tgid ? th->tgid : th->tid);
+}
+
+/* The id of a made-up text: before + the endpoint + after; 0: out of memory. */
+static uint32_t name_of(const struct trace *t, const char *before, const char *endpoint,
+			const char *after)
+{
+	char *text;
+	uint32_t id;
+
+	if (asprintf(&text, "%s%s%s", before, endpoint, after) < 0)
+		return 0;
+	id = trace_make_string(t, text);
+	free(text);
+	return id;
+}
+
+/* What an endpoint is called, to be freed; NULL: out of memory. */
+static char *endpoint_text(const struct trace *t, const struct request_endpoint *e, bool first)
+{
+	const struct trace_object *o = trace_object(t, e->object);
+	const char *class = o ? trace_string(t, o->class) : "", *name = "";
+	char *text;
+
+	if (o && o->name)
+		name = trace_string(t, o->name);
+	if (asprintf(&text, "%s%s%s%s", *class ? class : "unknown", *name ? " " : "", name,
+		     first ? " first" : "") < 0)
+		return NULL;
+	return text;
+}
+
+/* The process's name (string id); without a leader that of one of its threads. */
+static uint32_t server_name(const struct timelines *tl, const struct processes *p, uint32_t thread)
+{
+	if (thread == THREAD_NONE)
+		return 0;
+	if (process_leader(p, thread) != THREAD_NONE)
+		return process_name(p, thread);
+	return timelines_thread(tl, thread)->name;
+}
+
+static int name_endpoint(const struct timelines *tl, const struct processes *p,
+			 struct request_endpoint *e)
+{
+	const struct trace *t = timelines_trace(tl);
+	char *text = endpoint_text(t, e, e->first), *after = NULL;
+	const char *server;
+
+	e->process = server_name(tl, p, e->thread);
+	server = trace_string(t, e->process);
+	if (text && asprintf(&after, "]%s%s", *server ? " " : "", server) < 0)
+		after = NULL;
+	if (after) {
+		e->name = name_of(t, "", text, "");
+		e->client = name_of(t, "[request ", text, after);
+		e->for_it = name_of(t, "[for ", text, "]");
+	}
+	free(text);
+	free(after);
+	return e->name && e->client && e->for_it ? 0 : -ENOMEM;
+}
+
+/* Sets the numbers by which endpoints with equal names are known. */
+static int find_alike(struct request_list *r, const struct trace *t)
+{
+	struct pairs addresses = { .n = 0 };
+	struct pair_table alike = { .cap = 0 }; /* 1 + the first endpoint */
+	bool failed = false;
+
+	for (uint32_t i = 0; i < r->n_endpoints && !failed; i++) {
+		struct request_endpoint *e = &r->endpoints[i];
+		char *text = endpoint_text(t, e, false);
+		uint32_t name = text ? name_of(t, "", text, "") : 0, *first;
+
+		free(text);
+		e->address = name ? pairs_id(&addresses, name, e->process) : 0;
+		first = e->address ? pair_table_at(&alike, e->address, e->first, sizeof(*first))
+				   : NULL;
+		failed = !first;
+		if (!failed && !*first)
+			*first = 1 + i;
+		e->alike = failed ? 0 : *first - 1;
+	}
+	pairs_free(&addresses);
+	pair_table_free(&alike);
+	return failed ? -ENOMEM : 0;
+}
+
+/* Gives each request its endpoint. */
+static int find_endpoints(struct request_list *r, const struct timelines *tl,
+			  const struct processes *p)
+{
+	struct pairs addresses = { .n = 0 }, endpoints = { .n = 0 };
+	size_t cap = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < r->n && !err; i++) {
+		struct request *q = &r->at[i];
+		uint32_t thread = server_thread(q), id;
+		uint32_t address = pairs_id(&addresses, q->object, process_number(tl, p, thread));
+		struct request_endpoint *e;
+		int is_new;
+
+		id = pairs_id_new(&endpoints, address, q->flags & REQUEST_FIRST, &is_new);
+		e = address && id ? grow_array(r->endpoints, id - 1, &cap, sizeof(*e)) : NULL;
+		if (!e) {
+			err = -ENOMEM;
+			break;
+		}
+		r->endpoints = e;
+		if (is_new) {
+			e[id - 1] = (struct request_endpoint) {
+				.object = q->object,
+				.thread = thread,
+				.first = q->flags & REQUEST_FIRST,
+			};
+			err = name_endpoint(tl, p, &e[id - 1]);
+			r->n_endpoints = id;
+		}
+		e[id - 1].requests++;
+		q->endpoint = id - 1;
+	}
+	pairs_free(&addresses);
+	pairs_free(&endpoints);
+	return err ? err : find_alike(r, timelines_trace(tl));
+}
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+/* A request that is explained, as the wait of a client. */
+struct client_wait {
+	uint64_t arrival_ns, answer_ns;
+	uint32_t endpoint, request, client;
+};
+
+static int by_endpoint_and_time(const void *pa, const void *pb)
+{
+	const struct client_wait *a = pa, *b = pb;
+
+	if (a->endpoint != b->endpoint)
+		return compare_numbers(a->endpoint, b->endpoint);
+	if (a->arrival_ns != b->arrival_ns)
+		return compare_numbers(a->arrival_ns, b->arrival_ns);
+	if (a->answer_ns != b->answer_ns)
+		return compare_numbers(a->answer_ns, b->answer_ns);
+	return compare_numbers(a->request, b->request);
+}
+
+/* A client of the endpoint that is looked at: those that are free first are first in a heap. */
+struct free_client {
+	uint64_t from_ns;
+	uint32_t client;
+};
+
+struct free_clients {
+	struct free_client *at;
+	size_t n, cap;
+};
+
+static bool is_before(struct free_client a, struct free_client b)
+{
+	return a.from_ns != b.from_ns ? a.from_ns < b.from_ns : a.client < b.client;
+}
+
+static void sift_down(struct free_clients *f)
+{
+	struct free_client x = f->at[0];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < f->n) {
+		if (child + 1 < f->n && is_before(f->at[child + 1], f->at[child]))
+			child++;
+		if (!is_before(f->at[child], x))
+			break;
+		f->at[i] = f->at[child];
+		i = child;
+	}
+	f->at[i] = x;
+}
+
+static int push(struct free_clients *f, struct free_client x)
+{
+	struct free_client *p = grow_array(f->at, f->n, &f->cap, sizeof(*p));
+	size_t i = f->n;
+
+	if (!p)
+		return -ENOMEM;
+	f->at = p;
+	for (; i && is_before(x, p[(i - 1) / 2]); i = (i - 1) / 2)
+		p[i] = p[(i - 1) / 2];
+	p[i] = x;
+	f->n++;
+	return 0;
+}
+
+/*
+ * Gives each wait, in order, to the client of its endpoint that is free first, or to a new one, the
+ * next number. *n_clients: how many there are. 0 or -ENOMEM.
+ */
+static int give_to_clients(struct client_wait *waits, size_t n, uint32_t *n_clients)
+{
+	struct free_clients f = { .n = 0 };
+	int err = 0;
+
+	*n_clients = 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		struct client_wait *w = &waits[i];
+
+		if (i && w->endpoint != w[-1].endpoint)
+			f.n = 0;
+		if (f.n && f.at[0].from_ns <= w->arrival_ns) {
+			w->client = f.at[0].client;
+			f.at[0].from_ns = w->answer_ns;
+			sift_down(&f);
+			continue;
+		}
+		w->client = (*n_clients)++;
+		err = push(&f, (struct free_client) { w->answer_ns, w->client });
+	}
+	free(f.at);
+	return err;
+}
+
+/* The requests that are explained, by endpoint and time. NULL: out of memory. */
+static struct client_wait *find_waits(const struct request_list *r, size_t *n)
+{
+	struct client_wait *waits = malloc((r->n + 1) * sizeof(*waits));
+
+	*n = 0;
+	for (size_t i = 0; i < r->n && waits; i++) {
+		const struct request *q = &r->at[i];
+
+		/* A wait of no length is none. */
+		if (!(q->flags & REQUEST_UNEXPLAINED) && q->arrival_ns < q->answer_ns)
+			waits[(*n)++] = (struct client_wait) { q->arrival_ns, q->answer_ns,
+							       q->endpoint, (uint32_t)i, 0 };
+	}
+	if (waits)
+		qsort(waits, *n, sizeof(*waits), by_endpoint_and_time);
+	return waits;
+}
+
+/* The pair of no stacks and an endpoint, which differs from that of a stack not recorded. */
+static uint32_t endpoint_pair(struct timelines *tl, uint32_t object)
+{
+	if (!tl->no_stacks)
+		tl->no_stacks = pairs_id(&tl->pairs, 0, 0);
+	if (!tl->no_stacks || !object || object >= TRACE_PAIR_IDS)
+		return tl->no_stacks;
+	return pairs_id(&tl->pairs, TRACE_PAIR_OBJECT | object, tl->no_stacks);
+}
+
+/* Puts the waits behind each other, client by client, and appends the clients to the threads. */
+static int append_clients(struct request_list *r, struct timelines *tl,
+			  const struct client_wait *waits, size_t n, uint32_t n_clients)
+{
+	size_t n_all = tl->n_threads + n_clients;
+	struct thread *threads = realloc(tl->threads, (n_all + 1) * sizeof(*threads));
+	uint32_t *first_rename;
+
+	if (!threads)
+		return -ENOMEM;
+	tl->threads = threads;
+	first_rename = realloc(tl->first_rename, (n_all + 1) * sizeof(*first_rename));
+	if (!first_rename)
+		return -ENOMEM;
+	tl->first_rename = first_rename;
+	r->waits = malloc((n + 1) * sizeof(*r->waits));
+	r->of_wait = malloc((n + 1) * sizeof(*r->of_wait));
+	if (!r->waits || !r->of_wait)
+		return -ENOMEM;
+	r->n_waits = n;
+	threads += tl->n_threads;
+	first_rename += tl->n_threads;
+	memset(threads, 0, n_clients * sizeof(*threads));
+	for (uint32_t i = 0; i < n_clients; i++)
+		first_rename[i] = 0;
+	for (size_t i = 0; i < n; i++)
+		threads[waits[i].client].n_waits++;
+	for (uint32_t i = 0, at = 0; i < n_clients; at += threads[i++].n_waits)
+		threads[i].waits = r->waits + at;
+	for (uint32_t i = 0; i < n_clients; i++)
+		threads[i].n_waits = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct request *q = &r->at[waits[i].request];
+		const struct request_endpoint *e = &r->endpoints[q->endpoint];
+		struct thread *th = &threads[waits[i].client];
+		struct wait *w = &th->waits[th->n_waits++];
+
+		if (th->n_waits == 1) {
+			th->flags = THREAD_CLIENT;
+			th->name = e->client;
+			th->parent = e->thread;
+			if (e->thread != THREAD_NONE)
+				th->tid = th->tgid = tl->threads[e->thread].tgid;
+			th->begin_ns = tl->start_ns;
+			th->end_ns = tl->end_ns;
+		}
+		*w = (struct wait) {
+			.out_ns = q->arrival_ns,
+			.wake_ns = q->answer_ns,
+			.in_ns = q->answer_ns,
+			.stack = endpoint_pair(tl, q->object),
+			.waker_stack = q->pair,
+			.waker = q->writer & THREAD_NONE,
+			.flags = q->writer == THREAD_NONE ? WAIT_NO_WAKING : 0,
+			.kind = WAIT_SLEEP,
+			.state = 'S',
+		};
+		r->of_wait[w - r->waits] = waits[i].request;
+		if (!w->stack)
+			return -ENOMEM;
+	}
+	tl->n_clients = n_clients;
+	return 0;
+}
+
+static int make_clients(struct request_list *r, struct timelines *tl)
+{
+	uint32_t n_clients;
+	size_t n;
+	struct client_wait *waits = find_waits(r, &n);
+	int err = waits ? give_to_clients(waits, n, &n_clients) : -ENOMEM;
+
+	/* Numbers of threads have few bits. */
+	if (!err && n_clients >= THREAD_IDLE - tl->n_threads)
+		err = -ENOMEM;
+	if (!err && n)
+		err = append_clients(r, tl, waits, n, n_clients);
+	free(waits);
+	return err;
+}
+
+/* Whether the thread lived at that time; that it had the tid then is taken from the event. */
+static bool lived(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+
+	return th->begin_ns <= at_ns && at_ns <= th->end_ns;
+}
+
+static void check(struct request_list *r, const struct timelines *tl, struct request *q)
+{
+	if (q->writer != THREAD_NONE && !lived(tl, q->writer, q->answer_ns))
+		q->writer = THREAD_NONE;
+	if (q->reader != THREAD_NONE && !lived(tl, q->reader, q->taken_ns))
+		q->reader = THREAD_NONE;
+	r->strangers += q->reader == THREAD_NONE ||
+			(q->writer == THREAD_NONE && !(q->flags & REQUEST_OPEN));
+	if (q->arrival_ns < timelines_start_ns(tl))
+		q->flags |= REQUEST_BEFORE;
+	if (q->flags & REQUEST_OPEN)
+		r->n_open++;
+	else if (q->flags & REQUEST_BEFORE)
+		r->n_before++;
+	else if (q->flags & REQUEST_INCOMPLETE)
+		r->n_incomplete++;
+}
+
+int request_clients_make(struct timelines *tl)
+{
+	struct request_list *r = &tl->requests;
+	struct processes *p;
+	int err;
+
+	requests_complete(r);
+	if (!r->n)
+		return 0;
+	for (size_t i = 0; i < r->n; i++)
+		check(r, tl, &r->at[i]);
+	err = requests_index(r, timelines_threads(tl));
+	if (err)
+		return err;
+	err = processes_new(&p, tl);
+	if (!err)
+		err = find_endpoints(r, tl, p);
+	processes_free(p);
+	r->queued = trace_make_string(timelines_trace(tl), "[queued]");
+	if (!err && !r->queued)
+		err = -ENOMEM;
+	return err ? err : make_clients(r, tl);
+}

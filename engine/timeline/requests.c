@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/compare.h"
+#include "common/grow.h"
+#include "cpus.h"
+#include "trace/trace.h"
+
+/* Requests have numbers of 32 bits. */
+#define REQUESTS_MAX (UINT32_MAX - 1)
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static bool may_be_incomplete(const struct request_list *r, const struct request *q)
+{
+	return !(q->flags & (REQUEST_SEVERAL | REQUEST_OPEN)) &&
+	       r->lost_until_ns >= q->first_answer_ns && r->lost_until_ns;
+}
+
+/*
+ * The place of the connection's last request: its number + 1, 0 for none. NULL: out of memory, or
+ * a datagram's.
+ */
+static uint32_t *last_of(struct request_list *r, uint64_t connection)
+{
+	return pair_table_at(&r->connections, (uint32_t)(connection >> 32), (uint32_t)connection,
+			     sizeof(uint32_t));
+}
+
+/* The connection has another request from here on: the one before it gets no more. */
+static int follow_on(struct request_list *r, uint64_t connection, uint32_t next)
+{
+	uint32_t *last;
+
+	if (!connection)
+		return 0;
+	last = last_of(r, connection);
+	if (!last)
+		return -ENOMEM;
+	if (*last && may_be_incomplete(r, &r->at[*last - 1]))
+		r->at[*last - 1].flags |= REQUEST_INCOMPLETE;
+	*last = next;
+	return 0;
+}
+
+static int add(struct request_list *r, const struct request *q)
+{
+	struct request *p;
+
+	if (r->n >= REQUESTS_MAX)
+		return -ENOMEM;
+	p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	r->at = p;
+	p[r->n++] = *q;
+	return follow_on(r, q->connection, (uint32_t)r->n);
+}
+
+/* More of an answer was written. */
+static int more(struct request_list *r, const struct event *ev, uint32_t writer)
+{
+	uint32_t *last = ev->n ? last_of(r, ev->n) : NULL;
+	struct request *q = last && *last ? &r->at[*last - 1] : NULL;
+
+	if (ev->n && !last)
+		return -ENOMEM;
+	if (!q || q->flags & (REQUEST_OPEN | REQUEST_SEVERAL) ||
+	    q->first_answer_ns != ev->asked_ns || ev->last_ns < q->first_answer_ns) {
+		r->strays++;
+		return 0;
+	}
+	q->answer_ns = ev->last_ns;
+	q->writer = writer;
+	q->bytes_written = ev->bytes_written;
+	q->flags &= ~(uint32_t)REQUEST_UNSENT;
+	q->flags |= REQUEST_SEVERAL | (ev->flags & REQUEST_RECORDED);
+	return 0;
+}
+
+int requests_event(struct request_list *r, const struct event *ev, uint32_t writer, uint32_t reader)
+{
+	struct request q = {
+		.arrival_ns = ev->asked_ns,
+		.taken_ns = ev->taken_ns,
+		.first_answer_ns = ev->last_ns,
+		.answer_ns = ev->last_ns,
+		.connection = ev->n,
+		.bytes_read = ev->bytes_read,
+		.bytes_written = ev->bytes_written,
+		.reader = reader,
+		.writer = writer,
+		.pair = ev->pair,
+		.flags = ev->flags & REQUEST_RECORDED,
+		.object = ev->object,
+	};
+
+	if (ev->kind == EVENT_REQUEST_MORE)
+		return more(r, ev, writer);
+	if (ev->kind == EVENT_REQUEST_OPEN) {
+		q.first_answer_ns = q.answer_ns = 0;
+		q.writer = THREAD_NONE;
+		q.flags |= REQUEST_OPEN;
+	}
+	return add(r, &q);
+}
+
+void requests_lost(struct request_list *r, uint64_t last_ns)
+{
+	if (r->lost_until_ns < last_ns)
+		r->lost_until_ns = last_ns;
+}
+
+void requests_complete(struct request_list *r)
+{
+	const uint32_t *last = r->connections.at;
+
+	for (uint32_t i = 1; i <= r->connections.keys.n; i++)
+		if (last[i] && may_be_incomplete(r, &r->at[last[i] - 1]))
+			r->at[last[i] - 1].flags |= REQUEST_INCOMPLETE;
+	pair_table_free(&r->connections);
+}
+
+/* ---- indexes -------------------------------------------------------------------------------- */
+
+struct at_thread {
+	uint64_t ns, then_ns;
+	uint32_t thread, request;
+};
+
+static int by_thread_and_time(const void *pa, const void *pb)
+{
+	const struct at_thread *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return compare_numbers(a->thread, b->thread);
+	if (a->ns != b->ns)
+		return compare_numbers(a->ns, b->ns);
+	return a->then_ns != b->then_ns ? compare_numbers(a->then_ns, b->then_ns)
+					: compare_numbers(a->request, b->request);
+}
+
+/* Sorts n places of threads, and says at which of them each of n_threads begins. */
+static void sort_by_thread(struct at_thread *at, size_t n, size_t *first, uint32_t n_threads)
+{
+	size_t k = 0;
+
+	qsort(at, n, sizeof(*at), by_thread_and_time);
+	for (uint32_t i = 0; i <= n_threads; i++) {
+		while (k < n && at[k].thread < i)
+			k++;
+		first[i] = k;
+	}
+}
+
+/* An index of the requests whose reader, or writer, is known. */
+static int make_index(const struct request_list *r, uint32_t n_threads, bool of_writer,
+		      uint32_t **by, size_t **first)
+{
+	struct at_thread *at = malloc((r->n + 1) * sizeof(*at));
+	size_t n = 0;
+
+	*by = malloc((r->n + 1) * sizeof(**by));
+	*first = malloc(((size_t)n_threads + 1) * sizeof(**first));
+	if (!at || !*by || !*first) {
+		free(at);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		const struct request *q = &r->at[i];
+		uint32_t thread = of_writer ? q->writer : q->reader;
+
+		if (thread != THREAD_NONE)
+			at[n++] = (struct at_thread) { of_writer ? q->answer_ns : q->arrival_ns,
+						       q->taken_ns, thread, (uint32_t)i };
+	}
+	sort_by_thread(at, n, *first, n_threads);
+	for (size_t i = 0; i < n; i++)
+		(*by)[i] = at[i].request;
+	free(at);
+	return 0;
+}
+
+/* A request is taken, or answered. */
+struct edge {
+	uint64_t ns;
+	uint32_t request;
+	bool taken;
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct edge *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return compare_numbers(a->ns, b->ns);
+	if (a->taken != b->taken)
+		return compare_numbers(a->taken, b->taken);
+	return compare_numbers(a->request, b->request);
+}
+
+/*
+ * Appends the spans of one thread, whose edges are given: of all requests that are taken at one
+ * time, the sum of their numbers is kept, which is the number if there is only one.
+ */
+static size_t find_spans(const struct edge *edges, size_t n, struct request_span *to)
+{
+	uint64_t sum = 0, count = 0;
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		count += edges[i].taken ? 1 : -UINT64_C(1);
+		sum += edges[i].taken ? edges[i].request : -(uint64_t)edges[i].request;
+		if (count == 1 && i + 1 < n && edges[i].ns < edges[i + 1].ns)
+			to[found++] = (struct request_span) { edges[i].ns, edges[i + 1].ns,
+							      (uint32_t)sum };
+	}
+	return found;
+}
+
+/* Of all threads; alone: only of the requests that their writer has read, too. */
+static int make_spans(const struct request_list *r, uint32_t n_threads, bool alone,
+		      struct request_spans *s)
+{
+	struct edge *edges = malloc((2 * r->n + 1) * sizeof(*edges));
+	size_t n = 0;
+
+	s->at = malloc((2 * r->n + 1) * sizeof(*s->at));
+	s->first = calloc((size_t)n_threads + 1, sizeof(*s->first));
+	if (!edges || !s->at || !s->first) {
+		free(edges);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n_threads; i++) {
+		size_t n_edges = 0;
+
+		s->first[i] = n;
+		for (size_t k = r->first_by_writer[i]; k < r->first_by_writer[i + 1]; k++) {
+			uint32_t number = r->by_writer[k];
+			const struct request *q = &r->at[number];
+
+			/* An answer of no duration is over before it begins, in the order of edges.
+			 */
+			if (q->taken_ns >= q->answer_ns || (alone && q->reader != i))
+				continue;
+			edges[n_edges++] = (struct edge) { q->taken_ns, number, true };
+			edges[n_edges++] = (struct edge) { q->answer_ns, number, false };
+		}
+		qsort(edges, n_edges, sizeof(*edges), by_time);
+		n += find_spans(edges, n_edges, s->at + n);
+	}
+	s->first[n_threads] = n;
+	free(edges);
+	return 0;
+}
+
+int requests_index(struct request_list *r, uint32_t n_threads)
+{
+	int err = make_index(r, n_threads, true, &r->by_writer, &r->first_by_writer);
+
+	if (!err)
+		err = make_index(r, n_threads, false, &r->by_reader, &r->first_by_reader);
+	if (!err)
+		err = make_spans(r, n_threads, false, &r->written);
+	if (!err)
+		err = make_spans(r, n_threads, true, &r->served);
+	return err;
+}
+
+void requests_free(struct request_list *r)
+{
+	free(r->at);
+	free(r->endpoints);
+	free(r->by_writer);
+	free(r->by_reader);
+	free(r->first_by_writer);
+	free(r->first_by_reader);
+	free(r->written.at);
+	free(r->written.first);
+	free(r->served.at);
+	free(r->served.first);
+	free(r->waits);
+	free(r->of_wait);
+	pair_table_free(&r->connections);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * requests.h - what clients asked servers for, as seen at the servers' sockets (chain-semantics,
+ * section 15): when each request arrived, who read it when, who answered when and from where.
+ *
+ * Each answered request of which nothing is missing is also a wait of a client, a thread behind the
+ * real ones (timelines_client_threads()) that does nothing but wait for one endpoint. Requests that
+ * overlap are those of different clients.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/pairs.h"
+#include "chainlog.h"
+
+struct event;
+struct wait;
+
+enum request_flags {
+	REQUEST_FIRST = CHAINLOG_REQUEST_FIRST, /* of its connection */
+	/* It arrived before the answer of the one before it. */
+	REQUEST_PIPELINED = CHAINLOG_REQUEST_PIPELINED,
+	REQUEST_OLD = CHAINLOG_REQUEST_OLD,	  /* its connection is older than the recording */
+	REQUEST_UNSENT = CHAINLOG_REQUEST_UNSENT, /* bytes of the answer were not yet sent */
+	/* When it arrived is not known: arrival_ns is when it was read. */
+	REQUEST_NO_ARRIVAL = CHAINLOG_REQUEST_NO_ARRIVAL,
+	REQUEST_RECORDED = 31,	      /* all of these */
+	REQUEST_SEVERAL = 1 << 8,     /* the answer was written in several parts */
+	REQUEST_OPEN = 1 << 9,	      /* not answered: it has no writer, and answers at 0 */
+	REQUEST_BEFORE = 1 << 10,     /* it arrived before the recording began */
+	REQUEST_INCOMPLETE = 1 << 11, /* the last parts of the answer may be missing */
+	/* It is counted, but not explained. */
+	REQUEST_UNEXPLAINED = REQUEST_OPEN | REQUEST_BEFORE | REQUEST_INCOMPLETE,
+};
+
+struct request {
+	uint64_t arrival_ns, taken_ns; /* arrival <= taken <= first answer <= answer */
+	uint64_t first_answer_ns, answer_ns;
+	uint64_t connection; /* 0: a datagram's */
+	uint64_t bytes_read, bytes_written;
+	uint32_t reader, writer; /* threads; THREAD_NONE: not known */
+	uint32_t pair;		 /* the writer's stacks at the first answer */
+	uint32_t flags;		 /* enum request_flags, or-ed */
+	uint32_t object;	 /* of the trace; 0: not known */
+	uint32_t endpoint;	 /* see timelines_endpoint() */
+};
+
+/* What clients connect to: an address and the process that answers there. */
+struct request_endpoint {
+	uint32_t object;  /* of the trace: protocol and own port, or path; 0: not known */
+	uint32_t thread;  /* one of the process; THREAD_NONE: not known */
+	bool first;	  /* only the first requests of connections; and else all but these */
+	uint32_t name;	  /* string: "tcp :80", "tcp :80 first" */
+	uint32_t client;  /* string: "[request tcp :80] nginx" */
+	uint32_t for_it;  /* string: "[for tcp :80]" */
+	uint32_t process; /* string: "nginx"; 0: not known */
+	/* The same number, from 1 on, for first requests and others of one name and process name.
+	 */
+	uint32_t address;
+	/*
+	 * The first endpoint that is called the same: a server may have a process for each
+	 * connection.
+	 */
+	uint32_t alike;
+	uint32_t requests; /* how many there are */
+};
+
+/*
+ * From from_ns to to_ns a thread worked for this request, and for no other. Those of a thread are
+ * in order of time and do not overlap.
+ */
+struct request_span {
+	uint64_t from_ns, to_ns;
+	uint32_t request; /* number */
+};
+
+struct request_spans {
+	struct request_span *at;
+	size_t *first; /* by thread, and one more */
+};
+
+/* The members are private to timeline/, but for those that have no function below. */
+struct request_list {
+	struct request *at; /* numbers from 0, in order of their (first) answers being noticed */
+	size_t n, cap;
+	uint64_t n_open, n_before, n_incomplete;
+	/* Parts of answers to requests that are not there; threads that are not known. */
+	uint64_t strays, strangers;
+
+	struct request_endpoint *endpoints; /* numbers from 0 */
+	uint32_t n_endpoints;
+	uint32_t queued; /* string: "[queued]" */
+	/* Numbers of requests by writer and answer, by reader and arrival; where those begin. */
+	uint32_t *by_writer, *by_reader;
+	size_t *first_by_writer, *first_by_reader; /* by thread, and one more */
+	struct request_spans written; /* the thread is the writer of exactly one that is taken */
+	struct request_spans served;  /* likewise reader and writer */
+
+	struct wait *waits; /* of all clients, one after another */
+	uint32_t *of_wait;  /* the request of each */
+	size_t n_waits;
+
+	/* While the trace is read: the last request of each connection, by its number's halves. */
+	struct pair_table connections;
+	uint64_t lost_until_ns; /* parts of answers may be missing up to here */
+};
+
+/* An event of requests: writer and reader are threads or THREAD_NONE. 0 or -ENOMEM. */
+int requests_event(struct request_list *r, const struct event *ev, uint32_t writer,
+		   uint32_t reader);
+/* Parts of answers are missing; up to last_ns. To be called in order of time. */
+void requests_lost(struct request_list *r, uint64_t last_ns);
+/* After the last event. */
+void requests_complete(struct request_list *r);
+/* Makes the indexes and spans, of n_threads. 0 or -ENOMEM. */
+int requests_index(struct request_list *r, uint32_t n_threads);
+void requests_free(struct request_list *r);

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Requests of clients: made events in, folded lines out (chain-semantics, section 15). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/chain.h"
+#include "synth_many.h"
+
+static struct options of_requests(void)
+{
+	struct options o;
+
+	options_init(&o);
+	o.requests = true;
+	return o;
+}
+
+static void folds(const char *script, const char *expected)
+{
+	struct options o = of_requests();
+
+	expect_text(script_folded(script, &o), expected);
+}
+
+/* S, a thread called by its letter, runs all the time. */
+static const char example[] =
+	"thread S *\n"
+	"0 c0 - R > S\n"
+	"250 c0 S request tcp::80 conn=1 arrived=45 taken=50\n"
+	"900 c0 S request tcp::80 conn=2 arrived=100 taken=300 stack=send;work\n"
+	"end 1000\n";
+
+static void the_example(void **state)
+{
+	struct options o = of_requests();
+
+	(void)state;
+	o.min_request_ns = 300000;
+	expect_text(script_folded(example, &o),
+		    "[request tcp :80] S;--;send;work;S;[running] 600\n"
+		    "[request tcp :80] S;[queued];--;[unknown stack];S;[running] 50\n"
+		    "[request tcp :80] S;[queued];[for tcp :80];--;[unknown stack];S;[running] "
+		    "150\n");
+}
+
+/* ---- parts ---- */
+
+/* R hands over to W, which waits for L, and then has no CPU. */
+static void another_thread_answers(void **state)
+{
+	(void)state;
+	folds("thread R S\n"
+	      "thread W S/R\n"
+	      "0   c1 - R > L\n"
+	      "150 c0 - wakes R wake;recv\n"
+	      "200 c0 - R > R\n"
+	      "320 c0 R wakes W wake;hand\n"
+	      "330 c0 R S > W epoll\n"
+	      "400 c0 W S > X lock\n"
+	      "700 c1 L wakes W wake;unlock\n"
+	      "750 c0 X R > W\n"
+	      "900 c0 W request tcp::80 conn=1 arrived=100 taken=300 by=R stack=send|reply\n"
+	      "end 1000\n",
+	      "[request tcp :80] R;--;send;-;reply;W;--;wake;hand;R;[running] 20\n"
+	      "[request tcp :80] R;--;send;-;reply;W;--;wake;unlock;L;[running] 300\n"
+	      "[request tcp :80] R;--;send;-;reply;W;[runnable] 60\n"
+	      "[request tcp :80] R;--;send;-;reply;W;[running] 220\n"
+	      "[request tcp :80] R;[queued];--;[unknown stack];R;--;wake;recv;[interrupt] 50\n"
+	      "[request tcp :80] R;[queued];--;[unknown stack];R;[runnable] 50\n"
+	      "[request tcp :80] R;[queued];--;[unknown stack];R;[running] 100\n");
+}
+
+static void without_reader_and_writer_nothing_is_known(void **state)
+{
+	(void)state;
+	folds("born Q\n"
+	      "200 c0 Q request unix:/run/s conn=1 arrived=100 taken=150\n"
+	      "end 1000\n",
+	      "[request unix /run/s];[queued];[unknown] 50\n"
+	      "[request unix /run/s];[unknown] 50\n");
+}
+
+/* Where the answer is given, an interrupt in the stack says nothing. */
+static void who_answers_is_a_task(void **state)
+{
+	(void)state;
+	folds("thread S *\n"
+	      "0 c0 - R > S\n"
+	      "200 c0 S request tcp::80 conn=1 arrived=100 taken=100 "
+	      "stack=send;asm_common_interrupt;work\n"
+	      "end 1000\n",
+	      "[request tcp :80] S;--;send;asm_common_interrupt;work;S;[running] 100\n");
+}
+
+static void the_depth_counts_no_labels(void **state)
+{
+	struct options o = of_requests();
+
+	(void)state;
+	o.depth = 0;
+	expect_text(script_folded(example, &o),
+		    "[request tcp :80] S;[depth limit] 800\n"
+		    "[request tcp :80] S;[queued];[depth limit] 55\n"
+		    "[request tcp :80] S;[queued];[for tcp :80];[depth limit] 150\n");
+}
+
+/* ---- options ---- */
+
+static const char several[] = "thread S *\n"
+			      "thread T *\n"
+			      "0 c0 - R > S\n"
+			      "0 c1 - R > T\n"
+			      "20 c0 S request tcp::80 conn=1 arrived=10 taken=10 first\n"
+			      "40 c0 S request tcp::80 conn=1 arrived=30 taken=30\n"
+			      "80 c0 S request tcp::80 conn=1 arrived=50 taken=50\n"
+			      "120 c0 S request tcp::80 conn=1 arrived=90 taken=90\n"
+			      "230 c1 T request tcp::81 conn=2 arrived=130 taken=130 first\n"
+			      "900 c1 T request-open tcp::81 conn=2 arrived=300 taken=310\n"
+			      "end 1000\n";
+
+static void options_choose(void **state)
+{
+	struct options o = of_requests();
+	char why[100];
+
+	(void)state;
+	o.slowest_ppm = 10000;
+	expect_text(script_folded(several, &o),
+		    "[request tcp :80] S;--;[unknown stack];S;[running] 30\n"
+		    "[request tcp :81 first] T;--;[unknown stack];T;[running] 100\n");
+	o.slowest_ppm = 700000;
+	o.from_ns = 60000;
+	expect_text(script_folded(several, &o),
+		    "[request tcp :80] S;--;[unknown stack];S;[running] 20\n"
+		    "[request tcp :81 first] T;--;[unknown stack];T;[running] 100\n");
+	o = of_requests();
+	o.min_request_ns = 30000;
+	expect_text(script_folded(several, &o),
+		    "[request tcp :80] S;--;[unknown stack];S;[running] 60\n"
+		    "[request tcp :81 first] T;--;[unknown stack];T;[running] 100\n");
+	o = of_requests();
+	assert_int_equal(regex_list_add(&o.endpoints, ":80 f|^T$", why, sizeof(why)), 0);
+	expect_text(script_folded(several, &o),
+		    "[request tcp :80 first] S;--;[unknown stack];S;[running] 10\n"
+		    "[request tcp :81 first] T;--;[unknown stack];T;[running] 100\n");
+	options_free(&o);
+	o = of_requests();
+	o.processes.ids = (struct id_list) { (uint32_t[]) { 101 + 'T' - 'A' }, 1 };
+	expect_text(script_folded(several, &o),
+		    "[request tcp :81 first] T;--;[unknown stack];T;[running] 100\n");
+	o = of_requests();
+	assert_int_equal(regex_list_add(&o.names, "^T$", why, sizeof(why)), 0);
+	expect_text(script_folded(several, &o),
+		    "[request tcp :81 first] T;--;[unknown stack];T;[running] 100\n");
+	options_free(&o);
+}
+
+/* ---- law 1 ---- */
+
+struct explained {
+	uint64_t ns;
+	unsigned int labels; /* of other requests */
+};
+
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
+{
+	struct explained *s = arg;
+
+	(void)node;
+	if (key.kind == AMOUNT_TIME)
+		s->ns += amount;
+}
+
+static uint32_t label(void *arg, const struct link *l)
+{
+	struct explained *s = arg;
+
+	s->labels += l->flags & LINK_LABEL;
+	return 1 + l->name;
+}
+
+static void explain(const struct timelines *tl, const struct options *o, uint64_t cut_ns,
+		    struct explained *all)
+{
+	struct explained s = { 0 };
+	struct chain_user user = { .sink = { &s, add, NULL }, .label = label };
+	struct chains c;
+
+	assert_int_equal(chains_init(&c, tl, o, &user), 0);
+	for (uint32_t i = timelines_threads(tl); i < timelines_clients_end(tl); i++)
+		for (uint32_t k = 0; k < timelines_thread(tl, i)->n_waits; k++) {
+			const struct wait *w = &timelines_thread(tl, i)->waits[k];
+			uint64_t mid_ns = clip_ns(w->out_ns + cut_ns, w->out_ns, w->in_ns);
+			const struct request *q = timelines_request_of(tl, w);
+
+			assert_true(w->in_ns - w->out_ns == q->answer_ns - q->arrival_ns);
+			s.ns = 0;
+			chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, mid_ns);
+			assert_true(s.ns == mid_ns - w->out_ns);
+			chains_explain(&c, chains_head(&c, 1), i, w, mid_ns, w->in_ns);
+			assert_true(s.ns == q->answer_ns - q->arrival_ns);
+			all->ns += s.ns;
+		}
+	all->labels += s.labels;
+	assert_false(c.out_of_memory);
+	chains_free(&c);
+}
+
+static void requests_add_up(const struct trace *t, struct explained *all)
+{
+	struct options o = of_requests();
+	struct timelines *tl;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	for (int mode = 0; mode < 2; mode++)
+		for (uint32_t depth = 0; depth < 9; depth += 4) {
+			o.mode = mode ? MODE_CLASSIC : MODE_EXACT;
+			o.depth = depth;
+			explain(tl, &o, depth * 9000, all);
+		}
+	timelines_free(tl);
+}
+
+static void law_1_on_schedules(void **state)
+{
+	static const enum schedule_kind kinds[] = { SCHEDULE_WHOLE, SCHEDULE_LOSSY,
+						    SCHEDULE_DAMAGED };
+	struct explained all = { 0 };
+
+	(void)state;
+	for (unsigned long seed = 1; seed <= schedules_to_try(); seed++) {
+		struct schedule *s = schedule_new(seed, kinds[seed % 3]);
+		struct synth *m;
+		struct trace *t;
+		char *script;
+
+		schedule_requests(s, seed % 3 == 1);
+		script = schedule_script(s);
+		m = script_made(script);
+		t = synth_open(m);
+		requests_add_up(t, &all);
+		trace_close(t);
+		synth_free(m);
+		free(script);
+		schedule_free(s);
+	}
+	/* Had there been none, nothing would have been tried. */
+	assert_true(all.ns > 0 && all.labels > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_example),
+		cmocka_unit_test(another_thread_answers),
+		cmocka_unit_test(without_reader_and_writer_nothing_is_known),
+		cmocka_unit_test(who_answers_is_a_task),
+		cmocka_unit_test(the_depth_counts_no_labels),
+		cmocka_unit_test(options_choose),
+		cmocka_unit_test(law_1_on_schedules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Timed waits for a lock that are tried again at once (chain-semantics, section 14). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+#include "synth_script.h"
+
+#define TIMER "wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt"
+
+/* A's lines, of both engines. */
+static void folds(const char *script, enum options_mode mode, const char *expected)
+{
+	struct oracle_asked asked = { .depth = OPTIONS_DEPTH_DEFAULT,
+				      .classic = mode == MODE_CLASSIC };
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct options o;
+	char *all, *lines = calloc(1, 1 << 16), *at = lines;
+
+	options_init(&o);
+	o.mode = mode;
+	o.unit = UNIT_NS;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	expect_text(trace_folded(t, &o), all = oracle_folded(t, &asked));
+	for (char *line = all, *end; (end = strchr(line, '\n')); line = end + 1)
+		if (*line == 'A' && lines)
+			at = stpncpy(at, line, (size_t)(end + 1 - line));
+	free(all);
+	expect_text(lines, expected);
+	trace_close(t);
+	synth_free(m);
+}
+
+static void exact(const char *script, const char *expected)
+{
+	folds(script, MODE_EXACT, expected);
+}
+
+/* A waits for a lock from 0 to 500 and from 501 to 800; its timer ends the first sleep. */
+static void example_waker_of_the_last_try(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "500 c1 B wakes A " TIMER "\n"
+	      "500 c0 - R > A\n"
+	      "501 c0 A S > - lock for=futex:m\n"
+	      "800 c1 B wakes A unlock;hold\n"
+	      "800 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[futex];-;lock;--;unlock;hold;B;[running] 799000\n");
+}
+
+/* The same with a second try that is another: how it begins, and who ends it. */
+static char *second_try(const char *begins, const char *ends)
+{
+	char *script;
+
+	if (asprintf(&script,
+		     "born D\n"
+		     "0    c0 - R > A\n"
+		     "0    c1 - R > B\n"
+		     "0    c0 A S > - lock for=futex:m\n"
+		     "500  c1 B wakes A " TIMER "\n"
+		     "500  c0 - R > A\n"
+		     "%s"
+		     "2000 c1 %s\n"
+		     "2000 c0 - R > A\n"
+		     "end 3000\n",
+		     begins, ends) < 0)
+		abort();
+	return script;
+}
+
+static void first_goes_on(const char *begins, const char *ends, bool expected)
+{
+	char *script = second_try(begins, ends);
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct oracle_asked asked = { .depth = 2 };
+	struct options o;
+	char *lines, *all;
+	bool joined;
+
+	options_init(&o);
+	o.depth = 2;
+	o.unit = UNIT_NS;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	lines = trace_folded(t, &o);
+	all = oracle_folded(t, &asked);
+	joined = !strstr(lines, "A;[futex];-;lock;--;wake;") &&
+		 strstr(lines, "A;[futex];-;lock;--;unlock;B;[running] ");
+	if (joined != expected)
+		fprintf(stderr, "---- schedule\n%s---- %s\n%s----\n", script,
+			expected ? "goes on" : "does not go on", lines);
+	assert_int_equal(joined, expected);
+	assert_string_equal(lines, all);
+	free(lines);
+	free(all);
+	trace_close(t);
+	synth_free(m);
+	free(script);
+}
+
+static void a_try_begins_less_than_a_millisecond_later(void **state)
+{
+	(void)state;
+	first_goes_on("1499.999 c0 A S > - lock for=futex:m\n", "B wakes A unlock", true);
+	first_goes_on("1500 c0 A S > - lock for=futex:m\n", "B wakes A unlock", false);
+}
+
+static void time_without_a_cpu_does_not_part_tries(void **state)
+{
+	(void)state;
+	first_goes_on("900 c0 A R > - lock\n"
+		      "1800 c0 - R > A\n"
+		      "1900 c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", true);
+	first_goes_on("900 c0 A R > - lock\n"
+		      "1000 c0 - R > A\n"
+		      "1600 c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", false);
+}
+
+static void a_try_is_for_the_same_lock_in_the_same_place(void **state)
+{
+	(void)state;
+	first_goes_on("501 c0 A S > - lock for=futex:n\n", "B wakes A unlock", false);
+	first_goes_on("501 c0 A S > - relock for=futex:m\n", "B wakes A unlock", false);
+	first_goes_on("501 c0 A S > - lock for=pipe:m\n", "B wakes A unlock", false);
+	first_goes_on("501 c0 A S > - lock\n", "B wakes A unlock", false);
+}
+
+static void only_a_thread_ends_the_last_try(void **state)
+{
+	(void)state;
+	first_goes_on("501 c0 A S > - lock for=futex:m\n", "B wakes A " TIMER, false);
+	first_goes_on("501 c0 A S > - lock for=futex:m\n", "B wakes A wake;asm_common_interrupt",
+		      false);
+	first_goes_on("501 c0 A S > - lock for=futex:m\n", "- wakes A", false);
+	/* It is not woken at all. */
+	first_goes_on("501 c0 A S > - lock for=futex:m\n", "B ran", false);
+}
+
+static void a_thread_that_wakes_others_in_between_does_not_only_wait(void **state)
+{
+	(void)state;
+	first_goes_on("100 c2 C S > - sleep\n"
+		      "501 c0 A wakes C wake\n"
+		      "501 c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", false);
+	first_goes_on("501 c0 A forks D\n"
+		      "501 c0 A new D fork\n"
+		      "503 c3 - R > D\n"
+		      "502 c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", false);
+}
+
+/* The kernel's interrupts wake others in whatever thread they meet. */
+static void wakings_of_interrupts_do_not_count(void **state)
+{
+	(void)state;
+	first_goes_on("100 c2 C S > - sleep\n"
+		      "501 c0 A wakes C wake;asm_common_interrupt\n"
+		      "501 c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", true);
+	/* Of what woke C, which did not sleep, nothing is known. */
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c2 - R > C\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "500 c1 B wakes A " TIMER "\n"
+	      "500 c0 - R > A\n"
+	      "501 c0 A wakes C wake;asm_common_interrupt\n"
+	      "501 c0 A S > - lock for=futex:m\n"
+	      "800 c1 B wakes A unlock\n"
+	      "800 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[futex];-;lock;--;unlock;B;[running] 299000\n"
+	      "A;[futex];-;lock;[unknown] 500000\n");
+}
+
+/* After a loss nobody knows whether A waited on, or what for. */
+static void what_is_not_known_ends_in_unknown(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "500 c1 B wakes A " TIMER "\n"
+	      "500 c0 - R > A\n"
+	      "501 c0 lost 502\n"
+	      "600 c0 - R > A\n"
+	      "601 c0 A S > - lock for=futex:m\n"
+	      "800 c1 B wakes A unlock\n"
+	      "800 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[futex];-;lock;--;unlock;B;[running] 199000\n"
+	      "A;[futex];-;lock;[unknown] 500000\n");
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "500 c1 B wakes A " TIMER "\n"
+	      "500 c0 - R > A\n"
+	      "501 c0 A S > - lock for=futex:m\n"
+	      "800 c0 - woken A\n"
+	      "801 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[futex];-;lock;[unknown] 800000\n");
+	/* It ran for a millisecond before: it did not try at once. */
+	exact("0    c0 - R > A\n"
+	      "0    c1 - R > B\n"
+	      "0    c0 A S > - lock for=futex:m\n"
+	      "500  c1 B wakes A " TIMER "\n"
+	      "500  c0 - R > A\n"
+	      "1500 c0 lost 1502\n"
+	      "end 1900\n",
+	      "A;[futex];-;lock;--;wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;"
+	      "[timer] 500000\n");
+}
+
+/*
+ * B, which ends the last try, does not run when the first ones end: it waits for C, then has no
+ * CPU.
+ */
+static void what_the_waker_did_during_each_try_explains_it(void **state)
+{
+	static const char script[] = "0   c0 - R > A\n"
+				     "0   c1 - R > B\n"
+				     "0   c0 A S > - lock for=futex:m\n"
+				     "100 c1 B S > C read\n"
+				     "300 c2 - wakes A " TIMER "\n"
+				     "300 c0 - R > A\n"
+				     "301 c0 A S > - lock for=futex:m\n"
+				     "400 c1 C wakes B send\n"
+				     "500 c2 - wakes A " TIMER "\n"
+				     "500 c0 - R > A\n"
+				     "502 c0 A S > - lock for=futex:m\n"
+				     "600 c1 C S > B idle\n"
+				     "700 c1 B wakes A unlock\n"
+				     "700 c0 - R > A\n"
+				     "end 900\n";
+
+	(void)state;
+	exact(script, "A;[futex];-;lock;--;unlock;B;--;send;C;[running] 299000\n"
+		      "A;[futex];-;lock;--;unlock;B;[runnable] 198000\n"
+		      "A;[futex];-;lock;--;unlock;B;[running] 200000\n");
+	folds(script, MODE_CLASSIC,
+	      "A;[futex];-;lock;--;unlock;B;--;send;C;[unknown] 198000\n"
+	      "A;[futex];-;lock;--;unlock;B;[unknown] 499000\n");
+}
+
+/* A waker that did not exist yet when the first try ended. */
+static void the_waker_is_born_after_the_first_try(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > C\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "300 c2 - wakes A " TIMER "\n"
+	      "300 c0 - R > A\n"
+	      "301 c0 A S > - lock for=futex:m\n"
+	      "400 c1 C forks B\n"
+	      "400 c1 C new B clone\n"
+	      "500 c2 - R > B\n"
+	      "700 c2 B wakes A unlock\n"
+	      "700 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[futex];-;lock;--;unlock;B;--;clone;C;[running] 399000\n"
+	      "A;[futex];-;lock;--;unlock;B;[runnable] 100000\n"
+	      "A;[futex];-;lock;--;unlock;B;[running] 200000\n");
+}
+
+/* A waker woke A once, however often A tried. */
+static void wakings_are_counted_once(void **state)
+{
+	struct synth *m = script_made("0   c0 - R > A\n"
+				      "0   c1 - R > B\n"
+				      "0   c2 - R > C\n"
+				      "0   c0 A S > - lock for=futex:m\n"
+				      "10  c2 C S > - recv\n"
+				      "300 c1 B wakes A " TIMER "\n"
+				      "300 c0 - R > A\n"
+				      "301 c0 A S > - lock for=futex:m\n"
+				      "500 c1 B wakes A " TIMER "\n"
+				      "500 c0 - R > A\n"
+				      "502 c0 A S > - lock for=futex:m\n"
+				      "700 c1 B wakes A unlock\n"
+				      "700 c0 - R > A\n"
+				      "800 c1 B wakes C send\n"
+				      "800 c2 - R > C\n"
+				      "end 900\n");
+	struct trace *t = synth_open(m);
+	struct options o = script_options(103);
+	char *text;
+
+	(void)state;
+	text = trace_formatted(t, &o, "tree");
+	if (!strstr(text, "A once (0.690 ms)")) {
+		fprintf(stderr, "%s", text);
+		fail();
+	}
+	free(text);
+	trace_close(t);
+	synth_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(example_waker_of_the_last_try),
+		cmocka_unit_test(a_try_begins_less_than_a_millisecond_later),
+		cmocka_unit_test(time_without_a_cpu_does_not_part_tries),
+		cmocka_unit_test(a_try_is_for_the_same_lock_in_the_same_place),
+		cmocka_unit_test(only_a_thread_ends_the_last_try),
+		cmocka_unit_test(a_thread_that_wakes_others_in_between_does_not_only_wait),
+		cmocka_unit_test(wakings_of_interrupts_do_not_count),
+		cmocka_unit_test(what_is_not_known_ends_in_unknown),
+		cmocka_unit_test(what_the_waker_did_during_each_try_explains_it),
+		cmocka_unit_test(the_waker_is_born_after_the_first_try),
+		cmocka_unit_test(wakings_are_counted_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The first screen, where there are requests: made events in, lines of 80 columns out. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "synth_many.h"
+
+/* What is before the table of causes, to be freed. */
+static char *overview(const char *script, unsigned int given)
+{
+	struct options o;
+	char *text, *table;
+
+	options_init(&o);
+	o.given |= given;
+	text = script_formatted(script, &o, "causes");
+	table = strstr(text, "  SHARE ");
+	assert_non_null(table);
+	*table = 0;
+	return text;
+}
+
+/*
+ * S (threads are called by letters) answers three requests; for the last one it waits from 1200 to
+ * 1900 for a lock that L keeps, a thread of another process, who works, and has no CPU for 200.
+ */
+static const char lock[] =
+	"queues\n"
+	"thread S *\n"
+	"thread L *\n"
+	"0 c0 - R > S\n"
+	"0 c1 - R > L\n"
+	"250 c0 S request tcp::80 conn=1 arrived=200 taken=210\n"
+	"320 c0 S ran |parse;serve;main\n"
+	"450 c0 S request tcp::80 conn=1 arrived=300 taken=310\n"
+	"1200 c0 S S > - lock|take;serve;main for=futex:17:lock\n"
+	"1300 c1 L ran |crunch;hold;main\n"
+	"1400 c1 L ran |crunch;hold;main\n"
+	"1450 c1 L ran |count;hold;main\n"
+	"1500 c1 L R > X\n"
+	"1700 c1 X S > L\n"
+	"1900 c1 L wakes S wake|unlock;main\n"
+	"1900 c1 S queued! c0\n"
+	"1900 c0 - R > S\n"
+	"2000 c0 S request tcp::80 conn=1 arrived=1000 taken=1100 stack=send;reply\n"
+	"end 3000\n";
+
+static void the_slowest_are_compared_with_the_median(void **state)
+{
+	(void)state;
+	expect_text(
+		overview(lock, 0),
+		"tcp :80 S/119: 3 requests, 1000.0/s, p50 0.150 ms, p99 1.000 ms, longest\n"
+		"  1.000 ms. The slowest 1 (10.0 % of their time queued):\n"
+		"  70.0 %  L/112 ran crunch < hold < main (28.6 % of it without a CPU: 100 % X);\n"
+		"          S <- L, waiting in lock | take for futex 17:lock; at the median 0.0 %\n"
+		"  30.0 %  S/119 ran; at the median 100.0 %\n"
+		"1 of 1 endpoints; more: chainwalk -f requests\n"
+		"\n");
+}
+
+/*
+ * S and T are threads of one process. S waits from 1200 to 1500 for T, who compresses, and then
+ * compresses itself; the request in the middle was parsed, of the one before it there is no sample.
+ */
+static const char both_compress[] =
+	"thread S *\n"
+	"thread T */S\n"
+	"0 c0 - R > S\n"
+	"0 c1 - R > T\n"
+	"250 c0 S request tcp::80 conn=1 arrived=200 taken=210\n"
+	"320 c0 S ran |parse;serve;main\n"
+	"450 c0 S request tcp::80 conn=1 arrived=300 taken=300\n"
+	"1200 c0 S S > - lock|take;serve;main for=futex:17:lock\n"
+	"1300 c1 T ran |crunch;compress;main\n"
+	"1500 c1 T wakes S wake|unlock;main\n"
+	"1500 c0 - R > S\n"
+	"1700 c0 S ran |crunch;compress;main\n"
+	"2000 c0 S request tcp::80 conn=1 arrived=1000 taken=1000 stack=send;reply\n"
+	"end 3000\n";
+
+static void the_same_work_is_one_cause(void **state)
+{
+	(void)state;
+	expect_text(
+		overview(both_compress, 0),
+		"tcp :80 S/119: 3 requests, 1000.0/s, p50 0.150 ms, p99 1.000 ms, longest\n"
+		"  1.000 ms. The slowest 1 (0.0 % of their time queued):\n"
+		" 100.0 %  S/119 thread T/120 ran crunch < compress < main; S x 2, waiting in\n"
+		"          lock | take for futex 17:lock; 70.0 % in the thread that answered; at\n"
+		"          the median 0.0 %\n"
+		"1 of 1 endpoints; more: chainwalk -f requests\n"
+		"\n");
+}
+
+static void options_about_waits_have_no_requests(void **state)
+{
+	(void)state;
+	expect_text(overview(lock, GIVEN_WAIT), "");
+	expect_text(overview(lock, GIVEN_STATE), "");
+}
+
+/* No line is too long, unless it is one word, and none ends in a space. */
+static void check_lines(const char *text, unsigned int *lines)
+{
+	for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		size_t begin = strspn(line, " ");
+		size_t word = strcspn(line + begin, " \n");
+
+		if ((end - line > 80 && line + begin + word != end) ||
+		    (end > line && end[-1] == ' '))
+			fprintf(stderr, "%s", text);
+		assert_true(end - line <= 80 || line + begin + word == end);
+		assert_true(end == line || end[-1] != ' ');
+		++*lines;
+	}
+}
+
+static void lines_are_of_80_columns(void **state)
+{
+	unsigned int lines = 0;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= 100; seed++) {
+		struct schedule *s = schedule_new(seed, seed % 2 ? SCHEDULE_WHOLE : SCHEDULE_LOSSY);
+		struct options o;
+		char *script, *text, *table;
+
+		schedule_requests(s, seed % 2 == 0);
+		schedule_sample(s);
+		script = schedule_script(s);
+		options_init(&o);
+		text = script_formatted(script, &o, "causes");
+		table = strstr(text, "  SHARE ");
+		if (table) {
+			*table = 0;
+			check_lines(text, &lines);
+		}
+		free(text);
+		free(script);
+		schedule_free(s);
+	}
+	assert_true(lines > 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_slowest_are_compared_with_the_median),
+		cmocka_unit_test(the_same_work_is_one_cause),
+		cmocka_unit_test(options_about_waits_have_no_requests),
+		cmocka_unit_test(lines_are_of_80_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

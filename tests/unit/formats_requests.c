@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of requests: made events in, the table out. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "synth_many.h"
+
+/* unit: as --unit has it, or "ms", which is the default. */
+static char *table(const char *script, const char *unit)
+{
+	struct options o;
+
+	options_init(&o);
+	o.given |= strcmp(unit, "ms") ? GIVEN_UNIT : 0;
+	return script_formatted(script, &o, "requests");
+}
+
+/*
+ * S (threads are called by letters) reads a request at 300 that arrived at 100, after it worked for
+ * another one; it waits for L from 400 to 700, has no CPU until 750, and answers at 900.
+ */
+static const char one_waits[] =
+	"queues\n"
+	"thread S *\n"
+	"thread L *\n"
+	"0 c0 - R > S\n"
+	"0 c1 - R > L\n"
+	"250 c0 S request tcp::80 conn=1 arrived=45 taken=50\n"
+	"350 c0 S ran |work;main\n"
+	"400 c0 S S > X lock for=futex:17:lock\n"
+	"700 c1 L wakes S wake;unlock\n"
+	"700 c1 S queued! c0\n"
+	"750 c0 X R > S\n"
+	"900 c0 S request tcp::80 conn=2 arrived=100 taken=300 stack=send;reply\n"
+	"950 c0 S request-open tcp::80 conn=2 arrived=940 taken=945\n"
+	"end 1000\n";
+
+static void rows_say_where_the_time_went(void **state)
+{
+	(void)state;
+	expect_text(
+		table(one_waits, "ms"),
+		"ENDPOINT          REQUESTS  PER SECOND       MEAN        P50        P90        P99"
+		"      P99.9    LONGEST  MARKS\n"
+		"tcp :80 S/119            2      2000.0      0.502      0.205      0.800      0.800"
+		"      0.800      0.800  1 open\n"
+		"(times in ms)\n"
+		"\n"
+		"tcp :80 S/119: where the time went\n"
+		"                 2 ALL              1 MEDIAN             1 SLOWEST\n"
+		"         0.300  29.9 %         0.000   0.0 %         0.300  37.5 %  blocked in "
+		"lock for futex "
+		"17:lock\n"
+		"         0.450  44.8 %         0.000   0.0 %         0.250  31.2 %  ran work\n"
+		"         0.150  14.9 %         0.000   0.0 %         0.150  18.8 %  queued, while "
+		"the "
+		"reader worked for tcp :80\n"
+		"         0.055   5.5 %         0.005   2.4 %         0.050   6.2 %  queued\n"
+		"         0.050   5.0 %         0.000   0.0 %         0.050   6.2 %  no CPU: X\n"
+		"         0.000   0.0 %         0.200  97.6 %         0.000   0.0 %  ran\n"
+		"         1.005 100.0 %         0.205 100.0 %         0.800 100.0 %  all of it\n"
+		"\n"
+		"the slowest:\n"
+		"   ARRIVED (s)       TOOK     QUEUED  CONNECTION  READ BY                 "
+		"ANSWERED BY\n"
+		"      0.000100      0.800      0.200           2  S/119                   S/119\n"
+		"      0.000045      0.205      0.005           1  S/119                   S/119\n"
+		"\n"
+		"one of them: chainwalk -f tree --request '^tcp :80$' --from 0.000100 --to "
+		"0.000901 "
+		"--request-min 800us --max-wait 801us\n"
+		"         0.000      0.200  arrived on connection 2, and was queued; for 0.150 of "
+		"that "
+		"the reader worked for another request\n"
+		"         0.200             read by S/119\n"
+		"         0.200      0.100  ran\n"
+		"         0.300      0.300  slept in lock for futex 17:lock, ended by L\n"
+		"         0.600      0.050  had no CPU\n"
+		"         0.650      0.150  ran\n"
+		"         0.800             answered in send\n");
+}
+
+static void percentiles_are_of_the_nearest_rank(void **state)
+{
+	char script[8192], *got;
+	int len = snprintf(script, sizeof(script), "thread S *\n0 c0 - R > S\n");
+
+	(void)state;
+	/* 100 requests, which take 1, 2, ... 100 us; and a first one, which takes 500. */
+	len += snprintf(script + len, sizeof(script) - (size_t)len,
+			"600 c0 S request tcp::80 conn=1 arrived=100 taken=100 first\n");
+	for (int i = 1; i <= 100; i++)
+		len += snprintf(script + len, sizeof(script) - (size_t)len,
+				"%d c0 S request tcp::80 conn=1 arrived=%d taken=%d\n",
+				1000 + 200 * i, 1000 + 199 * i, 1000 + 199 * i);
+	snprintf(script + len, sizeof(script) - (size_t)len, "end 100000\n");
+	got = table(script, "us");
+	*strstr(got, "\n\n") = 0;
+	expect_text(
+		got,
+		"ENDPOINT             REQUESTS  PER SECOND       MEAN        P50        P90        "
+		"P99      P99.9    LONGEST  MARKS\n"
+		"tcp :80 S/119             100      1000.0     50.500     50.000     90.000     "
+		"99.000    100.000    100.000\n"
+		"tcp :80 first S/119         1        10.0    500.000    500.000    500.000    "
+		"500.000    500.000    500.000\n"
+		"(times in us)");
+}
+
+static void without_requests_it_says_so(void **state)
+{
+	(void)state;
+	expect_text(table("0 c0 - R > A\nend 10\n", "ms"), "no requests\n");
+}
+
+/* Of each endpoint the rows add up to their sum, and that of all requests to the table's mean. */
+static void rows_add_up(const char *text)
+{
+	uint64_t sums[3] = { 0 }, row[3];
+	unsigned int tables = 0;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strstr(line, " ALL ") && strstr(line, " ALL ") < line + strcspn(line, "\n"))
+			memset(sums, 0, sizeof(sums));
+		if (sscanf(line, "%" SCNu64 " %*f %% %" SCNu64 " %*f %% %" SCNu64 " %*f %%",
+			   &row[0], &row[1], &row[2]) != 3)
+			continue;
+		if (strstr(line, "%  all of it\n") != line + strcspn(line, "\n") - 12) {
+			for (int i = 0; i < 3; i++)
+				sums[i] += row[i];
+			continue;
+		}
+		tables++;
+		for (int i = 0; i < 3; i++)
+			if (sums[i] != row[i])
+				fprintf(stderr, "%s", text);
+		assert_memory_equal(sums, row, sizeof(sums));
+	}
+	assert_int_equal(tables > 0, strstr(text, "where the time went") != NULL);
+}
+
+static void rows_add_up_on_schedules(void **state)
+{
+	unsigned int with_requests = 0;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= 60; seed++) {
+		struct schedule *s = schedule_new(seed, seed % 2 ? SCHEDULE_WHOLE : SCHEDULE_LOSSY);
+		struct options o;
+		char *script, *got;
+
+		schedule_requests(s, seed % 2 == 0);
+		schedule_sample(s);
+		script = schedule_script(s);
+		options_init(&o);
+		o.unit = UNIT_NS;
+		o.given |= GIVEN_UNIT;
+		o.top = UINT64_MAX;
+		got = script_formatted(script, &o, "requests");
+		with_requests += strcmp(got, "no requests\n") != 0;
+		rows_add_up(got);
+		free(got);
+		free(script);
+		schedule_free(s);
+	}
+	assert_true(with_requests > 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_say_where_the_time_went),
+		cmocka_unit_test(percentiles_are_of_the_nearest_rank),
+		cmocka_unit_test(without_requests_it_says_so),
+		cmocka_unit_test(rows_add_up_on_schedules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

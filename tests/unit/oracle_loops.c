@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sleeps in event loops that other requests ended (chain-semantics, section 14). */
+#include <string.h>
+
+#include "oracle_private.h"
+
+/* The request that life answers when it wakes somebody at that time; SIZE_MAX: none, or several. */
+static size_t answered_at(struct world *w, int life, uint64_t at)
+{
+	size_t found = SIZE_MAX;
+	struct asked_for a;
+
+	for (size_t i = 0; i < w->n_told; i++) {
+		if (!request_asked(w, i, &a) || !a.answered || a.writer != life || a.taken >= at ||
+		    a.answer < at)
+			continue;
+		if (found != SIZE_MAX)
+			return SIZE_MAX;
+		found = i;
+	}
+	return found;
+}
+
+/* Whether a sleep begins with this piece that is in an event loop and over before that time. */
+static bool in_loop(struct world *w, const struct life *l, int piece, uint64_t before)
+{
+	static const char *const classes[] = { "epoll", "poll", "select", "io_uring" };
+	const struct piece *p = &l->pieces[piece];
+	const struct trace_object *object;
+	uint64_t end = p->to;
+
+	if (p->what != SLEEPS && p->what != WOKEN)
+		return false;
+	if (piece && (p[-1].what == SLEEPS || p[-1].what == WOKEN) && p[-1].sleep == p->sleep)
+		return false;
+	if (piece + 1 < l->n_pieces && p[1].what == WOKEN && p[1].sleep == p->sleep)
+		end = p[1].to;
+	object = trace_object(w->t, l->sleeps[p->sleep].object);
+	for (size_t i = 0; object && end <= before && i < sizeof(classes) / sizeof(*classes); i++)
+		if (!strcmp(trace_string(w->t, object->class), classes[i]))
+			return true;
+	return false;
+}
+
+/* Whether any request but that one came to life in [from, to]. */
+static bool other_came(struct world *w, int life, size_t request, uint64_t from, uint64_t to)
+{
+	struct asked_for a;
+
+	for (size_t i = 0; i < w->n_told; i++)
+		if (i != request && request_asked(w, i, &a) && a.reader == life &&
+		    a.arrival >= from && a.arrival <= to)
+			return true;
+	return false;
+}
+
+const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sleep *woke,
+				      int piece)
+{
+	const struct life *l = &w->lives[life];
+	const struct piece *p = &l->pieces[piece];
+	const struct sleep *own = &l->sleeps[p->sleep];
+	uint64_t at = woke->acted_ns ? woke->acted_ns : woke->woken_ns;
+	size_t request = woke->of_client ? woke->answers : answered_at(w, life, at);
+	struct asked_for a;
+
+	if (request == SIZE_MAX || !request_asked(w, request, &a) || p->from < a.taken ||
+	    !in_loop(w, l, piece, at) ||
+	    !other_came(w, life, request, p->from, p->what == SLEEPS ? p->to : p->from))
+		return own;
+	for (int i = piece + 1; i < l->n_pieces; i++)
+		if (in_loop(w, l, i, at))
+			return oracle_goes_on_in(w, life, woke, i);
+	return own;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Requests of clients: each is looked for in all events, and compared with all others. */
+#include <stdio.h>
+#include <string.h>
+
+#include "oracle_private.h"
+
+void request_noted(struct world *w, const struct event *ev)
+{
+	struct told *told;
+	bool lost = ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_REQUEST_MORE;
+
+	lost |= ev->kind == EVENT_LOST && trace_damage(w->t)->what;
+	if (!lost && (ev->kind < EVENT_REQUEST || ev->kind > EVENT_REQUEST_OPEN))
+		return;
+	w->told = more(w->told, w->n_told, sizeof(*w->told));
+	told = &w->told[w->n_told++];
+	*told = (struct told) { .ev = *ev, .life = NOBODY, .other = NOBODY, .lost = lost };
+	if (!lost && ev->tid)
+		told->life = world_find(w, ev->tid);
+	if (!lost && ev->other)
+		told->other = world_find(w, ev->other);
+}
+
+static bool is_there(struct world *w, int life, uint64_t at)
+{
+	return life != NOBODY && w->lives[life].begin <= at && at <= w->lives[life].end;
+}
+
+bool request_asked(struct world *w, size_t at, struct asked_for *of)
+{
+	const struct told *begin = &w->told[at];
+	const struct event *ev = &begin->ev;
+	bool several = false, lost = false, over = false;
+
+	if (begin->lost || ev->kind == EVENT_REQUEST_MORE)
+		return false;
+	*of = (struct asked_for) { .arrival = ev->asked_ns,
+				   .taken = ev->taken_ns,
+				   .answer = ev->last_ns,
+				   .reader = begin->other,
+				   .writer = begin->life,
+				   .answered = ev->kind == EVENT_REQUEST };
+	if (!of->answered) {
+		of->reader = begin->life;
+		of->writer = NOBODY;
+	}
+	for (size_t i = 0; i < w->n_told && of->answered && ev->n && !over; i++) {
+		const struct told *told = &w->told[i];
+
+		if (told->lost) {
+			lost |= told->ev.last_ns >= ev->last_ns;
+		} else if (i > at && told->ev.n == ev->n) {
+			over = told->ev.kind != EVENT_REQUEST_MORE;
+			if (over || several || told->ev.asked_ns != ev->last_ns ||
+			    told->ev.last_ns < ev->last_ns)
+				continue;
+			several = true;
+			of->answer = told->ev.last_ns;
+			of->writer = told->life;
+		}
+	}
+	of->known = of->answered && (several || !lost) && of->arrival >= w->start;
+	if (!is_there(w, of->reader, of->taken))
+		of->reader = NOBODY;
+	if (!is_there(w, of->writer, of->answer))
+		of->writer = NOBODY;
+	return true;
+}
+
+/* The thread that leads the life's process. */
+static int leader_of(struct world *w, int life)
+{
+	uint32_t tgid = w->lives[life].tgid;
+
+	for (int i = life; tgid && i >= 0; i--)
+		if (w->lives[i].tgid == tgid && w->lives[i].tid == tgid)
+			return i;
+	for (int i = life; tgid && i < w->n_lives; i++)
+		if (w->lives[i].tgid == tgid && w->lives[i].tid == tgid)
+			return i;
+	return NOBODY;
+}
+
+static int server_of(const struct asked_for *a)
+{
+	return a->writer != NOBODY ? a->writer : a->reader;
+}
+
+static bool same_process(struct world *w, int a, int b)
+{
+	int leader_a, leader_b;
+
+	if (a == NOBODY || b == NOBODY)
+		return a == b;
+	leader_a = leader_of(w, a);
+	leader_b = leader_of(w, b);
+	if (leader_a != NOBODY || leader_b != NOBODY)
+		return leader_a == leader_b;
+	a = (int)(w->lives[a].tgid ? w->lives[a].tgid : w->lives[a].tid);
+	b = (int)(w->lives[b].tgid ? w->lives[b].tgid : w->lives[b].tid);
+	return a == b;
+}
+
+/* "tcp :80", "tcp :80 first". To be freed. */
+static char *endpoint_of(struct world *w, const struct event *ev)
+{
+	const struct trace_object *o = trace_object(w->t, ev->object);
+	const char *name = o ? trace_string(w->t, o->name) : "";
+	char *text;
+
+	if (asprintf(&text, "%s%s%s%s", o ? trace_string(w->t, o->class) : "unknown",
+		     *name ? " " : "", name,
+		     ev->flags & CHAINLOG_REQUEST_FIRST ? " first" : "") < 0)
+		abort();
+	return text;
+}
+
+/*
+ * The process is called by its leader's last name; without a leader by the first name of the thread
+ * whose request at this endpoint came first.
+ */
+static const char *server_name(struct world *w, size_t at, const struct asked_for *a)
+{
+	int server = server_of(a), leader = server == NOBODY ? NOBODY : leader_of(w, server);
+	struct asked_for first;
+
+	if (leader != NOBODY) {
+		const struct life *l = &w->lives[leader];
+
+		return trace_string(w->t, l->names[l->n_names - 1].name);
+	}
+	for (size_t i = 0; i <= at && server != NOBODY; i++) {
+		const struct event *ev = &w->told[i].ev;
+
+		if (request_asked(w, i, &first) && ev->object == w->told[at].ev.object &&
+		    (ev->flags & CHAINLOG_REQUEST_FIRST) ==
+			    (w->told[at].ev.flags & CHAINLOG_REQUEST_FIRST) &&
+		    same_process(w, server, server_of(&first)))
+			return trace_string(w->t, w->lives[server_of(&first)].names[0].name);
+	}
+	return "";
+}
+
+/* The request that life reads and answers at that time; SIZE_MAX: none, or several. */
+static size_t works_for(struct world *w, int life, uint64_t at)
+{
+	size_t found = SIZE_MAX;
+	struct asked_for a;
+
+	for (size_t i = 0; i < w->n_told; i++) {
+		if (!request_asked(w, i, &a) || !a.answered || a.reader != life ||
+		    a.writer != life || a.taken > at || a.answer <= at)
+			continue;
+		if (found != SIZE_MAX)
+			return SIZE_MAX;
+		found = i;
+	}
+	return found;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void explain_queued(struct world *w, const char *head, const struct asked_for *a,
+			   bool classic)
+{
+	uint64_t *cuts = NULL;
+	size_t n = 0;
+	struct asked_for other;
+
+	for (size_t i = 0; i < w->n_told; i++) {
+		if (!request_asked(w, i, &other) || !other.answered)
+			continue;
+		for (int end = 0; end < 2; end++) {
+			uint64_t at = end ? other.answer : other.taken;
+
+			cuts = more(cuts, n, sizeof(*cuts));
+			cuts[n++] = at < a->arrival ? a->arrival : at > a->taken ? a->taken : at;
+		}
+	}
+	cuts = more(cuts, n, sizeof(*cuts));
+	cuts[n++] = a->arrival;
+	cuts = more(cuts, n, sizeof(*cuts));
+	cuts[n++] = a->taken;
+	qsort(cuts, n, sizeof(*cuts), by_number);
+	for (size_t i = 0; i + 1 < n; i++) {
+		size_t whose = a->reader == NOBODY ? SIZE_MAX : works_for(w, a->reader, cuts[i]);
+		char *chain = strdup(head), *text, *label;
+
+		text_append(&chain, "[queued]");
+		if (whose != SIZE_MAX) {
+			text = endpoint_of(w, &w->told[whose].ev);
+			if (asprintf(&label, "[for %s]", text) < 0)
+				abort();
+			text_append(&chain, label);
+			free(label);
+			free(text);
+		}
+		oracle_explain_by(w, chain,
+				  &(struct sleep) { .waker = a->reader,
+						    .woken_ns = a->taken,
+						    .answers = SIZE_MAX },
+				  cuts[i], cuts[i + 1], classic);
+		free(chain);
+	}
+	free(cuts);
+}
+
+void oracle_explain_requests(struct world *w, bool classic)
+{
+	struct asked_for a;
+
+	for (size_t i = 0; i < w->n_told; i++) {
+		const struct event *ev = &w->told[i].ev;
+		char *endpoint, *name, *head;
+		const char *server;
+
+		if (!request_asked(w, i, &a) || !a.known)
+			continue;
+		endpoint = endpoint_of(w, ev);
+		server = server_name(w, i, &a);
+		if (asprintf(&name, "[request %s]%s%s", endpoint, *server ? " " : "", server) < 0)
+			abort();
+		head = strdup("");
+		text_append(&head, name);
+		explain_queued(w, head, &a, classic);
+		oracle_explain_by(w, head,
+				  &(struct sleep) { .waker = a.writer,
+						    .waker_kstack = ev->kstack,
+						    .waker_ustack = ev->ustack,
+						    .woken_ns = a.answer,
+						    .answers = i },
+				  a.taken, a.answer, classic);
+		free(head);
+		free(name);
+		free(endpoint);
+	}
+	oracle_finish(w);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Timed waits for a lock, added to a schedule: sleeps that are tried again and again. */
+#include "synth_schedule_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES_MAX 5
+
+static const char *const stacks[] = { "schedule;futex_wait|cond_wait;main", "schedule;lock",
+				      "schedule;futex_wait|lock;main", "" };
+
+static const char *const timers[] = {
+	"wake;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;compute|main",
+	"wake;hrtimer_wakeup;hrtimer_interrupt;asm_sysvec_apic_timer_interrupt",
+};
+
+struct tries {
+	struct schedule *s;
+	char who;
+	unsigned int cpu; /* on which they are: one that nobody else is on */
+	const char *stack;
+	char **lines; /* of all threads, to be put in by time */
+	uint64_t *ns;
+	size_t n;
+	bool woke[13]; /* by thread: it has woken its helper */
+};
+
+__attribute__((format(printf, 3, 4))) static void put_at(struct tries *t, uint64_t ns,
+							 const char *format, ...)
+{
+	char text[300];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	t->lines = realloc(t->lines, (t->n + 1) * sizeof(*t->lines));
+	t->ns = realloc(t->ns, (t->n + 1) * sizeof(*t->ns));
+	if (!t->lines || !t->ns ||
+	    asprintf(&t->lines[t->n], "%llu.%03llu c%u %s", (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000, t->cpu, text) < 0)
+		abort();
+	t->ns[t->n++] = ns;
+}
+
+/* A thread that sleeps from the start, until that thread wakes it. */
+static char helper_of(char who)
+{
+	return (char)(who + 13);
+}
+
+/* The thread's sleep of [from, to), which began on a CPU, becomes several. */
+static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t to)
+{
+	uint64_t n = 1 + schedule_random(t->s, TRIES_MAX), step = (to - from) / (n + 1);
+
+	for (uint64_t i = 1; i <= n && step > 30; i++) {
+		uint64_t ns = from + i * step;
+		const char *stack = schedule_random(t->s, 12) ? t->stack : "schedule;other";
+		const char *object = schedule_random(t->s, 12) ? "futex:m" : "futex:other";
+
+		put_at(t, ns++, "- wakes%s %c %s", schedule_random(t->s, 2) ? "!" : "", t->who,
+		       schedule_random(t->s, 15) ? timers[schedule_random(t->s, 2)]
+						 : "wake;do_idle");
+		put_at(t, ns++, "%c queued! c%u", t->who, t->cpu);
+		put_at(t, ns += schedule_random(t->s, 5), "- R > %c", t->who);
+		if (!schedule_random(t->s, 8)) {
+			put_at(t, ns += 1 + schedule_random(t->s, 3), "%c R > - %s", t->who, stack);
+			put_at(t, ns += 1 + schedule_random(t->s, 3), "- R > %c", t->who);
+		}
+		if (!t->woke[t->who - 'A'] && !schedule_random(t->s, 4)) {
+			put_at(t, ns += 1 + schedule_random(t->s, 2), "%c wakes %c %s", t->who,
+			       helper_of(t->who), schedule_random(t->s, 3) ? stacks[0] : timers[0]);
+			t->woke[t->who - 'A'] = true;
+		}
+		put_at(t, ns += 1 + schedule_random(t->s, 5), "%c S > - %s for=%s", t->who, stack,
+		       object);
+		put_at(t, ns + 1, "%c queued c%u", t->who, cpu);
+	}
+}
+
+static bool is_waking(const char *line, char who)
+{
+	char verbs[][12] = { " wakes X", " wakes! X", " woken X" };
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		verbs[i][strlen(verbs[i]) - 1] = who;
+		if (strstr(line, verbs[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * When a thread is woken that goes to sleep in line i; 0: it is not, or it was woken early, and
+ * does not sleep.
+ */
+static uint64_t woken_ns(const struct schedule *s, size_t i, char who)
+{
+	char comes_in[] = "> X";
+	unsigned int cpu;
+	uint64_t ns;
+
+	comes_in[2] = who;
+	for (size_t k = i; k-- > 0 && !strstr(s->lines[k], comes_in);)
+		if (is_waking(s->lines[k], who))
+			return 0;
+	while (++i < s->n) {
+		const char *line = s->lines[i] + (*s->lines[i] == '!');
+
+		if (schedule_is_event(line, &ns, &cpu) && is_waking(line, who))
+			return ns;
+	}
+	return 0;
+}
+
+static void put_all_until(struct schedule *s, struct tries *t, uint64_t ns)
+{
+	for (;;) {
+		size_t first = t->n;
+
+		for (size_t i = t->n; i-- > 0;)
+			if (t->lines[i] && t->ns[i] < ns &&
+			    (first == t->n || t->ns[i] <= t->ns[first]))
+				first = i;
+		if (first == t->n)
+			return;
+		schedule_put(s, "%s", t->lines[first]);
+		free(t->lines[first]);
+		t->lines[first] = NULL;
+	}
+}
+
+void schedule_loops(struct schedule *s)
+{
+	static const char *const loops[] = { "epoll:A:4", "epoll:A:4", "poll:of:3", "select:of:2",
+					     "io_uring:A:5" };
+
+	for (size_t i = 0; i < s->n; i++) {
+		const char *line = s->lines[i] + (*s->lines[i] == '!');
+		const char *to = strstr(line, " > "), *known = strstr(line, " for=");
+		unsigned int cpu;
+		uint64_t ns;
+		char *with;
+
+		if (!to || !schedule_is_event(line, &ns, &cpu) || !strchr("SD", to[-1]) ||
+		    !schedule_random(s, 3))
+			continue;
+		if (asprintf(&with, "%.*s for=%s",
+			     (int)((known ? (size_t)(known - s->lines[i]) : strlen(s->lines[i]))),
+			     s->lines[i], loops[schedule_random(s, 5)]) < 0)
+			abort();
+		free(s->lines[i]);
+		s->lines[i] = with;
+	}
+}
+
+void schedule_tries(struct schedule *s)
+{
+	struct tries t = { .s = s };
+	struct schedule old;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const char *line = s->lines[i] + (*s->lines[i] == '!');
+		unsigned int cpu;
+		uint64_t ns, to;
+		char *sleep, *to_whom, *with;
+
+		if (!schedule_is_event(line, &ns, &cpu) || !(to_whom = strstr(line, " > ")) ||
+		    to_whom - line < 4 || !strchr("SD", to_whom[-1]) || !schedule_random(s, 4))
+			continue;
+		t.who = to_whom[-3];
+		t.cpu = s->cpus + (unsigned int)(t.who - 'A');
+		t.stack = stacks[schedule_random(s, sizeof(stacks) / sizeof(*stacks))];
+		to = woken_ns(s, i, t.who);
+		if (to < ns + 100)
+			continue;
+		sleep = strndup(s->lines[i], (size_t)(to_whom + 4 - s->lines[i]));
+		if (!sleep || asprintf(&with, "%s %s for=futex:m", sleep, t.stack) < 0)
+			abort();
+		free(sleep);
+		free(s->lines[i]);
+		s->lines[i] = with;
+		put_tries(&t, cpu, ns, to);
+	}
+	old = *s;
+	s->lines = NULL;
+	s->n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		unsigned int cpu;
+		uint64_t ns;
+
+		if (schedule_is_event(old.lines[i] + (*old.lines[i] == '!'), &ns, &cpu))
+			put_all_until(s, &t, ns);
+		schedule_put(s, "%s", old.lines[i]);
+		free(old.lines[i]);
+		/* The first line says what is recorded. */
+		for (char who = 'A'; who < 'A' + 13 && !i; who++)
+			if (t.woke[who - 'A'])
+				schedule_put(s, "thread %c S", helper_of(who));
+	}
+	free(old.lines);
+	for (size_t i = 0; i < t.n; i++)
+		free(t.lines[i]);
+	free(t.lines);
+	free(t.ns);
+}
