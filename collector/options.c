@@ -122,6 +122,43 @@ static int set_trigger(struct setting *s, const char *value)
 	return setting_complain(s, "--trigger-wait must be a time such as 500ms: %s", value);
 }
 
+/* As the recorder calls endpoints: any other word would never be one. */
+static bool is_endpoint(const char *s, size_t len)
+{
+	static const char *const begins[] = { "tcp :", "udp :", "unix " };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (len > strlen(begins[i]) && !strncmp(s, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+static int set_trigger_request(struct setting *s, const char *value)
+{
+	struct trigger_options *t = &((struct options *)s->options)->trigger;
+	const char *equals = strrchr(value, '='); /* a path may have one, too */
+	struct trigger_request r = { 0 };
+
+	if (equals) {
+		r.endpoint = value;
+		r.endpoint_len = (size_t)(equals - value);
+	}
+	if (r.endpoint && !is_endpoint(r.endpoint, r.endpoint_len))
+		return setting_complain(s,
+					"--trigger-request: not an endpoint such as \"tcp :80\", "
+					"\"udp :53\" or \"unix /a/path\": %s",
+					value);
+	if (!options_duration(equals ? equals + 1 : value, &r.limit_ns))
+		return setting_complain(
+			s, "--trigger-request must be a time such as 200ms, or ENDPOINT=TIME: %s",
+			value);
+	if (t->n_requests == TRIGGER_REQUESTS_MAX)
+		return setting_complain(s, "--trigger-request: at most %u times",
+					TRIGGER_REQUESTS_MAX);
+	t->requests[t->n_requests++] = r;
+	return 0;
+}
+
 /* ---- the options --------------------------------------------------------------------------- */
 
 #define AT(member) offsetof(struct options, member)
@@ -147,9 +184,12 @@ static const struct option_row rows[] = {
 	{ "flight", 0, true, "TIME", set_flight, AT(flight_ns),
 	  .help = "keep only the last TIME (30s) in memory; write it on\nSIGUSR1 and at the end: "
 		  "trace.bin, trace.1.bin..." },
-	{ "trigger-wait", 0, false, "TIME", set_trigger, AT(trigger_ns),
+	{ "trigger-wait", 0, false, "TIME", set_trigger, AT(trigger.wait_ns),
 	  .help = "write it also after a wait longer than TIME (500ms)" },
-	{ "comm", 'c', false, "REGEX", set_text, AT(comm),
+	{ "trigger-request", 0, false, "T", set_trigger_request, 0,
+	  .help = "write it also after a request longer than T (200ms);\nonly to one endpoint: "
+		  "\"tcp :80=200ms\"; repeatable" },
+	{ "comm", 'c', false, "REGEX", set_text, AT(trigger.comm),
 	  .help = "only after waits of threads whose name matches" },
 	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps), .help = "end after N traces" },
 
@@ -207,28 +247,37 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "-q and -v exclude each other");
 	if (!*o->output)
 		return setting_complain(s, "the output has no name");
-	if (o->trigger_ns && !o->flight_ns)
+	if (o->trigger.wait_ns && !o->flight_ns)
 		return setting_complain(s, "--trigger-wait is for --flight");
+	if (o->trigger.n_requests && !o->flight_ns)
+		return setting_complain(s, "--trigger-request is for --flight");
+	if (o->trigger.n_requests && o->no_requests)
+		return setting_complain(s,
+					"--trigger-request and --no-requests exclude each other");
 	if (o->max_dumps && !o->flight_ns)
 		return setting_complain(s, "--max-dumps is for --flight");
 	if (o->threads && o->flight_ns)
 		return setting_complain(s, "--threads is not for --flight, which uses one");
-	if (o->comm && !o->trigger_ns)
+	if (o->trigger.comm && !o->trigger.wait_ns)
 		return setting_complain(
 			s, "-c is for --trigger-wait; chainwalk -c picks threads of a trace");
 	if (o->flight_ns && !strcmp(o->output, "-"))
 		return setting_complain(
 			s, "--flight may write several traces: it needs a file (-o FILE)");
-	if (o->trigger_ns && o->trigger_ns >= o->flight_ns)
+	if (o->trigger.wait_ns && o->trigger.wait_ns >= o->flight_ns)
 		return setting_complain(s, "--trigger-wait must be shorter than --flight");
+	for (unsigned int i = 0; i < o->trigger.n_requests; i++)
+		if (o->trigger.requests[i].limit_ns >= o->flight_ns)
+			return setting_complain(s,
+						"--trigger-request must be shorter than --flight");
 	if (o->flight_ns && o->max_size && o->max_size < FLIGHT_LEAST_BYTES)
 		return setting_complain(s, "--flight needs a --max-size of 1M or more");
-	err = o->comm ? regcomp(&re, o->comm, REG_EXTENDED | REG_NOSUB) : 0;
+	err = o->trigger.comm ? regcomp(&re, o->trigger.comm, REG_EXTENDED | REG_NOSUB) : 0;
 	if (err) {
 		regerror(err, &re, why, sizeof(why));
-		return setting_complain(s, "-c %s: %s", o->comm, why);
+		return setting_complain(s, "-c %s: %s", o->trigger.comm, why);
 	}
-	if (o->comm)
+	if (o->trigger.comm)
 		regfree(&re);
 	return 0;
 }

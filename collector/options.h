@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "flight/trigger.h"
+
 struct options {
 	const char *output;   /* "-": standard output */
 	uint64_t duration_ns; /* 0: until a signal */
@@ -24,9 +26,8 @@ struct options {
 	bool no_irq;		/* not how long CPUs handle interrupts */
 	bool verify;		/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;	/* window to keep in memory; 0: write everything at once */
-	uint64_t trigger_ns;	/* write the window after a wait longer than this; 0: no */
-	unsigned int max_dumps; /* end after so many traces; 0: no limit */
-	const char *comm;	/* only of threads whose name matches; NULL: of all */
+	struct trigger_options trigger; /* after which waits and requests to write the window */
+	unsigned int max_dumps;		/* end after so many traces; 0: no limit */
 	bool quiet, verbose;
 	bool help, help_all, version; /* print that, record nothing */
 };

@@ -173,33 +173,41 @@ static bool may_dump(const struct session *s)
 	return !s->options->max_dumps || f->dumps < s->options->max_dumps;
 }
 
-static void print_trigger(struct session *s, struct trigger_wait *wait)
+static void print_trigger(struct session *s, struct trigger_event *e)
 {
-	for (char *c = wait->name; *c; c++)
+	double took_ms = (double)e->took_ns / 1e6;
+
+	for (char *c = e->name; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
 	progress_clear(&s->progress);
-	if (!s->options->quiet)
-		fprintf(stderr, "chaincap: %s/%u waited %.1f ms\n", wait->name, wait->tid,
-			(double)wait->wait_ns / 1e6);
+	if (s->options->quiet)
+		return;
+	if (e->is_request)
+		fprintf(stderr, "chaincap: a request to %s took %.1f ms\n", e->name, took_ms);
+	else
+		fprintf(stderr, "chaincap: %s/%u waited %.1f ms\n", e->name, e->tid, took_ms);
 }
 
-/* Starts a dump if a signal asked for one or a wait was too long, and none is being written. */
+/*
+ * Starts a dump if a signal asked for one, or a wait or a request took too long, and none is being
+ * written.
+ */
 static void start_pending_dump(struct session *s, uint64_t now_ns)
 {
 	struct flight_sink *f = s->sink_state;
 	int signals = s->signals->dump;
-	struct trigger_wait wait;
+	struct trigger_event event;
 
 	if (f->writer || !may_dump(s))
 		return;
 	if (f->dump_signals != signals) {
 		f->dump_signals = signals;
 		start_dump(s, now_ns);
-	} else if (f->trigger && trigger_take(f->trigger, &wait)) {
-		print_trigger(s, &wait);
+	} else if (f->trigger && trigger_take(f->trigger, &event)) {
+		print_trigger(s, &event);
 		start_dump(s, now_ns);
-		/* One long wait comes with others: one trace shows them all. */
+		/* What is slow comes with more of it: one trace shows all. */
 		trigger_quiet(f->trigger, now_ns + s->options->flight_ns);
 	}
 }
@@ -224,8 +232,8 @@ static int flight_sink_open(struct session *s)
 	if (f->base < 0)
 		return session_fail(s, o->output, f->base);
 	err = flight_new(&f->flight, &options);
-	if (!err && o->trigger_ns)
-		err = trigger_new(&f->trigger, o->trigger_ns, o->comm, s->why, sizeof(s->why));
+	if (!err && (o->trigger.wait_ns || o->trigger.n_requests))
+		err = trigger_new(&f->trigger, &o->trigger, s->why, sizeof(s->why));
 	if (err)
 		return session_fail(s, "cannot record", err);
 	s->enc = flight_encoder(f->flight);
@@ -235,8 +243,12 @@ static int flight_sink_open(struct session *s)
 static int flight_sink_begin(struct session *s)
 {
 	struct flight_sink *f = s->sink_state;
-	int err =
-		flight_begin(f->flight, s->start_ns, s->sym, f->trigger, bpf_session_learn, s->bpf);
+	int err;
+
+	if (s->options->trigger.n_requests && !bpf_session_finds_requests(s->bpf))
+		return session_fail(s, "--trigger-request: requests cannot be recorded here",
+				    -EOPNOTSUPP);
+	err = flight_begin(f->flight, s->start_ns, s->sym, f->trigger, bpf_session_learn, s->bpf);
 
 	user_stacks_to(s->user_stacks, flight_record, flight_thread, f->flight);
 	s->method = "kept in memory";

@@ -350,7 +350,8 @@ int flight_flush(struct flight *f, uint64_t horizon_ns)
 	int err = encoder_flush(f->enc);
 
 	if (!err && f->trigger)
-		err = trigger_look(f->trigger, &f->window, &f->definitions.strings, horizon_ns);
+		err = trigger_look(f->trigger, &f->window, &f->definitions,
+				   flight_from(f, horizon_ns), horizon_ns);
 	return err;
 }
 

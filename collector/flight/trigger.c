@@ -7,18 +7,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definitions.h"
+
+/*
+ * Connections are numbered in turn. The latest request of each is kept at the connection's number
+ * modulo this: one that many newer connections have followed may lose its place, and then only its
+ * first answer counts.
+ */
+#define CONNECTIONS (1u << 16)
+
+/* A request that was answered, and whose answer may go on. */
+struct answered {
+	uint64_t connection, arrival_ns, first_ns;
+	uint32_t endpoint;
+};
+
 struct trigger {
-	uint64_t limit_ns;
+	struct trigger_options o;
+	uint64_t least_ns; /* the shortest limit of requests */
 	regex_t comm;
 	bool has_comm;
 	struct event_view view;
-	struct threads threads; /* as of the event that the view is at */
+	struct threads threads;	   /* as of the event that the view is at */
+	struct answered *answered; /* NULL: requests do not matter */
 	uint64_t quiet_until_ns;
-	struct trigger_wait longest; /* wait_ns 0: none */
+	struct trigger_event longest; /* took_ns 0: none */
 };
 
-int trigger_new(struct trigger **out, uint64_t limit_ns, const char *comm, char *why,
-		size_t why_size)
+static int compile(struct trigger *t, char *why, size_t why_size)
+{
+	int err = t->o.comm ? regcomp(&t->comm, t->o.comm, REG_EXTENDED | REG_NOSUB) : 0;
+
+	if (err) {
+		regerror(err, &t->comm, why, why_size);
+		return -EINVAL;
+	}
+	t->has_comm = t->o.comm != NULL;
+	return 0;
+}
+
+int trigger_new(struct trigger **out, const struct trigger_options *o, char *why, size_t why_size)
 {
 	struct trigger *t = calloc(1, sizeof(*t));
 	int err;
@@ -26,15 +54,19 @@ int trigger_new(struct trigger **out, uint64_t limit_ns, const char *comm, char 
 	*out = NULL;
 	if (!t)
 		return -ENOMEM;
-	t->limit_ns = limit_ns;
-	if (comm) {
-		err = regcomp(&t->comm, comm, REG_EXTENDED | REG_NOSUB);
-		if (err) {
-			regerror(err, &t->comm, why, why_size);
-			free(t);
-			return -EINVAL;
-		}
-		t->has_comm = true;
+	t->o = *o;
+	t->least_ns = UINT64_MAX;
+	for (unsigned int i = 0; i < o->n_requests; i++)
+		if (t->least_ns > o->requests[i].limit_ns)
+			t->least_ns = o->requests[i].limit_ns;
+	err = compile(t, why, why_size);
+	if (!err && o->n_requests) {
+		t->answered = calloc(CONNECTIONS, sizeof(*t->answered));
+		err = t->answered ? 0 : -ENOMEM;
+	}
+	if (err) {
+		trigger_free(t);
+		return err;
 	}
 	*out = t;
 	return 0;
@@ -48,6 +80,7 @@ void trigger_free(struct trigger *t)
 		regfree(&t->comm);
 	event_view_free(&t->view);
 	threads_free(&t->threads);
+	free(t->answered);
 	free(t);
 }
 
@@ -59,8 +92,10 @@ struct threads *trigger_threads(struct trigger *t)
 void trigger_quiet(struct trigger *t, uint64_t until_ns)
 {
 	t->quiet_until_ns = until_ns;
-	t->longest.wait_ns = 0;
+	t->longest.took_ns = 0;
 }
+
+/* ---- waits --------------------------------------------------------------------------------- */
 
 static bool is_selected(const struct trigger *t, const struct thread_state *th)
 {
@@ -72,46 +107,142 @@ static bool is_selected(const struct trigger *t, const struct thread_state *th)
 /* The thread is about to be on a CPU again. */
 static void wait_ends(struct trigger *t, const struct thread_state *th, uint64_t now_ns)
 {
-	if ((th->doing != THREAD_ASLEEP && th->doing != THREAD_WOKEN) ||
-	    now_ns - th->out_ns <= t->limit_ns || now_ns - th->out_ns <= t->longest.wait_ns ||
+	if ((th->doing != THREAD_ASLEEP && th->doing != THREAD_WOKEN) || !t->o.wait_ns ||
+	    now_ns - th->out_ns <= t->o.wait_ns || now_ns - th->out_ns <= t->longest.took_ns ||
 	    now_ns < t->quiet_until_ns)
 		return;
 	/* Among lost events, it may have been awake. */
 	if (t->threads.lost_ns >= th->out_ns || !is_selected(t, th))
 		return;
-	t->longest = (struct trigger_wait) {
-		.wait_ns = now_ns - th->out_ns,
-		.end_ns = now_ns,
-		.tid = th->tid,
-	};
-	memcpy(t->longest.name, th->name, sizeof(t->longest.name));
+	t->longest = (struct trigger_event) { .took_ns = now_ns - th->out_ns, .tid = th->tid };
+	memcpy(t->longest.name, th->name, sizeof(th->name));
 }
 
-int trigger_look(struct trigger *t, const struct event_window *w, const struct id_pool *strings,
-		 uint64_t horizon_ns)
+/* ---- requests ------------------------------------------------------------------------------ */
+
+/* As chainwalk writes it. */
+static void endpoint_text(const struct definitions *d, uint32_t id, char *text, size_t size)
+{
+	struct encoder_object o;
+
+	if (!id || !definitions_object(d, id, &o) || !*o.class)
+		snprintf(text, size, "unknown");
+	else
+		snprintf(text, size, "%s%s%s", o.class, *o.name ? " " : "", o.name);
+}
+
+/* The limit that was given last for the endpoint, else for those that have no own one. */
+static uint64_t limit_of(const struct trigger *t, const char *endpoint)
+{
+	uint64_t limit_ns = UINT64_MAX;
+	size_t len = strlen(endpoint);
+
+	for (unsigned int i = 0; i < t->o.n_requests; i++) {
+		const struct trigger_request *r = &t->o.requests[i];
+
+		if (!r->endpoint)
+			limit_ns = r->limit_ns;
+	}
+	for (unsigned int i = 0; i < t->o.n_requests; i++) {
+		const struct trigger_request *r = &t->o.requests[i];
+
+		if (r->endpoint && r->endpoint_len == len && !memcmp(r->endpoint, endpoint, len))
+			limit_ns = r->limit_ns;
+	}
+	return limit_ns;
+}
+
+static void request_ends(struct trigger *t, const struct definitions *d, uint32_t endpoint,
+			 uint64_t arrival_ns, uint64_t answer_ns)
+{
+	uint64_t took_ns = answer_ns > arrival_ns ? answer_ns - arrival_ns : 0;
+	struct trigger_event e = { .took_ns = took_ns, .is_request = true };
+
+	if (took_ns <= t->least_ns || took_ns <= t->longest.took_ns ||
+	    answer_ns < t->quiet_until_ns)
+		return;
+	endpoint_text(d, endpoint, e.name, sizeof(e.name));
+	if (took_ns > limit_of(t, e.name))
+		t->longest = e;
+}
+
+static void request_answered(struct trigger *t, const struct definitions *d,
+			     const struct chainlog_fields *ev)
+{
+	const struct answered a = {
+		.connection = ev->number[1],
+		.arrival_ns = ev->time_ns - ev->number[3],
+		.first_ns = ev->time_ns - ev->number[5],
+		.endpoint = (uint32_t)ev->number[0],
+	};
+
+	/* A datagram has one answer. */
+	if (a.connection)
+		t->answered[a.connection % CONNECTIONS] = a;
+	request_ends(t, d, a.endpoint, a.arrival_ns, a.first_ns);
+}
+
+/*
+ * The event has neither arrival nor endpoint: these are those of the request with the same first
+ * answer. Without it, as it is too old or was lost, a trace would not show the request.
+ */
+static void more_answered(struct trigger *t, const struct definitions *d,
+			  const struct chainlog_fields *ev, uint64_t from_ns)
+{
+	const struct answered *a = &t->answered[ev->number[1] % CONNECTIONS];
+
+	if (a->connection == ev->number[1] && a->first_ns == ev->time_ns - ev->number[3] &&
+	    a->first_ns >= from_ns)
+		request_ends(t, d, a->endpoint, a->arrival_ns, ev->time_ns - ev->number[5]);
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+static void event_ends(struct trigger *t, const struct definitions *d,
+		       const struct chainlog_fields *ev, uint64_t from_ns)
+{
+	const struct thread_state *th;
+
+	switch (ev->kind) {
+	case CHAINLOG_SWITCH:
+		th = threads_find(&t->threads, ev->other);
+		if (th && th->out_ns <= ev->time_ns)
+			wait_ends(t, th, ev->time_ns);
+		break;
+	case CHAINLOG_AUX + CHAINLOG_REQUEST:
+		if (t->answered)
+			request_answered(t, d, ev);
+		break;
+	case CHAINLOG_AUX + CHAINLOG_REQUEST_MORE:
+		if (t->answered)
+			more_answered(t, d, ev, from_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+int trigger_look(struct trigger *t, const struct event_window *w, const struct definitions *d,
+		 uint64_t from_ns, uint64_t horizon_ns)
 {
 	int err = event_view_refresh(&t->view, w);
 	const struct chainlog_fields *ev;
 
 	while (!err && (ev = event_view_next(&t->view, horizon_ns))) {
-		const struct thread_state *th = NULL;
 		char name[THREADS_NAME_LEN];
 
-		if (ev->kind == CHAINLOG_SWITCH)
-			th = threads_find(&t->threads, ev->other);
-		if (th && th->out_ns <= ev->time_ns)
-			wait_ends(t, th, ev->time_ns);
-		id_pool_text(strings, ev->string, name, sizeof(name));
+		event_ends(t, d, ev, from_ns);
+		id_pool_text(&d->strings, ev->string, name, sizeof(name));
 		err = threads_event(&t->threads, ev, name);
 	}
 	return err ? err : t->view.error;
 }
 
-bool trigger_take(struct trigger *t, struct trigger_wait *out)
+bool trigger_take(struct trigger *t, struct trigger_event *out)
 {
-	if (!t->longest.wait_ns)
+	if (!t->longest.took_ns)
 		return false;
 	*out = t->longest;
-	t->longest.wait_ns = 0;
+	t->longest.took_ns = 0;
 	return true;
 }

@@ -46,6 +46,11 @@ refuses "$cap" -o - --flight 1s
 refuses "$cap" -o trace --trigger-wait 1s
 refuses "$cap" -o trace --flight 1s --trigger-wait 1s
 refuses "$cap" -o trace --flight 1s --trigger-wait soon
+refuses "$cap" -o trace --trigger-request 1s
+refuses "$cap" -o trace --flight 1s --trigger-request 1s
+refuses "$cap" -o trace --flight 1s --trigger-request 80=1ms
+refuses "$cap" -o trace --flight 1s --trigger-request 'tcp :80=soon'
+refuses "$cap" -o trace --flight 1s --trigger-request 1ms --no-requests
 refuses "$cap" -o trace --flight 1s -c name
 refuses "$cap" -o trace --flight 1s --trigger-wait 1ms -c '('
 refuses "$cap" -o trace --flight 1s --max-size 1K
@@ -87,7 +92,7 @@ for program in "$cap" "$walk" "$flame"; do
 		expect_exit "$program $option" 0 $?
 		[ -s "$tmp/out" ] || fail "$program $option says nothing"
 		expect "$program $option on standard error" "" "$(cat "$tmp/err")"
-		expect_at_most "$program $option, lines" 80 "$(wc -l <"$tmp/out")"
+		expect_at_most "$program $option, lines" 90 "$(wc -l <"$tmp/out")"
 	done
 done
 for program in "$cap" "$walk" "$flame"; do

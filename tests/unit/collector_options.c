@@ -89,11 +89,11 @@ static void flight_takes_times_with_units(void **state)
 	(void)state;
 	assert_int_equal(PARSE(&o, "--flight", "30s"), 0);
 	assert_int_equal(o.flight_ns, 30000000000u);
-	assert_int_equal(o.trigger_ns, 0);
+	assert_int_equal(o.trigger.wait_ns, 0);
 	assert_int_equal(PARSE(&o, "--flight=2min", "--trigger-wait=1.5ms", "-c", "^a|b$"), 0);
 	assert_int_equal(o.flight_ns, 120000000000u);
-	assert_int_equal(o.trigger_ns, 1500000);
-	assert_string_equal(o.comm, "^a|b$");
+	assert_int_equal(o.trigger.wait_ns, 1500000);
+	assert_string_equal(o.trigger.comm, "^a|b$");
 	assert_true(options_duration("100us", &ns) && ns == 100000);
 	assert_true(options_duration("7ns", &ns) && ns == 7);
 	assert_false(options_duration("", &ns) || options_duration("s", &ns) ||
@@ -102,6 +102,60 @@ static void flight_takes_times_with_units(void **state)
 		     options_duration("1e30s", &ns) || options_duration("nans", &ns));
 	assert_int_equal(PARSE(&o, "500ms"), 0);
 	assert_int_equal(o.duration_ns, 500000000);
+}
+
+static void expect_request(const struct options *o, unsigned int i, const char *endpoint,
+			   uint64_t limit_ns)
+{
+	const struct trigger_request *r = &o->trigger.requests[i];
+
+	assert_int_equal(r->limit_ns, limit_ns);
+	assert_int_equal(r->endpoint_len, strlen(endpoint));
+	assert_int_equal(r->endpoint != NULL, *endpoint != 0);
+	if (r->endpoint)
+		assert_memory_equal(r->endpoint, endpoint, r->endpoint_len);
+}
+
+static void flight_takes_endpoints_with_limits(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--flight", "30s"), 0);
+	assert_int_equal(o.trigger.n_requests, 0);
+	assert_int_equal(PARSE(&o, "--flight", "30s", "--trigger-request", "tcp :80=1.5s",
+			       "--trigger-request=200ms", "--trigger-request",
+			       "unix /run/a=b c.sock=3ms", "--trigger-request", "udp :53=1ms"),
+			 0);
+	assert_int_equal(o.trigger.n_requests, 4);
+	expect_request(&o, 0, "tcp :80", 1500000000);
+	expect_request(&o, 1, "", 200000000);
+	expect_request(&o, 2, "unix /run/a=b c.sock", 3000000);
+	expect_request(&o, 3, "udp :53", 1000000);
+}
+
+#define FOUR                                                                       \
+	"--trigger-request=1ms", "--trigger-request=1ms", "--trigger-request=1ms", \
+		"--trigger-request=1ms"
+
+static void limits_of_requests_may_be_wrong(void **state)
+{
+	char *const bad[] = { "2s",	 "tcp :80=2s", "soon",	"",	   "tcp :80=",
+			      "tcp :80", "=1s",	       "80=1s", "tcp :=1s" };
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--trigger-request", "1s"), -EINVAL);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-request", bad[i]), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "2s", "--no-requests", "--trigger-request", "1s"),
+			 -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-request", "1s", "-c", "x"),
+			 -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "2s", FOUR, FOUR, FOUR, FOUR), 0);
+	assert_int_equal(PARSE(&o, "--flight", "2s", FOUR, FOUR, FOUR, FOUR,
+			       "--trigger-request=1ms"),
+			 -EINVAL);
 }
 
 static void what_is_wrong_is_refused(void **state)
@@ -147,6 +201,8 @@ int main(void)
 		cmocka_unit_test(a_command_keeps_its_own_options),
 		cmocka_unit_test(sizes_take_units),
 		cmocka_unit_test(flight_takes_times_with_units),
+		cmocka_unit_test(flight_takes_endpoints_with_limits),
+		cmocka_unit_test(limits_of_requests_may_be_wrong),
 		cmocka_unit_test(what_is_wrong_is_refused),
 	};
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who the threads are and what they do, event by event; and the waits that a trigger sees. */
-#include <errno.h>
+/* Who the threads are and what they do, event by event. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/encoder.h"
 #include "flight/threads.h"
-#include "flight/trigger.h"
 
 static uint32_t count(const struct threads *t)
 {
@@ -172,181 +169,6 @@ static void a_table_of_many_threads_finds_each(void **state)
 	threads_free(&t);
 }
 
-/* ---- triggers ------------------------------------------------------------------------------ */
-
-#define MS 1000000u
-
-struct fixture {
-	struct event_window window;
-	struct encoder *enc;
-	struct trigger *trigger;
-};
-
-static void begin(struct fixture *f, uint64_t limit_ns, const char *comm)
-{
-	char why[64];
-
-	*f = (struct fixture) { 0 };
-	assert_int_equal(encoder_new(&f->enc, event_window_put, &f->window), 0);
-	assert_int_equal(trigger_new(&f->trigger, limit_ns, comm, why, sizeof(why)), 0);
-}
-
-static void end(struct fixture *f)
-{
-	trigger_free(f->trigger);
-	encoder_free(f->enc);
-	event_window_free(&f->window);
-}
-
-static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, uint32_t flags)
-{
-	struct thread_state t = { .tid = tid, .flags = flags, .doing = THREAD_RUNNING };
-
-	snprintf(t.name, sizeof(t.name), "%s", name);
-	assert_non_null(threads_add(trigger_threads(f->trigger), &t));
-}
-
-static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, char state,
-		   uint32_t next)
-{
-	assert_int_equal(encoder_event(f->enc, &(struct chainlog_fields) { .time_ns = ms * MS,
-									   .cpu = cpu,
-									   .kind = CHAINLOG_SWITCH,
-									   .tid = prev,
-									   .state = state,
-									   .other = next }),
-			 0);
-}
-
-/* The wait that is seen in all that was put, in ms; 0: none. */
-static uint64_t seen_ms(struct fixture *f, uint32_t *tid)
-{
-	struct id_pool names = { 0 }; /* of events: there are none here */
-	struct trigger_wait wait = { 0 };
-
-	assert_int_equal(encoder_flush(f->enc), 0);
-	assert_int_equal(trigger_look(f->trigger, &f->window, &names, UINT64_MAX), 0);
-	if (!trigger_take(f->trigger, &wait))
-		return 0;
-	*tid = wait.tid;
-	return wait.wait_ns / MS;
-}
-
-static void a_wait_is_blocked_and_runnable_time_across_cpus(void **state)
-{
-	struct fixture f;
-	uint32_t tid;
-
-	(void)state;
-	begin(&f, 500 * MS, NULL);
-	/* Told by CPU, as rings are drained: the end of the wait before its beginning. */
-	on_cpu(&f, 0, 900, 5, 'S', 7);
-	on_cpu(&f, 1, 200, 7, 'S', 6);
-	assert_int_equal(encoder_event(f.enc, &(struct chainlog_fields) { .time_ns = 300 * MS,
-									  .cpu = 1,
-									  .kind = CHAINLOG_WAKING,
-									  .tid = 6,
-									  .other = 7 }),
-			 0);
-	assert_int_equal(seen_ms(&f, &tid), 700);
-	assert_int_equal(tid, 7);
-	assert_int_equal(seen_ms(&f, &tid), 0);
-	end(&f);
-}
-
-static void neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts(void **state)
-{
-	struct fixture f;
-	uint32_t tid;
-
-	(void)state;
-	begin(&f, 500 * MS, NULL);
-	on_cpu(&f, 0, 100, 7, 'R', 8); /* preempted for 800 ms */
-	on_cpu(&f, 0, 900, 8, 'S', 7);
-	on_cpu(&f, 0, 1000, 7, 'S', 0); /* 500 ms: not longer */
-	on_cpu(&f, 0, 1500, 0, 'R', 7);
-	on_cpu(&f, 0, 1600, 7, 'S', 0); /* does not end */
-	assert_int_equal(seen_ms(&f, &tid), 0);
-	on_cpu(&f, 0, 2200, 0, 'R', 7);
-	assert_int_equal(seen_ms(&f, &tid), 600);
-	end(&f);
-}
-
-static void only_threads_with_the_name_count(void **state)
-{
-	struct fixture f;
-	uint32_t tid;
-
-	(void)state;
-	begin(&f, 500 * MS, "^nginx");
-	thread_is_there(&f, 7, "mysqld", 0);
-	thread_is_there(&f, 8, "nginx-worker", 0);
-	on_cpu(&f, 0, 100, 7, 'S', 0);
-	on_cpu(&f, 1, 100, 8, 'S', 0);
-	on_cpu(&f, 0, 1100, 0, 'R', 7);
-	on_cpu(&f, 1, 900, 0, 'R', 8);
-	assert_int_equal(seen_ms(&f, &tid), 800);
-	assert_int_equal(tid, 8);
-	end(&f);
-}
-
-static void kernel_threads_count_only_by_name(void **state)
-{
-	struct fixture f;
-	uint32_t tid;
-
-	(void)state;
-	for (int named = 0; named < 2; named++) {
-		begin(&f, 500 * MS, named ? "kworker" : NULL);
-		thread_is_there(&f, 7, "kworker/0:1", CHAINLOG_THREAD_KTHREAD);
-		on_cpu(&f, 0, 100, 7, 'I', 0);
-		on_cpu(&f, 0, 900, 0, 'R', 7);
-		assert_int_equal(seen_ms(&f, &tid), named ? 800 : 0);
-		end(&f);
-	}
-}
-
-static void a_wait_with_a_hole_in_it_is_not_trusted(void **state)
-{
-	struct fixture f;
-	uint32_t tid;
-
-	(void)state;
-	begin(&f, 500 * MS, NULL);
-	on_cpu(&f, 0, 100, 7, 'S', 0);
-	threads_lost(trigger_threads(f.trigger), 300 * MS);
-	on_cpu(&f, 0, 900, 0, 'R', 7);
-	assert_int_equal(seen_ms(&f, &tid), 0);
-	end(&f);
-}
-
-static void while_it_is_quiet_nothing_counts(void **state)
-{
-	struct fixture f;
-	uint32_t tid;
-
-	(void)state;
-	begin(&f, 500 * MS, NULL);
-	trigger_quiet(f.trigger, 1000 * MS);
-	on_cpu(&f, 0, 100, 7, 'S', 0);
-	on_cpu(&f, 0, 900, 0, 'R', 7);
-	assert_int_equal(seen_ms(&f, &tid), 0);
-	on_cpu(&f, 0, 950, 7, 'S', 0);
-	on_cpu(&f, 0, 1600, 0, 'R', 7);
-	assert_int_equal(seen_ms(&f, &tid), 650);
-	end(&f);
-}
-
-static void a_bad_expression_is_refused_with_a_reason(void **state)
-{
-	struct trigger *t;
-	char why[64] = "";
-
-	(void)state;
-	assert_int_equal(trigger_new(&t, MS, "[", why, sizeof(why)), -EINVAL);
-	assert_true(strlen(why) > 3);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,13 +178,6 @@ int main(void)
 		cmocka_unit_test(what_a_loss_may_have_changed_is_not_certain),
 		cmocka_unit_test(what_happened_before_a_thread_was_listed_changes_nothing),
 		cmocka_unit_test(a_table_of_many_threads_finds_each),
-		cmocka_unit_test(a_wait_is_blocked_and_runnable_time_across_cpus),
-		cmocka_unit_test(neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts),
-		cmocka_unit_test(only_threads_with_the_name_count),
-		cmocka_unit_test(kernel_threads_count_only_by_name),
-		cmocka_unit_test(a_wait_with_a_hole_in_it_is_not_trusted),
-		cmocka_unit_test(while_it_is_quiet_nothing_counts),
-		cmocka_unit_test(a_bad_expression_is_refused_with_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

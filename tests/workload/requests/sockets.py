@@ -331,5 +331,43 @@ def old(n, path=None):
     select.select([], [], [], 60)
 
 
+def asked(n):
+    """What standard input asks for, line by line: "quick" requests, n on one connection; a "slow" one, which takes
+    a second, on a connection of its own; or one whose answer is "late": it ends a second after its first bytes."""
+    s = listener()
+
+    def answer(c, data):
+        kind = struct.unpack("<Q", data)[0]
+        c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if kind == 1001:
+            time.sleep(1)
+        if kind == 1002:
+            c.sendall(data[:4])
+            time.sleep(1)
+            data = data[4:]
+        c.sendall(data)
+
+    def serve():
+        while True:
+            in_thread(echo, s.accept()[0], answer)
+
+    threading.Thread(target=serve, daemon=True).start()
+    old = connect(s)
+    for line in sys.stdin:
+        what = line.strip()
+        c = connect(s)
+        if what == "quick":
+            ask(old, n)
+        else:
+            c.sendall(struct.pack("<Q", {"slow": 1001, "late": 1002}[what]))
+            read_whole(c, 8)
+        # The last write of an answer is known when the next request is read.
+        if what == "late":
+            ask(c, 1)
+        c.close()
+        print(what, flush=True)
+    old.close()
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

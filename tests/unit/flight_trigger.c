@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The waits and the requests that took too long, as a trigger sees them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/encoder.h"
+#include "flight/definitions.h"
+#include "flight/trigger.h"
+
+#define MS 1000000u
+
+struct fixture {
+	struct event_window window;
+	struct definitions definitions;
+	struct encoder *enc;
+	struct trigger *trigger;
+	uint64_t from_ns; /* when a trace would begin */
+};
+
+static void begin_with(struct fixture *f, const struct trigger_options *o)
+{
+	char why[64];
+
+	*f = (struct fixture) { 0 };
+	assert_int_equal(encoder_new(&f->enc, event_window_put, &f->window), 0);
+	assert_int_equal(trigger_new(&f->trigger, o, why, sizeof(why)), 0);
+}
+
+static void begin(struct fixture *f, uint64_t limit_ns, const char *comm)
+{
+	begin_with(f, &(struct trigger_options) { .wait_ns = limit_ns, .comm = comm });
+}
+
+static void end(struct fixture *f)
+{
+	trigger_free(f->trigger);
+	encoder_free(f->enc);
+	event_window_free(&f->window);
+	definitions_free(&f->definitions);
+}
+
+static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, uint32_t flags)
+{
+	struct thread_state t = { .tid = tid, .flags = flags, .doing = THREAD_RUNNING };
+
+	snprintf(t.name, sizeof(t.name), "%s", name);
+	assert_non_null(threads_add(trigger_threads(f->trigger), &t));
+}
+
+static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, char state,
+		   uint32_t next)
+{
+	assert_int_equal(encoder_event(f->enc, &(struct chainlog_fields) { .time_ns = ms * MS,
+									   .cpu = cpu,
+									   .kind = CHAINLOG_SWITCH,
+									   .tid = prev,
+									   .state = state,
+									   .other = next }),
+			 0);
+}
+
+/* What is seen in all that was put; took_ns 0: nothing. */
+static struct trigger_event seen(struct fixture *f)
+{
+	struct trigger_event e = { 0 };
+
+	assert_int_equal(encoder_flush(f->enc), 0);
+	assert_int_equal(
+		trigger_look(f->trigger, &f->window, &f->definitions, f->from_ns, UINT64_MAX), 0);
+	if (trigger_take(f->trigger, &e))
+		assert_int_not_equal(e.took_ns, 0);
+	return e;
+}
+
+/* The wait that is seen, in ms; 0: none. */
+static uint64_t seen_ms(struct fixture *f, uint32_t *tid)
+{
+	struct trigger_event e = seen(f);
+
+	if (!e.took_ns)
+		return 0;
+	assert_false(e.is_request);
+	*tid = e.tid;
+	return e.took_ns / MS;
+}
+
+/* ---- waits --------------------------------------------------------------------------------- */
+
+static void a_wait_is_blocked_and_runnable_time_across_cpus(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	begin(&f, 500 * MS, NULL);
+	/* Told by CPU, as rings are drained: the end of the wait before its beginning. */
+	on_cpu(&f, 0, 900, 5, 'S', 7);
+	on_cpu(&f, 1, 200, 7, 'S', 6);
+	assert_int_equal(encoder_event(f.enc, &(struct chainlog_fields) { .time_ns = 300 * MS,
+									  .cpu = 1,
+									  .kind = CHAINLOG_WAKING,
+									  .tid = 6,
+									  .other = 7 }),
+			 0);
+	assert_int_equal(seen_ms(&f, &tid), 700);
+	assert_int_equal(tid, 7);
+	assert_int_equal(seen_ms(&f, &tid), 0);
+	end(&f);
+}
+
+static void neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	begin(&f, 500 * MS, NULL);
+	on_cpu(&f, 0, 100, 7, 'R', 8); /* preempted for 800 ms */
+	on_cpu(&f, 0, 900, 8, 'S', 7);
+	on_cpu(&f, 0, 1000, 7, 'S', 0); /* 500 ms: not longer */
+	on_cpu(&f, 0, 1500, 0, 'R', 7);
+	on_cpu(&f, 0, 1600, 7, 'S', 0); /* does not end */
+	assert_int_equal(seen_ms(&f, &tid), 0);
+	on_cpu(&f, 0, 2200, 0, 'R', 7);
+	assert_int_equal(seen_ms(&f, &tid), 600);
+	end(&f);
+}
+
+static void only_threads_with_the_name_count(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	begin(&f, 500 * MS, "^nginx");
+	thread_is_there(&f, 7, "mysqld", 0);
+	thread_is_there(&f, 8, "nginx-worker", 0);
+	on_cpu(&f, 0, 100, 7, 'S', 0);
+	on_cpu(&f, 1, 100, 8, 'S', 0);
+	on_cpu(&f, 0, 1100, 0, 'R', 7);
+	on_cpu(&f, 1, 900, 0, 'R', 8);
+	assert_int_equal(seen_ms(&f, &tid), 800);
+	assert_int_equal(tid, 8);
+	end(&f);
+}
+
+static void kernel_threads_count_only_by_name(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	for (int named = 0; named < 2; named++) {
+		begin(&f, 500 * MS, named ? "kworker" : NULL);
+		thread_is_there(&f, 7, "kworker/0:1", CHAINLOG_THREAD_KTHREAD);
+		on_cpu(&f, 0, 100, 7, 'I', 0);
+		on_cpu(&f, 0, 900, 0, 'R', 7);
+		assert_int_equal(seen_ms(&f, &tid), named ? 800 : 0);
+		end(&f);
+	}
+}
+
+static void a_wait_with_a_hole_in_it_is_not_trusted(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	begin(&f, 500 * MS, NULL);
+	on_cpu(&f, 0, 100, 7, 'S', 0);
+	threads_lost(trigger_threads(f.trigger), 300 * MS);
+	on_cpu(&f, 0, 900, 0, 'R', 7);
+	assert_int_equal(seen_ms(&f, &tid), 0);
+	end(&f);
+}
+
+static void while_it_is_quiet_nothing_counts(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	begin(&f, 500 * MS, NULL);
+	trigger_quiet(f.trigger, 1000 * MS);
+	on_cpu(&f, 0, 100, 7, 'S', 0);
+	on_cpu(&f, 0, 900, 0, 'R', 7);
+	assert_int_equal(seen_ms(&f, &tid), 0);
+	on_cpu(&f, 0, 950, 7, 'S', 0);
+	on_cpu(&f, 0, 1600, 0, 'R', 7);
+	assert_int_equal(seen_ms(&f, &tid), 650);
+	end(&f);
+}
+
+static void a_bad_expression_is_refused_with_a_reason(void **state)
+{
+	struct trigger *t;
+	char why[64] = "";
+
+	(void)state;
+	assert_int_equal(trigger_new(&t, &(struct trigger_options) { .wait_ns = MS, .comm = "[" },
+				     why, sizeof(why)),
+			 -EINVAL);
+	assert_true(strlen(why) > 3);
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+/* A trigger of requests: "200" for any, "tcp :80=200" for one endpoint, in ms. */
+static void begin_requests(struct fixture *f, const char *first, const char *second)
+{
+	struct trigger_options o = { 0 };
+
+	for (const char *s = first; s; s = s == first ? second : NULL) {
+		const char *equals = strchr(s, '=');
+
+		o.requests[o.n_requests++] = (struct trigger_request) {
+			.endpoint = equals ? s : NULL,
+			.endpoint_len = equals ? (size_t)(equals - s) : 0,
+			.limit_ns = strtoull(equals ? equals + 1 : s, NULL, 10) * MS,
+		};
+	}
+	begin_with(f, &o);
+}
+
+static uint32_t endpoint(struct fixture *f, const char *class, const char *name)
+{
+	struct definition_store store = definitions_store(&f->definitions);
+	struct object_text text = { 0 };
+	uint32_t id = 0;
+
+	snprintf(text.class, sizeof(text.class), "%s", class);
+	snprintf(text.name, sizeof(text.name), "%s", name);
+	assert_int_equal(store.object(store.ctx, &id, &text, MS), 0);
+	return id;
+}
+
+/* Answered at answer_ms; the recorder may know later. */
+static void answered(struct fixture *f, uint64_t told_ms, uint64_t connection, uint32_t endpoint,
+		     uint64_t arrival_ms, uint64_t answer_ms)
+{
+	assert_int_equal(encoder_event(f->enc,
+				       &(struct chainlog_fields) {
+					       .time_ns = told_ms * MS,
+					       .kind = CHAINLOG_AUX + CHAINLOG_REQUEST,
+					       .number = { endpoint, connection, 0,
+							   (told_ms - arrival_ms) * MS,
+							   (told_ms - arrival_ms) * MS,
+							   (told_ms - answer_ms) * MS } }),
+			 0);
+}
+
+/* More of the answer, until last_ms. */
+static void more(struct fixture *f, uint64_t told_ms, uint64_t connection, uint64_t first_ms,
+		 uint64_t last_ms)
+{
+	assert_int_equal(
+		encoder_event(f->enc,
+			      &(struct chainlog_fields) {
+				      .time_ns = told_ms * MS,
+				      .kind = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
+				      .number = { 0, connection, 0, (told_ms - first_ms) * MS, 0,
+						  (told_ms - last_ms) * MS } }),
+		0);
+}
+
+/* "tcp :80 231": what is seen, with its ms; "": nothing. */
+static void expect_seen(struct fixture *f, const char *expected)
+{
+	struct trigger_event e = seen(f);
+	char got[200] = "";
+
+	if (e.took_ns)
+		snprintf(got, sizeof(got), "%s %llu", e.name, (unsigned long long)(e.took_ns / MS));
+	assert_string_equal(got, expected);
+	assert_int_equal(e.is_request, e.took_ns != 0);
+}
+
+static void a_request_longer_than_the_limit_counts_at_any_endpoint(void **state)
+{
+	struct fixture f;
+	uint32_t web, db;
+
+	(void)state;
+	begin_requests(&f, "200", NULL);
+	web = endpoint(&f, "tcp", ":80");
+	db = endpoint(&f, "unix", "/run/db.sock");
+	answered(&f, 300, 1, web, 100, 300); /* 200 ms: not longer */
+	expect_seen(&f, "");
+	answered(&f, 531, 1, web, 300, 531);
+	expect_seen(&f, "tcp :80 231");
+	expect_seen(&f, "");
+	answered(&f, 1000, 2, db, 700, 990);
+	answered(&f, 1001, 3, web, 750, 1001);
+	expect_seen(&f, "unix /run/db.sock 290");
+	/* A datagram's, which have no connection, and one whose endpoint is not known. */
+	answered(&f, 2000, 0, endpoint(&f, "udp", ":53"), 1000, 2000);
+	expect_seen(&f, "udp :53 1000");
+	answered(&f, 3000, 4, 0, 2000, 3000);
+	expect_seen(&f, "unknown 1000");
+	end(&f);
+}
+
+static void an_endpoint_has_its_own_limit(void **state)
+{
+	struct fixture f;
+	uint32_t web, other;
+
+	(void)state;
+	begin_requests(&f, "tcp :80=200", NULL);
+	web = endpoint(&f, "tcp", ":80");
+	other = endpoint(&f, "tcp", ":8080");
+	answered(&f, 1000, 1, other, 100, 1000);
+	expect_seen(&f, "");
+	answered(&f, 1001, 2, web, 700, 1001);
+	expect_seen(&f, "tcp :80 301");
+	end(&f);
+
+	/* A longer one than the others, in whatever order they are given. */
+	for (int i = 0; i < 2; i++) {
+		begin_requests(&f, i ? "200" : "tcp :80=600", i ? "tcp :80=600" : "200");
+		web = endpoint(&f, "tcp", ":80");
+		other = endpoint(&f, "tcp", ":8080");
+		answered(&f, 1000, 1, web, 500, 1000);
+		expect_seen(&f, "");
+		answered(&f, 1001, 2, other, 700, 1001);
+		expect_seen(&f, "tcp :8080 301");
+		answered(&f, 2000, 1, web, 1300, 2000);
+		expect_seen(&f, "tcp :80 700");
+		end(&f);
+	}
+}
+
+static void an_answer_that_goes_on_counts_to_its_last_write(void **state)
+{
+	struct fixture f;
+	uint32_t web;
+
+	(void)state;
+	begin_requests(&f, "200", NULL);
+	web = endpoint(&f, "tcp", ":80");
+	answered(&f, 150, 1, web, 100, 150);
+	answered(&f, 160, 2, web, 100, 160);
+	expect_seen(&f, "");
+	/* Known when the next request is read. */
+	more(&f, 900, 1, 150, 310);
+	more(&f, 900, 2, 160, 290);
+	expect_seen(&f, "tcp :80 210");
+	end(&f);
+}
+
+static void more_of_an_unknown_answer_does_not_count(void **state)
+{
+	struct fixture f;
+	uint32_t web;
+
+	(void)state;
+	begin_requests(&f, "200", NULL);
+	web = endpoint(&f, "tcp", ":80");
+	answered(&f, 150, 1, web, 100, 150);
+	/* Of a request whose first event was lost, and of another connection. */
+	more(&f, 900, 1, 200, 800);
+	more(&f, 900, 1 + (1u << 16), 150, 800);
+	expect_seen(&f, "");
+	/* A trace would not have the request any more. */
+	f.from_ns = 151 * MS;
+	more(&f, 1000, 1, 150, 1000);
+	expect_seen(&f, "");
+	f.from_ns = 150 * MS;
+	more(&f, 1001, 1, 150, 1001);
+	expect_seen(&f, "tcp :80 901");
+	end(&f);
+}
+
+static void requests_that_end_while_it_is_quiet_do_not_count(void **state)
+{
+	struct fixture f;
+	uint32_t web;
+
+	(void)state;
+	begin_requests(&f, "200", NULL);
+	web = endpoint(&f, "tcp", ":80");
+	answered(&f, 900, 1, web, 100, 900);
+	expect_seen(&f, "tcp :80 800");
+	trigger_quiet(f.trigger, 2000 * MS);
+	answered(&f, 1900, 2, web, 100, 1900);
+	/* The rest of the first one's answer, which is known late. */
+	more(&f, 3000, 1, 900, 950);
+	expect_seen(&f, "");
+	answered(&f, 3000, 2, web, 2500, 3000);
+	expect_seen(&f, "tcp :80 500");
+	end(&f);
+}
+
+static void requests_count_only_if_asked_for(void **state)
+{
+	struct fixture f;
+	uint32_t tid;
+
+	(void)state;
+	begin(&f, 200 * MS, NULL);
+	answered(&f, 1000, 1, endpoint(&f, "tcp", ":80"), 100, 1000);
+	more(&f, 1000, 1, 1000, 1000);
+	assert_int_equal(seen_ms(&f, &tid), 0);
+	end(&f);
+	/* Nor do waits then. */
+	begin_requests(&f, "200", NULL);
+	on_cpu(&f, 0, 100, 7, 'S', 0);
+	on_cpu(&f, 0, 1100, 0, 'R', 7);
+	expect_seen(&f, "");
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_is_blocked_and_runnable_time_across_cpus),
+		cmocka_unit_test(neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts),
+		cmocka_unit_test(only_threads_with_the_name_count),
+		cmocka_unit_test(kernel_threads_count_only_by_name),
+		cmocka_unit_test(a_wait_with_a_hole_in_it_is_not_trusted),
+		cmocka_unit_test(while_it_is_quiet_nothing_counts),
+		cmocka_unit_test(a_bad_expression_is_refused_with_a_reason),
+		cmocka_unit_test(a_request_longer_than_the_limit_counts_at_any_endpoint),
+		cmocka_unit_test(an_endpoint_has_its_own_limit),
+		cmocka_unit_test(an_answer_that_goes_on_counts_to_its_last_write),
+		cmocka_unit_test(more_of_an_unknown_answer_does_not_count),
+		cmocka_unit_test(requests_that_end_while_it_is_quiet_do_not_count),
+		cmocka_unit_test(requests_count_only_if_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
