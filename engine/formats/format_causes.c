@@ -140,13 +140,18 @@ void causes_put_example(FILE *out, const struct format_input *in, const struct c
 	uint64_t start_ns = timelines_start_ns(in->timelines);
 	uint64_t from = (e->wait->out_ns - start_ns) / 1000,
 		 to = (e->wait->in_ns - start_ns) / 1000;
+	uint32_t tid = timelines_thread(in->timelines, e->thread)->tid;
 
+	fputs("chainwalk -f tree", out);
+	if (!timelines_is_client(in->timelines, e->thread))
+		fprintf(out, " --state all -t %" PRIu32, tid);
+	else if (tid)
+		fprintf(out, " --requests -p %" PRIu32, tid);
+	else
+		fputs(" --requests", out);
 	/* Rounded outwards, so that the wait is in it whole. */
-	fprintf(out,
-		"chainwalk -f tree --state all -t %" PRIu32 " --from %" PRIu64 ".%06" PRIu64
-		" --to %" PRIu64 ".%06" PRIu64,
-		timelines_thread(in->timelines, e->thread)->tid, from / 1000000, from % 1000000,
-		(to + 1) / 1000000, (to + 1) % 1000000);
+	fprintf(out, " --from %" PRIu64 ".%06" PRIu64 " --to %" PRIu64 ".%06" PRIu64,
+		from / 1000000, from % 1000000, (to + 1) / 1000000, (to + 1) % 1000000);
 	if (in->path) {
 		putc(' ', out);
 		command_put_word(out, in->path);

@@ -35,7 +35,7 @@ static uint32_t label_link(void *arg, const struct link *link)
 	struct writer *j = arg;
 	struct link l = *link;
 
-	l.flags &= LINK_IDLE; /* the other flags are not written */
+	l.flags &= LINK_IDLE | LINK_LABEL; /* the other flags are not written */
 	return intern_id(&j->links, &l, sizeof(l), NULL);
 }
 
@@ -48,13 +48,16 @@ static struct link link_of_label(const struct writer *j, uint32_t label)
 	return l;
 }
 
+/* A client's wait has up to two labels before its links. */
+#define PATH_MAX_NODES (OPTIONS_DEPTH_MAX + 2)
+
 /* The labels of a chain's links, the last link first, without the head; returns how many. */
-static size_t path_of(const struct writer *j, uint32_t node, uint32_t path[OPTIONS_DEPTH_MAX])
+static size_t path_of(const struct writer *j, uint32_t node, uint32_t path[PATH_MAX_NODES])
 {
 	const struct pair *nodes = j->wait.chains.nodes.at;
 	size_t n = 0;
 
-	for (; nodes[node].a && n < OPTIONS_DEPTH_MAX; node = nodes[node].a)
+	for (; nodes[node].a && n < PATH_MAX_NODES; node = nodes[node].a)
 		path[n++] = nodes[node].b;
 	return n;
 }
@@ -62,7 +65,7 @@ static size_t path_of(const struct writer *j, uint32_t node, uint32_t path[OPTIO
 /* By the contents of the links: their numbers depend on the waits explained before. */
 static int by_links(const struct writer *j, uint32_t a, uint32_t b)
 {
-	uint32_t path_a[OPTIONS_DEPTH_MAX], path_b[OPTIONS_DEPTH_MAX];
+	uint32_t path_a[PATH_MAX_NODES], path_b[PATH_MAX_NODES];
 	size_t n_a = path_of(j, a, path_a), n_b = path_of(j, b, path_b);
 
 	while (n_a && n_b) {
@@ -309,13 +312,40 @@ static void put_woken(struct writer *j, uint32_t node)
 	fputs(n ? "]" : "", j->out);
 }
 
+/* What a client's time was, before its links: takes that off the path, of *n. */
+static void put_labels(struct writer *j, const uint32_t *path, size_t *n)
+{
+	struct text_buf text = { 0 };
+	bool any = false;
+
+	for (; *n; (*n)--, any = true) {
+		struct link l = link_of_label(j, path[*n - 1]);
+		const char *label = trace_string(j->trace, l.name);
+
+		if (!(l.flags & LINK_LABEL))
+			break;
+		/* Without the brackets, as an end. */
+		text.len = j->buf.len = 0;
+		text_put(&text, label + 1, strlen(label) - 2);
+		if (!text.failed)
+			json_string(&j->buf, text.p);
+		j->out_of_memory |= text.failed || j->buf.failed;
+		fprintf(j->out, "%s%s", any ? "," : "\"labels\":[",
+			text.failed || j->buf.failed ? "null" : j->buf.p);
+	}
+	fputs(any ? "]," : "", j->out);
+	text_free(&text);
+}
+
 static void put_piece(struct writer *j, const struct wait_amount *p)
 {
 	const char *end = chain_end_name((enum chain_end)p->key.end);
-	uint32_t path[OPTIONS_DEPTH_MAX];
+	uint32_t path[PATH_MAX_NODES];
 	size_t n = path_of(j, p->place, path);
 
-	fputs("{\"links\":[", j->out);
+	putc('{', j->out);
+	put_labels(j, path, &n);
+	fputs("\"links\":[", j->out);
 	while (n-- > 0) {
 		struct link l = link_of_label(j, path[n]);
 

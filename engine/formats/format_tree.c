@@ -29,6 +29,7 @@ struct tree {
 	struct wait_tree wait; /* the current one */
 	/* What the last heading was for; a thread that was renamed gets a new one. */
 	uint32_t thread, name;
+	bool of_client; /* the current one is for a request */
 	bool out_of_memory;
 };
 
@@ -182,9 +183,20 @@ static void put_ran(struct tree *t, const struct tree_item *item, unsigned int l
 	}
 }
 
-/* How the thread above came to run. */
-static const char *woken_by(const struct tree *t, const struct link *l, unsigned int level)
+static bool is_label(const struct tree *t, uint32_t item)
 {
+	return item && t->wait.link[t->wait.items[item].label].flags & LINK_LABEL;
+}
+
+/* How the thread above came to run; or who served a client. */
+static const char *woken_by(const struct tree *t, const struct tree_item *i, unsigned int level)
+{
+	const struct link *l = &t->wait.link[i->label];
+
+	if (t->of_client && is_label(t, i->parent))
+		return "read by ";
+	if (t->of_client && !i->parent)
+		return "answered by ";
 	if (l->flags & LINK_STARTED)
 		return "started by ";
 	return t->options->mode == MODE_CLASSIC && level ? "last woken by " : "woken by ";
@@ -276,6 +288,22 @@ static void put_interrupt(struct tree *t, const struct tree_item *i)
 		fputs(i->ends_ns[CHAIN_NETWORK] ? "the network" : "an interrupt", t->out);
 }
 
+/* What a client's time was, "[queued]" or "[for tcp :80]", without the brackets. */
+static void put_label(struct tree *t, const struct tree_item *i, unsigned int level)
+{
+	const struct link *l = &t->wait.link[i->label];
+	uint32_t label = names_string(t->names, l->name);
+	const char *text = names_text(t->names, label);
+
+	t->out_of_memory |= !label;
+	indent(t, level);
+	if (label)
+		fprintf(t->out, "%.*s: ", (int)strlen(text) - 2, text + 1);
+	put_time(t, i->total_ns);
+	fputs(i->ends_ns[CHAIN_UNKNOWN] ? "; who read it is not known\n" : "\n", t->out);
+	put_links(t, i, level + 1);
+}
+
 /* The waker and what it did meanwhile; on the next line the stack from which it woke. */
 static void put_link(struct tree *t, const struct tree_item *i, unsigned int level)
 {
@@ -283,13 +311,17 @@ static void put_link(struct tree *t, const struct tree_item *i, unsigned int lev
 	const struct trace *trace = timelines_trace(t->timelines);
 	bool classic = t->options->mode == MODE_CLASSIC;
 
+	if (l->flags & LINK_LABEL) {
+		put_label(t, i, level);
+		return;
+	}
 	if (l->flags & LINK_SHOWS_BLOCKED) {
 		indent(t, level);
 		fputs("asleep in ", t->out);
 		put_stack(t, l->blocked, UINT32_MAX, true);
 	}
 	indent(t, level);
-	fputs(woken_by(t, l, level), t->out);
+	fputs(woken_by(t, i, level), t->out);
 	if (l->waker == THREAD_NONE) {
 		put_interrupt(t, i);
 		put_handler(t, l);
@@ -309,9 +341,12 @@ static void put_link(struct tree *t, const struct tree_item *i, unsigned int lev
 		}
 	}
 	putc('\n', t->out);
-	indent(t, level + 1);
-	fputs("in ", t->out);
-	put_stack(t, l->stack, l->kernel_frames, l->waker != THREAD_NONE);
+	/* Where a request was read is not recorded. */
+	if (!is_label(t, i->parent)) {
+		indent(t, level + 1);
+		fputs("in ", t->out);
+		put_stack(t, l->stack, l->kernel_frames, l->waker != THREAD_NONE);
+	}
 	put_ran(t, i, level + 1);
 	put_links(t, i, level + 1);
 }
@@ -369,6 +404,8 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 	fprintf(t->out, "  +%" PRIu64 ".%09" PRIu64 " s  ", since / 1000000000, since % 1000000000);
 	if (w->kind == WAIT_PREEMPTED) {
 		put_clause(t, &n, "preempted ", off, "");
+	} else if (t->of_client) {
+		put_clause(t, &n, "took ", slept, "");
 	} else {
 		put_clause(t, &n, "slept ", slept, "");
 		if (slept && w->state != '?')
@@ -388,6 +425,10 @@ static void put_head(struct tree *t, const struct chosen_wait *p)
 		fputs("; its first run\n", t->out);
 		return;
 	}
+	if (t->of_client) {
+		putc('\n', t->out);
+		return;
+	}
 	fputs("\n    in ", t->out);
 	put_stack(t, w->stack, UINT32_MAX, true);
 }
@@ -403,7 +444,9 @@ static void put_wait(struct tree *t, const struct chosen_wait *p)
 	if (end[CHAIN_NOT_WOKEN])
 		fputs("    not woken: still asleep when the trace ended\n", t->out);
 	if (end[CHAIN_UNKNOWN])
-		fputs("    waker unknown: no waking was recorded\n", t->out);
+		fputs(t->of_client ? "    who answered is not known\n"
+				   : "    waker unknown: no waking was recorded\n",
+		      t->out);
 	put_links(t, &t->wait.items[0], 0);
 }
 
@@ -417,6 +460,7 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 		put_thread(t, p->thread, at_ns);
 	t->thread = p->thread;
 	t->name = name;
+	t->of_client = timelines_is_client(t->timelines, p->thread);
 	if (wait_tree_make(&t->wait, p))
 		return -ENOMEM;
 	put_wait(t, p);

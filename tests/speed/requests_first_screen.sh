@@ -81,7 +81,7 @@ for name; do
 		[ -s "$tmp/next" ] || fail "$name, $endpoint: no row has the $what $(expected "$name" $what): $(cat "$tmp/screen")"
 		mv "$tmp/next" "$tmp/left"
 	done
-	share=$(awk '{ print int($1); exit }' "$tmp/left")
+	share=$(awk '{ printf "%.0f", $1; exit }' "$tmp/left")
 	expect_at_least "$name: percent of the slowest requests' time" "$(expected "$name" share)" "$share" "$tmp/screen"
 	echo "note: $name: $(head -1 "$tmp/left")"
 done
