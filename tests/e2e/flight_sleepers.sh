@@ -6,7 +6,9 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 fly "$tmp/trace" -F 0 --flight 1s
-"$load" deadlock --seconds 30 >"$tmp/told" &
+# The recorder has to know the program before its threads go to sleep: see record().
+"$load" relay --rounds 1 >"$tmp/told" || fail "chainload relay"
+SETTLE_MS=1000 "$load" deadlock --seconds 30 >"$tmp/told" &
 started="$started $!"
 wait_for "the deadlock's threads" 10 grep -q '^thread pollux' "$tmp/told"
 sleep 3.5

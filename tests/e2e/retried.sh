@@ -5,11 +5,13 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
-# judge WHO FOLDED HOLDER: four fifths of what is known of WHO's waits for HOLDER are HOLDER's, whatever it did then.
+# judge WHO FOLDED HOLDER: two fifths of what is known of WHO's waits for HOLDER are HOLDER's, whatever it did then;
+# without the rule it is some hundredths. The rest is [timer]: of those tries whose thread got the lock when it came
+# on its CPU again, without another wait, which is frequent only on a busy machine.
 judge() {
 	known=$(($(weight_of . "$2") - $(weight_of ';\[unknown\] ' "$2")))
 	expect_at_least "$1: what is known of its waits" $(($(weight_of . "$2") / 2)) $known "$2"
-	expect_at_least "$1: the holder's part of its waits" $((known * 4 / 5)) "$(weight_of ";--;.*;$3;" "$2")" "$2"
+	expect_at_least "$1: the holder's part of its waits" $((known * 2 / 5)) "$(weight_of ";--;.*;$3;" "$2")" "$2"
 }
 
 rounds=4
