@@ -178,7 +178,7 @@ struct wire_request {
  * A request of some length may get stacks (bpf/requests.h); of the others at most so many are told
  * in a second, on each CPU. Value of the map "request_accounts".
  */
-#define WIRE_REQUEST_RATE 50000
+#define WIRE_REQUEST_RATE 50000u
 
 struct wire_request_account {
 	__u64 second_ns; /* when the present second began, */

@@ -38,11 +38,13 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 static int make_iterator(const struct bpf_program *prog, const struct bpf_map *map)
 {
 	union bpf_iter_link_info info = { .map.map_fd = map ? (__u32)bpf_map__fd(map) : 0 };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = map ? &info : NULL,
-		    .link_info_len = map ? sizeof(info) : 0);
-	struct bpf_link *link = bpf_program__attach_iter(prog, &opts);
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
+	struct bpf_link *link;
 	int fd;
 
+	opts.link_info = map ? &info : NULL;
+	opts.link_info_len = map ? sizeof(info) : 0;
+	link = bpf_program__attach_iter(prog, &opts);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
