@@ -17,12 +17,9 @@ struct window_edge {
 
 int queued_windows_add(struct queued_windows *q, const struct queued_window *w)
 {
-	struct queued_window *p = grow_array(q->at, q->n, &q->cap, sizeof(*p));
-
-	if (!p)
+	if (!GROW(q->at, q->n, q->cap))
 		return -ENOMEM;
-	q->at = p;
-	p[q->n++] = *w;
+	q->at[q->n++] = *w;
 	return 0;
 }
 

@@ -121,16 +121,13 @@ static int find_tries(struct tries *t)
 		for (uint32_t i = 0; i < th->n_waits; i++) {
 			const struct wait *w = &th->waits[i];
 			uint32_t next;
-			struct try *p;
 
 			if (!t->at_lock[w->stack] || w->kind != WAIT_SLEEP ||
 			    !next_try(th, i, &next) || !by_timer(t, w))
 				continue;
-			p = grow_array(t->at, t->n, &t->cap, sizeof(*p));
-			if (!p)
+			if (!GROW(t->at, t->n, t->cap))
 				return -ENOMEM;
-			t->at = p;
-			p[t->n++] = (struct try) {
+			t->at[t->n++] = (struct try) {
 				.thread = thread,
 				.sleep = i,
 				.next = next,

@@ -133,22 +133,21 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 		int is_new;
 
 		id = pairs_id_new(&endpoints, address, q->flags & REQUEST_FIRST, &is_new);
-		e = address && id ? grow_array(r->endpoints, id - 1, &cap, sizeof(*e)) : NULL;
-		if (!e) {
+		if (!address || !id || !GROW(r->endpoints, id - 1, cap)) {
 			err = -ENOMEM;
 			break;
 		}
-		r->endpoints = e;
+		e = &r->endpoints[id - 1];
 		if (is_new) {
-			e[id - 1] = (struct request_endpoint) {
+			*e = (struct request_endpoint) {
 				.object = q->object,
 				.thread = thread,
 				.first = q->flags & REQUEST_FIRST,
 			};
-			err = name_endpoint(tl, p, &e[id - 1]);
+			err = name_endpoint(tl, p, e);
 			r->n_endpoints = id;
 		}
-		e[id - 1].requests++;
+		e->requests++;
 		q->endpoint = id - 1;
 	}
 	pairs_free(&addresses);
@@ -211,15 +210,13 @@ static void sift_down(struct free_clients *f)
 
 static int push(struct free_clients *f, struct free_client x)
 {
-	struct free_client *p = grow_array(f->at, f->n, &f->cap, sizeof(*p));
 	size_t i = f->n;
 
-	if (!p)
+	if (!GROW(f->at, f->n, f->cap))
 		return -ENOMEM;
-	f->at = p;
-	for (; i && is_before(x, p[(i - 1) / 2]); i = (i - 1) / 2)
-		p[i] = p[(i - 1) / 2];
-	p[i] = x;
+	for (; i && is_before(x, f->at[(i - 1) / 2]); i = (i - 1) / 2)
+		f->at[i] = f->at[(i - 1) / 2];
+	f->at[i] = x;
 	f->n++;
 	return 0;
 }
@@ -370,22 +367,14 @@ static bool lived(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
 	return th->begin_ns <= at_ns && at_ns <= th->end_ns;
 }
 
-static void check(struct request_list *r, const struct timelines *tl, struct request *q)
+static void check(const struct timelines *tl, struct request *q)
 {
 	if (q->writer != THREAD_NONE && !lived(tl, q->writer, q->answer_ns))
 		q->writer = THREAD_NONE;
 	if (q->reader != THREAD_NONE && !lived(tl, q->reader, q->taken_ns))
 		q->reader = THREAD_NONE;
-	r->strangers += q->reader == THREAD_NONE ||
-			(q->writer == THREAD_NONE && !(q->flags & REQUEST_OPEN));
 	if (q->arrival_ns < timelines_start_ns(tl))
 		q->flags |= REQUEST_BEFORE;
-	if (q->flags & REQUEST_OPEN)
-		r->n_open++;
-	else if (q->flags & REQUEST_BEFORE)
-		r->n_before++;
-	else if (q->flags & REQUEST_INCOMPLETE)
-		r->n_incomplete++;
 }
 
 int request_clients_make(struct timelines *tl)
@@ -398,7 +387,7 @@ int request_clients_make(struct timelines *tl)
 	if (!r->n)
 		return 0;
 	for (size_t i = 0; i < r->n; i++)
-		check(r, tl, &r->at[i]);
+		check(tl, &r->at[i]);
 	err = requests_index(r, timelines_threads(tl));
 	if (err)
 		return err;

@@ -48,15 +48,9 @@ static int follow_on(struct request_list *r, uint64_t connection, uint32_t next)
 
 static int add(struct request_list *r, const struct request *q)
 {
-	struct request *p;
-
-	if (r->n >= REQUESTS_MAX)
+	if (r->n >= REQUESTS_MAX || !GROW(r->at, r->n, r->cap))
 		return -ENOMEM;
-	p = grow_array(r->at, r->n, &r->cap, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	r->at = p;
-	p[r->n++] = *q;
+	r->at[r->n++] = *q;
 	return follow_on(r, q->connection, (uint32_t)r->n);
 }
 
@@ -69,10 +63,8 @@ static int more(struct request_list *r, const struct event *ev, uint32_t writer)
 	if (ev->n && !last)
 		return -ENOMEM;
 	if (!q || q->flags & (REQUEST_OPEN | REQUEST_SEVERAL) ||
-	    q->first_answer_ns != ev->asked_ns || ev->last_ns < q->first_answer_ns) {
-		r->strays++;
-		return 0;
-	}
+	    q->first_answer_ns != ev->asked_ns || ev->last_ns < q->first_answer_ns)
+		return 0; /* of a request that is not there */
 	q->answer_ns = ev->last_ns;
 	q->writer = writer;
 	q->bytes_written = ev->bytes_written;

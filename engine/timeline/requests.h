@@ -86,9 +86,6 @@ struct request_spans {
 struct request_list {
 	struct request *at; /* numbers from 0, in order of their (first) answers being noticed */
 	size_t n, cap;
-	uint64_t n_open, n_before, n_incomplete;
-	/* Parts of answers to requests that are not there; threads that are not known. */
-	uint64_t strays, strangers;
 
 	struct request_endpoint *endpoints; /* numbers from 0 */
 	uint32_t n_endpoints;

@@ -336,16 +336,7 @@ static inline const struct request *timelines_request_of(const struct timelines 
 {
 	return &tl->requests.at[tl->requests.of_wait[w - tl->requests.waits]];
 }
-/* The numbers of the requests that a thread answered, in the order of the answers. */
-static inline const uint32_t *timelines_requests_written(const struct timelines *tl,
-							 uint32_t thread, size_t *n)
-{
-	const size_t *first = tl->requests.first_by_writer;
-
-	*n = first ? first[thread + 1] - first[thread] : 0;
-	return first ? tl->requests.by_writer + first[thread] : NULL;
-}
-/* Likewise those that it read, in the order in which they arrived. */
+/* The numbers of the requests that a thread read, in the order in which they arrived. */
 static inline const uint32_t *timelines_requests_read(const struct timelines *tl, uint32_t thread,
 						      size_t *n)
 {

@@ -19,15 +19,11 @@ uint32_t trace_make_string(const struct trace *t, const char *text)
 {
 	struct made_strings *made = t->made;
 	uint32_t id = intern_find(&made->ids, text, strlen(text));
-	char **at, *copy;
+	char *copy;
 
 	if (id)
 		return t->strings_end + id - 1;
-	at = grow_array(made->at, made->ids.n, &made->cap, sizeof(*at));
-	if (!at)
-		return 0;
-	made->at = at;
-	copy = strdup(text);
+	copy = GROW(made->at, made->ids.n, made->cap) ? strdup(text) : NULL;
 	if (!copy)
 		return 0;
 	id = intern_id(&made->ids, text, strlen(text), NULL);
@@ -35,7 +31,7 @@ uint32_t trace_make_string(const struct trace *t, const char *text)
 		free(copy);
 		return 0;
 	}
-	at[id - 1] = copy;
+	made->at[id - 1] = copy;
 	return t->strings_end + id - 1;
 }
 
