@@ -24,7 +24,7 @@ struct writer {
 	struct names *names;
 	struct wait_filter *filter;
 	struct request_table *table;
-	struct waker_names *wakers;
+	struct chain_text text;
 	bool out_of_memory;
 };
 
@@ -354,8 +354,7 @@ static void put_slowest(struct writer *w, const struct endpoint_requests *e)
 	fputs("\none of them: ", w->out);
 	request_put_example(w->out, w->in, typical);
 	putc('\n', w->out);
-	w->out_of_memory |=
-		request_story_put(w->out, w->in, w->names, w->wakers, typical) == -ENOMEM;
+	w->out_of_memory |= request_story_put(&w->text, typical, false) == -ENOMEM;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -394,17 +393,17 @@ static int write_requests(const struct format_input *in, FILE *out)
 	struct writer w = { .in = in, .out = out };
 	int err;
 
-	o.requests = true;
+	o.requests = o.fold_repeats = o.blocked_stacks = true;
 	w.names = names_new(in->timelines, &o);
 	err = wait_filter_new(&w.filter, in->timelines, &o, w.names);
 	if (!err)
-		err = waker_names_new(&w.wakers, in->timelines, w.names);
+		err = chain_text_init(&w.text, out, in->timelines, &o, w.names);
 	if (!err)
 		err = request_table_new(&w.table, in->timelines, &o, w.filter);
 	if (!err)
 		err = put_all(&w);
 	request_table_free(w.table);
-	waker_names_free(w.wakers);
+	chain_text_free(&w.text);
 	wait_filter_free(w.filter);
 	names_free(w.names);
 	return err;

@@ -3,180 +3,362 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
-#include "common/lower_bound.h"
+#include "attribute/queued_windows.h"
+#include "words/object_names.h"
 #include "words/place.h"
+#include "format.h"
 
 /* What is shorter than so much of the request is not told by itself. */
 #define SHORTEST 50
 
+/* Columns of the times, and of what is below a line. */
+#define TIME_WIDTH 15
+#define LEFT (2 * TIME_WIDTH + 4)
+
 struct story {
-	FILE *out;
-	const struct timelines *timelines;
-	const struct options *options;
-	struct names *names;
-	struct waker_names *wakers;
+	struct chain_text *text;
+	const struct chosen_wait *wait;
 	const struct request *request;
+	const struct thread *writer; /* NULL: not known */
+	bool with_chains;
+	uint64_t from_ns, to_ns; /* what is told of it */
 	uint64_t shortest_ns;
 	uint64_t told_ns;  /* all before it has been told */
 	uint64_t n_untold; /* waits since then */
-	bool out_of_memory;
 };
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static void put_column(const struct story *s, const char *before, uint64_t ns)
+{
+	char number[TEXT_MS_SIZE], text[TEXT_MS_SIZE + 8];
+
+	snprintf(text, sizeof(text), "%s%s %s", before, format_time(number, s->text->options, ns),
+		 format_time_unit(s->text->options));
+	fprintf(s->text->out, "%*s", TIME_WIDTH, text);
+}
 
 /* When it was, and how long it took; 0: a moment. */
 static void begin_line(const struct story *s, uint64_t at_ns, uint64_t ns)
 {
-	char at[TEXT_MS_SIZE], took[TEXT_MS_SIZE] = "";
-
-	format_time(at, s->options, at_ns - s->request->arrival_ns);
+	put_column(s, "+", at_ns - s->request->arrival_ns);
 	if (ns)
-		format_time(took, s->options, ns);
-	fprintf(s->out, "%14s %10s  ", at, took);
+		put_column(s, "", ns);
+	else
+		fprintf(s->text->out, "%*s", TIME_WIDTH, "");
+	fputs("  ", s->text->out);
 }
 
-static void put_thread(const struct story *s, uint32_t thread, uint64_t at_ns)
+static void put_thread(struct story *s, uint32_t thread, uint64_t at_ns)
 {
-	if (thread == THREAD_NONE) {
-		fputs("a thread that is not known", s->out);
-		return;
-	}
-	print_clean(s->out, trace_string(timelines_trace(s->timelines),
-					 timelines_name(s->timelines, thread, at_ns)));
-	fprintf(s->out, "/%" PRIu32, timelines_thread(s->timelines, thread)->tid);
+	if (thread == THREAD_NONE)
+		fputs("a thread that is not known", s->text->out);
+	else
+		chain_text_who(s->text, thread, names_thread(s->text->names, thread, at_ns), 1);
 }
+
+static void put_text(struct story *s, const char *before, uint32_t text)
+{
+	s->text->out_of_memory |= !text;
+	if (*names_text(s->text->names, text))
+		fprintf(s->text->out, "%s%s", before, names_text(s->text->names, text));
+}
+
+static void put_place(struct story *s, uint32_t pair)
+{
+	put_text(s, " in ",
+		 place_text(s->text->names, timelines_trace(s->text->timelines), pair, UINT32_MAX,
+			    true, true));
+}
+
+/* ---- chains --------------------------------------------------------------------------------- */
+
+/*
+ * What explains [from_ns, to_ns) of the request: the item of the thread that answered, or of the
+ * time in the queue. NULL: there is none, or out of memory.
+ */
+static const struct tree_item *explain(struct story *s, uint64_t from_ns, uint64_t to_ns)
+{
+	struct chosen_wait part = *s->wait;
+	struct wait_tree *t = &s->text->wait;
+
+	part.shown.blocked_from_ns = from_ns;
+	part.shown.blocked_to_ns = to_ns;
+	if (wait_tree_make(t, &part)) {
+		s->text->out_of_memory = true;
+		return NULL;
+	}
+	return t->n_items > 1 ? &t->items[1] : NULL;
+}
+
+/* Below a sleep: where it was, and who ended it. */
+static void put_chain(struct story *s, const struct tree_item *answers, uint32_t pair)
+{
+	struct chain_text *t = s->text;
+
+	chain_text_indent(t, 0);
+	fputs("in ", t->out);
+	chain_text_stack(t, pair, UINT32_MAX, true);
+	if (answers->ends_ns[CHAIN_UNKNOWN]) {
+		chain_text_indent(t, 0);
+		fputs("waker unknown: no waking was recorded\n", t->out);
+	}
+	if (answers->ends_ns[CHAIN_DEPTH]) {
+		chain_text_indent(t, 0);
+		fputs("(links beyond --depth are left out)\n", t->out);
+	}
+	chain_text_links(t, answers, 0);
+}
+
+/* The same in a few words. */
+static void put_ended_by(struct story *s, const struct tree_item *answers)
+{
+	struct wait_tree *t = &s->text->wait;
+	size_t n;
+	const struct tree_item **below = wait_tree_below(t, answers, &n);
+
+	if (n && !(t->link[below[0]->label].flags & LINK_STARTED)) {
+		fputs(", ended by ", s->text->out);
+		chain_text_waker(s->text, below[0]);
+	} else if (answers->ends_ns[CHAIN_UNKNOWN]) {
+		fputs(", ended by somebody unknown", s->text->out);
+	}
+	free(below);
+}
+
+/* ---- what the thread that answered did ------------------------------------------------------ */
 
 /* What has not been told, up to a time: the thread ran, and had short waits. */
 static void tell_rest(struct story *s, uint64_t to_ns)
 {
 	if (to_ns > s->told_ns && (to_ns - s->told_ns >= s->shortest_ns)) {
 		begin_line(s, s->told_ns, to_ns - s->told_ns);
-		fputs("ran", s->out);
+		fputs("ran", s->text->out);
 		if (s->n_untold)
-			fprintf(s->out, ", with %" PRIu64 " short wait%s", s->n_untold,
+			fprintf(s->text->out, ", with %" PRIu64 " short wait%s", s->n_untold,
 				s->n_untold > 1 ? "s" : "");
-		putc('\n', s->out);
+		putc('\n', s->text->out);
+		if (s->with_chains) {
+			const struct tree_item *answers = explain(s, s->told_ns, to_ns);
+
+			if (answers)
+				chain_text_ran(s->text, answers, 0);
+		}
 	}
 	s->told_ns = to_ns;
 	s->n_untold = 0;
 }
 
-static void put_text(struct story *s, const char *before, uint32_t text)
+/* A sleep, or several that are tries of one wait. */
+static void tell_sleep(struct story *s, const struct wait *w, uint32_t tries, uint64_t from_ns,
+		       uint64_t to_ns)
 {
-	s->out_of_memory |= !text;
-	if (*names_text(s->names, text))
-		fprintf(s->out, "%s%s", before, names_text(s->names, text));
-}
+	const struct tree_item *answers;
+	FILE *out = s->text->out;
 
-static void tell_sleep(struct story *s, const struct wait *w, uint64_t from_ns, uint64_t to_ns)
-{
 	tell_rest(s, from_ns);
 	begin_line(s, from_ns, to_ns - from_ns);
-	fputs("slept", s->out);
-	put_text(s, " in ",
-		 place_text(s->names, timelines_trace(s->timelines), w->stack, UINT32_MAX, true,
-			    true));
-	put_text(s, " for ", waited_for_words(s->names, w->stack));
-	put_text(s, ", ended by ", waker_name(s->wakers, w));
-	putc('\n', s->out);
+	fputs("slept", out);
+	if (!s->with_chains)
+		put_place(s, w->stack);
+	put_text(s, " for ", waited_for_words(s->text->names, w->stack));
+	if (tries > 1)
+		fprintf(out, ", in %" PRIu32 " tries", tries);
+	answers = explain(s, from_ns, to_ns);
+	if (answers && !s->with_chains)
+		put_ended_by(s, answers);
+	putc('\n', out);
+	if (answers && s->with_chains)
+		put_chain(s, answers, w->stack);
 	s->told_ns = to_ns;
 }
 
-/* One of the thread's intervals, as far as it is in [told, to). */
-static void tell_wait(struct story *s, const struct wait *w, uint64_t to_ns)
+static void tell_no_cpu(struct story *s, const struct wait *w, uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t out = clip_ns(w->out_ns, s->told_ns, to_ns);
-	uint64_t wake = clip_ns(w->wake_ns, out, to_ns), in = clip_ns(w->in_ns, wake, to_ns);
+	const struct tree_item *answers;
+
+	begin_line(s, from_ns, to_ns - from_ns);
+	fputs("had no CPU", s->text->out);
+	if (wait_throttled(w)) {
+		fputs(": the quota of its control group was used up", s->text->out);
+	} else {
+		answers = explain(s, from_ns, to_ns);
+		if (answers)
+			chain_text_holders(s->text, (uint32_t)(answers - s->text->wait.items));
+	}
+	putc('\n', s->text->out);
+}
+
+/* The last try of w, a sleep that goes on, or w; *tries: how many there are. */
+static const struct wait *last_try(const struct wait *w, uint32_t *tries)
+{
+	const struct wait *last = w;
+
+	while (last->goes_on)
+		last += last->waker_at;
+	*tries = 1;
+	while (w < last)
+		*tries += (++w)->kind == WAIT_SLEEP;
+	return last;
+}
+
+/* One of the thread's intervals, as far as it is in [told, to). Returns the last that was told. */
+static const struct wait *tell_wait(struct story *s, const struct wait *w)
+{
+	uint32_t tries;
+	const struct wait *last = last_try(w, &tries);
+	uint64_t out = clip_ns(w->out_ns, s->told_ns, s->to_ns);
+	uint64_t wake = clip_ns(last->wake_ns, out, s->to_ns);
+	uint64_t in = clip_ns(last->in_ns, wake, s->to_ns);
 
 	if (in - out < s->shortest_ns) {
-		s->n_untold++;
-		return;
+		s->n_untold += tries;
+		return last;
 	}
 	if (w->kind == WAIT_SLEEP && wake > out)
-		tell_sleep(s, w, out, wake);
+		tell_sleep(s, w, tries, out, wake);
 	else
 		tell_rest(s, out);
 	if (w->kind == WAIT_UNKNOWN) {
 		begin_line(s, out, in - out);
-		fputs("unknown: events are missing\n", s->out);
+		fputs("unknown: events are missing\n", s->text->out);
 	} else if (in > wake && in - wake >= s->shortest_ns) {
-		begin_line(s, wake, in - wake);
-		fprintf(s->out, "had no CPU%s\n",
-			wait_throttled(w) ? ": the quota of its control group was used up" : "");
+		tell_no_cpu(s, w, wake, in);
 	} else if (in > wake) { /* with what it runs next */
 		s->told_ns = wake;
 		s->n_untold++;
-		return;
+		return last;
 	}
 	s->told_ns = in;
+	return last;
 }
 
+static void tell_answering(struct story *s)
+{
+	const struct thread *th = s->writer;
+	const struct wait *end = th->waits + th->n_waits, *w;
+
+	if (th->begin_ns > s->told_ns && th->begin_ns < s->to_ns) {
+		begin_line(s, th->begin_ns, 0);
+		fputs("this thread was started\n", s->text->out);
+		s->told_ns = th->begin_ns;
+	}
+	w = th->waits + thread_position(th, s->told_ns);
+	while (w < end && w->out_ns < s->to_ns)
+		w = tell_wait(s, w) + 1;
+	tell_rest(s, s->to_ns);
+}
+
+/* ---- the queue ------------------------------------------------------------------------------ */
+
 /* In how much of the time in the queue the reader worked for one other request. */
+static uint64_t worked_for_other_ns(const struct story *s, uint64_t to_ns)
+{
+	const struct request *q = s->request;
+	const struct request_span *end = NULL, *at = NULL;
+	uint64_t ns = 0;
+
+	if (q->reader != THREAD_NONE)
+		at = served_span_at(s->text->timelines, q->reader, s->from_ns, &end);
+	for (; at < end && at->from_ns < to_ns; at++)
+		ns += clip_ns(at->to_ns, s->from_ns, to_ns) -
+		      clip_ns(at->from_ns, s->from_ns, to_ns);
+	return ns;
+}
+
 static void tell_queue(struct story *s)
 {
 	const struct request *q = s->request;
-	const struct request_span *at = NULL;
-	uint64_t ns = 0;
-	size_t n = 0;
+	uint64_t to = clip_ns(q->taken_ns, s->from_ns, s->to_ns), ns;
+	const struct tree_item *queued = NULL;
+	FILE *out = s->text->out;
 
-	if (q->reader != THREAD_NONE)
-		at = timelines_spans_served(s->timelines, q->reader, &n);
-	for (size_t i = LOWER_BOUND(k, n, at[k].to_ns <= q->arrival_ns);
-	     i < n && at[i].from_ns < q->taken_ns; i++)
-		ns += clip_ns(at[i].to_ns, q->arrival_ns, q->taken_ns) -
-		      clip_ns(at[i].from_ns, q->arrival_ns, q->taken_ns);
-	begin_line(s, q->arrival_ns, q->taken_ns - q->arrival_ns);
-	fprintf(s->out, "arrived on connection %" PRIu64, q->connection);
-	if (q->taken_ns > q->arrival_ns)
-		fputs(", and was queued", s->out);
+	begin_line(s, s->from_ns, to - s->from_ns);
+	if (s->from_ns > q->arrival_ns)
+		fputs(q->connection ? "was still queued" : "was queued", out);
+	else if (q->connection)
+		fprintf(out, "arrived on connection %" PRIu64, q->connection);
+	else
+		fputs("arrived", out);
+	if (to > s->from_ns && s->from_ns == q->arrival_ns)
+		fputs(", and was queued", out);
+	if (to > s->from_ns)
+		queued = s->with_chains ? explain(s, s->from_ns, to) : NULL;
+	ns = s->with_chains ? 0 : worked_for_other_ns(s, to);
 	if (ns) {
-		char text[TEXT_MS_SIZE];
-
-		fprintf(s->out, "; for %s of that the reader worked for another request",
-			format_time(text, s->options, ns));
+		fputs("; for ", out);
+		chain_text_time(s->text, ns);
+		fputs(" of that the reader worked for another request", out);
 	}
-	putc('\n', s->out);
+	putc('\n', out);
+	if (queued)
+		chain_text_links(s->text, queued, 0);
 }
 
-int request_story_put(FILE *out, const struct format_input *in, struct names *names,
-		      struct waker_names *wakers, const struct chosen_wait *p)
+static void tell_reading(struct story *s)
 {
-	const struct request *q = timelines_request_of(in->timelines, p->wait);
-	struct story s = { .out = out,
-			   .timelines = in->timelines,
-			   .options = in->options,
-			   .names = names,
-			   .wakers = wakers,
-			   .request = q,
-			   .shortest_ns = request_took_ns(p) / SHORTEST + 1,
-			   .told_ns = q->taken_ns };
-	const struct thread *th =
-		q->writer != THREAD_NONE ? timelines_thread(in->timelines, q->writer) : NULL;
+	const struct request *q = s->request;
 
-	tell_queue(&s);
-	begin_line(&s, q->taken_ns, 0);
-	fputs("read by ", out);
-	put_thread(&s, q->reader, q->taken_ns);
+	begin_line(s, q->taken_ns, 0);
+	fputs("read by ", s->text->out);
+	put_thread(s, q->reader, q->taken_ns);
 	if (q->reader != q->writer) {
-		fputs("; answered by ", out);
-		put_thread(&s, q->writer, q->answer_ns);
-		fputs(", which until then", out);
+		fputs("; answered by ", s->text->out);
+		put_thread(s, q->writer, q->answer_ns);
+		fputs(s->writer ? ", which until then" : "", s->text->out);
 	}
-	putc('\n', out);
-	if (th && th->begin_ns > q->taken_ns) {
-		begin_line(&s, th->begin_ns, 0);
-		fputs("this thread was started\n", out);
-		s.told_ns = th->begin_ns;
+	putc('\n', s->text->out);
+}
+
+static void tell_answer(struct story *s)
+{
+	const struct request *q = s->request;
+	uint32_t pair = timelines_plain_pair(s->text->timelines, q->pair);
+
+	begin_line(s, q->answer_ns, 0);
+	fputs("answered", s->text->out);
+	if (s->with_chains && pair) {
+		fputs(" in ", s->text->out);
+		chain_text_stack(s->text, pair, UINT32_MAX, true);
+		return;
 	}
-	for (uint32_t i = th ? thread_position(th, q->taken_ns) : 0;
-	     th && i < th->n_waits && th->waits[i].out_ns < q->answer_ns; i++)
-		tell_wait(&s, &th->waits[i], q->answer_ns);
-	if (th)
-		tell_rest(&s, q->answer_ns);
-	begin_line(&s, q->answer_ns, 0);
-	fputs("answered", out);
-	put_text(&s, " in ",
-		 place_text(names, timelines_trace(in->timelines),
-			    timelines_plain_pair(in->timelines, q->pair), UINT32_MAX, true, false));
-	putc('\n', out);
-	return s.out_of_memory ? -ENOMEM : 0;
+	put_text(s, " in ",
+		 place_text(s->text->names, timelines_trace(s->text->timelines), pair, UINT32_MAX,
+			    true, false));
+	putc('\n', s->text->out);
+}
+
+int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains)
+{
+	const struct request *q = timelines_request_of(t->timelines, p->wait);
+	uint64_t from = p->shown.blocked_from_ns, to = p->shown.blocked_to_ns;
+	struct story s = { .text = t,
+			   .wait = p,
+			   .request = q,
+			   .writer = q->writer == THREAD_NONE
+					     ? NULL
+					     : timelines_thread(t->timelines, q->writer),
+			   .with_chains = with_chains,
+			   .from_ns = from,
+			   .to_ns = to,
+			   .shortest_ns = (to - from) / SHORTEST + 1,
+			   .told_ns = clip_ns(q->taken_ns, from, to) };
+	int left = t->left;
+
+	t->is_part = true;
+	t->left = LEFT;
+	if (from <= q->taken_ns) {
+		tell_queue(&s);
+		if (q->taken_ns < to)
+			tell_reading(&s);
+	}
+	if (s.writer && q->taken_ns < to)
+		tell_answering(&s);
+	if (to == q->answer_ns)
+		tell_answer(&s);
+	t->is_part = false;
+	t->left = left;
+	return t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
 }

@@ -2,13 +2,11 @@
 /* request_story.h - one request in the order of time, as the thread that answered saw it. */
 #pragma once
 
-#include "attribute/waker_name.h"
-#include "format.h"
-#include "select/endpoint_requests.h"
+#include "chain_text.h"
 
 /*
- * Writes a line for each thing that took a fiftieth of the request, or longer, and when it began.
- * 0 or -ENOMEM.
+ * Writes a line for each thing that took a fiftieth of what is shown of the request, or longer, and
+ * when it began; with_chains: and below it what the chains say of that time, as t->is_part asks.
+ * Replaces t->wait. 0 or -ENOMEM.
  */
-int request_story_put(FILE *out, const struct format_input *in, struct names *names,
-		      struct waker_names *wakers, const struct chosen_wait *p);
+int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains);

@@ -36,7 +36,7 @@ static struct options of_requests(const char *endpoint)
 	return o;
 }
 
-static void a_tree_says_who_read_and_who_answered(void **state)
+static void a_tree_tells_a_request_in_order_of_time(void **state)
 {
 	struct options o = of_requests(":80");
 
@@ -45,19 +45,111 @@ static void a_tree_says_who_read_and_who_answered(void **state)
 	expect_text(script_formatted(script, &o, "tree"),
 		    "[request tcp :80] S (119)\n"
 		    "  +0.000100000 s  took 800000 ns\n"
-		    "    answered by S (119), which ran 300000 ns, slept 300000 ns\n"
+		    "          +0 ns      200000 ns  arrived on connection 2, and was queued\n"
+		    "                                  for tcp :81: 150000 ns\n"
+		    "                                    meanwhile S (119) ran 150000 ns\n"
+		    "                                  meanwhile S (119) ran 50000 ns\n"
+		    "     +200000 ns                 read by S (119)\n"
+		    "     +200000 ns      100000 ns  ran\n"
+		    "     +300000 ns      300000 ns  slept\n"
+		    "                                  in lock\n"
+		    "                                  woken by L (112), which ran 300000 ns\n"
+		    "                                    in wake < unlock\n"
+		    "     +600000 ns      200000 ns  ran\n"
+		    "     +800000 ns                 answered in send < work\n"
+		    "  +0.000940000 s  took 10000 ns\n"
+		    "          +0 ns        5000 ns  arrived, and was queued\n"
+		    "       +5000 ns                 read by a thread that is not known; answered "
+		    "by S (119), which until then\n"
+		    "       +5000 ns        5000 ns  ran\n"
+		    "      +10000 ns                 answered\n");
+	options_free(&o);
+}
+
+/* What --from and --to leave of it; the times are since it arrived. */
+static void a_tree_tells_the_part_that_is_shown(void **state)
+{
+	struct options o = of_requests(":80");
+
+	(void)state;
+	o.unit = UNIT_NS;
+	o.from_ns = 250000;
+	o.to_ns = 500000;
+	o.given |= GIVEN_RANGE;
+	expect_text(script_formatted(script, &o, "tree"),
+		    "[request tcp :80] S (119)\n"
+		    "  +0.000250000 s  took 250000 ns; cut by --from or --to, in all 800000 ns\n"
+		    "     +150000 ns       50000 ns  was still queued\n"
+		    "                                  meanwhile S (119) ran 50000 ns\n"
+		    "     +200000 ns                 read by S (119)\n"
+		    "     +200000 ns      100000 ns  ran\n"
+		    "     +300000 ns      100000 ns  slept\n"
+		    "                                  in lock\n"
+		    "                                  woken by L (112), which ran 100000 ns\n"
+		    "                                    in wake < unlock\n");
+	options_free(&o);
+}
+
+/* --mode=classic has no times of its links. */
+static void a_classic_tree_is_as_of_waits(void **state)
+{
+	struct options o = of_requests(":80");
+
+	(void)state;
+	o.unit = UNIT_NS;
+	o.mode = MODE_CLASSIC;
+	o.from_ns = 250000;
+	o.to_ns = 500000;
+	o.given |= GIVEN_RANGE;
+	expect_text(script_formatted(script, &o, "tree"),
+		    "[request tcp :80] S (119)\n"
+		    "  +0.000250000 s  took 250000 ns; cut by --from or --to, in all 800000 ns\n"
+		    "    answered by S (119)\n"
 		    "      in send < work\n"
 		    "      asleep in lock\n"
-		    "      woken by L (112), which ran 300000 ns\n"
+		    "      last woken by L (112), whose own last waking is not in the trace\n"
 		    "        in wake < unlock\n"
-		    "    queued: 200000 ns\n"
-		    "      for tcp :81: 150000 ns\n"
-		    "        read by S (119), which ran 150000 ns\n"
-		    "      read by S (119), which ran 50000 ns\n"
-		    "  +0.000940000 s  took 10000 ns\n"
-		    "    queued: 5000 ns; who read it is not known\n"
-		    "    answered by S (119), which ran 5000 ns\n"
-		    "      in an unknown place (no stack)\n");
+		    "    queued: 50000 ns\n"
+		    "      read by S (119), whose own last waking is not in the trace\n");
+	options_free(&o);
+}
+
+/* S waits for a lock in three tries, of which timers end two, and runs between them. */
+static void tries_of_one_wait_are_told_as_one(void **state)
+{
+	struct options o = of_requests(":80");
+
+	(void)state;
+	o.unit = UNIT_NS;
+	expect_text(script_formatted("thread S *\n"
+				     "thread L *\n"
+				     "0    c0 - R > S\n"
+				     "0    c1 - R > L\n"
+				     "100  c0 S S > - lock for=futex:17:lock\n"
+				     "400  c0 - wakes S "
+				     "wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+				     "400  c0 - R > S\n"
+				     "410  c0 S S > - lock for=futex:17:lock\n"
+				     "700  c0 - wakes S "
+				     "wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+				     "700  c0 - R > S\n"
+				     "710  c0 S S > - lock for=futex:17:lock\n"
+				     "900  c1 L wakes S wake;unlock\n"
+				     "900  c0 - R > S\n"
+				     "1000 c0 S request tcp::80 conn=2 arrived=0 taken=0\n"
+				     "end 1000\n",
+				     &o, "tree"),
+		    "[request tcp :80] S (119)\n"
+		    "  +0.000000000 s  took 1000000 ns\n"
+		    "          +0 ns                 arrived on connection 2\n"
+		    "          +0 ns                 read by S (119)\n"
+		    "          +0 ns      100000 ns  ran\n"
+		    "     +100000 ns      800000 ns  slept for futex 17:lock, in 3 tries\n"
+		    "                                  in lock\n"
+		    "                                  woken by L (112), which ran 780000 ns\n"
+		    "                                    in wake < unlock\n"
+		    "     +900000 ns      100000 ns  ran\n"
+		    "    +1000000 ns                 answered\n");
 	options_free(&o);
 }
 
@@ -103,7 +195,10 @@ static void the_command_of_a_cause_shows_the_request(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tree_says_who_read_and_who_answered),
+		cmocka_unit_test(a_tree_tells_a_request_in_order_of_time),
+		cmocka_unit_test(a_tree_tells_the_part_that_is_shown),
+		cmocka_unit_test(a_classic_tree_is_as_of_waits),
+		cmocka_unit_test(tries_of_one_wait_are_told_as_one),
 		cmocka_unit_test(labels_in_json_are_no_links),
 		cmocka_unit_test(the_command_of_a_cause_shows_the_request),
 	};

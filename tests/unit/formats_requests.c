@@ -76,15 +76,16 @@ static void rows_say_where_the_time_went(void **state)
 		"one of them: chainwalk -f tree --request '^tcp :80$' --from 0.000100 --to "
 		"0.000901 "
 		"--request-min 800us --max-wait 801us\n"
-		"         0.000      0.200  arrived on connection 2, and was queued; for 0.150 of "
-		"that "
-		"the reader worked for another request\n"
-		"         0.200             read by S/119\n"
-		"         0.200      0.100  ran\n"
-		"         0.300      0.300  slept in lock for futex 17:lock, ended by L\n"
-		"         0.600      0.050  had no CPU\n"
-		"         0.650      0.150  ran\n"
-		"         0.800             answered in send\n");
+		"      +0.000 ms       0.200 ms  arrived on connection 2, and was queued; for "
+		"150.000 us of that the reader worked for another request\n"
+		"      +0.200 ms                 read by S (119)\n"
+		"      +0.200 ms       0.100 ms  ran\n"
+		"      +0.300 ms       0.300 ms  slept in lock for futex 17:lock, ended by L "
+		"(112), "
+		"which ran 300.000 us\n"
+		"      +0.600 ms       0.050 ms  had no CPU: 100 % X\n"
+		"      +0.650 ms       0.150 ms  ran\n"
+		"      +0.800 ms                 answered in send\n");
 }
 
 static void percentiles_are_of_the_nearest_rank(void **state)
