@@ -59,28 +59,19 @@ static uint32_t label_link(void *arg, const struct link *l)
 /* ---- fields --------------------------------------------------------------------------------- */
 
 /* A field with any text: in quotes where RFC 4180 requires them, quotes doubled. */
-static void put_field(struct writer *c, const char *s, size_t len)
+static void put_text(struct writer *c, const char *s)
 {
-	bool quoted = false;
-
-	for (size_t i = 0; i < len && !quoted; i++)
-		quoted = s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
-	if (!quoted) {
-		fwrite(s, 1, len, c->out);
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		fputs(s, c->out);
 		return;
 	}
 	putc('"', c->out);
-	for (size_t i = 0; i < len; i++) {
-		if (s[i] == '"')
-			putc('"', c->out);
-		putc(s[i], c->out);
+	for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
+		fwrite(s, 1, (size_t)(quote + 1 - s), c->out);
+		putc('"', c->out);
 	}
+	fputs(s, c->out);
 	putc('"', c->out);
-}
-
-static void put_text(struct writer *c, const char *s)
-{
-	put_field(c, s, strlen(s));
 }
 
 static void put_ns(struct writer *c, uint64_t ns)

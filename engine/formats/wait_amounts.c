@@ -3,10 +3,21 @@
 
 #include <errno.h>
 
+/* A number for each key, from 1; those of an end alone, which nearly all are, are known. */
+static uint32_t key_id(struct wait_amounts *w, struct amount_key key)
+{
+	uint32_t id;
+
+	if (!key.stage && !key.value)
+		return key.end + 1u;
+	id = pairs_id(&w->keys, (uint32_t)key.stage << 8 | key.end, key.value);
+	return id ? CHAIN_ENDS + id : 0;
+}
+
 static void add_time(struct wait_amounts *w, uint32_t place, struct amount_key key, uint64_t ns,
 		     uint64_t interrupted_ns)
 {
-	uint32_t id = pairs_id(&w->keys, (uint32_t)key.stage << 8 | key.end, key.value);
+	uint32_t id = key_id(w, key);
 	struct wait_amount *a = id ? pair_table_at(&w->at, place, id, sizeof(*a)) : NULL;
 
 	if (!a) {
