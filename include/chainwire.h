@@ -243,8 +243,7 @@ struct wire_lost {
  * slots, and when only one way to assign slots is left, it adds the stack to the table "steps".
  */
 #define WIRE_LAYOUT_FRAMES 48  /* a longer stack is always walked */
-#define WIRE_SAMPLE_WORDS 1024 /* a sample has at most this many words (8 bytes) of stacks, */
-#define WIRE_PART_WORDS 512    /* and this many of each: the CPU's own stack, and the thread's */
+#define WIRE_SAMPLE_WORDS 1024 /* a sample has at most this many words (8 bytes) of stacks */
 #define WIRE_ROOT_WORDS 64     /* how far from the root end slots are looked for */
 
 struct wire_layout_sample {

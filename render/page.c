@@ -2,13 +2,10 @@
 #include "page.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "diff.h"
 #include "document.h"
-#include "flamegraph.h"
 #include "page_css.h"
 #include "page_js.h"
 

@@ -7,7 +7,6 @@
  * index; node 0 is the root, labelled with the one name "all".
  */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "name_table.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "helper.h"
-#include "kernel/clock.h"
 #include "wait_budget.h"
 
 /* A new process gets a CPU in this time, however busy the machine is. */

@@ -5,7 +5,6 @@
 
 #include <bpf/bpf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
 

@@ -16,7 +16,6 @@
 #define HOLDER_INTERRUPTS (UINT32_MAX - 4) /* interrupts and softirqs, see cpu_holders_new() */
 #define HOLDER_STEAL (UINT32_MAX - 5)	   /* a hypervisor, likewise */
 #define HOLDER_NAMES (UINT32_MAX - 5)	   /* names are below */
-#define WHO_OTHERS 6u			   /* which are so many */
 
 /*
  * "[idle CPU]", "[throttled]", "[no events]", "[interrupts]", "[steal]"; NULL: a name, or not

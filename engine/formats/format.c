@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "format.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 void format_take_totals(const struct format_input *in, struct fold *f)

@@ -3,10 +3,8 @@
  * --format=causes: what the waiting came down to, for reading: a table of root causes, most time
  * first, each with its usual way to those who waited and with a command that shows an example.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command_word.h"
 #include "format_causes.h"

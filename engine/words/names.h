@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/options.h"
 #include "base/pairs.h"
 #include "base/text.h"

@@ -5,7 +5,6 @@
  * them anew when the format changes.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../unit/synth.h"
 #include "common/event_block.h"

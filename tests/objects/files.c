@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "waiter.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>

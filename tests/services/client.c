@@ -10,7 +10,6 @@
  */
 #include "client.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "../workload/slow/slow.h"

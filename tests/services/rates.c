@@ -3,7 +3,6 @@
  * The peer of convert.go: tells a rate. Every 40th time it works out all rates anew, for so many
  * milliseconds (second argument). The first argument is the path of its socket.
  */
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdlib.h>
 
 #include "synth_script.h"
 

@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attribute/chain.h"
 #include "synth_many.h"

@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <stdbool.h>
 #include <time.h>
 
 #include "elf/debugfile.h"

@@ -9,8 +9,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

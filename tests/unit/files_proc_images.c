@@ -7,8 +7,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 #include <sched.h>
 
 #include "fold/fold.h"
-#include "export_read.h"
 #include "synth_many.h"
 #include "base/text.h"
 

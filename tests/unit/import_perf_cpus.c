@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <errno.h>
 
 #include "synth_script.h"
 #include "perf_text.h"

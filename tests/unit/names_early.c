@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

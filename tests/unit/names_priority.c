@@ -8,7 +8,6 @@
 
 #include <linux/capability.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -9,8 +9,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "synth_script.h"
 

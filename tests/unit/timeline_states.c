@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "synth_script.h"
 

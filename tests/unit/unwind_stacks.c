@@ -14,11 +14,9 @@
 
 #include <alloca.h>
 #include <cmocka.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "synth_script.h"
 
