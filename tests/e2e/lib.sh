@@ -549,6 +549,7 @@ pprof() {
 # serve_debug_files FOLDER: a debuginfod server for it on this machine, in DEBUGINFOD_URLS.
 serve_debug_files() {
 	port=$((20000 + $$ % 20000))
+	: >"$tmp/debuginfod.log" # the loop below may read it before the program's shell has made it
 	debuginfod -v -d "$tmp/debuginfod.sqlite" -p "$port" -t 1 -F "$1" >"$tmp/debuginfod.log" 2>&1 &
 	started="$started $!"
 	DEBUGINFOD_URLS=http://127.0.0.1:$port
