@@ -4,14 +4,29 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "common/grow.h"
 #include "words/kernel_stacks.h"
 
 #define LANE_NONE UINT32_MAX
 
-/* A sleep of a waker, clipped to the window. */
+/*
+ * Sleeps of a waker, clipped to the window: one, or several that are one wait, as they go on in the
+ * same one (chain-semantics, section 14).
+ */
 struct sleep {
-	const struct wait *wait;
-	uint64_t from_ns, to_ns;
+	const struct wait *wait;  /* the first */
+	const struct wait *ended; /* whose end explains it */
+	uint64_t from_ns, to_ns;  /* of the first and the last */
+	uint64_t ns;		  /* of all */
+	uint32_t n;
+};
+
+/* The sleeps of a waker in an event loop that go on, the last first. */
+struct gone_on {
+	struct {
+		const struct wait *wait, *ended;
+	} * at;
+	size_t n, cap;
 };
 
 void report_chain_free(struct report_chain *c)
@@ -19,6 +34,7 @@ void report_chain_free(struct report_chain *c)
 	pair_table_free(&c->shorts);
 	attribution_free(&c->attribution);
 	sums_free(&c->ran);
+	event_loops_free(c->loops);
 	*c = (struct report_chain) { 0 };
 }
 
@@ -63,13 +79,18 @@ static void add_amount(void *arg, uint32_t lane, struct amount_key key, uint64_t
 int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
 		      struct names *names)
 {
+	int err;
+
 	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
 	c->kernel = names_kernel_stacks(names);
-	return attribution_init(&c->attribution, tl, o, (struct chain_sink) { c, add_amount, NULL },
-				1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL);
+	err = event_loops_new(&c->loops, tl);
+	return err ? err
+		   : attribution_init(&c->attribution, tl, o,
+				      (struct chain_sink) { c, add_amount, NULL },
+				      1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL);
 }
 
-/* A sleep that is not followed. */
+/* Sleeps that are not followed. */
 static void add_short(struct report_chain *c, uint32_t lane, struct sleep s)
 {
 	struct report_part *p = pair_table_at(&c->shorts, lane, s.wait->stack, sizeof(*p));
@@ -81,8 +102,8 @@ static void add_short(struct report_chain *c, uint32_t lane, struct sleep s)
 	p->lane = lane;
 	p->end = REPORT_SHORT;
 	p->stack = s.wait->stack;
-	p->ns += s.to_ns - s.from_ns;
-	p->n++;
+	p->ns += s.ns;
+	p->n += s.n;
 }
 
 static int by_lane_and_time(const void *pa, const void *pb)
@@ -124,11 +145,6 @@ static void add_window(struct report_chain *c, uint32_t lane, uint64_t from_ns, 
 	c->windows[c->n_windows++] = (struct report_window) { lane, from_ns, to_ns };
 }
 
-static uint64_t length(struct sleep s)
-{
-	return s.to_ns - s.from_ns;
-}
-
 /*
  * Keeps the longest sleeps, in order of time. Returns the sleep that is dropped: s, or the shortest
  * one so far; without a wait: none.
@@ -143,10 +159,10 @@ static struct sleep keep(struct sleep *kept, size_t *n, struct sleep s)
 		return (struct sleep) { .wait = NULL };
 	}
 	for (size_t i = 1; i < *n; i++)
-		if (length(kept[i]) < length(kept[shortest]))
+		if (kept[i].ns < kept[shortest].ns)
 			shortest = i;
 	dropped = kept[shortest];
-	if (length(s) <= length(dropped))
+	if (s.ns <= dropped.ns)
 		return s;
 	for (size_t i = shortest; i + 1 < *n; i++)
 		kept[i] = kept[i + 1];
@@ -157,9 +173,88 @@ static struct sleep keep(struct sleep *kept, size_t *n, struct sleep s)
 static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint32_t links_left,
 		    const struct chain_member *chain);
 
+/* ---- waits that go on ----------------------------------------------------------------------- */
+
+/* The sleep in which a sleep of a timeline goes on, or itself. */
+static const struct wait *last_of(const struct wait *w)
+{
+	while (w->goes_on)
+		w += w->waker_at;
+	return w;
+}
+
+static struct waking waking_of(const struct report_chain *c, const struct wait *w)
+{
+	return (struct waking) { c->loops ? wait_waking_ns(w) : w->wake_ns, NULL };
+}
+
+/* Of what the waker answered by the waking. */
+static void find_gone_on(struct report_chain *c, struct gone_on *g, uint32_t waker,
+			 struct waking by, uint64_t from_ns)
+{
+	struct loop_walk l = event_loops_walk(c->loops, c->timelines, waker, by);
+
+	while (loop_walk_back(&l)) {
+		const struct wait *w = &l.thread->waits[l.i];
+
+		if (w->in_ns <= from_ns)
+			return;
+		if (l.ended == w)
+			continue;
+		if (!GROW(g->at, g->n, g->cap)) {
+			c->out_of_memory = true;
+			return;
+		}
+		g->at[g->n].wait = w;
+		g->at[g->n++].ended = l.ended;
+	}
+}
+
+/* The sleep whose end explains w; asked for one after the other. */
+static const struct wait *ended_of(struct gone_on *g, const struct wait *w)
+{
+	while (g->n && g->at[g->n - 1].wait < w)
+		g->n--;
+	return g->n && g->at[g->n - 1].wait == w ? g->at[g->n - 1].ended : w;
+}
+
+/* ---- the chain ------------------------------------------------------------------------------ */
+
+/* The sleeps of a window: the longest are kept. */
+struct sleeps {
+	struct sleep kept[REPORT_FOLLOWED];
+	size_t n;
+	struct sleep next; /* the last one, which may get longer; without a wait: none */
+};
+
+static void keep_next(struct report_chain *c, uint32_t lane, struct sleeps *all)
+{
+	struct sleep dropped = { .wait = NULL };
+
+	if (all->next.wait)
+		dropped = keep(all->kept, &all->n, all->next);
+	if (dropped.wait)
+		add_short(c, lane, dropped);
+	all->next.wait = NULL;
+}
+
+static void add_sleep(struct report_chain *c, uint32_t lane, struct sleeps *all, struct sleep s)
+{
+	struct sleep *next = &all->next;
+
+	if (next->wait && last_of(next->ended) == last_of(s.ended)) {
+		next->to_ns = s.to_ns;
+		next->ns += s.ns;
+		next->n++;
+		return;
+	}
+	keep_next(c, lane, all);
+	*next = s;
+}
+
 /* Explains [from, to) by what the chain's last thread did then, like follow() in chain.c. */
-static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
-		   uint32_t links_left, const struct chain_member *waker)
+static void follow(struct report_chain *c, uint32_t lane, struct waking by, uint64_t from_ns,
+		   uint64_t to_ns, uint32_t links_left, const struct chain_member *waker)
 {
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
 	uint64_t alive_from = clip_ns(th->begin_ns, from_ns, to_ns);
@@ -169,10 +264,11 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 		lane, CHAIN_RUNNING, waker->thread, NULL, alive_from, alive_to, 0, 1
 	};
 	const struct wait *birth = thread_birth(th);
-	struct sleep kept[REPORT_FOLLOWED], dropped;
-	size_t n = 0;
+	struct sleeps all = { .n = 0 };
+	struct gone_on gone_on = { .n = 0 };
 
 	add_window(c, lane, alive_from, to_ns);
+	find_gone_on(c, &gone_on, waker->thread, by, from_ns);
 	for (uint32_t i = thread_position(th, from_ns);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];
@@ -188,12 +284,13 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 			wake = out;
 		slept += wake - out;
 		runnable += in - wake;
-		if (wake == out)
-			continue;
-		dropped = keep(kept, &n, (struct sleep) { w, out, wake });
-		if (dropped.wait)
-			add_short(c, lane, dropped);
+		if (wake > out)
+			add_sleep(c, lane, &all,
+				  (struct sleep) { w, ended_of(&gone_on, w), out, wake, wake - out,
+						   1 });
 	}
+	free(gone_on.at);
+	keep_next(c, lane, &all);
 	ran.gaps_ns = slept + runnable + unknown;
 	attribute_piece(&c->attribution, &ran);
 	add_part(c, lane, CHAIN_RUNNABLE, runnable);
@@ -202,10 +299,13 @@ static void follow(struct report_chain *c, uint32_t lane, uint64_t from_ns, uint
 		unknown += alive_from - from_ns;
 	add_part(c, lane, CHAIN_UNKNOWN, unknown);
 	/* Latest first: if not all fit, the last ones are shown. */
-	while (n-- > 0)
-		explain(c, lane, kept[n], links_left, waker);
+	while (all.n-- > 0)
+		explain(c, lane, all.kept[all.n], links_left, waker);
 	if (birth && alive_from > from_ns)
-		explain(c, lane, (struct sleep) { birth, from_ns, alive_from }, links_left, waker);
+		explain(c, lane,
+			(struct sleep) { birth, birth, from_ns, alive_from, alive_from - from_ns,
+					 1 },
+			links_left, waker);
 }
 
 /* The handler of a link's interrupt (frame id); 0: unknown, or no interrupt. */
@@ -216,36 +316,127 @@ static uint32_t handler_of(const struct report_chain *c, const struct link *l)
 	return l->waker == THREAD_NONE ? irq_handler(c->kernel, kstack, l->kernel_frames) : 0;
 }
 
+/* The wakeup that ended a sleep of that lane, if it is known already. */
+static const struct report_wake *known_wake(const struct report_chain *c, uint32_t wakee,
+					    const struct wait *ended)
+{
+	for (size_t i = 0; i < c->n_wakes; i++)
+		if (c->wakes[i].wakee == wakee && c->wakes[i].wait == ended)
+			return &c->wakes[i];
+	return NULL;
+}
+
+/* The lane of the link that ended sleeps; LANE_NONE: there is no room. */
+static uint32_t add_wake(struct report_chain *c, uint32_t lane, struct sleep s,
+			 const struct link *l, enum chain_end end)
+{
+	const struct wait *ended = last_of(s.ended);
+	const struct report_wake *known = s.wait == ended ? NULL : known_wake(c, lane, ended);
+	uint32_t waker;
+
+	if (known)
+		return known->waker;
+	waker = c->n_wakes < REPORT_WAKES ? lane_of(c, l->waker, handler_of(c, l), end) : LANE_NONE;
+	if (waker != LANE_NONE)
+		c->wakes[c->n_wakes++] =
+			(struct report_wake) { ended->wake_ns, ended, REPORT_NO_CLIENT, *l,
+					       waker,	       lane };
+	return waker;
+}
+
+/* Calls follow() for each of the sleeps, which are those of the chain's last thread. */
+static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, struct sleep s,
+			uint32_t links_left, const struct chain_member *next)
+{
+	struct waking by = waking_of(c, s.ended);
+	const struct wait *w = s.wait;
+
+	if (s.n == 1) {
+		if (c->n_windows < REPORT_WINDOWS)
+			follow(c, waker, by, s.from_ns, s.to_ns, links_left, next);
+		else
+			add_short(c, lane, s);
+		return;
+	}
+	for (uint32_t n = 0; n < s.n; w++) {
+		uint64_t from = clip_ns(w->out_ns, s.from_ns, s.to_ns);
+		uint64_t to = clip_ns(w->wake_ns, from, s.to_ns);
+		struct sleep one = { w, s.ended, from, to, to - from, 1 };
+
+		if (w->kind != WAIT_SLEEP || from == to)
+			continue;
+		n++;
+		if (c->n_windows < REPORT_WINDOWS)
+			follow(c, waker, by, from, to, links_left, next);
+		else
+			add_short(c, lane, one);
+	}
+}
+
 static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint32_t links_left,
 		    const struct chain_member *chain)
 {
-	const struct wait *w = s.wait;
-	struct chain_member next = { w->waker, chain };
-	uint64_t ns = s.to_ns - s.from_ns;
-	uint32_t waker = LANE_NONE;
+	struct wait w = s.ended == s.wait ? *s.wait : event_loops_joined(s.wait, s.ended);
+	struct chain_member next = { w.waker, chain };
 	struct waker_context context;
 	enum chain_end end =
-		chain_next(c->timelines, c->kernel, c->options, w, links_left, &context);
+		chain_next(c->timelines, c->kernel, c->options, &w, links_left, &context);
+	uint32_t waker;
 	struct link l;
 
 	if (end != CHAIN_ENDS && !chain_end_is_interrupt(end)) {
-		add_part(c, lane, end, ns);
+		add_part(c, lane, end, s.ns);
 		return;
 	}
-	l = link_of(c->timelines, c->options, w, context, !chain->up);
-	if (c->n_wakes < REPORT_WAKES)
-		waker = lane_of(c, l.waker, handler_of(c, &l), end);
-	if (waker == LANE_NONE) {
+	l = link_of(c->timelines, c->options, &w, context, !chain->up);
+	waker = add_wake(c, lane, s, &l, end);
+	if (waker == LANE_NONE)
 		add_short(c, lane, s);
+	else if (chain_end_is_interrupt(end))
+		add_part(c, waker, end, s.ns);
+	else if (chain_has(chain, w.waker))
+		add_part(c, waker, CHAIN_LOOP, s.ns);
+	else
+		follow_each(c, lane, waker, s, links_left - 1, &next);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* [from, to) of a client's wait, up to when the thread read or answered at most. */
+static void explain_by(struct report_chain *c, const struct wait *w, struct served_by by,
+		       uint64_t from_ns, uint64_t to_ns, const struct chain_member *client)
+{
+	struct chain_member next = { by.thread, client };
+	enum report_served served = by.answers ? REPORT_ANSWERED : REPORT_READ;
+	uint32_t lane;
+
+	if (from_ns >= to_ns)
+		return;
+	if (by.thread == THREAD_NONE || !c->options->depth) {
+		add_part(c, 0, by.thread == THREAD_NONE ? CHAIN_UNKNOWN : CHAIN_DEPTH,
+			 to_ns - from_ns);
 		return;
 	}
-	c->wakes[c->n_wakes++] = (struct report_wake) { w, l, waker, lane };
-	if (chain_end_is_interrupt(end))
-		add_part(c, waker, end, ns);
-	else if (chain_has(chain, w->waker))
-		add_part(c, waker, CHAIN_LOOP, ns);
-	else
-		follow(c, waker, s.from_ns, s.to_ns, links_left - 1, &next);
+	/* There is room for these. */
+	lane = lane_of(c, by.thread, 0, 0);
+	c->wakes[c->n_wakes++] = (struct report_wake) {
+		by.at_ns, NULL,
+		served,	  link_of_client(c->timelines, c->options, w, by.thread, by.pair, by.at_ns),
+		lane,	  0
+	};
+	follow(c, lane, (struct waking) { by.answers ? by.at_ns : 0, by.answers }, from_ns, to_ns,
+	       c->options->depth - 1, &next);
+}
+
+static void explain_client(struct report_chain *c, const struct wait *w, uint64_t from_ns,
+			   uint64_t to_ns, const struct chain_member *client)
+{
+	const struct request *q = timelines_request_of(c->timelines, w);
+	uint64_t taken_ns = clip_ns(q->taken_ns, from_ns, to_ns);
+
+	/* The last first, as in follow(). */
+	explain_by(c, w, chains_writer(q), taken_ns, to_ns, client);
+	explain_by(c, w, chains_reader(q), from_ns, taken_ns, client);
 }
 
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
@@ -259,7 +450,11 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 	if (lane_of(c, thread, 0, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
-	explain(c, 0, (struct sleep) { w, from_ns, to_ns }, c->options->depth, &self);
+	if (timelines_is_client(c->timelines, thread))
+		explain_client(c, w, from_ns, to_ns, &self);
+	else
+		explain(c, 0, (struct sleep) { w, w, from_ns, to_ns, to_ns - from_ns, 1 },
+			c->options->depth, &self);
 	put_shorts(c);
 	sums_merge(&c->ran, c->names, names_off_cpu);
 	sums_sort(&c->ran, c->names, names_off_cpu);

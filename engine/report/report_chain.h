@@ -19,7 +19,8 @@
 enum {
 	REPORT_LANES = 24, /* the most, of each kind */
 	REPORT_WAKES = 160,
-	REPORT_FOLLOWED = 24, /* sleeps in a window */
+	REPORT_WINDOWS = REPORT_WAKES + 1,
+	REPORT_FOLLOWED = 24, /* sleeps in a window; those that are one wait count as one */
 	REPORT_STACKS = 3,    /* of a lane's sleeps that are not followed, and of its samples */
 };
 
@@ -37,8 +38,14 @@ struct report_window {
 	uint64_t from_ns, to_ns;
 };
 
+/* How a thread ended a part of the time of lane 0, the client of a request. */
+enum report_served { REPORT_NO_CLIENT, REPORT_READ, REPORT_ANSWERED };
+
 struct report_wake {
-	const struct wait *wait; /* ended by this wakeup */
+	uint64_t at_ns;
+	/* Ended by this wakeup: the last one, if several are one wait. NULL: a client's. */
+	const struct wait *wait;
+	enum report_served served;
 	struct link link;
 	uint32_t waker, wakee; /* lanes */
 };
@@ -54,7 +61,8 @@ struct report_part {
 
 struct report_chain {
 	struct report_lane lanes[REPORT_LANES];
-	struct report_window windows[REPORT_WAKES + 1]; /* the wait's, and one for each wakeup */
+	/* The wait's, and for each wakeup by a thread those of the sleeps that it ended. */
+	struct report_window windows[REPORT_WINDOWS];
 	struct report_wake wakes[REPORT_WAKES];
 	/* For each lane and end, and REPORT_SHORT by stack; they add up to the window. */
 	struct report_part parts[REPORT_LANES * (CHAIN_ENDS + REPORT_STACKS + 1)];
@@ -66,6 +74,7 @@ struct report_chain {
 	const struct options *options;
 	struct names *names;
 	struct kernel_stacks *kernel;
+	struct event_loops *loops;
 	bool out_of_memory; /* sticky: the result is incomplete */
 };
 
@@ -77,8 +86,8 @@ int report_chain_init(struct report_chain *c, const struct timelines *tl, const 
 		      struct names *names);
 void report_chain_free(struct report_chain *c);
 /*
- * Explains [from_ns, to_ns) of the blocked part of w, a wait of thread, and replaces the previous
- * result. An empty window and a wait that is not a sleep give lane 0 only.
+ * Explains [from_ns, to_ns) of the blocked part of w, a wait of thread or of a client, and replaces
+ * the previous result. An empty window and a wait that is not a sleep give lane 0 only.
  */
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns);

@@ -250,8 +250,17 @@ static uint64_t met_ns(const struct report_chain *c, uint32_t lane, uint64_t oth
 {
 	for (size_t i = 0; i < c->n_wakes; i++)
 		if (c->wakes[i].waker == lane)
-			return c->wakes[i].wait->wake_ns;
+			return c->wakes[i].at_ns;
 	return otherwise;
+}
+
+/* Where the wakee had slept: a string, or why there is none; timeline.js has the same numbers. */
+static uint64_t slept_of(struct report_writer *w, const struct report_wake *p)
+{
+	if (p->served)
+		return p->served == REPORT_READ ? UINT64_MAX - 1 : UINT64_MAX - 2;
+	return p->wait->flags & WAIT_NEW ? REPORT_NONE
+					 : report_stack(w, p->wait->stack, UINT32_MAX, true);
 }
 
 static void put_chain(struct report_writer *w, const struct report_chain *c, const struct view *f)
@@ -270,13 +279,14 @@ static void put_chain(struct report_writer *w, const struct report_chain *c, con
 	report_begin_list(w, "wakes");
 	for (size_t i = 0; i < c->n_wakes; i++) {
 		const struct report_wake *p = &c->wakes[i];
-		bool started = p->wait->flags & WAIT_NEW;
+		struct stack_pair at = timelines_pair(w->r->in->timelines, p->link.stack);
+		bool known = !p->served || at.kstack || at.ustack;
 
-		report_put(w, p->wait->wake_ns - f->zero_ns, p->waker, p->wakee);
-		report_put(w, report_stack(w, p->link.stack, p->link.kernel_frames,
-					   p->link.waker != THREAD_NONE));
-		report_put(w, started ? REPORT_NONE
-				      : report_stack(w, p->wait->stack, UINT32_MAX, true));
+		report_put(w, p->at_ns - f->zero_ns, p->waker, p->wakee);
+		report_put(w, known ? report_stack(w, p->link.stack, p->link.kernel_frames,
+						   p->link.waker != THREAD_NONE)
+				    : REPORT_NONE);
+		report_put(w, slept_of(w, p));
 	}
 	report_end_list(w);
 	report_begin_list(w, "parts");

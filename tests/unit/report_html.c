@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "attribute/chain.h"
+#include "attribute/retried_waits.h"
 #include "synth_many.h"
 #include "synth_script.h"
 #include "report/report_chain.h"
@@ -21,71 +22,129 @@
 
 /* ---- the chain in time ------------------------------------------------------------------- */
 
-static void add_end(void *arg, uint32_t node, struct amount_key key, uint64_t ns)
-{
-	uint64_t *ends = arg;
+/* Of one wait: time by thread and end; interrupts are the thread behind all others. */
+struct by_thread {
+	const struct timelines *tl;
+	const struct chains *chains;
+	uint32_t self;			  /* whose wait it is */
+	uint64_t (*ends)[CHAIN_ENDS + 1]; /* by thread */
+};
 
-	(void)node;
-	ends[key.end] += ns;
+/* A chain_user's: 1 is no thread's, but for what stands between a client and the first link. */
+static uint32_t label_thread(void *arg, const struct link *l)
+{
+	const struct by_thread *b = arg;
+
+	if (l->flags & LINK_LABEL)
+		return 1;
+	return 2 + (l->waker == THREAD_NONE ? timelines_clients_end(b->tl) : l->waker);
 }
 
-/* Compares both explanations of every sleep. Returns how many could be compared end by end. */
+static void add_end(void *arg, uint32_t node, struct amount_key key, uint64_t ns)
+{
+	struct by_thread *b = arg;
+	uint32_t label = b->chains->nodes.at[node].b;
+
+	b->ends[label == 1 ? b->self : label - 2][key.end] += ns;
+}
+
+/* The same, as the chain in time has it. */
+static void add_parts(const struct report_chain *c, const struct timelines *tl,
+		      uint64_t (*ends)[CHAIN_ENDS + 1])
+{
+	for (size_t i = 0; i < c->n_parts; i++) {
+		const struct report_part *p = &c->parts[i];
+		uint32_t thread;
+
+		assert_true(p->lane < c->n_lanes);
+		thread = c->lanes[p->lane].thread;
+		ends[thread == THREAD_NONE ? timelines_clients_end(tl) : thread][p->end] += p->ns;
+	}
+}
+
+static bool has_short(const struct report_chain *c)
+{
+	for (size_t i = 0; i < c->n_parts; i++)
+		if (c->parts[i].end == REPORT_SHORT)
+			return true;
+	return false;
+}
+
+static void expect_equal_ends(const struct by_thread *expected, uint64_t (*got)[CHAIN_ENDS + 1],
+			      uint32_t wait, uint32_t depth, const char *what)
+{
+	for (uint32_t i = 0; i <= timelines_clients_end(expected->tl); i++)
+		for (int e = 0; e < CHAIN_ENDS; e++)
+			if (got[i][e] != expected->ends[i][e])
+				fail_msg("%s: thread %" PRIu32 ", wait %" PRIu32 ", depth %" PRIu32
+					 ": %s of thread %" PRIu32 " is %" PRIu64
+					 ", chains say %" PRIu64,
+					 what, expected->self, wait, depth,
+					 chain_end_name((enum chain_end)e), i, got[i][e],
+					 expected->ends[i][e]);
+}
+
+/*
+ * Compares both explanations of every sleep, and of every wait of clients. Returns how many could
+ * be compared thread by thread.
+ */
 static unsigned int check_chains(const struct trace *t, uint32_t depth, const char *what)
 {
-	uint64_t ends[CHAIN_ENDS + 1];
 	struct report_chain in_time;
 	struct timelines *tl;
 	struct options o;
 	struct chains chains;
 	struct names *names;
+	struct by_thread b;
+	uint64_t(*got)[CHAIN_ENDS + 1];
+	size_t size;
 	unsigned int n = 0;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(retried_waits_join(tl), 0);
 	options_init(&o);
 	o.depth = depth;
 	names = names_new(tl, &o);
 	assert_non_null(names);
+	size = ((size_t)timelines_clients_end(tl) + 1) * sizeof(*got);
+	b = (struct by_thread) { tl, &chains, 0, malloc(size) };
+	got = malloc(size);
 	assert_int_equal(chains_init(&chains, tl, &o,
-				     &(struct chain_user) { .sink = { ends, add_end, NULL } }),
+				     &(struct chain_user) { .sink = { &b, add_end, NULL },
+							    .label = label_thread }),
 			 0);
 	assert_int_equal(report_chain_init(&in_time, tl, &o, names), 0);
-	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
-		const struct thread *th = timelines_thread(tl, i);
+	for (b.self = 0; b.self < timelines_clients_end(tl); b.self++) {
+		const struct thread *th = timelines_thread(tl, b.self);
 
 		for (uint32_t k = 0; k < th->n_waits; k++) {
 			const struct wait *w = &th->waits[k];
-			uint64_t got[CHAIN_ENDS + 1] = { 0 }, sum = 0;
+			uint64_t sum = 0;
 
 			if (w->kind != WAIT_SLEEP || w->wake_ns == w->out_ns)
 				continue;
-			memset(ends, 0, sizeof(ends));
-			chains_explain(&chains, chains_head(&chains, 1), i, w, w->out_ns,
+			memset(b.ends, 0, size);
+			memset(got, 0, size);
+			chains_explain(&chains, chains_head(&chains, 1), b.self, w, w->out_ns,
 				       w->wake_ns);
-			report_chain_explain(&in_time, i, w, w->out_ns, w->wake_ns);
+			report_chain_explain(&in_time, b.self, w, w->out_ns, w->wake_ns);
 			assert_false(in_time.out_of_memory);
-			for (size_t p = 0; p < in_time.n_parts; p++) {
-				got[in_time.parts[p].end] += in_time.parts[p].ns;
+			for (size_t p = 0; p < in_time.n_parts; p++)
 				sum += in_time.parts[p].ns;
-				assert_true(in_time.parts[p].lane < in_time.n_lanes);
-			}
 			assert_int_equal(sum, w->wake_ns - w->out_ns);
-			if (got[REPORT_SHORT])
+			if (has_short(&in_time))
 				continue;
 			n++;
-			for (int e = 0; e < CHAIN_ENDS; e++)
-				if (got[e] != ends[e])
-					fail_msg("%s: thread %" PRIu32 ", wait %" PRIu32
-						 ", depth %" PRIu32 ": %s is %" PRIu64
-						 ", chains say %" PRIu64,
-						 what, th->tid, k, depth,
-						 chain_end_name((enum chain_end)e), got[e],
-						 ends[e]);
+			add_parts(&in_time, tl, got);
+			expect_equal_ends(&b, got, k, depth, what);
 		}
 	}
 	report_chain_free(&in_time);
 	names_free(names);
 	chains_free(&chains);
 	timelines_free(tl);
+	free(b.ends);
+	free(got);
 	return n;
 }
 
@@ -111,6 +170,34 @@ static void a_chain_in_time_is_the_chain_of_other_formats_on_random_schedules(vo
 		on_schedule(seed, (enum schedule_kind)(seed % 3), check_made_chains, &c);
 	}
 	assert_true(c.n > SCHEDULES);
+}
+
+/* Requests, threads in event loops, and timed waits that are tried again. */
+static void a_chain_in_time_is_that_of_other_formats_where_waits_go_on(void **state)
+{
+	unsigned int n = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SCHEDULES; seed++) {
+		struct schedule *s = schedule_new(seed, (enum schedule_kind)(seed % 3));
+		struct synth *m;
+		struct trace *t;
+		char *script;
+
+		schedule_loops(s);
+		schedule_requests(s, seed % 3 == SCHEDULE_LOSSY);
+		if (seed % 2)
+			schedule_tries(s);
+		script = schedule_script(s);
+		m = script_made(script);
+		t = synth_open(m);
+		n += check_chains(t, (uint32_t)seed % 8, script);
+		trace_close(t);
+		synth_free(m);
+		free(script);
+		schedule_free(s);
+	}
+	assert_true(n > SCHEDULES);
 }
 
 static void check_recorded_chains(const struct trace *t, const char *name, void *arg)
@@ -169,6 +256,66 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 	assert_int_equal(c.wakes[0].wait->wake_ns, 900000);
 	assert_int_equal(c.wakes[1].waker, 2);
 	assert_int_equal(c.wakes[1].wakee, 1);
+	report_chain_free(&c);
+	names_free(names);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* A waits for B, which tries to take a lock 30 times before L gives it up. */
+static void tries_are_one_wait(void **state)
+{
+	char script[16384];
+	int len = snprintf(script, sizeof(script), "0 c1 - R > L\n100 c0 A S > B read\n");
+	struct report_chain c;
+	struct options o;
+	struct names *names;
+	struct timelines *tl;
+	struct synth *m;
+	struct trace *t;
+	uint64_t ns = 0;
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		len += snprintf(script + len, sizeof(script) - (size_t)len,
+				"%d c0 B S > - lock for=futex:17:lock\n", 110 + 20 * i);
+		if (i < 29)
+			len += snprintf(script + len, sizeof(script) - (size_t)len,
+					"%d c0 - wakes B "
+					"wake;__hrtimer_run_queues;asm_sysvec_apic_timer_"
+					"interrupt\n",
+					128 + 20 * i);
+		else
+			len += snprintf(script + len, sizeof(script) - (size_t)len,
+					"%d c1 L wakes B wake;unlock\n", 128 + 20 * i);
+		len += snprintf(script + len, sizeof(script) - (size_t)len, "%d c0 - R > B\n",
+				128 + 20 * i);
+	}
+	snprintf(script + len, sizeof(script) - (size_t)len,
+		 "900 c0 B wakes A wake;write\n910 c0 B S > A work\nend 1000\n");
+	m = script_made(script);
+	t = synth_open(m);
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(retried_waits_join(tl), 0);
+	options_init(&o);
+	names = names_new(tl, &o);
+	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (th->tid == 101)
+			report_chain_explain(&c, i, &th->waits[0], th->waits[0].out_ns,
+					     th->waits[0].wake_ns);
+	}
+	/* A, B and L; one waking of each by the next one. */
+	assert_int_equal(c.n_lanes, 3);
+	assert_int_equal(c.n_wakes, 2);
+	assert_int_equal(c.wakes[1].at_ns - timelines_start_ns(tl), 708000);
+	for (size_t i = 0; i < c.n_parts; i++)
+		if (c.parts[i].lane == 2 && c.parts[i].end == CHAIN_RUNNING)
+			ns += c.parts[i].ns;
+	assert_int_equal(ns, 30 * 18000);
 	report_chain_free(&c);
 	names_free(names);
 	timelines_free(tl);
@@ -481,8 +628,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_random_schedules),
+		cmocka_unit_test(a_chain_in_time_is_that_of_other_formats_where_waits_go_on),
 		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces),
 		cmocka_unit_test(lanes_windows_and_wakes_of_a_chain),
+		cmocka_unit_test(tries_are_one_wait),
 		cmocka_unit_test(a_busy_chain_is_bounded),
 		cmocka_unit_test(the_report_begins_with_causes),
 		cmocka_unit_test(samples_are_in_the_report),

@@ -85,10 +85,14 @@ function drawArrow(g, at, fromY, toY, title) {
 		drawn("path", { d: `M${at} ${tip}l-4 ${-dir * 7}h8z` })));
 }
 
-const wakeWords = (w, [at, waker, wakee, stack, slept]) =>
-	laneName(w.lanes[waker]) + (slept < 0 ? " started " : " woke ") + laneName(w.lanes[wakee]) +
-	" at +" + (at ? time(at) : "0") + ", from " + text(stack) +
-	(slept < 0 ? "" : "; it had slept in " + text(slept));
+// What a wakeup was; slept: where the one that was woken had slept, or one of these.
+const STARTED = -1, READ = -2, ANSWERED = -3;
+
+function wakeWords(w, [at, waker, wakee, stack, slept]) {
+	const did = { [STARTED]: "started ", [READ]: "read ", [ANSWERED]: "answered " }[slept] || "woke ";
+	return laneName(w.lanes[waker]) + " " + did + laneName(w.lanes[wakee]) + " at +" + (at ? time(at) : "0") +
+		(stack < 0 ? "" : ", from " + text(stack)) + (slept < 0 ? "" : "; it had slept in " + text(slept));
+}
 
 // If there are many rows, those that took less than a 200th of the wait.
 function smallRows(w, rows) {
@@ -138,7 +142,8 @@ function drawWait(w, width, rows) {
 			drawSamples(g, w.lanes[i], at, x);
 	});
 	for (const wake of groups(w.wakes, 5))
-		if (y[wake[1]] && y[wake[2]] && y[wake[1]] !== y[wake[2]])
+		// A try of a wait that goes on may end long before the wakeup that ended the wait.
+		if (y[wake[1]] && y[wake[2]] && y[wake[1]] !== y[wake[2]] && wake[0] <= to)
 			drawArrow(svg, x(wake[0]), y[wake[1]], y[wake[2]], wakeWords(w, wake));
 	return svg;
 }
