@@ -234,11 +234,13 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 	struct options o = *given;
 	struct names *names;
 	struct wait_filter *f;
+	uint32_t i = 0, end = 0;
 
 	o.ended = o.no_idle = false;
 	names = names_new(tl, &o);
-	(void)wait_filter_new(&f, tl, &o, names);
-	for (uint32_t i = 0; f && i < timelines_threads(tl); i++) {
+	if (!wait_filter_new(&f, tl, &o, names))
+		timelines_range(tl, wait_filter_of_requests(f), &i, &end);
+	for (; f && i < end; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
 		uint32_t object;
@@ -337,8 +339,11 @@ static int sum_classes(const struct timelines *tl, const struct options *o, stru
 {
 	struct wait_filter *f;
 	int err = wait_filter_new(&f, tl, o, names);
+	uint32_t i = 0, end = 0;
 
-	for (uint32_t i = 0; !err && i < timelines_threads(tl); i++)
+	if (!err)
+		timelines_range(tl, wait_filter_of_requests(f), &i, &end);
+	for (; !err && i < end; i++)
 		if (wait_filter_thread(f, i))
 			wait_filter_sum_classes(f, i, 0, sums);
 	wait_filter_free(f);

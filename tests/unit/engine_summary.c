@@ -13,8 +13,8 @@
 #include "diagnostics.h"
 #include "synth_script.h"
 
-/* The summary of all threads, with those that nobody woke. To be freed. */
-static char *summary_of(const struct trace *t)
+/* The summary of all threads, or of all requests, with those that nobody woke. To be freed. */
+static char *summary_of(const struct trace *t, bool of_requests)
 {
 	struct options o = script_options(101);
 	struct format_input in = { .trace = t, .options = &o };
@@ -25,6 +25,7 @@ static char *summary_of(const struct trace *t)
 	int err;
 
 	o.tids = (struct id_list) { NULL, 0 };
+	o.requests = of_requests;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	in.timelines = tl;
 	f = open_memstream(&text, &len);
@@ -39,7 +40,7 @@ static char *summary_of(const struct trace *t)
 
 static void says(const struct trace *t, const char *line)
 {
-	char *text = summary_of(t);
+	char *text = summary_of(t, false);
 
 	if (!strstr(text, line))
 		fail_msg("no line\n%s\nin\n%s", line, text);
@@ -61,7 +62,7 @@ static void of_script_not(const char *script, const char *part)
 {
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
-	char *text = summary_of(t);
+	char *text = summary_of(t, false);
 
 	assert_null(strstr(text, part));
 	free(text);
@@ -81,6 +82,30 @@ static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
 		  "end 1000\n",
 		  "\n2 of the sleepers that nobody woke are at a lock, or in state D: "
 		  "-t 101 (A), -t 102 (B)\n");
+}
+
+/* Asked for requests, it says nothing of threads: clients wait for answers that came. */
+static void of_requests_no_thread_is_asleep(void **state)
+{
+	struct synth *m = script_made("thread A S futex_wait|__lll_lock_wait;f\n"
+				      "thread S *\n"
+				      "0 c0 - R > S\n"
+				      "900 c0 S request tcp::80 conn=1 arrived=100 taken=300\n"
+				      "end 1000\n");
+	struct trace *t = synth_open(m);
+	char *text;
+
+	(void)state;
+	text = summary_of(t, true);
+	assert_null(strstr(text, "nobody woke"));
+	if (!strstr(text, "blocked for 100 % tcp\n"))
+		fail_msg("%s", text);
+	free(text);
+	text = summary_of(t, false);
+	assert_non_null(strstr(text, "nobody woke"));
+	free(text);
+	trace_close(t);
+	synth_free(m);
 }
 
 static void what_a_hypervisor_took_is_said_if_it_is_a_thousandth(void **state)
@@ -131,6 +156,7 @@ static void who_waits_for_work_is_not_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_requests_no_thread_is_asleep),
 		cmocka_unit_test(who_is_at_a_lock_is_named_and_not_called_a_deadlock),
 		cmocka_unit_test(at_most_four_are_named),
 		cmocka_unit_test(what_a_hypervisor_took_is_said_if_it_is_a_thousandth),
