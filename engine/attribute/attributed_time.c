@@ -115,6 +115,8 @@ void attribute_samples(const struct attribution *a, const struct chain_piece *p)
 	if (!a->sample_hints)
 		return;
 	first = timelines_samples(a->timelines, p->thread, &end);
+	if (first == end)
+		return;
 	hint = &a->sample_hints[p->thread];
 	at = first + *hint;
 	if ((at > first && at[-1].ns >= p->from_ns) || (at < end && at->ns < p->from_ns)) {
