@@ -240,7 +240,8 @@ struct wire_lost {
  * stack the rest begins.
  *
  * The BPF side sends samples of a stack that it walks often. The collector searches them for the
- * slots, and when only one way to assign slots is left, it adds the stack to the table "steps".
+ * slots, and when only one way to assign slots is left, it adds the stack to the table "steps". If
+ * a frame's address stays in several slots, it is looked for in all of them: one is the frame's.
  */
 #define WIRE_LAYOUT_FRAMES 48  /* a longer stack is always walked */
 #define WIRE_SAMPLE_WORDS 1024 /* a sample has at most this many words (8 bytes) of stacks */

@@ -11,6 +11,8 @@
 #define SAMPLED 512u
 /* Number of samples that suffices if the distance between both ends never varies. */
 #define SAMPLES_ENOUGH 4u
+/* And if it stays doubtful which slot is an address's: all that hold it are to be looked at. */
+#define SAMPLES_DOUBTFUL 8u
 
 /* A set of words of a sample. */
 struct slots {
@@ -109,27 +111,25 @@ static void add_sample(struct sampled *s, const struct wire_layout_sample *sampl
 }
 
 /*
- * Assigns frames, from the leaf on, to their earliest slots from the fixed point; returns how many
- * have one. The assignment is certain if that to the latest slots, from the last frame back, is the
- * same.
+ * Assigns frames, from the leaf on, to their earliest and their latest slots from the fixed point;
+ * returns how many have one. Where these are the same, the assignment is certain.
  */
-static uint32_t assign_leaf(const struct sampled *s, uint16_t *slot, bool *certain)
+static uint32_t assign_leaf(const struct sampled *s, uint16_t *earliest, uint16_t *latest)
 {
-	uint32_t n = 0, w = 0, latest = WIRE_SAMPLE_WORDS;
+	uint32_t n = 0, w = 0, end = WIRE_SAMPLE_WORDS;
 
 	for (; n < s->n; n++, w++) {
 		while (w < WIRE_SAMPLE_WORDS && !has(&s->leaf[n], w))
 			w++;
 		if (w == WIRE_SAMPLE_WORDS)
 			break;
-		slot[n] = (uint16_t)w;
+		earliest[n] = (uint16_t)w;
 	}
-	*certain = true;
 	for (uint32_t i = n; i-- > 0;) {
 		do {
-			latest--;
-		} while (!has(&s->leaf[i], latest));
-		*certain &= latest == slot[i];
+			end--;
+		} while (!has(&s->leaf[i], end));
+		latest[i] = (uint16_t)end;
 	}
 	return n;
 }
@@ -156,17 +156,44 @@ static bool assign_root(const struct sampled *s, uint32_t from, uint32_t *distan
 	return true;
 }
 
+static bool put(struct stack_slots *out, uint64_t ret, uint32_t base, uint32_t slot)
+{
+	if (out->n == WIRE_LAYOUT_FRAMES)
+		return false;
+	out->ret[out->n] = ret;
+	out->base[out->n] = (uint8_t)base;
+	out->slot[out->n++] = (uint16_t)slot;
+	return true;
+}
+
+/* Puts all slots that may be a frame's, of which one is. */
+static bool put_from_leaf(const struct sampled *s, uint32_t frame, uint32_t earliest,
+			  uint32_t latest, struct stack_slots *out)
+{
+	bool ok = earliest == latest || s->samples >= SAMPLES_DOUBTFUL;
+
+	for (uint32_t w = earliest; ok && w <= latest; w++) {
+		if (!has(&s->leaf[frame], w))
+			continue;
+		if (s->link && w > s->link)
+			ok = put(out, s->ret[frame], WIRE_FROM_LINK, w - s->link - 1);
+		else
+			ok = put(out, s->ret[frame], WIRE_FROM_LEAF, w);
+	}
+	return ok;
+}
+
 static bool solve(const struct sampled *s, struct stack_slots *out)
 {
+	uint16_t earliest[WIRE_LAYOUT_FRAMES], latest[WIRE_LAYOUT_FRAMES];
 	uint32_t distance[WIRE_LAYOUT_FRAMES], n;
-	bool certain;
 
 	memset(out, 0, sizeof(*out));
-	n = assign_leaf(s, out->slot, &certain);
-	if (!n || !certain || !assign_root(s, n, distance))
+	n = assign_leaf(s, earliest, latest);
+	if (!n || !assign_root(s, n, distance))
 		return false;
 	if (!s->cut) {
-		uint32_t end = n < s->n ? distance[s->n - 1] : s->n_words - out->slot[n - 1];
+		uint32_t end = n < s->n ? distance[s->n - 1] : s->n_words - latest[n - 1];
 
 		/* The distance to the end varies: such stacks do not end there. */
 		if (n == s->n && s->n_words_differ)
@@ -174,21 +201,14 @@ static bool solve(const struct sampled *s, struct stack_slots *out)
 		out->end = (uint16_t)end;
 	}
 	out->id = s->id;
-	out->n = s->n;
 	out->event = s->event;
 	out->link = (uint16_t)s->link;
-	for (uint32_t i = 0; i < n; i++) {
-		out->base[i] = WIRE_FROM_LEAF;
-		if (s->link && out->slot[i] > s->link) {
-			out->base[i] = WIRE_FROM_LINK;
-			out->slot[i] = (uint16_t)(out->slot[i] - s->link - 1);
-		}
-	}
-	for (uint32_t i = n; i < s->n; i++) {
-		out->base[i] = WIRE_FROM_ROOT;
-		out->slot[i] = (uint16_t)distance[i];
-	}
-	memcpy(out->ret, s->ret, s->n * sizeof(s->ret[0]));
+	for (uint32_t i = 0; i < n; i++)
+		if (!put_from_leaf(s, i, earliest[i], latest[i], out))
+			return false;
+	for (uint32_t i = n; i < s->n; i++)
+		if (!put(out, s->ret[i], WIRE_FROM_ROOT, distance[i]))
+			return false;
 	return true;
 }
 

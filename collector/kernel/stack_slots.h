@@ -4,7 +4,8 @@
  * stack lie: its layout. The unwinder does not report them, but each address is in its slot, and
  * the slots are in the order of the frames. An address may lie elsewhere, too, left over from an
  * earlier call: several samples of the same stack tell these apart, as leftovers differ between
- * them (include/chainwire.h).
+ * them (include/chainwire.h). A leftover that is there each time is looked at as well: if all slots
+ * that may be an address's hold it, so does the one that is.
  */
 #pragma once
 
@@ -17,7 +18,7 @@
 
 /* Where a stack's return addresses lie, leaf first. "Words" are of 8 bytes. */
 struct stack_slots {
-	uint32_t id, n; /* of the stack; frames */
+	uint32_t id, n; /* of the stack; slots, those of a frame in a row */
 	uint32_t event; /* enum wire_kind: the event it was walked for */
 	bool interrupt; /* it is an interrupt's stack */
 	uint16_t end;	/* words from the last address to the stack's end; 0: frames were cut off */

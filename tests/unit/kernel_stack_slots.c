@@ -82,11 +82,47 @@ static void what_is_left_over_is_told_apart(void **state)
 	assert_int_equal(layout.slot[1], 3);
 }
 
-static void what_stays_doubtful_is_not_taken(void **state)
+static void what_stays_doubtful_is_looked_at_in_all_slots(void **state)
 {
 	(void)state;
+	for (int i = 0; i < 7; i++)
+		assert_false(GIVE(B, A, B, B, 1, C, 1, B));
+	assert_true(GIVE(B, A, B, B, 1, C, 1, B));
+	assert_int_equal(layout.n, 4);
+	assert_int_equal(layout.ret[0], A);
+	assert_int_equal(layout.slot[0], 1);
+	/* Those before A and behind C cannot be B's. */
+	assert_int_equal(layout.ret[1], B);
+	assert_int_equal(layout.slot[1], 2);
+	assert_int_equal(layout.ret[2], B);
+	assert_int_equal(layout.slot[2], 3);
+	assert_int_equal(layout.ret[3], C);
+	assert_int_equal(layout.slot[3], 5);
+	assert_int_equal(layout.end, 3);
+}
+
+static void the_end_is_as_far_from_the_last_slot(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		assert_false(GIVE(1, A, B, 1, C, C));
+	assert_true(GIVE(1, A, B, 1, C, C));
+	assert_int_equal(layout.n, 4);
+	assert_int_equal(layout.slot[3], 5);
+	assert_int_equal(layout.end, 1);
+}
+
+static void too_many_slots_are_none(void **state)
+{
+	uint64_t words[WIRE_LAYOUT_FRAMES + 1];
+
+	(void)state;
+	words[0] = A;
+	words[WIRE_LAYOUT_FRAMES] = C;
+	for (int i = 1; i < WIRE_LAYOUT_FRAMES; i++)
+		words[i] = B;
 	for (int i = 0; i < 20; i++)
-		assert_false(GIVE(1, A, B, B, 1, C));
+		assert_false(give(words, WIRE_LAYOUT_FRAMES + 1));
 }
 
 static void entry_code_is_counted_from_the_root_end(void **state)
@@ -193,7 +229,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(slots_are_found_once_samples_agree),
 		TEST(what_is_left_over_is_told_apart),
-		TEST(what_stays_doubtful_is_not_taken),
+		TEST(what_stays_doubtful_is_looked_at_in_all_slots),
+		TEST(the_end_is_as_far_from_the_last_slot),
+		TEST(too_many_slots_are_none),
 		TEST(entry_code_is_counted_from_the_root_end),
 		TEST(a_stack_that_ends_at_varying_distance_has_no_layout),
 		TEST(unless_it_is_cut_off_there),
