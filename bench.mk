@@ -12,7 +12,7 @@ bench-check: deps-test # the tests that judge how quick something is; make test 
 bench-overhead: deps-test
 	@$(SUBMAKE) all
 	bash bench/overhead.sh $(O)
-bench-alternate: all # what a busy MariaDB loses to recorders that are switched on and off in turn
+bench-alternate: all # what a busy MariaDB (WORKLOAD=redis, pgbench, nginx) loses to recorders that are switched on and off in turn
 	@bash bench/alternate.sh $(O)
 bench-import: deps-test
 	@$(SUBMAKE) all $(O)/bench/cost
@@ -36,6 +36,8 @@ bench-programs: all # how long the BPF programs run
 	@bash bench/programs.sh 5 $(O)
 bench-picture: all $(O)/bench/cost # from the command line to the picture of a busy database, beside perf
 	@bash bench/picture.sh $(O)
+bench-requests: all # what recording requests at sockets costs redis, nginx and MariaDB
+	@bash bench/requests.sh $(O)
 bench-sizes: all # bytes an event of servers, with what was waited for and without
 	@bash bench/sizes.sh $(O)
 bench-stacks: all $(O)/chainload-nofp # user stacks of real programs, by this and by other recorders
@@ -48,4 +50,4 @@ bench-verify: all # compares stacks known without a walk with walked ones; takes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
-	bench-hours bench-picture bench-programs bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify
+	bench-hours bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a busy MariaDB loses to recorders, told from the machine's own ups and downs: all of them are
+# What a busy server loses to recorders, told from the machine's own ups and downs: all of them are
 # started before, then one after the other records for a moment, with as long without any before and
-# after it, TURNS times. The server's own counter of queries is the judge.
+# after it, TURNS times. The judge is what the server counts itself.
 #   bench/alternate.sh BUILD_DIR [TURNS]
+#   WORKLOAD=mariadb   or redis, pgbench, nginx: loads.sh
 #   WINDOW=0.3    seconds that count, SETTLE=0.2 seconds after the switch, before them
-#   RECORDERS="chaincap perf perf-dwarf"   also chaincap-K, chaincap-no-objects, chaincap-F0 and
-#                 chaincap-plain, which records what perf does: switches and wakings, nothing else
+#   RECORDERS="chaincap perf perf-dwarf"   also chaincap-K, chaincap-no-requests, chaincap-no-objects and so
+#                 on, chaincap-F0, and chaincap-plain, which records what perf does: switches and wakings,
+#                 nothing else; chaincap@DIR is that of another build
 # Means of TURNS (100) with their standard errors. Other work of the machine comes and goes within
 # seconds, so many short turns say more than a few long ones. A recorder that is off has its probes
 # attached, so what they take by themselves is not in it; nor is what starting and ending takes. What a
@@ -14,39 +16,29 @@
 # because only the last of its files is there in the end.
 set -eu
 export LC_ALL=C # the decimal point
-# shellcheck source=bench/mariadb.sh
-. "$(dirname "$0")/mariadb.sh"
+# shellcheck source=bench/loads.sh
+. "$(dirname "$0")/loads.sh"
 O=$(cd "$1" && pwd)
 turns=${2:-100}
 recorders=${RECORDERS:-chaincap perf perf-dwarf}
 window=${WINDOW:-0.3}
 settle=${SETTLE:-0.2}
+workload=${WORKLOAD:-mariadb}
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/bench-alternate.XXXXXX")
 export dir
 declare -A handle # what a recorder is told by: the id of chaincap's map of variables, a descriptor for perf
 started=
 clean_up() {
 	stop_recorders
-	[ -z "${server_PID:-}" ] || kill "$server_PID"
-	mariadb_stop
+	load_stop
 	wait
 	rm -rf "$dir"
 }
 # shellcheck source=bench/begin.sh
 . "$(dirname "$0")/begin.sh"
-for tool in $(mariadb_missing) perf bpftool; do
+for tool in $(load_missing "$workload") perf bpftool; do
 	command -v "$tool" >/dev/null || { echo "bench: no $tool here" >&2; exit 1; }
 done
-
-# wait_for COMMAND...: for 30 s at most
-wait_for() {
-	for _ in $(seq 300); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	echo "bench: not within 30 s: $*" >&2
-	exit 1
-}
 
 # perf_record RECORDER ARGUMENT...: takes the place of the shell that it runs in
 perf_record() {
@@ -57,22 +49,33 @@ perf_record() {
 	exec perf record -q -a $stacks -e sched:sched_switch -e sched:sched_waking -o "$trace" "$@"
 }
 
+# file_of RECORDER: the beginning of its files' names
+file_of() { echo "$dir/${1//\//_}"; }
+
+# map_of PID: the id of the map of variables of this chaincap
+map_of() {
+	sed -n 's/^map_id:[[:space:]]*//p' "/proc/$1"/fdinfo/* >"$dir/maps"
+	bpftool map list | awk -F : 'NR == FNR { own[$1]; next } /name chaincap.data/ && $1 in own { print $1 }' "$dir/maps" -
+}
+
 # start RECORDER: leaves it off.
 start() {
-	local options=''
+	local options='' build=$O name
+	name=$(file_of "$1")
 	case $1 in
 	chaincap*)
-		case $1 in
+		[[ $1 != *@* ]] || build=${1#*@}
+		case ${1%@*} in
 		chaincap-F0) options='-F 0' ;;
 		chaincap-K) options=-K ;;
-		chaincap-plain) options='-F 0 --no-objects --no-block' ;;
-		chaincap-no-*) options=--${1#chaincap-} ;;
+		chaincap-plain) options='-F 0 --no-objects --no-block --no-irq --no-requests' ;;
+		chaincap-no-*) options=${1#chaincap-} options=--${options%@*} ;;
 		esac
 		# shellcheck disable=SC2086 # an option and its value
-		"$O/chaincap" -v $options -o "$dir/$1.trace" 2>"$dir/$1.err" &
+		"$build/chaincap" -v $options -o "$name.trace" 2>"$name.err" &
 		started="$started $!"
-		wait_for grep -q 'ring buffers' "$dir/$1.err"
-		handle[$1]=$(bpftool map list | awk '/name chaincap.data / { id = $1 } END { printf "%.0f", id }')
+		load_until grep -q 'ring buffers' "$name.err"
+		handle[$1]=$(map_of $!)
 		;;
 	perf*)
 		mkfifo "$dir/$1.control"
@@ -110,7 +113,7 @@ stop_recorders() {
 # kept RECORDER: the share of the events that it keeps
 kept() {
 	case $1 in
-	chaincap*) sed -n 's/^chaincap: \([0-9]*\) events, .* \([0-9]*\) lost,.*/\1 \2/p' "$dir/$1.err" ;;
+	chaincap*) sed -n 's/^chaincap: \([0-9]*\) events, .* \([0-9]*\) lost,.*/\1 \2/p' "$(file_of "$1").err" ;;
 	*)
 		(perf_record "$1" -- sleep 2) >/dev/null 2>&1
 		perf report --stats -i "$dir/$1.trace" 2>/dev/null | awk '
@@ -122,60 +125,57 @@ kept() {
 	esac | awk '{ printf "%.4f", $1 / ($1 + $2) }'
 }
 
-# rate: leaves the queries a second of the next WINDOW in $rate.
-rate() {
+# measure NAME: a line for load_rates() of the next WINDOW.
+measure() {
 	local from from_us
 	sleep "$settle"
-	queries
+	load_count
 	from=$count from_us=$count_us
 	sleep "$window"
-	queries
-	rate=$(((count - from) * 1000000 / (count_us - from_us)))
-}
-queries() {
-	echo "show global status like 'Questions';" >&"${server[1]}"
-	read -r _ count <&"${server[0]}"
-	count_us=${EPOCHREALTIME/./}
+	load_count
+	echo "$1 $from_us $from $count_us $count"
 }
 
-mariadb_start
+load_start "$workload"
 for r in $recorders; do start "$r"; done
-mariadb_busy
-coproc server { exec mariadb --no-defaults -u root -S "$dir/socket" --batch --skip-column-names --unbuffered; }
-rate
-before=$rate
+load_busy
 order=$recorders
+measure - >"$dir/all"
 for turn in $(seq "$turns"); do
 	for r in $order; do
 		on "$r"
-		rate
-		recorded=$rate
+		measure "$r"
 		off "$r"
-		rate
-		echo "$r $before $recorded $rate"
-		before=$rate
+		measure -
 	done
 	# shellcheck disable=SC2086 # words
 	order=$(rotated "$turn" $recorders)
 	[ ! -t 2 ] || printf '\rturn %d of %d' "$turn" "$turns" >&2
-done >"$dir/all"
+done >>"$dir/all"
 stop_recorders
 for r in $recorders; do echo "$r $(kept "$r")"; done >"$dir/kept"
+load_idle
+load_rates <"$dir/all" >"$dir/rates"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
-echo "turns $turns, $window s each after $settle s, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
-awk -v recorders="$recorders" '
+echo "$workload, turns $turns, $window s each after $settle s, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
+awk -v recorders="$recorders" -v unit="$load_unit" '
 NR == FNR { kept[$1] = $2; next }
+$1 != "-" { who = $1; recorded = $2; next }
 {
-	lost = 100 * (1 - 2 * $3 / ($2 + $4))
-	n[$1]++
-	sum[$1] += lost
-	squares[$1] += lost * lost
+	if (who) {
+		lost = 100 * (1 - 2 * recorded / (before + $2))
+		n[who]++
+		sum[who] += lost
+		squares[who] += lost * lost
+	}
+	before = $2
 	base += $2
+	bases++
 }
 END {
 	count = split(recorders, r, " ")
-	printf "without a recorder %.0f queries a second\n", base / FNR
+	printf "without a recorder %.0f %s a second\n", base / bases, unit
 	printf "%-20s %7s  %-4s  %s\n", "recorder", "loses %", "+-", "keeps % of the events"
 	for (i = 1; i <= count; i++) {
 		k = r[i]
@@ -190,4 +190,4 @@ END {
 			sqrt((error[r[1]] / mean[k]) ^ 2 + (ratio * error[k] / mean[k]) ^ 2)
 		printf "; for each event kept %.3f times\n", ratio * kept[k] / kept[r[1]]
 	}
-}' "$dir/kept" "$dir/all"
+}' "$dir/kept" "$dir/rates"

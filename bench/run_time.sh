@@ -22,29 +22,30 @@ workloads=${WORKLOADS:-pipe messaging mariadb}
 pipe() { taskset -c 0 perf bench --format simple sched pipe -l 100000; }
 messaging() { perf bench --format simple sched messaging -g 10 -l 300; }
 mariadb() { mariadb_load 3000; }
-# run WORKLOAD: how long it took, in us, and then the programs of this very recorder, which is the parent: others
-# may be recording, too.
+# program_times PID: a line "PROGRAM NS RUNS" for each BPF program of this recorder, up to now: others may be
+# recording, too.
+program_times() {
+	cat "/proc/$1"/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' >"$dir/ids"
+	bpftool prog show -j | tr '}' '\n' |
+		sed -n 's/.*"id":\([0-9]*\),.*"name":"\(on_[a-z_]*\)".*"run_time_ns":\([0-9]*\),"run_cnt":\([0-9]*\).*/\1 \2 \3 \4/p' |
+		awk 'NR == FNR { own[$1]; next } $1 in own { print $2, $3, $4 }' "$dir/ids" -
+}
+# run WORKLOAD: how long it took, in us, and then the programs of the recorder, which is the parent.
 run() {
 	local from=${EPOCHREALTIME/./}
 	"$1" >/dev/null
 	echo $((${EPOCHREALTIME/./} - from)) >"$dir/us"
-	cat /proc/$PPID/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' >"$dir/ids"
-	bpftool prog show -j >"$dir/programs"
+	program_times $PPID >"$dir/programs"
 }
-export -f pipe messaging mariadb run mariadb_load mariadb_sysbench
+export -f pipe messaging mariadb run program_times mariadb_load mariadb_sysbench
 
-# run_times_of WORKLOAD CHAINCAP [OPTION...]: records the workload; a line "PROGRAM NS RUNS" for each BPF program
-# of the recorder; what the recorder said is in $dir/err, how long the workload took in $dir/us.
+# run_times_of WORKLOAD CHAINCAP [OPTION...]: records the workload, and prints its program_times; what the
+# recorder said is in $dir/err, how long the workload took in $dir/us.
 run_times_of() {
-	local workload=$1 id name ns runs
+	local workload=$1
 	shift
 	"$@" -o "$dir/trace" -- bash -c "run $workload" >/dev/null 2>"$dir/err"
-	tr '}' '\n' <"$dir/programs" |
-		sed -n 's/.*"id":\([0-9]*\),.*"name":"\(on_[a-z_]*\)".*"run_time_ns":\([0-9]*\),"run_cnt":\([0-9]*\).*/\1 \2 \3 \4/p' |
-		while read -r id name ns runs; do
-			grep -qx "$id" "$dir/ids" || continue
-			echo "$name $ns $runs"
-		done
+	cat "$dir/programs"
 }
 
 # start_workloads: takes those out of $workloads that cannot run here, and starts the server of mariadb.
