@@ -185,9 +185,10 @@ enum chainlog_aux {
 	CHAINLOG_STEAL = 12,
 	/*
 	 * connection endpoint flags reader writer kstack ustack since_arrival since_taken
-	 * since_answer bytes_read bytes_written: a request at a socket was answered for the first
-	 * time. endpoint is an object, the stacks are the writer's, flags CHAINLOG_REQUEST_*;
-	 * since_...: how many ns ago. connection 0: a datagram socket's.
+	 * since_answer bytes_read bytes_written label: a request was answered for the first time.
+	 * endpoint is an object, the stacks are the writer's, flags CHAINLOG_REQUEST_*; since_...:
+	 * how many ns ago. connection 0: a datagram socket's, or marked by probes. label: an
+	 * object, 0: none.
 	 */
 	CHAINLOG_REQUEST = 13,
 	/*
@@ -203,12 +204,18 @@ enum chainlog_aux {
 	CHAINLOG_AUX_KINDS = 16,
 };
 
+/* The class of objects that are endpoints of requests which probes mark: the name says it all. */
+#define CHAINLOG_CLASS_REQUEST "request"
+/* That of labels of requests. */
+#define CHAINLOG_CLASS_LABEL "label"
+
 /* Flags of REQUEST, REQUEST_MORE and REQUEST_OPEN. */
 #define CHAINLOG_REQUEST_FIRST 0x01u	  /* of its connection */
 #define CHAINLOG_REQUEST_PIPELINED 0x02u  /* arrived before the answer of the one before it */
 #define CHAINLOG_REQUEST_OLD 0x04u	  /* its connection is older than the recording */
 #define CHAINLOG_REQUEST_UNSENT 0x08u	  /* bytes of the answer were not yet sent */
 #define CHAINLOG_REQUEST_NO_ARRIVAL 0x10u /* when it arrived is not known: as it was read */
+#define CHAINLOG_REQUEST_PROBED 0x20u	  /* it was marked by probes, not found at a socket */
 
 /*
  * Kinds from here on are short forms of the most frequent kinds, without fields. Kind

@@ -130,8 +130,9 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 
 	out.kstack = put_stack(d, ev->kstack);
 	out.ustack = put_stack(d, ev->ustack);
-	if (chainlog_aux_has_object(ev->kind))
-		out.number[0] = put_object(d, ev->number[0]);
+	for (unsigned int i = 0, is = chainlog_aux_objects(ev->kind); is >> i; i++)
+		if (is >> i & 1)
+			out.number[i] = put_object(d, ev->number[i]);
 	if (ev->kind == CHAINLOG_FORK || ev->kind == CHAINLOG_EXEC || ev->kind == CHAINLOG_RENAME) {
 		id_pool_text(&d->from->strings, ev->string, text, sizeof(text));
 		out.string = encoder_text(d->out, text);

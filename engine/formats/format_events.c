@@ -196,7 +196,8 @@ static void put_disk_done(const struct printer *p, const struct event *ev)
 /* What the events of requests have in common: connection and marks. */
 static void put_connection(const struct printer *p, const struct event *ev)
 {
-	static const char *const marks[] = { "first", "pipelined", "old", "unsent", "no-arrival" };
+	static const char *const marks[] = { "first",  "pipelined",  "old",
+					     "unsent", "no-arrival", "probed" };
 
 	if (ev->n)
 		fprintf(p->out, " connection %" PRIu64, ev->n);
@@ -228,6 +229,10 @@ static void put_request(const struct printer *p, const struct event *ev)
 	if (ev->kind == EVENT_REQUEST_OPEN)
 		return;
 	fprintf(p->out, ", answered %" PRIu64 " ns ago", ev->time_ns - ev->last_ns);
+	if (ev->flags & CHAINLOG_REQUEST_PROBED) {
+		put_object(p, ", ", trace_object(p->t, (uint32_t)ev->label));
+		return;
+	}
 	if (ev->kind == EVENT_REQUEST)
 		fprintf(p->out, ", %" PRIu64 " bytes read", ev->bytes_read);
 	fprintf(p->out, ", %" PRIu64 " bytes written", ev->bytes_written);

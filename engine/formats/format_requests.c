@@ -321,11 +321,16 @@ static void put_request(struct writer *w, const struct table *t, const struct ch
 	const struct request *q = timelines_request_of(tl, p->wait);
 	uint64_t since_us = (q->arrival_ns - timelines_start_ns(tl)) / 1000;
 	struct text_buf reader = { 0 }, writer = { 0 };
+	const struct trace_object *label = trace_object(timelines_trace(tl), q->label);
 	char at[48];
 
 	snprintf(at, sizeof(at), "%" PRIu64 ".%06" PRIu64, since_us / 1000000, since_us % 1000000);
 	put_thread(&reader, tl, q->reader, q->taken_ns);
 	put_thread(&writer, tl, q->writer, q->answer_ns);
+	if (label) {
+		text_puts(&writer, ", for ");
+		names_put(&writer, trace_string(timelines_trace(tl), label->name));
+	}
 	w->out_of_memory |= reader.failed || writer.failed;
 	if (!w->out_of_memory)
 		TABLE_CELLS(t, cell_text(at), cell_time(request_took_ns(p)),

@@ -297,15 +297,32 @@ static void tell_queue(struct story *s)
 		chain_text_links(s->text, queued, 0);
 }
 
+static void put_label(struct story *s, uint32_t label)
+{
+	const struct trace *t = timelines_trace(s->text->timelines);
+	const struct trace_object *o = trace_object(t, label);
+	struct text_buf name = { 0 };
+
+	if (!o)
+		return;
+	names_put(&name, trace_string(t, o->name));
+	s->text->out_of_memory |= name.failed;
+	if (!name.failed)
+		fprintf(s->text->out, ", for %s", name.p);
+	text_free(&name);
+}
+
+/* Who got it. What probes mark is not queued. */
 static void tell_reading(struct story *s)
 {
 	const struct request *q = s->request;
 
 	begin_line(s, q->taken_ns, 0);
-	fputs("read by ", s->text->out);
+	fputs(q->flags & REQUEST_PROBED ? "began on " : "read by ", s->text->out);
 	put_thread(s, q->reader, q->taken_ns);
+	put_label(s, q->label);
 	if (q->reader != q->writer) {
-		fputs("; answered by ", s->text->out);
+		fputs(q->flags & REQUEST_PROBED ? "; ended on " : "; answered by ", s->text->out);
 		put_thread(s, q->writer, q->answer_ns);
 		fputs(s->writer ? ", which until then" : "", s->text->out);
 	}
@@ -318,7 +335,7 @@ static void tell_answer(struct story *s)
 	uint32_t pair = timelines_plain_pair(s->text->timelines, q->pair);
 
 	begin_line(s, q->answer_ns, 0);
-	fputs("answered", s->text->out);
+	fputs(q->flags & REQUEST_PROBED ? "ended" : "answered", s->text->out);
 	if (s->with_chains && pair) {
 		fputs(" in ", s->text->out);
 		chain_text_stack(s->text, pair, UINT32_MAX, true);
@@ -350,7 +367,8 @@ int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool wi
 	t->is_part = true;
 	t->left = LEFT;
 	if (from <= q->taken_ns) {
-		tell_queue(&s);
+		if (!(q->flags & REQUEST_PROBED))
+			tell_queue(&s);
 		if (q->taken_ns < to)
 			tell_reading(&s);
 	}

@@ -54,6 +54,10 @@ static char *endpoint_text(const struct trace *t, const struct request_endpoint 
 
 	if (o && o->name)
 		name = trace_string(t, o->name);
+	if (!strcmp(class, CHAINLOG_CLASS_REQUEST) && *name) {
+		class = name;
+		name = "";
+	}
 	if (asprintf(&text, "%s%s%s%s", *class ? class : "unknown", *name ? " " : "", name,
 		     first ? " first" : "") < 0)
 		return NULL;

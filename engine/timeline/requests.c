@@ -88,6 +88,7 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		.pair = ev->pair,
 		.flags = ev->flags & REQUEST_RECORDED,
 		.object = ev->object,
+		.label = ev->flags & REQUEST_PROBED ? (uint32_t)ev->label : 0,
 	};
 
 	if (ev->kind == EVENT_REQUEST_MORE)
@@ -148,7 +149,10 @@ static void sort_by_thread(struct at_thread *at, size_t n, size_t *first, uint32
 	}
 }
 
-/* An index of the requests whose reader, or writer, is known. */
+/*
+ * An index of the requests at sockets whose reader, or writer, is known. A call of a function may
+ * be part of such a request: it would be a second one that a thread works for.
+ */
 static int make_index(const struct request_list *r, uint32_t n_threads, bool of_writer,
 		      uint32_t **by, size_t **first)
 {
@@ -165,7 +169,7 @@ static int make_index(const struct request_list *r, uint32_t n_threads, bool of_
 		const struct request *q = &r->at[i];
 		uint32_t thread = of_writer ? q->writer : q->reader;
 
-		if (thread != THREAD_NONE)
+		if (thread != THREAD_NONE && !(q->flags & REQUEST_PROBED))
 			at[n++] = (struct at_thread) { of_writer ? q->answer_ns : q->arrival_ns,
 						       q->taken_ns, thread, (uint32_t)i };
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.h - what clients asked servers for, as seen at the servers' sockets (chain-semantics,
- * section 15): when each request arrived, who read it when, who answered when and from where.
+ * requests.h - what clients asked servers for, as seen at the servers' sockets or by probes in
+ * their programs (chain-semantics, section 15): when each request arrived, who read it when, who
+ * answered when and from where.
  *
  * Each answered request of which nothing is missing is also a wait of a client, a thread behind the
  * real ones (timelines_client_threads()) that does nothing but wait for one endpoint. Requests that
@@ -27,8 +28,9 @@ enum request_flags {
 	REQUEST_UNSENT = CHAINLOG_REQUEST_UNSENT, /* bytes of the answer were not yet sent */
 	/* When it arrived is not known: arrival_ns is when it was read. */
 	REQUEST_NO_ARRIVAL = CHAINLOG_REQUEST_NO_ARRIVAL,
-	REQUEST_RECORDED = 31,	      /* all of these */
-	REQUEST_SEVERAL = 1 << 8,     /* the answer was written in several parts */
+	REQUEST_PROBED = CHAINLOG_REQUEST_PROBED, /* probes marked it */
+	REQUEST_RECORDED = 63,			  /* all of these */
+	REQUEST_SEVERAL = 1 << 8,		  /* the answer was written in several parts */
 	REQUEST_OPEN = 1 << 9,	      /* not answered: it has no writer, and answers at 0 */
 	REQUEST_BEFORE = 1 << 10,     /* it arrived before the recording began */
 	REQUEST_INCOMPLETE = 1 << 11, /* the last parts of the answer may be missing */
@@ -39,13 +41,14 @@ enum request_flags {
 struct request {
 	uint64_t arrival_ns, taken_ns; /* arrival <= taken <= first answer <= answer */
 	uint64_t first_answer_ns, answer_ns;
-	uint64_t connection; /* 0: a datagram's */
+	uint64_t connection; /* 0: a datagram's, or none */
 	uint64_t bytes_read, bytes_written;
 	uint32_t reader, writer; /* threads; THREAD_NONE: not known */
 	uint32_t pair;		 /* the writer's stacks at the first answer */
 	uint32_t flags;		 /* enum request_flags, or-ed */
 	uint32_t object;	 /* of the trace; 0: not known */
 	uint32_t endpoint;	 /* see timelines_endpoint() */
+	uint32_t label;		 /* object of the trace: what the program calls it; 0: none */
 };
 
 /* What clients connect to: an address and the process that answers there. */
@@ -90,7 +93,10 @@ struct request_list {
 	struct request_endpoint *endpoints; /* numbers from 0 */
 	uint32_t n_endpoints;
 	uint32_t queued; /* string: "[queued]" */
-	/* Numbers of requests by writer and answer, by reader and arrival; where those begin. */
+	/*
+	 * At sockets, numbers of requests by writer and answer, by reader and arrival; where those
+	 * begin.
+	 */
 	uint32_t *by_writer, *by_reader;
 	size_t *first_by_writer, *first_by_reader; /* by thread, and one more */
 	struct request_spans written; /* the thread is the writer of exactly one that is taken */

@@ -228,7 +228,7 @@ static inline uint64_t at_most(uint64_t v, uint64_t limit)
 }
 
 /* REQUEST, REQUEST_MORE, REQUEST_OPEN: what happened first was longest ago. */
-static void set_request(struct event *out, const struct chainlog_fields *ev)
+static void set_request(struct event *out, const struct chainlog_fields *ev, uint32_t objects_end)
 {
 	uint64_t arrival = at_most(ev->number[3], ev->time_ns);
 	uint64_t taken = at_most(ev->number[4], arrival);
@@ -241,6 +241,8 @@ static void set_request(struct event *out, const struct chainlog_fields *ev)
 	out->last_ns = ev->kind == EVENT_REQUEST_OPEN ? 0 : ev->time_ns - answer;
 	out->bytes_read = ev->number[6];
 	out->bytes_written = ev->number[7];
+	if (out->flags & CHAINLOG_REQUEST_PROBED)
+		out->label = ev->number[8] < objects_end ? ev->number[8] : 0;
 }
 
 /* As take_event(), of an AUX_EVENTS block. */
@@ -262,7 +264,7 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		.n = ev.number[0],
 		.last_ns = ev.number[1],
 	};
-	if (chainlog_aux_has_object(ev.kind) && ev.number[0] < c->t->objects_end &&
+	if (chainlog_aux_objects(ev.kind) & 1 && ev.number[0] < c->t->objects_end &&
 	    ev.number[0] < TRACE_PAIR_IDS)
 		s->ev.object = (uint32_t)ev.number[0];
 	if (ev.kind == EVENT_DISK_DONE) {
@@ -271,7 +273,7 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.last_ns = before_ns(ev.time_ns, ev.number[3]);
 	}
 	if (ev.kind >= EVENT_REQUEST && ev.kind <= EVENT_REQUEST_OPEN)
-		set_request(&s->ev, &ev);
+		set_request(&s->ev, &ev, c->t->objects_end);
 	if (ev.kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
 								      : INT64_MAX;

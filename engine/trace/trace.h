@@ -90,7 +90,10 @@ struct event {
 	/* DISK_DONE; 0: not known; REQUEST, REQUEST_OPEN: arrival; REQUEST_MORE: first write */
 	uint64_t asked_ns;
 	uint64_t taken_ns; /* REQUEST, REQUEST_OPEN: asked_ns <= taken_ns <= last_ns <= time_ns */
-	uint64_t bytes_written; /* REQUEST; REQUEST_MORE: in all */
+	union {
+		uint64_t bytes_written; /* REQUEST; REQUEST_MORE: in all */
+		uint64_t label; /* REQUEST with CHAINLOG_REQUEST_PROBED: an object; 0: none */
+	};
 };
 
 /* A thread that existed when the recording began. */

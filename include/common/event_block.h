@@ -24,7 +24,7 @@ struct chainlog_fields {
 	uint32_t pair;		 /* the reader's: reference of these two; 0: none */
 	uint32_t string;	 /* FORK, RENAME: name; EXEC: file name */
 	uint32_t tgid;		 /* FORK: the child's */
-	uint64_t number[8];	 /* auxiliary events alone have these: see chainlog_aux_fields() */
+	uint64_t number[9];	 /* auxiliary events alone have these: see chainlog_aux_fields() */
 };
 
 /* ---- kinds of auxiliary events -------------------------------------------------------------- */
@@ -44,13 +44,14 @@ enum chainlog_aux_field {
 	CHAINLOG_FIELD_NUMBER6,
 	CHAINLOG_FIELD_NUMBER7,
 	CHAINLOG_FIELD_NUMBER8,
+	CHAINLOG_FIELD_NUMBER9,
 };
-#define CHAINLOG_AUX_FIELDS 12u
+#define CHAINLOG_AUX_FIELDS 13u
 
 /* Returns the fields of a kind; of one that is not known, the first is NONE. */
 const uint8_t *chainlog_aux_fields(uint64_t kind);
-/* Whether number[0] of a kind, with CHAINLOG_AUX added, is an object's id. */
-bool chainlog_aux_has_object(uint32_t kind);
+/* Which numbers of a kind, with CHAINLOG_AUX added, are ids of objects: bit i for number[i]. */
+unsigned int chainlog_aux_objects(uint32_t kind);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

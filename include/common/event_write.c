@@ -22,13 +22,15 @@ const uint8_t *chainlog_aux_fields(uint64_t kind)
 		[CHAINLOG_STEAL] = { CHAINLOG_FIELD_NUMBER },
 		[CHAINLOG_READY] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER },
 		[CHAINLOG_WOKEN_READY] = { CHAINLOG_FIELD_NUMBER },
-		/* number[]: endpoint, connection, flags, since arrival, taken, answer, bytes */
+		/* number[]: endpoint, connection, flags, since arrival, taken, answer, bytes, label
+		 */
 		[CHAINLOG_REQUEST] = { CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER,
 				       CHAINLOG_FIELD_NUMBER3, CHAINLOG_FIELD_OTHER,
 				       CHAINLOG_FIELD_TID, CHAINLOG_FIELD_KSTACK,
 				       CHAINLOG_FIELD_USTACK, CHAINLOG_FIELD_NUMBER4,
 				       CHAINLOG_FIELD_NUMBER5, CHAINLOG_FIELD_NUMBER6,
-				       CHAINLOG_FIELD_NUMBER7, CHAINLOG_FIELD_NUMBER8 },
+				       CHAINLOG_FIELD_NUMBER7, CHAINLOG_FIELD_NUMBER8,
+				       CHAINLOG_FIELD_NUMBER9 },
 		/* number[]: -, connection, flags, since first write, -, answer, -, bytes */
 		[CHAINLOG_REQUEST_MORE] = { CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
 					    CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER6,
@@ -44,18 +46,19 @@ const uint8_t *chainlog_aux_fields(uint64_t kind)
 	return fields[kind < CHAINLOG_AUX_KINDS ? kind : CHAINLOG_AUX_KINDS];
 }
 
-bool chainlog_aux_has_object(uint32_t kind)
+unsigned int chainlog_aux_objects(uint32_t kind)
 {
 	switch (kind) {
+	case CHAINLOG_AUX + CHAINLOG_REQUEST:
+		return 1u | 1u << 8;
 	case CHAINLOG_AUX + CHAINLOG_OBJECT:
 	case CHAINLOG_AUX + CHAINLOG_READY:
 	case CHAINLOG_AUX + CHAINLOG_WOKEN_READY:
 	case CHAINLOG_AUX + CHAINLOG_DISK_DONE:
-	case CHAINLOG_AUX + CHAINLOG_REQUEST:
 	case CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN:
-		return true;
+		return 1u;
 	default:
-		return false;
+		return 0;
 	}
 }
 
@@ -370,7 +373,8 @@ void chainlog_aux_write(struct chainlog_aux_writer *w, const struct chainlog_fie
 	}
 	p = chainlog_put_varint(p, kind);
 	p = chainlog_put_varint(p, ev->time_ns - w->made.last_ns);
-	/* All fields together have less than 128 bytes: their length takes one. */
+	/* All fields together have less than 128 bytes, as most are short: their length takes one.
+	 */
 	len = p++;
 	for (size_t i = 0; i < CHAINLOG_AUX_FIELDS && fields[i]; i++)
 		p = chainlog_put_varint(p, aux_value(ev, fields[i]));

@@ -47,6 +47,37 @@ static void the_example(void **state)
 		    "150\n");
 }
 
+/* What probes mark is explained by its own thread, and changes nothing for requests at sockets. */
+static void probed_requests(void **state)
+{
+	(void)state;
+	folds("thread S *\n"
+	      "thread W *\n"
+	      "0   c0 - R > S\n"
+	      "0   c1 - R > W\n"
+	      "300 c0 S S > - futex_wait\n"
+	      "700 c1 W wakes S unlock\n"
+	      "700 c0 - R > S\n"
+	      "800 c0 S request request:query arrived=100 taken=100 probed stack=|main\n"
+	      "end 1000\n",
+	      "[request query] S;--;main;S;--;unlock;W;[running] 400\n"
+	      "[request query] S;--;main;S;[running] 300\n");
+	/* The first example, with a call in each of its requests. */
+	folds("thread S *\n"
+	      "0 c0 - R > S\n"
+	      "240 c0 S request request:f arrived=60 taken=60 probed\n"
+	      "250 c0 S request tcp::80 conn=1 arrived=45 taken=50\n"
+	      "890 c0 S request request:f arrived=310 taken=310 probed label=3\n"
+	      "900 c0 S request tcp::80 conn=2 arrived=100 taken=300 stack=send;work\n"
+	      "end 1000\n",
+	      "[request f] S;--;[unknown stack];S;[running] 760\n"
+	      "[request tcp :80] S;--;[unknown stack];S;[running] 200\n"
+	      "[request tcp :80] S;--;send;work;S;[running] 600\n"
+	      "[request tcp :80] S;[queued];--;[unknown stack];S;[running] 55\n"
+	      "[request tcp :80] S;[queued];[for tcp :80];--;[unknown stack];S;[running] "
+	      "150\n");
+}
+
 /* ---- parts ---- */
 
 /* R hands over to W, which waits for L, and then has no CPU. */
@@ -256,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
+		cmocka_unit_test(probed_requests),
 		cmocka_unit_test(another_thread_answers),
 		cmocka_unit_test(without_reader_and_writer_nothing_is_known),
 		cmocka_unit_test(who_answers_is_a_task),

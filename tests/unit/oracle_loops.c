@@ -11,8 +11,8 @@ static size_t answered_at(struct world *w, int life, uint64_t at)
 	struct asked_for a;
 
 	for (size_t i = 0; i < w->n_told; i++) {
-		if (!request_asked(w, i, &a) || !a.answered || a.writer != life || a.taken >= at ||
-		    a.answer < at)
+		if (!request_asked(w, i, &a) || !a.answered || a.probed || a.writer != life ||
+		    a.taken >= at || a.answer < at)
 			continue;
 		if (found != SIZE_MAX)
 			return SIZE_MAX;
@@ -48,7 +48,7 @@ static bool other_came(struct world *w, int life, size_t request, uint64_t from,
 	struct asked_for a;
 
 	for (size_t i = 0; i < w->n_told; i++)
-		if (i != request && request_asked(w, i, &a) && a.reader == life &&
+		if (i != request && request_asked(w, i, &a) && !a.probed && a.reader == life &&
 		    a.arrival >= from && a.arrival <= to)
 			return true;
 	return false;

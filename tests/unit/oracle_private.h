@@ -262,6 +262,7 @@ struct asked_for {
 	uint64_t arrival, taken, answer;
 	int reader, writer; /* lives, or NOBODY */
 	bool answered, known;
+	bool probed; /* marked by probes: what a thread works for is said by sockets alone */
 };
 
 /* Whether the event begins a request; then of is what is known of it in the end. */

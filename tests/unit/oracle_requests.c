@@ -40,7 +40,8 @@ bool request_asked(struct world *w, size_t at, struct asked_for *of)
 				   .answer = ev->last_ns,
 				   .reader = begin->other,
 				   .writer = begin->life,
-				   .answered = ev->kind == EVENT_REQUEST };
+				   .answered = ev->kind == EVENT_REQUEST,
+				   .probed = ev->flags & CHAINLOG_REQUEST_PROBED };
 	if (!of->answered) {
 		of->reader = begin->life;
 		of->writer = NOBODY;
@@ -107,10 +108,11 @@ static char *endpoint_of(struct world *w, const struct event *ev)
 {
 	const struct trace_object *o = trace_object(w->t, ev->object);
 	const char *name = o ? trace_string(w->t, o->name) : "";
+	const char *class = o ? trace_string(w->t, o->class) : "unknown";
+	bool probed = !strcmp(class, "request") && *name;
 	char *text;
 
-	if (asprintf(&text, "%s%s%s%s", o ? trace_string(w->t, o->class) : "unknown",
-		     *name ? " " : "", name,
+	if (asprintf(&text, "%s%s%s%s", probed ? "" : class, *name && !probed ? " " : "", name,
 		     ev->flags & CHAINLOG_REQUEST_FIRST ? " first" : "") < 0)
 		abort();
 	return text;
@@ -149,7 +151,7 @@ static size_t works_for(struct world *w, int life, uint64_t at)
 	struct asked_for a;
 
 	for (size_t i = 0; i < w->n_told; i++) {
-		if (!request_asked(w, i, &a) || !a.answered || a.reader != life ||
+		if (!request_asked(w, i, &a) || !a.answered || a.probed || a.reader != life ||
 		    a.writer != life || a.taken > at || a.answer <= at)
 			continue;
 		if (found != SIZE_MAX)

@@ -351,9 +351,11 @@ static void put_request(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int
 		.kstack = synth_kstack(m, r->kstack ? r->kstack : ""),
 		.ustack = synth_ustack(m, r->ustack ? r->ustack : ""),
 		.number = { 0, r->connection, r->flags, ns - r->arrival_ns, ns - r->taken_ns,
-			    ns - r->answer_ns, r->bytes_read, r->bytes_written },
+			    ns - r->answer_ns, r->bytes_read, r->bytes_written, 0 },
 	};
 
+	if (r->label)
+		ev.number[8] = object_of(e, CHAINLOG_CLASS_LABEL, r->label);
 	if (kind == CHAINLOG_REQUEST)
 		ev.other = r->reader;
 	if (kind == CHAINLOG_REQUEST_MORE)

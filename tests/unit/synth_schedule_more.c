@@ -165,30 +165,35 @@ static char server(struct schedule *s, const struct serving *v, unsigned int cpu
 
 static void put_request(struct schedule *s, struct serving *v, uint64_t ns, unsigned int cpu)
 {
-	static const char *const endpoints[] = { "tcp::80", "tcp::80", "tcp::81", "unix:/run/s;x",
-						 "udp:" };
+	static const char *const endpoints[] = { "tcp::80",	  "tcp::80", "tcp::81",
+						 "unix:/run/s;x", "udp:",    "request:f" };
 	static const char *const stacks[] = {
 		"", "stack=send;write|reply;main", "stack=|reply;main",
 		/* That somebody was interrupted says nothing: it is where the answer was given. */
 		"stack=send;tcp;asm_common_interrupt;compute|main"
 	};
 	bool open = !schedule_random(s, 12), late = !schedule_random(s, 3);
-	uint64_t connection = schedule_random(s, CONNECTIONS);
+	const char *endpoint = endpoints[schedule_random(s, 6)];
+	bool probed = !strncmp(endpoint, "request:", 8);
+	uint64_t connection = probed ? 0 : schedule_random(s, CONNECTIONS);
 	uint64_t arrival = ns - schedule_random(s, ns < 400000 ? ns + 1 : 400000), taken, answer;
 	char by[8];
 
-	taken = schedule_random(s, 3) ? arrival + schedule_random(s, ns - arrival + 1) : arrival;
+	taken = schedule_random(s, 3) && !probed ? arrival + schedule_random(s, ns - arrival + 1)
+						 : arrival;
 	answer = late ? taken + schedule_random(s, ns - taken + 1) : ns;
 	schedule_put(s, "%llu.%03llu c%u %c %s %s", (unsigned long long)ns / 1000,
 		     (unsigned long long)ns % 1000, cpu, server(s, v, cpu),
-		     open ? "request-open" : "request", endpoints[schedule_random(s, 5)]);
+		     open ? "request-open" : "request", endpoint);
 	put_at(s, "arrived", arrival);
 	put_at(s, "taken", taken);
 	if (connection) {
 		snprintf(by, sizeof(by), "conn=%u", (unsigned int)connection);
 		put_word(s, by);
 	}
-	if (!schedule_random(s, 4))
+	if (probed)
+		put_word(s, "probed");
+	else if (!schedule_random(s, 4))
 		put_word(s, "first");
 	if (open)
 		return;

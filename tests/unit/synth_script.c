@@ -94,7 +94,8 @@ static void add_disk_done(struct synth *m, const struct line *l, uint32_t cpu, u
 
 static void set_request_word(struct synth_request *r, char *w)
 {
-	static const char *const marks[] = { "first", "pipelined", "old", "unsent", "no-arrival" };
+	static const char *const marks[] = { "first",  "pipelined",  "old",
+					     "unsent", "no-arrival", "probed" };
 	char *value = strchr(w, '=');
 	size_t i = 0;
 
@@ -123,6 +124,8 @@ static void set_request_word(struct synth_request *r, char *w)
 		r->bytes_read = strtoul(value, NULL, 10);
 	else if (!strcmp(w, "wrote"))
 		r->bytes_written = strtoul(value, NULL, 10);
+	else if (!strcmp(w, "label"))
+		r->label = value;
 	else if (!strcmp(w, "stack"))
 		stacks_of(value, &r->kstack, &r->ustack);
 	else
