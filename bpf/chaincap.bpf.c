@@ -25,6 +25,9 @@ const volatile bool user_stacks = true;
 const volatile bool find_objects = true;
 /* Record requests at sockets. */
 const volatile bool find_requests = true;
+/* Record requests that probes mark; some of them are calls of functions. */
+const volatile bool find_probed = false;
+const volatile bool find_calls = false;
 /* Walk also those stacks that were found without a walk, compare, and count differences. */
 const volatile bool verify = false;
 /* The most frames of a plain walk: kernel.perf_event_max_stack, or what a record holds. */
@@ -475,6 +478,7 @@ out:
 #include "sample.h"
 #include "disk_requests.h"
 #include "requests.h"
+#include "request_probes.h"
 
 /* ---- run queues ---------------------------------------------------------------------------- */
 

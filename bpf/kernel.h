@@ -55,6 +55,18 @@ struct task_struct {
 	struct files_struct *files;
 	struct bio_list *bio_list;
 	struct rt_mutex_waiter *pi_blocked_on; /* with CONFIG_RT_MUTEXES */
+	struct uprobe_task *utask;	       /* with CONFIG_UPROBES */
+};
+
+/* A call whose return address the kernel has replaced, to notice its return; the last one first. */
+struct return_instance {
+	unsigned long stack; /* the stack pointer at the function's first instruction */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
 };
 
 struct rt_mutex_base {
@@ -337,6 +349,12 @@ struct bpf_iter__tcp {
 struct bpf_iter__unix {
 	struct bpf_iter_meta *meta;
 	struct unix_sock *unix_sk;
+};
+
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	void *key, *value;
 };
 
 struct bpf_iter__bpf_sk_storage_map {

@@ -8,6 +8,7 @@
 
 #if defined(__TARGET_ARCH_x86)
 
+#define REGISTERS_SIZE 168u /* of what user code sees of struct pt_regs */
 #define DWARF_FP 6
 #define DWARF_SP 7
 #define USER_END 0x7ffffffff000UL /* of the addresses that user code has, with 4-level tables */
@@ -125,6 +126,7 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 
 #elif defined(__TARGET_ARCH_arm64)
 
+#define REGISTERS_SIZE 272u /* of struct user_pt_regs, with which pt_regs begins */
 #define DWARF_FP 29
 #define DWARF_LR 30
 #define DWARF_SP 31

@@ -545,7 +545,7 @@ static __always_inline bool is_untold(struct wire_request_account *a, __u64 now)
 	}
 	if (a->told++ < request_rate)
 		return false;
-	a->untold++;
+	__sync_fetch_and_add(&a->untold, 1);
 	return true;
 }
 
@@ -558,24 +558,28 @@ static __always_inline bool wants_stacks(struct wire_request_account *a, __u64 t
 	return true;
 }
 
-/* The stacks of an answer, as for send_request(). */
-static __always_inline __u64 answer_stacks(void *ctx, struct task_struct *task, __u64 now)
+/*
+ * The stacks of an answer, as for send_request(); at a probe, where the kernel's are its own
+ * affair, the user stack alone. A program of a probe that has been preempted here on this CPU has
+ * the memory for itself; then there are none.
+ */
+static __always_inline __u64 answer_stacks(void *ctx, struct wire_request_account *a,
+					   struct task_struct *task, __u32 kind, __u64 now)
 {
-	__u32 kind = WIRE_REQUEST, kstack = 0, ustack = 0;
-	struct wire_kind_state *k;
-	struct workspace *w;
-	void *ring;
+	__u32 key = kind, kstack = 0, ustack = 0;
+	struct wire_kind_state *k = bpf_map_lookup_elem(&kinds, &key);
+	struct workspace *w = workspace_of(kind);
+	void *ring = this_ring();
 
-	k = bpf_map_lookup_elem(&kinds, &kind);
-	w = workspace_of(WIRE_REQUEST);
-	ring = this_ring();
-	if (!k || !w || !ring)
+	if (!k || !w || !ring || __sync_lock_test_and_set(&a->busy, 1))
 		return 0;
 	k->kind = kind;
-	if (kernel_stacks)
+	if (kernel_stacks && kind == WIRE_REQUEST)
 		kstack = walked_kernel_stack(ctx, ring, k, w, now);
 	if (has_user_stack(task))
 		ustack = user_stack_id(ctx, k, w, now);
+	barrier();
+	*(volatile __u64 *)&a->busy = 0;
 	return (__u64)ustack << 32 | kstack;
 }
 
@@ -673,7 +677,7 @@ int on_send(unsigned long long *ctx)
 		return 0;
 	took_ns = now - r->arrival_ns;
 	if (took_ns >= REQUEST_STACKS_NS && wants_stacks(a, took_ns, now))
-		stacks = answer_stacks(ctx, task, now);
+		stacks = answer_stacks(ctx, a, task, WIRE_REQUEST, now);
 	else if (is_untold(a, now))
 		return 0;
 	if (c)

@@ -28,7 +28,7 @@ static struct recent recents[RECENT] TABLE;
 
 /*
  * Kinds of events that have stacks: switches, both kinds of wakings, samples, requests to disks and
- * at sockets.
+ * of clients.
  */
 #define STACK_KINDS (WIRE_WAKING_NEW + 4)
 
@@ -36,7 +36,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 {
 	if (kind <= WIRE_WAKING_NEW)
 		return kind;
-	if (kind == WIRE_REQUEST)
+	if (kind == WIRE_REQUEST || kind == WIRE_PROBED) /* see answer_stacks() */
 		return STACK_KINDS - 1;
 	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 2 : STACK_KINDS - 3;
 }

@@ -89,8 +89,49 @@ static __always_inline __u64 rule_of(__u64 space, __u64 addr)
 	return 0;
 }
 
+/*
+ * The kernel notices that a function returns by putting another return address on the stack. This
+ * puts those that the program had into the copy. On arm64, where only the function knows whether
+ * and where it saves the address, stacks are cut there.
+ */
+struct mending {
+	struct wire_copy *c;
+	__u64 call; /* a struct return_instance; 0: there are no more */
+};
+
+static long mend_return(__u32 i, struct mending *m)
+{
+	__u64 call = m->call, word;
+
+	(void)i;
+	if (!call)
+		return 1;
+	word = (FIELD(return_instance, call, stack) - m->c->base) / 8;
+	if (word < m->c->len / 8 && word < WIRE_COPY_WORDS)
+		m->c->words[word] = FIELD(return_instance, call, orig_ret_vaddr);
+	m->call = (__u64)FIELD(return_instance, call, next);
+	return 0;
+}
+
+#define CALLS_MENDED 64 /* MAX_URETPROBE_DEPTH in the kernel's include/linux/uprobes.h */
+
+__noinline int mend_returns(struct wire_copy *c)
+{
+	struct task_struct *task = UNTRUSTED(task_struct, bpf_get_current_task_btf());
+	struct mending m = { .c = c };
+	__u64 probed;
+
+	if (!c || HAS_LINK_REGISTER || !bpf_core_field_exists(task->utask))
+		return 0;
+	probed = (__u64)task->utask;
+	m.call = probed ? (__u64)FIELD(uprobe_task, probed, return_instances) : 0;
+	if (m.call)
+		bpf_loop(CALLS_MENDED, mend_return, &m, 0);
+	return 0;
+}
+
 /* Copies the stack from sp to its top, or as much of it as fits. */
-__noinline int copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
+__noinline int copy_words(struct wire_copy *c, __u64 sp, __u64 top)
 {
 	__u64 rest = top - sp;
 	__u32 len, at;
@@ -119,6 +160,13 @@ __noinline int copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
 	}
 	c->len = at;
 	return 0;
+}
+
+static __always_inline void copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
+{
+	copy_words(c, sp, top);
+	if (find_calls)
+		mend_returns(c);
 }
 
 static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u64 *word)

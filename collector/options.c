@@ -122,13 +122,35 @@ static int set_trigger(struct setting *s, const char *value)
 	return setting_complain(s, "--trigger-wait must be a time such as 500ms: %s", value);
 }
 
+static int set_request(struct setting *s, const char *value)
+{
+	struct options *o = s->options;
+
+	if (o->n_probed == WIRE_PROBES)
+		return setting_complain(s, "--request: at most %u times", WIRE_PROBES);
+	return request_spec_parse(&o->probed[o->n_probed++], value, s->why, s->why_size);
+}
+
+static int set_request_label(struct setting *s, const char *value)
+{
+	struct options *o = s->options;
+
+	if (o->n_labels == WIRE_PROBES)
+		return setting_complain(s, "--request-label: at most %u times", WIRE_PROBES);
+	o->labels[o->n_labels++] = value;
+	return 0;
+}
+
 /* As the recorder calls endpoints: any other word would never be one. */
-static bool is_endpoint(const char *s, size_t len)
+static bool is_endpoint(const struct options *o, const char *s, size_t len)
 {
 	static const char *const begins[] = { "tcp :", "udp :", "unix " };
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (len > strlen(begins[i]) && !strncmp(s, begins[i], strlen(begins[i])))
+			return true;
+	for (unsigned int i = 0; i < o->n_probed; i++)
+		if (len == strlen(o->probed[i].name) && !memcmp(s, o->probed[i].name, len))
 			return true;
 	return false;
 }
@@ -143,11 +165,6 @@ static int set_trigger_request(struct setting *s, const char *value)
 		r.endpoint = value;
 		r.endpoint_len = (size_t)(equals - value);
 	}
-	if (r.endpoint && !is_endpoint(r.endpoint, r.endpoint_len))
-		return setting_complain(s,
-					"--trigger-request: not an endpoint such as \"tcp :80\", "
-					"\"udp :53\" or \"unix /a/path\": %s",
-					value);
 	if (!options_duration(equals ? equals + 1 : value, &r.limit_ns))
 		return setting_complain(
 			s, "--trigger-request must be a time such as 200ms, or ENDPOINT=TIME: %s",
@@ -180,6 +197,19 @@ static const struct option_row rows[] = {
 	{ "threads", 0, false, "N", set_count, AT(threads),
 	  .help = "that read these buffers (default: one for 32 CPUs)" },
 
+	{ .help = "Requests" },
+	{ "no-requests", 0, false, NULL, set_true, AT(no_requests),
+	  .help = "not when servers get and answer requests at sockets" },
+	{ "request", 0, false, "NAME=PATH:FUNCTION", set_request, 0,
+	  .help = "a call of FUNCTION in the program or library PATH is\na request, called NAME; "
+		  "or "
+		  "MARK,MARK: from one mark to\nthe other, each PATH:FUNCTION[+OFFSET][@argN] or\n"
+		  "usdt:PATH:PROVIDER:NAME[@argN]; repeatable" },
+	{ "request-label", 0, false, "[NAME=]argN[:TYPE]", set_request_label, 0,
+	  .help = "keep an argument of its beginning: a number (s8 ... u64)\nor a string of at "
+		  "most 64 "
+		  "bytes (TYPE string)" },
+
 	{ .help = "Flight recorder" },
 	{ "flight", 0, true, "TIME", set_flight, AT(flight_ns),
 	  .help = "keep only the last TIME (30s) in memory; write it on\nSIGUSR1 and at the end: "
@@ -198,8 +228,6 @@ static const struct option_row rows[] = {
 	  .help = "not what a thread waits for in a system call" },
 	{ "no-block", 0, false, NULL, set_true, AT(no_block),
 	  .help = "not what disks are asked for" },
-	{ "no-requests", 0, false, NULL, set_true, AT(no_requests),
-	  .help = "not when servers get and answer requests" },
 	{ "no-irq", 0, false, NULL, set_true, AT(no_irq),
 	  .help = "not how long CPUs handle interrupts" },
 	{ "verify", 0, false, NULL, set_true, AT(verify),
@@ -234,6 +262,36 @@ void options_help(FILE *out, bool all)
 
 /* ---- which options go together ------------------------------------------------------------- */
 
+static int check_requests(struct setting *s)
+{
+	struct options *o = s->options;
+	int err = 0;
+
+	for (unsigned int i = 0; i < o->n_probed; i++)
+		for (unsigned int k = 0; k < i; k++)
+			if (!strcmp(o->probed[i].name, o->probed[k].name))
+				return setting_complain(s, "--request: two are called %s",
+							o->probed[i].name);
+	for (unsigned int i = 0; !err && i < o->n_labels; i++)
+		err = request_spec_label(o->probed, o->n_probed, o->labels[i], s->why, s->why_size);
+	if (err)
+		return err;
+	if (o->trigger.n_requests && o->no_requests && !o->n_probed)
+		return setting_complain(s,
+					"--trigger-request and --no-requests exclude each other");
+	for (unsigned int i = 0; i < o->trigger.n_requests; i++) {
+		const struct trigger_request *r = &o->trigger.requests[i];
+
+		if (r->endpoint && !is_endpoint(o, r->endpoint, r->endpoint_len))
+			return setting_complain(s,
+						"--trigger-request: not an endpoint such as \"tcp "
+						":80\", \"udp :53\" or \"unix /a/path\", nor the "
+						"name of a --request: %.*s",
+						(int)r->endpoint_len, r->endpoint);
+	}
+	return 0;
+}
+
 static int check_together(struct setting *s)
 {
 	const struct options *o = s->options;
@@ -251,9 +309,9 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "--trigger-wait is for --flight");
 	if (o->trigger.n_requests && !o->flight_ns)
 		return setting_complain(s, "--trigger-request is for --flight");
-	if (o->trigger.n_requests && o->no_requests)
-		return setting_complain(s,
-					"--trigger-request and --no-requests exclude each other");
+	err = check_requests(s);
+	if (err)
+		return err;
 	if (o->max_dumps && !o->flight_ns)
 		return setting_complain(s, "--max-dumps is for --flight");
 	if (o->threads && o->flight_ns)

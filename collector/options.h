@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "flight/trigger.h"
+#include "probes/request_spec.h"
 
 struct options {
 	const char *output;   /* "-": standard output */
@@ -23,9 +24,13 @@ struct options {
 	bool no_objects;	/* not what threads wait for */
 	bool no_block;		/* not what block devices are asked for */
 	bool no_requests;	/* not when servers get and answer requests */
-	bool no_irq;		/* not how long CPUs handle interrupts */
-	bool verify;		/* walk stacks known without a walk, too, and compare */
-	uint64_t flight_ns;	/* window to keep in memory; 0: write everything at once */
+	struct request_spec probed[WIRE_PROBES]; /* requests that probes mark */
+	unsigned int n_probed;
+	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */
+	unsigned int n_labels;
+	bool no_irq;			/* not how long CPUs handle interrupts */
+	bool verify;			/* walk stacks known without a walk, too, and compare */
+	uint64_t flight_ns;		/* window to keep in memory; 0: write everything at once */
 	struct trigger_options trigger; /* after which waits and requests to write the window */
 	unsigned int max_dumps;		/* end after so many traces; 0: no limit */
 	bool quiet, verbose;

@@ -37,6 +37,8 @@ static int load(struct session *s)
 		.objects = !o->no_objects,
 		.disk_requests = !o->no_block,
 		.requests = !o->no_requests,
+		.probes = s->probes.at,
+		.n_probes = s->probes.n,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,
@@ -50,6 +52,15 @@ static int load(struct session *s)
 static void set_nice(int nice)
 {
 	(void)setpriority(PRIO_PROCESS, 0, nice);
+}
+
+/* Before an earlier trace is overwritten: names may be mistyped. */
+static int find_probes(struct session *s)
+{
+	int err = probe_set_find(&s->probes, s->options->probed, s->options->n_probed, s->helpers,
+				 s->why, sizeof(s->why));
+
+	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
 static int prepare_command(struct session *s)
@@ -67,7 +78,8 @@ static int prepare_command(struct session *s)
 
 static void prepare_helpers(struct session *s)
 {
-	int err = s->options->user_stacks ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
+	bool wanted = s->options->user_stacks || s->options->n_probed;
+	int err = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
 
 	if (err)
 		fprintf(stderr,
@@ -156,6 +168,7 @@ static int attach(struct session *s)
 	int err;
 
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
+	probe_set_free(&s->probes);
 	if (err)
 		return session_fail(s, "cannot record", err);
 	/* From here on the programs see what these processes fork; nothing is recorded yet. */
@@ -231,8 +244,10 @@ static int begin(struct session *s)
 static int open_in_order(struct session *s)
 {
 	/* First, as it fails without permission: then an earlier trace is not overwritten. */
-	int err = load(s);
+	int err = find_probes(s);
 
+	if (!err)
+		err = load(s);
 	if (!err)
 		err = s->sink->open(s);
 	/* Before the symbolizer raises the limit of open files, which the command must keep. */
@@ -437,6 +452,12 @@ static void report_recorder(const struct session *s)
 			"chaincap: %llu requests were not recorded: more than %u a second on a "
 			"CPU\n",
 			(unsigned long long)untold, WIRE_REQUEST_RATE);
+	if (bpf_session_without_room(s->bpf))
+		fprintf(stderr,
+			"chaincap: %llu requests of --request were not recorded: %u others had "
+			"begun "
+			"and not ended\n",
+			(unsigned long long)bpf_session_without_room(s->bpf), WIRE_PROBES_OPEN);
 	s->sink->counts(s, &counts);
 	if (counts.stacks_once)
 		fprintf(stderr,
@@ -517,5 +538,6 @@ int session_run(const struct options *o, const char *command_line,
 	call_timeout_end();
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);
+	probe_set_free(&s.probes);
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "common/encoder.h"
 #include "log/writer.h"
 #include "names/symbolize.h"
+#include "probes/probe_set.h"
 #include "progress.h"
 #include "session.h"
 #include "user_stacks.h"
@@ -70,6 +71,7 @@ struct session {
 	struct helpers *helpers; /* NULL: user functions get no names */
 	uint64_t helpers_ns;	 /* the CPU time that they took, once they have ended */
 	struct bpf_session *bpf;
+	struct probe_set probes;	 /* of --request, until they are attached */
 	struct id_map *ids;		 /* the sink's, if several threads may drain; else NULL */
 	struct cpu_threads *cpu_threads; /* NULL: this thread drains by itself */
 	struct command command;
@@ -81,8 +83,8 @@ struct session {
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
-	int nice;      /* the nice value that the recorder was started with */
-	char why[256]; /* why something failed, if errno does not say it; else empty */
+	int nice;	/* the nice value that the recorder was started with */
+	char why[2048]; /* why something failed, if errno does not say it; else empty */
 };
 
 extern const struct session_sink session_file_sink, session_flight_sink;

@@ -32,6 +32,8 @@ enum wire_kind {
 	WIRE_REQUEST,
 	WIRE_REQUEST_MORE,
 	WIRE_REQUEST_OPEN,
+	WIRE_PROBED,
+	WIRE_PROBED_OPEN,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -186,15 +188,80 @@ struct wire_request_account {
 	__u64 untold;	 /* those that were not, since the beginning */
 	__u64 stacks_ns; /* when stacks were taken last, */
 	__u64 took_ns;	 /* and how long that request took */
+	__u64 busy;	 /* 1: a program is taking stacks */
 };
 
 /* The values are those of CHAINLOG_REQUEST_FIRST and so on. */
 enum wire_request_flag {
-	WIRE_REQUEST_FIRST = 1,	     /* of its connection */
-	WIRE_REQUEST_PIPELINED = 2,  /* arrived before the answer of the one before it */
-	WIRE_REQUEST_OLD = 4,	     /* its connection is older than the recording */
-	WIRE_REQUEST_UNSENT = 8,     /* the answer was written, but not yet sent */
-	WIRE_REQUEST_NO_ARRIVAL = 16 /* when it arrived is not known: as it was read */
+	WIRE_REQUEST_FIRST = 1,	      /* of its connection */
+	WIRE_REQUEST_PIPELINED = 2,   /* arrived before the answer of the one before it */
+	WIRE_REQUEST_OLD = 4,	      /* its connection is older than the recording */
+	WIRE_REQUEST_UNSENT = 8,      /* the answer was written, but not yet sent */
+	WIRE_REQUEST_NO_ARRIVAL = 16, /* when it arrived is not known: as it was read */
+	WIRE_REQUEST_PROBED = 32      /* it was found by probes, not at a socket */
+};
+
+/*
+ * Requests that probes mark: the call of a function, or from one mark to another. A site is a place
+ * in a file at which a probe is; its number is the cookie of the probe's attachment.
+ */
+#define WIRE_PROBE_SITES 256u
+#define WIRE_PROBES 16u	    /* names that requests have */
+#define WIRE_PROBE_NAME 32  /* of these, with the terminator */
+#define WIRE_PROBE_LABEL 65 /* of one request, with the terminator */
+#define WIRE_PROBES_OPEN (1u << 16)
+
+enum wire_probe_act {
+	WIRE_PROBE_CALL,   /* a function is entered */
+	WIRE_PROBE_RETURN, /* and has returned */
+	WIRE_PROBE_BEGIN,
+	WIRE_PROBE_END,
+};
+
+/* Where a probe finds a number. */
+enum wire_probe_source {
+	WIRE_PROBE_NOTHING,
+	WIRE_PROBE_CONSTANT, /* it is `number` */
+	WIRE_PROBE_REGISTER,
+	WIRE_PROBE_MEMORY, /* in user memory, at register + index register * scale + number */
+};
+
+struct wire_probe_value {
+	__s64 number;
+	__u16 reg;   /* of a register: its offset in struct pt_regs */
+	__u16 index; /* likewise, if scale is not 0 */
+	__u8 scale;
+	__u8 source;	/* enum wire_probe_source */
+	__u8 bytes;	/* 1, 2, 4 or 8 */
+	__u8 is_signed; /* a shorter one is extended by its sign */
+};
+
+/* Value of the map "probe_sites". */
+struct wire_probe_site {
+	__u32 act;	/* enum wire_probe_act */
+	__u32 request;	/* below WIRE_PROBES: which of the names it belongs to */
+	__u32 by_id;	/* 1: id tells requests apart, on any threads of a process; 0: the thread */
+	__u32 label_is; /* enum wire_probe_label */
+	struct wire_probe_value id, label;
+	char name[WIRE_PROBE_NAME];
+};
+
+/* What is kept of a label: a number, or the string at that address. */
+enum wire_probe_label {
+	WIRE_LABEL_NONE,
+	WIRE_LABEL_SIGNED,
+	WIRE_LABEL_UNSIGNED,
+	WIRE_LABEL_STRING,
+};
+
+/* WIRE_PROBED: a request has ended; WIRE_PROBED_OPEN: it never will, or not in time. */
+struct wire_probed {
+	struct wire_request request;
+	char name[WIRE_PROBE_NAME];
+	__u64 number; /* the label, if that is a number */
+	__u32 label_is, pad;
+	char label[WIRE_PROBE_LABEL]; /* likewise, a string */
+	char unused[7];
 };
 
 struct wire_stack {

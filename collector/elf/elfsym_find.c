@@ -140,8 +140,10 @@ static bool is_label(const char *name)
 }
 
 /* Symbols with a size cover that many bytes. */
-static void take_sized(struct elfsym *e, const struct table *t, struct lookup *s)
+static void take_sized(struct elfsym *e, const struct table *t, void *lookup)
 {
+	struct lookup *s = lookup;
+
 	for (size_t i = 1; i < t->n; i++) {
 		uint64_t section_end, end;
 		const char *name;
@@ -176,8 +178,10 @@ static void take_sized(struct elfsym *e, const struct table *t, struct lookup *s
  * Symbols without a size, from assembly, reach to the next symbol or the end of their section;
  * unless another symbol at their address has a size: then they are just another name for it.
  */
-static void take_unsized(struct elfsym *e, const struct table *t, struct lookup *s)
+static void take_unsized(struct elfsym *e, const struct table *t, void *lookup)
 {
+	struct lookup *s = lookup;
+
 	for (size_t i = 1; i < t->n; i++) {
 		uint64_t section_end;
 		const char *name;
@@ -221,9 +225,9 @@ static void end_unsized(void *lookup, uint64_t start, uint64_t end)
 	}
 }
 
-typedef void (*table_pass)(struct elfsym *e, const struct table *t, struct lookup *s);
+typedef void (*table_pass)(struct elfsym *e, const struct table *t, void *ctx);
 
-static void each_table(struct elfsym *e, struct lookup *s, table_pass pass)
+static void each_table(struct elfsym *e, void *ctx, table_pass pass)
 {
 	for (; e; e = e->more) {
 		Elf_Scn *scn = NULL;
@@ -236,7 +240,7 @@ static void each_table(struct elfsym *e, struct lookup *s, table_pass pass)
 			    (sh.sh_type == SHT_SYMTAB ||
 			     (sh.sh_type == SHT_DYNSYM && !e->has_symtab)) &&
 			    open_table(e, scn, &sh, &t))
-				pass(e, &t, s);
+				pass(e, &t, ctx);
 		}
 	}
 }
@@ -313,6 +317,36 @@ static void find_plt(struct elfsym *e, struct elfsym_address *a, size_t n)
 			a[i].is_plt = a[i].name != NULL;
 		}
 	}
+}
+
+/* ---- all functions -------------------------------------------------------------------------- */
+
+struct each_function {
+	elfsym_function_fn fn;
+	void *ctx;
+};
+
+static void tell_functions(struct elfsym *e, const struct table *t, void *each)
+{
+	const struct each_function *f = each;
+	uint64_t section_end;
+	const char *name;
+	GElf_Sym sym;
+
+	for (size_t i = 1; i < t->n && gelf_getsym(t->data, (int)i, &sym); i++) {
+		if (!is_function(e, &sym, &section_end))
+			continue;
+		name = elf_strptr(e->elf, t->names, sym.st_name);
+		if (name && !is_label(name))
+			f->fn(f->ctx, name, sym.st_value, sym.st_size);
+	}
+}
+
+void elfsym_each_function(struct elfsym *e, elfsym_function_fn fn, void *ctx)
+{
+	struct each_function f = { fn, ctx };
+
+	each_table(e, &f, tell_functions);
 }
 
 /* ---- the search ---------------------------------------------------------------------------- */

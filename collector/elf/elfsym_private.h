@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * elfsym_private.h - an open ELF file, shared by elfsym.c (opening, segments, sections),
- * elfsym_find.c (look-up of functions) and elfsym_bounds.c (bounds of functions without a name).
+ * elfsym_find.c (look-up of functions), elfsym_bounds.c (bounds of functions without a name) and
+ * elfprobe.c (places for probes).
  */
 #pragma once
 
@@ -33,3 +34,7 @@ Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name,
  */
 typedef void (*elfsym_bounds_fn)(void *ctx, uint64_t start, uint64_t end);
 void elfsym_each_bounds(struct elfsym *e, elfsym_bounds_fn fn, void *ctx);
+
+/* Calls fn with each function that has a name, where it begins and how long it is; 0: not known. */
+typedef void (*elfsym_function_fn)(void *ctx, const char *name, uint64_t start, uint64_t size);
+void elfsym_each_function(struct elfsym *e, elfsym_function_fn fn, void *ctx);

@@ -213,12 +213,15 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_REQUEST] = CHAINLOG_AUX + CHAINLOG_REQUEST,
 	[WIRE_REQUEST_MORE] = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
 	[WIRE_REQUEST_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
+	[WIRE_PROBED] = CHAINLOG_AUX + CHAINLOG_REQUEST,
+	[WIRE_PROBED_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
 };
 
 /* The operations have the same numbers on both sides, and the flags of requests. */
 _Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
 
-_Static_assert((int)WIRE_REQUEST_NO_ARRIVAL == (int)CHAINLOG_REQUEST_NO_ARRIVAL &&
+_Static_assert((int)WIRE_REQUEST_PROBED == (int)CHAINLOG_REQUEST_PROBED &&
+		       (int)WIRE_REQUEST_NO_ARRIVAL == (int)CHAINLOG_REQUEST_NO_ARRIVAL &&
 		       (int)WIRE_REQUEST_UNSENT == (int)CHAINLOG_REQUEST_UNSENT &&
 		       (int)WIRE_REQUEST_OLD == (int)CHAINLOG_REQUEST_OLD &&
 		       (int)WIRE_REQUEST_PIPELINED == (int)CHAINLOG_REQUEST_PIPELINED &&
@@ -269,9 +272,10 @@ static void take_request(struct translator *t, const struct wire_request *w,
 {
 	const struct wire_record *r = &w->r;
 	bool more = r->kind == WIRE_REQUEST_MORE;
+	bool open = r->kind == WIRE_REQUEST_OPEN || r->kind == WIRE_PROBED_OPEN;
 
-	out->tid = r->kind == WIRE_REQUEST_OPEN ? w->reader : w->writer;
-	out->other = r->kind == WIRE_REQUEST ? w->reader : 0;
+	out->tid = open ? w->reader : w->writer;
+	out->other = open || more ? 0 : w->reader;
 	out->kstack = id_map_stack(t->ids, w->kstack, r->time_ns);
 	out->ustack = id_map_stack(t->ids, w->ustack, r->time_ns);
 	out->number[0] = more ? 0 : id_map_object(t->ids, w->endpoint, r->time_ns);
@@ -282,6 +286,26 @@ static void take_request(struct translator *t, const struct wire_request *w,
 	out->number[5] = age(r, w->answer_ns, more ? out->number[3] : out->number[4]);
 	out->number[6] = w->bytes_read;
 	out->number[7] = w->bytes_written;
+}
+
+/* A request that probes mark. */
+static void take_probed(struct translator *t, const struct wire_probed *w,
+			struct chainlog_fields *out)
+{
+	struct object_text endpoint = { .class = CHAINLOG_CLASS_REQUEST };
+	struct object_text label = { .class = CHAINLOG_CLASS_LABEL };
+
+	take_request(t, &w->request, out);
+	snprintf(endpoint.name, sizeof(endpoint.name), "%.*s", (int)sizeof(w->name), w->name);
+	out->number[0] = id_map_text(t->ids, &endpoint, w->request.r.time_ns);
+	if (w->label_is == WIRE_LABEL_STRING)
+		snprintf(label.name, sizeof(label.name), "%.*s", (int)sizeof(w->label), w->label);
+	else if (w->label_is == WIRE_LABEL_SIGNED)
+		snprintf(label.name, sizeof(label.name), "%lld", (long long)w->number);
+	else if (w->label_is)
+		snprintf(label.name, sizeof(label.name), "%llu", (unsigned long long)w->number);
+	if (w->label_is)
+		out->number[8] = id_map_text(t->ids, &label, w->request.r.time_ns);
 }
 
 /* All but switches and wakings. */
@@ -333,6 +357,10 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 	case WIRE_REQUEST_MORE:
 	case WIRE_REQUEST_OPEN:
 		take_request(t, (const void *)r, &out);
+		break;
+	case WIRE_PROBED:
+	case WIRE_PROBED_OPEN:
+		take_probed(t, (const void *)r, &out);
 		break;
 	case WIRE_QUEUE:
 		out.tid = w->queue.tid;
@@ -391,6 +419,8 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_REQUEST] = sizeof(struct wire_request),
 		[WIRE_REQUEST_MORE] = sizeof(struct wire_request),
 		[WIRE_REQUEST_OPEN] = sizeof(struct wire_request),
+		[WIRE_PROBED] = sizeof(struct wire_probed),
+		[WIRE_PROBED_OPEN] = sizeof(struct wire_probed),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

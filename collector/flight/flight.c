@@ -130,15 +130,17 @@ int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
  */
 static int account(struct flight *f, const struct wire_record *r)
 {
-	uint32_t seq = r->seq[0] | (uint32_t)r->seq[1] << 8 | (uint32_t)r->seq[2] << 16, step;
+	uint32_t seq = r->seq[0] | (uint32_t)r->seq[1] << 8 | (uint32_t)r->seq[2] << 16;
 	struct account *a;
+	int64_t step;
 
 	if (r->cpu >= f->o.cpus)
 		return -EBADMSG;
 	a = &f->accounts[r->cpu];
-	step = (seq - (uint32_t)a->last[r->kind]) & 0xffffff;
-	a->last[r->kind] += step;
-	a->unnumbered[r->kind >= WIRE_EVENT_KINDS] -= (int64_t)step - 1;
+	/* Back, if the program of a probe was preempted between the number and the record. */
+	step = ((int64_t)((seq - (uint32_t)a->last[r->kind]) & 0xffffff) ^ 0x800000) - 0x800000;
+	a->last[r->kind] += (uint64_t)step;
+	a->unnumbered[r->kind >= WIRE_EVENT_KINDS] -= step - 1;
 	f->seen[r->kind >= WIRE_EVENT_KINDS].events++;
 	return 0;
 }

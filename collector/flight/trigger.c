@@ -127,6 +127,8 @@ static void endpoint_text(const struct definitions *d, uint32_t id, char *text, 
 
 	if (!id || !definitions_object(d, id, &o) || !*o.class)
 		snprintf(text, size, "unknown");
+	else if (!strcmp(o.class, CHAINLOG_CLASS_REQUEST))
+		snprintf(text, size, "%s", o.name);
 	else
 		snprintf(text, size, "%s%s%s", o.class, *o.name ? " " : "", o.name);
 }

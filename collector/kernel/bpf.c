@@ -206,6 +206,7 @@ static int check_file_limit(const struct bpf_session *s)
 	bpf_object__for_each_map(map, s->skel->obj) n++;
 	bpf_object__for_each_program (prog, s->skel->obj)
 		n += 2;
+	n += 2 * s->n_probes;
 	return !getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < n ? -EMFILE : 0;
 }
 
@@ -236,7 +237,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 
 	if (!s)
 		return -ENOMEM;
-	s->open_requests = -1;
+	s->open_requests = s->open_probed = -1;
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	s->skel = chaincap_bpf__open();
 	if (!s->skel)
@@ -252,6 +253,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	s->skel->rodata->find_objects = o->objects;
 	load_disk_programs(s->skel, o->disk_requests);
 	bpf_session_load_requests(s->skel, requests);
+	bpf_session_load_probes(s, o);
 	load_interrupt_programs(s->skel, o->interrupts);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
@@ -320,6 +322,9 @@ void bpf_session_close(struct bpf_session *s)
 	bpf_session_free_layouts(s);
 	if (s->open_requests >= 0)
 		close(s->open_requests);
+	if (s->open_probed >= 0)
+		close(s->open_probed);
+	bpf_session_detach_probes(s);
 	chaincap_bpf__destroy(s->skel);
 	free(s);
 }
@@ -341,7 +346,11 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 		bpf_session_attach_requests(s);
 	if (err)
 		explain(err, why, why_size);
-	else if (s->sample_hz)
+	else
+		err = bpf_session_attach_probes(s, why, why_size);
+	if (err)
+		return err;
+	if (s->sample_hz)
 		s->sampling = sampler_open(&s->sampler, bpf_program__fd(s->skel->progs.on_sample),
 					   s->cpus, s->sample_hz);
 	if (s->sampling) {
@@ -377,7 +386,7 @@ static uint64_t await_moment(uint64_t at_ns)
 
 /*
  * How many events the kernel has skipped because their program was interrupted by them. Arrivals of
- * data are no events.
+ * data are no events, nor are probes.
  */
 static uint64_t skipped_runs(const struct bpf_session *s)
 {
@@ -389,6 +398,7 @@ static uint64_t skipped_runs(const struct bpf_session *s)
 		__u32 len = sizeof(info);
 
 		if (prog != s->skel->progs.on_data && prog != s->skel->progs.on_state &&
+		    prog != s->skel->progs.on_probe &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
 			n += info.recursion_misses;
 	}
@@ -435,6 +445,7 @@ static void *detach(void *session)
 	struct bpf_session *s = session;
 
 	chaincap_bpf__detach(s->skel);
+	bpf_session_detach_probes(s);
 	sampler_close(s->sampler);
 	s->sampler = NULL;
 	return NULL;

@@ -17,12 +17,25 @@
 
 struct bpf_session;
 
+/* A place at which requests that probes mark begin or end. */
+struct bpf_probe {
+	int fd;		 /* of the file; the caller's, and open until all is attached */
+	uint64_t offset; /* in the file, where an instruction begins */
+	/* In the file: a counter that tells the program that the probe is in use; 0: there is none
+	 */
+	uint64_t semaphore;
+	struct wire_probe_site site;
+};
+
 struct bpf_options {
 	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
 	bool kernel_stacks, user_stacks;
 	bool objects;	    /* what sleeping threads wait for */
 	bool disk_requests; /* what block devices are asked for */
 	bool requests;	    /* requests at sockets; left out where the kernel cannot do it */
+	/* Requests that probes mark; borrowed until all is attached, at most WIRE_PROBE_SITES. */
+	const struct bpf_probe *probes;
+	size_t n_probes;
 	bool interrupts;    /* how long CPUs handle interrupts */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
@@ -71,10 +84,12 @@ void bpf_session_helper(struct bpf_session *s, pid_t pid);
  * why.
  */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
-/* Whether requests at sockets are recorded. */
+/* Whether requests are recorded, at sockets or by probes. */
 bool bpf_session_finds_requests(const struct bpf_session *s);
 /* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */
 uint64_t bpf_session_untold_requests(const struct bpf_session *s);
+/* How many requests that probes mark were left out, because WIRE_PROBES_OPEN others had begun. */
+uint64_t bpf_session_without_room(const struct bpf_session *s);
 /* Why running threads are not sampled, as a negative errno; 0: they are, or shall not be. */
 int bpf_session_sampling(const struct bpf_session *s);
 /* To be called some times a second: see sampler_poll(). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
- * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk)
- * and bpf_requests.c (requests at sockets).
+ * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
+ * bpf_requests.c (requests at sockets) and bpf_probes.c (those that probes mark).
  */
 #pragma once
 
@@ -51,7 +51,10 @@ struct bpf_session {
 	struct sampler *sampler; /* NULL: there is none */
 	int sampling;		 /* why not, a negative errno */
 	bool finds_requests;
-	int open_requests; /* the iterator of bpf_session_end_requests(); -1: none */
+	const struct bpf_probe *probes; /* borrowed until all is attached */
+	size_t n_probes;
+	struct bpf_link **probe_links;	/* as many; NULL: not attached */
+	int open_requests, open_probed; /* iterators of bpf_session_end_requests(); -1: none */
 	bool ended, detached;
 	bool has_detacher; /* detaches in the background; to be joined */
 	pthread_t detacher;
@@ -70,7 +73,20 @@ void bpf_session_free_rings(struct bpf_session *s);
 
 /* Before loading: whether to load the programs of requests at sockets, besides on_data. */
 void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted);
-/* Attaches all of them, or says why none is; then finds the connections that exist. */
+/* Likewise the program of probes, if there are any. */
+void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o);
+/* Attaches it everywhere. Returns 0, or a negative errno with the reason in why. */
+int bpf_session_attach_probes(struct bpf_session *s, char *why, size_t why_size);
+void bpf_session_detach_probes(struct bpf_session *s);
+/*
+ * Returns a descriptor; reading it runs the iterator. map: what it goes over, or NULL. Or returns a
+ * negative errno.
+ */
+int bpf_session_iterator(const struct bpf_program *prog, const struct bpf_map *map);
+/* Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno. */
+int bpf_session_iterate(int fd);
+/* Attaches the programs of requests at sockets, or says why none is; then finds the connections
+ * that exist. */
 void bpf_session_attach_requests(struct bpf_session *s);
 /* After the end: adds to the rings what is open of requests. */
 void bpf_session_end_requests(struct bpf_session *s);

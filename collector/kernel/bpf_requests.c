@@ -28,14 +28,9 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_map__set_autocreate(skel->maps.datagram_sockets, wanted);
 	bpf_map__set_autocreate(skel->maps.listening_ports, wanted);
 	bpf_map__set_autocreate(skel->maps.taken_datagrams, wanted);
-	bpf_map__set_autocreate(skel->maps.request_accounts, wanted);
 }
 
-/*
- * Returns a descriptor; reading it runs the iterator. map: what it goes over, or NULL. Or returns a
- * negative errno.
- */
-static int make_iterator(const struct bpf_program *prog, const struct bpf_map *map)
+int bpf_session_iterator(const struct bpf_program *prog, const struct bpf_map *map)
 {
 	union bpf_iter_link_info info = { .map.map_fd = map ? (__u32)bpf_map__fd(map) : 0 };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
@@ -52,8 +47,7 @@ static int make_iterator(const struct bpf_program *prog, const struct bpf_map *m
 	return fd;
 }
 
-/* Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno. */
-static int run_iterator(int fd)
+int bpf_session_iterate(int fd)
 {
 	char unused[64];
 	int err = 0;
@@ -71,12 +65,13 @@ static int run_iterator(int fd)
 /* Finds the connections that exist, to whatever listens now. */
 static int list_connections(struct bpf_session *s)
 {
-	int err = run_iterator(make_iterator(s->skel->progs.list_tcp, NULL));
+	int err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp, NULL));
 
 	s->skel->bss->list_connections = true;
 	if (!err)
-		err = run_iterator(make_iterator(s->skel->progs.list_tcp, NULL));
-	return err ? err : run_iterator(make_iterator(s->skel->progs.list_unix, NULL));
+		err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp, NULL));
+	return err ? err
+		   : bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_unix, NULL));
 }
 
 void bpf_session_attach_requests(struct bpf_session *s)
@@ -101,8 +96,8 @@ void bpf_session_attach_requests(struct bpf_session *s)
 		err = list_connections(s);
 	/* Made now, as rights are dropped before it runs. */
 	if (!err) {
-		s->open_requests =
-			make_iterator(skel->progs.list_open_requests, skel->maps.connections);
+		s->open_requests = bpf_session_iterator(skel->progs.list_open_requests,
+							skel->maps.connections);
 		err = s->open_requests < 0 ? s->open_requests : 0;
 	}
 	if (!err)
@@ -118,8 +113,11 @@ void bpf_session_attach_requests(struct bpf_session *s)
 void bpf_session_end_requests(struct bpf_session *s)
 {
 	if (s->open_requests >= 0)
-		run_iterator(s->open_requests);
+		bpf_session_iterate(s->open_requests);
 	s->open_requests = -1;
+	if (s->open_probed >= 0)
+		bpf_session_iterate(s->open_probed);
+	s->open_probed = -1;
 }
 
 uint64_t bpf_session_untold_requests(const struct bpf_session *s)
@@ -129,7 +127,7 @@ uint64_t bpf_session_untold_requests(const struct bpf_session *s)
 	__u32 zero = 0;
 	uint64_t n = 0;
 
-	if (accounts && s->finds_requests &&
+	if (accounts && bpf_session_finds_requests(s) &&
 	    !bpf_map_lookup_elem(bpf_map__fd(map), &zero, accounts))
 		for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
 			n += accounts[cpu].untold;
@@ -139,5 +137,5 @@ uint64_t bpf_session_untold_requests(const struct bpf_session *s)
 
 bool bpf_session_finds_requests(const struct bpf_session *s)
 {
-	return s->finds_requests;
+	return s->finds_requests || s->n_probes;
 }

@@ -119,14 +119,15 @@ void reader_add_minidebug(struct reader *rd)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* In a file, so that there is no limit to how many can be sent at once. */
-int reader_find(struct reader *rd, const struct reader_question *q, size_t n)
+/* Sends in a file, so that there is no limit to how much can be sent at once. */
+static int send_file(struct reader *rd, enum reader_op op, uint64_t n, const void *data,
+		     size_t bytes)
 {
-	size_t bytes = n * sizeof(*q), done = 0;
 	int fd = memfd_create("questions", MFD_CLOEXEC), err = fd < 0 ? -errno : 0;
+	size_t done = 0;
 
 	while (!err && done < bytes) {
-		ssize_t written = write(fd, (const uint8_t *)q + done, bytes - done);
+		ssize_t written = write(fd, (const uint8_t *)data + done, bytes - done);
 
 		if (written > 0)
 			done += (size_t)written;
@@ -134,11 +135,16 @@ int reader_find(struct reader *rd, const struct reader_question *q, size_t n)
 			err = -ENOMEM;
 	}
 	if (!err)
-		err = send_request(rd, rd->is_code ? READER_FIND_CODE : READER_FIND, 0, n, fd);
+		err = send_request(rd, op, 0, n, fd);
 	if (fd >= 0)
 		close(fd);
-	rd->n_asked = n;
 	return err;
+}
+
+int reader_find(struct reader *rd, const struct reader_question *q, size_t n)
+{
+	rd->n_asked = n;
+	return send_file(rd, rd->is_code ? READER_FIND_CODE : READER_FIND, n, q, n * sizeof(*q));
 }
 
 /* Answers may be hostile: all lengths are checked. */
@@ -168,6 +174,23 @@ int reader_found(struct reader *rd, reader_take_fn fn, void *ctx, uint64_t wait_
 		err = fn(ctx, rd->n_answered++, &a, a.flags & READER_NAMED ? name : NULL);
 	}
 	return err ? err : rd->n_answered < rd->n_asked;
+}
+
+/* ---- probes -------------------------------------------------------------------------------- */
+
+int reader_find_probe(struct reader *rd, const struct elfprobe_query *q,
+		      struct elfprobe_answer *answer, uint64_t wait_ns)
+{
+	int err = send_file(rd, READER_FIND_PROBE, 1, q, sizeof(*q));
+
+	if (!err)
+		err = receive_exactly(rd, answer, sizeof(*answer), wait_ns);
+	if (!err && (answer->n_places > ELFPROBE_PLACES || answer->n_names > NEAR_NAMES_MAX ||
+		     answer->fault > ELFPROBE_TOO_MANY))
+		err = -EPIPE;
+	for (uint32_t i = 0; !err && i < answer->n_names; i++)
+		answer->names[i][NEAR_NAMES_LEN - 1] = '\0';
+	return err;
 }
 
 /* ---- copies -------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "elf/debugfile.h"
+#include "elf/elfprobe.h"
 #include "elf/elfsym.h"
 #include "helper/helper.h"
 
@@ -95,6 +96,13 @@ int reader_find(struct reader *rd, const struct reader_question *q, size_t n);
  * nothing; or fn's negative errno.
  */
 int reader_found(struct reader *rd, reader_take_fn fn, void *ctx, uint64_t wait_ns);
+
+/*
+ * Finds a place for a probe. Waits for at most wait_ns. Returns 0, and *answer says what is there
+ * or why it is not; or a negative errno, -EPIPE if the reader has died.
+ */
+int reader_find_probe(struct reader *rd, const struct elfprobe_query *q,
+		      struct elfprobe_answer *answer, uint64_t wait_ns);
 
 /*
  * Copies those parts of file `from` that names are found in, at most max_bytes, to file `to` in

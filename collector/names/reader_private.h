@@ -18,6 +18,8 @@ enum reader_op {
 	/* A file in memory with n struct reader_question comes with it; answers as below. */
 	READER_FIND,
 	READER_FIND_CODE, /* likewise; it ends without an answer if no file could be read */
+	/* A file in memory with a struct elfprobe_query comes with it; answer: elfprobe_answer */
+	READER_FIND_PROBE,
 };
 
 struct reader_request {

@@ -191,21 +191,39 @@ static void answer_code(struct process *p)
 
 /* ---- the conversation ---------------------------------------------------------------------- */
 
-static void read_questions(struct process *p, uint64_t n, int fd)
+/* What comes in a file. */
+static void *read_sent(int fd, size_t bytes)
 {
-	size_t bytes = n * sizeof(*p->questions), done = 0;
+	uint8_t *data = malloc(bytes + 1);
+	size_t done = 0;
 
-	p->questions = malloc(bytes + 1);
-	p->n = n;
-	while (p->questions && done < bytes) {
-		ssize_t got = pread(fd, (uint8_t *)p->questions + done, bytes - done, (off_t)done);
+	while (data && done < bytes) {
+		ssize_t got = pread(fd, data + done, bytes - done, (off_t)done);
 
 		if (got <= 0)
 			break;
 		done += (size_t)got;
 	}
-	if (done < bytes)
+	if (!data || done < bytes)
 		_exit(1);
+	return data;
+}
+
+static void read_questions(struct process *p, uint64_t n, int fd)
+{
+	p->questions = read_sent(fd, n * sizeof(*p->questions));
+	p->n = n;
+}
+
+static void find_probe(struct process *p, int fd)
+{
+	struct elfprobe_query *q = read_sent(fd, sizeof(*q));
+	struct elfprobe_answer a = { .fault = ELFPROBE_NO_FILE };
+
+	if (p->e)
+		elfprobe_find(p->e, q, &a);
+	free(q);
+	tell_bytes(p, &a, sizeof(a));
 }
 
 static void take(struct process *p, const struct reader_request *r, int fd)
@@ -237,6 +255,9 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 	case READER_FIND_CODE:
 		read_questions(p, r->n, fd);
 		answer_code(p);
+		break;
+	case READER_FIND_PROBE:
+		find_probe(p, fd);
 		break;
 	}
 }

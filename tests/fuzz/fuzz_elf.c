@@ -5,6 +5,7 @@
  */
 #include "collector.h"
 
+#include "elf/elfprobe.h"
 #include "elf/elfsym.h"
 
 #define ADDRESSES 24u
@@ -31,6 +32,25 @@ static void find(struct elfsym *e, const uint8_t *data, size_t size, struct elfs
 	elfsym_find_bounds(e, a, ADDRESSES);
 }
 
+/* A function and a USDT probe, by names that the file may have, or that are near these. */
+static void find_probes(struct elfsym *e)
+{
+	static const struct elfprobe_query queries[] = {
+		{ .name = "main" },
+		{ .name = "*a*", .offset = 1 },
+		{ .is_usdt = 1, .provider = "jobs", .name = "begin", .args = { 1, 2 } },
+	};
+	struct elfprobe_answer a;
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		elfprobe_find(e, &queries[i], &a);
+		must(a.n_places <= ELFPROBE_PLACES && a.n_names <= NEAR_NAMES_MAX);
+		must(a.fault || a.n_places);
+		for (uint32_t k = 0; k < a.n_names; k++)
+			must(memchr(a.names[k], 0, NEAR_NAMES_LEN) != NULL);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elfsym_address a[ADDRESSES], b[ADDRESSES];
@@ -54,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (a[i].name || a[i].is_bounded)
 			must(a[i].start == b[i].start && a[i].start <= a[i].vaddr);
 	}
+	find_probes(file);
 	elfsym_close(file);
 	elfsym_close(memory);
 	return 0;

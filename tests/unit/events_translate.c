@@ -250,6 +250,52 @@ static void requests_are_told_by_how_long_ago_things_were(void **state)
 	encoder_free(enc);
 }
 
+/* What probes mark has the name that it was given, and the label that was asked for. */
+static void probed_requests_have_names_and_labels(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	struct wire_probed w = {
+		.request = { .r = { .time_ns = 1000, .kind = WIRE_PROBED, .cpu = 3 },
+			     .arrival_ns = 100,
+			     .taken_ns = 100,
+			     .answer_ns = 990,
+			     .reader = 7,
+			     .writer = 8,
+			     .flags = WIRE_REQUEST_PROBED },
+	};
+	uint64_t told[] = { 1, 0, CHAINLOG_REQUEST_PROBED, 900, 900, 10, 0, 0, 0 };
+	uint64_t label = 0;
+
+	(void)state;
+	/* They are what a program on the BPF side copied: without an end. */
+	memset(w.name, 'n', sizeof(w.name));
+	memset(w.label, 'l', sizeof(w.label));
+	assert_int_equal(translator_record(t, &w.request.r, sizeof(w.request)), -EBADMSG);
+	for (uint32_t is = WIRE_LABEL_NONE; is <= WIRE_LABEL_STRING; is++) {
+		w.label_is = is;
+		w.number = UINT64_MAX - is;
+		assert_int_equal(translator_record(t, &w.request.r, sizeof(w)), 0);
+		assert_int_equal(encoder_flush(enc), 0);
+		assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST);
+		assert_int_equal(ev.tid, 8);
+		assert_int_equal(ev.other, 7);
+		/* Each label is another object. */
+		label += is == WIRE_LABEL_NONE ? 0 : is == WIRE_LABEL_SIGNED ? 2 : 1;
+		told[8] = label;
+		assert_memory_equal(ev.number, told, sizeof(told));
+	}
+	w.request.r.kind = WIRE_PROBED_OPEN;
+	assert_int_equal(translator_record(t, &w.request.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN);
+	assert_int_equal(ev.tid, 7);
+	assert_int_equal(ev.other, 0);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -375,6 +421,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
 		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
+		cmocka_unit_test(probed_requests_have_names_and_labels),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};
 
