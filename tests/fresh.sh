@@ -29,7 +29,7 @@ clean_up() {
 		umount -R "$debian/$folder" 2>/dev/null
 	done
 	! grep -qF " $debian/" /proc/self/mounts || { echo "fresh: $debian stays: something is mounted there" >&2; return; }
-	rm -rf --one-file-system "$debian" "$debian.made" "$fresh/disk" "$fresh/kernel" "$fresh/initrd"
+	rm -rf --one-file-system "$debian" "$debian.made" "$fresh/disk" "$fresh/disk.packages" "$fresh/kernel" "$fresh/initrd"
 }
 trap clean_up EXIT
 trap 'exit 130' INT
@@ -86,7 +86,9 @@ in_debootstrap() {
 # has_disk: makes sure of the guest's disk, kernel and initrd: the Debian as it is, and the distribution's kernel.
 has_disk() {
 	has_debian || return 1
-	[ ! -s "$fresh/disk" ] || return 0
+	# What is kept has the packages of its time.
+	inside_debian "$debian" dpkg-query -W >"$tmp/packages" || return 1
+	[ ! -s "$fresh/disk" ] || ! cmp -s "$tmp/packages" "$fresh/disk.packages" || return 0
 	cp -a --one-file-system "$debian" "$tmp/guest" && rm -rf "$tmp/guest/src" &&
 		inside_debian "$tmp/guest" apt-get -q install -y --no-install-recommends linux-image-amd64 initramfs-tools \
 			>"$fresh/packages.log" 2>&1 || { tail -n 5 "$fresh/packages.log" >&2; return 1; }
@@ -107,7 +109,8 @@ has_disk() {
 		sleep 60
 	END_INIT
 	chmod 755 "$tmp/guest/init"
-	truncate -s 12G "$tmp/disk" && mke2fs -q -t ext4 -d "$tmp/guest" "$tmp/disk" && mv "$tmp/disk" "$fresh/disk"
+	truncate -s 12G "$tmp/disk" && mke2fs -q -t ext4 -d "$tmp/guest" "$tmp/disk" && mv "$tmp/disk" "$fresh/disk" &&
+		mv "$tmp/packages" "$fresh/disk.packages"
 	status=$?
 	rm -rf "$tmp/guest"
 	return $status
