@@ -233,14 +233,17 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 {
 	struct options o = *given;
 	struct names *names;
-	struct wait_filter *f;
+	struct wait_filter *f = NULL;
 	uint32_t i = 0, end = 0;
+	int err;
 
 	o.ended = o.no_idle = false;
-	names = names_new(tl, &o);
-	if (!wait_filter_new(&f, tl, &o, names))
+	err = names_new(&names, tl, &o);
+	if (!err)
+		err = wait_filter_new(&f, tl, &o, names);
+	if (!err)
 		timelines_range(tl, wait_filter_of_requests(f), &i, &end);
-	for (; f && i < end; i++) {
+	for (; i < end; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
 		uint32_t object;
@@ -261,7 +264,7 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 	}
 	wait_filter_free(f);
 	names_free(names);
-	return f ? 0 : -ENOMEM;
+	return err;
 }
 
 /* What is left out without being asked for, and what must not be overlooked. */
@@ -355,21 +358,20 @@ static int print_classes(const struct format_input *in)
 {
 	struct sums own = { .n = 0 }, *sums = &own;
 	struct names *names;
-	int err = 0;
+	int err;
 
 	if (!wait_classes_known(in->timelines))
 		return 0;
-	names = names_new(in->timelines, in->options);
+	err = names_new(&names, in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		sums = &in->totals->classes;
-	else
-		err = names ? sum_classes(in->timelines, in->options, names, sums) : -ENOMEM;
-	if (names && !err)
+	else if (!err)
+		err = sum_classes(in->timelines, in->options, names, sums);
+	if (!err)
 		sums_sort(sums, names, names_string);
-	if (names && !err &&
-	    sums_write(sums, names, 0, CLASSES_SHOWN, "blocked for ", "no object", stderr))
+	if (!err && sums_write(sums, names, 0, CLASSES_SHOWN, "blocked for ", "no object", stderr))
 		putc('\n', stderr);
-	if (!names || sums->out_of_memory)
+	if (sums->out_of_memory)
 		err = -ENOMEM;
 	names_free(names);
 	sums_free(&own);

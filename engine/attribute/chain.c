@@ -37,14 +37,15 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		.intervals_per_chain = 8,
 		.intervals_per_block = 16,
 	};
-	c->kernel = kernel_stacks_new(timelines_trace(tl));
-	err = chain_links_init(c);
+	err = kernel_stacks_new(&c->kernel, timelines_trace(tl));
+	if (!err)
+		err = chain_links_init(c);
 	if (!err)
 		err = event_loops_new(&c->loops, tl);
 	if (!err)
 		err = attribution_init(&c->attribution, tl, o, user->sink, user->wants,
 				       user->cpu_holders);
-	return c->kernel ? err : -ENOMEM;
+	return err;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

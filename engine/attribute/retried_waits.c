@@ -238,8 +238,9 @@ int retried_waits_join(struct timelines *tl)
 
 	if (!find_locks(&t, &err))
 		goto out;
-	t.kernel = kernel_stacks_new(timelines_trace(tl));
-	err = t.kernel ? find_tries(&t) : -ENOMEM;
+	err = kernel_stacks_new(&t.kernel, timelines_trace(tl));
+	if (!err)
+		err = find_tries(&t);
 	if (err || !t.n)
 		goto out;
 	err = find_threads_tries(&t);

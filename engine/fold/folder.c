@@ -316,8 +316,9 @@ static int folder_init(struct folder *f)
 	const struct options *o = fold->options;
 	int err;
 
-	f->names = names_new(tl, o);
-	err = wait_filter_new(&f->filter, tl, o, f->names);
+	err = names_new(&f->names, tl, o);
+	if (!err)
+		err = wait_filter_new(&f->filter, tl, o, f->names);
 	if (!err)
 		err = chains_init(&f->chains, tl, o,
 				  &(struct chain_user) {

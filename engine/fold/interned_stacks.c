@@ -30,8 +30,8 @@ int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl
 		return -ENOMEM;
 	p->timelines = tl;
 	pthread_mutex_init(&p->lock, NULL);
-	p->names = names_new(tl, o);
-	if (p->names && !frame_lists_new(&p->lists, p->names, by_line) && by_line)
+	if (!names_new(&p->names, tl, o) && !frame_lists_new(&p->lists, p->names, by_line) &&
+	    by_line)
 		(void)processes_new(&p->processes, tl);
 	if (!p->lists || (by_line && !p->processes)) {
 		interned_stacks_free(p);

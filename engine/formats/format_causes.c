@@ -216,7 +216,7 @@ static int write_causes(const struct format_input *in, FILE *out)
 {
 	struct options o = causes_options(in->options);
 	struct names *names;
-	struct wait_filter *f;
+	struct wait_filter *f = NULL;
 	struct causes *causes = NULL;
 	int err;
 
@@ -225,8 +225,9 @@ static int write_causes(const struct format_input *in, FILE *out)
 		if (err)
 			return err;
 	}
-	names = names_new(in->timelines, &o);
-	err = wait_filter_new(&f, in->timelines, &o, names);
+	err = names_new(&names, in->timelines, &o);
+	if (!err)
+		err = wait_filter_new(&f, in->timelines, &o, names);
 	if (!err)
 		err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err)

@@ -350,21 +350,21 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 static int write_csv(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
-	struct names *names = names_new(in->timelines, o);
-	struct wait_filter *s;
+	struct wait_filter *s = NULL;
 	struct writer c = {
 		.out = out,
 		.timelines = in->timelines,
 		.trace = in->trace,
-		.names = names,
 		.sampled = timelines_sampled(in->timelines),
 		.interrupts = timelines_interrupts(in->timelines),
 	};
-	int err = wait_amounts_init(&c.wait, in->timelines, o, names, true,
-				    c.sampled ? label_link : NULL, NULL);
+	int err = names_new(&c.names, in->timelines, o);
 
-	if (wait_filter_new(&s, in->timelines, o, names))
-		err = -ENOMEM;
+	if (!err)
+		err = wait_amounts_init(&c.wait, in->timelines, o, c.names, true,
+					c.sampled ? label_link : NULL, NULL);
+	if (!err)
+		err = wait_filter_new(&s, in->timelines, o, c.names);
 	if (!err)
 		err = processes_new(&c.processes, in->timelines);
 	if (!err)
@@ -389,7 +389,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	intern_free(&c.links);
 	processes_free(c.processes);
 	wait_filter_free(s);
-	names_free(names);
+	names_free(c.names);
 	return err < 0 ? err : 0;
 }
 

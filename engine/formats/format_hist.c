@@ -131,9 +131,11 @@ static void put_hists(FILE *out, struct hists *h)
 
 static int write_hist(const struct format_input *in, FILE *out)
 {
-	struct hists h = { .options = in->options, .names = names_new(in->timelines, in->options) };
-	int err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
+	struct hists h = { .options = in->options };
+	int err = names_new(&h.names, in->timelines, in->options);
 
+	if (!err)
+		err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
 	if (!err)
 		put_hists(out, &h);
 	pair_table_free(&h.table);

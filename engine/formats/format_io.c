@@ -147,8 +147,8 @@ static void put_table(FILE *out, struct requests *t)
 
 static int write_io(const struct format_input *in, FILE *out)
 {
-	struct requests t = { .in = in, .names = names_new(in->timelines, in->options) };
-	int err = t.names ? 0 : -ENOMEM;
+	struct requests t = { .in = in };
+	int err = names_new(&t.names, in->timelines, in->options);
 
 	if (!err)
 		err = wait_filter_disk_requests(in->timelines, in->options, t.names, add_request,

@@ -457,27 +457,26 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 static int write_json(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
-	struct names *names = names_new(in->timelines, o);
 	struct writer j = {
 		.in = in,
 		.out = out,
 		.timelines = in->timelines,
 		.trace = in->trace,
 		.options = o,
-		.names = names,
 	};
-	int err = -ENOMEM;
+	int err = names_new(&j.names, in->timelines, o);
 
-	if (names)
-		err = wait_amounts_init(&j.wait, in->timelines, o, names, false, label_link, NULL);
 	if (!err)
-		err = format_each_wait(in, o, names, o->top, write_wait, &j);
+		err = wait_amounts_init(&j.wait, in->timelines, o, j.names, false, label_link,
+					NULL);
+	if (!err)
+		err = format_each_wait(in, o, j.names, o->top, write_wait, &j);
 	wait_amounts_free(&j.wait);
 	intern_free(&j.links);
 	intern_free(&j.texts);
 	pair_table_free(&j.of_stack);
 	text_free(&j.buf);
-	names_free(names);
+	names_free(j.names);
 	return err < 0 ? err : 0;
 }
 

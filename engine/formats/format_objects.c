@@ -115,9 +115,11 @@ static void put_table(FILE *out, struct objects *b, const struct options *o)
 
 static int write_objects(const struct format_input *in, FILE *out)
 {
-	struct objects t = { .names = names_new(in->timelines, in->options) };
-	int err = waker_names_new(&t.wakers, in->timelines, t.names);
+	struct objects t = { .wakers = NULL };
+	int err = names_new(&t.names, in->timelines, in->options);
 
+	if (!err)
+		err = waker_names_new(&t.wakers, in->timelines, t.names);
 	if (!err)
 		err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
 	if (!err) {

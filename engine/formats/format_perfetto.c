@@ -548,7 +548,8 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	/* A sleep that did not end is shown, too: a gap would look like missing data. */
 	if (!(o.given & GIVEN_ENDED))
 		o.ended = false;
-	p.names = names_new(in->timelines, &o);
+	if (!err)
+		err = names_new(&p.names, in->timelines, &o);
 	if (!err)
 		err = wait_filter_new(&p.filter, in->timelines, &o, p.names);
 	if (!err)

@@ -399,8 +399,9 @@ static int write_requests(const struct format_input *in, FILE *out)
 	int err;
 
 	o.requests = o.fold_repeats = o.blocked_stacks = true;
-	w.names = names_new(in->timelines, &o);
-	err = wait_filter_new(&w.filter, in->timelines, &o, w.names);
+	err = names_new(&w.names, in->timelines, &o);
+	if (!err)
+		err = wait_filter_new(&w.filter, in->timelines, &o, w.names);
 	if (!err)
 		err = chain_text_init(&w.text, out, in->timelines, &o, w.names);
 	if (!err)

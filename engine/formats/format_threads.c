@@ -309,15 +309,15 @@ static void put_table(struct writer *w, const struct thread_row *rows, size_t n)
 static int write_threads(const struct format_input *in, FILE *out)
 {
 	const struct timelines *tl = in->timelines;
-	struct writer w = { .in = in,
-			    .names = names_new(tl, in->options),
-			    .has_classes = wait_classes_known(tl) };
-	struct wait_filter *s;
+	struct writer w = { .in = in, .has_classes = wait_classes_known(tl) };
+	struct wait_filter *s = NULL;
 	struct who_column *who = &w.who;
 	struct thread_row *rows = NULL;
 	size_t n = 0;
-	int err = wait_filter_new(&s, tl, in->options, w.names);
+	int err = names_new(&w.names, tl, in->options);
 
+	if (!err)
+		err = wait_filter_new(&s, tl, in->options, w.names);
 	if (!err)
 		err = thread_rows_new(&rows, &n, tl, s);
 	w.table = (struct table) { out, in->options, w.columns, 0 };

@@ -152,8 +152,9 @@ static int write_tree(const struct format_input *in, FILE *out)
 	int err;
 
 	o.fold_repeats = o.blocked_stacks = true;
-	names = names_new(in->timelines, &o);
-	err = chain_text_init(&t.text, out, in->timelines, &o, names);
+	err = names_new(&names, in->timelines, &o);
+	if (!err)
+		err = chain_text_init(&t.text, out, in->timelines, &o, names);
 	if (!err)
 		err = format_each_wait(in, &o, names, o.top, write_wait, &t);
 	chain_text_free(&t.text);

@@ -97,9 +97,11 @@ static void put_table(FILE *out, struct wakers *w, const struct options *o)
 
 static int write_wakers(const struct format_input *in, FILE *out)
 {
-	struct wakers t = { .names = names_new(in->timelines, in->options) };
-	int err = waker_names_new(&t.wakers, in->timelines, t.names);
+	struct wakers t = { .wakers = NULL };
+	int err = names_new(&t.names, in->timelines, in->options);
 
+	if (!err)
+		err = waker_names_new(&t.wakers, in->timelines, t.names);
 	if (!err)
 		err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
 	if (!err)

@@ -410,11 +410,13 @@ static int put_all(FILE *out, const struct format_input *in, const struct option
 int request_overview_put(FILE *out, const struct format_input *in)
 {
 	struct options o = causes_request_options(in->options);
-	struct names *names = names_new(in->timelines, &o);
-	struct wait_filter *f;
+	struct names *names;
+	struct wait_filter *f = NULL;
 	struct request_table *t = NULL;
-	int err = wait_filter_new(&f, in->timelines, &o, names);
+	int err = names_new(&names, in->timelines, &o);
 
+	if (!err)
+		err = wait_filter_new(&f, in->timelines, &o, names);
 	if (!err)
 		err = request_table_new(&t, in->timelines, &o, f);
 	if (!err)

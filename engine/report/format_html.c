@@ -103,12 +103,12 @@ static int report_init(struct report *r, const struct format_input *in)
 	const struct timelines *tl = in->timelines;
 	int err;
 
-	*r = (struct report) { .in = in,
-			       .names = names_new(tl, o),
-			       .cause_options = causes_options(o) };
+	*r = (struct report) { .in = in, .cause_options = causes_options(o) };
 	r->losses = trace_losses(in->trace, &r->n_all_losses);
 	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
-	err = wait_filter_new(&r->filter, tl, o, r->names);
+	err = names_new(&r->names, tl, o);
+	if (!err)
+		err = wait_filter_new(&r->filter, tl, o, r->names);
 	if (!err)
 		err = fold_new(&r->fold, tl, o, FOLD_BY_NAME);
 	if (!err)

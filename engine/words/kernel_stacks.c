@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel_stacks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/kernel_functions.h"
@@ -15,22 +16,24 @@ struct kernel_stacks {
 	uint32_t *of_task, *of_idle;
 };
 
-struct kernel_stacks *kernel_stacks_new(const struct trace *t)
+int kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
 {
 	struct kernel_stacks *k = calloc(1, sizeof(*k));
 	size_t n = trace_stacks_end(t);
 
+	*out = NULL;
 	if (!k)
-		return NULL;
+		return -ENOMEM;
 	k->trace = t;
 	k->flags = calloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
 	k->of_task = calloc(n + 1, sizeof(*k->of_task));
 	k->of_idle = calloc(n + 1, sizeof(*k->of_idle));
 	if (!k->flags || !k->of_task || !k->of_idle) {
 		kernel_stacks_free(k);
-		return NULL;
+		return -ENOMEM;
 	}
-	return k;
+	*out = k;
+	return 0;
 }
 
 void kernel_stacks_free(struct kernel_stacks *k)

@@ -31,8 +31,8 @@ struct waker_context {
 	uint32_t frames; /* of the kernel stack, from the leaf on, that belong to the waker */
 };
 
-/* NULL: out of memory. t must outlive it. */
-struct kernel_stacks *kernel_stacks_new(const struct trace *t);
+/* 0 or -ENOMEM, with *out NULL. t must outlive it. */
+int kernel_stacks_new(struct kernel_stacks **out, const struct trace *t);
 void kernel_stacks_free(struct kernel_stacks *k);
 
 /* enum kernel_function, or-ed, of a frame of any stack. */

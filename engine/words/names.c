@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "names.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,29 +29,30 @@ struct names {
 	struct pair_table of_stack;
 };
 
-struct names *names_new(const struct timelines *tl, const struct options *o)
+int names_new(struct names **out, const struct timelines *tl, const struct options *o)
 {
 	struct names *n = calloc(1, sizeof(*n));
 
+	*out = NULL;
 	if (!n)
-		return NULL;
+		return -ENOMEM;
 	n->timelines = tl;
 	n->trace = timelines_trace(tl);
 	n->options = o;
 	n->of_frame = calloc((size_t)trace_frames_end(n->trace) + 1, sizeof(*n->of_frame));
 	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
 	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
-	n->kernel = kernel_stacks_new(n->trace);
-	if (n->kernel)
+	if (!kernel_stacks_new(&n->kernel, n->trace))
 		(void)object_names_new(&n->objects, tl, n->kernel);
 	for (int full = 0; full < 2; full++)
 		n->of_object[full] = calloc(trace_objects_end(n->trace), sizeof(uint32_t));
 	if (!n->of_frame || !n->of_string || !n->of_pair || !n->kernel || !n->objects ||
 	    !n->of_object[0] || !n->of_object[1]) {
 		names_free(n);
-		return NULL;
+		return -ENOMEM;
 	}
-	return n;
+	*out = n;
+	return 0;
 }
 
 void names_free(struct names *n)

@@ -324,11 +324,12 @@ static char *sorted(char *text)
 static char *engine_interrupts(const struct timelines *tl, uint64_t from_ns, uint64_t to_ns)
 {
 	struct options o = all_waits();
-	struct out out = { .names = names_new(tl, &o) };
+	struct out out = { .names = NULL };
 	struct cpu_holders *ran;
 	char *text;
 	size_t len;
 
+	assert_int_equal(names_new(&out.names, tl, &o), 0);
 	out.f = open_memstream(&text, &len);
 	assert_int_equal(cpu_holders_new(&ran, tl, true), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)

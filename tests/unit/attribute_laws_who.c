@@ -70,7 +70,7 @@ static void add_who(void *arg, uint32_t node, struct amount_key key, uint64_t am
 static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 {
 	struct sums sums = { .n = 0 };
-	struct names *names = names_new(tl, o);
+	struct names *names;
 	const struct sum *of;
 	struct cpu_holders *ran;
 	struct chains c;
@@ -78,7 +78,7 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 	size_t len, n;
 	FILE *f = open_memstream(&text, &len);
 
-	assert_non_null(names);
+	assert_int_equal(names_new(&names, tl, o), 0);
 	assert_int_equal(cpu_holders_new(&ran, tl, false), 0);
 	assert_int_equal(chains_init(&c, tl, o,
 				     &(struct chain_user) { .sink = { &sums, add_who, NULL },

@@ -124,7 +124,7 @@ static void expect_the_same(int wakings)
 	struct woken_meanwhile *s;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	kernel = kernel_stacks_new(t);
+	assert_int_equal(kernel_stacks_new(&kernel, t), 0);
 	assert_int_equal(woken_meanwhile_new(&s, tl, kernel), 0);
 	for (size_t p = 0; p < 4; p++) {
 		uint64_t start = timelines_start_ns(tl), len = timelines_end_ns(tl) - start;

@@ -219,8 +219,7 @@ static void handlers_of_interrupts(void **state)
 		synth_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
 		synth_end(m, 10);
 		t = synth_open(m);
-		k = kernel_stacks_new(t);
-		assert_non_null(k);
+		assert_int_equal(kernel_stacks_new(&k, t), 0);
 		frame = irq_handler(k, stack, UINT32_MAX);
 		assert_true(frame);
 		assert_string_equal(trace_string(t, trace_frame(t, frame)->symbol),
@@ -298,8 +297,7 @@ static void only_who_waits_at_the_top_of_its_loop_is_idle(void **state)
 		synth_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
 		synth_end(m, 10);
 		t = synth_open(m);
-		k = kernel_stacks_new(t);
-		assert_non_null(k);
+		assert_int_equal(kernel_stacks_new(&k, t), 0);
 		if (!!(kernel_stack_wait_flags(k, stack) & KFUNC_AWAITS_WORK) != cases[i].idle)
 			fail_msg("idle is wrong for %s", cases[i].stack);
 		assert_int_equal(kernel_stack_wait_flags(k, 0), 0);

@@ -104,8 +104,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	assert_int_equal(retried_waits_join(tl), 0);
 	options_init(&o);
 	o.depth = depth;
-	names = names_new(tl, &o);
-	assert_non_null(names);
+	assert_int_equal(names_new(&names, tl, &o), 0);
 	size = ((size_t)timelines_clients_end(tl) + 1) * sizeof(*got);
 	b = (struct by_thread) { tl, &chains, 0, malloc(size) };
 	got = malloc(size);
@@ -235,8 +234,7 @@ static void lanes_windows_and_wakes_of_a_chain(void **state)
 		a++;
 	options_init(&o);
 	o.depth = 6;
-	names = names_new(tl, &o);
-	assert_non_null(names);
+	assert_int_equal(names_new(&names, tl, &o), 0);
 	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
 	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++) {
 		const struct wait *w = &timelines_thread(tl, a)->waits[k];
@@ -299,7 +297,7 @@ static void tries_are_one_wait(void **state)
 	assert_int_equal(timelines_new(&tl, t), 0);
 	assert_int_equal(retried_waits_join(tl), 0);
 	options_init(&o);
-	names = names_new(tl, &o);
+	assert_int_equal(names_new(&names, tl, &o), 0);
 	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -355,8 +353,7 @@ static void a_busy_chain_is_bounded(void **state)
 		a++;
 	options_init(&o);
 	o.depth = 6;
-	names = names_new(tl, &o);
-	assert_non_null(names);
+	assert_int_equal(names_new(&names, tl, &o), 0);
 	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
 	for (uint32_t k = 0; k < timelines_thread(tl, a)->n_waits; k++)
 		if (timelines_thread(tl, a)->waits[k].out_ns == 1000)
