@@ -34,6 +34,21 @@ story() {
 		$2 != "switch" && $2 != "waking" && $3 == me { $1 = ""; print }'
 }
 
+# without_cut <STACKS: without those of which there is a longer one that ends in the same way. A recorder on a busy
+# machine may not have read the rules of the code yet at one of several equal sleeps, and cuts that stack.
+without_cut() {
+	awk '{ line[NR] = $0; rest[NR] = substr($0, index($0, ";")) } END {
+		for (i = 1; i <= NR; i++) {
+			for (j = 1; j <= NR; j++)
+				if (length(line[j]) > length(line[i]) &&
+				    substr(line[j], length(line[j]) - length(rest[i]) + 1) == rest[i])
+					break
+			if (j > NR)
+				print line[i]
+		}
+	}'
+}
+
 for trace in flight plain; do
 	expect_whole "$tmp/$trace"
 	expect "events lost by $trace" 0 "$lost"
@@ -53,7 +68,7 @@ for name in alpha bravo charlie delta ping pong patient; do
 			grep '^is woken' "$tmp/$trace.told"
 		} >"$tmp/$trace.story"
 		walk_to "$tmp/folded" --depth 1 --no-ends -t "$(tid $name)" "$tmp/$trace"
-		sed 's/ [0-9]*$//' "$tmp/folded" | grep -v '\[unknown stack\]' | sort -u >"$tmp/$trace.stacks"
+		sed 's/ [0-9]*$//' "$tmp/folded" | grep -v '\[unknown stack\]' | sort -u | without_cut >"$tmp/$trace.stacks"
 	done
 	expect_at_least "events of $name" 10 "$(wc -l <"$tmp/plain.story")"
 	cmp -s "$tmp/flight.story" "$tmp/plain.story" || fail "$name: events differ:
