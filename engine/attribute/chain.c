@@ -92,7 +92,8 @@ static void explain(struct walk *k, uint32_t node, const struct wait *w, struct 
 /* What ended w, a sleep of a timeline, or the one in which it goes on. */
 static struct waking waking_of(const struct chains *c, const struct wait *w)
 {
-	return (struct waking) { c->loops ? wait_waking_ns(w) : w->wake_ns, NULL };
+	return (struct waking) { c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns,
+				 NULL };
 }
 
 /* Explains [from_ns, to_ns) of w by the end of another sleep, in which it goes on; or by its own.

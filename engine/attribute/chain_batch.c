@@ -168,8 +168,7 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		return;
 	}
 	l->at->before[l->n] = g->last;
-	l->at->windows[l->n++] =
-		(struct equal_windows) { from_ns, w->wake_ns, count, w->goes_on ? 0 : w->waker_at };
+	l->at->windows[l->n++] = (struct equal_windows) { from_ns, w->wake_ns, count, w->waker_at };
 	g->last = l->n;
 	g->n++;
 }
@@ -336,7 +335,7 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 				    back_to(s, w->out_ns));
 		return;
 	}
-	by.at_ns = c->loops ? wait_waking_ns(w) : w->wake_ns;
+	by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
 	/*
 	 * Windows on the next waker end at w->wake_ns. Of those that end earlier, subtract the
 	 * rest.
@@ -550,7 +549,7 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 		return;
 	link = chains_link(c, head, w, c->depth, true, &p.end);
 	if (link && p.end == CHAIN_ENDS) {
-		by.at_ns = c->loops ? wait_waking_ns(w) : w->wake_ns;
+		by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
 		add_window(b, 1, link, w, by, from_ns, 1);
 		if (to_ns < w->wake_ns)
 			add_window(b, 1, link, w, by, to_ns, -1);

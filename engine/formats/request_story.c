@@ -191,16 +191,24 @@ static void tell_no_cpu(struct story *s, const struct wait *w, uint64_t from_ns,
 	putc('\n', s->text->out);
 }
 
-/* The last try of w, a sleep that goes on, or w; *tries: how many there are. */
-static const struct wait *last_try(const struct wait *w, uint32_t *tries)
+/*
+ * The last of the sleeps from w on, one after the other, that one waking explains: the tries of one
+ * wait. *tries: how many there are.
+ */
+static const struct wait *last_try(const struct story *s, const struct wait *w, uint32_t *tries)
 {
-	const struct wait *last = w;
+	const struct timelines *tl = s->text->timelines;
+	const struct wait *end = s->writer->waits + s->writer->n_waits, *last = w;
 
-	while (last->goes_on)
-		last += last->waker_at;
 	*tries = 1;
-	while (w < last)
-		*tries += (++w)->kind == WAIT_SLEEP;
+	for (const struct wait *next = w + 1; w->goes_on && next < end; next++) {
+		if (next->kind == WAIT_PREEMPTED)
+			continue;
+		if (next->kind != WAIT_SLEEP || timelines_ended(tl, next) != timelines_ended(tl, w))
+			break;
+		last = next;
+		++*tries;
+	}
 	return last;
 }
 
@@ -208,7 +216,7 @@ static const struct wait *last_try(const struct wait *w, uint32_t *tries)
 static const struct wait *tell_wait(struct story *s, const struct wait *w)
 {
 	uint32_t tries;
-	const struct wait *last = last_try(w, &tries);
+	const struct wait *last = last_try(s, w, &tries);
 	uint64_t out = clip_ns(w->out_ns, s->told_ns, s->to_ns);
 	uint64_t wake = clip_ns(last->wake_ns, out, s->to_ns);
 	uint64_t in = clip_ns(last->in_ns, wake, s->to_ns);

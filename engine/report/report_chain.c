@@ -175,17 +175,9 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 
 /* ---- waits that go on ----------------------------------------------------------------------- */
 
-/* The sleep in which a sleep of a timeline goes on, or itself. */
-static const struct wait *last_of(const struct wait *w)
-{
-	while (w->goes_on)
-		w += w->waker_at;
-	return w;
-}
-
 static struct waking waking_of(const struct report_chain *c, const struct wait *w)
 {
-	return (struct waking) { c->loops ? wait_waking_ns(w) : w->wake_ns, NULL };
+	return (struct waking) { timelines_ended(c->timelines, w)->wake_ns, NULL };
 }
 
 /* Of what the waker answered by the waking. */
@@ -242,7 +234,8 @@ static void add_sleep(struct report_chain *c, uint32_t lane, struct sleeps *all,
 {
 	struct sleep *next = &all->next;
 
-	if (next->wait && last_of(next->ended) == last_of(s.ended)) {
+	if (next->wait &&
+	    timelines_ended(c->timelines, next->ended) == timelines_ended(c->timelines, s.ended)) {
 		next->to_ns = s.to_ns;
 		next->ns += s.ns;
 		next->n++;
@@ -330,7 +323,7 @@ static const struct report_wake *known_wake(const struct report_chain *c, uint32
 static uint32_t add_wake(struct report_chain *c, uint32_t lane, struct sleep s,
 			 const struct link *l, enum chain_end end)
 {
-	const struct wait *ended = last_of(s.ended);
+	const struct wait *ended = timelines_ended(c->timelines, s.ended);
 	const struct report_wake *known = s.wait == ended ? NULL : known_wake(c, lane, ended);
 	uint32_t waker;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "timeline.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "common/grow.h"
 #include "common/lower_bound.h"
 #include "timeline_private.h"
 
@@ -32,6 +34,7 @@ void timelines_free(struct timelines *tl)
 	cpus_free(tl->cpus);
 	free(tl->stalls.at);
 	free(tl->untraced.next);
+	free(tl->later);
 	stolen_time_free(tl->interrupts);
 	stolen_time_free(tl->steal);
 	free(tl);
@@ -78,17 +81,42 @@ uint32_t thread_position(const struct thread *th, uint64_t at_ns)
 	return (uint32_t)LOWER_BOUND(i, th->n_waits, th->waits[i].in_ns <= at_ns);
 }
 
-void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, uint32_t next,
-		     uint32_t later)
+int timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, const struct wait *ended)
 {
-	struct wait *waits = tl->threads[thread].waits, *w = &waits[sleep];
-	uint32_t distance = later - sleep <= WAIT_WAKER_MAX ? later - sleep : next - sleep;
+	struct wait *w = &tl->threads[thread].waits[sleep];
 
-	w->waker = waits[later].waker;
-	w->waker_stack = waits[later].waker_stack;
+	if (!GROW(tl->later, tl->n_later, tl->cap_later))
+		return -ENOMEM;
+	tl->later[tl->n_later++] = (struct later_waking) { w, ended };
+	w->waker = ended->waker;
+	w->waker_stack = ended->waker_stack;
 	w->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
 	w->goes_on = 1;
-	w->waker_at = distance & WAIT_WAKER_MAX;
+	w->waker_at = WAIT_WAKER_MAX;
+	return 0;
+}
+
+static int by_address(const void *pa, const void *pb)
+{
+	const struct later_waking *a = pa, *b = pb;
+
+	return (a->sleep > b->sleep) - (a->sleep < b->sleep);
+}
+
+void timelines_sort_later(struct timelines *tl)
+{
+	if (tl->n_later)
+		qsort(tl->later, tl->n_later, sizeof(*tl->later), by_address);
+}
+
+const struct wait *timelines_ended(const struct timelines *tl, const struct wait *w)
+{
+	size_t i;
+
+	if (!w->goes_on)
+		return w;
+	i = LOWER_BOUND(k, tl->n_later, tl->later[k].sleep < w);
+	return i < tl->n_later && tl->later[i].sleep == w ? tl->later[i].ended : w;
 }
 
 void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep)

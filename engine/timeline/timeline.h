@@ -11,7 +11,7 @@
  *
  * Invariant that the chains rest on: when a wait has a waker that is a thread, the waker's own
  * timeline says at wake_ns that it was running (or unknown), except for a sleep with goes_on: its
- * waker is that of a later sleep, and may do anything at wake_ns. Exactly those of the waker's
+ * waker woke somebody later, and may do anything at wake_ns. Exactly those of the waker's
  * off-CPU intervals that are below wait_waker_pos() end at or before wake_ns.
  */
 #pragma once
@@ -62,15 +62,14 @@ struct wait {
 	uint32_t waker : THREAD_BITS; /* thread index, THREAD_IDLE or THREAD_NONE */
 	uint32_t flags : 7;	      /* enum wait_flags, or-ed */
 	/*
-	 * With WAIT_WAKER_RAN, ns after out_ns. With goes_on, how many intervals of this thread
-	 * later it does. Else, in a sleep, the number of the waker's off-CPU intervals before
-	 * wake_ns, or WAIT_WAKER_MAX if it does not fit: see wait_waker_pos(). In a preempted
-	 * interval, 1 if it is wait_throttled().
+	 * With WAIT_WAKER_RAN, ns after out_ns. Else, in a sleep, the number of the waker's off-CPU
+	 * intervals before wake_ns, or WAIT_WAKER_MAX if it does not fit, or with goes_on: see
+	 * wait_waker_pos(). In a preempted interval, 1 if it is wait_throttled().
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
 	/* A sleep: the thread was current in a waking since the end of the sleep before it. */
 	uint32_t woke_before : 1;
-	uint32_t goes_on : 1; /* a sleep that goes on in a later one, see timelines_go_on() */
+	uint32_t goes_on : 1; /* a later waking explains it, see timelines_go_on() */
 	uint32_t kind : 2;    /* enum wait_kind */
 	/* The sleep state, a character, as ps shows it; '?' not known, 'R' preempted. */
 	uint32_t state : 7;
@@ -118,6 +117,11 @@ struct stack_pair {
 	bool of_client;	  /* there are no stacks: object is the endpoint that a client waits for */
 };
 
+/* A sleep that a later waking explains, and the sleep that this waking ended. */
+struct later_waking {
+	const struct wait *sleep, *ended;
+};
+
 struct stolen_time;
 
 /*
@@ -160,6 +164,8 @@ struct timelines {
 	uint64_t steal_ns;		/* all of it */
 	struct stalls stalls;		/* empty where cpus is NULL */
 	struct untraced untraced;
+	struct later_waking *later; /* by address of the sleep */
+	size_t n_later, cap_later;
 };
 
 /*
@@ -254,23 +260,20 @@ static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t t
 }
 
 /*
- * A thread's sleep goes on in a later one (chain-semantics, section 14): it gets the waker that
- * ended the later sleep, a thread, and keeps its times. next: the sleep in which it goes on first.
+ * A thread's sleep goes on until a later waking (chain-semantics, section 14), that which ended
+ * another sleep, perhaps another thread's: it gets the waker of that, a thread, and keeps its
+ * times. 0 or -ENOMEM. timelines_sort_later() is to be called at last.
  */
-void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, uint32_t next,
-		     uint32_t later);
+int timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
+		    const struct wait *ended);
+void timelines_sort_later(struct timelines *tl);
 /* It is not known what ended a thread's sleep. */
 void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep);
 /*
- * When the waker of w, a sleep of a timeline, acted: at its end, or that of the one in which it
- * goes on.
+ * The sleep whose end explains w, a sleep of a timeline: itself, or the one until whose end it goes
+ * on.
  */
-static inline uint64_t wait_waking_ns(const struct wait *w)
-{
-	while (w->goes_on)
-		w += w->waker_at;
-	return w->wake_ns;
-}
+const struct wait *timelines_ended(const struct timelines *tl, const struct wait *w);
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
 /* One more than the highest pair id. */
@@ -397,7 +400,7 @@ uint32_t thread_position(const struct thread *th, uint64_t at_ns);
 /* The number of the waker's off-CPU intervals that end before it woke w. */
 static inline uint32_t wait_waker_pos(const struct thread *waker, const struct wait *w)
 {
-	bool known = !(w->flags & WAIT_WAKER_RAN) && !w->goes_on && w->waker_at < WAIT_WAKER_MAX;
+	bool known = !(w->flags & WAIT_WAKER_RAN) && w->waker_at < WAIT_WAKER_MAX;
 
 	return known ? w->waker_at : thread_position(waker, w->wake_ns);
 }

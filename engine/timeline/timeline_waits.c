@@ -45,8 +45,10 @@ void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_
 	struct wait *w = &l->open;
 	bool asleep = l->state == LIVE_ASLEEP;
 
-	if (w->out_ns == at_ns)
+	if (w->out_ns == at_ns) { /* as if it had not been */
+		l->woke |= w->woke_before;
 		return;
+	}
 	if (why != BY_SWITCH_IN && l->assumed) {
 		waits_add_unknown(b, thread, w->out_ns, at_ns);
 		return;

@@ -130,13 +130,168 @@ static void time_without_a_cpu_does_not_part_tries(void **state)
 		      "B wakes A unlock", false);
 }
 
-static void a_try_is_for_the_same_lock_in_the_same_place(void **state)
+/* The second sleep, in whatever place, is of the row; but only its lock's waking explains the
+ * first.
+ */
+static void what_explains_is_a_waking_at_the_same_lock(void **state)
 {
 	(void)state;
+	first_goes_on("501 c0 A S > - relock for=futex:m\n", "B wakes A unlock", true);
 	first_goes_on("501 c0 A S > - lock for=futex:n\n", "B wakes A unlock", false);
-	first_goes_on("501 c0 A S > - relock for=futex:m\n", "B wakes A unlock", false);
 	first_goes_on("501 c0 A S > - lock for=pipe:m\n", "B wakes A unlock", false);
 	first_goes_on("501 c0 A S > - lock\n", "B wakes A unlock", false);
+}
+
+/* The same, with the lock at an address in both sleeps. */
+static void words(const char *first, const char *second, bool expected)
+{
+	char *script, *lines;
+	struct synth *m;
+	struct trace *t;
+	struct options o;
+	struct oracle_asked asked = { .depth = 1 };
+	char *all;
+
+	if (asprintf(&script,
+		     "0   c0 - R > A\n"
+		     "0   c1 - R > B\n"
+		     "0   c0 A S > - lock for=futex:%s\n"
+		     "500 c1 B wakes A " TIMER "\n"
+		     "500 c0 - R > A\n"
+		     "501 c0 A S > - lock for=futex:%s\n"
+		     "800 c1 B wakes A unlock\n"
+		     "800 c0 - R > A\n"
+		     "end 900\n",
+		     first, second) < 0)
+		abort();
+	m = script_made(script);
+	t = synth_open(m);
+	options_init(&o);
+	o.depth = 1;
+	o.unit = UNIT_NS;
+	o.parts = PART_BLOCKED;
+	lines = trace_folded(t, &o);
+	all = oracle_folded(t, &asked);
+	if (!strstr(lines, "[timer]") != expected)
+		fail_msg("%s and %s: %s", first, second, lines);
+	assert_int_equal(!strstr(all, "[timer]"), expected);
+	free(lines);
+	free(all);
+	trace_close(t);
+	synth_free(m);
+	free(script);
+}
+
+static void two_words_of_eight_bytes_are_one_lock(void **state)
+{
+	(void)state;
+	words("17:p+0x40c0", "17:p+0x40c4", true);
+	words("17:p+0x40cc", "17:p+0x40c8", true);
+	words("17:0x7f00", "17:0x7f04", true);
+	words("17:p+0x40c4", "17:p+0x40c8", false);
+	words("17:p+0x40c0", "17:p+0x41c4", false);
+	words("17:p+0x40c0", "18:p+0x40c4", false);
+	/* No addresses. */
+	words("n0", "n4", false);
+	words("x0", "x4", false);
+	words("0x", "0x", true);
+}
+
+/* B wakes C, which waits, too; then C wakes A. */
+static void example_each_try_has_the_holder_of_its_time(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c2 - R > C\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "0   c2 C S > - lock for=futex:m\n"
+	      "500 c3 - wakes A " TIMER "\n"
+	      "500 c0 - R > A\n"
+	      "501 c0 A S > - lock for=futex:m\n"
+	      "600 c1 B wakes C unlock;hold\n"
+	      "600 c2 - R > C\n"
+	      "900 c2 C wakes A unlock;next\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "A;[futex];-;lock;--;unlock;hold;B;[running] 500000\n"
+	      "A;[futex];-;lock;--;unlock;next;C;--;unlock;hold;B;[running] 99000\n"
+	      "A;[futex];-;lock;--;unlock;next;C;[running] 300000\n");
+}
+
+/* A gets the lock without a waking when its timer has ended its sleep; C, which B woke, does not.
+ */
+static const char *const got_it[] = {
+	/* B releases it while A has no CPU. */
+	"500 c3 - wakes A " TIMER "\n"
+	"600 c1 B wakes C unlock\n"
+	"700 c0 - R > A\n",
+	/* At the very moment at which A comes on a CPU. */
+	"500 c3 - wakes A " TIMER "\n"
+	"700 c1 B wakes C unlock\n"
+	"700 c0 - R > A\n",
+	/* Later: A may have had it since. */
+	"500 c3 - wakes A " TIMER "\n"
+	"700 c0 - R > A\n"
+	"701 c1 B wakes C unlock\n",
+	/* It is A that releases it. */
+	"500 c3 - wakes A " TIMER "\n"
+	"700 c0 - R > A\n"
+	"700 c0 A wakes C unlock\n",
+};
+
+static void who_got_it_without_a_waking(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(got_it) / sizeof(*got_it); i++) {
+		char *script;
+
+		if (asprintf(&script,
+			     "0   c0 - R > A\n"
+			     "0   c1 - R > B\n"
+			     "0   c2 - R > C\n"
+			     "0   c0 A S > - lock for=futex:m\n"
+			     "0   c2 C S > - lock for=futex:m\n"
+			     "%s"
+			     "end 9000\n",
+			     got_it[i]) < 0)
+			abort();
+		exact(script, i ? "A;[futex];-;lock;--;wake;__hrtimer_run_queues;"
+				  "asm_sysvec_apic_timer_interrupt;[timer] 500000\n"
+				  "A;[futex];-;lock;[runnable] 200000\n"
+				: "A;[futex];-;lock;--;unlock;B;[running] 500000\n"
+				  "A;[futex];-;lock;[runnable] 200000\n");
+		free(script);
+	}
+}
+
+/* The mutex of a condition variable, which a thread needs when its time is over. */
+static void sleeps_at_other_locks_do_not_part_a_row(void **state)
+{
+	static const char script[] = "0   c0 - R > A\n"
+				     "0   c1 - R > B\n"
+				     "0   c2 - R > C\n"
+				     "0   c0 A S > - lock for=futex:m\n"
+				     "500 c3 - wakes A " TIMER "\n"
+				     "500 c0 - R > A\n"
+				     "501 c0 A S > - relock for=%s\n"
+				     "600 c2 C wakes A unlock\n"
+				     "600 c0 - R > A\n"
+				     "601 c0 A S > - lock for=futex:m\n"
+				     "800 c1 B wakes A release\n"
+				     "800 c0 - R > A\n"
+				     "end 900\n";
+	char text[sizeof(script) + 16];
+
+	(void)state;
+	snprintf(text, sizeof(text), script, "futex:n");
+	exact(text, "A;[futex];-;lock;--;release;B;[running] 699000\n"
+		    "A;[futex];-;relock;--;unlock;C;[running] 99000\n");
+	snprintf(text, sizeof(text), script, "file:n");
+	exact(text, "A;[file];-;relock;--;unlock;C;[running] 99000\n"
+		    "A;[futex];-;lock;--;release;B;[running] 199000\n"
+		    "A;[futex];-;lock;--;wake;__hrtimer_run_queues;"
+		    "asm_sysvec_apic_timer_interrupt;[timer] 500000\n");
 }
 
 static void only_a_thread_ends_the_last_try(void **state)
@@ -215,6 +370,19 @@ static void what_is_not_known_ends_in_unknown(void **state)
 	      "801 c0 - R > A\n"
 	      "end 900\n",
 	      "A;[futex];-;lock;[unknown] 800000\n");
+	/* While it ran, somebody else may have been woken. */
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c0 A S > - lock for=futex:m\n"
+	      "500 c1 B wakes A " TIMER "\n"
+	      "500 c0 - R > A\n"
+	      "501 c2 lost 502\n"
+	      "503 c0 A S > - lock for=futex:m\n"
+	      "800 c1 B wakes A unlock\n"
+	      "800 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[futex];-;lock;--;unlock;B;[running] 297000\n"
+	      "A;[futex];-;lock;[unknown] 500000\n");
 	/* It ran for a millisecond before: it did not try at once. */
 	exact("0    c0 - R > A\n"
 	      "0    c1 - R > B\n"
@@ -319,7 +487,11 @@ int main(void)
 		cmocka_unit_test(example_waker_of_the_last_try),
 		cmocka_unit_test(a_try_begins_less_than_a_millisecond_later),
 		cmocka_unit_test(time_without_a_cpu_does_not_part_tries),
-		cmocka_unit_test(a_try_is_for_the_same_lock_in_the_same_place),
+		cmocka_unit_test(what_explains_is_a_waking_at_the_same_lock),
+		cmocka_unit_test(two_words_of_eight_bytes_are_one_lock),
+		cmocka_unit_test(example_each_try_has_the_holder_of_its_time),
+		cmocka_unit_test(who_got_it_without_a_waking),
+		cmocka_unit_test(sleeps_at_other_locks_do_not_part_a_row),
 		cmocka_unit_test(only_a_thread_ends_the_last_try),
 		cmocka_unit_test(a_thread_that_wakes_others_in_between_does_not_only_wait),
 		cmocka_unit_test(wakings_of_interrupts_do_not_count),

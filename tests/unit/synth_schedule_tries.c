@@ -12,6 +12,13 @@
 static const char *const stacks[] = { "schedule;futex_wait|cond_wait;main", "schedule;lock",
 				      "schedule;futex_wait|lock;main", "" };
 
+/* Mostly the two words of one condition variable; its mutex; what has no name, or is no lock. */
+static const char *const objects[] = {
+	"futex:p+0x40c0", "futex:p+0x40c4", "futex:p+0x40c0", "futex:p+0x40c4",
+	"futex:p+0x40c0", "futex:p+0x40c4", "futex:p+0x40c0", "futex:p+0x40c4",
+	"futex:p+0x40c0", "futex:p+0x40c8", "futex",	      "pipe:p+0x40c0",
+};
+
 static const char *const timers[] = {
 	"wake;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;compute|main",
 	"wake;hrtimer_wakeup;hrtimer_interrupt;asm_sysvec_apic_timer_interrupt",
@@ -60,7 +67,7 @@ static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t
 	for (uint64_t i = 1; i <= n && step > 30; i++) {
 		uint64_t ns = from + i * step;
 		const char *stack = schedule_random(t->s, 12) ? t->stack : "schedule;other";
-		const char *object = schedule_random(t->s, 12) ? "futex:m" : "futex:other";
+		const char *object = objects[schedule_random(t->s, 12)];
 
 		put_at(t, ns++, "- wakes%s %c %s", schedule_random(t->s, 2) ? "!" : "", t->who,
 		       schedule_random(t->s, 15) ? timers[schedule_random(t->s, 2)]
@@ -179,7 +186,8 @@ void schedule_tries(struct schedule *s)
 		if (to < ns + 100)
 			continue;
 		sleep = strndup(s->lines[i], (size_t)(to_whom + 4 - s->lines[i]));
-		if (!sleep || asprintf(&with, "%s %s for=futex:m", sleep, t.stack) < 0)
+		if (!sleep || asprintf(&with, "%s %s for=%s", sleep, t.stack,
+				       objects[schedule_random(s, 2)]) < 0)
 			abort();
 		free(sleep);
 		free(s->lines[i]);
