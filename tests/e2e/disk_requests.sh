@@ -53,8 +53,7 @@ fi
 record_asked "$loop" "/sys/block/$name"
 expect_counts "$name"
 [ "$compared" ] || { echo "note: $why_not"; exit 0; }
-kill -INT "$bpftrace"
-wait "$bpftrace"
+end_bpftrace "$bpftrace"
 # compare WHAT COUNT SUM: our mean of a time beside bpftrace's, which has it in @COUNT and @SUM.
 compare() {
 	theirs=$(awk -v n="@$2:" -v ns="@$3:" '$1 == n { count = $2 } $1 == ns { sum = $2 }

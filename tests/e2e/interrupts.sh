@@ -40,8 +40,7 @@ started="$started $judge"
 wait_for "bpftrace begins" 30 grep -q ready "$tmp/judged"
 timeout 60 "$cap" -q -o "$tmp/trace" -- "$load" relay --hops tcp,tcp,tcp --seconds 40 --rounds 500 --work 10 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- $load relay" 0 $?
-kill -INT $judge
-wait $judge
+end_bpftrace $judge
 "$walk" -q -f threads --unit ns "$tmp/trace" >"$tmp/threads"
 
 # column NAME: the threads' figures in that column, by the right end of its heading.

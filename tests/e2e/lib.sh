@@ -396,6 +396,18 @@ begin_recording() {
 	wait_for "the recorder begins" 20 grep -q "${recorder_says:-ring buffers}" "$tmp/err.cap"
 }
 
+# end_bpftrace PID: by SIGINT. A signal that comes just before bpftrace (0.17) waits for events is not heard until
+# there are some, so it is sent again; not at once, as a second one while it prints ends it.
+end_bpftrace() {
+	tenths=0
+	while is_running "$1"; do
+		[ $((tenths % 100)) -gt 0 ] || kill -INT "$1"
+		tenths=$((tenths + 1))
+		sleep 0.1
+	done
+	wait "$1"
+}
+
 # fly TRACE [OPTION...]: a flight recorder, in the same way.
 fly() {
 	recorder_says='kept in memory'

@@ -26,8 +26,7 @@ wait
 END
 timeout 60 "$cap" -o "$tmp/trace" -- sh "$tmp/two" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap -- two programs" 0 $?
-kill -INT $judge
-wait $judge
+end_bpftrace $judge
 # The recorder stands for the idle thread; its helpers have names of their own.
 awk -F'[][]' '/^@ns/ {
 	sub(/: /, "", $3)
