@@ -53,7 +53,6 @@ struct function_search {
 	bool several; /* at several addresses */
 	uint32_t n_names;
 	char names[NEAR_NAMES_MAX][NEAR_NAMES_LEN];
-	bool any;
 	char name[ELFPROBE_NAME_MAX], readable[ELFPROBE_NAME_MAX];
 };
 
@@ -98,7 +97,6 @@ static void take_function(void *search, const char *name, uint64_t start, uint64
 	const char *readable;
 	enum fit fit;
 
-	s->any = true;
 	if (!len || len >= sizeof(s->name))
 		return;
 	memcpy(s->name, name, len);
@@ -129,7 +127,6 @@ static void find_function(struct elfsym *e, const struct elfprobe_query *q,
 	struct function_search s = { .q = q, .near.wanted = q->name, .fit = FITS_NOT };
 
 	elfsym_each_function(e, take_function, &s);
-	out->has_names = s.any;
 	if (s.fit == FITS_NOT) {
 		out->fault = ELFPROBE_NONE;
 		give_names(&s.near, out);
@@ -232,7 +229,6 @@ static void find_usdt(struct elfsym *e, const struct elfprobe_query *q, struct e
 		    memcmp((char *)d->d_buf + name_at, "stapsdt", sizeof("stapsdt")) ||
 		    !read_note((char *)d->d_buf + desc_at, nh.n_descsz, &n))
 			continue;
-		out->has_names = true;
 		if (!strcmp(n.provider, q->provider) && !strcmp(n.name, q->name)) {
 			take_place(e, q, &n, out);
 			continue;

@@ -42,10 +42,9 @@ enum elfprobe_fault {
 };
 
 struct elfprobe_answer {
-	uint32_t fault;	    /* enum elfprobe_fault */
-	uint32_t is_go;	    /* built by Go, which moves the stacks of functions */
-	uint32_t has_names; /* it has functions, or USDT probes, with names at all */
-	uint32_t n_places;  /* a function has one */
+	uint32_t fault;	   /* enum elfprobe_fault */
+	uint32_t is_go;	   /* built by Go, which moves the stacks of functions */
+	uint32_t n_places; /* a function has one */
 	struct elfprobe_place places[ELFPROBE_PLACES];
 	uint32_t n_names;
 	char names[NEAR_NAMES_MAX][NEAR_NAMES_LEN];

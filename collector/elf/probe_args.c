@@ -96,9 +96,12 @@ static bool find_register(const char *name, size_t len, uint16_t *at)
 	return false;
 }
 
-static uint16_t passed_register(unsigned int n)
+static uint16_t passed_register(unsigned int n, bool is_go)
 {
-	return registers[n - 1].at;
+	/* "Go internal ABI specification" */
+	static const uint16_t go[PASSED] = { AT(rax), AT(rbx), AT(rcx), AT(rdi), AT(rsi), AT(r8) };
+
+	return is_go ? go[n - 1] : registers[n - 1].at;
 }
 
 /* "%rax" */
@@ -152,8 +155,9 @@ static bool take_place(struct text *t, struct wire_probe_value *v)
 
 #define PASSED 8u
 
-static uint16_t passed_register(unsigned int n)
+static uint16_t passed_register(unsigned int n, bool is_go)
 {
+	(void)is_go; /* the same registers */
 	return (uint16_t)(offsetof(struct user_pt_regs, regs) + 8 * (n - 1));
 }
 
@@ -215,10 +219,10 @@ unsigned int probe_args_passed(void)
 	return PASSED;
 }
 
-struct wire_probe_value probe_args_of_function(unsigned int n)
+struct wire_probe_value probe_args_of_function(unsigned int n, bool is_go)
 {
 	return (struct wire_probe_value) {
-		.reg = passed_register(n),
+		.reg = passed_register(n, is_go),
 		.source = WIRE_PROBE_REGISTER,
 		.bytes = 8,
 		.is_signed = 1,

@@ -14,8 +14,11 @@
 
 /* Registers that pass arguments: any function has at most so many that can be read. */
 unsigned int probe_args_passed(void);
-/* Argument n of a function, from 1 to probe_args_passed(), as a signed number of 64 bits. */
-struct wire_probe_value probe_args_of_function(unsigned int n);
+/*
+ * Argument n of a function, from 1 to probe_args_passed(), as a signed number of 64 bits. is_go: of
+ * one that Go's compiler made, which has a convention of its own.
+ */
+struct wire_probe_value probe_args_of_function(unsigned int n, bool is_go);
 /*
  * Argument n, from 1 on, of a USDT probe whose note describes them all in text[0..len), such as
  * "-4@$5 8@-16(%rbp)" on x86-64 or "8@[sp, 16]" on arm64. False: there is no such argument, or it

@@ -22,6 +22,9 @@ struct finder {
 	struct probe_set *set;
 	size_t cap;
 	struct helpers *helpers;
+	/* Of the file of the mark that is looked for: */
+	bool is_go;
+	bool is_stripped; /* and no debug file was found */
 	const struct request_spec *spec;
 	uint32_t request; /* its number */
 	char path[PATH_MAX];
@@ -74,8 +77,9 @@ static int ask(struct finder *f, int fd, const struct elfprobe_query *q,
 	if (err)
 		return COMPLAIN(f, err, "%s cannot be read: %s", f->path, strerror(-err));
 	err = reader_file(rd, &file, ANSWER_NS);
-	if (!err && !q->is_usdt && !file.has_symtab &&
-	    !debugfile_search(&file.wanted, fd, -1, f->path, offer_debug, rd))
+	f->is_stripped = !err && !q->is_usdt && !file.has_symtab &&
+			 !debugfile_search(&file.wanted, fd, -1, f->path, offer_debug, rd);
+	if (f->is_stripped)
 		reader_add_minidebug(rd);
 	if (!err)
 		err = reader_find_probe(rd, q, answer, ANSWER_NS);
@@ -117,12 +121,12 @@ static int explain(const struct finder *f, const struct probe_mark *m, struct el
 	case ELFPROBE_NOT_NATIVE:
 		return COMPLAIN(f, -ENOEXEC, "%s is not of 64 bits and for this machine", f->path);
 	case ELFPROBE_NONE:
-		if (!a->has_names)
-			return COMPLAIN(f, -ENOENT, "%s has no names of %ss%s", f->path, what,
-					m->is_usdt ? "" : ", and no debug file was found");
-		return COMPLAIN(f, -ENOENT, "%s has no %s %.*s%s%.*s%s%s", f->path, what, prov,
+		return COMPLAIN(f, -ENOENT, "%s has no %s %.*s%s%.*s%s%s%s", f->path, what, prov,
 				m->provider.s, colon, len, m->name.s,
-				a->n_names ? "; near it: " : "", names);
+				a->n_names ? "; near it: " : "", names,
+				f->is_stripped ? " (it is stripped, and there is no debug file: "
+						 "only exported functions have names)"
+					       : "");
 	case ELFPROBE_SEVERAL:
 		return COMPLAIN(f, -EINVAL, "several functions of %s fit %.*s: %s", f->path, len,
 				m->name.s, names);
@@ -146,14 +150,15 @@ static int explain(const struct finder *f, const struct probe_mark *m, struct el
 /* ---- places --------------------------------------------------------------------------------- */
 
 /* An argument as it is asked for: a type overrides what the probe says of it. */
-static struct wire_probe_value value_of(const struct spec_arg *a, const struct probe_mark *m,
+static struct wire_probe_value value_of(const struct finder *f, const struct spec_arg *a,
+					const struct probe_mark *m,
 					const struct wire_probe_value *noted)
 {
 	struct wire_probe_value v = { .source = WIRE_PROBE_NOTHING };
 
 	if (!a->n)
 		return v;
-	v = m->is_usdt ? *noted : probe_args_of_function(a->n);
+	v = m->is_usdt ? *noted : probe_args_of_function(a->n, f->is_go);
 	if (a->bytes) {
 		v.bytes = a->bytes;
 		v.is_signed = a->is_signed;
@@ -190,14 +195,14 @@ static int add(struct finder *f, const struct probe_mark *m, enum wire_probe_act
 			.act = act,
 			.request = f->request,
 			.by_id = m->id.n != 0,
-			.id = value_of(&m->id, m, &place->args[0]),
+			.id = value_of(f, &m->id, m, &place->args[0]),
 		},
 	};
 	if (p->fd < 0)
 		return COMPLAIN(f, -errno, "%s: %s", f->path, strerror(errno));
 	set->n++;
 	if (m == &f->spec->begin && act != WIRE_PROBE_RETURN) {
-		p->site.label = value_of(label, m, &place->args[1]);
+		p->site.label = value_of(f, label, m, &place->args[1]);
 		p->site.label_is = label_kind(label, &p->site.label);
 	}
 	memcpy(p->site.name, f->spec->name, sizeof(p->site.name));
@@ -212,6 +217,7 @@ static int add_places(struct finder *f, const struct probe_mark *m, int fd,
 
 	/* A Go program reads the return addresses of its stacks, and ends if it does not know one.
 	 */
+	f->is_go = a->is_go;
 	if (is_call && a->is_go)
 		return COMPLAIN(f, -EINVAL,
 				"%s was built by Go, whose calls cannot be probed: give two marks",

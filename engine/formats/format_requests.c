@@ -315,30 +315,45 @@ static void put_thread(struct text_buf *b, const struct timelines *tl, uint32_t 
 	text_puts(b, id);
 }
 
+static const struct request *request_of(const struct writer *w, const struct chosen_wait *p)
+{
+	return timelines_request_of(w->in->timelines, p->wait);
+}
+
+static void put_label(struct text_buf *b, const struct trace *t, uint32_t label)
+{
+	const struct trace_object *o = trace_object(t, label);
+
+	if (o)
+		names_put(b, trace_string(t, o->name));
+	else
+		text_puts(b, "");
+}
+
 static void put_request(struct writer *w, const struct table *t, const struct chosen_wait *p)
 {
 	const struct timelines *tl = w->in->timelines;
-	const struct request *q = timelines_request_of(tl, p->wait);
+	const struct request *q = request_of(w, p);
 	uint64_t since_us = (q->arrival_ns - timelines_start_ns(tl)) / 1000;
-	struct text_buf reader = { 0 }, writer = { 0 };
-	const struct trace_object *label = trace_object(timelines_trace(tl), q->label);
+	struct text_buf reader = { 0 }, writer = { 0 }, label = { 0 };
 	char at[48];
 
 	snprintf(at, sizeof(at), "%" PRIu64 ".%06" PRIu64, since_us / 1000000, since_us % 1000000);
 	put_thread(&reader, tl, q->reader, q->taken_ns);
 	put_thread(&writer, tl, q->writer, q->answer_ns);
-	if (label) {
-		text_puts(&writer, ", for ");
-		names_put(&writer, trace_string(timelines_trace(tl), label->name));
-	}
-	w->out_of_memory |= reader.failed || writer.failed;
-	if (!w->out_of_memory)
+	put_label(&label, timelines_trace(tl), q->label);
+	w->out_of_memory |= reader.failed || writer.failed || label.failed;
+	if (!w->out_of_memory && q->flags & REQUEST_PROBED)
+		TABLE_CELLS(t, cell_text(at), cell_time(request_took_ns(p)), cell_text(reader.p),
+			    cell_text(writer.p), cell_text(label.p));
+	else if (!w->out_of_memory)
 		TABLE_CELLS(t, cell_text(at), cell_time(request_took_ns(p)),
 			    cell_time(q->taken_ns - q->arrival_ns), cell_number(q->connection),
 			    cell_text(reader.p), cell_text(writer.p));
 	putc('\n', w->out);
 	text_free(&reader);
 	text_free(&writer);
+	text_free(&label);
 }
 
 static void put_slowest(struct writer *w, const struct endpoint_requests *e)
@@ -347,7 +362,14 @@ static void put_slowest(struct writer *w, const struct endpoint_requests *e)
 		{ "ARRIVED (s)", 14, false }, { "TOOK", 10, false },	{ "QUEUED", 10, false },
 		{ "CONNECTION", 11, false },  { "READ BY", -22, true }, { "ANSWERED BY", 0, true },
 	};
-	struct table t = TABLE(w->out, w->in->options, columns);
+	static const struct column of_probed[] = {
+		{ "BEGAN (s)", 14, false }, { "TOOK", 10, false }, { "BEGAN ON", -22, true },
+		{ "ENDED ON", -22, true },  { "LABEL", 0, true },
+	};
+	bool probed = request_of(w, &e->all.at[0])->flags & REQUEST_PROBED;
+	struct table at_socket = TABLE(w->out, w->in->options, columns);
+	struct table marked = TABLE(w->out, w->in->options, of_probed);
+	struct table t = probed ? marked : at_socket;
 	uint64_t most = w->in->options->top ? w->in->options->top : SLOWEST_SHOWN;
 	struct requests_taken slowest = requests_slowest(e->all);
 	const struct chosen_wait *typical = &slowest.at[(slowest.n - 1) / 2];

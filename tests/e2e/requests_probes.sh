@@ -27,7 +27,7 @@ record() {
 took_ns() {
 	awk '$3 == "request" {
 		for (i = 1; i < NF; i++) { if ($i == "arrived") from = $(i + 1); if ($i == "answered") to = $(i + 1) }
-		print from - to
+		printf "%.0f\n", from - to
 	}' "$tmp/requests"
 }
 
@@ -44,7 +44,7 @@ expect_requests "calls by the thread with the second label" 40 request ', label 
 expect_requests "control characters of labels" 0 request "$(printf '\033')"
 timeout 60 "$walk" -f requests "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 expect "-f requests: the endpoint" "own probed" "$(awk '$3 == 80 { print $1, $2 }' "$tmp/out" | sed 's|/[0-9]*$||')"
-expect_at_least "-f requests: slow ones with their label" 1 "$(grep -c ', for first$' "$tmp/out")" "$tmp/out"
+expect_at_least "-f requests: slow ones with their label" 1 "$(grep -c '^ .* probed/[0-9]* *first$' "$tmp/out")" "$tmp/out"
 # The wait is explained by what the thread itself did, and the sums are exact.
 timeout 60 "$walk" -q --request '^own$' --blocked-stacks "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 expect "folded lines: their sum, us" "$(took_ns | awk '{ n += $1 } END { printf "%.0f", n / 1000 }')" \

@@ -81,13 +81,16 @@ static void arguments_of_functions(void **state)
 	(void)state;
 #if defined(__x86_64__)
 	assert_int_equal(probe_args_passed(), 6);
-	assert_int_equal(probe_args_of_function(1).reg, 112);
-	assert_int_equal(probe_args_of_function(6).reg, 64); /* r9 */
+	assert_int_equal(probe_args_of_function(1, false).reg, 112);
+	assert_int_equal(probe_args_of_function(6, false).reg, 64); /* r9 */
+	assert_int_equal(probe_args_of_function(1, true).reg, 80);  /* rax */
+	assert_int_equal(probe_args_of_function(6, true).reg, 72);  /* r8 */
 #else
 	assert_int_equal(probe_args_passed(), 8);
-	assert_int_equal(probe_args_of_function(8).reg, 56);
+	assert_int_equal(probe_args_of_function(8, false).reg, 56);
+	assert_int_equal(probe_args_of_function(8, true).reg, 56);
 #endif
-	assert_int_equal(probe_args_of_function(1).bytes, 8);
+	assert_int_equal(probe_args_of_function(1, false).bytes, 8);
 }
 
 static void near(const char *wanted, const char *names, const char *expected)
