@@ -357,7 +357,7 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 		sampler_close(s->sampler);
 		s->sampler = NULL;
 	}
-	return err;
+	return 0;
 }
 
 int bpf_session_sampling(const struct bpf_session *s)

@@ -40,9 +40,11 @@ static struct bpf_link *attach(const struct bpf_session *s, size_t i)
 {
 	const struct bpf_probe *p = &s->probes[i];
 	char path[40];
+	LIBBPF_OPTS(bpf_uprobe_opts, opts);
 
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = i, .ref_ctr_offset = p->semaphore,
-		    .retprobe = p->site.act == WIRE_PROBE_RETURN);
+	opts.bpf_cookie = i;
+	opts.ref_ctr_offset = p->semaphore;
+	opts.retprobe = p->site.act == WIRE_PROBE_RETURN;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->fd);
 	return bpf_program__attach_uprobe_opts(s->skel->progs.on_probe, -1, path, p->offset, &opts);
 }

@@ -21,7 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROBE __attribute__((noinline, noclone, externally_visible))
+#ifdef __clang__
+#define PROBE __attribute__((noinline))
+#else
+#define PROBE __attribute__((noinline, noclone))
+#endif
 /* So that a call is not left out, nor made the last thing of its caller. */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
