@@ -82,7 +82,7 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		.answer_ns = ev->last_ns,
 		.connection = ev->n,
 		.bytes_read = ev->bytes_read,
-		.bytes_written = ev->bytes_written,
+		.bytes_written = ev->flags & REQUEST_PROBED ? 0 : ev->bytes_written,
 		.reader = reader,
 		.writer = writer,
 		.pair = ev->pair,

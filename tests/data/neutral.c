@@ -254,7 +254,8 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[4] = ev->time_ns - ev->taken_ns;
 		copy.number[5] = ev->time_ns - ev->last_ns;
 		copy.number[6] = ev->bytes_read;
-		copy.number[7] = ev->bytes_written;
+		/* A label is left out. */
+		copy.number[7] = ev->flags & CHAINLOG_REQUEST_PROBED ? 0 : ev->bytes_written;
 		copy.other = ev->other;
 		break;
 	default:
