@@ -49,11 +49,6 @@ static bool take_number(struct text *t, int64_t *out)
 	return any;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c);
-}
-
 /* ---- registers ------------------------------------------------------------------------------ */
 
 #if defined(__x86_64__)
@@ -102,6 +97,11 @@ static uint16_t passed_register(unsigned int n, bool is_go)
 	static const uint16_t go[PASSED] = { AT(rax), AT(rbx), AT(rcx), AT(rdi), AT(rsi), AT(r8) };
 
 	return is_go ? go[n - 1] : registers[n - 1].at;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c);
 }
 
 /* "%rax" */
