@@ -31,11 +31,27 @@ export function render(folded, ...options) {
 	return svg;
 }
 
-// A page that shows the SVG (null: nothing yet). Script from the data, an error or a fetch fails the
-// test.
-export async function open(svg, { fragment = "", context = {} } = {}) {
+// To make a page takes longer than most tests: those that ask for nothing special have this one, one after the other.
+let kept, taken;
+
+async function make(context) {
 	const ctx = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...context });
-	const page = await ctx.newPage();
+	return ctx.newPage();
+}
+
+async function take() {
+	kept ??= await make({});
+	taken = true;
+	for (const event of ["pageerror", "dialog", "request", "console"])
+		kept.removeAllListeners(event);
+	await kept.mouse.move(0, 0);
+	return kept;
+}
+
+// A page that shows the SVG (null: nothing yet). Script from the data, an error or a fetch fails the
+// test. context: what playwright's newContext() takes; fresh: one that nothing was shown in before.
+export async function open(svg, { fragment = "", context = {}, fresh = false } = {}) {
+	const page = fresh || taken || Object.keys(context).length ? await make(context) : await take();
 	page.trouble = [];
 	page.on("pageerror", (e) => page.trouble.push("error: " + e.message));
 	page.on("dialog", (d) => { page.trouble.push("dialog: " + d.message()); d.dismiss(); });
@@ -49,6 +65,18 @@ export async function open(svg, { fragment = "", context = {} } = {}) {
 	if (context.javaScriptEnabled !== false && svg.endsWith(".svg"))
 		await page.waitForSelector("svg.live");
 	return page;
+}
+
+// Closes what a test opened; the page for the next ones shows nothing again.
+async function leave(failed) {
+	if (failed)
+		kept = undefined;
+	for (const ctx of browser.contexts())
+		if (ctx !== kept?.context())
+			await ctx.close();
+	if (taken)
+		await kept?.goto("about:blank");
+	taken = false;
 }
 
 // The drawn box of the n-th frame with this label, in window coordinates.
@@ -115,6 +143,7 @@ export async function run() {
 			"--disable-background-networking", "--disable-component-update", "--disable-sync" ] });
 		await runAll("browser", tests.filter((t) => (t.only === "speed") === Boolean(process.env.SPEED)), sums);
 		await browser.close();
+		kept = undefined;
 	}
 	if (FIREFOX) {
 		browser = await playwright._bidiFirefox.launch({ executablePath: FIREFOX });
@@ -133,19 +162,17 @@ async function runAll(where, list, sums) {
 			continue;
 		try {
 			const note = await t.body();
-			for (const ctx of browser.contexts()) {
+			for (const ctx of browser.contexts())
 				for (const p of ctx.pages())
 					if (p.trouble)
 						is(p.trouble, [], "the page made trouble");
-				await ctx.close();
-			}
+			await leave();
 			console.log("ok   " + where + ": " + t.name + (note ? ": " + note : ""));
 			sums.passed++;
 		} catch (e) {
 			console.log("FAIL " + where + ": " + t.name + "\n    " + e.message);
 			sums.failed++;
-			for (const ctx of browser.contexts())
-				await ctx.close();
+			await leave(true);
 		}
 	}
 }

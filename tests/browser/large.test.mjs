@@ -112,7 +112,7 @@ test("of a tall graph the rows that come into view are drawn", async () => {
 
 // path: of the frame to zoom to.
 async function measure(svg, path) {
-	const page = await open(null);
+	const page = await open(null, { fresh: true });
 	const cdp = await page.context().newCDPSession(page);
 	const cpu = async () => (await cdp.send("Performance.getMetrics")).metrics
 		.find((m) => m.name === "TaskDuration").value * 1000;
