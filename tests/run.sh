@@ -6,10 +6,9 @@
 #   JOBS=N            as many side by side (default: one more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
-# What does not record runs side by side. Then those that record or measure time run one by one: they call
-# needs_bpf, or have a line "# Alone: WHY". Before these, two at a time, run those that record, take long, and
-# judge only what their own threads do, however long that takes: they have a line "# Beside another: WHY". Output
-# is in the order of the list, whatever ends first.
+# What does not record runs side by side, and with it what records, but judges only what its own threads do, however
+# long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
+# call needs_bpf, or have a line "# Alone: WHY". Output is in the order of the list, whatever ends first.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -132,14 +131,18 @@ names_of() {
 	done
 }
 
-# Those that take longest begin first, so that none of them is alone in the end.
-longest='browser|deb|attribute_laws|attribute_oracle|names_early|flight_recorder|kernel_forgetting|unwind_memory|causes'
+# Those that take longest begin first, in this order, so that none of them is alone in the end.
+longest='browser names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
+	elf_minidebug unwind_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
 # run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
 # before it are done.
 run_list() {
 	[ -s "$2" ] || return
-	{ grep -E " ($longest)\$" "$2"; grep -vE " ($longest)\$" "$2"; } |
+	for name in $longest; do
+		grep " $name\$" "$2"
+	done >"$results/first"
+	{ cat "$results/first"; grep -vxF -f "$results/first" "$2"; } |
 		xargs -P "$1" -n 2 sh tests/run.sh --one "$O" "$results" &
 	pool=$!
 	while read -r kind name; do
@@ -164,10 +167,10 @@ run_list() {
 	list browser browser
 } >"$results/side_by_side"
 # shellcheck disable=SC2046
-list e2e $(names_of $(grep -l '^# Beside another: ' tests/e2e/*.sh)) >"$results/two_at_a_time"
+list e2e $(names_of $(grep -l '^# Beside another: ' tests/e2e/*.sh)) >"$results/beside"
 # shellcheck disable=SC2046
 list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) | grep -vx 'e2e lib' |
-	grep -vxF -f "$results/two_at_a_time" >"$results/alone"
+	grep -vxF -f "$results/beside" >"$results/alone"
 # shellcheck disable=SC2046
 {
 	list speed $(names_of tests/speed/*.sh)
@@ -180,8 +183,8 @@ elif [ "${QUICK:-}" ]; then
 	grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
 	run_list "$jobs" "$results/quick"
 else
+	cat "$results/beside" >>"$results/side_by_side"
 	run_list "$jobs" "$results/side_by_side"
-	run_list $((jobs < 2 ? jobs : 2)) "$results/two_at_a_time"
 	run_list 1 "$results/alone"
 fi
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A closed pipe downstream ends chainwalk and flamegraph quietly, and a recording to it promptly.
+# Beside another: it is about exit statuses.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 busy 20

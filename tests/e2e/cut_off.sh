@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A trace that is cut off anywhere, or damaged in the middle, is read up to there: exit status 3 and a word
 # about it, never a crash or a hang.
+# Beside another: it is about the file.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record "$tmp/trace" relay --rounds 5

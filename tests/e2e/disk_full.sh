@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A full disk ends the recording with the reason and exit status 1; what was written is readable.
+# Beside another: what others do fills the disk, too.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 mkdir "$tmp/small"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --trigger-request writes a trace by itself when a request took too long, at any endpoint or at the one that is
 # named, to the last write of its answer, and not more often than once per window.
+# Beside another: it judges requests to ports of its own, and others' where it says so.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"

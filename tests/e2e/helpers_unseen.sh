@@ -3,6 +3,7 @@
 # The recorder is one thread in its own trace, whatever processes it starts for itself: what puts rings
 # into their map, what reads files. They are nowhere in a flight recorder's second trace either,
 # although their readers worked for the first one in its window.
+# Beside another: it looks for its own recorder's processes.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The laws of chain-semantics on a recorded trace of the whole machine: a smaller depth is the merging of
 # a greater one, folded lines add up to the off-CPU times per thread, and the output is repeatable.
+# Beside another: sums of one trace are compared, whatever is in it.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 timeout 30 "$cap" -o "$tmp/trace" -- sh -c '"$0" convoy & "$0" pingpong --hops tcp --work 200 & "$0" relay; wait' \

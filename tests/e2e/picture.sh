@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # chainwalk | flamegraph: well-formed XML in which the relay's four threads stand above one another, in
 # order, and the timer's interrupt above them.
+# Beside another: it is about how its own threads' waits are drawn.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record "$tmp/trace" relay --rounds 5

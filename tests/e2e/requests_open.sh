@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests on connections that are older than the recording are counted from its beginning, and one that is
 # not answered at its end is told. --no-requests records none. A trace of the flight recorder has them.
+# Beside another: it counts requests at ports of its own.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"

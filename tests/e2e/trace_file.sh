@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The trace can be read by its owner only, and is never written through somebody else's symbolic link.
+# Beside another: it is about the file.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 umask 0

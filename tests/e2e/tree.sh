@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --format=tree shows each wait of a thread with its chain, link after link.
+# Beside another: it is about how its own threads' waits are shown.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record "$tmp/trace" relay --rounds 3

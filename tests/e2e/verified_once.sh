@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The kernel verifies what records a switch or a waking with its stacks once, which takes most of the CPU time
 # of the start: what is attached to the three tracepoints is small, and goes on to one program.
+# Beside another: it looks at its own recorder's programs.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 PATH=$PATH:/usr/sbin

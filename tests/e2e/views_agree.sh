@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # All views of a recorded trace are of the same waits: their numbers agree to the nanosecond. Lines of
 # --format=json are JSON to a real parser, also where a thread's name is not even UTF-8.
+# Beside another: sums of one trace are compared, whatever is in it.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 

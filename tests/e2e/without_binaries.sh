@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The trace holds its names: walked after the recorded program is deleted, with nothing of this machine's
 # /proc or file system at hand where it can be hidden, it gives the same bytes.
+# Beside another: outputs of one trace are compared.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 ! is_sanitized || skip "AddressSanitizer reads /proc, too"
