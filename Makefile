@@ -154,7 +154,7 @@ demo-all: deps # the five cases of docs/tutorial.md, each recorded anew
 	@sh docs/examples/run.sh $(O)
 
 C_FILES := $(wildcard bpf/*.[ch] include/*.h include/common/*.[ch] collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
-             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
+             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/contexts/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
 fmt:
 	clang-format -i $(C_FILES)
 lint:

@@ -206,6 +206,7 @@ static __always_inline void record_of_thread(__u32 kind, __u64 now, __u32 tid)
 #include "object_key.h"
 #include "objects.h"
 #include "ready.h"
+#include "context.h"
 #include "stolen_time.h"
 
 /* ---- switch and waking --------------------------------------------------------------------- */
@@ -463,6 +464,9 @@ int on_stacks(unsigned long long *ctx)
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
 	if (!is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
 		record_ready(ctx[0], other.tid, now);
+	/* A preempted thread may be in the middle of changing it. */
+	if (find_contexts && tid && (!is_switch || state) && !k->interrupt)
+		note_context(now);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
 	if (is_switch && tid && !state && is_throttled(task))
 		record_of_thread(WIRE_THROTTLED, now, task->pid);

@@ -34,6 +34,19 @@ struct thread_info {
 	__u32 status; /* x86-64 */
 };
 
+/* Where the thread's own variables are. */
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+	unsigned long fsbase;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+#endif
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -56,6 +69,7 @@ struct task_struct {
 	struct bio_list *bio_list;
 	struct rt_mutex_waiter *pi_blocked_on; /* with CONFIG_RT_MUTEXES */
 	struct uprobe_task *utask;	       /* with CONFIG_UPROBES */
+	struct thread_struct thread;
 };
 
 /* A call whose return address the kernel has replaced, to notice its return; the last one first. */

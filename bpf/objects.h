@@ -14,6 +14,7 @@ enum object_use {
 	OBJECT_OF_LISTED,
 	OBJECT_OF_WAKING,
 	OBJECT_OF_REQUEST,
+	OBJECT_OF_CONTEXT,
 	OBJECT_USES
 };
 
@@ -154,9 +155,9 @@ static __always_inline void put_unix(struct wire_object *o, __u64 file)
 }
 
 /*
- * Sends the object under this id. file: its struct file, of an endpoint its struct sock, else
- * anything. t: the thread in whose memory the object lies, if it is a lock;
- * may be NULL for others. False: it has to be sent again.
+ * Sends the object under this id. file: its struct file, of an endpoint its struct sock, of a route
+ * the length of its text, which is in o->path already, else anything. t: the thread in whose memory
+ * the object lies, if it is a lock; may be NULL for others. False: it has to be sent again.
  */
 static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
 					__u64 now, __u32 id, __u64 file)
@@ -177,6 +178,8 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 	else if (o->key.kind == WIRE_OBJECT_FILE || o->key.kind == WIRE_OBJECT_ANON ||
 		 (o->key.kind == WIRE_OBJECT_PIPE && o->key.v[2]))
 		put_path(o, file);
+	else if (o->key.kind == WIRE_OBJECT_ROUTE)
+		o->path_len = (__u32)file;
 	len = o->path_len;
 	barrier_var(len);
 	if (len > sizeof(o->path))

@@ -680,6 +680,8 @@ int on_send(unsigned long long *ctx)
 		stacks = answer_stacks(ctx, a, task, WIRE_REQUEST, now);
 	else if (is_untold(a, now))
 		return 0;
+	if (find_contexts)
+		note_context(now);
 	if (c)
 		tell_request(c, r, number_of(&c->room, (__u64)sk), now, stacks);
 	else if (d)

@@ -38,6 +38,7 @@ int on_exec(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_exec *ev;
 
+	forget_publisher(task->tgid);
 	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	if (find_probed) {

@@ -209,6 +209,8 @@ static const struct option_row rows[] = {
 	  .help = "keep an argument of its beginning: a number (s8 ... u64)\nor a string of at "
 		  "most 64 "
 		  "bytes (TYPE string)" },
+	{ "context", 0, false, NULL, set_true, AT(context),
+	  .help = "trace ids and routes that programs publish\n(OpenTelemetry's thread context)" },
 
 	{ .help = "Flight recorder" },
 	{ "flight", 0, true, "TIME", set_flight, AT(flight_ns),

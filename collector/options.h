@@ -28,6 +28,7 @@ struct options {
 	unsigned int n_probed;
 	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */
 	unsigned int n_labels;
+	bool context;			/* which traces and spans processes say they work for */
 	bool no_irq;			/* not how long CPUs handle interrupts */
 	bool verify;			/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;		/* window to keep in memory; 0: write everything at once */

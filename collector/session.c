@@ -39,6 +39,7 @@ static int load(struct session *s)
 		.requests = !o->no_requests,
 		.probes = s->probes.at,
 		.n_probes = s->probes.n,
+		.contexts = o->context,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,
@@ -76,9 +77,15 @@ static int prepare_command(struct session *s)
 	return err ? session_fail(s, argv[0], err) : 0;
 }
 
+/* Whether files of processes are read. */
+static bool reads_files(const struct options *o)
+{
+	return o->user_stacks || o->context;
+}
+
 static void prepare_helpers(struct session *s)
 {
-	bool wanted = s->options->user_stacks || s->options->n_probed;
+	bool wanted = reads_files(s->options) || s->options->n_probed;
 	int err = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
 
 	if (err)
@@ -135,7 +142,7 @@ static int make_symbolizer(struct session *s)
 
 	err = symbolizer_new(&s->sym, s->enc,
 			     (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
-				     (o->user_stacks ? SYMBOLIZER_USER : 0));
+				     (reads_files(o) ? SYMBOLIZER_USER : 0));
 	if (err)
 		return session_fail(s, "cannot record", err);
 	symbolizer_read_by(s->sym, s->helpers);
@@ -143,6 +150,9 @@ static int make_symbolizer(struct session *s)
 	kernel_names_interrupts(symbolizer_kernel(s->sym), bpf_session_interrupt_entry, s->bpf);
 	kernel_names_on_change(symbolizer_kernel(s->sym), bpf_session_code_gone, s->bpf);
 	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify, o->verbose);
+	if (!err && o->context)
+		err = publishers_new(&s->publishers, s->sym, s->helpers, bpf_session_publisher,
+				     s->bpf);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -281,6 +291,8 @@ static int drain(struct session *s)
 	long n;
 
 	symbolizer_poll(s->sym);
+	if (s->publishers)
+		publishers_step(s->publishers);
 	if (s->cpu_threads)
 		n = cpu_threads_drain(s->cpu_threads);
 	else
@@ -300,6 +312,23 @@ static int report_missed(struct session *s, const struct bpf_counts *c, uint64_t
 
 	s->missed = c->missed;
 	return n ? s->sink->lost(s, n, now_ns) : 0;
+}
+
+/* With -v: how many processes publish contexts, where that has changed. */
+static void tell_publishers(struct session *s)
+{
+	struct publishers_count n = { 0 };
+
+	if (s->publishers)
+		n = publishers_count(s->publishers);
+	if (!s->options->verbose || !memcmp(&n, &s->published, sizeof(n)))
+		return;
+	s->published = n;
+	fprintf(stderr,
+		"chaincap: contexts: %llu processes publish them, %llu with routes; %llu files "
+		"looked at\n",
+		(unsigned long long)n.processes, (unsigned long long)n.routes,
+		(unsigned long long)n.files);
 }
 
 static int flush(struct session *s)
@@ -322,6 +351,7 @@ static int flush(struct session *s)
 	memory_give_back(&s->given_back_ns, now);
 	s->last_flush_ns = now;
 	bpf_session_poll(s->bpf);
+	tell_publishers(s);
 	s->sink->counts(s, &shown);
 	progress_show(&s->progress, now - s->start_ns, shown.events, shown.bytes, shown.lost);
 	return err;
@@ -338,7 +368,7 @@ static int wait_ms(const struct session *s, uint64_t now_ns)
 	/* Until a stack is learnt it is walked each time, which costs ten times as much. */
 	if (bpf_session_learning(s->bpf) && ms > 5)
 		ms = 5;
-	if (symbolizer_is_naming(s->sym) && ms > 2)
+	if ((symbolizer_is_naming(s->sym) || publishers_is_busy(s->publishers)) && ms > 2)
 		ms = 2;
 	if (user_stacks_left(s->user_stacks))
 		ms = 1;
@@ -439,7 +469,7 @@ static double seconds(struct timeval t)
 }
 
 /* Prints a line for anything unusual, and with -v the recorder's own figures. */
-static void report_recorder(const struct session *s)
+static void report_recorder(struct session *s)
 {
 	const struct bpf_counts *c = &s->final;
 	struct sink_counts counts;
@@ -471,6 +501,7 @@ static void report_recorder(const struct session *s)
 			(unsigned long long)c->known, (unsigned long long)c->walked,
 			bpf_session_layouts(s->bpf),
 			(unsigned long long)bpf_session_forgotten(s->bpf));
+	tell_publishers(s);
 	if (s->options->verbose)
 		user_stacks_report(s->user_stacks, c);
 	if (s->options->verbose && !getrusage(RUSAGE_SELF, &ru))
@@ -533,6 +564,7 @@ int session_run(const struct options *o, const char *command_line,
 	result->command_failed = s.command.failed;
 	cpu_threads_free(s.cpu_threads);
 	user_stacks_close(s.user_stacks);
+	publishers_free(s.publishers);
 	symbolizer_free(s.sym);
 	helpers_free(s.helpers);
 	call_timeout_end();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "command.h"
+#include "context/publishers.h"
 #include "events/cpu_threads.h"
 #include "kernel/bpf.h"
 #include "common/encoder.h"
@@ -68,8 +69,10 @@ struct session {
 	const char *method;  /* of writing, as -v shows it; set by begin() */
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct helpers *helpers; /* NULL: user functions get no names */
-	uint64_t helpers_ns;	 /* the CPU time that they took, once they have ended */
+	struct helpers *helpers;	   /* NULL: user functions get no names */
+	struct publishers_count published; /* as it was last told */
+	struct publishers *publishers;	   /* NULL: contexts are not recorded */
+	uint64_t helpers_ns;		   /* the CPU time that they took, once they have ended */
 	struct bpf_session *bpf;
 	struct probe_set probes;	 /* of --request, until they are attached */
 	struct id_map *ids;		 /* the sink's, if several threads may drain; else NULL */

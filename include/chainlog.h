@@ -201,7 +201,13 @@ enum chainlog_aux {
 	 * answered, at the end of its connection or of the recording
 	 */
 	CHAINLOG_REQUEST_OPEN = 15,
-	CHAINLOG_AUX_KINDS = 16,
+	/*
+	 * route tid trace_high trace_low span: from here on, as far as is known, the thread works
+	 * for this span of this trace, on a request of this route (an object). 0: none; all 0: it
+	 * works for nothing that is known.
+	 */
+	CHAINLOG_CONTEXT = 16,
+	CHAINLOG_AUX_KINDS = 17,
 };
 
 /* The class of objects that are endpoints of requests which probes mark: the name says it all. */

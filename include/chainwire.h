@@ -34,6 +34,7 @@ enum wire_kind {
 	WIRE_REQUEST_OPEN,
 	WIRE_PROBED,
 	WIRE_PROBED_OPEN,
+	WIRE_CONTEXT,
 	WIRE_COUNTED_KINDS,
 	WIRE_STACK = WIRE_COUNTED_KINDS,
 	WIRE_LOST,
@@ -263,6 +264,46 @@ struct wire_probed {
 	char label[WIRE_PROBE_LABEL]; /* likewise, a string */
 	char unused[7];
 };
+
+/* From now on, as far as is known, the thread works for this span, or for none. */
+struct wire_context {
+	struct wire_record r;
+	__u64 trace[2]; /* W3C trace id, the upper half first; 0: none */
+	__u64 span;	/* span id; 0: none */
+	__u32 tid;
+	__u32 route; /* see struct wire_object; 0: none */
+};
+
+/*
+ * Where a process keeps the pointer to the context of a thread (OpenTelemetry's thread context): a
+ * thread-local variable, by the ways in which compilers reach one. A slot is a place in the
+ * process's memory that its dynamic linker fills in.
+ */
+enum wire_tls {
+	WIRE_TLS_STATIC,      /* at `offset` from the thread pointer */
+	WIRE_TLS_OFFSET_SLOT, /* likewise; the offset is in the slot */
+	WIRE_TLS_MODULE_SLOT, /* the slot has a module's number, and the offset in its block */
+	WIRE_TLS_DESCRIPTOR,  /* TLSDESC: the slot has a function and its argument: an offset as
+				 of STATIC, or the address of what is in a MODULE_SLOT */
+	WIRE_TLS_MODULE,      /* at `offset` in the block of `module` */
+};
+
+#define WIRE_NO_KEY 256u
+
+/*
+ * Value of the map "publishers", by process id. The BPF side changes the kinds with a slot into
+ * the two others when the dynamic linker has filled in the slot.
+ */
+struct wire_publisher {
+	__u64 slot; /* address */
+	__u64 offset;
+	__u64 module;
+	__u32 tls;   /* enum wire_tls */
+	__u32 route; /* index of the attribute that is the route; WIRE_NO_KEY: none is */
+};
+
+#define WIRE_PUBLISHERS (1u << 14)
+#define WIRE_ROUTE_MAX 64u /* bytes; a longer one is cut */
 
 struct wire_stack {
 	struct wire_record r;
@@ -597,6 +638,7 @@ enum wire_object_kind {
 	WIRE_OBJECT_CALL,     /* enum wire_call, and its argument */
 	WIRE_OBJECT_ENDPOINT, /* of requests: as INET, own port only; unix: hash of its path; path
 			       */
+	WIRE_OBJECT_ROUTE,    /* two hashes of the text in path */
 	WIRE_OBJECT_KINDS,
 };
 

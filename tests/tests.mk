@@ -40,7 +40,7 @@ REPLAY += $(O)/tests/replay/import
 $(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
-FUZZ_COLLECTOR := elf jitdump kallsyms minidebug perfmap procmaps
+FUZZ_COLLECTOR := elf jitdump kallsyms keys minidebug perfmap procmaps
 REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
 $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB) $(COMMON)
 	@mkdir -p $(@D)
@@ -60,7 +60,21 @@ $(CHAINLOADS): tests/workload/chainload.c $(wildcard tests/workload/*.h)
 $(O)/classes: $(wildcard tests/objects/*.[ch])
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 $(WARN) -pthread -o $@ $(filter %.c,$^)
-unit: $(CHAINLOADS) $(O)/classes
+# Programs that publish contexts: the variable in the program, and in libraries in each of the ways to reach it.
+TLS_DIALECT := $(if $(filter x86_64,$(shell uname -m)),gnu2 gnu,desc trad)
+CONTEXT_LIBS := $(addprefix $(O)/context_,descriptor.so descriptor_large.so module.so offset.so)
+$(O)/context_descriptor.so: HOW = -mtls-dialect=$(firstword $(TLS_DIALECT))
+$(O)/context_descriptor_large.so: HOW = -mtls-dialect=$(firstword $(TLS_DIALECT)) -DBLOCK=65536
+$(O)/context_module.so: HOW = -mtls-dialect=$(lastword $(TLS_DIALECT)) -DBLOCK=65536
+$(O)/context_offset.so: HOW = -ftls-model=initial-exec
+$(CONTEXT_LIBS): tests/contexts/variable.c tests/contexts/variable.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 $(WARN) $(HOW) -fPIC -shared -o $@ $<
+$(O)/shop $(O)/shop_static: $(wildcard tests/contexts/*.[ch])
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) $(HOW) -pthread -o $@ tests/contexts/shop.c -ldl
+$(O)/shop_static: HOW = -rdynamic tests/contexts/variable.c
+unit: $(CHAINLOADS) $(O)/classes $(CONTEXT_LIBS) $(O)/shop $(O)/shop_static
 
 # ---- a second, independent count of the events, for tests ----
 $(O)/gen/count_events.bpf.o: tests/tools/count_events.bpf.c bpf/kernel.h

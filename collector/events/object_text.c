@@ -300,6 +300,10 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 	case WIRE_OBJECT_ENDPOINT:
 		describe_endpoint(o, out);
 		break;
+	case WIRE_OBJECT_ROUTE:
+		set_class(out, "route");
+		put(&r, "%.*s", (int)o->path_len, o->path);
+		break;
 	case WIRE_OBJECT_CALL:
 		describe_call(o, out);
 		break;

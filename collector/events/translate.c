@@ -215,6 +215,7 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_REQUEST_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
 	[WIRE_PROBED] = CHAINLOG_AUX + CHAINLOG_REQUEST,
 	[WIRE_PROBED_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
+	[WIRE_CONTEXT] = CHAINLOG_AUX + CHAINLOG_CONTEXT,
 };
 
 /* The operations have the same numbers on both sides, and the flags of requests. */
@@ -321,6 +322,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_queue queue;
 		struct wire_ready ready;
 		struct wire_stolen stolen;
+		struct wire_context context;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -374,6 +376,13 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.tid = w->ready.tid;
 		out.number[0] = id_map_object(t->ids, w->ready.object, r->time_ns);
 		break;
+	case WIRE_CONTEXT:
+		out.tid = w->context.tid;
+		out.number[0] = id_map_object(t->ids, w->context.route, r->time_ns);
+		out.number[1] = w->context.trace[0];
+		out.number[2] = w->context.trace[1];
+		out.number[3] = w->context.span;
+		break;
 	default:
 		return -EBADMSG;
 	}
@@ -421,6 +430,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_REQUEST_OPEN] = sizeof(struct wire_request),
 		[WIRE_PROBED] = sizeof(struct wire_probed),
 		[WIRE_PROBED_OPEN] = sizeof(struct wire_probed),
+		[WIRE_CONTEXT] = sizeof(struct wire_context),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

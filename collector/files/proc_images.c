@@ -241,6 +241,15 @@ struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns)
 	return i;
 }
 
+void images_each_mapping(const struct images *im,
+			 void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m), void *ctx)
+{
+	for (uint32_t b = 0; b < BUCKETS; b++)
+		for (const struct image *i = im->buckets[b]; i; i = i->next)
+			for (uint32_t k = 0; !i->ended && i->maps && k < i->maps->n; k++)
+				fn(ctx, i->tgid, &i->maps->list[k]);
+}
+
 /* Adds an image in front of the older ones of its tgid. */
 static struct image *add_image(struct images *im, uint32_t tgid, uint64_t time_ns)
 {

@@ -73,6 +73,10 @@ const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64
 /* Path of the program, else the comm, else "". Valid until the image changes. */
 const char *image_exe(const struct image *i);
 
+/* Calls fn for each mapping of the processes that run now, as far as is known. */
+void images_each_mapping(const struct images *im,
+			 void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m), void *ctx);
+
 /*
  * A process that is found running: makes an image from time_ns on, without mappings; NULL when out
  * of memory. images_exe() sets the path of its program.

@@ -254,6 +254,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	load_disk_programs(s->skel, o->disk_requests);
 	bpf_session_load_requests(s->skel, requests);
 	bpf_session_load_probes(s, o);
+	bpf_session_load_contexts(s->skel, o->contexts);
 	load_interrupt_programs(s->skel, o->interrupts);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));

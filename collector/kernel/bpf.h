@@ -36,6 +36,7 @@ struct bpf_options {
 	/* Requests that probes mark; borrowed until all is attached, at most WIRE_PROBE_SITES. */
 	const struct bpf_probe *probes;
 	size_t n_probes;
+	bool contexts;	    /* which traces and spans processes say they work for */
 	bool interrupts;    /* how long CPUs handle interrupts */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
@@ -90,6 +91,11 @@ bool bpf_session_finds_requests(const struct bpf_session *s);
 uint64_t bpf_session_untold_requests(const struct bpf_session *s);
 /* How many requests that probes mark were left out, because WIRE_PROBES_OPEN others had begun. */
 uint64_t bpf_session_without_room(const struct bpf_session *s);
+/*
+ * Process tgid publishes the contexts of its threads there; NULL: it does not any more. A
+ * publishers_fn; session is the bpf_session.
+ */
+void bpf_session_publisher(void *session, uint32_t tgid, const struct wire_publisher *p);
 /* Why running threads are not sampled, as a negative errno; 0: they are, or shall not be. */
 int bpf_session_sampling(const struct bpf_session *s);
 /* To be called some times a second: see sampler_poll(). */

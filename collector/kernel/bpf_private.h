@@ -2,7 +2,8 @@
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
- * bpf_requests.c (requests at sockets) and bpf_probes.c (those that probes mark).
+ * bpf_requests.c (requests at sockets), bpf_probes.c (those that probes mark) and bpf_contexts.c
+ * (published contexts).
  */
 #pragma once
 
@@ -70,6 +71,9 @@ struct bpf_session {
  */
 int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size);
 void bpf_session_free_rings(struct bpf_session *s);
+
+/* Before loading: whether to record the contexts that processes publish. */
+void bpf_session_load_contexts(struct chaincap_bpf *skel, bool wanted);
 
 /* Before loading: whether to load the programs of requests at sockets, besides on_data. */
 void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted);

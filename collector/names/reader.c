@@ -209,3 +209,40 @@ int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, u
 	reader_close(rd);
 	return err;
 }
+
+/* ---- published contexts --------------------------------------------------------------------- */
+
+int reader_ask_context(struct reader *rd)
+{
+	return send_request(rd, READER_CONTEXT, 0, 0, -1);
+}
+
+int reader_context(struct reader *rd, struct elftls *out, uint64_t wait_ns)
+{
+	struct reader_context answer;
+	int err = receive_exactly(rd, &answer, sizeof(answer), wait_ns);
+
+	if (err)
+		return err;
+	if (answer.err || answer.variable.tls >= WIRE_TLS_MODULE)
+		return answer.err < 0 && answer.err != -EAGAIN ? answer.err : -EPIPE;
+	*out = answer.variable;
+	return 0;
+}
+
+int reader_open_keys(struct reader **out, struct helpers *helpers, int fd)
+{
+	int err = start(out, helpers, HELPER_USUAL);
+
+	return close_on_error(out, err ? err : send_request(*out, READER_KEYS, 0, 0, fd));
+}
+
+int reader_route(struct reader *rd, uint64_t wait_ns)
+{
+	int32_t index;
+	int err = receive_exactly(rd, &index, sizeof(index), wait_ns);
+
+	if (err)
+		return err;
+	return index >= 0 && index <= (int32_t)WIRE_NO_KEY ? index : -EPIPE;
+}

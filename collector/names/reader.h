@@ -15,6 +15,9 @@
  *     reader_close()
  *
  * Generated code: reader_open_code(), then as above from reader_find() on.
+ *
+ * Whether an ELF file publishes contexts: reader_ask_context() in place of reader_find(), then
+ * reader_context(). Which of its keys is the route: reader_open_keys(), then reader_route().
  */
 #pragma once
 
@@ -25,6 +28,7 @@
 #include "elf/debugfile.h"
 #include "elf/elfprobe.h"
 #include "elf/elfsym.h"
+#include "elf/elftls.h"
 #include "helper/helper.h"
 
 struct reader;
@@ -110,3 +114,26 @@ int reader_find_probe(struct reader *rd, const struct elfprobe_query *q,
  * it takes longer than wait_ns.
  */
 int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, uint64_t wait_ns);
+
+/* ---- published contexts --------------------------------------------------------------------- */
+
+/* The thread-local variable that OpenTelemetry's thread context is found by. */
+#define READER_CONTEXT_SYMBOL "otel_thread_ctx_v1"
+
+struct reader_context {
+	int32_t err; /* as of elftls_find() */
+	uint32_t pad;
+	struct elftls variable;
+};
+
+/* Asks where the ELF file has that variable. Returns 0 or a negative errno. */
+int reader_ask_context(struct reader *rd);
+/*
+ * The answer, waiting for it for at most wait_ns. 0; -EAGAIN: nothing yet; -EPIPE: the reader has
+ * died; or another negative errno: the file has none.
+ */
+int reader_context(struct reader *rd, struct elftls *out, uint64_t wait_ns);
+/* As reader_open(), of a process context (files/process_context.h). */
+int reader_open_keys(struct reader **out, struct helpers *helpers, int fd);
+/* The index of the route, or WIRE_NO_KEY; or a negative errno as of reader_context(). */
+int reader_route(struct reader *rd, uint64_t wait_ns);

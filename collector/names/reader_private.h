@@ -20,6 +20,8 @@ enum reader_op {
 	READER_FIND_CODE, /* likewise; it ends without an answer if no file could be read */
 	/* A file in memory with a struct elfprobe_query comes with it; answer: elfprobe_answer */
 	READER_FIND_PROBE,
+	READER_CONTEXT, /* of the ELF file; answer: struct reader_context */
+	READER_KEYS,	/* a process context in memory comes with it; answer: an int32_t */
 };
 
 struct reader_request {

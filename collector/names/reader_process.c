@@ -9,6 +9,7 @@
 
 #include "common/demangle.h"
 #include "files/perfmap.h"
+#include "files/process_context.h"
 
 /* A browser's debug file takes half of that, and some seconds. */
 #define MEMORY_MAX_BYTES (2ull << 30)
@@ -189,6 +190,25 @@ static void answer_code(struct process *p)
 	flush(p);
 }
 
+/* ---- published contexts --------------------------------------------------------------------- */
+
+static void answer_context(const struct process *p)
+{
+	struct reader_context c = { .err = -ENOEXEC };
+
+	if (p->e)
+		c.err = elftls_find(p->e, READER_CONTEXT_SYMBOL, &c.variable);
+	tell_bytes(p, &c, sizeof(c));
+}
+
+static void answer_keys(const struct process *p, int fd)
+{
+	static uint8_t bytes[PROCESS_CONTEXT_MAX];
+	ssize_t n = fd < 0 ? -1 : pread(fd, bytes, sizeof(bytes), 0);
+
+	tell(p, (int32_t)process_context_route(bytes, n > 0 ? (size_t)n : 0));
+}
+
 /* ---- the conversation ---------------------------------------------------------------------- */
 
 /* What comes in a file. */
@@ -258,6 +278,12 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 		break;
 	case READER_FIND_PROBE:
 		find_probe(p, fd);
+		break;
+	case READER_CONTEXT:
+		answer_context(p);
+		break;
+	case READER_KEYS:
+		answer_keys(p, fd);
 		break;
 	}
 }

@@ -137,6 +137,14 @@ void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t 
 	s->on_replace_ctx = ctx;
 }
 
+void symbolizer_watch(struct symbolizer *s, const struct process_watch *w, void *ctx)
+{
+	s->watch = w;
+	s->watch_ctx = ctx;
+	if (s->images)
+		images_each_mapping(s->images, w->mapped, ctx);
+}
+
 void symbolizer_stable_range(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns)
 {
 	*from_ns = s->replaced_ns;

@@ -30,6 +30,7 @@
 
 #include "common/encoder.h"
 #include "files/codefile.h"
+#include "files/proc_images.h"
 
 struct symbolizer;
 struct kernel_names;
@@ -160,6 +161,17 @@ struct code_files *symbolizer_files(struct symbolizer *s);
 
 /* From now on fn is called when other code is mapped in process tgid where some was. */
 void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t tgid), void *ctx);
+
+/* Who wants to know which processes map what. */
+struct process_watch {
+	/* Process tgid maps code; the mapping is valid during the call. */
+	void (*mapped)(void *ctx, uint32_t tgid, const struct mapping *m);
+	void (*forked)(void *ctx, uint32_t tgid, uint32_t parent);
+	/* It runs another program from now on, or has ended. */
+	void (*gone)(void *ctx, uint32_t tgid);
+};
+/* From now on, beginning with what is mapped now. w must live as long as s. */
+void symbolizer_watch(struct symbolizer *s, const struct process_watch *w, void *ctx);
 
 /*
  * Now and then forgets the spaces of processes that ended a while ago. For callers that keep no

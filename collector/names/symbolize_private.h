@@ -80,6 +80,9 @@ struct symbolizer {
 	void (*on_replace)(void *ctx, uint32_t tgid); /* NULL: nobody wants to know */
 	void *on_replace_ctx;
 
+	const struct process_watch *watch; /* NULL: likewise */
+	void *watch_ctx;
+
 	struct sideband *sideband;
 	struct sideband *unwatched; /* after symbolizer_write_to(): not read any more */
 	int sideband_error;

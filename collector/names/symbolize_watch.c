@@ -60,6 +60,8 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		images_overflow(s->images, i);
 		return;
 	}
+	if (s->watch)
+		s->watch->mapped(s->watch_ctx, r->tgid, &m);
 	if (code_files_kind(s->files, m.file) == CODE_GENERATED)
 		locate_perf_map(s, i);
 	new_image = images_replace(s->images, i, &m);
@@ -81,6 +83,8 @@ static void take_fork(struct symbolizer *s, const struct sideband_record *r)
 	struct image *child;
 
 	images_fork(s->images, r->tgid, r->parent, r->time_ns);
+	if (s->watch && r->tgid != r->parent)
+		s->watch->forked(s->watch_ctx, r->tgid, r->parent);
 	if (!parent || r->time_ns >= parent->sure_ns || r->tgid == r->parent)
 		return;
 	child = images_find(s->images, r->tgid, r->time_ns);
@@ -105,10 +109,15 @@ static void take_record(void *ctx, const struct sideband_record *r)
 		break;
 	case SIDEBAND_EXEC:
 		images_exec(s->images, r->tgid, r->time_ns, r->name);
+		if (s->watch)
+			s->watch->gone(s->watch_ctx, r->tgid);
 		break;
 	case SIDEBAND_EXIT:
-		if (r->tid == r->tgid)
-			images_exit(s->images, r->tgid, r->time_ns);
+		if (r->tid != r->tgid)
+			break;
+		images_exit(s->images, r->tgid, r->time_ns);
+		if (s->watch)
+			s->watch->gone(s->watch_ctx, r->tgid);
 		break;
 	case SIDEBAND_KSYMBOL:
 	case SIDEBAND_KSYMBOL_GONE:

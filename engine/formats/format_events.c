@@ -44,6 +44,7 @@ static const char *const kind_names[] = {
 	[EVENT_REQUEST] = "request",
 	[EVENT_REQUEST_MORE] = "more",
 	[EVENT_REQUEST_OPEN] = "open",
+	[EVENT_CONTEXT] = "context",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -238,6 +239,18 @@ static void put_request(const struct printer *p, const struct event *ev)
 	fprintf(p->out, ", %" PRIu64 " bytes written", ev->bytes_written);
 }
 
+static void put_context(const struct printer *p, const struct event *ev)
+{
+	if (!ev->n && !ev->trace_low && !ev->span && !ev->object) {
+		fputs(" works for no trace", p->out);
+		return;
+	}
+	fprintf(p->out, " works for trace %016" PRIx64 "%016" PRIx64 " span %016" PRIx64, ev->n,
+		ev->trace_low, ev->span);
+	if (ev->object)
+		put_object(p, ", ", trace_object(p->t, ev->object));
+}
+
 static void put_event(const struct printer *p, const struct event *ev)
 {
 	uint64_t start_ns = trace_info(p->t)->start_ns, at_ns = ev->time_ns - start_ns;
@@ -304,6 +317,9 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_REQUEST_MORE:
 	case EVENT_REQUEST_OPEN:
 		put_request(p, ev);
+		break;
+	case EVENT_CONTEXT:
+		put_context(p, ev);
 		break;
 	case EVENT_INTERRUPTS:
 	case EVENT_STEAL:

@@ -130,6 +130,7 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_REQUEST] = "requests",
 		[EVENT_REQUEST_MORE] = "requests_more_writes",
 		[EVENT_REQUEST_OPEN] = "requests_open",
+		[EVENT_CONTEXT] = "contexts",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 

@@ -274,6 +274,12 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 	}
 	if (ev.kind >= EVENT_REQUEST && ev.kind <= EVENT_REQUEST_OPEN)
 		set_request(&s->ev, &ev, c->t->objects_end);
+	if (ev.kind == EVENT_CONTEXT) {
+		s->ev.n = ev.number[1];
+		s->ev.trace_low = ev.number[2];
+		s->ev.span = ev.number[3];
+		s->ev.last_ns = 0;
+	}
 	if (ev.kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
 								      : INT64_MAX;

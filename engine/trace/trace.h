@@ -42,6 +42,7 @@ enum event_kind {
 	EVENT_REQUEST = CHAINLOG_AUX + CHAINLOG_REQUEST,
 	EVENT_REQUEST_MORE = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
 	EVENT_REQUEST_OPEN = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
+	EVENT_CONTEXT = CHAINLOG_AUX + CHAINLOG_CONTEXT,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -77,22 +78,31 @@ struct event {
 		uint64_t bytes_read; /* REQUEST */
 	};
 	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
-	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known */
+	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known;
+	   CONTEXT: the route, 0: none */
 	uint32_t object;
 	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
 	   REQUEST, REQUEST_MORE: the last write */
 	uint64_t last_ns;
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS:
-	 * ns; REQUEST*: the connection, 0: a datagram socket's
+	 * ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace id's upper half
 	 */
 	uint64_t n;
-	/* DISK_DONE; 0: not known; REQUEST, REQUEST_OPEN: arrival; REQUEST_MORE: first write */
-	uint64_t asked_ns;
-	uint64_t taken_ns; /* REQUEST, REQUEST_OPEN: asked_ns <= taken_ns <= last_ns <= time_ns */
 	union {
 		uint64_t bytes_written; /* REQUEST; REQUEST_MORE: in all */
 		uint64_t label; /* REQUEST with CHAINLOG_REQUEST_PROBED: an object; 0: none */
+	};
+	union {
+		/* DISK_DONE; 0: not known; REQUEST, REQUEST_OPEN: arrival; REQUEST_MORE: first
+		 * write */
+		uint64_t asked_ns;
+		uint64_t trace_low; /* CONTEXT */
+	};
+	union {
+		/* REQUEST, REQUEST_OPEN: asked_ns <= taken_ns <= last_ns <= time_ns */
+		uint64_t taken_ns;
+		uint64_t span; /* CONTEXT */
 	};
 };
 

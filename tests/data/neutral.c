@@ -244,6 +244,12 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[2] = ev->asked_ns ? ev->time_ns - ev->asked_ns : 0;
 		copy.number[3] = ev->last_ns ? ev->time_ns - ev->last_ns : 0;
 		break;
+	case EVENT_CONTEXT:
+		copy.number[0] = ev->object ? object(n, ev->object) : 0;
+		copy.number[1] = ev->n;
+		copy.number[2] = ev->trace_low;
+		copy.number[3] = ev->span;
+		break;
 	case EVENT_REQUEST:
 	case EVENT_REQUEST_OPEN:
 	case EVENT_REQUEST_MORE:

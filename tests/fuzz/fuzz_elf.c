@@ -7,6 +7,7 @@
 
 #include "elf/elfprobe.h"
 #include "elf/elfsym.h"
+#include "elf/elftls.h"
 
 #define ADDRESSES 24u
 
@@ -56,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct elfsym_address a[ADDRESSES], b[ADDRESSES];
 	uint8_t id[2][ELFSYM_BUILD_ID_MAX];
 	struct elfsym *file = NULL, *memory = NULL;
+	struct elftls tls[2];
 	int err = elfsym_open(&file, file_of(data, size));
 	size_t len;
 
@@ -66,6 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(len <= ELFSYM_BUILD_ID_MAX && elfsym_build_id(memory, id[1]) == len);
 	must(!memcmp(id[0], id[1], len));
 	must(elfsym_has_symtab(file) == elfsym_has_symtab(memory));
+	must(!elftls_find(file, "variable", &tls[0]) == !elftls_find(memory, "variable", &tls[1]));
+	must(tls[0].tls < WIRE_TLS_MODULE && tls[0].slot == tls[1].slot);
 	find(file, data, size, a);
 	find(memory, data, size, b);
 	for (size_t i = 0; i < ADDRESSES; i++) {

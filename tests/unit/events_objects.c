@@ -97,6 +97,17 @@ static void sockets_have_their_peer_or_their_own_port(void **state)
 	expect(&o, "poll|udp 1.2.3.4:53|0");
 }
 
+static void routes_are_what_the_program_says(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_ROUTE, 1, 2);
+
+	(void)state;
+	NAMED(o, "/cart/{id}");
+	expect(&o, "route|/cart/{id}|0");
+	NAMED(o, "");
+	expect(&o, "route||0");
+}
+
 /* Of no process, and without an other end: it serves all. */
 static void endpoints_of_requests_have_their_own_port_or_path(void **state)
 {
@@ -304,6 +315,7 @@ int main(void)
 		cmocka_unit_test(files_have_their_path_from_the_root_on),
 		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
 		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
+		cmocka_unit_test(routes_are_what_the_program_says),
 		cmocka_unit_test(endpoints_of_requests_have_their_own_port_or_path),
 		cmocka_unit_test(sockets_have_their_own_end_and_its_process),
 		cmocka_unit_test(unix_sockets_have_a_path_and_a_process),

@@ -296,6 +296,30 @@ static void probed_requests_have_names_and_labels(void **state)
 	encoder_free(enc);
 }
 
+static void a_context_has_its_ids_and_route(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	const struct wire_context w = {
+		.r = { .time_ns = 1000, .kind = WIRE_CONTEXT },
+		.trace = { 0x1122334455667788, 9 },
+		.span = UINT64_MAX,
+		.tid = 7,
+	};
+	static const uint64_t told[] = { 0, 0x1122334455667788, 9, UINT64_MAX };
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_CONTEXT);
+	assert_int_equal(ev.tid, 7);
+	assert_memory_equal(ev.number, told, sizeof(told));
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -422,6 +446,7 @@ int main(void)
 		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
 		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
 		cmocka_unit_test(probed_requests_have_names_and_labels),
+		cmocka_unit_test(a_context_has_its_ids_and_route),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};
 
