@@ -107,6 +107,12 @@ void requests_lost(struct request_list *r, uint64_t last_ns)
 		r->lost_until_ns = last_ns;
 }
 
+void requests_hidden(struct request_list *r, uint64_t last_ns)
+{
+	if (r->hidden_until_ns < last_ns)
+		r->hidden_until_ns = last_ns;
+}
+
 void requests_complete(struct request_list *r)
 {
 	const uint32_t *last = r->connections.at;
@@ -200,9 +206,11 @@ static int by_time(const void *pa, const void *pb)
 
 /*
  * Appends the spans of one thread, whose edges are given: of all requests that are taken at one
- * time, the sum of their numbers is kept, which is the number if there is only one.
+ * time, the sum of their numbers is kept, which is the number if there is only one. A request that
+ * is missing was answered up to hidden_until_ns, and may have been taken at any time before.
  */
-static size_t find_spans(const struct edge *edges, size_t n, struct request_span *to)
+static size_t find_spans(const struct edge *edges, size_t n, uint64_t hidden_until_ns,
+			 struct request_span *to)
 {
 	uint64_t sum = 0, count = 0;
 	size_t found = 0;
@@ -210,9 +218,12 @@ static size_t find_spans(const struct edge *edges, size_t n, struct request_span
 	for (size_t i = 0; i < n; i++) {
 		count += edges[i].taken ? 1 : -UINT64_C(1);
 		sum += edges[i].taken ? edges[i].request : -(uint64_t)edges[i].request;
-		if (count == 1 && i + 1 < n && edges[i].ns < edges[i + 1].ns)
-			to[found++] = (struct request_span) { edges[i].ns, edges[i + 1].ns,
-							      (uint32_t)sum };
+		if (count == 1 && i + 1 < n && edges[i + 1].ns > hidden_until_ns &&
+		    edges[i].ns < edges[i + 1].ns)
+			to[found++] = (struct request_span) { edges[i].ns > hidden_until_ns
+								      ? edges[i].ns
+								      : hidden_until_ns,
+							      edges[i + 1].ns, (uint32_t)sum };
 	}
 	return found;
 }
@@ -246,7 +257,7 @@ static int make_spans(const struct request_list *r, uint32_t n_threads, bool alo
 			edges[n_edges++] = (struct edge) { q->answer_ns, number, false };
 		}
 		qsort(edges, n_edges, sizeof(*edges), by_time);
-		n += find_spans(edges, n_edges, s->at + n);
+		n += find_spans(edges, n_edges, r->hidden_until_ns, s->at + n);
 	}
 	s->first[n_threads] = n;
 	free(edges);

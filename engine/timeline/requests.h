@@ -73,7 +73,7 @@ struct request_endpoint {
 
 /*
  * From from_ns to to_ns a thread worked for this request, and for no other. Those of a thread are
- * in order of time and do not overlap.
+ * in order of time and do not overlap. There are none where requests may be missing.
  */
 struct request_span {
 	uint64_t from_ns, to_ns;
@@ -109,6 +109,8 @@ struct request_list {
 	/* While the trace is read: the last request of each connection, by its number's halves. */
 	struct pair_table connections;
 	uint64_t lost_until_ns; /* parts of answers may be missing up to here */
+	/* Whole requests may be missing that were answered up to here. */
+	uint64_t hidden_until_ns;
 };
 
 /* An event of requests: writer and reader are threads or THREAD_NONE. 0 or -ENOMEM. */
@@ -116,6 +118,8 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		   uint32_t reader);
 /* Parts of answers are missing; up to last_ns. To be called in order of time. */
 void requests_lost(struct request_list *r, uint64_t last_ns);
+/* Requests that were answered by then are missing: none is known to be a thread's only one. */
+void requests_hidden(struct request_list *r, uint64_t last_ns);
 /* After the last event. */
 void requests_complete(struct request_list *r);
 /* Makes the indexes and spans, of n_threads. 0 or -ENOMEM. */

@@ -47,8 +47,10 @@ static void handle_lost(struct builder *b, const struct event *ev)
 	stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
 	stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
 	/* Losses by damage are of all kinds of events. */
-	if (trace_damage(b->tl->trace)->what)
+	if (trace_damage(b->tl->trace)->what) {
 		requests_lost(&b->tl->requests, ev->last_ns);
+		requests_hidden(&b->tl->requests, ev->last_ns);
+	}
 }
 
 /* Tells those that sum up interrupts and steal that prev has run, since its last interval's end. */
@@ -222,6 +224,8 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		cpus_lost(b->tl->cpus, ev->time_ns, ev->last_ns);
 	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST_MORE)
 		requests_lost(&b->tl->requests, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST)
+		requests_hidden(&b->tl->requests, ev->last_ns);
 	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
 		handle_request(b, ev);
 	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)

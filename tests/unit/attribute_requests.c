@@ -47,6 +47,41 @@ static void the_example(void **state)
 		    "150\n");
 }
 
+/* A request that is lost may be a second one for which S worked: before the loss is over. */
+static void of_a_lost_request_nothing_is_said(void **state)
+{
+	static const char script[] =
+		"thread S *\n"
+		"0 c0 - R > S\n"
+		"250 c0 S request tcp::80 conn=1 arrived=50 taken=50\n"
+		"%u c1 lost-requests %u\n"
+		"900 c0 S request tcp::80 conn=2 arrived=100 taken=300 stack=send;work\n"
+		"end 1000\n";
+	static const struct {
+		unsigned int until, said;
+	} losses[] = { { 0, 150 }, { 100, 150 }, { 180, 70 }, { 250, 0 }, { 950, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++) {
+		struct options o = of_requests();
+		char text[sizeof(script) + 16], expected[300], said[120] = "";
+		unsigned int until = losses[i].until;
+
+		o.min_request_ns = 300000;
+		snprintf(text, sizeof(text), script, until, until);
+		if (losses[i].said)
+			snprintf(said, sizeof(said),
+				 "[request tcp :80] S;[queued];[for tcp :80];--;[unknown "
+				 "stack];S;[running] %u\n",
+				 losses[i].said);
+		snprintf(expected, sizeof(expected),
+			 "[request tcp :80] S;--;send;work;S;[running] 600\n"
+			 "[request tcp :80] S;[queued];--;[unknown stack];S;[running] %u\n%s",
+			 200 - losses[i].said, said);
+		expect_text(script_folded(text, &o), expected);
+	}
+}
+
 /* What probes mark is explained by its own thread, and changes nothing for requests at sockets. */
 static void probed_requests(void **state)
 {
@@ -287,6 +322,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
+		cmocka_unit_test(of_a_lost_request_nothing_is_said),
 		cmocka_unit_test(probed_requests),
 		cmocka_unit_test(another_thread_answers),
 		cmocka_unit_test(without_reader_and_writer_nothing_is_known),

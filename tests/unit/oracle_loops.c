@@ -10,6 +10,8 @@ static size_t answered_at(struct world *w, int life, uint64_t at)
 	size_t found = SIZE_MAX;
 	struct asked_for a;
 
+	if (at <= w->requests_bad_until)
+		return SIZE_MAX;
 	for (size_t i = 0; i < w->n_told; i++) {
 		if (!request_asked(w, i, &a) || !a.answered || a.probed || a.writer != life ||
 		    a.taken >= at || a.answer < at)

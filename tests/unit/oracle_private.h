@@ -153,6 +153,7 @@ struct world {
 	char **bases;
 	struct told *told;
 	size_t n_told;
+	uint64_t requests_bad_until; /* some that were answered before are missing */
 	bool own; /* running time, too */
 	bool sampled;
 };

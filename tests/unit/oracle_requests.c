@@ -11,6 +11,10 @@ void request_noted(struct world *w, const struct event *ev)
 	bool lost = ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_REQUEST_MORE;
 
 	lost |= ev->kind == EVENT_LOST && trace_damage(w->t)->what;
+	if (((ev->kind == EVENT_LOST && trace_damage(w->t)->what) ||
+	     (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_REQUEST)) &&
+	    ev->last_ns > w->requests_bad_until)
+		w->requests_bad_until = ev->last_ns;
 	if (!lost && (ev->kind < EVENT_REQUEST || ev->kind > EVENT_REQUEST_OPEN))
 		return;
 	w->told = more(w->told, w->n_told, sizeof(*w->told));
@@ -150,6 +154,8 @@ static size_t works_for(struct world *w, int life, uint64_t at)
 	size_t found = SIZE_MAX;
 	struct asked_for a;
 
+	if (at < w->requests_bad_until)
+		return SIZE_MAX;
 	for (size_t i = 0; i < w->n_told; i++) {
 		if (!request_asked(w, i, &a) || !a.answered || a.probed || a.reader != life ||
 		    a.writer != life || a.taken > at || a.answer <= at)
@@ -185,6 +191,10 @@ static void explain_queued(struct world *w, const char *head, const struct asked
 			cuts[n++] = at < a->arrival ? a->arrival : at > a->taken ? a->taken : at;
 		}
 	}
+	cuts = more(cuts, n, sizeof(*cuts));
+	cuts[n++] = w->requests_bad_until < a->arrival ? a->arrival
+		    : w->requests_bad_until > a->taken ? a->taken
+						       : w->requests_bad_until;
 	cuts = more(cuts, n, sizeof(*cuts));
 	cuts[n++] = a->arrival;
 	cuts = more(cuts, n, sizeof(*cuts));

@@ -243,9 +243,10 @@ void schedule_requests(struct schedule *s, bool lossy)
 					put_more(s, &v, ns, cpu);
 			}
 			if (lossy && !schedule_random(s, 20))
-				schedule_put(s, "%llu.%03llu c%u lost-more %llu.%03llu",
+				schedule_put(s, "%llu.%03llu c%u lost-%s %llu.%03llu",
 					     (unsigned long long)ns / 1000,
 					     (unsigned long long)ns % 1000, cpu,
+					     schedule_random(s, 2) ? "more" : "requests",
 					     (unsigned long long)ns / 1000 + schedule_random(s, 30),
 					     (unsigned long long)ns % 1000);
 		}
