@@ -85,7 +85,8 @@ int causes_new_of_requests(struct causes **out, const struct timelines *tl, cons
 /* Whether they are the same cause, of different requests with the same names. */
 bool causes_equal(const struct cause *a, const struct cause *b);
 /*
- * Which part of the samples of a cause have a function, a text; below 0: it has no samples.
+ * Which part of the samples of a cause have a function, a text; below 0: it has no samples with
+ * stacks.
  */
 double causes_part_with(const struct causes *c, const struct cause *of, uint32_t function);
 void causes_free(struct causes *c);

@@ -7,6 +7,7 @@
 
 /* Functions that are named: the innermost of those that most samples have, and its callers. */
 #define FUNCTIONS_SHOWN 3
+#define LEAST_WHOLE 4
 
 /* A function in the samples of a cause. */
 struct function {
@@ -42,11 +43,21 @@ static bool add_frame(struct causes *c, struct functions *f, uint32_t frame, uin
 	return true;
 }
 
-/* Adds a stack that so many samples have: its user part, or what the kernel did by itself. */
-static bool add_stack(struct causes *c, struct functions *f, uint32_t pair, uint64_t samples)
+/* The user part of a stack, or what the kernel did by itself. */
+static struct trace_stack frames_of(const struct causes *c, uint32_t pair, bool *whole)
 {
 	struct shown_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true);
 	struct trace_stack frames = s.user.n ? s.user : s.kernel;
+
+	*whole = frames.n && !s.cut;
+	return frames;
+}
+
+/* Adds a stack that so many samples have. */
+static bool add_stack(struct causes *c, struct functions *f, uint32_t pair, uint64_t samples)
+{
+	bool whole;
+	struct trace_stack frames = frames_of(c, pair, &whole);
 
 	f->stacks++;
 	f->samples += samples;
@@ -68,8 +79,8 @@ static int by_depth(const void *pa, const void *pb, void *names)
 }
 
 /*
- * "deflate_slow < deflate": the innermost functions that are in at least half of the samples; ""
- * without samples. 0: out of memory.
+ * "deflate_slow < deflate": the innermost functions that are in more than half of the samples that
+ * count, so that any two of them are in one stack; "" without samples. 0: out of memory.
  */
 static uint32_t functions_text(struct causes *c, struct functions *f, uint32_t *function)
 {
@@ -79,7 +90,7 @@ static uint32_t functions_text(struct causes *c, struct functions *f, uint32_t *
 	uint32_t id;
 
 	for (uint32_t i = 1; i <= f->at.keys.n; i++)
-		if (2 * at[i].samples >= f->samples)
+		if (2 * at[i].samples > f->samples)
 			at[1 + n++] = at[i];
 	if (n)
 		qsort_r(at + 1, n, sizeof(*at), by_depth, c->names);
@@ -100,16 +111,38 @@ static uint32_t no_text(struct names *names, uint32_t key)
 	return names_adopt(names, "stack");
 }
 
+/*
+ * A stack without its callers does not say what is not in it: such stacks count only if fewer than
+ * one in LEAST_WHOLE samples have others. False: out of memory.
+ */
+static bool add_stacks(struct causes *c, struct functions *f, uint32_t cause)
+{
+	size_t n;
+	const struct sum *of = sums_of(&c->samples, cause, &n);
+	uint64_t all = 0, wholes = 0;
+	bool whole, enough;
+
+	for (size_t i = 0; i < n; i++) {
+		frames_of(c, of[i].key, &whole);
+		all += of[i].amount;
+		wholes += whole ? of[i].amount : 0;
+	}
+	enough = LEAST_WHOLE * wholes >= all;
+	for (size_t i = 0; i < n; i++) {
+		frames_of(c, of[i].key, &whole);
+		if ((whole || !enough) && !add_stack(c, f, of[i].key, of[i].amount))
+			return false;
+	}
+	return true;
+}
+
 int causes_say_what_ran(struct causes *c)
 {
 	sums_sort(&c->samples, c->names, no_text);
 	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
 		struct functions f = { .stacks = 0 };
-		size_t n;
-		const struct sum *of = sums_of(&c->samples, c->at[k].id, &n);
 
-		for (size_t i = 0; i < n && !c->out_of_memory; i++)
-			c->out_of_memory |= !add_stack(c, &f, of[i].key, of[i].amount);
+		c->out_of_memory |= !add_stacks(c, &f, c->at[k].id);
 		c->at[k].ran = functions_text(c, &f, &c->at[k].function);
 		c->out_of_memory |= !c->at[k].ran;
 		pair_table_free(&f.at);
@@ -118,11 +151,8 @@ int causes_say_what_ran(struct causes *c)
 	return c->out_of_memory ? -ENOMEM : 0;
 }
 
-static bool has_function(const struct causes *c, uint32_t pair, uint32_t function)
+static bool has_function(const struct causes *c, struct trace_stack frames, uint32_t function)
 {
-	struct shown_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true);
-	struct trace_stack frames = s.user.n ? s.user : s.kernel;
-
 	for (uint32_t i = 0; i < frames.n; i++)
 		if (names_frame(c->names, frames.frames[i]) == function)
 			return true;
@@ -136,8 +166,11 @@ double causes_part_with(const struct causes *c, const struct cause *of, uint32_t
 	const struct sum *at = sums_of(&c->samples, of->id, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		all += at[i].amount;
-		with += has_function(c, at[i].key, function) ? at[i].amount : 0;
+		bool whole;
+		struct trace_stack frames = frames_of(c, at[i].key, &whole);
+
+		all += frames.n ? at[i].amount : 0;
+		with += has_function(c, frames, function) ? at[i].amount : 0;
 	}
 	return all ? (double)with / (double)all : -1;
 }

@@ -50,29 +50,49 @@ struct stage_sum {
 	uint32_t who, times;
 };
 
-/* The stage in which most of the time of the n chains is. */
+/* The more time, the better; among equals the name decides, then how many times. */
+static bool is_wider(const struct causes *c, const struct stage_sum *a, const struct stage_sum *b)
+{
+	int order = strcmp(names_text(c->names, a->who), names_text(c->names, b->who));
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	return order ? order < 0 : a->times < b->times;
+}
+
+/*
+ * The threads through which most of the time of the n chains came. times: how often they follow
+ * each other there, mostly.
+ */
 static struct stage_sum widest_stage(const struct causes *c, const struct path_chain *at, size_t n,
 				     bool *failed)
 {
 	struct pair_table sums = { .cap = 0 };
-	struct stage_sum widest = { 0 };
+	struct stage_sum widest = { 0 }, mostly = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		struct stage stage = stage_at(c, at[i].node);
-		struct stage_sum *s = pair_table_at(&sums, stage.who, stage.times, sizeof(*s));
+	/* The sums of all times have 0 times. */
+	for (size_t i = 0; i < 2 * n && !*failed; i++) {
+		struct stage stage = stage_at(c, at[i / 2].node);
+		uint32_t times = i % 2 ? stage.times : 0;
+		struct stage_sum *s = pair_table_at(&sums, stage.who, times, sizeof(*s));
 
-		if (!s) {
-			*failed = true;
-			break;
-		}
-		s->who = stage.who;
-		s->times = stage.times;
-		s->ns += at[i].ns;
-		if (s->ns > widest.ns ||
-		    (s->ns == widest.ns &&
-		     strcmp(names_text(c->names, s->who), names_text(c->names, widest.who)) < 0))
+		*failed = !s;
+		if (s)
+			*s = (struct stage_sum) { s->ns + at[i / 2].ns, stage.who, times };
+	}
+	for (uint32_t i = 1; i <= sums.keys.n && !*failed; i++) {
+		const struct stage_sum *s = &((const struct stage_sum *)sums.at)[i];
+
+		if (!s->times && is_wider(c, s, &widest))
 			widest = *s;
 	}
+	for (uint32_t i = 1; i <= sums.keys.n && !*failed; i++) {
+		const struct stage_sum *s = &((const struct stage_sum *)sums.at)[i];
+
+		if (s->times && s->who == widest.who && is_wider(c, s, &mostly))
+			mostly = *s;
+	}
+	widest.times = mostly.times;
 	pair_table_free(&sums);
 	return widest;
 }
@@ -86,7 +106,7 @@ static size_t pass(const struct causes *c, struct path_chain *at, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct stage stage = stage_at(c, at[i].node);
 
-		if (stage.who == s->who && stage.times == s->times && stage.up)
+		if (stage.who == s->who && stage.up)
 			at[kept++] = (struct path_chain) { at[i].ns, stage.up };
 	}
 	return kept;

@@ -6,12 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cause_words.h"
 #include "command_word.h"
 #include "format_causes.h"
 #include "request_overview.h"
-#include "words/object_names.h"
-
-#define USED_UP "the quota of its control group was used up"
 
 /* Milliseconds, right-aligned in a column. */
 static void put_ms(FILE *out, int width, uint64_t ns)
@@ -35,94 +33,11 @@ static void put_text(FILE *out, const struct names *names, const char *before, u
 		fprintf(out, "%s%s", before, text);
 }
 
-static void put_slept(FILE *out, const struct names *n, const struct cause *c)
-{
-	fprintf(out, "%s slept", names_text(n, c->who));
-	put_text(out, n, " in ", c->where);
-	put_text(out, n, " for ", c->what);
-}
-
-/* What a device had to do until the sleep was over. */
-static void put_disk(FILE *out, const struct format_input *in, uint32_t disk)
-{
-	struct disk_request_kind kind = timelines_disk_request_kind(in->timelines, disk);
-	struct text_buf s = { 0 };
-
-	disk_names_put(in->trace, kind.disk, kind.op, &s);
-	fputs(", until done: ", out);
-	print_clean(out, s.failed ? "disk" : s.p);
-	text_free(&s);
-}
-
-static void put_cause(FILE *out, const struct format_input *in, const struct names *n,
-		      const struct cause *c)
-{
-	const char *who = names_text(n, c->who);
-
-	switch (c->end) {
-	case CHAIN_RUNNING:
-		fprintf(out, "%s ran", who);
-		put_text(out, n, ", until it woke in ", c->where);
-		break;
-	case CHAIN_RUNNABLE:
-	case CHAIN_PREEMPTED:
-		fprintf(out, "%s was %s", who,
-			c->throttled		   ? "throttled"
-			: c->end == CHAIN_RUNNABLE ? "runnable"
-						   : "preempted");
-		put_text(out, n, " in ", c->where);
-		put_text(out, n, ": ", c->had);
-		if (c->throttled)
-			fputs(": " USED_UP, out);
-		else if (c->quota_waits)
-			fprintf(out, "; in %" PRIu64 " of these waits " USED_UP, c->quota_waits);
-		break;
-	case CHAIN_INTERRUPT:
-		put_slept(out, n, c);
-		put_text(out, n, ", until an interrupt: ", c->by);
-		break;
-	case CHAIN_TIMER:
-		put_slept(out, n, c);
-		put_text(out, n, ", until a timer: ", c->by);
-		break;
-	case CHAIN_DISK:
-		put_slept(out, n, c);
-		put_disk(out, in, c->disk);
-		break;
-	case CHAIN_NETWORK:
-		put_slept(out, n, c);
-		fputs(", until a packet arrived", out);
-		break;
-	case CHAIN_NOT_WOKEN:
-		put_slept(out, n, c);
-		fputs(", and nobody woke it", out);
-		break;
-	case CHAIN_UNKNOWN:
-		if (c->itself)
-			fprintf(out, "%s slept", who);
-		else
-			fputs(who, out);
-		put_text(out, n, " in ", c->where);
-		fputs(c->itself ? ", waker unknown: no waking was recorded"
-				: ": unknown (events are missing)",
-		      out);
-		break;
-	case CHAIN_DEPTH:
-		fprintf(out, "%s slept (links beyond --depth are left out)", who);
-		break;
-	case CHAIN_LOOP:
-		fprintf(out, "%s, which is in the chain already", who);
-		break;
-	case CHAIN_ON_CPU: /* no wait: only folded lines have it */
-	case CHAIN_ENDS:
-		break;
-	}
-}
-
 void causes_put_sentence(FILE *out, const struct format_input *in, const struct names *n,
 			 const struct causes *all, const struct cause *c)
 {
-	put_cause(out, in, n, c);
+	fputs(names_text(n, c->who), out);
+	causes_put_did(out, in, n, c);
 	causes_put_woken(all, c, "; meanwhile it woke ", out);
 }
 

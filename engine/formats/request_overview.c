@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "causes/causes.h"
+#include "cause_words.h"
 #include "command_word.h"
 #include "format_requests.h"
-#include "words/object_names.h"
 
 #define COLUMNS 80
 #define ENDPOINTS_SHOWN 3
@@ -109,20 +109,25 @@ static void put_text(FILE *f, const struct names *n, const char *before, uint32_
 		fprintf(f, "%s%s", before, s);
 }
 
+static void put_others(FILE *f, size_t n)
+{
+	if (n > 1)
+		fprintf(f, " and %zu other%s", n - 1, n > 2 ? "s" : "");
+}
+
 /*
- * "java/900 thread order-7/912 +3": the process with most of it, and if that is not all, its thread
- * likewise, and how many others there are.
+ * "java/900, thread order-7/912 and 3 others,": the process with most of it, and if that is not
+ * all, its thread likewise.
  */
 static void put_who(FILE *f, const struct names *n, const struct cause *c)
 {
 	fputs(names_text(n, c->process), f);
-	if (c->processes > 1)
-		fprintf(f, " +%zu", c->processes - 1);
+	put_others(f, c->processes);
 	if (c->thread == c->process || c->processes > 1)
 		return;
-	put_text(f, n, " thread ", c->thread);
-	if (c->threads > 1)
-		fprintf(f, " +%zu", c->threads - 1);
+	put_text(f, n, ", thread ", c->thread);
+	put_others(f, c->threads);
+	putc(',', f);
 }
 
 /* What a thread ran, and how long it had no CPU. */
@@ -146,24 +151,6 @@ static void put_ran(FILE *f, const struct names *n, const struct cause *c)
 		putc(')', f);
 }
 
-static void put_disk(FILE *f, const struct format_input *in, uint32_t disk)
-{
-	struct disk_request_kind kind = timelines_disk_request_kind(in->timelines, disk);
-	struct text_buf s = { 0 };
-
-	disk_names_put(in->trace, kind.disk, kind.op, &s);
-	fputs(" until done: ", f);
-	print_clean(f, s.failed ? "disk" : s.p);
-	text_free(&s);
-}
-
-static void put_slept(FILE *f, const struct names *n, const struct cause *c)
-{
-	fputs(" slept", f);
-	put_text(f, n, " in ", c->where);
-	put_text(f, n, " for ", c->what);
-}
-
 static void put_what(FILE *f, const struct format_input *in, const struct names *n,
 		     const struct cause *c)
 {
@@ -172,40 +159,10 @@ static void put_what(FILE *f, const struct format_input *in, const struct names 
 		return;
 	}
 	put_who(f, n, c);
-	switch (c->end) {
-	case CHAIN_RUNNING:
+	if (c->end == CHAIN_RUNNING)
 		put_ran(f, n, c);
-		break;
-	case CHAIN_RUNNABLE:
-	case CHAIN_PREEMPTED:
-		fprintf(f, " was %s",
-			c->throttled ? "throttled: the quota of its control group was used up"
-				     : "runnable");
-		put_text(f, n, ": ", c->had);
-		break;
-	case CHAIN_DISK:
-		put_slept(f, n, c);
-		put_disk(f, in, c->disk);
-		break;
-	case CHAIN_INTERRUPT:
-	case CHAIN_TIMER:
-	case CHAIN_NETWORK:
-		put_slept(f, n, c);
-		fputs(c->end == CHAIN_TIMER	? " until a timer"
-		      : c->end == CHAIN_NETWORK ? " until a packet arrived"
-						: " until an interrupt",
-		      f);
-		break;
-	case CHAIN_NOT_WOKEN:
-		fputs(" slept, and nobody woke it", f);
-		break;
-	case CHAIN_DEPTH:
-		fputs(" slept (links beyond --depth are left out)", f);
-		break;
-	default:
-		fputs(": unknown (events are missing)", f);
-		break;
-	}
+	else
+		causes_put_did(f, in, n, c);
 }
 
 /* share, median: in percent, of this cause and what the thread that answers has of it itself. */
@@ -221,13 +178,13 @@ static int put_cause(FILE *out, const struct format_input *in, const struct name
 	fprintf(p.f, " %5.1f %%  ", share);
 	put_what(p.f, in, n, c);
 	if (!c->answers && !c->itself) {
-		put_text(p.f, n, "; ", c->path);
-		put_text(p.f, n, ", waiting in ", c->wakee_slept);
+		put_text(p.f, n, "; waiting for it: ", c->path);
+		put_text(p.f, n, ", in ", c->wakee_slept);
 		put_text(p.f, n, " for ", c->wakee_what);
 	}
 	if (itself > 0)
-		fprintf(p.f, "; %.1f %% in the thread that answered", itself);
-	fprintf(p.f, "; at the median %.1f %%%s", median, at_most ? " at most" : "");
+		fprintf(p.f, "; %.1f %% in the answering thread itself", itself);
+	fprintf(p.f, "; median requests: %s%.1f %%", at_most ? "at most " : "", median);
 	return end_paragraph(&p, out, 10);
 }
 
@@ -266,8 +223,8 @@ static int put_figures(FILE *out, const struct format_input *in, const struct wa
 	put_ms(p.f, ", p50 ", requests_percentile(e->all, 500));
 	put_ms(p.f, ", p99 ", requests_percentile(e->all, 990));
 	put_ms(p.f, ", longest ", requests_percentile(e->all, 1000));
-	fprintf(p.f, ". The slowest %zu", slowest.n);
-	fprintf(p.f, " (%.1f %% of their time queued):",
+	fprintf(p.f, ". Why the slowest %zu took so long", slowest.n);
+	fprintf(p.f, " (%.1f %% of it in the queue):",
 		percent(queued_ns(in->timelines, slowest), requests_shown_ns(slowest)));
 	err = title.failed ? -ENOMEM : 0;
 	text_free(&title);

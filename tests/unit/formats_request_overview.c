@@ -57,10 +57,11 @@ static void the_slowest_are_compared_with_the_median(void **state)
 	expect_text(
 		overview(lock, 0),
 		"tcp :80 S/119: 3 requests, 1000.0/s, p50 0.150 ms, p99 1.000 ms, longest\n"
-		"  1.000 ms. The slowest 1 (10.0 % of their time queued):\n"
+		"  1.000 ms. Why the slowest 1 took so long (10.0 % of it in the queue):\n"
 		"  70.0 %  L/112 ran crunch < hold < main (28.6 % of it without a CPU: 100 % X);\n"
-		"          S <- L, waiting in lock | take for futex 17:lock; at the median 0.0 %\n"
-		"  30.0 %  S/119 ran; at the median 100.0 %\n"
+		"          waiting for it: S <- L, in lock | take for futex 17:lock; median\n"
+		"          requests: 0.0 %\n"
+		"  30.0 %  S/119 ran; median requests: 100.0 %\n"
 		"1 of 1 endpoints; more: chainwalk -f requests\n"
 		"\n");
 }
@@ -91,12 +92,39 @@ static void the_same_work_is_one_cause(void **state)
 	expect_text(
 		overview(both_compress, 0),
 		"tcp :80 S/119: 3 requests, 1000.0/s, p50 0.150 ms, p99 1.000 ms, longest\n"
-		"  1.000 ms. The slowest 1 (0.0 % of their time queued):\n"
-		" 100.0 %  S/119 thread T/120 ran crunch < compress < main; S x 2, waiting in\n"
-		"          lock | take for futex 17:lock; 70.0 % in the thread that answered; at\n"
-		"          the median 0.0 %\n"
+		"  1.000 ms. Why the slowest 1 took so long (0.0 % of it in the queue):\n"
+		" 100.0 %  S/119, thread T/120, ran crunch < compress < main; waiting for it: S x\n"
+		"          2, in lock | take for futex 17:lock; 70.0 % in the answering thread\n"
+		"          itself; median requests: 0.0 %\n"
 		"1 of 1 endpoints; more: chainwalk -f requests\n"
 		"\n");
+}
+
+/* Most samples of T have no callers, or no stack: they do not say that it does not compress. */
+static void cut_stacks_do_not_hide_a_function(void **state)
+{
+	char *text = overview("thread S *\n"
+			      "thread T */S\n"
+			      "0 c0 - R > S\n"
+			      "0 c1 - R > T\n"
+			      "1200 c0 S S > - lock|take;serve;main for=futex:17:lock\n"
+			      "1300 c1 T ran |crunch;compress;main\n"
+			      "1310 c1 T ran |copy;compress;main\n"
+			      "1320 c1 T ran |+block\n"
+			      "1330 c1 T ran |+block\n"
+			      "1340 c1 T ran |+block\n"
+			      "1350 c1 T ran |+other\n"
+			      "1500 c1 T wakes S wake|unlock;main\n"
+			      "1500 c0 - R > S\n"
+			      "2000 c0 S request tcp::80 conn=1 arrived=1000 taken=1000 "
+			      "stack=send;reply\n"
+			      "end 3000\n",
+			      0);
+
+	(void)state;
+	if (!strstr(text, "thread T/120, ran compress < main;"))
+		fail_msg("%s", text);
+	free(text);
 }
 
 static void options_about_waits_have_no_requests(void **state)
@@ -154,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_slowest_are_compared_with_the_median),
 		cmocka_unit_test(the_same_work_is_one_cause),
+		cmocka_unit_test(cut_stacks_do_not_hide_a_function),
 		cmocka_unit_test(options_about_waits_have_no_requests),
 		cmocka_unit_test(lines_are_of_80_columns),
 	};
