@@ -25,8 +25,7 @@ const volatile bool user_stacks = true;
 const volatile bool find_objects = true;
 /* Record requests at sockets. */
 const volatile bool find_requests = true;
-/* Record requests that probes mark; some of them are calls of functions. */
-const volatile bool find_probed = false;
+/* Of the requests that probes mark, some are calls of functions. */
 const volatile bool find_calls = false;
 /* Walk also those stacks that were found without a walk, compare, and count differences. */
 const volatile bool verify = false;

@@ -283,6 +283,30 @@ __noinline int end_calls(__u32 tid)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_exit")
+int on_exit_of_probed(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	if (!is_recorder(task->tgid) && is_recording(bpf_ktime_get_ns()))
+		end_calls(task->pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec_of_probed(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 before = (__u32)ctx[1]; /* the tid that it had */
+
+	if (is_recorder(task->tgid) || !is_recording(bpf_ktime_get_ns()))
+		return 0;
+	end_calls(before);
+	if (before != (__u32)task->pid)
+		end_calls(task->pid);
+	return 0;
+}
+
 /* When the recording ends. */
 SEC("iter/bpf_map_elem")
 int list_open_probed(struct bpf_iter__bpf_map_elem *ctx)

@@ -41,11 +41,6 @@ int on_exec(unsigned long long *ctx)
 	forget_publisher(task->tgid);
 	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
-	if (find_probed) {
-		end_calls((__u32)ctx[1]);
-		if ((__u32)ctx[1] != (__u32)task->pid)
-			end_calls(task->pid);
-	}
 	ev = record_event(WIRE_EXEC, now, struct wire_exec);
 	if (!ev)
 		return 0;
@@ -85,11 +80,8 @@ int on_exit(unsigned long long *ctx)
 
 	if (task->pid == task->tgid && is_helper(task->tgid))
 		exit_helper(task->tgid);
-	if (is_recorder(task->tgid) || !is_recording(now))
-		return 0;
-	if (find_probed)
-		end_calls(task->pid);
-	record_of_thread(WIRE_EXIT, now, task->pid);
+	if (!is_recorder(task->tgid) && is_recording(now))
+		record_of_thread(WIRE_EXIT, now, task->pid);
 	return 0;
 }
 

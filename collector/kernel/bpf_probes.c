@@ -22,8 +22,9 @@ void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o)
 			skel->rodata->probed_by_thread |= 1u << site->request;
 		skel->rodata->find_calls |= site->act == WIRE_PROBE_CALL;
 	}
-	skel->rodata->find_probed = wanted;
 	bpf_program__set_autoload(skel->progs.on_probe, wanted);
+	bpf_program__set_autoload(skel->progs.on_exit_of_probed, wanted);
+	bpf_program__set_autoload(skel->progs.on_exec_of_probed, wanted);
 	bpf_program__set_autoload(skel->progs.list_open_probed, wanted);
 	bpf_program__set_autoattach(skel->progs.on_probe, false);
 	bpf_program__set_autoattach(skel->progs.list_open_probed, false);

@@ -19,7 +19,7 @@ LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-amd64@bullseye linux-image-arm64}
 guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
-	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh kernels/guest/samples.sh e2e/objects.sh
+	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh kernels/guest/samples.sh kernels/guest/probes.sh e2e/objects.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
 modules="configfs null_blk e1000" # what these need of what kernels have as modules, in this order
 boot_seconds=${BOOT_SECONDS:-900} test_seconds=${TEST_SECONDS:-240}
