@@ -12,7 +12,8 @@ static bool is_runtime(const struct trace *t, uint32_t frame)
 						 "ld-linux",   "ld-musl", "libstdc++.",
 						 "libgcc_s.",  "libm.so", "libc++.so",
 						 "libc++abi.", "[vdso]" };
-	const char *path = trace_module_path(t, trace_frame(t, frame)->module);
+	const struct trace_frame *f = trace_frame(t, frame);
+	const char *path = f ? trace_module_path(t, f->module) : "";
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
