@@ -2,7 +2,8 @@
 /*
  * The engine against a second opinion (oracle.h): byte for byte the same folded lines, on random
  * schedules and on recorded traces. A difference is made as small as possible and printed.
- * ORACLE_TRACES=N tries N schedules of each kind instead of the usual number (make test-random).
+ * ORACLE_TRACES=N tries N schedules of each kind instead of the usual number (make test-random);
+ * ONLY="on_recorded_requests" TRACES="a.bin" compares what is said of a recorded trace's requests.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,34 +204,57 @@ static void on_schedules_with_event_loops(void **state)
 	schedules_agree(SCHEDULE_DAMAGED, LOOPS);
 }
 
+static void recorded_agrees_as(const struct trace *t, const char *name, struct oracle_asked asked)
+{
+	char *engine, *oracle;
+
+	if (!agree(t, asked, &engine, &oracle)) {
+		fprintf(stderr, "%s, depth %u, %s%s%s\n", name, asked.depth,
+			asked.classic ? "classic" : "exact",
+			asked.fold_repeats ? ", repeats folded" : "",
+			asked.requests ? ", of requests" : "");
+		assert_string_equal(engine, oracle);
+	}
+	free(engine);
+	free(oracle);
+}
+
 static void recorded_agrees(const struct trace *t, const char *name, void *arg)
 {
 	(void)arg;
 	/* That a smaller depth is the merging of a greater one, attribute_laws checks. */
 	for (unsigned int depth = 1; depth <= 6; depth += 5)
-		for (int way = 0; way < 4; way++) {
-			struct oracle_asked asked = { .depth = depth,
-						      .classic = way & 1,
-						      .own = true,
-						      .who_ran = true,
-						      .fold_repeats = way & 2 };
-			char *engine, *oracle;
+		for (int way = 0; way < 4; way++)
+			recorded_agrees_as(t, name,
+					   (struct oracle_asked) { .depth = depth,
+								   .classic = way & 1,
+								   .own = true,
+								   .who_ran = true,
+								   .fold_repeats = way & 2 });
+}
 
-			if (!agree(t, asked, &engine, &oracle)) {
-				fprintf(stderr, "%s, depth %u, %s%s\n", name, depth,
-					asked.classic ? "classic" : "exact",
-					asked.fold_repeats ? ", repeats folded" : "");
-				assert_string_equal(engine, oracle);
-			}
-			free(engine);
-			free(oracle);
-		}
+static void recorded_requests_agree(const struct trace *t, const char *name, void *arg)
+{
+	(void)arg;
+	for (int way = 0; way < 2; way++)
+		recorded_agrees_as(t, name,
+				   (struct oracle_asked) { .depth = 6,
+							   .classic = way,
+							   .own = true,
+							   .who_ran = true,
+							   .requests = true });
 }
 
 static void on_recorded_traces(void **state)
 {
 	(void)state;
 	on_recorded(recorded_agrees, NULL);
+}
+
+static void on_recorded_requests(void **state)
+{
+	(void)state;
+	on_recorded(recorded_requests_agree, NULL);
 }
 
 int main(void)
@@ -245,7 +269,9 @@ int main(void)
 		cmocka_unit_test(on_schedules_of_tries),
 		cmocka_unit_test(on_schedules_with_event_loops),
 		cmocka_unit_test(on_recorded_traces),
+		cmocka_unit_test(on_recorded_requests),
 	};
 
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,11 +122,22 @@ struct core {
 	int n_taken[TAKERS];
 };
 
+/* What the events say of one request. */
+struct asked_for {
+	uint64_t arrival, taken, answer;
+	int reader, writer; /* lives, or NOBODY */
+	bool answered, known;
+	bool probed; /* marked by probes: what a thread works for is said by sockets alone */
+};
+
 /* An event of requests, or of parts of them that are missing, and whose it is. */
 struct told {
 	struct event ev;
 	int life, other;
 	bool lost;
+	/* What request_asked() found out, if it was asked. */
+	bool was_asked, is_request;
+	struct asked_for asked;
 };
 
 struct world {
@@ -258,14 +269,6 @@ void oracle_finish(struct world *w);
 /* oracle_requests.c: every event, of whatever kind; explains every request. */
 void request_noted(struct world *w, const struct event *ev);
 void oracle_explain_requests(struct world *w, bool classic);
-/* What the events say of one request. */
-struct asked_for {
-	uint64_t arrival, taken, answer;
-	int reader, writer; /* lives, or NOBODY */
-	bool answered, known;
-	bool probed; /* marked by probes: what a thread works for is said by sockets alone */
-};
-
 /* Whether the event begins a request; then of is what is known of it in the end. */
 bool request_asked(struct world *w, size_t at, struct asked_for *of);
 

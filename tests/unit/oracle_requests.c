@@ -31,7 +31,7 @@ static bool is_there(struct world *w, int life, uint64_t at)
 	return life != NOBODY && w->lives[life].begin <= at && at <= w->lives[life].end;
 }
 
-bool request_asked(struct world *w, size_t at, struct asked_for *of)
+static bool find_out(struct world *w, size_t at, struct asked_for *of)
 {
 	const struct told *begin = &w->told[at];
 	const struct event *ev = &begin->ev;
@@ -71,6 +71,18 @@ bool request_asked(struct world *w, size_t at, struct asked_for *of)
 	if (!is_there(w, of->writer, of->answer))
 		of->writer = NOBODY;
 	return true;
+}
+
+bool request_asked(struct world *w, size_t at, struct asked_for *of)
+{
+	struct told *told = &w->told[at];
+
+	/* Each request is compared with all others, so that this is asked very often. */
+	if (!told->was_asked)
+		told->is_request = find_out(w, at, &told->asked);
+	told->was_asked = true;
+	*of = told->asked;
+	return told->is_request;
 }
 
 /* The thread that leads the life's process. */
@@ -201,9 +213,13 @@ static void explain_queued(struct world *w, const char *head, const struct asked
 	cuts[n++] = a->taken;
 	qsort(cuts, n, sizeof(*cuts), by_number);
 	for (size_t i = 0; i + 1 < n; i++) {
-		size_t whose = a->reader == NOBODY ? SIZE_MAX : works_for(w, a->reader, cuts[i]);
-		char *chain = strdup(head), *text, *label;
+		char *chain, *text, *label;
+		size_t whose;
 
+		if (cuts[i] == cuts[i + 1])
+			continue;
+		whose = a->reader == NOBODY ? SIZE_MAX : works_for(w, a->reader, cuts[i]);
+		chain = strdup(head);
 		text_append(&chain, "[queued]");
 		if (whose != SIZE_MAX) {
 			text = endpoint_of(w, &w->told[whose].ev);
