@@ -43,6 +43,7 @@ static int load(struct session *s)
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,
+		.quiet = o->quiet,
 	};
 	int err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
 

@@ -56,7 +56,7 @@ static bool has_tracepoint(const struct btf *btf, const char *name)
 }
 
 /* Sets what the programs cannot find out about the kernel themselves. */
-static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
+static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_options *o)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -71,7 +71,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 		skel->rodata->can_cast =
 			btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 		has_data_ready = has_tracepoint(btf, "sk_data_ready");
-		if (!has_data_ready && verbose && skel->rodata->find_objects)
+		if (!has_data_ready && o->verbose && skel->rodata->find_objects)
 			fprintf(stderr,
 				"chaincap: this kernel has no tracepoint sk_data_ready (Linux 6.3 "
 				"has): which of several sockets ended a poll() is not known\n");
@@ -81,9 +81,9 @@ static void configure_for_kernel(struct chaincap_bpf *skel, bool verbose)
 	wants_requests = skel->rodata->find_requests;
 	if (wants_requests && !has_data_ready) {
 		bpf_session_load_requests(skel, false);
-		if (verbose)
-			fputs("chaincap: requests are not recorded: this kernel does not say what "
-			      "is read from sockets (Linux 6.3 does)\n",
+		if (!o->quiet)
+			fputs("chaincap: requests are not recorded: this kernel does not report "
+			      "what is read from sockets (Linux 6.3 does)\n",
 			      stderr);
 	}
 	bpf_program__set_autoload(skel->progs.on_data,
@@ -258,7 +258,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	load_interrupt_programs(s->skel, o->interrupts);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
-	configure_for_kernel(s->skel, o->verbose);
+	configure_for_kernel(s->skel, o);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);
 	if (!err)

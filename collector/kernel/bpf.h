@@ -41,6 +41,7 @@ struct bpf_options {
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
 	bool verbose;	    /* print libbpf's messages on standard error */
+	bool quiet;	    /* say nothing of what this kernel cannot do */
 };
 
 struct bpf_counts {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A tracepoint that this kernel does not have is named by -v, with what is not known without it; one that it has
-# is not. The kernel itself says by its tracefs which it has.
+# is not. That requests are not recorded without it is said without -v too. The kernel itself says by its tracefs
+# which it has.
 . "$(dirname "$0")/../../e2e/lib.sh"
 needs_bpf
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
@@ -13,3 +14,8 @@ expected=
 expect "tracepoints that are said to be lacking" "$expected" \
 	"$(sed -n 's/^chaincap: this kernel has no tracepoint \([a-z_]*\).*/\1/p' "$tmp/err")"
 [ -z "$expected" ] || echo "note: $(grep 'no tracepoint' "$tmp/err")"
+"$cap" -o "$tmp/trace" 1 2>"$tmp/err"
+expect_exit "chaincap" 0 $?
+expect "lines that say that requests are not recorded" "${expected:+1}" \
+	"$(grep -c '^chaincap: requests are not recorded: .*(Linux 6.3 does)$' "$tmp/err" | sed 's/^0$//')"
+expect_whole "$tmp/trace"
