@@ -34,7 +34,7 @@ expect_at_most "ns that bash slept in reading" "$waited" "$all" "$tmp/folded"
 expect_at_least "of these, ended by a packet that came" $((all * 9 / 10)) "$(weight_of ';--;.*;net_rx_action;' "$tmp/waits")" "$tmp/waits"
 # What is too much for an interrupt is left to ksoftirqd, which is a thread.
 expect "other ends of what an interrupt brought" "" \
-	"$(grep ';--;.*;net_rx_action;' "$tmp/waits" | grep -v -e ';ksoftirqd/[0-9]*;' -e ';\[network\] ')"
-network=$(weight_of ';\[network\] ' "$tmp/waits")
+	"$(grep ';--;.*;net_rx_action;' "$tmp/waits" | grep -v -e ';ksoftirqd/[0-9]*;' -e ';\[network\][; ]')"
+network=$(weight_of ';\[network\][; ]' "$tmp/waits")
 expect_at_least "ns that ended in the network" 20000000 "$network" "$tmp/waits"
 echo "note: bash waited $waited ns and slept $all, of which $network ended in the network"

@@ -23,7 +23,7 @@ for hop in futex pipe eventfd unix tcp; do
 	expect_at_most "$hop: the timer" "$(told timer_ns)" "$timer" "$tmp/chains"
 	expect "$hop: other ends than these" "" \
 		"$(grep -v -e '\[running\] ' -e '\[runnable\] ' -e '\[timer\] ' "$tmp/chains")"
-	grep -q '^alpha;.*;thread_main;alpha_runs;alpha_waits;[^;]*;-;.*;schedule;__schedule;--;try_to_wake_up;.*;-;[^;]*;bravo_wakes_alpha;bravo_runs;thread_main;' \
+	grep -q '^alpha;.*;thread_main;alpha_runs;alpha_waits;[^;]*;\(\[[^;]*\];\)*-;.*;schedule;__schedule;--;try_to_wake_up;.*;-;[^;]*;bravo_wakes_alpha;bravo_runs;thread_main;' \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
 	grep -qE ';hrtimer_wakeup;.*;(asm_sysvec_apic_timer_interrupt|el[01][ht]_64_irq);\[timer\] ' "$tmp/folded" ||
