@@ -8,6 +8,7 @@
 #   service NAME            the functions below are about this one from now on
 #   service_start           0: it runs, at $service_endpoint; 77: not installed, $server_lacks says what; else it
 #                           does not start. Without what makes it slow if $service_healthy is not empty.
+#                           $service_slow not empty: a usual server takes 5 ms or more for each request.
 #   service_load SECONDS    about; the client's own figures are in $dir/figures then: lines "NAME VALUE" for
 #                           count, p50_us, p90_us, p99_us, max_us
 #   service_expect WHAT     from NAME.expect: a regular expression, or a number
@@ -16,7 +17,7 @@
 . "$services/../stacks/servers.sh"
 service_all="python node go c java postgresql"
 service_loads="nginx nginx_proxy redis mariadb pgbench"
-service_healthy=''
+service_healthy='' service_slow=''
 
 service() {
 	service_name=$1
@@ -50,9 +51,9 @@ service_until_done() {
 	return $service_status
 }
 
-# service_ask OPTION...: the client. What is left of several that run at a time are the figures of all.
+# service_ask OPTION...: the client; latencies in $dir/latencies_ns. What is left of several that run at a time are the figures of all.
 service_ask() {
-	service_until_done "$dir/visitors" "$@" >"$dir/figures" 2>"$dir/client.log"
+	service_until_done "$dir/visitors" -l "$dir/latencies_ns" "$@" >"$dir/figures" 2>"$dir/client.log"
 }
 
 # service_figures UNITS FILE...: from latencies in such units, so many a microsecond.

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # MariaDB under sysbench: 8 threads, an event is a query. sysbench's histogram has steps of 2 %.
+# A slow query sleeps for 5 to 15 ms.
 # shellcheck source=bench/mariadb.sh
 . "$services/../../bench/mariadb.sh"
 service_start() {
@@ -9,6 +10,13 @@ service_start() {
 	mariadb_start || return 1
 	server_kept=$mariadb_pid
 	service_endpoint="unix $dir/socket"
+	[ "$service_slow" ] || return 0
+	mariadb_workload=$dir/slow.lua
+	cat >"$mariadb_workload" <<-END
+		function thread_init() server = sysbench.sql.driver():connect() end
+		function event() server:query("SELECT SLEEP(0.005 + RAND() / 100)") end
+		sysbench.cmdline.options = { tables = {"", 1}, table_size = {"", 1} }
+	END
 }
 service_sysbench() {
 	how='exec' # in a process of its own

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A file from nginx, for ab with connections that stay.
+# A file from nginx, for ab with connections that stay. A slow one lets 400 requests pass in a second.
 # nginx_serve TEXT: an nginx with this location.
 nginx_serve() {
 	service_free_port
@@ -28,8 +28,9 @@ nginx_load() {
 }
 service_start() {
 	! lacks nginx curl ab || return 77
-	mkdir -p "$dir/files/price" && head -c 3000 /dev/zero >"$dir/files/price/1" && nginx_serve "root $dir/files;" ''
+	mkdir -p "$dir/files/price" && head -c 3000 /dev/zero >"$dir/files/price/1" && nginx_serve \
+		"root $dir/files;${service_slow:+ limit_req zone=all burst=100;}" 'limit_req_zone $binary_remote_addr zone=all:1m rate=400r/s;'
 }
 service_load() {
-	nginx_load $((5000 * $1))
+	if [ "$service_slow" ]; then nginx_load $((350 * $1)); else nginx_load $((5000 * $1)); fi
 }

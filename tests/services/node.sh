@@ -11,5 +11,5 @@ service_load() {
 	"$dir/visitors" -c 6 -e 1200 -s "$1" -l "$dir/logins" "$service_port" /login >"$dir/logins.log" 2>&1 &
 	service_logins=$!
 	service_ask -s "$1" -l "$dir/settings" "$service_port" /settings && wait $service_logins &&
-		service_figures 1000 "$dir/settings" "$dir/logins"
+		cat "$dir/settings" "$dir/logins" >"$dir/latencies_ns" && service_figures 1000 "$dir/latencies_ns"
 }

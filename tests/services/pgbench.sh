@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # PostgreSQL under pgbench, which logs the latency of each transaction. A script of its own, as pgbench asks
-# about its tables before one that it brings along; the transactions are a query each.
+# about its tables before one that it brings along; the transactions are a query each. A slow
+# one sleeps for 5 to 15 ms.
 service_start() {
 	! lacks psql pgbench || return 77
 	server_unused=yes server_start postgresql || return
@@ -11,6 +12,7 @@ service_start() {
 service_load() {
 	echo '\set aid random(1, 200000)
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid;' >"$dir/query"
+	[ ! "$service_slow" ] || echo 'SELECT pg_sleep(0.005 + random() / 100);' >"$dir/query"
 	service_until_done pgbench -h "$dir/postgresql" -U postgres -n -c 8 -j 2 -T "$1" -f "$dir/query" -l \
 		--log-prefix="$dir/latencies" postgres >"$dir/pgbench.log" 2>&1 &&
 		cut -d ' ' -f 3 "$dir"/latencies.* >"$dir/latencies_us" && service_figures 1 "$dir/latencies_us"
