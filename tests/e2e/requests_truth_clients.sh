@@ -8,6 +8,7 @@
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"
 . "$(dirname "$0")/../services/recorded.sh"
+# shellcheck disable=SC2034 # for the services
 service_slow=yes
 
 if record_service redis 1; then
