@@ -149,7 +149,7 @@ test-kernels: # the distribution's kernels, under qemu
 demo: deps
 	@$(SUBMAKE) all
 	@sh tests/demo.sh $(O)
-demo-all: deps # the five cases of docs/tutorial.md, each recorded anew
+demo-all: deps # the cases of docs/tutorial.md, each recorded anew
 	@$(SUBMAKE) all
 	@sh docs/examples/run.sh $(O)
 
