@@ -113,12 +113,12 @@ static int next_in_row(struct world *w, const struct life *l, int piece)
 		free(lock);
 		if (!lock)
 			return NO_MORE;
-		if (missed)
-			return NOT_KNOWN;
 		woke = wakes_any(w, l, sleep, p->sleep,
 				 l->pieces[piece].what == SLEEPS ? l->pieces[piece].to
 								 : l->pieces[piece].from,
 				 p->from);
+		if (missed && woke != NO_MORE)
+			return NOT_KNOWN;
 		return woke ? woke : i;
 	}
 	return NO_MORE;
