@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * request_events.h - what is told of requests: their endpoints, their events, and how many of them.
+ * Part of chaincap.bpf.c.
+ */
+#pragma once
+
+/*
+ * A request that took so long gets the stacks of its answer, but on each CPU only one in so long,
+ * or one that took twice as long as the last one that got them: on a server with more work than it
+ * can do all requests take long.
+ */
+#define REQUEST_STACKS_NS 1000000u
+
+struct open_request {
+	__u64 arrival_ns, taken_ns;	 /* taken_ns 0: there is none */
+	__u64 first_ns, answer_ns;	 /* the first write and the last one; 0: not answered yet */
+	__u32 bytes_read, bytes_written; /* or the most that fits */
+	__u32 reader, writer;
+	__u16 flags;
+	bool told; /* its WIRE_REQUEST was sent */
+};
+
+static __always_inline void add_bytes(__u32 *sum, int bytes)
+{
+	__u32 all = *sum + (__u32)bytes;
+
+	*sum = all < *sum ? ~0u : all;
+}
+
+/* How many requests that get none are told in a second, on each CPU. */
+const volatile __u32 request_rate = WIRE_REQUEST_RATE;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_request_account);
+} request_accounts SEC(".maps");
+
+/* From 1 on; some four billions later ids are used again. */
+__u32 last_connection __attribute__((aligned(64))) = 0;
+
+static __always_inline __u32 new_connection_id(void)
+{
+	__u32 id = __sync_fetch_and_add(&last_connection, 1) + 1;
+
+	return id ? id : 1;
+}
+
+/* ---- endpoints ------------------------------------------------------------------------------ */
+
+/* Words of a unix socket's address that tell it from others: all of it, or nearly. */
+#define UNIX_ADDRESS_WORDS 13
+
+static __always_inline __u64 hash_unix_address(__u64 sk)
+{
+	__u64 words[UNIX_ADDRESS_WORDS] = { 0 }, address = (__u64)FIELD(unix_sock, sk, addr), h;
+	__u32 len;
+
+	if (!address)
+		return 0;
+	len = (__u32)FIELD(unix_address, address, len);
+	h = len;
+	address = ADDRESS(unix_address, address, name) + sizeof(struct sockaddr_un);
+	len -= sizeof(struct sockaddr_un);
+	if (len > sizeof(words))
+		len = sizeof(words);
+	barrier_var(len);
+	if (len > sizeof(words) || bpf_probe_read_kernel(words, len, (void *)address))
+		return h;
+#pragma unroll
+	for (int i = 0; i < UNIX_ADDRESS_WORDS; i++)
+		h = mix(h, words[i]);
+	return h;
+}
+
+/* The id of the object that is the socket's endpoint; *hash is set. */
+__noinline __u32 find_endpoint(__u64 *hash, __u64 sk, __u64 now)
+{
+	__u32 slot = OBJECT_OF_REQUEST;
+	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
+	void *ring = this_ring();
+	__u16 family;
+
+	if (!hash || !o || !ring)
+		return 0;
+	family = FIELD(sock, sk, __sk_common.skc_family);
+	__builtin_memset(&o->key, 0, sizeof(o->key));
+	o->owner = 0;
+	o->key.kind = WIRE_OBJECT_ENDPOINT;
+	o->key.v[0] = family;
+	if (family == AF_UNIX)
+		o->key.v[1] = hash_unix_address(sk);
+	else
+		o->key.v[0] |= (__u64)FIELD(sock, sk, sk_protocol) << 8 | WIRE_INET_LISTENS |
+			       (__u64)FIELD(sock, sk, __sk_common.skc_num) << WIRE_INET_PORT;
+	*hash = hash_key(&o->key);
+	return id_of_object(ring, o, NULL, now, sk);
+}
+
+/* The same; *hash: that of the object's key, 0: not known yet. */
+static __always_inline __u32 endpoint_id(__u64 *hash, struct sock *sk, __u64 now)
+{
+	__u32 slot = OBJECT_OF_REQUEST, id = *hash ? recent_of(*hash) : 0;
+	struct wire_object *o;
+
+	if (id)
+		return id;
+	o = bpf_map_lookup_elem(&object_scratch, &slot);
+	return o ? find_endpoint(hash, number_of(&o->inode, (__u64)sk), now) : 0;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+/* Sends an event of one of the three kinds; true: it was not lost. stacks: user << 32 | kernel. */
+__noinline bool send_request(const struct open_request *r, __u64 connection, __u64 now,
+			     __u64 endpoint_and_kind, __u64 stacks)
+{
+	__u32 kind = (__u32)(endpoint_and_kind >> 32);
+	struct wire_request *ev;
+
+	if (!r)
+		return false;
+	ev = record_event(kind, now, struct wire_request);
+	if (!ev)
+		return false;
+	ev->connection = connection;
+	ev->arrival_ns = kind == WIRE_REQUEST_MORE ? r->first_ns : r->arrival_ns;
+	ev->taken_ns = r->taken_ns;
+	ev->answer_ns = r->answer_ns;
+	ev->bytes_read = r->bytes_read;
+	ev->bytes_written = r->bytes_written;
+	ev->reader = r->reader;
+	ev->writer = r->writer;
+	ev->kstack = (__u32)stacks;
+	ev->ustack = (__u32)(stacks >> 32);
+	ev->endpoint = (__u32)endpoint_and_kind;
+	ev->flags = r->flags;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* Whether a request without stacks is one too many, and is not told. */
+static __always_inline bool is_untold(struct wire_request_account *a, __u64 now)
+{
+	if (now - a->second_ns >= 1000000000) {
+		a->second_ns = now;
+		a->told = 0;
+	}
+	if (a->told++ < request_rate)
+		return false;
+	__sync_fetch_and_add(&a->untold, 1);
+	return true;
+}
+
+static __always_inline bool wants_stacks(struct wire_request_account *a, __u64 took_ns, __u64 now)
+{
+	if (now - a->stacks_ns < REQUEST_STACKS_NS && took_ns < 2 * a->took_ns)
+		return false;
+	a->stacks_ns = now;
+	a->took_ns = took_ns;
+	return true;
+}
+
+/*
+ * The stacks of an answer, as for send_request(); at a probe, where the kernel's are its own
+ * affair, the user stack alone. A program of a probe that has been preempted here on this CPU has
+ * the memory for itself; then there are none.
+ */
+static __always_inline __u64 answer_stacks(void *ctx, struct wire_request_account *a,
+					   struct task_struct *task, __u32 kind, __u64 now)
+{
+	__u32 key = kind, kstack = 0, ustack = 0;
+	struct wire_kind_state *k = bpf_map_lookup_elem(&kinds, &key);
+	struct workspace *w = workspace_of(kind);
+	void *ring = this_ring();
+
+	if (!k || !w || !ring || __sync_lock_test_and_set(&a->busy, 1))
+		return 0;
+	k->kind = kind;
+	if (kernel_stacks && kind == WIRE_REQUEST)
+		kstack = walked_kernel_stack(ctx, ring, k, w, now);
+	if (has_user_stack(task))
+		ustack = user_stack_id(ctx, k, w, now);
+	barrier();
+	*(volatile __u64 *)&a->busy = 0;
+	return (__u64)ustack << 32 | kstack;
+}
