@@ -14,18 +14,22 @@
 /* Less than this may a thread run between two sleeps of a row. */
 #define RAN_BETWEEN_NS 1000000u
 
+/* A sleep that its timer ends is a try for a lock if it lasts less than this; else it is a pause.
+ */
+#define TRY_NS 20000000u
+
 /* A lock of which only is known that it is one. */
 #define SOME_LOCK UINT32_MAX
 
 /*
- * A sleep at a lock that a timer ended, or a later one of the same row: of sleeps at locks between
- * which the thread did nothing else.
+ * A short sleep at a lock that a timer ended, or a later one of the same row: of sleeps at locks
+ * between which the thread did nothing else.
  */
 struct
 try {
 	uint32_t thread, sleep; /* number of the thread's off-CPU interval */
 	uint32_t lock;
-	bool timed;	  /* a timer ended it */
+	bool timed;	  /* a timer ended it, soon */
 	bool more;	  /* the one behind it is the next sleep of the row */
 	bool not_known;	  /* what the thread did next */
 	bool woke;	  /* before its next sleep it was current in a waking */
@@ -194,7 +198,7 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 
 		if (!lock)
 			continue;
-		timed = lock != SOME_LOCK && by_timer(t, w);
+		timed = lock != SOME_LOCK && w->wake_ns - w->out_ns < TRY_NS && by_timer(t, w);
 		if (!timed && !in_row)
 			continue;
 		if (!GROW(t->at, t->n, t->cap))

@@ -117,6 +117,40 @@ static void a_try_begins_less_than_a_millisecond_later(void **state)
 	first_goes_on("1500 c0 A S > - lock for=futex:m\n", "B wakes A unlock", false);
 }
 
+static void a_try_lasts_less_than_twenty_milliseconds(void **state)
+{
+	static const char script[] = "0       c0 - R > A\n"
+				     "0       c1 - R > B\n"
+				     "0       c0 A S > - lock for=futex:m\n"
+				     "%s c1 B wakes A " TIMER "\n"
+				     "%s c0 - R > A\n"
+				     "20001   c0 A S > - lock for=futex:m\n"
+				     "70000   c1 B wakes A " TIMER "\n"
+				     "70000   c0 - R > A\n"
+				     "70001   c0 A S > - lock for=futex:m\n"
+				     "100000  c1 B wakes A unlock\n"
+				     "100000  c0 - R > A\n"
+				     "end 100001\n";
+	static const char pause[] = "A;[futex];-;lock;--;wake;__hrtimer_run_queues;"
+				    "asm_sysvec_apic_timer_interrupt;[timer] ";
+	static const char held[] = "A;[futex];-;lock;--;unlock;B;[running] ";
+	char *made, *expected;
+
+	(void)state;
+	if (asprintf(&made, script, "19999.999", "19999.999") < 0 ||
+	    asprintf(&expected, "%s49998999\n%s49999000\n", held, pause) < 0)
+		abort();
+	exact(made, expected);
+	free(made);
+	free(expected);
+	if (asprintf(&made, script, "20000", "20000") < 0 ||
+	    asprintf(&expected, "%s29999000\n%s69999000\n", held, pause) < 0)
+		abort();
+	exact(made, expected);
+	free(made);
+	free(expected);
+}
+
 static void time_without_a_cpu_does_not_part_tries(void **state)
 {
 	(void)state;
@@ -486,6 +520,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(example_waker_of_the_last_try),
 		cmocka_unit_test(a_try_begins_less_than_a_millisecond_later),
+		cmocka_unit_test(a_try_lasts_less_than_twenty_milliseconds),
 		cmocka_unit_test(time_without_a_cpu_does_not_part_tries),
 		cmocka_unit_test(what_explains_is_a_waking_at_the_same_lock),
 		cmocka_unit_test(two_words_of_eight_bytes_are_one_lock),

@@ -198,12 +198,13 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 	static const struct sleep unknown = { .waker = NOBODY };
 	struct release first = { 0 };
 	char *lock = lock_of(w, &l->sleeps[l->pieces[piece].sleep]);
-	uint64_t from =
-		l->pieces[piece].what == SLEEPS ? l->pieces[piece].to : l->pieces[piece].from;
+	const struct piece *p = &l->pieces[piece];
+	uint64_t from = p->what == SLEEPS ? p->to : p->from;
 	int last = piece, next;
 	bool hidden = false;
 
-	if (!lock || !*lock || !by_timer(w, &l->sleeps[l->pieces[piece].sleep])) {
+	if (!lock || !*lock || (p->what == SLEEPS && p->to - p->from >= 20000000) ||
+	    !by_timer(w, &l->sleeps[p->sleep])) {
 		free(lock);
 		return NULL;
 	}
