@@ -165,7 +165,7 @@ struct world {
 	struct told *told;
 	size_t n_told;
 	uint64_t requests_bad_until; /* some that were answered before are missing */
-	bool own; /* running time, too */
+	bool own;		     /* running time, too */
 	bool sampled;
 };
 
