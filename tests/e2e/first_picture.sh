@@ -5,7 +5,6 @@
 # nobody ended are there when they are asked for. A chain cut at the depth limit names six threads: a build on
 # the same machine has many of those. On some virtual machines there are switches that no tool can trace (see
 # record_thread in lib.sh), and what they touch is rightly [unknown]: of these the machine may have any number.
-# Beside another: what others do on the machine has an end, too.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 dir=$tmp/servers
