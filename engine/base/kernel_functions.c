@@ -60,6 +60,16 @@ static const struct {
 	{ KFUNC_SENDS_NOTHING,
 	  NAMES("__skb_recv_udp", "lock_sock_nested", "copy_fpstate_to_sigframe",
 		"restore_fpregs_from_user", "fpu_clone", "kernel_fpu_end") },
+	/*
+	 * Softirqs but the network's, and what they end in by a tail call: block/blk-mq.c,
+	 * lib/irq_poll.c, kernel/time/{timer,hrtimer,timer_migration}.c, kernel/rcu/tree.c,
+	 * kernel/softirq.c, kernel/workqueue.c.
+	 */
+	{ KFUNC_SOFTIRQ_OF_OTHERS,
+	  NAMES("blk_done_softirq", "blk_complete_reqs", "irq_poll_softirq", "run_timer_softirq",
+		"run_timer_base", "tmigr_handle_remote", "hrtimer_run_softirq", "rcu_core",
+		"rcu_core_si", "tasklet_action", "tasklet_hi_action", "tasklet_action_common",
+		"workqueue_softirq_action") },
 	/* kernel/softirq.c, net/core/dev.c: threads that do the network's work for others. */
 	{ KFUNC_DELIVERER, NAMES("run_ksoftirqd", "napi_threaded_poll*", "run_backlog_napi") },
 	/* After an interrupt, on the way back to user mode, the thread itself runs again. */

@@ -30,6 +30,8 @@ enum kernel_function {
 	KFUNC_PIPE = 1 << 18,	       /* uses a pipe, or closes it */
 	KFUNC_DELIVERER = 1 << 19,     /* the loop of a thread that receives packets for others */
 	KFUNC_SENDS_NOTHING = 1 << 20, /* softirqs that run where it allows them are others' */
+	/* A softirq that has nothing to do with the thread that runs it. */
+	KFUNC_SOFTIRQ_OF_OTHERS = 1 << 21,
 };
 
 /*

@@ -108,6 +108,7 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
 	uint32_t i, loop = s.n, inside = 0, flow = 0;
+	bool of_others = false;
 	struct waker_context context;
 	unsigned int root = s.n ? kernel_frame_flags(k, s.frames[s.n - 1]) : 0;
 
@@ -119,6 +120,9 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 			break;
 		if (!idle && is_delivery(k, s, i, &context))
 			return context;
+		of_others = of_others || flags & KFUNC_SOFTIRQ_OF_OTHERS;
+		if (flags & KFUNC_OWN_WORK && !idle && of_others)
+			return interrupt(k, s, i + 1);
 		if (flags & KFUNC_OWN_WORK && !idle)
 			return (struct waker_context) { .frames = s.n };
 		if (flags & KFUNC_IRQ_INSIDE)

@@ -17,6 +17,31 @@ static bool sends_nothing(const char *f)
 	       !strcmp(f, "restore_fpregs_from_user") || !strcmp(f, "fpu_clone");
 }
 
+/* Whether one of the first n frames is a softirq that is never for the thread that runs it. */
+static bool softirq_of_others(struct world *w, struct trace_stack st, uint32_t n)
+{
+	static const char *const actions[] = {
+		"blk_done_softirq",	   "blk_complete_reqs", "irq_poll_softirq",
+		"run_timer_softirq",	   "run_timer_base",	"tmigr_handle_remote",
+		"hrtimer_run_softirq",	   "rcu_core",		"rcu_core_si",
+		"tasklet_action",	   "tasklet_hi_action", "tasklet_action_common",
+		"workqueue_softirq_action"
+	};
+
+	for (uint32_t i = 0; i < n; i++) {
+		char buf[300];
+		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
+
+		for (size_t k = 0; k < sizeof(actions) / sizeof(*actions); k++) {
+			size_t len = strlen(actions[k]);
+
+			if (!strncmp(f, actions[k], len) && (!f[len] || f[len] == '.'))
+				return true;
+		}
+	}
+	return false;
+}
+
 uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s)
 {
 	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
@@ -31,6 +56,8 @@ uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s)
 		if (s->waker != IDLE && allows_softirqs(f)) {
 			uint32_t k = i;
 
+			if (softirq_of_others(w, st, i))
+				return 2 + i;
 			while (k < st.n &&
 			       allows_softirqs(frame_name(w, st.frames[k], buf, sizeof(buf))))
 				k++;

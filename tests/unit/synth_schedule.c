@@ -70,6 +70,8 @@ static const char *wake_stack(struct making *m)
 		"asm_sysvec_apic_timer_interrupt|main",
 		"wake;tcp_rcv;do_softirq.part.0;__local_bh_enable_ip;sendmsg|main",
 		"wake;ready;process_backlog;net_rx_action;run_ksoftirqd;kthread",
+		"wake;timeout;run_timer_softirq;do_softirq.part.0;__local_bh_enable_ip;sendmsg|"
+		"main",
 		"wake;ready;process_backlog;do_softirq.part.0;__local_bh_enable_ip;__skb_recv_udp",
 		"wake;ready;net_rx_action;asm_common_interrupt;compute|main",
 		"wake;timeout;call_timer_fn;net_rx_action;run_ksoftirqd;kthread",

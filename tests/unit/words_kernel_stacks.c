@@ -89,6 +89,24 @@ static void an_inline_softirq(void **state)
 		 "-;send;main;B;[running]");
 }
 
+static void an_inline_softirq_for_others(void **state)
+{
+	(void)state;
+	woken_by("B",
+		 "wake;bio_done;blk_complete_reqs;handle_softirqs;do_softirq.part.0;"
+		 "__local_bh_enable_ip;udp_sendmsg|send;main",
+		 "wake;bio_done;blk_complete_reqs;handle_softirqs;do_softirq.part.0;[interrupt]");
+	woken_by("B",
+		 "wake;timeout;call_timer_fn;run_timer_softirq;handle_softirqs;do_softirq;"
+		 "__local_bh_enable_ip;udp_sendmsg|send;main",
+		 "wake;timeout;call_timer_fn;run_timer_softirq;handle_softirqs;do_softirq;[timer]");
+	woken_by("B", "wake;free;rcu_do_batch;rcu_core;handle_softirqs;__local_bh_enable_ip;f|main",
+		 "wake;free;rcu_do_batch;rcu_core;handle_softirqs;__local_bh_enable_ip;"
+		 "[interrupt]");
+	woken_by("B", "wake;f;tasklet_action_common.constprop.0;do_softirq;__local_bh_enable_ip;g",
+		 "wake;f;tasklet_action_common.constprop.0;do_softirq;[interrupt]");
+}
+
 static void an_interrupt_that_hit_an_inline_softirq(void **state)
 {
 	(void)state;
@@ -188,6 +206,7 @@ int main(void)
 		cmocka_unit_test(a_timer_interrupt),
 		cmocka_unit_test(a_softirq_on_the_way_out),
 		cmocka_unit_test(an_inline_softirq),
+		cmocka_unit_test(an_inline_softirq_for_others),
 		cmocka_unit_test(an_interrupt_that_hit_an_inline_softirq),
 		cmocka_unit_test(an_inline_softirq_above_an_old_entry),
 		cmocka_unit_test(arm64_entries),
