@@ -113,7 +113,7 @@ awk -v at=" tcp :$port," '
 	}
 	/^\t/ { stacked = 1 }
 	/ (__x64_sys|__arm64_sys|__sys)_send(to|msg)/ { sent = 1 }
-	END { judge(); print "with", with + 0 }' "$tmp/events" >"$tmp/stacks"
+	END { judge(); printf "with %.0f\n", with }' "$tmp/events" >"$tmp/stacks"
 # What gave another one no stacks may be among lost events.
 [ "$(info_figure more_lost)" != 0 ] ||
 	expect "slow: those without the stack of the answer for no reason" "" "$(grep without "$tmp/stacks")"
