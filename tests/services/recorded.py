@@ -5,7 +5,8 @@
 CSV is what chainwalk -f csv --requests wrote. first: those that were the first of their connections; count: the
 others; sum_ns, least_ns, p50_ns, p99_ns, max_ns of all of them (p99_counted_ns: without the first ones);
 uneven: rows whose ends do not add up to what the request took; longer, of the client's LATENCIES, one a line:
-ranks in which the recorded one is longer than the client's, who waited at least as long.
+ranks in which the recorded one, without what it waited for a CPU, is longer than the client's, who waited at
+least as long. (A server that loses its CPU in the write to a client that runs at once says later that it answered.)
 """
 import csv
 import sys
@@ -18,6 +19,7 @@ def percentile(sorted_ns, percent):
 def main():
     path, endpoint = sys.argv[1:3]
     took = {"count": [], "first": []}
+    on_its_way = {"count": [], "first": []}
     uneven = 0
     with open(path, newline="") as f:
         for row in csv.DictReader(f):
@@ -25,6 +27,7 @@ def main():
                 if row["thread"].startswith("[request %s]" % name):
                     ns = int(row["end_ns"]) - int(row["start_ns"])
                     took[kind].append(ns)
+                    on_its_way[kind].append(ns - int(row["end_runnable_ns"]))
                     ends = sum(int(row[c]) for c in row if c.startswith("end_") and c.endswith("_ns")
                                and c not in ("end_ns", "end_running_interrupts_ns"))
                     uneven += not int(row["blocked_ns"]) == ends == ns
@@ -45,7 +48,10 @@ def main():
     if len(sys.argv) > 3:
         with open(sys.argv[3]) as f:
             theirs = sorted((float(line) + 1) * int(sys.argv[4]) for line in f)
-        ours = every if len(theirs) == len(every) else sorted(took["count"])
+        ours = on_its_way["count"]
+        if len(theirs) == len(every):
+            ours = ours + on_its_way["first"]
+        ours = sorted(ours)
         print("longer", sum(a > b for a, b in zip(ours, theirs)) if len(ours) == len(theirs) else "differs")
 
 

@@ -69,8 +69,8 @@ adds_up() {
 }
 
 # not_longer: a client waits for its request as long as the server has it, or longer: so the sorted latencies of
-# both compare rank by rank. The kernel says that a write is done when the call returns, which a server that loses
-# its CPU just then does late: one in a hundred.
+# both compare rank by rank. The kernel says that a write is done when the call returns: what a server waits for its
+# CPU just then is taken off, and one in a hundred may be late for interrupts and other machines.
 not_longer() {
 	expect_at_most "$service_name: ranks at which a recorded request is longer than the client's" \
 		$((($(recorded count) + $(recorded first)) / 100 + 1)) "$(recorded longer)" "$tmp/recorded"
