@@ -132,7 +132,7 @@ names_of() {
 }
 
 # Those that take longest begin first, in this order, so that none of them is alone in the end.
-longest='browser names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
+longest='browser requests_truth_clients names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
 	elf_minidebug unwind_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
 # run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
